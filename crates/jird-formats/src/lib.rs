@@ -1,0 +1,1 @@
+//! Placeholder docs, replaced by the first real commit of this crate.
