@@ -2,11 +2,13 @@
 #![deny(unsafe_code)]
 
 mod error;
+pub mod lines;
 mod kernel;
 mod locate;
 mod number;
 mod path;
 mod policy;
+mod record;
 mod scan;
 mod tape;
 mod text;
@@ -17,6 +19,7 @@ pub use kernel::{Kernel, UnknownKernel};
 pub use number::Number;
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
+pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
 pub use tape::{Document, Elements, Entries, Kind, Parser, Value, parse, validate};
 #[doc(hidden)]
 pub fn scan_only(kernel: Kernel, text: &[u8]) -> usize {

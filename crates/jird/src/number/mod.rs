@@ -2,7 +2,7 @@
 use core::cmp::Ordering;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class { integer: bool }
-impl Class { pub(crate) fn is_integer(self) -> bool { self.integer } }
+impl Class { pub(crate) fn of(t: &[u8]) -> Self { Self { integer: !t.iter().any(|b| matches!(b, b'.' | b'e' | b'E')) } } pub(crate) fn is_integer(self) -> bool { self.integer } }
 pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, usize> { check(&text[start..end]) }
 pub(crate) fn check(t: &[u8]) -> Result<Class, usize> {
     let mut i = 0; let d = |i: usize| t.get(i).is_some_and(u8::is_ascii_digit);

@@ -40,3 +40,14 @@ fn not_utf8_at(Chunk { text, from, to }: Chunk<'_>) -> Option<usize> {
     let error = core::str::from_utf8(&text[start..end]).err()?;
     Some(start + error.valid_up_to())
 }
+
+/// `text[..end]` as `str`, where `text` was scanned as one chunk with checks on and `found` is what came of it. `faulty`
+/// says that something was found, at `end`.
+#[inline]
+pub(crate) fn checked_str<'t>(text: &'t [u8], found: &Found, faulty: bool, end: usize) -> Option<&'t str> {
+    if faulty || found.not_utf8 {
+        return core::str::from_utf8(text.get(..end)?).ok();
+    }
+    // SAFETY: the scan of the whole of `text` found it to be UTF-8.
+    Some(unsafe { core::str::from_utf8_unchecked(text) })
+}

@@ -6,11 +6,12 @@
 //!
 //! A token is a structural byte, or the first byte of a scalar that follows white space, a structural byte or a closing
 //! quote (the paper's structural and pseudo-structural characters). A scalar reaches to the next token, less white space.
+#![allow(unsafe_code, reason = "text that was found to be UTF-8 becomes `str` without a second check")]
 
 mod fault;
 mod tokens;
 
-pub(crate) use fault::first_fault;
+pub(crate) use fault::{checked_str, first_fault};
 pub(crate) use tokens::{END, ESCAPED, Tokens};
 
 use crate::kernel::{BLOCK, Simd};
@@ -23,7 +24,9 @@ pub(crate) enum Mode {
     Document,
     /// A line feed outside strings is a token, which ends a record. Checked.
     Lines,
-    /// As `Lines`, but neither UTF-8 nor escapes nor control characters are checked.
+    /// One document, unchecked: neither UTF-8 nor escapes nor control characters.
+    DocumentTrusted,
+    /// As `Lines`, but unchecked.
     LinesTrusted,
 }
 
@@ -81,6 +84,7 @@ pub(crate) fn scan_chunk<S: Simd>(
     match mode {
         Mode::Document => Pass::<S, false, true>::run(simd, chunk, carry, tokens),
         Mode::Lines => Pass::<S, true, true>::run(simd, chunk, carry, tokens),
+        Mode::DocumentTrusted => Pass::<S, false, false>::run(simd, chunk, carry, tokens),
         Mode::LinesTrusted => Pass::<S, true, false>::run(simd, chunk, carry, tokens),
     }
 }

@@ -287,13 +287,13 @@ impl<'a> Value<'a> {
         let word = self.word();
         let start = word.start();
         let Some(len) = word.len() else { return self.long_content() };
-        &self.source.text[start..start + len]
+        self.source.text.get(start..start + len).unwrap_or_default()
     }
 
     /// The content of a scalar whose length is not on the tape.
     #[cold]
     fn long_content(self) -> &'a [u8] {
-        let rest = &self.source.text[self.word().start()..];
+        let rest = self.source.text.get(self.word().start()..).unwrap_or_default();
         let end = match self.word().node() {
             Node::String => text::closing_quote(rest),
             _ => rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')),

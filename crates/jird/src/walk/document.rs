@@ -1,6 +1,6 @@
 //! Whole documents: pass one and pass two by turns, chunk by chunk, so that text and tokens stay in cache.
 
-use super::{Build, Walk, Walked};
+use super::{Build, Open, Walk, Walked, walk_trusted};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{BLOCK, Kernel};
 use crate::policy::Policy;
@@ -20,11 +20,12 @@ pub(crate) struct Reader<M> {
     chunk_bytes: usize,
     tokens: Tokens,
     walk: Walk<M>,
+    open: Vec<Open<M>>,
 }
 
 impl<M: Copy> Reader<M> {
     pub(crate) fn new(kernel: Kernel, policy: &Policy) -> Self {
-        Self { kernel, chunk_bytes: CHUNK_BYTES, tokens: Tokens::default(), walk: Walk::new(policy) }
+        Self { kernel, chunk_bytes: CHUNK_BYTES, tokens: Tokens::default(), walk: Walk::new(policy), open: Vec::new() }
     }
 
     /// Scans chunks of this many bytes, rounded up to whole blocks. For tests: it moves the borders between chunks.
@@ -57,6 +58,16 @@ impl<M: Copy> Reader<M> {
             self.tokens.consume(at);
             from = to;
         }
+    }
+
+    /// Reads `text` without checking anything; see [`walk_trusted`]. Of a text beyond [`SIZE_MAX`] it reads that much.
+    pub(crate) fn read_trusted<B: Build<Mark = M>>(&mut self, text: &[u8], build: &mut B) {
+        let text = &text[..text.len().min(SIZE_MAX)];
+        self.tokens.clear();
+        let chunk = Chunk { text, from: 0, to: text.len() };
+        self.kernel.scan(chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
+        self.tokens.end_at(text.len());
+        walk_trusted(text, &self.tokens, &mut 0, &mut self.open, build, |_| false);
     }
 
     /// Walks what is left, up to the end or to the fault that pass one found; what the walk finds before that comes first.

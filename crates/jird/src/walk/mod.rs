@@ -8,8 +8,10 @@
 //! stack, so depth costs memory (a frame per open container) and never recursion.
 
 mod document;
+mod trusted;
 
-pub(crate) use document::{Reader, SIZE_MAX, count_tokens};
+pub(crate) use document::{Reader, count_tokens};
+pub(crate) use trusted::{Open, walk_trusted};
 
 use crate::error::{Error, ErrorKind};
 use crate::number::{self, Class};
@@ -370,7 +372,7 @@ fn or_empty(error: Error) -> Error {
 }
 
 /// The end of `text[start..end]` without the white space at its end.
-fn trim_end(text: &[u8], start: usize, end: usize) -> usize {
+pub(crate) fn trim_end(text: &[u8], start: usize, end: usize) -> usize {
     let mut end = end;
     while end > start && is_space(text[end - 1]) {
         end -= 1;
