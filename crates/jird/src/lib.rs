@@ -1,1 +1,3 @@
 //! Finds and reads JSON.
+mod number;
+pub use number::Number;
