@@ -1,3 +1,4 @@
 //! Finds and reads JSON.
 mod number;
+mod text;
 pub use number::Number;
