@@ -91,7 +91,7 @@ fn render(frames: &[Frame<'_>]) -> String {
             Frame::Array(index) => drop(write!(pointer, "/{index}")),
             Frame::Object(Some(raw)) => {
                 let mut key = String::new();
-                text::unescape(raw, &mut key);
+                text::unescape(&String::from_utf8_lossy(raw), &mut key);
                 pointer.push('/');
                 pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
             }

@@ -117,15 +117,22 @@ impl Simd for Avx2 {
             ));
             let operators =
                 _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0));
-            let space = mask(block.map(|half| _mm256_cmpeq_epi8(half, _mm256_shuffle_epi8(spaces, half))));
-            let operator = mask(block.map(|half| {
-                let curled = _mm256_or_si256(half, _mm256_set1_epi8(0x20));
-                _mm256_cmpeq_epi8(curled, _mm256_shuffle_epi8(operators, half))
-            }));
-            let control = mask(block.map(|half| {
-                let max = _mm256_set1_epi8(0x1F);
-                _mm256_cmpeq_epi8(_mm256_max_epu8(half, max), max)
-            }));
+            // Written out for both halves: a closure handed to `map` has no features, and would not always be inlined.
+            let [low, high] = block;
+            let curl = _mm256_set1_epi8(0x20);
+            let max = _mm256_set1_epi8(0x1F);
+            let space = mask([
+                _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(spaces, low)),
+                _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(spaces, high)),
+            ]);
+            let operator = mask([
+                _mm256_cmpeq_epi8(_mm256_or_si256(low, curl), _mm256_shuffle_epi8(operators, low)),
+                _mm256_cmpeq_epi8(_mm256_or_si256(high, curl), _mm256_shuffle_epi8(operators, high)),
+            ]);
+            let control = mask([
+                _mm256_cmpeq_epi8(_mm256_max_epu8(low, max), max),
+                _mm256_cmpeq_epi8(_mm256_max_epu8(high, max), max),
+            ]);
             Classes {
                 backslash: self.eq(block, b'\\'),
                 quote: self.eq(block, b'"'),
@@ -138,7 +145,11 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn eq(self, block: Self::Block, byte: u8) -> u64 {
-        unsafe { mask(block.map(|half| _mm256_cmpeq_epi8(half, _mm256_set1_epi8(byte.cast_signed())))) }
+        unsafe {
+            let [low, high] = block;
+            let wanted = _mm256_set1_epi8(byte.cast_signed());
+            mask([_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted)])
+        }
     }
 
     #[inline(always)]

@@ -64,7 +64,7 @@ impl<'a> Field<'a> {
     /// The number, if it is one.
     #[inline]
     pub fn as_number(self) -> Option<Number<'a>> {
-        (self.kind == Some(Kind::Number)).then(|| Number::from_checked(self.raw))
+        (self.kind == Some(Kind::Number)).then(|| Number::of_checked(self.raw))
     }
 
     /// The boolean, if it is one.
@@ -80,7 +80,7 @@ impl<'a> Field<'a> {
             return Some(Cow::Borrowed(content));
         }
         let mut decoded = String::new();
-        text::unescape(content.as_bytes(), &mut decoded);
+        text::unescape(content, &mut decoded);
         Some(Cow::Owned(decoded))
     }
 
@@ -96,7 +96,7 @@ impl<'a> Field<'a> {
             return Some(content);
         }
         scratch.clear();
-        text::unescape(content.as_bytes(), scratch);
+        text::unescape(content, scratch);
         Some(scratch)
     }
 

@@ -188,7 +188,7 @@ fn fold(parts: &[Predicate], decisive: bool, fields: &[Field<'_>], mismatches: &
 fn compare(field: Field<'_>, literal: &Literal, mismatches: &mut Mismatches) -> Option<Ordering> {
     match (field.kind()?, literal) {
         (Kind::Null, _) | (_, Literal::Null) => None,
-        (Kind::Number, Literal::Number(wanted)) => Some(field.as_number()?.compare(Number::from_checked(wanted))),
+        (Kind::Number, Literal::Number(wanted)) => Some(field.as_number()?.compare(Number::of_checked(wanted))),
         (Kind::String, Literal::Text(wanted)) => compare_text(field, wanted),
         (Kind::Bool, Literal::Bool(wanted)) => Some(field.as_bool()?.cmp(wanted)),
         _ => mismatch(mismatches),

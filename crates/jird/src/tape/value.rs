@@ -115,7 +115,7 @@ impl<'a> Value<'a> {
             return None;
         }
         if self.source.checked {
-            Some(Number::from_checked(self.as_utf8(self.content())?))
+            Some(Number::of_checked(self.as_utf8(self.content())?))
         } else {
             Number::new(self.as_utf8(self.content())?)
         }
@@ -201,11 +201,7 @@ impl<'a> Value<'a> {
     }
 
     fn decode(self, out: &mut String) -> Option<()> {
-        let raw = self.content();
-        if !self.source.checked {
-            core::str::from_utf8(raw).ok()?;
-        }
-        text::unescape(raw, out);
+        text::unescape(self.as_utf8(self.content())?, out);
         Some(())
     }
 
@@ -306,7 +302,7 @@ impl<'a> Value<'a> {
         if self.source.checked {
             // SAFETY: `checked` says that pass one found the whole text to be UTF-8. `bytes` begins and ends beside a
             // structural byte, a quote or white space, all ASCII, or at the text's ends, so it cuts no sequence.
-            Some(unsafe { text::utf8_unchecked(bytes) })
+            Some(unsafe { core::str::from_utf8_unchecked(bytes) })
         } else {
             core::str::from_utf8(bytes).ok()
         }
