@@ -2,8 +2,8 @@
 #![deny(unsafe_code)]
 
 mod error;
-pub mod lines;
 mod kernel;
+pub mod lines;
 mod locate;
 mod number;
 mod path;

@@ -24,5 +24,5 @@ mod word;
 
 pub(crate) use build::TapeBuilder;
 pub use document::{Document, Parser, parse, validate};
-pub use value::{Elements, Entries, Kind, Value};
 pub(crate) use value::Source;
+pub use value::{Elements, Entries, Kind, Value};
