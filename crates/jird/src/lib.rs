@@ -3,6 +3,7 @@
 
 mod error;
 mod kernel;
+mod layout;
 pub mod lines;
 mod locate;
 mod number;
@@ -15,6 +16,7 @@ mod text;
 mod walk;
 
 pub use error::{Error, ErrorKind, Located};
+pub use layout::{Layout, format, minify};
 pub use kernel::{Kernel, UnknownKernel};
 pub use number::Number;
 pub use path::{Path, Step};
