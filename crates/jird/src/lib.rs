@@ -16,8 +16,8 @@ mod text;
 mod walk;
 
 pub use error::{Error, ErrorKind, Located};
-pub use layout::{Layout, format, minify};
 pub use kernel::{Kernel, UnknownKernel};
+pub use layout::{Layout, format, minify};
 pub use number::Number;
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
