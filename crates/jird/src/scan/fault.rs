@@ -19,8 +19,17 @@ fn locate_fault(chunk: Chunk<'_>, found: &Found) -> Option<Error> {
     let faults = [(utf8, ErrorKind::Utf8), (found.escape, ErrorKind::Escape), (found.control, ErrorKind::Control)];
     let (offset, kind) =
         faults.into_iter().filter_map(|(offset, kind)| Some((offset?, kind))).min_by_key(|(offset, _)| *offset)?;
-    let kind = if offset == chunk.text.len() && kind == ErrorKind::Escape { ErrorKind::String } else { kind };
-    Some(Error::at_byte(kind, offset))
+    Some(Error::at_byte(if kind == ErrorKind::Escape { escape_kind(chunk.text, offset) } else { kind }, offset))
+}
+
+/// What is wrong where an escape cannot go on. It may break off in the next chunk, where nobody has looked for UTF-8 yet.
+fn escape_kind(text: &[u8], offset: usize) -> ErrorKind {
+    let rest = &text[offset..];
+    match core::str::from_utf8(&rest[..rest.len().min(4)]) {
+        _ if rest.is_empty() => ErrorKind::String,
+        Err(error) if error.valid_up_to() == 0 => ErrorKind::Utf8,
+        _ => ErrorKind::Escape,
+    }
 }
 
 /// Where the first sequence begins that is not UTF-8, among those that begin in the chunk or reach into it.

@@ -72,11 +72,12 @@ impl Tokens {
         self.len += found.count_ones() as usize;
     }
 
-    /// Marks the string whose token is the last of the first `count`.
+    /// Marks the string whose token is the last of the first `count`. Where a quote follows a word without anything between,
+    /// that token is the word's, which has enough wrong with it.
     #[inline(always)]
     pub(crate) fn flag_escaped(&mut self, count: usize) {
         if let Some(kind) = count.checked_sub(1).and_then(|index| self.kind.get_mut(index)) {
-            *kind |= ESCAPED;
+            *kind |= u8::from(*kind == b'"') * ESCAPED;
         }
     }
 
