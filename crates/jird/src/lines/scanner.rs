@@ -293,10 +293,25 @@ impl Scanner {
             if let Some(parser) = &mut self.duplicates {
                 parser.parse(&text.bytes[start..next]).map_err(|error| error.shifted(start as u64))?;
             }
+            #[cfg(jird_checked)]
+            self.compare_with_model(&text.bytes[start..next], &run.select, start);
             if run.record(text, byte, start, next, visit)?.is_break() {
                 return Ok(());
             }
         }
+    }
+
+    /// In checked builds what was found in a record must be what the naive parser finds.
+    #[cfg(jird_checked)]
+    fn compare_with_model(&self, record: &[u8], select: &Select<'_>, start: usize) {
+        let words = crate::model::parse(record, &self.options.policy).expect("the model accepts the record too");
+        let wanted = crate::model::fields(record, &words, select.projection());
+        let found = select.found().iter().zip(select.projection().paths()).map(|(slot, path)| {
+            // The record as a whole is filled in later.
+            let within = slot.kind.map_or(0..0, |_| slot.start - start..slot.end - start);
+            if path.steps().is_empty() { crate::walk::trimmed(record) } else { &record[within] }
+        });
+        assert!(found.eq(wanted), "the model finds other fields in {:?}", String::from_utf8_lossy(record));
     }
 
     /// Walks all records, checking only what is handed out.
