@@ -75,6 +75,7 @@ struct Fold : bench_fold {
   void integer(int64_t value) { exact += mix(uint64_t(value), INTEGER); }
   void integer(uint64_t value) { exact += mix(value, INTEGER); }
   void real(double value) {
+    if (value == 0) return integer(uint64_t(0));
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     reals += mix(bits, REAL);

@@ -54,7 +54,7 @@ fn event(number: usize, dice: &mut Dice) -> String {
     text
 }
 
-/// SplitMix64.
+/// The generator known as `SplitMix64`.
 struct Dice(u64);
 
 impl Dice {

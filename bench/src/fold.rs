@@ -44,9 +44,12 @@ impl Fold {
         self.exact = self.exact.wrapping_add(mix(value, INTEGER));
     }
 
-    /// A number with a point or an exponent.
+    /// A number with a point or an exponent. Zeros count as integers: for some peers `-0` is a float, for some not.
     #[inline]
     pub(crate) fn real(&mut self, value: f64) {
+        if value == 0.0 {
+            return self.unsigned(0);
+        }
         self.reals = self.reals.wrapping_add(mix(value.to_bits(), REAL));
         self.sum += value.abs();
     }
@@ -80,11 +83,6 @@ impl Fold {
     /// What a C++ peer computed.
     pub(crate) fn from_parts(exact: u64, reals: u64, sum: f64) -> Self {
         Self { exact, reals, sum }
-    }
-
-    /// A fold of one plain number, for tasks that count.
-    pub(crate) fn of_count(count: u64) -> Self {
-        Self { exact: count, ..Self::default() }
     }
 
     /// Compares with the reference.

@@ -1,7 +1,7 @@
 //! `query`: whole processes over the generated events, answers written to a file and compared.
 //!
 //! Both answer with the same NDJSON, a `Message` a line, in the input's order. The file is in the page cache, since
-//! both read it untimed first. DuckDB gets a schema of the two fields; jird infers.
+//! both read it untimed first. `DuckDB` gets a schema of the two fields; jird infers.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,7 +18,7 @@ use crate::row::{Measured, Outcome, Process, Row};
 use crate::run;
 use crate::task::Task;
 
-/// Pinned, so that a figure says which DuckDB it was.
+/// Pinned, so that a figure says which `DuckDB` it was.
 const DUCKDB: &str = "duckdb==2.0.0";
 
 /// What `generate-events` makes when nothing is said.
@@ -198,7 +198,7 @@ impl Runner {
     }
 }
 
-/// Unequal answers fail jird's row: DuckDB's is the reference.
+/// Unequal answers fail jird's row: `DuckDB`'s is the reference.
 fn agree(runners: &mut [Runner]) {
     let answer =
         |name: &str, runners: &[Runner]| runners.iter().find(|one| one.name == name).and_then(|one| one.answer);

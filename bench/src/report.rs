@@ -40,9 +40,7 @@ pub(crate) fn table(rows: &[Row], task: Task) -> String {
     match task {
         Task::Query => query_table(&mut text, rows),
         Task::Small | Task::Partial => list(&mut text, rows, task),
-        Task::Error => {
-            matrix(&mut text, rows, task, "time of a refusal over time of a good parse", |one| one.refusal_ratio())
-        }
+        Task::Error => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
         Task::Dom | Task::Validate | Task::Scan => matrix(&mut text, rows, task, "GB/s", Measured::speed),
     }
     footnotes(&mut text, rows, task);

@@ -157,7 +157,7 @@ impl Contestant {
     }
 }
 
-/// The answer that all others must equal: simdjson's, whose floats are exact, or serde_json's if it was not built.
+/// The answer that all others must equal: simdjson's, whose floats are exact, or `serde_json`'s if it was not built.
 fn reference(task: Task, input: &str) -> Result<Fold, String> {
     let documents = task::documents(input)?;
     let make = |name| Entry::named(name).map(|entry| (entry.make)());

@@ -32,7 +32,7 @@ pub(super) fn yyjson_insitu() -> Result<Box<dyn Peer>, String> {
     table!(bench_yyjson, bench_yyjson_insitu, "BENCH_YYJSON_MISSING")
 }
 
-/// RapidJSON in situ.
+/// `RapidJSON` in situ.
 pub(super) fn rapidjson() -> Result<Box<dyn Peer>, String> {
     table!(bench_rapidjson, bench_rapidjson, "BENCH_RAPIDJSON_MISSING")
 }

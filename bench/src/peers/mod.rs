@@ -58,7 +58,7 @@ pub(crate) static ALL: &[Entry] = &[
         origin: Origin::Jird,
         note: "reuses its Parser",
         shortfalls: &[],
-        make: jird::reused,
+        make: || jird::Reused::new().and_then(boxed),
     },
     Entry {
         name: "jird-fresh",
@@ -66,7 +66,7 @@ pub(crate) static ALL: &[Entry] = &[
         origin: Origin::Jird,
         note: "a fresh Document for every parse",
         shortfalls: &[],
-        make: jird::fresh,
+        make: || jird::Fresh::new().and_then(boxed),
     },
     Entry {
         name: "simdjson",

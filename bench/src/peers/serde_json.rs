@@ -91,7 +91,9 @@ fn visit(value: &Value, fold: &mut Fold) {
         },
         Value::String(text) => fold.string(text),
         Value::Array(elements) => {
-            elements.iter().for_each(|element| visit(element, fold));
+            for element in elements {
+                visit(element, fold);
+            }
             fold.container(elements.len());
         }
         Value::Object(members) => {

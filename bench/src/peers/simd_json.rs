@@ -91,7 +91,7 @@ impl Peer for Flat {
         self.with_tape(index, |tape| {
             let mut fold = Fold::default();
             let root = tape.as_value();
-            for tweet in root.get("statuses")?.as_array()?.iter() {
+            for tweet in &root.get("statuses")?.as_array()? {
                 let user = tweet.get("user")?;
                 for text in [tweet.get("created_at")?, tweet.get("text")?, user.get("screen_name")?] {
                     fold.string(text.as_str()?);
