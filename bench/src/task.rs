@@ -72,7 +72,9 @@ impl Task {
             Self::Small => "dom over 1000 different log events of about 600 bytes, one after the other",
             Self::Error => "time to refuse a document with its last bracket changed, over the time to parse it whole",
             Self::Scan => "pass one alone",
-            Self::Query => "two queries over generated events, whole process, answers written to a file",
+            Self::Query => {
+                "two queries over generated events, whole process; DuckDB is given a schema and writes CSV, jird infers and writes NDJSON"
+            }
         }
     }
 
