@@ -47,6 +47,15 @@ fn event(number: usize, dice: &mut Dice) -> String {
         dice.below(40)
     )
     .expect("writing to a String");
+    write!(
+        text,
+        r#","Application":"Shop.Web","Environment":"production","TraceId":"{:016x}{:016x}","Retries":{},"Region":"eu-north-{}""#,
+        dice.next(),
+        dice.next(),
+        dice.below(4),
+        1 + dice.below(3),
+    )
+    .expect("writing to a String");
     if dice.below(16) == 0 {
         text.push_str(r#","Exception":"System.TimeoutException: timed out\r\n   at Shop.Web.Handler.Run()\r\n""#);
     }

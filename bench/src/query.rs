@@ -337,3 +337,20 @@ fn python_with_duckdb() -> Result<PathBuf, String> {
     done(Command::new(&python).args(["-m", "pip", "install", "--quiet", DUCKDB]))?;
     if works(&check) { Ok(python) } else { Err(format!("{DUCKDB} was installed but does not load")) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_messages_as_csv_and_as_ndjson_make_the_same_answer() {
+        let folder = run::target_folder().expect("tests lie in a target folder");
+        let (csv, ndjson) = (folder.join("bench-test.csv"), folder.join("bench-test.ndjson"));
+        fs::write(&csv, "Message\nplain\n\"a, \"\"b\"\"\nc\"\n\"\"\n").expect("the folder is writable");
+        fs::write(&ndjson, "{\"Message\":\"plain\"}\n{\"Message\":\"a, \\\"b\\\"\\nc\"}\n{\"Message\":\"\"}\n")
+            .expect("the folder is writable");
+        let answer = csv_answer(&csv).expect("it was just written");
+        assert_eq!(answer.hits, 3);
+        assert_eq!(Ok(answer), ndjson_answer(&ndjson));
+    }
+}

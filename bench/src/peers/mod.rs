@@ -203,3 +203,49 @@ pub(crate) static ALL: &[Entry] = &[
 fn boxed(peer: impl Peer + 'static) -> Result<Box<dyn Peer>, String> {
     Ok(Box::new(peer))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fold::Agreement;
+    use crate::peer::Refusal;
+    use crate::task;
+
+    /// What every peer that was built makes of these documents, compared with `serde_json`.
+    fn check(documents: &[Vec<u8>]) {
+        let fold = |entry: &Entry| {
+            let mut peer = (entry.make)().ok()?;
+            peer.load(documents);
+            peer.refresh();
+            match task::run(Task::Dom, &mut *peer, 0..documents.len()) {
+                Ok(fold) => Some(fold),
+                Err(Refusal::NotDone) => None,
+                Err(Refusal::Rejected) => panic!("{} refuses a document", entry.name),
+            }
+        };
+        let reference = Entry::named("serde_json").and_then(fold).expect("a Rust peer");
+        for entry in ALL {
+            if let Some(fold) = fold(entry) {
+                assert_ne!(fold.agrees(reference), Agreement::Differs, "{}", entry.name);
+            }
+        }
+    }
+
+    #[test]
+    fn all_peers_compute_the_same_over_the_events() {
+        check(&task::documents("events").expect("they need no file"));
+    }
+
+    #[test]
+    fn all_peers_fold_texts_of_every_length_alike() {
+        let texts: Vec<String> = (0..70).map(|len| "abcdefghij".chars().cycle().take(len).collect()).collect();
+        check(&[::serde_json::to_vec(&texts).expect("strings")]);
+    }
+
+    #[test]
+    fn all_peers_fold_numbers_alike() {
+        let text =
+            "[0, -0, -0.0, 0e1, 1, -1, 9223372036854775807, -9223372036854775808, 18446744073709551615, 0.5, 1e3]";
+        check(&[text.as_bytes().to_vec()]);
+    }
+}
