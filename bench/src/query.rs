@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use generate_events::{EVENTS_DEFAULT, SEED_DEFAULT, write_events};
 use serde::Deserialize;
 
 use crate::options::Options;
@@ -20,9 +21,6 @@ use crate::task::Task;
 
 /// Pinned, so that a figure says which `DuckDB` it was.
 const DUCKDB: &str = "duckdb==2.0.0";
-
-/// What `generate-events` makes when nothing is said.
-const EVENTS: u64 = 1_369_670;
 
 struct Query {
     name: &'static str,
@@ -190,7 +188,7 @@ impl Runner {
         let outcome = match self.command {
             Ok(_) => {
                 let bytes = usize::try_from(bytes).expect("64 bits");
-                let documents = usize::try_from(EVENTS).expect("64 bits");
+                let documents = usize::try_from(EVENTS_DEFAULT).expect("64 bits");
                 Outcome::Measured(Measured { bytes, documents, ..self.measured }.summed_up())
             }
             Err(reason) => Outcome::Failed(reason),
@@ -287,18 +285,10 @@ fn generated_events() -> Result<PathBuf, String> {
     if path.exists() {
         return Ok(path);
     }
-    eprintln!("generating {EVENTS} events into {}", path.display());
+    eprintln!("generating {EVENTS_DEFAULT} events into {}", path.display());
     let beside = path.with_extension("part");
-    let status = run::cargo()
-        .args(["run", "--release", "--quiet", "--package", "generate-events", "--target-dir"])
-        .arg(run::target_folder()?)
-        .args(["--", "--events", &EVENTS.to_string(), "-o"])
-        .arg(&beside)
-        .status()
-        .map_err(|error| format!("cargo: {error}"))?;
-    if !status.success() {
-        return Err(format!("the events could not be generated: {status}"));
-    }
+    let mut file = File::create(&beside).map_err(|error| format!("{}: {error}", beside.display()))?;
+    write_events(&mut file, EVENTS_DEFAULT, SEED_DEFAULT).map_err(|error| error.to_string())?;
     fs::rename(&beside, &path).map_err(|error| error.to_string())?;
     Ok(path)
 }
