@@ -64,15 +64,14 @@ fn surprising_values_are_read_as_the_table_says() {
 fn described(value: Value<'_>) -> String {
     match value.kind() {
         Kind::Number => {
-            let whole = |name, number: Option<String>| number.map_or(String::new(), |number| format!(" {name}={number}"));
+            let whole =
+                |name, number: Option<String>| number.map_or(String::new(), |number| format!(" {name}={number}"));
             let signed = whole("i64", value.as_i64().map(|number| number.to_string()));
             let unsigned = whole("u64", value.as_u64().map(|number| number.to_string()));
             let double = whole("f64", value.as_f64().map(|number| format!("{number:?}")));
             format!("{}:{signed}{unsigned}{double}", value.raw_str().expect("numbers are ASCII"))
         }
-        Kind::String => {
-            value.as_str().expect("a string").escape_debug().to_string()
-        }
+        Kind::String => value.as_str().expect("a string").escape_debug().to_string(),
         Kind::Array => {
             let elements: Vec<_> = value.elements().map(described).collect();
             format!("[{}]", elements.join(", "))
@@ -104,7 +103,8 @@ fn json_checker_passes_and_fails_as_its_names_say() {
         let wanted = name.starts_with("pass") || name.contains("EXCLUDE") || accepted.contains(&name);
         assert_eq!(outcome(&document.text) == "accept", wanted, "{name}");
         let machine = Policy { numbers: Numbers::Machine, ..Policy::default() };
-        let code = Parser::with_policy(machine).validate(&document.text).map_or_else(|error| error.code(), |()| "accept");
+        let code =
+            Parser::with_policy(machine).validate(&document.text).map_or_else(|error| error.code(), |()| "accept");
         assert_eq!(code == "range", accepted.contains(&name), "{name} with machine numbers: {code}");
     }
     assert!(documents.len() > 100);
@@ -133,7 +133,9 @@ fn a_line_that_is_not_utf8_is_no_string_and_one_that_is_comes_back() {
     let Some(root) = corpus() else { return };
     let mut counts = [0, 0];
     let lines = files(&root, "conformance/unicode", ".txt").into_iter().chain(files(&root, "tables", ".csv"));
-    for line in lines.flat_map(|document| document.text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>()) {
+    for line in
+        lines.flat_map(|document| document.text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>())
+    {
         let line: Vec<u8> = line.into_iter().filter(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\').collect();
         let text = [b"\"", &line[..], b"\""].concat();
         let wanted = std::str::from_utf8(&line);
@@ -184,7 +186,16 @@ fn hostile_documents_are_accepted_and_refused_as_serde_json_does() {
 #[test]
 fn documents_of_every_other_set_are_read_as_the_reference_reads_them() {
     let Some(root) = corpus() else { return };
-    for folder in ["bench", "conformance/csv", "conformance/jcs", "conformance/jsonpatch", "conformance/jsonpath", "conformance/jsonpointer", "ndjson", "tables"] {
+    for folder in [
+        "bench",
+        "conformance/csv",
+        "conformance/jcs",
+        "conformance/jsonpatch",
+        "conformance/jsonpath",
+        "conformance/jsonpointer",
+        "ndjson",
+        "tables",
+    ] {
         for document in files(&root, folder, ".json") {
             assert_eq!(outcome(&document.text), "accept", "{}", document.name);
         }
@@ -221,7 +232,9 @@ fn each_number_policy_draws_its_line_where_it_says() {
         let found = [Numbers::Any, Numbers::Finite, Numbers::Machine].map(|numbers| {
             let mut parser = Parser::with_policy(Policy { numbers, ..Policy::default() });
             let text = format!("[0, {text}]");
-            let parsed = parser.parse(text.as_bytes()).map_or_else(|error| error, |_| jird::Error::new(jird::ErrorKind::Empty, 4));
+            let parsed = parser
+                .parse(text.as_bytes())
+                .map_or_else(|error| error, |_| jird::Error::new(jird::ErrorKind::Empty, 4));
             assert_eq!(parsed.offset(), 4, "{text}");
             assert_eq!(parser.validate(text.as_bytes()).map_or_else(|error| error.code(), |()| "empty"), parsed.code());
             if parsed.code() == "empty" { "accept" } else { parsed.code() }

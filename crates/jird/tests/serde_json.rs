@@ -110,8 +110,12 @@ fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<i64>().prop_map(|number| number.to_string()),
         any::<u64>().prop_map(|number| number.to_string()),
-        any::<f64>().prop_filter("JSON has no other", |number| number.is_finite()).prop_map(|number| format!("{number:e}")),
-        any::<f32>().prop_filter("JSON has no other", |number| number.is_finite()).prop_map(|number| number.to_string()),
+        any::<f64>()
+            .prop_filter("JSON has no other", |number| number.is_finite())
+            .prop_map(|number| format!("{number:e}")),
+        any::<f32>()
+            .prop_filter("JSON has no other", |number| number.is_finite())
+            .prop_map(|number| number.to_string()),
         "-?(0|[1-9][0-9]{0,25})(\\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?",
         "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,4})?",
         prop::sample::select(vec!["0", "-0", "-0.0", "0e0", "1E+0", "9007199254740993", "2.2250738585072011e-308"])
@@ -123,7 +127,9 @@ fn value() -> impl Strategy<Value = String> {
     let literal = prop::sample::select(vec!["true", "false", "null"]).prop_map(str::to_owned);
     let scalar = prop_oneof![1 => literal, 2 => number(), 2 => string()];
     scalar.prop_recursive(6, 60, 8, |inner| {
-        let element = (space(), inner.clone(), space()).prop_map(|(before, value, after)| format!("{before}{value}{after}")).boxed();
+        let element = (space(), inner.clone(), space())
+            .prop_map(|(before, value, after)| format!("{before}{value}{after}"))
+            .boxed();
         let member = (space(), string(), space(), element.clone())
             .prop_map(|(before, key, after, value)| format!("{before}{key}{after}:{value}"));
         prop_oneof![

@@ -44,7 +44,11 @@ pub fn assert_same(text: &[u8], value: Value<'_>, node: &Node) {
                 assert_same(text, found, member);
                 if let (Tree::String(key), true) = (&key.tree, index < LOOKUPS) {
                     let first = node.get(key).expect("it has the key");
-                    assert_eq!(value.get(key).map(Value::offset), Some(first.start), "the first member {key:?} at {at}");
+                    assert_eq!(
+                        value.get(key).map(Value::offset),
+                        Some(first.start),
+                        "the first member {key:?} at {at}"
+                    );
                 }
             }
             assert!(entries.next().is_none(), "members past the last at {at}");

@@ -64,17 +64,10 @@ pub fn predicates(data: &[u8]) {
 /// A predicate over `slots` slots.
 fn predicate(random: &mut Random, slots: usize, depth: usize) -> Predicate {
     let slot = random.below(slots);
-    let op = random.pick(&[
-        Comparison::Eq,
-        Comparison::Ne,
-        Comparison::Lt,
-        Comparison::Le,
-        Comparison::Gt,
-        Comparison::Ge,
-    ]);
-    let several = |random: &mut Random| -> Vec<_> {
-        (0..random.below(4)).map(|_| predicate(random, slots, depth - 1)).collect()
-    };
+    let op =
+        random.pick(&[Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le, Comparison::Gt, Comparison::Ge]);
+    let several =
+        |random: &mut Random| -> Vec<_> { (0..random.below(4)).map(|_| predicate(random, slots, depth - 1)).collect() };
     match random.below(if depth == 0 { 9 } else { 12 }) {
         0..=2 => Predicate::Compare { slot, op, literal: literal(random) },
         3 | 4 => Predicate::CompareSlots { left: slot, op, right: random.below(slots) },
@@ -117,11 +110,8 @@ fn naive(predicate: &Predicate, slots: &[Option<&Node>], text: &[u8]) -> Option<
         }
         // `x in (a, b)` is short for `x = a or x = b`.
         Predicate::In { slot, list } => {
-            let equal = |literal: &Literal| Predicate::Compare {
-                slot: *slot,
-                op: Comparison::Eq,
-                literal: literal.clone(),
-            };
+            let equal =
+                |literal: &Literal| Predicate::Compare { slot: *slot, op: Comparison::Eq, literal: literal.clone() };
             naive(&Predicate::Or(list.iter().map(equal).collect()), slots, text)
         }
         Predicate::IsNull { slot } => Some(slots[*slot].is_none_or(|node| node.tree == Tree::Null)),
@@ -218,7 +208,8 @@ impl Decimal {
     fn of(text: &str) -> Self {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let exponent: i128 = exponent.parse().unwrap_or(if exponent.starts_with('-') { -1 << 100 } else { 1 << 100 });
-        let (whole, fraction) = mantissa.trim_start_matches('-').split_once('.').unwrap_or((mantissa.trim_start_matches('-'), ""));
+        let (whole, fraction) =
+            mantissa.trim_start_matches('-').split_once('.').unwrap_or((mantissa.trim_start_matches('-'), ""));
         let all: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
         let zeros = all.iter().take_while(|&&digit| digit == b'0').count();
         let mut digits = all[zeros..].to_vec();
@@ -230,7 +221,8 @@ impl Decimal {
     }
 
     fn cmp(&self, other: &Self) -> Ordering {
-        let size = |number: &Self| (!number.digits.is_empty(), if number.digits.is_empty() { 0 } else { number.exponent });
+        let size =
+            |number: &Self| (!number.digits.is_empty(), if number.digits.is_empty() { 0 } else { number.exponent });
         let sizes = || size(self).cmp(&size(other)).then_with(|| self.digits.cmp(&other.digits));
         match (self.negative, other.negative) {
             (false, false) => sizes(),

@@ -117,9 +117,11 @@ impl Reader<'_> {
         }
     }
 
-    /// The byte here breaks this rule; unless it is no character at all, or nothing is here.
+    /// The byte here breaks this rule; unless nothing is here, or what is here is no character. Of an escape that goes on
+    /// with what is no character, it is the escape that is named.
     fn fault(&self, rule: ErrorKind) -> Fault {
         let kind = match (self.character(), rule) {
+            (Character::Broken, ErrorKind::Escape) => rule,
             (Character::Broken, _) => ErrorKind::Utf8,
             // A word that ends too early is a wrong word, and no open bracket.
             (Character::End, ErrorKind::Number | ErrorKind::Literal) => rule,

@@ -20,7 +20,7 @@ use crate::walk::{Bracket, Build, Literal};
 pub struct Projection {
     /// A trie of the paths; the root is node 0.
     nodes: Vec<Node>,
-    slots: usize,
+    paths: Vec<Path>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ const VALUE: &str = "value";
 impl Projection {
     /// The projection of these paths, in this order. The empty projection only counts records.
     pub fn new(paths: &[Path]) -> Self {
-        let mut projection = Self { nodes: vec![Node::default()], slots: paths.len() };
+        let mut projection = Self { nodes: vec![Node::default()], paths: paths.to_vec() };
         for (slot, path) in paths.iter().enumerate() {
             let node = path.steps().iter().fold(0, |node, step| projection.child(node, step));
             projection.nodes[node as usize].slots.push(slot);
@@ -52,7 +52,12 @@ impl Projection {
 
     /// The number of slots.
     pub fn slots(&self) -> usize {
-        self.slots
+        self.paths.len()
+    }
+
+    /// The wanted paths, slot by slot.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
     }
 
     /// The node below `node` by this step, made if it was not there.
@@ -149,9 +154,9 @@ pub(crate) struct Mark {
 impl<'p> Select<'p> {
     pub(crate) fn new(projection: &'p Projection) -> Self {
         let outside = Here { node: NOWHERE, index: 0, is_array: false };
-        let found = vec![Slot::MISSING; projection.slots];
+        let found = vec![Slot::MISSING; projection.slots()];
         let met = vec![0; projection.nodes.len()];
-        Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.slots }
+        Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.slots() }
     }
 
     /// Begins a record; `is_object` says what its root is.
@@ -161,11 +166,16 @@ impl<'p> Select<'p> {
         self.record += 1;
         self.here = Here { node: NOWHERE, index: 0, is_array: false };
         self.next = 0;
-        self.missing = self.projection.slots;
+        self.missing = self.projection.slots();
         if !is_object {
             let root = &self.projection.nodes[0];
             self.next = root.keys.iter().find(|(key, _)| &**key == VALUE).map_or(NOWHERE, |(_, node)| *node);
         }
+    }
+
+    #[cfg(jird_checked)]
+    pub(crate) fn projection(&self) -> &'p Projection {
+        self.projection
     }
 
     /// The slots of the record that was walked.

@@ -72,12 +72,12 @@ impl Tokens {
         self.len += found.count_ones() as usize;
     }
 
-    /// Marks the string whose token is the last of the first `count`. Where a quote follows a word without anything between,
-    /// that token is the word's, which has enough wrong with it.
+    /// Marks the string whose token is the last of the first `count`. There is no such token if the quote stands right
+    /// behind another scalar, and the text is wrong there.
     #[inline(always)]
     pub(crate) fn flag_escaped(&mut self, count: usize) {
-        if let Some(kind) = count.checked_sub(1).and_then(|index| self.kind.get_mut(index)) {
-            *kind |= u8::from(*kind == b'"') * ESCAPED;
+        if let Some(kind @ b'"') = count.checked_sub(1).and_then(|index| self.kind.get_mut(index)) {
+            *kind |= ESCAPED;
         }
     }
 

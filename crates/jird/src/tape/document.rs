@@ -136,6 +136,21 @@ impl Parser {
         self.reader.read(text, &mut Nothing)
     }
 
+    #[cfg(test)]
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.build.words
+    }
+
+    /// In checked builds every parse must equal the naive one.
+    #[cfg(jird_checked)]
+    fn compare_with_model(&self, text: &[u8], read: Result<(), Error>) {
+        let wanted = crate::model::parse(text, &self.policy);
+        assert_eq!(read, wanted.as_ref().map(drop).map_err(|error| *error), "the model judges otherwise");
+        if let Ok(words) = wanted {
+            assert_eq!(self.build.words, words, "the model has another tape");
+        }
+    }
+
     /// Reads `text` without checking anything.
     pub(crate) fn parse_trusted<'a>(&'a mut self, text: &'a [u8]) -> Value<'a> {
         self.build.words.clear();
@@ -145,7 +160,10 @@ impl Parser {
 
     fn fill(&mut self, text: &[u8]) -> Result<(), Error> {
         self.build.words.clear();
-        self.reader.read(text, &mut self.build)?;
+        let read = self.reader.read(text, &mut self.build);
+        #[cfg(jird_checked)]
+        self.compare_with_model(text, read);
+        read?;
         if self.policy.duplicates == Duplicates::Refuse {
             let source = Source { text, words: &self.build.words, checked: true };
             refuse_duplicates(Value::new(source, 0))?;

@@ -22,5 +22,9 @@ mod dump;
 mod value;
 mod word;
 
+#[cfg(any(test, jird_checked))]
+pub(crate) use build::TapeBuilder;
 pub use document::{Document, Parser, parse, validate};
+#[cfg(jird_checked)]
+pub(crate) use value::Source;
 pub use value::{Elements, Entries, Kind, Value};

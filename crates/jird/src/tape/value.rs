@@ -302,7 +302,7 @@ impl<'a> Value<'a> {
         if self.source.checked {
             // SAFETY: `checked` says that pass one found the whole text to be UTF-8. `bytes` begins and ends beside a
             // structural byte, a quote or white space, all ASCII, or at the text's ends, so it cuts no sequence.
-            Some(unsafe { core::str::from_utf8_unchecked(bytes) })
+            Some(unsafe { text::trusted_str(bytes) })
         } else {
             core::str::from_utf8(bytes).ok()
         }

@@ -137,7 +137,7 @@ impl<M: Copy> Walk<M> {
                 break Walked::More;
             }
             match expect {
-                Expect::Root => match steps.value(i).map_err(|error| or_empty(error))? {
+                Expect::Root => match steps.value(i).map_err(or_empty)? {
                     Step::Scalar => {
                         i += 1;
                         expect = Expect::Nothing;
@@ -369,6 +369,12 @@ impl<B: Build> Steps<'_, B> {
 #[cold]
 fn or_empty(error: Error) -> Error {
     if error.kind() == ErrorKind::Unclosed { Error::new(ErrorKind::Empty, error.offset()) } else { error }
+}
+
+/// `record`, which begins with a value, without the white space at its end.
+#[cfg(jird_checked)]
+pub(crate) fn trimmed(record: &[u8]) -> &[u8] {
+    &record[..trim_end(record, 0, record.len())]
 }
 
 /// The end of `text[start..end]` without the white space at its end.

@@ -70,10 +70,16 @@ pub(crate) fn files(root: &Path, folder: &str, suffix: &str) -> Vec<Document> {
 
 /// Every file of the corpus that claims to be one JSON document, also those that are not.
 pub(crate) fn documents(root: &Path) -> Vec<Document> {
-    ["bench", "conformance", "hostile", "ndjson", "tables"].iter().flat_map(|folder| files(root, folder, ".json")).collect()
+    ["bench", "conformance", "hostile", "ndjson", "tables"]
+        .iter()
+        .flat_map(|folder| files(root, folder, ".json"))
+        .collect()
 }
 
 /// The rows of a table in `tests/`: columns between tabs; comments begin with `#`.
 pub(crate) fn table(text: &str) -> Vec<Vec<&str>> {
-    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(|line| line.split('\t').collect()).collect()
+    text.lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.split('\t').collect())
+        .collect()
 }
