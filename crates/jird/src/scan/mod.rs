@@ -9,6 +9,10 @@
 #![allow(unsafe_code, reason = "text that was found to be UTF-8 becomes `str` without a second check")]
 
 mod fault;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 pub(crate) use fault::{checked_str, first_fault};
@@ -40,7 +44,7 @@ pub(crate) struct Chunk<'a> {
 }
 
 /// What one chunk leaves for the next.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Carry {
     /// 1 if the next byte is escaped.
     escape: u64,
@@ -62,7 +66,7 @@ impl Carry {
 }
 
 /// The first offence in a chunk against each rule that pass one checks.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Offset of a control character inside a string.
     pub(crate) control: Option<usize>,
