@@ -63,7 +63,9 @@ fn check_documents(between: &str) {
             let wanted_fault = wanted.as_ref().err().copied();
             match (&wanted, parser.parse(text)) {
                 (Ok(node), Ok(value)) => checks::assert_same(text, value, node),
-                (wanted, found) => assert_eq!(found.err().map(fault), wanted_fault, "{wanted:?}: {}", checks::shown(text)),
+                (wanted, found) => {
+                    assert_eq!(found.err().map(fault), wanted_fault, "{wanted:?}: {}", checks::shown(text))
+                }
             }
             assert_eq!(parser.validate(text).err().map(fault), wanted_fault, "validate: {}", checks::shown(text));
             let record = Record::scan(text, &mut buffer);
@@ -107,7 +109,9 @@ fn check_lines(between: &str) {
                 ControlFlow::Continue(())
             });
             match wanted {
-                Ok(_) => assert_eq!((scanned.map(|scanned| scanned.records), seen), (Ok(3), 3), "{}", checks::shown(text)),
+                Ok(_) => {
+                    assert_eq!((scanned.map(|scanned| scanned.records), seen), (Ok(3), 3), "{}", checks::shown(text))
+                }
                 Err(_) if blank => assert_eq!(scanned.map(|scanned| scanned.records), Ok(2), "{}", checks::shown(text)),
                 Err((kind, offset)) => {
                     let wanted = (kind, BEFORE.len() + offset);

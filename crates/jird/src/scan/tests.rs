@@ -15,7 +15,8 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 0..=130;
 /// Scans `text` in chunks on every kernel and compares each chunk with the oracle.
 fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
     for mode in MODES {
-        let mut wanted = oracle::Scanned { tokens: Vec::new(), found: super::Found::default(), carry: Carry::default() };
+        let mut wanted =
+            oracle::Scanned { tokens: Vec::new(), found: super::Found::default(), carry: Carry::default() };
         let mut runs: Vec<_> = kernels.iter().map(|&kernel| (kernel, Tokens::default(), Carry::default())).collect();
         let mut from = 0;
         loop {
@@ -260,7 +261,11 @@ fn the_offset_of_what_is_not_utf8_is_where_it_begins_whatever_the_chunk() {
                 for at in 1..140 {
                     let text = [b"\"", &b"x".repeat(at - 1)[..], fault, b"xxx\""].concat();
                     let error = parser.validate(&text).expect_err("it is not UTF-8");
-                    assert_eq!((error.code(), error.offset()), ("utf8", at as u64), "{kernel:?} {chunk_bytes} {fault:X?}");
+                    assert_eq!(
+                        (error.code(), error.offset()),
+                        ("utf8", at as u64),
+                        "{kernel:?} {chunk_bytes} {fault:X?}"
+                    );
                 }
             }
         }
