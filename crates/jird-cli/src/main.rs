@@ -1,1 +1,32 @@
-fn main() {}
+//! The `jird` command: reads, checks, reshapes and queries JSON. Data goes to standard output, words to standard error.
+
+mod args;
+mod fmt;
+mod get;
+mod input;
+mod outcome;
+mod output;
+#[cfg(feature = "query")]
+mod query;
+mod validate;
+
+use args::{Args, Command};
+use clap::Parser;
+use outcome::Outcome;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let outcome = args::kernel().and_then(|()| run(Args::parse())).unwrap_or_else(|error| Outcome::of_error(&error));
+    outcome.into()
+}
+
+fn run(args: Args) -> anyhow::Result<Outcome> {
+    match args.command {
+        Command::Validate(args) => validate::run(&args),
+        Command::Fmt(args) => fmt::run(&args),
+        Command::Get(args) => get::run(&args),
+        #[cfg(feature = "query")]
+        Command::Query(args) => query::run(args),
+        Command::Completions { shell } => args::completions(shell),
+    }
+}

@@ -168,7 +168,7 @@ fn open(block: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn misplaced(block: __m512i, before: __m512i) -> __m512i {
-    let [high_of_before, low_of_before, high_of_this] = super::avx2::UTF8_TABLES;
+    let [high_of_before, low_of_before, high_of_this] = super::UTF8_TABLES;
     let table = |bytes: [u8; 16]| {
         // SAFETY: the load reads the 16 bytes of the array.
         unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }

@@ -40,10 +40,12 @@ fn to_float<F: Float>(token: &[u8]) -> Option<F> {
         let size = F::from_integer(number.digits).over(F::TENS[number.places as usize]);
         return Some(size.negated_if(number.negative));
     }
-    match nearest::<F>(number.digits, -i64::from(number.places)) {
-        Some(bits) => F::finite(bits, number.negative),
-        None => long(token),
+    if number.digits == 0 {
+        return Some(F::from_integer(0).negated_if(number.negative));
     }
+    // At most 18 places: the power is in the table and decides every case, and the value is normal and finite.
+    let power = -i64::from(number.places);
+    Some(F::from_size(Scaled::of::<F>(number.digits, power).rounded::<F>(power)).negated_if(number.negative))
 }
 
 /// Any number at all.
@@ -106,43 +108,56 @@ fn nearest<F: Float>(integer: u64, power: i64) -> Option<u64> {
     if power > F::POWER_MAX {
         return Some(F::INFINITE_BITS);
     }
-    let zeros = integer.leading_zeros();
-    let (high, low) = product(integer << zeros, power, F::SIGNIFICAND_BITS + 3);
-    if low == u64::MAX && !(-27..=55).contains(&power) {
+    let scaled = Scaled::of::<F>(integer, power);
+    if scaled.low == u64::MAX && !(-27..=55).contains(&power) {
         return None;
     }
-    let top = (high >> 63) as u32;
-    let shift = top + 64 - F::SIGNIFICAND_BITS - 3;
-    let mut significand = high >> shift;
-    // floor(log2(10^power)), for any power of the table.
-    let log2 = ((power as i32) * (152_170 + 65_536)) >> 16;
-    let mut exponent = log2 + 63 + top as i32 - zeros as i32 + F::EXPONENT_BIAS;
-    if exponent <= 0 {
+    if scaled.exponent <= 0 {
         // Subnormal, or too small even for that. Here the halfway points are too long to be hit exactly.
-        let down = 1 - exponent;
-        if down >= 64 {
-            return Some(0);
-        }
-        significand >>= down;
-        significand += significand & 1;
+        let down = 1 - scaled.exponent;
+        let significand = if down < 64 { scaled.high >> scaled.shift >> down } else { 0 };
         // A carry into the first exponent bit is the smallest normal number, as it should be.
-        return Some(significand >> 1);
+        return Some((significand + (significand & 1)) >> 1);
     }
-    // Exactly halfway, which only small powers allow: to the even neighbour, here the lower.
-    if low <= 1 && F::TIES.contains(&power) && significand & 3 == 1 && significand << shift == high {
-        significand &= !1;
+    Some(scaled.rounded::<F>(power).min(F::INFINITE_BITS))
+}
+
+/// `integer × 10^power` to 128 bits.
+struct Scaled {
+    /// The leading bits; the first or the second is set.
+    high: u64,
+    low: u64,
+    /// `high >> shift` has one bit more than a significand with its leading bit.
+    shift: u32,
+    /// As it is stored, if the value is normal.
+    exponent: i32,
+}
+
+impl Scaled {
+    /// `integer` is not zero, and `power` in the table.
+    #[inline(always)]
+    fn of<F: Float>(integer: u64, power: i64) -> Self {
+        let zeros = integer.leading_zeros();
+        let (high, low) = product(integer << zeros, power, F::SIGNIFICAND_BITS + 3);
+        let top = (high >> 63) as u32;
+        // floor(log2(10^power)), for any power of the table.
+        let log2 = ((power as i32) * (152_170 + 65_536)) >> 16;
+        let exponent = log2 + 63 + top as i32 - zeros as i32 + F::EXPONENT_BIAS;
+        Self { high, low, shift: top + 61 - F::SIGNIFICAND_BITS, exponent }
     }
-    significand += significand & 1;
-    significand >>= 1;
-    if significand >= 2 << F::SIGNIFICAND_BITS {
-        significand >>= 1;
-        exponent += 1;
+
+    /// The bits of the nearest value, if it is normal; those of infinity or above them, if it is too large.
+    #[inline(always)]
+    fn rounded<F: Float>(&self, power: i64) -> u64 {
+        let mut significand = self.high >> self.shift;
+        // Exactly halfway, which only small powers allow: to the even neighbour, here the lower.
+        if self.low <= 1 && significand & 3 == 1 && F::TIES.contains(&power) && significand << self.shift == self.high {
+            significand &= !1;
+        }
+        let significand = (significand + (significand & 1)) >> 1;
+        // The leading bit counts one into the exponent, and a carry of the rounding one more, as it should.
+        ((self.exponent - 1) as u64).wrapping_shl(F::SIGNIFICAND_BITS) + significand
     }
-    if exponent >= F::EXPONENT_INFINITE {
-        return Some(F::INFINITE_BITS);
-    }
-    significand &= !(1 << F::SIGNIFICAND_BITS);
-    Some(significand | (exponent as u64) << F::SIGNIFICAND_BITS)
 }
 
 /// The high 128 bits of `integer × 5^power` (scaled), to at least `bits` bits; exact or just below.
@@ -186,6 +201,7 @@ trait Float: Copy + std::str::FromStr + 'static {
     fn over(self, other: Self) -> Self;
     fn negated_if(self, negative: bool) -> Self;
     fn is_finite(self) -> bool;
+    fn from_size(bits: u64) -> Self;
     /// `None` if these are the bits of infinity.
     fn finite(bits: u64, negative: bool) -> Option<Self>;
 }
@@ -223,8 +239,12 @@ macro_rules! float {
                 $float::is_finite(self)
             }
             #[inline(always)]
+            fn from_size(bits: u64) -> Self {
+                $float::from_bits(bits as $bits)
+            }
+            #[inline(always)]
             fn finite(bits: u64, negative: bool) -> Option<Self> {
-                (bits != Self::INFINITE_BITS).then(|| $float::from_bits(bits as $bits).negated_if(negative))
+                (bits != Self::INFINITE_BITS).then(|| Self::from_size(bits).negated_if(negative))
             }
         }
     };

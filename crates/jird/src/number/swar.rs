@@ -10,6 +10,8 @@
 //! moved up  [0 0 0 0 0 5 7 3]   = 573
 //! ```
 
+#![allow(unsafe_code, reason = "one load without a bounds check, for callers that have made it")]
+
 /// `'0'` in every byte.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 /// What a point becomes in a word.
@@ -20,10 +22,32 @@ const POINT: u8 = b'.' ^ b'0';
 pub(super) struct Word(u64);
 
 impl Word {
-    /// The eight bytes from `at`, which the caller knows to be there.
+    /// Bytes in a word.
+    pub(super) const LEN: usize = 8;
+
+    /// The eight bytes from `at`.
+    ///
+    /// # Panics
+    ///
+    /// If they are not all in `text`.
     #[inline(always)]
     pub(super) fn load(text: &[u8], at: usize) -> Self {
         let bytes: [u8; 8] = text[at..at + 8].try_into().expect("a range of eight");
+        Self(u64::from_le_bytes(bytes) ^ ZEROS)
+    }
+
+    /// The eight bytes from `at`.
+    ///
+    /// # Safety
+    ///
+    /// `at + 8 <= text.len()`. Checked in debug builds and under `jird_checked`.
+    #[inline(always)]
+    pub(super) unsafe fn load_unchecked(text: &[u8], at: usize) -> Self {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            return Self::load(text, at);
+        }
+        // SAFETY: the caller's duty puts all eight bytes in `text`; an array of bytes has no alignment.
+        let bytes = unsafe { text.as_ptr().add(at).cast::<[u8; 8]>().read() };
         Self(u64::from_le_bytes(bytes) ^ ZEROS)
     }
 
@@ -67,11 +91,12 @@ impl Word {
         Self(self.0 & u64::MAX << (64_usize.wrapping_sub(8 * len) & 63))
     }
 
-    /// The high bit of every byte that is no digit; exact in every byte.
+    /// The high bit of every byte that is no digit, and of none before the first of them. Exact in every byte if all
+    /// are ASCII; above any other byte, a digit may be reported falsely, but what is no digit never passes for one.
     #[inline(always)]
     pub(super) fn nondigits(self) -> u64 {
-        // No byte's sum reaches the next byte: 0x7f + 0x76 < 0x100.
-        (((self.0 & 0x7f7f_7f7f_7f7f_7f7f) + 0x7676_7676_7676_7676) | self.0) & 0x8080_8080_8080_8080
+        // A digit's sum stays below 0x80. Only a byte from 0x8a on, which has its bit already, carries into the next.
+        (self.0.wrapping_add(0x7676_7676_7676_7676) | self.0) & 0x8080_8080_8080_8080
     }
 
     /// How many digits stand before the first byte that is none, 0..=8.
@@ -82,19 +107,19 @@ impl Word {
 
     /// True if byte `index` (0..8) is a point.
     #[inline(always)]
-    pub(super) fn is_point(self, index: usize) -> bool {
+    pub(super) fn is_point(self, index: u32) -> bool {
         (self.0 >> (8 * (index & 7))) as u8 == POINT
     }
 
     /// True if byte `index` (0..8) is the digit zero.
     #[inline(always)]
-    pub(super) fn is_zero(self, index: usize) -> bool {
+    pub(super) fn is_zero(self, index: u32) -> bool {
         (self.0 >> (8 * (index & 7))) as u8 == 0
     }
 
     /// Without byte `index` (0..8): what was before it moves up by one, and a zero comes in.
     #[inline(always)]
-    pub(super) fn without(self, index: usize) -> Self {
+    pub(super) fn without(self, index: u32) -> Self {
         let above = (u64::MAX << 8) << (8 * (index & 7));
         let below = !(u64::MAX << (8 * (index & 7)));
         Self((self.0 & below) << 8 | self.0 & above)
@@ -141,7 +166,14 @@ mod tests {
                 let mut bytes = *b"01234589";
                 bytes[index] = byte;
                 let expected = if byte.is_ascii_digit() { 0 } else { 0x80 << (8 * index) };
-                assert_eq!(Word::load(&bytes, 0).nondigits(), expected, "{byte:#x} at {index}");
+                let found = Word::load(&bytes, 0).nondigits();
+                let exact = if byte.is_ascii() { u64::MAX } else { u64::MAX >> (56 - 8 * index) };
+                assert_eq!(found & exact, expected, "{byte:#x} at {index}");
+                // SAFETY: eight bytes from the first.
+                assert_eq!(unsafe { Word::load_unchecked(&bytes, 0) }.nondigits(), found);
+                // And what follows such a byte is still found.
+                bytes[7] = b'.';
+                assert_eq!(Word::load(&bytes, 0).nondigits() >> 63, 1);
             }
         }
         assert_eq!(Word::load(&[0xff; 8], 0).nondigits(), 0x8080_8080_8080_8080);
@@ -161,7 +193,7 @@ mod tests {
             let mut expected = digits.to_vec();
             expected.remove(index);
             let expected: u64 = String::from_utf8(expected).unwrap().parse().unwrap();
-            assert_eq!(Word::load(digits, 0).without(index).value(), expected);
+            assert_eq!(Word::load(digits, 0).without(u32::try_from(index).unwrap()).value(), expected);
         }
     }
 

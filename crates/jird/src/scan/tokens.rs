@@ -64,7 +64,10 @@ impl Tokens {
     pub(crate) fn emit<S: Simd>(&mut self, simd: S, block: S::Block, bytes: &[u8; BLOCK], found: u64, base: usize) {
         let pos = self.pos[self.len..].first_chunk_mut().expect("room for a block was reserved");
         let kind = self.kind[self.len..].first_chunk_mut().expect("room for a block was reserved");
-        #[expect(clippy::cast_possible_truncation, reason = "texts are shorter than 2^32 bytes; the driver refuses others")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "texts are shorter than 2^32 bytes; the driver refuses others"
+        )]
         simd.emit(block, bytes, found, base as u32, pos, kind);
         self.len += found.count_ones() as usize;
     }

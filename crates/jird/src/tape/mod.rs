@@ -22,7 +22,5 @@ mod dump;
 mod value;
 mod word;
 
-pub(crate) use build::TapeBuilder;
 pub use document::{Document, Parser, parse, validate};
 pub use value::{Elements, Entries, Kind, Value};
-pub(crate) use value::Source;

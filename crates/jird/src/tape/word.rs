@@ -34,7 +34,9 @@ impl Word {
 
     #[inline(always)]
     pub(crate) fn container(node: Node, count: u32, start: usize) -> u64 {
-        (node as u64) << KIND_SHIFT | ((count as usize).min(COUNT_MAX) as u64) << LENGTH_SHIFT | start as u64 & 0xFFFF_FFFF
+        (node as u64) << KIND_SHIFT
+            | ((count as usize).min(COUNT_MAX) as u64) << LENGTH_SHIFT
+            | start as u64 & 0xFFFF_FFFF
     }
 
     /// The second word of a container: where its text ends, and the index past its last node.

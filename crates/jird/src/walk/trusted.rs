@@ -51,7 +51,9 @@ pub(crate) fn walk_trusted<B: Build>(
                 let end = string_end(text, start + 1, next);
                 let escaped = byte & ESCAPED != 0;
                 match open.last_mut() {
-                    Some(frame @ Open { bracket: Bracket::Object, keyed: false, .. }) if kind.get(*at) == Some(&b':') => {
+                    Some(frame @ Open { bracket: Bracket::Object, keyed: false, .. })
+                        if kind.get(*at) == Some(&b':') =>
+                    {
                         frame.keyed = true;
                         build.key(text, start + 1, end, escaped);
                     }
@@ -71,11 +73,14 @@ pub(crate) fn walk_trusted<B: Build>(
             b't' | b'f' | b'n' => {
                 value_comes(text, open, build, start);
                 empty = false;
-                build.literal(start, match byte {
-                    b't' => Literal::True,
-                    b'f' => Literal::False,
-                    _ => Literal::Null,
-                });
+                build.literal(
+                    start,
+                    match byte {
+                        b't' => Literal::True,
+                        b'f' => Literal::False,
+                        _ => Literal::Null,
+                    },
+                );
             }
             _ => {}
         }
