@@ -30,8 +30,8 @@ fn fault(kind: ErrorKind, at: usize) -> Error {
 #[cfg(jird_checked)]
 pub(crate) fn fields<'t>(text: &'t [u8], words: &'t [u64], projection: &crate::record::Projection) -> Vec<&'t [u8]> {
     use crate::path::Step;
-    use crate::tape::{Kind, Source, Value};
-    let root = Value::new(Source { text, words, checked: true }, 0);
+    use crate::tape::{Kind, Value};
+    let root = Value::new(text, words);
     let follow = |path: &crate::path::Path| {
         let mut steps = path.steps().iter();
         if root.kind() != Kind::Object && !path.steps().is_empty() && steps.next() != Some(&Step::Key("value".into())) {

@@ -83,6 +83,19 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn between(self, [first, second]: Self::Block, low: u8, high: u8) -> u64 {
+        unsafe {
+            let base = _mm256_set1_epi8(low.cast_signed());
+            let width = _mm256_set1_epi8((high - low).cast_signed());
+            let (first, second) = (_mm256_sub_epi8(first, base), _mm256_sub_epi8(second, base));
+            mask([
+                _mm256_cmpeq_epi8(_mm256_max_epu8(first, width), width),
+                _mm256_cmpeq_epi8(_mm256_max_epu8(second, width), width),
+            ])
+        }
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, mask: u64) -> u64 {
         unsafe {
             let ones = _mm_set1_epi8(-1);

@@ -72,6 +72,14 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn between(self, block: __m512i, low: u8, high: u8) -> u64 {
+        unsafe {
+            let above = _mm512_sub_epi8(block, _mm512_set1_epi8(low.cast_signed()));
+            _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((high - low).cast_signed()))
+        }
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, mask: u64) -> u64 {
         unsafe {
             let ones = _mm_set1_epi8(-1);

@@ -80,6 +80,19 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn between(self, block: Self::Block, low: u8, high: u8) -> u64 {
+        unsafe {
+            let (base, width) = (vdupq_n_u8(low), vdupq_n_u8(high - low));
+            mask([
+                vcleq_u8(vsubq_u8(block[0], base), width),
+                vcleq_u8(vsubq_u8(block[1], base), width),
+                vcleq_u8(vsubq_u8(block[2], base), width),
+                vcleq_u8(vsubq_u8(block[3], base), width),
+            ])
+        }
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, mut mask: u64) -> u64 {
         // Six shifts and not a carry-less product: the way between the register files and back costs more.
         for shift in [1, 2, 4, 8, 16, 32] {

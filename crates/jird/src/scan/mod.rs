@@ -14,7 +14,7 @@ mod tokens;
 pub(crate) use fault::{checked_str, first_fault};
 pub(crate) use tokens::{END, ESCAPED, Tokens};
 
-use crate::kernel::{BLOCK, Simd};
+use crate::kernel::{BLOCK, Classes, Simd};
 use crate::text;
 
 /// What pass one treats as a token, and what it checks.
@@ -50,8 +50,12 @@ pub(crate) struct Carry {
     scalar: u64,
     /// 1 if the open string holds an escape already.
     flag: u64,
-    /// Where the escape ends that was checked last: the second half of a surrogate pair is not checked again.
-    escape_end: usize,
+    /// Bits of the next block where `\u` is still owed a hexadecimal digit.
+    hex_due: u64,
+    /// 1 if the next byte is the first digit of `\u`.
+    hex_first: u64,
+    /// Where the surrogate pair ends that was checked last: its second half is not checked again.
+    pair_end: usize,
 }
 
 impl Carry {
@@ -127,7 +131,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         let simd = self.simd;
         let block = simd.load(bytes);
         let classes = simd.classify(block);
-        let escapes = classes.backslash | self.carry.escape | self.carry.flag != 0;
+        let escapes = classes.backslash | self.carry.escape | self.carry.flag | self.carry.hex_due != 0;
         let escaped = if escapes { self.escaped(classes.backslash) } else { 0 };
 
         // §3.1.1: a bit for each byte inside a string, the opening quote included, the closing one not.
@@ -154,7 +158,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         }
         if escapes {
             if CHECK {
-                self.check_escapes(classes.backslash & !escaped & inside, base);
+                self.check_escapes(block, &classes, escaped & inside, base);
             }
             self.flag_escaped(classes.backslash & inside, inside, found, count_before, tokens);
         }
@@ -172,22 +176,56 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         escaped
     }
 
-    /// Checks the escapes that start at the set bits.
+    /// Checks all escapes of a block at once: a set bit of `escaped` is the byte after a backslash. After `u` four bits are
+    /// owed a hexadecimal digit, which may run into the next block. What could be a surrogate is looked at one by one.
     #[inline(always)]
-    fn check_escapes(&mut self, mut starts: u64, base: usize) {
-        while starts != 0 {
-            let at = base + starts.trailing_zeros() as usize;
-            starts &= starts - 1;
-            if matches!(self.text.get(at + 1), Some(b'"' | b'\\' | b'/' | b'n' | b'r' | b't' | b'b' | b'f')) {
-                continue;
+    fn check_escapes(&mut self, block: S::Block, classes: &Classes, escaped: u64, base: usize) {
+        let simd = self.simd;
+        if escaped | self.carry.hex_due == 0 {
+            return;
+        }
+        let letters = simd.eq(block, b'b') | simd.eq(block, b'f') | simd.eq(block, b'n') | simd.eq(block, b'r');
+        let simple = letters | simd.eq(block, b't') | simd.eq(block, b'/') | classes.quote | classes.backslash;
+        let unicode = escaped & simd.eq(block, b'u');
+        let mut bad = escaped & !(simple | unicode);
+        if unicode | self.carry.hex_due != 0 {
+            let first = unicode << 1 | self.carry.hex_first;
+            let due = unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4 | self.carry.hex_due;
+            self.carry.hex_first = unicode >> 63;
+            self.carry.hex_due = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
+            let hex =
+                simd.between(block, b'0', b'9') | simd.between(block, b'a', b'f') | simd.between(block, b'A', b'F');
+            bad |= due & !hex;
+            let surrogates = first & (simd.eq(block, b'd') | simd.eq(block, b'D'));
+            if surrogates != 0 {
+                self.check_surrogates(surrogates, base);
             }
-            if at >= self.carry.escape_end && self.found.escape.is_none() {
+        }
+        if bad != 0 {
+            self.escape_fault(base + bad.trailing_zeros() as usize);
+        }
+    }
+
+    /// Each bit is the first digit, a `d`, of what is a surrogate if the second is 8 or more.
+    #[cold]
+    #[inline(never)]
+    fn check_surrogates(&mut self, mut firsts: u64, base: usize) {
+        while firsts != 0 {
+            let at = base + firsts.trailing_zeros() as usize - 2;
+            firsts &= firsts - 1;
+            if at >= self.carry.pair_end {
                 match text::check_escape(self.text, at) {
-                    Ok(len) => self.carry.escape_end = at + len,
-                    Err(offset) => self.found.escape = Some(offset),
+                    Ok(len) => self.carry.pair_end = at + len,
+                    Err(offset) => self.escape_fault(offset),
                 }
             }
         }
+    }
+
+    #[cold]
+    fn escape_fault(&mut self, offset: usize) {
+        let offset = offset.min(self.text.len());
+        self.found.escape = Some(self.found.escape.map_or(offset, |first| first.min(offset)));
     }
 
     /// Marks the tokens of the strings that hold a backslash. `inside` has a run of ones for each string; adding a bit

@@ -53,10 +53,10 @@ impl Build for TapeBuilder {
             Bracket::Object => Node::Object,
             Bracket::Array => Node::Array,
         };
-        let index_end = self.words.len();
+        let len = self.words.len() - mark as usize;
         let [first, second] = &mut self.words[mark as usize..][..2] else { unreachable!("open wrote two words") };
         *first = Word::container(node, count, *first as usize);
-        *second = Word::end(end, index_end);
+        *second = Word::end(end, len);
     }
 }
 
@@ -82,4 +82,50 @@ impl Build for Nothing {
     }
     #[inline(always)]
     fn close(&mut self, _: u32, _: Bracket, _: u32, _: usize) {}
+}
+
+/// Writes the tape of a text that was not checked, and says so in every node.
+#[derive(Debug)]
+pub(super) struct Unchecked<'b>(pub(super) &'b mut TapeBuilder);
+
+impl Unchecked<'_> {
+    fn mark_last(&mut self) {
+        if let Some(word) = self.0.words.last_mut() {
+            *word = Word::unchecked(*word);
+        }
+    }
+}
+
+impl Build for Unchecked<'_> {
+    type Mark = u32;
+
+    fn key(&mut self, _text: &[u8], start: usize, end: usize, escaped: bool) {
+        self.string(start, end, escaped);
+    }
+
+    fn string(&mut self, start: usize, end: usize, escaped: bool) {
+        self.0.string(start, end, escaped);
+        self.mark_last();
+    }
+
+    fn number(&mut self, start: usize, end: usize, class: Class) {
+        self.0.number(start, end, class);
+        self.mark_last();
+    }
+
+    fn literal(&mut self, start: usize, literal: Literal) {
+        self.0.literal(start, literal);
+        self.mark_last();
+    }
+
+    fn open(&mut self, bracket: Bracket, start: usize) -> u32 {
+        self.0.open(bracket, start)
+    }
+
+    fn close(&mut self, mark: u32, bracket: Bracket, count: u32, end: usize) {
+        self.0.close(mark, bracket, count, end);
+        if let Some(word) = self.0.words.get_mut(mark as usize) {
+            *word = Word::unchecked(*word);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Documents and the parser that makes them.
 
-use super::build::{Nothing, TapeBuilder};
-use super::value::{Source, Value};
+use super::build::{Nothing, TapeBuilder, Unchecked};
+use super::value::Value;
 use crate::error::{Error, ErrorKind};
 use crate::kernel::Kernel;
 use crate::policy::{Duplicates, Policy};
@@ -53,7 +53,7 @@ impl Document<'_> {
     /// The document's value.
     #[inline]
     pub fn root(&self) -> Value<'_> {
-        Value::new(Source { text: &self.text, words: &self.words, checked: true }, 0)
+        Value::new(&self.text, &self.words)
     }
 
     /// The text as it was given.
@@ -122,7 +122,7 @@ impl Parser {
     #[inline]
     pub fn parse<'a>(&'a mut self, text: &'a [u8]) -> Result<Value<'a>, Error> {
         self.fill(text)?;
-        Ok(Value::new(Source { text, words: &self.build.words, checked: true }, 0))
+        Ok(Value::new(text, &self.build.words))
     }
 
     /// Checks `text` as [`validate`] does, under this parser's policy.
@@ -154,8 +154,8 @@ impl Parser {
     /// Reads `text` without checking anything.
     pub(crate) fn parse_trusted<'a>(&'a mut self, text: &'a [u8]) -> Value<'a> {
         self.build.words.clear();
-        self.reader.read_trusted(text, &mut self.build);
-        Value::new(Source { text, words: &self.build.words, checked: false }, 0)
+        self.reader.read_trusted(text, &mut Unchecked(&mut self.build));
+        Value::new(text, &self.build.words)
     }
 
     fn fill(&mut self, text: &[u8]) -> Result<(), Error> {
@@ -165,8 +165,7 @@ impl Parser {
         self.compare_with_model(text, read);
         read?;
         if self.policy.duplicates == Duplicates::Refuse {
-            let source = Source { text, words: &self.build.words, checked: true };
-            refuse_duplicates(Value::new(source, 0))?;
+            refuse_duplicates(Value::new(text, &self.build.words))?;
         }
         Ok(())
     }

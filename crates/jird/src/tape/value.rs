@@ -42,42 +42,39 @@ impl Kind {
     }
 }
 
-/// A text and its tape.
-#[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) text: &'a [u8],
-    pub(crate) words: &'a [u64],
-    /// Whether all of `text` was found to be UTF-8 and grammatical.
-    pub(crate) checked: bool,
-}
-
 /// A value of a document or record: a cursor, cheap to copy. Reading it changes nothing.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
-    source: Source<'a>,
-    index: usize,
+    text: &'a [u8],
+    /// From this value's first word on. Never empty; and a container's words are all there.
+    words: &'a [u64],
 }
 
 impl<'a> Value<'a> {
+    /// The value that `words` begins with, whole. `text` is what they were made from; if they say that it was checked, it
+    /// was found to be UTF-8 and grammatical.
     #[inline(always)]
-    pub(crate) fn new(source: Source<'a>, index: usize) -> Self {
-        Self { source, index }
+    pub(crate) fn new(text: &'a [u8], words: &'a [u64]) -> Self {
+        assert!(!words.is_empty(), "every tape has a root");
+        Self { text, words }
     }
 
     #[inline(always)]
     fn word(self) -> Word {
-        Word::new(self.source.words[self.index])
+        debug_assert!(!self.words.is_empty());
+        // SAFETY: `words` is not empty: `new` has checked it for the root, and `Nodes::next` for every other value.
+        Word::new(unsafe { *self.words.get_unchecked(0) })
+    }
+
+    /// Where a container's text ends, and how many words it takes.
+    #[inline(always)]
+    fn ends(self) -> (usize, usize) {
+        ends(self.words.get(1).copied().unwrap_or_default())
     }
 
     #[inline(always)]
-    fn is_container(self) -> bool {
-        matches!(self.word().node(), Node::Object | Node::Array)
-    }
-
-    /// The index past this value's last node.
-    #[inline(always)]
-    fn index_end(self) -> usize {
-        if self.is_container() { ends(self.source.words[self.index + 1]).1 } else { self.index + 1 }
+    fn is_checked(self) -> bool {
+        self.word().is_checked()
     }
 
     /// What kind of value it is. Free.
@@ -114,7 +111,7 @@ impl<'a> Value<'a> {
         if word.node() != Node::Number {
             return None;
         }
-        if self.source.checked {
+        if self.is_checked() {
             Some(Number::of_checked(self.as_utf8(self.content())?))
         } else {
             Number::new(self.as_utf8(self.content())?)
@@ -124,7 +121,7 @@ impl<'a> Value<'a> {
     /// The number as an `i64`, if it is an integer by its syntax and fits.
     #[inline]
     pub fn as_i64(self) -> Option<i64> {
-        if self.source.checked && self.word().node() == Node::Number && !self.word().flag() {
+        if self.is_checked() && self.word().node() == Node::Number && !self.word().flag() {
             return number::to_i64(self.content());
         }
         self.as_number()?.as_i64()
@@ -133,7 +130,7 @@ impl<'a> Value<'a> {
     /// The number as a `u64`, if it is an integer by its syntax and fits.
     #[inline]
     pub fn as_u64(self) -> Option<u64> {
-        if self.source.checked && self.word().node() == Node::Number && !self.word().flag() {
+        if self.is_checked() && self.word().node() == Node::Number && !self.word().flag() {
             return number::to_u64(self.content());
         }
         self.as_number()?.as_u64()
@@ -142,7 +139,7 @@ impl<'a> Value<'a> {
     /// The number as the nearest `f64`. `None` if it is not a number, or too large for a finite one.
     #[inline]
     pub fn as_f64(self) -> Option<f64> {
-        if self.source.checked && self.word().node() == Node::Number {
+        if self.is_checked() && self.word().node() == Node::Number {
             return number::to_f64(self.content());
         }
         self.as_number()?.to_f64()
@@ -250,20 +247,19 @@ impl<'a> Value<'a> {
 
     #[inline(always)]
     fn children(self, node: Node) -> Nodes<'a> {
-        let (at, end) =
-            if self.word().node() == node { (self.index + 2, self.index_end()) } else { (self.index, self.index) };
-        Nodes { source: self.source, at, end }
+        let words = if self.word().node() == node { self.words.get(2..self.ends().1).unwrap_or_default() } else { &[] };
+        Nodes { text: self.text, words }
     }
 
     /// The value's text as it stands, a string's with its quotes.
     pub fn raw(self) -> &'a [u8] {
         let start = self.offset();
         let end = match self.kind() {
-            Kind::Object | Kind::Array => ends(self.source.words[self.index + 1]).0,
+            Kind::Object | Kind::Array => self.ends().0,
             Kind::String => start + self.content().len() + 2,
             _ => start + self.content().len(),
         };
-        self.source.text.get(start..end).unwrap_or_default()
+        self.text.get(start..end).unwrap_or_default()
     }
 
     /// The value's text as it stands. `None` only in a record that was not validated, if it is not UTF-8.
@@ -283,13 +279,13 @@ impl<'a> Value<'a> {
         let word = self.word();
         let start = word.start();
         let Some(len) = word.len() else { return self.long_content() };
-        self.source.text.get(start..start + len).unwrap_or_default()
+        self.text.get(start..start + len).unwrap_or_default()
     }
 
     /// The content of a scalar whose length is not on the tape.
     #[cold]
     fn long_content(self) -> &'a [u8] {
-        let rest = self.source.text.get(self.word().start()..).unwrap_or_default();
+        let rest = self.text.get(self.word().start()..).unwrap_or_default();
         let end = match self.word().node() {
             Node::String => text::closing_quote(rest),
             _ => rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')),
@@ -299,7 +295,7 @@ impl<'a> Value<'a> {
 
     #[inline(always)]
     fn as_utf8(self, bytes: &'a [u8]) -> Option<&'a str> {
-        if self.source.checked {
+        if self.is_checked() {
             // SAFETY: `checked` says that pass one found the whole text to be UTF-8. `bytes` begins and ends beside a
             // structural byte, a quote or white space, all ASCII, or at the text's ends, so it cuts no sequence.
             Some(unsafe { text::trusted_str(bytes) })
@@ -318,19 +314,17 @@ impl fmt::Debug for Value<'_> {
 /// Nodes side by side.
 #[derive(Clone)]
 struct Nodes<'a> {
-    source: Source<'a>,
-    at: usize,
-    end: usize,
+    text: &'a [u8],
+    words: &'a [u64],
 }
 
 impl<'a> Nodes<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Value<'a>> {
-        if self.at >= self.end {
-            return None;
-        }
-        let value = Value::new(self.source, self.at);
-        self.at = value.index_end();
+        let first = *self.words.first()?;
+        let value = Value { text: self.text, words: self.words };
+        let len = if Word::new(first).is_container() { value.ends().1 } else { 1 };
+        self.words = self.words.get(len..).unwrap_or_default();
         Some(value)
     }
 }

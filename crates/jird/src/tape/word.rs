@@ -18,6 +18,8 @@ pub(crate) enum Node {
 pub(crate) struct Word(u64);
 
 const KIND_SHIFT: u32 = 60;
+/// Set in the first word of every node of a text that was not checked.
+const UNCHECKED: u64 = 1 << 63;
 const FLAG: u64 = 1 << 59;
 const LENGTH_SHIFT: u32 = 32;
 /// Lengths from here on are not stored.
@@ -39,10 +41,25 @@ impl Word {
             | start as u64 & 0xFFFF_FFFF
     }
 
-    /// The second word of a container: where its text ends, and the index past its last node.
+    /// The second word of a container: where its text ends, and how many words it takes, these two among them.
     #[inline(always)]
-    pub(crate) fn end(text_end: usize, index_end: usize) -> u64 {
-        (text_end as u64) << 32 | index_end as u64 & 0xFFFF_FFFF
+    pub(crate) fn end(text_end: usize, words: usize) -> u64 {
+        (text_end as u64) << 32 | words as u64 & 0xFFFF_FFFF
+    }
+
+    /// The same first word for a text that was not checked.
+    pub(crate) fn unchecked(word: u64) -> u64 {
+        word | UNCHECKED
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_checked(self) -> bool {
+        self.0 & UNCHECKED == 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_container(self) -> bool {
+        self.0 >> KIND_SHIFT & 7 >= Node::Object as u64
     }
 
     #[inline(always)]
@@ -52,7 +69,7 @@ impl Word {
 
     #[inline(always)]
     pub(crate) fn node(self) -> Node {
-        match self.0 >> KIND_SHIFT {
+        match self.0 >> KIND_SHIFT & 7 {
             0 => Node::Null,
             1 => Node::False,
             2 => Node::True,
@@ -88,7 +105,7 @@ impl Word {
     }
 }
 
-/// The halves of a container's second word: where its text ends, the index past its last node.
+/// The halves of a container's second word: where its text ends, how many words it takes.
 #[inline(always)]
 pub(crate) fn ends(word: u64) -> (usize, usize) {
     ((word >> 32) as usize, (word & 0xFFFF_FFFF) as usize)
