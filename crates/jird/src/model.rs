@@ -28,10 +28,12 @@ fn fault(kind: ErrorKind, at: usize) -> Error {
 
 /// A projection's fields of the record `text`, one raw text per slot, by following each path.
 #[cfg(jird_checked)]
+#[allow(unsafe_code, reason = "a cursor over the model's own tape, in checked builds")]
 pub(crate) fn fields<'t>(text: &'t [u8], words: &'t [u64], projection: &crate::record::Projection) -> Vec<&'t [u8]> {
     use crate::path::Step;
     use crate::tape::{Kind, Value};
-    let root = Value::new(text, words);
+    // SAFETY: the model writes its tape with the same builder, for this text, which it has checked.
+    let root = unsafe { Value::new(text, words) };
     let follow = |path: &crate::path::Path| {
         let mut steps = path.steps().iter();
         if root.kind() != Kind::Object && !path.steps().is_empty() && steps.next() != Some(&Step::Key("value".into())) {

@@ -36,7 +36,8 @@ impl Build for TapeBuilder {
             Literal::False => Node::False,
             Literal::True => Node::True,
         };
-        self.words.push(Word::scalar(node, false, start, literal.text().len()));
+        // No length: a literal's text is known.
+        self.words.push(Word::scalar(node, false, start, 0));
     }
 
     #[inline(always)]

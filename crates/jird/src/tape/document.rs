@@ -5,7 +5,7 @@ use super::value::Value;
 use crate::error::{Error, ErrorKind};
 use crate::kernel::Kernel;
 use crate::policy::{Duplicates, Policy};
-use crate::walk::Reader;
+use crate::walk::{Reader, SIZE_MAX};
 use core::fmt;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -53,7 +53,8 @@ impl Document<'_> {
     /// The document's value.
     #[inline]
     pub fn root(&self) -> Value<'_> {
-        Value::new(&self.text, &self.words)
+        // SAFETY: only `parse` makes documents, of a text and the tape that was built for it.
+        unsafe { Value::new(&self.text, &self.words) }
     }
 
     /// The text as it was given.
@@ -122,7 +123,8 @@ impl Parser {
     #[inline]
     pub fn parse<'a>(&'a mut self, text: &'a [u8]) -> Result<Value<'a>, Error> {
         self.fill(text)?;
-        Ok(Value::new(text, &self.build.words))
+        // SAFETY: the tape was just built for `text`, which was checked.
+        Ok(unsafe { Value::new(text, &self.build.words) })
     }
 
     /// Checks `text` as [`validate`] does, under this parser's policy.
@@ -155,7 +157,9 @@ impl Parser {
     pub(crate) fn parse_trusted<'a>(&'a mut self, text: &'a [u8]) -> Value<'a> {
         self.build.words.clear();
         self.reader.read_trusted(text, &mut Unchecked(&mut self.build));
-        Value::new(text, &self.build.words)
+        let text = &text[..text.len().min(SIZE_MAX)];
+        // SAFETY: the tape was just built for `text`, and says that it was not checked.
+        unsafe { Value::new(text, &self.build.words) }
     }
 
     fn fill(&mut self, text: &[u8]) -> Result<(), Error> {
@@ -165,7 +169,8 @@ impl Parser {
         self.compare_with_model(text, read);
         read?;
         if self.policy.duplicates == Duplicates::Refuse {
-            refuse_duplicates(Value::new(text, &self.build.words))?;
+            // SAFETY: the tape was just built for `text`, which was checked.
+            refuse_duplicates(unsafe { Value::new(text, &self.build.words) })?;
         }
         Ok(())
     }

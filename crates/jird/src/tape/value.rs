@@ -1,5 +1,6 @@
 //! The cursor over a tape.
 
+use super::trust;
 use super::word::{Node, Word, ends};
 use crate::number::{self, Number};
 use crate::text;
@@ -43,33 +44,45 @@ impl Kind {
 }
 
 /// A value of a document or record: a cursor, cheap to copy. Reading it changes nothing.
+///
+/// Invariant: `words` begins with a node that [`TapeBuilder`](super::build::TapeBuilder) wrote for `text`, and holds all
+/// of it. That builder has bounded everything: a container's words are as many as it says, those of its children fill them,
+/// and a scalar's text lies in `text`.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
     text: &'a [u8],
-    /// From this value's first word on. Never empty; and a container's words are all there.
+    /// From this value's first word on.
     words: &'a [u64],
 }
 
 impl<'a> Value<'a> {
-    /// The value that `words` begins with, whole. `text` is what they were made from; if they say that it was checked, it
-    /// was found to be UTF-8 and grammatical.
+    /// The root of the tape `words`.
+    ///
+    /// # Safety
+    /// `words` must be the whole tape that the builder wrote for `text`. If it was built as checked, `text` must be UTF-8.
     #[inline(always)]
-    pub(crate) fn new(text: &'a [u8], words: &'a [u64]) -> Self {
-        assert!(!words.is_empty(), "every tape has a root");
+    pub(crate) unsafe fn new(text: &'a [u8], words: &'a [u64]) -> Self {
         Self { text, words }
     }
 
     #[inline(always)]
     fn word(self) -> Word {
-        debug_assert!(!self.words.is_empty());
-        // SAFETY: `words` is not empty: `new` has checked it for the root, and `Nodes::next` for every other value.
-        Word::new(unsafe { *self.words.get_unchecked(0) })
+        // SAFETY: by the invariant there is a node, and a node has a word.
+        Word::new(unsafe { trust::first(self.words) })
     }
 
-    /// Where a container's text ends, and how many words it takes.
+    /// Where a container's text ends, and how many words it takes. Only for containers.
     #[inline(always)]
     fn ends(self) -> (usize, usize) {
-        ends(self.words.get(1).copied().unwrap_or_default())
+        debug_assert!(self.word().is_container());
+        // SAFETY: the builder writes two words for a container.
+        ends(unsafe { trust::second(self.words) })
+    }
+
+    /// How many words the value takes.
+    #[inline(always)]
+    fn words_len(self) -> usize {
+        if self.word().is_container() { self.ends().1 } else { 1 }
     }
 
     #[inline(always)]
@@ -247,17 +260,23 @@ impl<'a> Value<'a> {
 
     #[inline(always)]
     fn children(self, node: Node) -> Nodes<'a> {
-        let words = if self.word().node() == node { self.words.get(2..self.ends().1).unwrap_or_default() } else { &[] };
+        // SAFETY: a container's words are its own two and its children's, as many as the second says.
+        let words =
+            if self.word().node() == node { unsafe { trust::range(self.words, 2, self.ends().1) } } else { &[] };
         Nodes { text: self.text, words }
     }
 
     /// The value's text as it stands, a string's with its quotes.
     pub fn raw(self) -> &'a [u8] {
         let start = self.offset();
-        let end = match self.kind() {
-            Kind::Object | Kind::Array => self.ends().0,
-            Kind::String => start + self.content().len() + 2,
-            _ => start + self.content().len(),
+        let end = match self.word().node() {
+            Node::Null => return b"null",
+            Node::False => return b"false",
+            Node::True => return b"true",
+            Node::Number => return self.content(),
+            Node::Object | Node::Array => self.ends().0,
+            // In a text that was not checked the closing quote may be missing.
+            Node::String => self.text.len().min(start + self.content().len() + 2),
         };
         self.text.get(start..end).unwrap_or_default()
     }
@@ -273,19 +292,21 @@ impl<'a> Value<'a> {
         if word.node() == Node::String { word.start() - 1 } else { word.start() }
     }
 
-    /// A scalar's text, a string's without quotes.
+    /// A number's text, or a string's without quotes. Only for these.
     #[inline(always)]
     fn content(self) -> &'a [u8] {
         let word = self.word();
         let start = word.start();
         let Some(len) = word.len() else { return self.long_content() };
-        self.text.get(start..start + len).unwrap_or_default()
+        debug_assert!(matches!(word.node(), Node::Number | Node::String));
+        // SAFETY: the builder was told of `start..start + len` as a range of the text.
+        unsafe { trust::range(self.text, start, start + len) }
     }
 
     /// The content of a scalar whose length is not on the tape.
     #[cold]
     fn long_content(self) -> &'a [u8] {
-        let rest = self.text.get(self.word().start()..).unwrap_or_default();
+        let rest = &self.text[self.word().start()..];
         let end = match self.word().node() {
             Node::String => text::closing_quote(rest),
             _ => rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')),
@@ -311,7 +332,7 @@ impl fmt::Debug for Value<'_> {
     }
 }
 
-/// Nodes side by side.
+/// Nodes side by side. Invariant: `words` is whole nodes that the builder wrote for `text`.
 #[derive(Clone)]
 struct Nodes<'a> {
     text: &'a [u8],
@@ -321,11 +342,25 @@ struct Nodes<'a> {
 impl<'a> Nodes<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Value<'a>> {
-        let first = *self.words.first()?;
+        if self.words.is_empty() {
+            return None;
+        }
         let value = Value { text: self.text, words: self.words };
-        let len = if Word::new(first).is_container() { value.ends().1 } else { 1 };
-        self.words = self.words.get(len..).unwrap_or_default();
+        // SAFETY: the node is whole, so it takes no more words than there are.
+        self.words = unsafe { trust::range(self.words, value.words_len(), self.words.len()) };
         Some(value)
+    }
+
+    /// The next node, which is a key.
+    #[inline(always)]
+    fn next_key(&mut self) -> Option<Value<'a>> {
+        if self.words.is_empty() {
+            return None;
+        }
+        let key = Value { text: self.text, words: self.words };
+        // SAFETY: there is a word, and a key takes one.
+        self.words = unsafe { trust::range(self.words, 1, self.words.len()) };
+        Some(key)
     }
 }
 
@@ -340,7 +375,7 @@ impl<'a> Iterator for Entries<'a> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        Some((self.nodes.next()?, self.nodes.next()?))
+        Some((self.nodes.next_key()?, self.nodes.next()?))
     }
 }
 

@@ -10,7 +10,7 @@
 mod document;
 mod trusted;
 
-pub(crate) use document::{Reader, count_tokens};
+pub(crate) use document::{Reader, SIZE_MAX, count_tokens};
 pub(crate) use trusted::{Open, walk_trusted};
 
 use crate::error::{Error, ErrorKind};
