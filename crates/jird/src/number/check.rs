@@ -55,7 +55,7 @@ pub(crate) fn check(token: &[u8]) -> Result<Class, usize> {
     if digits.is_empty() {
         return Err(token.len());
     }
-    match short(Word::load_head(digits, 0), digits.len()) {
+    match short(Word::load_head(digits), digits.len()) {
         Some(integer) => Ok(Class::new(negative, integer)),
         None => walk(token),
     }

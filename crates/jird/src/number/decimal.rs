@@ -9,11 +9,12 @@ use std::cmp::Ordering;
 
 use super::parts::{Parts, Significant, without_leading_zeros};
 use super::plain::{TENS, plain};
+use super::token::Token;
 
 /// The order of two checked tokens by value; `-0` equals `0`.
 #[inline]
 pub(super) fn compare(left: &[u8], right: &[u8]) -> Ordering {
-    if let (Some(left), Some(right)) = (plain(left), plain(right)) {
+    if let (Some(left), Some(right)) = (plain(Token::alone(left)), plain(Token::alone(right))) {
         // Both times the other's power of ten: below 10^19 · 10^18, in range.
         let scaled = |digits: u64, negative: bool, places: u32| {
             let size = i128::from(digits) * i128::from(TENS[places as usize]);

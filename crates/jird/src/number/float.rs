@@ -16,22 +16,35 @@ use std::io::Write;
 use super::parts::{Parts, Significant};
 use super::plain::plain;
 use super::powers;
+use super::token::Token;
 
 /// The nearest `f64`; `None` if that would be infinite.
 #[inline]
 pub(crate) fn to_f64(token: &[u8]) -> Option<f64> {
-    to_float(token)
+    to_float(Token::alone(token))
+}
+
+/// [`to_f64`] of `text[start..end]`.
+#[inline]
+pub(crate) fn to_f64_at(text: &[u8], start: usize, end: usize) -> Option<f64> {
+    to_float(Token::at(text, start, end))
 }
 
 /// The nearest `f32`, rounded once; `None` if that would be infinite.
 #[inline]
 pub(crate) fn to_f32(token: &[u8]) -> Option<f32> {
-    to_float(token)
+    to_float(Token::alone(token))
+}
+
+/// [`to_f32`] of `text[start..end]`.
+#[inline]
+pub(crate) fn to_f32_at(text: &[u8], start: usize, end: usize) -> Option<f32> {
+    to_float(Token::at(text, start, end))
 }
 
 #[inline(always)]
-fn to_float<F: Float>(token: &[u8]) -> Option<F> {
-    let Some(number) = plain(token) else { return long(token) };
+fn to_float<F: Float>(token: Token<'_>) -> Option<F> {
+    let Some(number) = plain(token) else { return long(token.bytes()) };
     if number.places == 0 {
         // One conversion rounds once, whatever the integer.
         return Some(F::from_integer(number.digits).negated_if(number.negative));
@@ -267,9 +280,12 @@ mod tests {
         let double: f64 = text.parse().unwrap();
         let expected = double.is_finite().then_some(double.to_bits());
         assert_eq!(to_f64(text.as_bytes()).map(f64::to_bits), expected, "{text}");
+        let among = format!("7{text}7890123456");
+        assert_eq!(to_f64_at(among.as_bytes(), 1, 1 + text.len()).map(f64::to_bits), expected, "{text}");
         let single: f32 = text.parse().unwrap();
         let expected = single.is_finite().then_some(single.to_bits());
         assert_eq!(to_f32(text.as_bytes()).map(f32::to_bits), expected, "{text}");
+        assert_eq!(to_f32_at(among.as_bytes(), 1, 1 + text.len()).map(f32::to_bits), expected, "{text}");
     }
 
     #[test]
