@@ -14,7 +14,7 @@
 use std::io::Write;
 
 use super::parts::{Parts, Significant};
-use super::plain::plain;
+use super::plain::{Plain, plain, plain_if_short};
 use super::powers;
 use super::token::Token;
 
@@ -44,14 +44,18 @@ pub(crate) fn to_f32_at(text: &[u8], start: usize, end: usize) -> Option<f32> {
 
 #[inline(always)]
 fn to_float<F: Float>(token: Token<'_>) -> Option<F> {
-    let Some(number) = plain(token) else { return long(token.bytes()) };
-    if number.places == 0 {
-        // One conversion rounds once, whatever the integer.
-        return Some(F::from_integer(number.digits).negated_if(number.negative));
+    // Short ones are decided in the caller's loop.
+    if let Some(value) = plain_if_short(token).and_then(exact) {
+        return Some(value);
     }
-    if number.digits <= F::INTEGER_MAX && number.places < F::TENS.len() as u32 {
-        let size = F::from_integer(number.digits).over(F::TENS[number.places as usize]);
-        return Some(size.negated_if(number.negative));
+    to_float_any(token.bytes())
+}
+
+#[inline(never)]
+fn to_float_any<F: Float>(token: &[u8]) -> Option<F> {
+    let Some(number) = plain(Token::alone(token)) else { return long(token) };
+    if let Some(value) = exact(number) {
+        return Some(value);
     }
     if number.digits == 0 {
         return Some(F::from_integer(0).negated_if(number.negative));
@@ -59,6 +63,20 @@ fn to_float<F: Float>(token: Token<'_>) -> Option<F> {
     // At most 18 places: the power is in the table and decides every case, and the value is normal and finite.
     let power = -i64::from(number.places);
     Some(F::from_size(Scaled::of::<F>(number.digits, power).rounded::<F>(power)).negated_if(number.negative))
+}
+
+/// The value, if one operation on exact operands gives it.
+#[inline(always)]
+fn exact<F: Float>(number: Plain) -> Option<F> {
+    let size = if number.places == 0 {
+        // One conversion rounds once, whatever the integer.
+        F::from_integer(number.digits)
+    } else if number.digits <= F::INTEGER_MAX {
+        F::from_integer(number.digits).over(*F::TENS.get(number.places as usize)?)
+    } else {
+        return None;
+    };
+    Some(size.negated_if(number.negative))
 }
 
 /// Any number at all.
@@ -82,14 +100,14 @@ fn long<F: Float>(token: &[u8]) -> Option<F> {
     }
     let nearest = match nearest::<F>(integer, power) {
         Some(bits) if digits.len() <= LEN_MAX || nearest::<F>(integer + 1, power) == Some(bits) => bits,
-        _ => return exact(&digits, scale, parts.negative),
+        _ => return by_comparison(&digits, scale, parts.negative),
     };
     F::finite(nearest, parts.negative)
 }
 
 /// `0.digits × 10^scale` by `core`'s exact comparison.
 #[cold]
-fn exact<F: Float>(digits: &Significant<'_>, scale: i64, negative: bool) -> Option<F> {
+fn by_comparison<F: Float>(digits: &Significant<'_>, scale: i64, negative: bool) -> Option<F> {
     const LEN_MAX: usize = 770;
     let mut text = [b'0'; LEN_MAX + 32];
     let mut len = 0;

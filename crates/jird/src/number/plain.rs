@@ -31,30 +31,36 @@ pub(super) static TENS: [u64; 20] = {
 #[inline(always)]
 pub(super) fn plain(token: Token<'_>) -> Option<Plain> {
     let (negative, size) = token.unsigned();
-    let (digits, places) = if size.len() > Word::LEN { long(size.bytes()) } else { short(size) }?;
-    Some(Plain { negative, digits, places })
+    if size.len() <= Word::LEN { short(negative, size) } else { long(negative, size.bytes()) }
+}
+
+/// [`plain`] for a sign and at most eight bytes; `None` for more.
+#[inline(always)]
+pub(super) fn plain_if_short(token: Token<'_>) -> Option<Plain> {
+    let (negative, size) = token.unsigned();
+    if size.len() <= Word::LEN { short(negative, size) } else { None }
 }
 
 /// Up to eight bytes.
 #[inline(always)]
-fn short(size: Token<'_>) -> Option<(u64, u32)> {
+fn short(negative: bool, size: Token<'_>) -> Option<Plain> {
     if size.len() == 0 {
         return None;
     }
     let word = Word::load_head(size.rest()).first(size.len());
     let marks = word.marks();
     if marks == 0 {
-        return Some((word.value(), 0));
+        return Some(Plain { negative, digits: word.value(), places: 0 });
     }
     if word.exponents() != 0 {
         return None;
     }
-    Some((word.without(marks).value(), 7 - marks.trailing_zeros() / 8))
+    Some(Plain { negative, digits: word.without(marks).value(), places: 7 - marks.trailing_zeros() / 8 })
 }
 
 /// Nine bytes or more.
 #[inline(always)]
-fn long(text: &[u8]) -> Option<(u64, u32)> {
+fn long(negative: bool, text: &[u8]) -> Option<Plain> {
     let end = text.len();
     // 19 digits and a point.
     if !(Word::LEN + 1..=20).contains(&end) {
@@ -79,11 +85,14 @@ fn long(text: &[u8]) -> Option<(u64, u32)> {
         return None;
     }
     // Among the first eight there is a point, or nothing but digits.
-    let ten = TENS[end - Word::LEN];
     let mark = head.marks();
-    if mark != 0 {
-        let places = end as u32 - 1 - mark.trailing_zeros() / 8;
-        return Some((head.without(mark).value().wrapping_mul(ten).wrapping_add(behind), places));
-    }
-    (end < 20).then(|| (head.value().wrapping_mul(ten).wrapping_add(behind), 0))
+    let (head, places) = if mark != 0 {
+        (head.without(mark), end as u32 - 1 - mark.trailing_zeros() / 8)
+    } else if end < 20 {
+        (head, 0)
+    } else {
+        return None;
+    };
+    let digits = head.value().wrapping_mul(TENS[end - Word::LEN]).wrapping_add(behind);
+    Some(Plain { negative, digits, places })
 }
