@@ -290,6 +290,7 @@ float!(f32 as u32: 23, bias 127, infinite 0xff, powers (-65..=38), ties -17..=10
 ]);
 
 #[cfg(test)]
+#[allow(clippy::format_push_string, reason = "texts to test, not to hurry")]
 mod tests {
     use super::*;
 
@@ -435,10 +436,10 @@ mod tests {
                 text.push('.');
                 (0..=random(20)).for_each(|_| text.push((b'0' + random(10) as u8) as char));
             }
-            if random(3) == 0 {
-                text += &format!("e{}", random(700) as i64 - 350);
-            } else if random(3) == 0 {
-                text += &format!("E{:+}", random(60) as i64 - 30);
+            match random(3) {
+                0 => text += &format!("e{}", random(700) as i64 - 350),
+                1 => text += &format!("E{:+}", random(60) as i64 - 30),
+                _ => {}
             }
             agrees(&text);
         }

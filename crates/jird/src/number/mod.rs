@@ -19,6 +19,16 @@
 //! value     the public face: `Number`
 //! ```
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "taking words apart is what happens here; each place says what it keeps"
+)]
+#![allow(clippy::inline_always, reason = "a few instructions each, and the loops around them must see through them")]
+#![allow(clippy::needless_bitwise_bool, reason = "one branch instead of several")]
+
 mod check;
 mod decimal;
 mod float;

@@ -1,6 +1,6 @@
 //! Eight digits in one machine word.
 //!
-//! A word holds eight bytes of text, the first in its lowest byte, each XORed with `'0'`: a digit is then its value,
+//! A word holds eight bytes of text, the first in its lowest byte, each combined by XOR with `'0'`: a digit is then its value,
 //! and any other byte is above 9. A word filled up with zeros at its *low* end is a number with leading zeros, so
 //! fewer than eight digits are moved to the high end and then treated as eight.
 //!

@@ -166,4 +166,5 @@ impl<const LEN: usize> Write for Buffer<LEN> {
 }
 
 #[cfg(test)]
+#[allow(clippy::format_push_string, reason = "texts to test, not to hurry")]
 mod tests;
