@@ -412,6 +412,31 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_halfway_point_counts_to_its_last_digit() {
+        // Between the largest subnormal and the smallest normal number: (2^53 - 1) · 2^-1075, in full.
+        let mut digits: Vec<u8> = ((1_u64 << 53) - 1).to_string().bytes().map(|digit| digit - b'0').collect();
+        for _ in 0..1075 {
+            let mut carry = 0;
+            for digit in digits.iter_mut().rev() {
+                let value = *digit * 5 + carry;
+                (*digit, carry) = (value % 10, value / 10);
+            }
+            if carry > 0 {
+                digits.insert(0, carry);
+            }
+        }
+        assert_eq!(digits.len(), 767);
+        let all_but_last: String = digits[..766].iter().map(|digit| char::from(b'0' + digit)).collect();
+        for (last, expected) in
+            [("5", 1_u64 << 52), ("4", (1 << 52) - 1), ("6", 1 << 52), ("49999999999999", (1 << 52) - 1)]
+        {
+            let text = format!("{all_but_last}{last}e{}", -1074 - last.len() as i64);
+            assert_eq!(to_f64(text.as_bytes()).map(f64::to_bits), Some(expected), "{last}");
+            agrees(&text);
+        }
+    }
+
+    #[test]
     fn generated_numbers_are_as_std_has_them() {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = move |below: u64| {

@@ -58,8 +58,8 @@ pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
     let mut word = last_word(content, rest.len());
     let mut left = rest.len();
     while left > 0 {
-        // The bytes behind the last are spaces.
-        let len = lowest(hits(word | (0x2020_2020_2020_2020 << (8 * left)))).min(left);
+        // The zeros behind the last count as hits, too late to matter.
+        let len = lowest(hits(word)).min(left);
         // SAFETY: there is room for what is left.
         unsafe { room.word(word, len) };
         left -= len;
