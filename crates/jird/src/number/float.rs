@@ -8,7 +8,7 @@
 //!    at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021, section 5). More than 19: the first 19, and
 //!    these plus one; if both round to the same, so does what lies between.
 //! 3. `core`'s parser, which compares exactly. It gets the number rewritten with at most 770 digits, enough to tell any
-//!    decimal from any halfway point between doubles (those have at most 767), and with an exponent that it takes at
+//!    decimal from any halfway point between doubles (those have at most 768), and with an exponent that it takes at
 //!    face value: its own stops counting at 65,536.
 
 use std::io::Write;
@@ -425,8 +425,8 @@ mod tests {
                 digits.insert(0, carry);
             }
         }
-        assert_eq!(digits.len(), 767);
-        let all_but_last: String = digits[..766].iter().map(|digit| char::from(b'0' + digit)).collect();
+        assert_eq!(digits.len(), 768);
+        let all_but_last: String = digits[..767].iter().map(|digit| char::from(b'0' + digit)).collect();
         for (last, expected) in
             [("5", 1_u64 << 52), ("4", (1 << 52) - 1), ("6", 1 << 52), ("49999999999999", (1 << 52) - 1)]
         {
