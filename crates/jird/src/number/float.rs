@@ -5,11 +5,12 @@
 //!
 //! 1. A significand and a power of ten that are both exact doubles: one operation rounds once (Clinger 1990).
 //! 2. Up to 19 digits: one or two multiplications by a 128-bit power of five (Eisel and Lemire; Lemire, "Number Parsing
-//!    at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021, section 5). More than 19: the first 19, and
+//!    at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021). More than 19: the first 19, and
 //!    these plus one; if both round to the same, so does what lies between.
 //! 3. `core`'s parser, which compares exactly. It gets the number rewritten with at most 770 digits, enough to tell any
 //!    decimal from any halfway point between doubles (those have at most 768), and with an exponent that it takes at
-//!    face value: its own stops counting at 65,536.
+//!    face value: it reads no further digits of an exponent above 65,535, and so takes a 1 with a million zeros and
+//!    `e-1000000` for infinite.
 
 use std::io::Write;
 

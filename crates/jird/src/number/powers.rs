@@ -2,7 +2,7 @@
 //!
 //! Entry `q` is the leading 128 bits of 5^q: cut off for `q >= 0` and for `q < -27`, and one more than that for
 //! `-27 <= q < 0`, where the reciprocal is never exact and one up keeps the products above it (Lemire, "Number
-//! Parsing at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021, sections 5 and 6).
+//! Parsing at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021).
 
 /// The smallest power of ten that can make a nonzero double out of a 64-bit integer.
 pub(super) const SMALLEST: i64 = -342;
