@@ -4,21 +4,25 @@
 use crate::error::{Error, ErrorKind};
 use crate::number::Class;
 use crate::policy::Policy;
-use crate::tape::TapeBuilder;
-use crate::walk::{Bracket, Build, Literal};
+use crate::tape::{TapeBuilder, TapePen};
+use crate::walk::{Bracket, Build, Literal, Pen};
 
 /// The tape of `text`, or what is wrong with it.
 pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Error> {
     let valid = core::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), |_| text.len());
     let cut = valid < text.len();
-    let mut model = Model { text: &text[..valid], cut, at: 0, policy, tape: TapeBuilder::default() };
-    match model.document() {
+    let mut tape = TapeBuilder::default();
+    // A byte is a token at most.
+    let mut model = Model { text: &text[..valid], cut, at: 0, policy, tape: tape.pen(valid) };
+    let result = model.document();
+    model.tape.finish();
+    match result {
         // What comes of the text being cut short here is not what is wrong; but an escape that ends here is.
         Err(error) if cut && error.offset() >= valid as u64 && error.kind() != ErrorKind::Escape => {
             Err(fault(ErrorKind::Utf8, valid))
         }
         Ok(()) if cut => Err(fault(ErrorKind::Utf8, valid)),
-        result => result.map(|()| model.tape.words),
+        result => result.map(|()| tape.words),
     }
 }
 
@@ -53,7 +57,7 @@ struct Model<'t> {
     cut: bool,
     at: usize,
     policy: &'t Policy,
-    tape: TapeBuilder,
+    tape: TapePen<'t>,
 }
 
 struct Frame {

@@ -333,7 +333,9 @@ impl Scanner {
                 return Ok(());
             }
             run.select.begin(byte == b'{');
-            walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut run.select, Select::is_complete);
+            walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut &mut run.select, |select| {
+                select.is_complete()
+            });
             // The rest of the line is nobody's business.
             let (kind, pos) = self.tokens.slices();
             at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);

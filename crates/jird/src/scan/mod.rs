@@ -200,7 +200,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
             let due = unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4 | self.carry.hex_due;
             self.carry.hex_first = unicode >> 63;
             self.carry.hex_due = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
-            let hex = simd.between(block, b'0', b'9') | simd.between(block, b'a', b'f') | simd.between(block, b'A', b'F');
+            let hex =
+                simd.between(block, b'0', b'9') | simd.between(block, b'a', b'f') | simd.between(block, b'A', b'F');
             bad |= due & !hex;
             let surrogates = first_digit & (simd.eq(block, b'd') | simd.eq(block, b'D'));
             if surrogates != 0 {

@@ -156,7 +156,8 @@ impl Parser {
     /// Reads `text` without checking anything.
     pub(crate) fn parse_trusted<'a>(&'a mut self, text: &'a [u8]) -> Value<'a> {
         self.build.words.clear();
-        self.reader.read_trusted(text, &mut Unchecked(&mut self.build));
+        let mut build = Unchecked(&mut self.build);
+        self.reader.read_trusted(text, &mut build);
         let text = &text[..text.len().min(SIZE_MAX)];
         // SAFETY: the tape was just built for `text`, and says that it was not checked.
         unsafe { Value::new(text, &self.build.words) }

@@ -27,6 +27,6 @@ mod value;
 mod word;
 
 #[cfg(any(test, jird_checked))]
-pub(crate) use build::TapeBuilder;
+pub(crate) use build::{TapeBuilder, TapePen};
 pub use document::{Document, Parser, parse, validate};
 pub use value::{Elements, Entries, Kind, Value};

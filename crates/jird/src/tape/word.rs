@@ -18,8 +18,6 @@ pub(crate) enum Node {
 pub(crate) struct Word(u64);
 
 const KIND_SHIFT: u32 = 60;
-/// Set in the first word of every node of a text that was not checked.
-const UNCHECKED: u64 = 1 << 63;
 const FLAG: u64 = 1 << 59;
 const LENGTH_SHIFT: u32 = 32;
 /// Lengths from here on are not stored.
@@ -28,6 +26,9 @@ pub(crate) const LENGTH_MAX: usize = (1 << 27) - 1;
 pub(crate) const COUNT_MAX: usize = (1 << 28) - 1;
 
 impl Word {
+    /// Set in the first word of every node of a text that was not checked.
+    pub(crate) const UNCHECKED: u64 = 1 << 63;
+
     #[inline(always)]
     pub(crate) fn scalar(node: Node, flag: bool, start: usize, len: usize) -> u64 {
         let flag = if flag { FLAG } else { 0 };
@@ -47,14 +48,9 @@ impl Word {
         (text_end as u64) << 32 | words as u64 & 0xFFFF_FFFF
     }
 
-    /// The same first word for a text that was not checked.
-    pub(crate) fn unchecked(word: u64) -> u64 {
-        word | UNCHECKED
-    }
-
     #[inline(always)]
     pub(crate) fn is_checked(self) -> bool {
-        self.0 & UNCHECKED == 0
+        self.0 & Self::UNCHECKED == 0
     }
 
     #[inline(always)]
