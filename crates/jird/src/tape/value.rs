@@ -134,28 +134,38 @@ impl<'a> Value<'a> {
     /// The number as an `i64`, if it is an integer by its syntax and fits.
     #[inline]
     pub fn as_i64(self) -> Option<i64> {
-        if self.is_checked() && self.word().node() == Node::Number && !self.word().flag() {
-            return number::to_i64(self.content());
+        match self.plain(Word::CHECKED_INTEGER) {
+            Some((start, end)) => number::to_i64_at(self.text, start, end),
+            None => self.as_number()?.as_i64(),
         }
-        self.as_number()?.as_i64()
     }
 
     /// The number as a `u64`, if it is an integer by its syntax and fits.
     #[inline]
     pub fn as_u64(self) -> Option<u64> {
-        if self.is_checked() && self.word().node() == Node::Number && !self.word().flag() {
-            return number::to_u64(self.content());
+        match self.plain(Word::CHECKED_INTEGER) {
+            Some((start, end)) => number::to_u64_at(self.text, start, end),
+            None => self.as_number()?.as_u64(),
         }
-        self.as_number()?.as_u64()
     }
 
     /// The number as the nearest `f64`. `None` if it is not a number, or too large for a finite one.
     #[inline]
     pub fn as_f64(self) -> Option<f64> {
-        if self.is_checked() && self.word().node() == Node::Number {
-            return number::to_f64(self.content());
+        match self.plain(Word::CHECKED_DECIMAL) {
+            Some((start, end)) => number::to_f64_at(self.text, start, end),
+            None => self.as_number()?.to_f64(),
         }
-        self.as_number()?.to_f64()
+    }
+
+    /// Where the text of a scalar of this class is, whose length is on the tape: one comparison for all that.
+    #[inline(always)]
+    fn plain(self, class: u64) -> Option<(usize, usize)> {
+        let word = self.word();
+        if word.class() != class {
+            return None;
+        }
+        Some((word.start(), word.start() + word.len()?))
     }
 
     /// Whether it is a number without point and exponent.
@@ -187,6 +197,10 @@ impl<'a> Value<'a> {
     where
         'a: 's,
     {
+        if let Some((start, end)) = self.plain(Word::CHECKED_STRING) {
+            // SAFETY: the builder was told of this range of the text; and the class says that the text was checked.
+            return Some(unsafe { text::trusted_str(trust::range(self.text, start, end)) });
+        }
         let word = self.word();
         if word.node() != Node::String {
             return None;

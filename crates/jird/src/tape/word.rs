@@ -48,6 +48,19 @@ impl Word {
         (text_end as u64) << 32 | words as u64 & 0xFFFF_FFFF
     }
 
+    /// [`Word::class`] of an integer in a checked text.
+    pub(crate) const CHECKED_INTEGER: u64 = (Node::Number as u64) << 1;
+    /// [`Word::class`] of a number with a point or an exponent in a checked text.
+    pub(crate) const CHECKED_DECIMAL: u64 = (Node::Number as u64) << 1 | 1;
+    /// [`Word::class`] of a string without escapes in a checked text.
+    pub(crate) const CHECKED_STRING: u64 = (Node::String as u64) << 1;
+
+    /// A scalar's kind, whether it was checked, and its flag, in one.
+    #[inline(always)]
+    pub(crate) fn class(self) -> u64 {
+        self.0 >> 59
+    }
+
     #[inline(always)]
     pub(crate) fn is_checked(self) -> bool {
         self.0 & Self::UNCHECKED == 0
