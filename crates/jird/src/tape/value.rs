@@ -284,15 +284,21 @@ impl<'a> Value<'a> {
     pub fn raw(self) -> &'a [u8] {
         let start = self.offset();
         let end = match self.word().node() {
-            Node::Null => return b"null",
-            Node::False => return b"false",
-            Node::True => return b"true",
+            // In a text that was not checked the word may not be there; then it has no text.
+            Node::Null => return self.literal_text(b"null"),
+            Node::False => return self.literal_text(b"false"),
+            Node::True => return self.literal_text(b"true"),
             Node::Number => return self.content(),
             Node::Object | Node::Array => self.ends().0,
             // In a text that was not checked the closing quote may be missing.
             Node::String => self.text.len().min(start + self.content().len() + 2),
         };
         self.text.get(start..end).unwrap_or_default()
+    }
+
+    fn literal_text(self, word: &[u8]) -> &'a [u8] {
+        let start = self.word().start();
+        self.text.get(start..start + word.len()).filter(|found| *found == word).unwrap_or_default()
     }
 
     /// The value's text as it stands. `None` only in a record that was not validated, if it is not UTF-8.
