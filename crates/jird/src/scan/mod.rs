@@ -141,8 +141,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         let simd = self.simd;
         let block = simd.load(bytes);
         let classes = simd.classify(block);
-        let escapes = classes.backslash | self.carry.escape | self.carry.flag | self.carry.hex_due != 0;
-        let escaped = if escapes { self.escaped(classes.backslash) } else { 0 };
+        let any_escape = classes.backslash | self.carry.escape | self.carry.flag | self.carry.hex_due != 0;
+        let escaped = if any_escape { self.escaped(classes.backslash) } else { 0 };
 
         // §3.1.1: a bit for each byte inside a string, the opening quote included, the closing one not.
         let quotes = classes.quote & !escaped;
@@ -167,7 +167,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
                 self.found.control = Some(first(self.found.control, base + control.trailing_zeros() as usize));
             }
         }
-        if escapes {
+        if any_escape {
             if CHECK {
                 self.check_escapes(block, &classes, escaped & inside, base);
             }

@@ -274,10 +274,11 @@ impl<'a> Value<'a> {
 
     #[inline(always)]
     fn children(self, node: Node) -> Nodes<'a> {
+        if self.word().node() != node {
+            return Nodes { text: self.text, words: &[] };
+        }
         // SAFETY: a container's words are its own two and its children's, as many as the second says.
-        let words =
-            if self.word().node() == node { unsafe { trust::range(self.words, 2, self.ends().1) } } else { &[] };
-        Nodes { text: self.text, words }
+        Nodes { text: self.text, words: unsafe { trust::range(self.words, 2, self.ends().1) } }
     }
 
     /// The value's text as it stands, a string's with its quotes.

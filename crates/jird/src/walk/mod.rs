@@ -10,7 +10,8 @@
 mod document;
 mod trusted;
 
-pub(crate) use document::{Reader, SIZE_MAX, count_tokens};
+pub use document::scan_only;
+pub(crate) use document::{Reader, SIZE_MAX};
 pub(crate) use trusted::{Open, walk_trusted};
 
 use crate::error::{Error, ErrorKind};
