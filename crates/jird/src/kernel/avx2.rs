@@ -1,0 +1,255 @@
+//! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
+
+use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, proof};
+use core::arch::x86_64::*;
+
+proof!(Avx2, enter_avx2, is_x86_feature_detected: "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");
+
+/// What Keiser and Lemire's check carries from block to block.
+#[derive(Clone, Copy)]
+pub(crate) struct Utf8 {
+    error: __m256i,
+    /// The second half of the block before.
+    before: __m256i,
+    /// Non-zero where `before` starts a sequence that runs past its end.
+    open: __m256i,
+}
+
+const COMPLETE_MAX: [u8; 32] = {
+    let mut max = [0xFF; 32];
+    max[29] = 0xF0 - 1;
+    max[30] = 0xE0 - 1;
+    max[31] = 0xC0 - 1;
+    max
+};
+
+const TOO_SHORT: u8 = 1 << 0;
+const TOO_LONG: u8 = 1 << 1;
+const OVERLONG_3: u8 = 1 << 2;
+const SURROGATE: u8 = 1 << 4;
+const OVERLONG_2: u8 = 1 << 5;
+const TWO_CONTINUATIONS: u8 = 1 << 7;
+const TOO_LARGE: u8 = 1 << 3;
+const TOO_LARGE_1000: u8 = 1 << 6;
+const OVERLONG_4: u8 = 1 << 6;
+const CARRY: u8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
+
+/// Which errors a pair of bytes can be part of, by the first one's high nibble, its low nibble, and the second one's high
+/// nibble (Keiser & Lemire, §6.1, tables 8 to 10).
+pub(super) const UTF8_TABLES: [[u8; 16]; 3] = [
+    [
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TOO_LONG,
+        TWO_CONTINUATIONS,
+        TWO_CONTINUATIONS,
+        TWO_CONTINUATIONS,
+        TWO_CONTINUATIONS,
+        TOO_SHORT | OVERLONG_2,
+        TOO_SHORT,
+        TOO_SHORT | OVERLONG_3 | SURROGATE,
+        TOO_SHORT | TOO_LARGE | TOO_LARGE_1000 | OVERLONG_4,
+    ],
+    [
+        CARRY | OVERLONG_3 | OVERLONG_2 | OVERLONG_4,
+        CARRY | OVERLONG_2,
+        CARRY,
+        CARRY,
+        CARRY | TOO_LARGE,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+        CARRY | TOO_LARGE | TOO_LARGE_1000 | SURROGATE,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+        CARRY | TOO_LARGE | TOO_LARGE_1000,
+    ],
+    [
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | OVERLONG_3 | TOO_LARGE_1000 | OVERLONG_4,
+        TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | OVERLONG_3 | TOO_LARGE,
+        TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | SURROGATE | TOO_LARGE,
+        TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | SURROGATE | TOO_LARGE,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+        TOO_SHORT,
+    ],
+];
+
+// Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
+// SAFETY, for every block below: `self` proves the features; no intrinsic here takes a pointer but the loads, which read
+// halves of a reference to exactly 64 bytes.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "argued once, above, for all of them")]
+impl Simd for Avx2 {
+    type Block = [__m256i; 2];
+    type Utf8 = Utf8;
+
+    #[inline(always)]
+    fn load(self, block: &[u8; BLOCK]) -> Self::Block {
+        unsafe {
+            let start = block.as_ptr();
+            [_mm256_loadu_si256(start.cast()), _mm256_loadu_si256(start.add(32).cast())]
+        }
+    }
+
+    #[inline(always)]
+    fn classify(self, block: Self::Block) -> Classes {
+        unsafe {
+            let spaces = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+                0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100,
+            ));
+            let operators =
+                _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0));
+            // Written out for both halves: a closure handed to `map` has no features, and would not always be inlined.
+            let [low, high] = block;
+            let curl = _mm256_set1_epi8(0x20);
+            let max = _mm256_set1_epi8(0x1F);
+            let space = mask([
+                _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(spaces, low)),
+                _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(spaces, high)),
+            ]);
+            let operator = mask([
+                _mm256_cmpeq_epi8(_mm256_or_si256(low, curl), _mm256_shuffle_epi8(operators, low)),
+                _mm256_cmpeq_epi8(_mm256_or_si256(high, curl), _mm256_shuffle_epi8(operators, high)),
+            ]);
+            let control = mask([
+                _mm256_cmpeq_epi8(_mm256_max_epu8(low, max), max),
+                _mm256_cmpeq_epi8(_mm256_max_epu8(high, max), max),
+            ]);
+            Classes {
+                backslash: self.eq(block, b'\\'),
+                quote: self.eq(block, b'"'),
+                space,
+                operator: operator & !control,
+                control,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn eq(self, block: Self::Block, byte: u8) -> u64 {
+        unsafe {
+            let [low, high] = block;
+            let wanted = _mm256_set1_epi8(byte.cast_signed());
+            mask([_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted)])
+        }
+    }
+
+    #[inline(always)]
+    fn prefix_xor(self, mask: u64) -> u64 {
+        unsafe {
+            let ones = _mm_set1_epi8(-1);
+            let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), ones);
+            _mm_cvtsi128_si64(product).cast_unsigned()
+        }
+    }
+
+    #[inline(always)]
+    fn utf8_after(self, before: &[u8; BLOCK]) -> Utf8 {
+        let [_, before] = self.load(before);
+        unsafe { Utf8 { error: _mm256_setzero_si256(), before, open: open(before) } }
+    }
+
+    #[inline(always)]
+    fn utf8_step(self, state: &mut Utf8, [first, second]: Self::Block) {
+        unsafe {
+            if _mm256_movemask_epi8(_mm256_or_si256(first, second)) == 0 {
+                state.error = _mm256_or_si256(state.error, state.open);
+                state.open = _mm256_setzero_si256();
+            } else {
+                let errors = _mm256_or_si256(misplaced(first, state.before), misplaced(second, first));
+                state.error = _mm256_or_si256(state.error, errors);
+                state.open = open(second);
+            }
+            state.before = second;
+        }
+    }
+
+    #[inline(always)]
+    fn utf8_ok(self, state: &Utf8) -> bool {
+        unsafe { _mm256_testz_si256(state.error, state.error) == 1 }
+    }
+
+    #[inline(always)]
+    fn emit(
+        self,
+        _block: Self::Block,
+        bytes: &[u8; BLOCK],
+        mut mask: u64,
+        base: u32,
+        pos: &mut [u32; BLOCK],
+        kind: &mut [u8; BLOCK],
+    ) {
+        // Groups of eight without a test inside: a branch per token would be mispredicted once per block.
+        let count = mask.count_ones() as usize;
+        for (pos, kind) in pos.as_chunks_mut::<8>().0.iter_mut().zip(kind.as_chunks_mut::<8>().0).take(count.div_ceil(8)) {
+            for (pos, kind) in pos.iter_mut().zip(kind) {
+                let at = mask.trailing_zeros();
+                *pos = base.wrapping_add(at);
+                *kind = bytes[at as usize % BLOCK];
+                mask &= mask.wrapping_sub(1);
+            }
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mask([low, high]: [__m256i; 2]) -> u64 {
+    let bits = |half| u64::from(_mm256_movemask_epi8(half).cast_unsigned());
+    bits(low) | bits(high) << 32
+}
+
+/// Non-zero where a sequence starts that runs past the end of these 32 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn open(half: __m256i) -> __m256i {
+    // SAFETY: the load reads the 32 bytes of the constant.
+    let max = unsafe { _mm256_loadu_si256(COMPLETE_MAX.as_ptr().cast()) };
+    _mm256_subs_epu8(half, max)
+}
+
+/// Keiser & Lemire, §6; see the AVX-512 kernel for the idea.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn misplaced(half: __m256i, before: __m256i) -> __m256i {
+    let [high_of_before, low_of_before, high_of_this] = UTF8_TABLES;
+    let table = |bytes: [u8; 16]| {
+        // SAFETY: the load reads the 16 bytes of the array.
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
+    };
+    let nibble = _mm256_set1_epi8(0x0F);
+    let high = |bytes| _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble);
+    let shifted = _mm256_permute2x128_si256::<0x21>(before, half);
+    let one = _mm256_alignr_epi8::<15>(half, shifted);
+    let two = _mm256_alignr_epi8::<14>(half, shifted);
+    let three = _mm256_alignr_epi8::<13>(half, shifted);
+    let pairs = _mm256_and_si256(
+        _mm256_and_si256(
+            _mm256_shuffle_epi8(table(high_of_before), high(one)),
+            _mm256_shuffle_epi8(table(low_of_before), _mm256_and_si256(one, nibble)),
+        ),
+        _mm256_shuffle_epi8(table(high_of_this), high(half)),
+    );
+    let third = _mm256_subs_epu8(two, _mm256_set1_epi8((0xE0_u8 - 0x80).cast_signed()));
+    let fourth = _mm256_subs_epu8(three, _mm256_set1_epi8((0xF0_u8 - 0x80).cast_signed()));
+    let due = _mm256_and_si256(_mm256_or_si256(third, fourth), _mm256_set1_epi8(0x80_u8.cast_signed()));
+    _mm256_xor_si256(due, pairs)
+}

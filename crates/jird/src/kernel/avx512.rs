@@ -1,0 +1,195 @@
+//! AVX-512 with VBMI2: 64 bytes to a register, masks for free, and byte compress for the tokens.
+//!
+//! The feature list starts at VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
+//! byte compress that makes it worth while.
+
+use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, proof};
+use core::arch::x86_64::*;
+
+proof!(Avx512, enter_avx512, is_x86_feature_detected:
+    "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vbmi", "avx512vbmi2",
+    "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");
+
+/// What Keiser and Lemire's check carries from block to block.
+#[derive(Clone, Copy)]
+pub(crate) struct Utf8 {
+    error: __m512i,
+    before: __m512i,
+    /// Whether `before` ends inside a sequence, as a vector: non-zero where a lead byte wants more than is there.
+    open: __m512i,
+}
+
+/// For the last bytes of a block: the largest byte that does not start a sequence running past the end.
+const COMPLETE_MAX: [u8; BLOCK] = {
+    let mut max = [0xFF; BLOCK];
+    max[BLOCK - 3] = 0xF0 - 1;
+    max[BLOCK - 2] = 0xE0 - 1;
+    max[BLOCK - 1] = 0xC0 - 1;
+    max
+};
+
+// Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
+// SAFETY, for every block below: `self` proves the features; no intrinsic here takes a pointer but the loads and stores,
+// which go through a reference to exactly 64 bytes (or 64 `u32`, at offsets 0, 16, 32, 48 of which 16 are written).
+#[allow(clippy::undocumented_unsafe_blocks, reason = "argued once, above, for all of them")]
+impl Simd for Avx512 {
+    type Block = __m512i;
+    type Utf8 = Utf8;
+
+    #[inline(always)]
+    fn load(self, block: &[u8; BLOCK]) -> __m512i {
+        unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn classify(self, block: __m512i) -> Classes {
+        unsafe {
+            // Two byte shuffles by the low nibble, each compared with the input (Langdale & Lemire §3.1.2, in the form of
+            // simdjson's later kernels). No byte of a filler value has that value's own low nibble.
+            let spaces = _mm512_broadcast_i32x4(_mm_setr_epi8(
+                0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100,
+            ));
+            let operators =
+                _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0));
+            let space = _mm512_cmpeq_epi8_mask(block, _mm512_shuffle_epi8(spaces, block));
+            // `[` and `]` are `{` and `}` without bit 0x20; the control characters 0x0C and 0x1A would become `,` and `:`.
+            let curled = _mm512_or_si512(block, _mm512_set1_epi8(0x20));
+            let operator = _mm512_cmpeq_epi8_mask(curled, _mm512_shuffle_epi8(operators, block));
+            let control = _mm512_cmplt_epu8_mask(block, _mm512_set1_epi8(0x20));
+            Classes {
+                backslash: self.eq(block, b'\\'),
+                quote: self.eq(block, b'"'),
+                space,
+                operator: operator & !control,
+                control,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn eq(self, block: __m512i, byte: u8) -> u64 {
+        unsafe { _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(byte.cast_signed())) }
+    }
+
+    #[inline(always)]
+    fn prefix_xor(self, mask: u64) -> u64 {
+        unsafe {
+            let ones = _mm_set1_epi8(-1);
+            let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), ones);
+            _mm_cvtsi128_si64(product).cast_unsigned()
+        }
+    }
+
+    #[inline(always)]
+    fn utf8_after(self, before: &[u8; BLOCK]) -> Utf8 {
+        let before = self.load(before);
+        unsafe { Utf8 { error: _mm512_setzero_si512(), before, open: open(before) } }
+    }
+
+    #[inline(always)]
+    fn utf8_step(self, state: &mut Utf8, block: __m512i) {
+        unsafe {
+            if _mm512_movepi8_mask(block) == 0 {
+                state.error = _mm512_or_si512(state.error, state.open);
+                state.open = _mm512_setzero_si512();
+            } else {
+                state.error = _mm512_or_si512(state.error, misplaced(block, state.before));
+                state.open = open(block);
+            }
+            state.before = block;
+        }
+    }
+
+    #[inline(always)]
+    fn utf8_ok(self, state: &Utf8) -> bool {
+        unsafe { _mm512_test_epi8_mask(state.error, state.error) == 0 }
+    }
+
+    #[inline(always)]
+    fn emit(
+        self,
+        block: __m512i,
+        _bytes: &[u8; BLOCK],
+        mask: u64,
+        base: u32,
+        pos: &mut [u32; BLOCK],
+        kind: &mut [u8; BLOCK],
+    ) {
+        unsafe {
+            // Compress into a register, then store: the store form of compress is microcoded on Zen 4.
+            let kinds = _mm512_maskz_compress_epi8(mask, block);
+            _mm512_storeu_si512(kind.as_mut_ptr().cast(), kinds);
+            let offsets = _mm512_maskz_compress_epi8(mask, identity());
+            let base = _mm512_set1_epi32(base.cast_signed());
+            let count = mask.count_ones();
+            let out = pos.as_mut_ptr();
+            let widen = |part| _mm512_add_epi32(base, _mm512_cvtepu8_epi32(part));
+            _mm512_storeu_si512(out.cast(), widen(_mm512_castsi512_si128(offsets)));
+            if count > 16 {
+                _mm512_storeu_si512(out.add(16).cast(), widen(_mm512_extracti32x4_epi32::<1>(offsets)));
+                if count > 32 {
+                    _mm512_storeu_si512(out.add(32).cast(), widen(_mm512_extracti32x4_epi32::<2>(offsets)));
+                    _mm512_storeu_si512(out.add(48).cast(), widen(_mm512_extracti32x4_epi32::<3>(offsets)));
+                }
+            }
+        }
+    }
+}
+
+/// 0, 1, 2, … 63.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn identity() -> __m512i {
+    const IDENTITY: [u8; BLOCK] = {
+        let mut bytes = [0; BLOCK];
+        let mut at = 0;
+        while at < BLOCK {
+            bytes[at] = at as u8;
+            at += 1;
+        }
+        bytes
+    };
+    // SAFETY: the load reads the 64 bytes of the constant.
+    unsafe { _mm512_loadu_si512(IDENTITY.as_ptr().cast()) }
+}
+
+/// Non-zero where a sequence starts that runs past the end of the block.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn open(block: __m512i) -> __m512i {
+    // SAFETY: the load reads the 64 bytes of the constant.
+    let max = unsafe { _mm512_loadu_si512(COMPLETE_MAX.as_ptr().cast()) };
+    _mm512_subs_epu8(block, max)
+}
+
+/// Keiser & Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte" (2021), §6: three 16-entry tables, looked up
+/// by the nibbles of a byte and of the one before, say which kinds of error a pair can be part of; their conjunction is the
+/// error. The rest are sequences of three and four bytes, whose third and fourth byte the pairs cannot judge.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+fn misplaced(block: __m512i, before: __m512i) -> __m512i {
+    let [high_of_before, low_of_before, high_of_this] = super::avx2::UTF8_TABLES;
+    let table = |bytes: [u8; 16]| {
+        // SAFETY: the load reads the 16 bytes of the array.
+        unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }
+    };
+    let nibble = _mm512_set1_epi8(0x0F);
+    let high = |bytes| _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), nibble);
+    // The byte that stands `N` before each: the last lane of the block before, then this block's lanes, byte by byte.
+    let lanes = _mm512_set_epi64(13, 12, 11, 10, 9, 8, 7, 6);
+    let shifted = _mm512_permutex2var_epi64(before, lanes, block);
+    let one = _mm512_alignr_epi8::<15>(block, shifted);
+    let two = _mm512_alignr_epi8::<14>(block, shifted);
+    let three = _mm512_alignr_epi8::<13>(block, shifted);
+    let pairs = _mm512_and_si512(
+        _mm512_and_si512(
+            _mm512_shuffle_epi8(table(high_of_before), high(one)),
+            _mm512_shuffle_epi8(table(low_of_before), _mm512_and_si512(one, nibble)),
+        ),
+        _mm512_shuffle_epi8(table(high_of_this), high(block)),
+    );
+    let third = _mm512_subs_epu8(two, _mm512_set1_epi8((0xE0_u8 - 0x80).cast_signed()));
+    let fourth = _mm512_subs_epu8(three, _mm512_set1_epi8((0xF0_u8 - 0x80).cast_signed()));
+    let due = _mm512_and_si512(_mm512_or_si512(third, fourth), _mm512_set1_epi8(0x80_u8.cast_signed()));
+    _mm512_xor_si512(due, pairs)
+}

@@ -1,0 +1,222 @@
+//! Block operations per instruction set, and the choice between them.
+//!
+//! A *block* is 64 bytes; a *mask* is a `u64` with one bit per byte of a block, bit 0 for the first byte. [`Simd`] is the
+//! handful of operations in which the instruction sets differ; everything above is one algorithm, generic over it.
+//! A value of an implementing type is the proof that this CPU has the instructions: only its `detect` makes one.
+//! This folder is the only place with intrinsics and with `cfg(target_arch)`.
+#![allow(unsafe_code, reason = "intrinsics, and entering functions compiled for a CPU that was detected")]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod portable;
+
+use crate::scan::{Carry, Chunk, Found, Mode, Tokens};
+use core::fmt;
+
+/// Bytes in a block, bits in a mask.
+pub(crate) const BLOCK: usize = 64;
+
+/// What pass one needs to know about a block: one mask per class of byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Classes {
+    /// `\`
+    pub(crate) backslash: u64,
+    /// `"`
+    pub(crate) quote: u64,
+    /// Space, tab, line feed, carriage return.
+    pub(crate) space: u64,
+    /// `{ } [ ] : ,`
+    pub(crate) operator: u64,
+    /// Bytes below 0x20.
+    pub(crate) control: u64,
+}
+
+/// The operations that differ per instruction set. Every method means the same in every implementation.
+pub(crate) trait Simd: Copy {
+    /// A block in registers.
+    type Block: Copy;
+    /// What the UTF-8 check remembers of the blocks before.
+    type Utf8: Copy;
+
+    /// The block's bytes in registers.
+    fn load(self, block: &[u8; BLOCK]) -> Self::Block;
+    /// One mask per class of byte.
+    fn classify(self, block: Self::Block) -> Classes;
+    /// Where `byte` stands.
+    fn eq(self, block: Self::Block, byte: u8) -> u64;
+    /// Bit `i` of the result is the parity of bits `0..=i`.
+    fn prefix_xor(self, mask: u64) -> u64;
+    /// The UTF-8 state after `before`, which was found to be right or will be found wrong elsewhere.
+    fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8;
+    /// Checks a block that follows the blocks that `state` has seen. A sequence that the block leaves open is judged
+    /// with the next block.
+    fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block);
+    /// False once any step saw a byte that is not UTF-8.
+    fn utf8_ok(self, state: &Self::Utf8) -> bool;
+    /// Writes `base + i` and the byte at `i` for each set bit `i`, in order. What lies past the last is left arbitrary.
+    fn emit(
+        self,
+        block: Self::Block,
+        bytes: &[u8; BLOCK],
+        mask: u64,
+        base: u32,
+        pos: &mut [u32; BLOCK],
+        kind: &mut [u8; BLOCK],
+    );
+}
+
+/// Defines a proof token: `detect` is the only way to one, and one feature list serves detection and compilation.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! proof {
+    ($name:ident, $enter:ident, $detected:ident: $($feature:tt),+) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct $name(());
+
+        impl $name {
+            /// `Some` exactly when this CPU has every feature of the list.
+            pub(crate) fn detect() -> Option<Self> {
+                ($(std::arch::$detected!($feature))&&+).then_some(Self(()))
+            }
+
+            /// Pass one over a chunk, compiled with the list's features. A named function and not a closure: a closure
+            /// has no features of its own, and where it did not fuse every intrinsic would become a call.
+            pub(crate) fn scan(self, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Found {
+                #[target_feature($(enable = $feature),+)]
+                fn $enter(
+                    proof: $name, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens,
+                ) -> Found {
+                    crate::scan::scan_chunk(proof, chunk, mode, carry, tokens)
+                }
+                // SAFETY: `self` exists, so `detect` found this very list on this CPU.
+                unsafe { $enter(self, chunk, mode, carry, tokens) }
+            }
+        }
+    };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use proof;
+
+/// The instruction set that pass one runs on.
+///
+/// [`Kernel::best`] is what everything uses unless told otherwise; all kernels give the same result on every input.
+///
+/// ```
+/// use jird::Kernel;
+/// assert!(Kernel::available().any(|kernel| kernel.name() == "portable"));
+/// assert_eq!(Kernel::available().next(), Some(Kernel::best()));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Kernel(Isa);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Isa {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(avx512::Avx512),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(avx2::Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(neon::Neon),
+    Portable(portable::Portable),
+}
+
+impl Kernel {
+    /// Every kernel that this CPU can run, best first. The portable one is always there, last.
+    pub fn available() -> impl Iterator<Item = Self> {
+        let kernels = core::iter::once(Isa::Portable(portable::Portable));
+        #[cfg(target_arch = "x86_64")]
+        let kernels = avx2::Avx2::detect().map(Isa::Avx2).into_iter().chain(kernels);
+        #[cfg(target_arch = "x86_64")]
+        let kernels = avx512::Avx512::detect().map(Isa::Avx512).into_iter().chain(kernels);
+        #[cfg(target_arch = "aarch64")]
+        let kernels = neon::Neon::detect().map(Isa::Neon).into_iter().chain(kernels);
+        kernels.map(Self)
+    }
+
+    /// The one in use: the forced one if there is one, else the best that this CPU can run. Detects once per process.
+    pub fn best() -> Self {
+        static BEST: std::sync::OnceLock<Kernel> = std::sync::OnceLock::new();
+        if let Some(kernel) = FORCED.get() {
+            return *kernel;
+        }
+        *BEST.get_or_init(|| Self::available().next().unwrap_or(Self(Isa::Portable(portable::Portable))))
+    }
+
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// Says which names this CPU can run if `name` is unknown or not available here.
+    pub fn named(name: &str) -> Result<Self, UnknownKernel> {
+        Self::available().find(|kernel| kernel.name() == name).ok_or_else(|| UnknownKernel { name: name.into() })
+    }
+
+    /// Makes this kernel the one that the whole process uses. The first call decides; a later one for another kernel
+    /// fails.
+    ///
+    /// # Errors
+    /// If another kernel was forced before.
+    pub fn force(self) -> Result<(), UnknownKernel> {
+        match FORCED.get_or_init(|| self) {
+            kernel if *kernel == self => Ok(()),
+            kernel => Err(UnknownKernel { name: format!("{} (after {})", self.name(), kernel.name()) }),
+        }
+    }
+
+    /// `avx512`, `avx2`, `neon` or `portable`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(_) => "neon",
+            Isa::Portable(_) => "portable",
+        }
+    }
+
+    /// Pass one over a chunk. Dispatches once per chunk, not once per block.
+    pub(crate) fn scan(self, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Found {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(proof) => proof.scan(chunk, mode, carry, tokens),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(proof) => proof.scan(chunk, mode, carry, tokens),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(proof) => proof.scan(chunk, mode, carry, tokens),
+            Isa::Portable(proof) => crate::scan::scan_chunk(proof, chunk, mode, carry, tokens),
+        }
+    }
+}
+
+static FORCED: std::sync::OnceLock<Kernel> = std::sync::OnceLock::new();
+
+impl Default for Kernel {
+    fn default() -> Self {
+        Self::best()
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kernel({})", self.name())
+    }
+}
+
+/// A kernel that is unknown or that this CPU cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownKernel {
+    name: String,
+}
+
+impl fmt::Display for UnknownKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = Kernel::available().map(Kernel::name).collect();
+        write!(f, "no kernel {:?} on this machine; it has {}", self.name, names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownKernel {}

@@ -1,0 +1,18 @@
+//! NDJSON: one value per line. A line feed cannot stand inside a JSON string, so any line feed ends a record, and a text can
+//! be cut at any of them.
+//!
+//! [`Scanner`] reads whole lines; [`read_range`] and [`read_stream`] cut an input into pieces of whole lines with bounded
+//! memory; [`in_order`] spreads pieces over threads and hands the results out in order.
+
+#[cfg(feature = "parallel")]
+mod parallel;
+mod read;
+mod scanner;
+
+#[cfg(feature = "parallel")]
+pub use parallel::in_order;
+pub use read::{ReadAt, read_range, read_stream};
+pub use scanner::{Check, Options, Row, Scanned, Scanner};
+
+/// The default limit for one record, in bytes.
+pub const RECORD_BYTES_MAX: usize = 64 << 20;

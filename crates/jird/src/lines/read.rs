@@ -1,0 +1,217 @@
+//! Cutting an input into pieces of whole lines, with bounded memory.
+
+use super::RECORD_BYTES_MAX;
+use crate::error::{Error, ErrorKind};
+use core::ops::{ControlFlow, Range};
+use std::io::{self, Read};
+
+/// Bytes read at a time: fits a second-level cache with the buffers of a scan beside it.
+const READ_BYTES: usize = 256 << 10;
+
+/// Bytes that several threads may read at any offset, such as a file.
+pub trait ReadAt: Send + Sync {
+    /// Fills as much of `buffer` as it can from `offset` on. Returns how much; 0 only at the end, or if `buffer` is empty.
+    ///
+    /// # Errors
+    /// What reading gives.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+}
+
+impl ReadAt for [u8] {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.get(offset..)).unwrap_or_default();
+        let len = rest.len().min(buffer.len());
+        buffer[..len].copy_from_slice(&rest[..len]);
+        Ok(len)
+    }
+}
+
+/// Hands `each` the lines whose first byte is in `range`, whole and in order, some at a time, with the offset of the first.
+/// Ranges that meet share no line and lose none. Memory is bounded by `record_bytes_max` and a read.
+///
+/// # Errors
+/// What reading gives, what `each` gives, and an error of kind [`Size`](ErrorKind::Size) for a line longer than
+/// `record_bytes_max`.
+pub fn read_range<E: From<Error> + From<io::Error>>(
+    source: &dyn ReadAt,
+    range: Range<u64>,
+    buffer: &mut Vec<u8>,
+    record_bytes_max: usize,
+    mut each: impl FnMut(u64, &[u8]) -> Result<ControlFlow<()>, E>,
+) -> Result<ControlFlow<()>, E> {
+    // The byte before the range says whether its first byte begins a line; if not, the line is an earlier range's.
+    let mut skip_line = range.start > 0;
+    let mut offset = range.start.saturating_sub(1);
+    let mut filled = 0;
+    loop {
+        // What is past the range is read only to finish its last line.
+        let left = usize::try_from(range.end.saturating_sub(offset + filled as u64)).unwrap_or(usize::MAX);
+        let wanted = if left == 0 { READ_BYTES / 16 } else { left.min(READ_BYTES) };
+        if buffer.len() < filled + wanted {
+            buffer.resize(filled + wanted, 0);
+        }
+        let read = read_some(source, &mut buffer[filled..filled + wanted], offset + filled as u64)?;
+        let at_end = read == 0;
+        let new = filled;
+        filled += read;
+        let mut start = 0;
+        if skip_line {
+            match memchr::memchr(b'\n', &buffer[new..filled]) {
+                Some(feed) => {
+                    skip_line = false;
+                    start = new + feed + 1;
+                }
+                None if at_end => return Ok(ControlFlow::Continue(())),
+                None => {
+                    offset += filled as u64;
+                    filled = 0;
+                    if offset >= range.end {
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                    continue;
+                }
+            }
+        }
+        if offset + start as u64 >= range.end {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let lines_end = lines_end(&buffer[..filled], new.max(start), offset, range.end, at_end);
+        if let Some(end) = lines_end.filter(|end| *end > start) {
+            if each(offset + start as u64, &buffer[start..end])?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            start = end;
+        }
+        if at_end {
+            return Ok(ControlFlow::Continue(()));
+        }
+        buffer.copy_within(start..filled, 0);
+        offset += start as u64;
+        filled -= start;
+        if offset >= range.end {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if filled > record_bytes_max {
+            return Err(Error::new(ErrorKind::Size, offset + record_bytes_max as u64).into());
+        }
+    }
+}
+
+/// Where the lines of `text` end that are complete and begin before `range_end`; `new` is the first byte not yet searched.
+fn lines_end(text: &[u8], new: usize, offset: u64, range_end: u64, at_end: bool) -> Option<usize> {
+    // The last line of the range is the one that holds its last byte: it ends at the first line feed from there on.
+    let last = usize::try_from(range_end - 1 - offset).unwrap_or(usize::MAX);
+    if last < text.len() {
+        if let Some(feed) = memchr::memchr(b'\n', &text[last.max(new)..]) {
+            return Some(last.max(new) + feed + 1);
+        }
+    }
+    if at_end {
+        return Some(text.len());
+    }
+    memchr::memrchr(b'\n', &text[new..]).map(|feed| new + feed + 1)
+}
+
+fn read_some(source: &dyn ReadAt, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    loop {
+        match source.read_at(buffer, offset) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// As [`read_range`] over all of a stream that can be read only once.
+///
+/// # Errors
+/// As [`read_range`].
+pub fn read_stream<E: From<Error> + From<io::Error>>(
+    mut reader: impl Read,
+    buffer: &mut Vec<u8>,
+    record_bytes_max: usize,
+    mut each: impl FnMut(u64, &[u8]) -> Result<ControlFlow<()>, E>,
+) -> Result<ControlFlow<()>, E> {
+    let mut offset = 0;
+    let mut filled = 0;
+    loop {
+        buffer.resize(buffer.len().max(filled + READ_BYTES), 0);
+        let read = match reader.read(&mut buffer[filled..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            result => result?,
+        };
+        let new = filled;
+        filled += read;
+        let end = if read == 0 { Some(filled) } else { memchr::memrchr(b'\n', &buffer[new..filled]).map(|at| new + at + 1) };
+        if let Some(end) = end.filter(|end| *end > 0) {
+            if each(offset, &buffer[..end])?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            buffer.copy_within(end..filled, 0);
+            offset += end as u64;
+            filled -= end;
+        }
+        if read == 0 {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if filled > record_bytes_max {
+            return Err(Error::new(ErrorKind::Size, offset + record_bytes_max as u64).into());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(text: &[u8], range: Range<u64>) -> Vec<(u64, Vec<u8>)> {
+        let mut lines = Vec::new();
+        let flow = read_range::<io::Error>(&OneByOne(text.to_vec()), range, &mut Vec::new(), RECORD_BYTES_MAX, |at, piece| {
+            let mut at = at;
+            for line in piece.split_inclusive(|&byte| byte == b'\n') {
+                lines.push((at, line.to_vec()));
+                at += line.len() as u64;
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        assert!(flow.unwrap().is_continue());
+        lines
+    }
+
+    /// Gives few bytes at a time, to move the borders.
+    struct OneByOne(Vec<u8>);
+
+    impl ReadAt for OneByOne {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+            let some = buffer.len().min(3);
+            self.0[..].read_at(&mut buffer[..some], offset)
+        }
+    }
+
+    #[test]
+    fn ranges_that_meet_share_no_line_and_lose_none() {
+        for text in ["a\nbb\n\nccc\n", "a\nbb\n\nccc", "\n", "no line feed", "", "\n\n\nx\n"] {
+            let text = text.as_bytes();
+            let whole = lines_of(text, 0..text.len() as u64);
+            assert_eq!(whole.iter().flat_map(|(_, line)| line.clone()).collect::<Vec<_>>(), text);
+            for cut in 0..=text.len() as u64 {
+                for second in cut..=text.len() as u64 {
+                    let mut lines = lines_of(text, 0..cut);
+                    lines.extend(lines_of(text, cut..second));
+                    lines.extend(lines_of(text, second..text.len() as u64));
+                    assert_eq!(lines, whole, "{:?} cut at {cut} and {second}", String::from_utf8_lossy(text));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_an_error_and_not_a_full_memory() {
+        let text = vec![b'x'; 3 << 20];
+        let mut buffer = Vec::new();
+        let error = read_range::<Box<dyn std::error::Error>>(&text[..], 0..text.len() as u64, &mut buffer, 1 << 20, |_, _| {
+            panic!("there is no whole line")
+        });
+        assert!(error.unwrap_err().to_string().contains("longer than the limit"));
+        assert!(buffer.len() < 2 << 20);
+    }
+}

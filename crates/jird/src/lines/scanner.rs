@@ -1,0 +1,364 @@
+//! Many lines at a time: one scan over a piece of whole lines, then a walk per record.
+
+use super::RECORD_BYTES_MAX;
+use crate::error::{Error, ErrorKind};
+use crate::kernel::Kernel;
+use crate::number;
+use crate::policy::Policy;
+use crate::record::{Field, Mark, Mismatches, Predicate, Projection, Select, Slot};
+use crate::scan::{Carry, Chunk, END, Mode, Tokens, first_fault};
+use crate::tape::Kind;
+use crate::walk::{Open, Walk, Walked, trim_end, walk_trusted};
+use core::ops::ControlFlow;
+
+/// Bytes of lines that are scanned before their tokens are walked.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// How much of the records is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Check {
+    /// Every record, whole.
+    #[default]
+    All,
+    /// The records that are tokenised.
+    Touched,
+    /// None. What is handed out is UTF-8 all the same, and numbers are numbers.
+    Trusted,
+}
+
+/// How lines are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The instruction set.
+    pub kernel: Kernel,
+    /// How much is checked.
+    pub check: Check,
+    /// Limits and refusals.
+    pub policy: Policy,
+    /// The longest record, in bytes without its line feed.
+    pub record_bytes_max: usize,
+    /// Bytes scanned at a time. Results do not depend on it.
+    #[doc(hidden)]
+    pub piece_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            kernel: Kernel::best(),
+            check: Check::default(),
+            policy: Policy::default(),
+            record_bytes_max: RECORD_BYTES_MAX,
+            piece_bytes: PIECE_BYTES,
+        }
+    }
+}
+
+/// What a scan has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scanned {
+    /// Records read, matching or not.
+    pub records: u64,
+    /// Records handed out.
+    pub matched: u64,
+    /// Comparisons that were unknown because the kinds differ.
+    pub mismatches: Mismatches,
+    /// Whether the visitor stopped the scan.
+    pub stopped: bool,
+}
+
+/// A record that was found to match. `'t` is the text's life, `'r` that of the visit.
+#[derive(Debug)]
+pub struct Row<'r, 't> {
+    fields: &'r [Field<'t>],
+    text: &'t [u8],
+    offset: usize,
+}
+
+impl<'r, 't> Row<'r, 't> {
+    /// What the record has in slot `slot` of the projection.
+    pub fn field(&self, slot: usize) -> Field<'t> {
+        self.fields[slot]
+    }
+
+    /// All slots, in order.
+    pub fn fields(&self) -> &'r [Field<'t>] {
+        self.fields
+    }
+
+    /// The record's value as it stands, without white space around it.
+    pub fn text(&self) -> &'t [u8] {
+        self.text
+    }
+
+    /// Offset of the value's first byte in the text that is scanned.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+}
+
+/// Reads lines with one set of buffers. One per thread.
+#[derive(Debug)]
+pub struct Scanner {
+    options: Options,
+    tokens: Tokens,
+    walk: Walk<Mark>,
+    open: Vec<Open<Mark>>,
+}
+
+impl Scanner {
+    /// A scanner with fresh buffers.
+    pub fn new(options: Options) -> Self {
+        Self { options, tokens: Tokens::default(), walk: Walk::new(&options.policy), open: Vec::new() }
+    }
+
+    /// Reads `text`, which is whole lines (the last line feed may be missing), and calls `visit` for each record that
+    /// passes `filter`, in order, until it breaks. Blank lines are no records; a carriage return before a line feed is
+    /// white space.
+    ///
+    /// ```
+    /// use jird::{Path, Projection, lines};
+    /// let projection = Projection::new(&[Path::root().key("a")]);
+    /// let mut found = Vec::new();
+    /// lines::Scanner::new(lines::Options::default()).scan(b"{\"a\": 1}\n\n{\"b\": 2}\n", &projection, None, |row| {
+    ///     found.push(row.field(0).raw().to_owned());
+    ///     std::ops::ControlFlow::Continue(())
+    /// })?;
+    /// assert_eq!(found, ["1", ""]);
+    /// # Ok::<(), jird::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first record that breaks a rule, with its offset in `text`; the records before it were visited.
+    pub fn scan<'t>(
+        &mut self,
+        text: &'t [u8],
+        projection: &Projection,
+        filter: Option<&Predicate>,
+        mut visit: impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+    ) -> Result<Scanned, Error> {
+        let mut run = Run { select: Select::new(projection), fields: Vec::new(), filter, scanned: Scanned::default() };
+        let mut from = 0;
+        while from < text.len() && !run.scanned.stopped {
+            let piece = &text[from..self.piece_end(text, from)?];
+            self.scan_piece(piece, from, &mut run, &mut visit).map_err(|error| error.shifted(from as u64))?;
+            from += piece.len();
+        }
+        Ok(run.scanned)
+    }
+
+    /// Where the piece ends that begins at `from`: after the last line that is complete within the piece size, else after
+    /// the first.
+    fn piece_end(&self, text: &[u8], from: usize) -> Result<usize, Error> {
+        let rest = &text[from..];
+        let near = &rest[..rest.len().min(self.options.piece_bytes)];
+        let len = if near.len() == rest.len() {
+            rest.len()
+        } else if let Some(feed) = memchr::memrchr(b'\n', near) {
+            feed + 1
+        } else {
+            memchr::memchr(b'\n', rest).map_or(rest.len(), |feed| feed + 1)
+        };
+        if len > self.options.record_bytes_max {
+            // Only then can one of its lines be too long.
+            let mut start = 0;
+            for line in rest[..len].split(|&byte| byte == b'\n') {
+                if line.len() > self.options.record_bytes_max {
+                    return Err(Error::new(ErrorKind::Size, (from + start + self.options.record_bytes_max) as u64));
+                }
+                start += line.len() + 1;
+            }
+        }
+        Ok(from + len)
+    }
+
+    fn scan_piece<'t>(
+        &mut self,
+        piece: &'t [u8],
+        base: usize,
+        run: &mut Run<'_>,
+        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let trusted = self.options.check == Check::Trusted;
+        let mode = if trusted { Mode::LinesTrusted } else { Mode::Lines };
+        let chunk = Chunk { text: piece, from: 0, to: piece.len() };
+        let mut carry = Carry::default();
+        self.tokens.clear();
+        let found = self.options.kernel.scan(chunk, mode, &mut carry, &mut self.tokens);
+        let fault = if trusted { None } else { line_fault(chunk, first_fault(chunk, &found), &carry) };
+        let end = fault.map_or(piece.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
+        self.tokens.end_at(end);
+        let checked = if trusted { None } else { crate::scan::checked_str(piece, &found, fault.is_some(), end) };
+        let text = Text { bytes: piece, checked, base };
+        let records = if trusted { self.trusted(&text, run, visit) } else { self.records(&text, end, run, visit) };
+        match (records, fault) {
+            (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
+            (_, Some(fault)) if !run.scanned.stopped => Err(fault),
+            (records, _) => records,
+        }
+    }
+
+    /// Walks the records that end before `end`, each checked whole.
+    fn records<'t>(
+        &mut self,
+        text: &Text<'t>,
+        end: usize,
+        run: &mut Run<'_>,
+        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let mut at = 0;
+        loop {
+            let (kind, pos) = self.tokens.slices();
+            let (byte, start) = (kind[at], pos[at] as usize);
+            if byte == b'\n' {
+                at += 1;
+                continue;
+            }
+            if start >= end {
+                return Ok(());
+            }
+            run.select.begin(byte == b'{');
+            self.walk.restart();
+            let walked = self.walk.run(text.bytes, &self.tokens, &mut at, &mut run.select)?;
+            debug_assert_eq!(walked, Walked::Value, "sentinels stand after the last token");
+            let (kind, pos) = self.tokens.slices();
+            let next = pos[at] as usize;
+            match kind[at] {
+                b'\n' => {}
+                END if next == text.bytes.len() => {}
+                // What ends here is what pass one found to be right, not the record.
+                END if next >= end => return Ok(()),
+                _ => return Err(Error::at_byte(ErrorKind::Trailing, next)),
+            }
+            if run.record(text, byte, start, next, visit)?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Walks all records, checking only what is handed out.
+    fn trusted<'t>(
+        &mut self,
+        text: &Text<'t>,
+        run: &mut Run<'_>,
+        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let mut at = 0;
+        loop {
+            let (kind, pos) = self.tokens.slices();
+            let (byte, start) = (kind[at], pos[at] as usize);
+            if byte == b'\n' {
+                at += 1;
+                continue;
+            }
+            if start >= text.bytes.len() {
+                return Ok(());
+            }
+            run.select.begin(byte == b'{');
+            walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut run.select, Select::is_complete);
+            // The rest of the line is nobody's business.
+            let (kind, pos) = self.tokens.slices();
+            at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);
+            if run.record(text, byte, start, pos[at] as usize, visit)?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A scan in progress: what is looked for and what was seen.
+struct Run<'p> {
+    select: Select<'p>,
+    fields: Vec<Field<'static>>,
+    filter: Option<&'p Predicate>,
+    scanned: Scanned,
+}
+
+impl Run<'_> {
+    /// A record was walked, from its first token at `start` to the line's end at `next`: decides, and hands it out.
+    #[inline(always)]
+    fn record<'t>(
+        &mut self,
+        text: &Text<'t>,
+        first: u8,
+        start: usize,
+        next: usize,
+        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        self.scanned.records += 1;
+        let end = trim_end(text.bytes, start, next);
+        self.select.whole(start, end, first);
+        let mut fields = recycle(core::mem::take(&mut self.fields));
+        for slot in self.select.found() {
+            fields.push(text.field(*slot)?);
+        }
+        let holds = match self.filter {
+            Some(filter) => filter.eval(&fields, &mut self.scanned.mismatches) == Some(true),
+            None => true,
+        };
+        let mut flow = ControlFlow::Continue(());
+        if holds {
+            self.scanned.matched += 1;
+            flow = visit(Row { fields: &fields, text: &text.bytes[start..end], offset: text.base + start });
+            self.scanned.stopped = flow.is_break();
+        }
+        self.fields = recycle(fields);
+        Ok(flow)
+    }
+}
+
+/// The same allocation for fields of another life. Collecting an empty vector of a type with the same layout reuses it.
+fn recycle<'a>(mut fields: Vec<Field<'_>>) -> Vec<Field<'a>> {
+    fields.clear();
+    fields.into_iter().map(|_| Field::MISSING).collect()
+}
+
+/// A piece of text, and as `str` as far as it was checked.
+struct Text<'t> {
+    bytes: &'t [u8],
+    checked: Option<&'t str>,
+    base: usize,
+}
+
+impl<'t> Text<'t> {
+    /// The field that a slot stands for. Of an unchecked text it is checked here.
+    #[inline(always)]
+    fn field(&self, slot: Slot) -> Result<Field<'t>, Error> {
+        let Some(kind) = slot.kind else { return Ok(Field::MISSING) };
+        match self.checked.and_then(|text| text.get(slot.start..slot.end)) {
+            Some(raw) => Ok(Field::new(kind, slot.escaped, raw)),
+            None => self.unchecked_field(kind, slot),
+        }
+    }
+
+    fn unchecked_field(&self, kind: Kind, slot: Slot) -> Result<Field<'t>, Error> {
+        let fault = |kind| Error::at_byte(kind, slot.start);
+        let raw = self.bytes.get(slot.start..slot.end).ok_or_else(|| fault(ErrorKind::String))?;
+        let raw = core::str::from_utf8(raw).map_err(|_| fault(ErrorKind::Utf8))?;
+        let right = match kind {
+            Kind::Null => raw == "null",
+            Kind::Bool => matches!(raw, "true" | "false"),
+            Kind::Number => number::check(raw.as_bytes()).is_ok(),
+            Kind::String => raw.len() >= 2 && raw.starts_with('"') && raw.ends_with('"'),
+            Kind::Object | Kind::Array => true,
+        };
+        match (right, kind) {
+            (true, _) => Ok(Field::new(kind, slot.escaped, raw)),
+            (false, Kind::Number) => Err(fault(ErrorKind::Number)),
+            (false, Kind::String) => Err(fault(ErrorKind::String)),
+            (false, _) => Err(fault(ErrorKind::Literal)),
+        }
+    }
+}
+
+/// In lines, what pass one finds wrong ends with the line: a control character that is a line feed means that a string is
+/// not closed.
+fn line_fault(chunk: Chunk<'_>, fault: Option<Error>, carry: &Carry) -> Option<Error> {
+    match fault {
+        Some(fault) if usize::try_from(fault.offset()).is_ok_and(|at| chunk.text.get(at) == Some(&b'\n')) => {
+            Some(Error::new(ErrorKind::String, fault.offset()))
+        }
+        Some(fault) => Some(fault),
+        None => carry.in_string().then(|| Error::at_byte(ErrorKind::String, chunk.to)),
+    }
+}

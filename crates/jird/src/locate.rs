@@ -1,0 +1,130 @@
+//! The second walk: from an offset to line, column, path and a snippet. Slow, simple, and only for people.
+
+use crate::error::{Error, Located};
+use crate::text;
+use std::fmt::Write;
+
+/// How many bytes of the line a snippet shows before and after the error.
+const SNIPPET_BEFORE: usize = 60;
+const SNIPPET_AFTER: usize = 20;
+
+/// Steps of a path that a message shows; deeper ones are left out in the middle.
+const STEPS_MAX: usize = 64;
+
+pub(crate) fn locate(error: Error, input: &[u8]) -> Located {
+    let offset = usize::try_from(error.offset()).unwrap_or(usize::MAX).min(input.len());
+    let before = &input[..offset];
+    let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    let lines_before = memchr::memchr_iter(b'\n', before).count();
+    let (snippet, caret) = snippet(input, line_start, offset);
+    Located {
+        error,
+        line: lines_before as u64 + 1,
+        column: (offset - line_start) as u64 + 1,
+        pointer: pointer(before),
+        snippet,
+        caret,
+    }
+}
+
+/// What is open at the end of the walked text.
+enum Frame<'a> {
+    /// An array, and how many elements are complete.
+    Array(usize),
+    /// An object, and the raw text of the member's key once it is known.
+    Object(Option<&'a [u8]>),
+}
+
+/// The JSON Pointer of the place where `before` ends. `before` is right as far as it goes.
+fn pointer(before: &[u8]) -> String {
+    let mut frames: Vec<Frame<'_>> = Vec::new();
+    let mut at = 0;
+    let mut last_string: &[u8] = b"";
+    while let Some(&byte) = before.get(at) {
+        match byte {
+            b'{' => frames.push(Frame::Object(None)),
+            b'[' => frames.push(Frame::Array(0)),
+            b'}' | b']' => drop(frames.pop()),
+            b':' => {
+                if let Some(Frame::Object(key)) = frames.last_mut() {
+                    *key = Some(last_string);
+                }
+            }
+            b',' => match frames.last_mut() {
+                Some(Frame::Object(key)) => *key = None,
+                Some(Frame::Array(index)) => *index += 1,
+                None => {}
+            },
+            b'"' => {
+                let end = string_end(before, at + 1);
+                last_string = &before[at + 1..end];
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    render(&frames)
+}
+
+/// Offset of the quote that closes the string whose content begins at `at`, or the end of the text.
+fn string_end(text: &[u8], mut at: usize) -> usize {
+    while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        if text[at + found] == b'"' {
+            return at + found;
+        }
+        at += found + 2;
+    }
+    text.len()
+}
+
+fn render(frames: &[Frame<'_>]) -> String {
+    let mut pointer = String::new();
+    for (depth, frame) in frames.iter().enumerate() {
+        if frames.len() > STEPS_MAX && depth == STEPS_MAX / 2 {
+            let _ = write!(pointer, "/…({} more)", frames.len() - STEPS_MAX);
+        }
+        if frames.len() > STEPS_MAX && (STEPS_MAX / 2..frames.len() - STEPS_MAX / 2).contains(&depth) {
+            continue;
+        }
+        match frame {
+            Frame::Array(index) => drop(write!(pointer, "/{index}")),
+            Frame::Object(Some(raw)) => {
+                let mut key = String::new();
+                text::unescape(&String::from_utf8_lossy(raw), &mut key);
+                pointer.push('/');
+                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            }
+            Frame::Object(None) => {}
+        }
+    }
+    pointer
+}
+
+/// The line around `offset` as printable text, and the width of what stands before `offset` in it.
+fn snippet(input: &[u8], line_start: usize, offset: usize) -> (String, usize) {
+    let mut start = line_start.max(offset.saturating_sub(SNIPPET_BEFORE));
+    // Begin at a character, not inside one.
+    while start < offset && input[start] & 0xC0 == 0x80 {
+        start += 1;
+    }
+    let rest = &input[offset..];
+    let after = memchr::memchr(b'\n', rest).unwrap_or(rest.len()).min(SNIPPET_AFTER);
+    let mut text = if start > line_start { String::from("…") } else { String::new() };
+    printable(&input[start..offset], &mut text);
+    let caret = text.chars().count();
+    printable(&rest[..after], &mut text);
+    if after == SNIPPET_AFTER && rest.len() > after {
+        text.push('…');
+    }
+    (text, caret)
+}
+
+fn printable(bytes: &[u8], out: &mut String) {
+    out.extend(String::from_utf8_lossy(bytes).chars().map(|char| match char {
+        '\t' => ' ',
+        '\0'..='\x1F' => char::from_u32(char as u32 + 0x2400).unwrap_or('�'),
+        '\x7F' => '␡',
+        char => char,
+    }));
+}

@@ -1,0 +1,294 @@
+//! Is this slice a number? RFC 8259 §6:
+//!
+//! ```text
+//! number = [ "-" ] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ( "e" / "E" ) [ "-" / "+" ] 1*digit ]
+//! ```
+//!
+//! Called for every number of a document, so the shapes that documents are full of (integers of up to 16 digits,
+//! decimals without an exponent) are decided on whole words; every other shape, right or wrong, goes to one plain
+//! walk over the grammar, which also finds the byte at fault.
+
+use super::swar::{Word, digits_end};
+
+/// What the syntax of a number tells: its sign, and whether it is an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Class(u8);
+
+impl Class {
+    const NEGATIVE: u8 = 1;
+    const POINTED: u8 = 2;
+
+    #[inline(always)]
+    fn new(negative: bool, integer: bool) -> Self {
+        Self(u8::from(negative) | u8::from(!integer) << 1)
+    }
+
+    /// The class of a token that was checked before; of anything else, some class.
+    pub(crate) fn of(token: &[u8]) -> Self {
+        let integer = !token.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+        Self::new(token.first() == Some(&b'-'), integer)
+    }
+
+    /// Neither a point nor an exponent.
+    #[inline]
+    pub(crate) fn is_integer(self) -> bool {
+        self.0 & Self::POINTED == 0
+    }
+
+    /// Begins with a minus, also if it is `-0`.
+    #[inline]
+    pub(crate) fn is_negative(self) -> bool {
+        self.0 & Self::NEGATIVE != 0
+    }
+}
+
+/// Whether the whole of `token` is one number.
+///
+/// # Errors
+///
+/// The offset in `token` of the first byte at which nothing that follows could make it a number: its length, if it
+/// ends too early.
+#[inline]
+pub(crate) fn check(token: &[u8]) -> Result<Class, usize> {
+    check_at(token, 0, token.len())
+}
+
+/// [`check`] for `text[start..end]`; the error is an offset from `start`. Faster for short tokens, which are loaded
+/// together with the bytes behind them.
+///
+/// # Panics
+///
+/// If `start..end` is not a range in `text`.
+#[inline]
+pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, usize> {
+    let token = &text[start..end];
+    let Some(&lead) = token.first() else { return Err(0) };
+    let negative = lead == b'-';
+    let first = start + usize::from(negative);
+    let len = end - first;
+    let word = Word::load_head(text, first);
+    let integer = if len <= 8 {
+        if len == 0 {
+            return Err(token.len());
+        }
+        short(word, len)
+    } else {
+        long(text, first, end, word)
+    };
+    match integer {
+        Some(integer) => Ok(Class::new(negative, integer)),
+        None => walk(token),
+    }
+}
+
+/// One to eight bytes: `Some(true)` an integer, `Some(false)` a decimal, `None` something else.
+#[inline(always)]
+fn short(word: Word, len: usize) -> Option<bool> {
+    let digits = word.first(len);
+    let nondigits = digits.nondigits();
+    if nondigits == 0 {
+        return (len == 1 || !word.is_zero(0)).then_some(true);
+    }
+    let point = nondigits.trailing_zeros() as usize / 8;
+    let before = (point + len).wrapping_sub(8);
+    let good = nondigits.is_power_of_two()
+        & digits.is_point(point)
+        & (before > 0)
+        & (point < 7)
+        & (!word.is_zero(0) | (before == 1));
+    good.then_some(false)
+}
+
+/// Nine bytes or more, from `first` to `end`, of which `word` holds the first eight. As [`short`].
+#[inline(always)]
+fn long(text: &[u8], first: usize, end: usize, word: Word) -> Option<bool> {
+    let before = word.digits();
+    if before == 8 {
+        return (!word.is_zero(0) && all_digits(text, first + 8, end)).then_some(true);
+    }
+    let good = word.is_point(before) & (before > 0) & (!word.is_zero(0) | (before == 1));
+    (good && all_digits(text, first + before + 1, end)).then_some(false)
+}
+
+/// Whether `text[from..end]` is digits only, given that it is not empty and that eight bytes stand before `end`.
+#[inline(always)]
+fn all_digits(text: &[u8], from: usize, end: usize) -> bool {
+    let last = Word::load(text, end - 8);
+    let len = end - from;
+    if len <= 8 {
+        return last.last(len).nondigits() == 0;
+    }
+    let mut wrong = last.nondigits() | Word::load(text, from).nondigits();
+    let mut at = from + 8;
+    while at + 8 < end {
+        wrong |= Word::load(text, at).nondigits();
+        at += 8;
+    }
+    wrong == 0
+}
+
+/// The grammar, step by step.
+#[inline(never)]
+fn walk(token: &[u8]) -> Result<Class, usize> {
+    let negative = token.first() == Some(&b'-');
+    let mut at = usize::from(negative);
+    let mut integer = true;
+    at = match token.get(at) {
+        Some(b'0') => at + 1,
+        _ => digits(token, at)?,
+    };
+    if token.get(at) == Some(&b'.') {
+        integer = false;
+        at = digits(token, at + 1)?;
+    }
+    if let Some(b'e' | b'E') = token.get(at) {
+        integer = false;
+        at += 1;
+        if let Some(b'-' | b'+') = token.get(at) {
+            at += 1;
+        }
+        at = digits(token, at)?;
+    }
+    if at == token.len() { Ok(Class::new(negative, integer)) } else { Err(at) }
+}
+
+/// The end of one or more digits.
+fn digits(token: &[u8], at: usize) -> Result<usize, usize> {
+    let end = digits_end(token, at);
+    if end > at { Ok(end) } else { Err(at) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The longest prefix of any number that `token` begins with, by trying every state of the grammar.
+    fn naive(token: &[u8]) -> Result<(bool, bool), usize> {
+        #[derive(Clone, Copy)]
+        enum State {
+            Start,
+            Minus,
+            Zero,
+            Whole,
+            Point,
+            Fraction,
+            Letter,
+            Sign,
+            Exponent,
+        }
+        let mut state = State::Start;
+        let mut integer = true;
+        for (at, &byte) in token.iter().enumerate() {
+            state = match (state, byte) {
+                (State::Start, b'-') => State::Minus,
+                (State::Start | State::Minus, b'0') => State::Zero,
+                (State::Start | State::Minus, b'1'..=b'9') => State::Whole,
+                (State::Whole, b'0'..=b'9') => State::Whole,
+                (State::Zero | State::Whole, b'.') => State::Point,
+                (State::Point | State::Fraction, b'0'..=b'9') => State::Fraction,
+                (State::Zero | State::Whole | State::Fraction, b'e' | b'E') => State::Letter,
+                (State::Letter, b'+' | b'-') => State::Sign,
+                (State::Letter | State::Sign | State::Exponent, b'0'..=b'9') => State::Exponent,
+                _ => return Err(at),
+            };
+            integer &= matches!(state, State::Start | State::Minus | State::Zero | State::Whole);
+        }
+        match state {
+            State::Zero | State::Whole | State::Fraction | State::Exponent => Ok((token[0] == b'-', integer)),
+            _ => Err(token.len()),
+        }
+    }
+
+    /// Alone, with nothing before and after, and amid bytes that would change the answer if they were taken in.
+    fn agrees(token: &[u8]) {
+        let expected = naive(token);
+        let seen = |class: Class| (class.is_negative(), class.is_integer());
+        assert_eq!(check(token).map(seen), expected, "{}", String::from_utf8_lossy(token));
+        for around in [b'7', b'.', b' ', b'"', 0xff, b'0', 0] {
+            for room in [0, 1, 7, 8, 16] {
+                let mut text = vec![around; room];
+                text.extend(token);
+                text.extend(vec![around; room]);
+                let found = check_at(&text, room, room + token.len());
+                assert_eq!(found.map(seen), expected, "{}", String::from_utf8_lossy(&text));
+            }
+        }
+    }
+
+    #[test]
+    fn every_short_text_is_judged_as_the_grammar_says() {
+        const ALPHABET: &[u8] = b"-+.eE019a";
+        let len_max = if cfg!(debug_assertions) { 6 } else { 7 };
+        for len in 0..=len_max {
+            let mut token = vec![0; len];
+            for mut code in 0..ALPHABET.len().pow(u32::try_from(len).unwrap()) {
+                for byte in &mut token {
+                    *byte = ALPHABET[code % ALPHABET.len()];
+                    code /= ALPHABET.len();
+                }
+                let expected = naive(&token);
+                let seen = |class: Class| (class.is_negative(), class.is_integer());
+                assert_eq!(check(&token).map(seen), expected, "{}", String::from_utf8_lossy(&token));
+                // The same behind many digits, where other code decides.
+                if len <= 4 {
+                    for digits in 1..=18 {
+                        let mut long = vec![b'4'; digits];
+                        long.extend(&token);
+                        assert_eq!(check(&long).map(seen), naive(&long), "{}", String::from_utf8_lossy(&long));
+                        long.splice(0..0, *b"-0.");
+                        assert_eq!(check(&long).map(seen), naive(&long), "{}", String::from_utf8_lossy(&long));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_wrong_byte_is_found_at_every_place_of_every_shape() {
+        let shapes = ["0", "-0", "12345678", "123456789", "1234567890123456", "12345678901234567890123"];
+        let decimals = ["-65.613616999999977", "0.1", "1.5", "1234567.8", "12345678.9", "0.12345678901234567890123"];
+        let others = ["-1e5", "1.5E-10", "2e+308", "0e0", "123456789.123456789e-123456789"];
+        for shape in [&shapes[..], &decimals, &others].concat() {
+            agrees(shape.as_bytes());
+            for at in 0..shape.len() {
+                agrees(&shape.as_bytes()[..at]);
+                agrees(&shape.as_bytes()[at..]);
+                for byte in
+                    [b'-', b'+', b'.', b'e', b'E', b'0', b'9', b'/', b':', b' ', b'"', 0, 0x7f, 0x80, 0xb0, 0xff]
+                {
+                    let mut bytes = shape.as_bytes().to_vec();
+                    bytes[at] = byte;
+                    agrees(&bytes);
+                    bytes.insert(at, shape.as_bytes()[at]);
+                    agrees(&bytes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_error_is_where_no_number_could_go_on() {
+        let rows: [(&str, usize); 17] = [
+            ("", 0),
+            ("-", 1),
+            ("+1", 0),
+            ("01", 1),
+            ("-01", 2),
+            ("1.", 2),
+            (".5", 0),
+            ("1.e5", 2),
+            ("1e", 2),
+            ("1e+", 3),
+            ("1e+-", 3),
+            ("1.2.3", 3),
+            ("--1", 1),
+            ("1a", 1),
+            ("123456789a", 9),
+            ("1.23456789x1", 10),
+            ("012345678901234567", 1),
+        ];
+        for (token, at) in rows {
+            assert_eq!(check(token.as_bytes()), Err(at), "{token}");
+        }
+    }
+}

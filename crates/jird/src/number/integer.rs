@@ -1,0 +1,164 @@
+//! Checked tokens to machine integers.
+//!
+//! `None` means: not an integer by its syntax (`1.0` and `1e2` are none), or out of the type's range. `-0` is 0.
+
+use super::swar::Word;
+
+/// The integer as `i64`.
+#[inline]
+pub(crate) fn to_i64(token: &[u8]) -> Option<i64> {
+    let (negative, size) = split(token)?;
+    if negative { 0_i64.checked_sub_unsigned(size) } else { i64::try_from(size).ok() }
+}
+
+/// The integer as `u64`.
+#[inline]
+pub(crate) fn to_u64(token: &[u8]) -> Option<u64> {
+    let (negative, size) = split(token)?;
+    (!negative || size == 0).then_some(size)
+}
+
+/// The integer as `i128`.
+pub(crate) fn to_i128(token: &[u8]) -> Option<i128> {
+    let (negative, size) = split_wide(token)?;
+    if negative { 0_i128.checked_sub_unsigned(size) } else { i128::try_from(size).ok() }
+}
+
+/// The integer as `u128`.
+pub(crate) fn to_u128(token: &[u8]) -> Option<u128> {
+    let (negative, size) = split_wide(token)?;
+    (!negative || size == 0).then_some(size)
+}
+
+/// Sign and size, if there are digits only and `u64` holds them.
+#[inline(always)]
+fn split(token: &[u8]) -> Option<(bool, u64)> {
+    let negative = token.first() == Some(&b'-');
+    let first = usize::from(negative);
+    let len = token.len() - first;
+    let size = if len <= 8 {
+        if len == 0 {
+            return None;
+        }
+        let word = Word::load_head(token, first).first(len);
+        if word.nondigits() != 0 {
+            return None;
+        }
+        word.value()
+    } else {
+        size_of_long(token, first)?
+    };
+    Some((negative, size))
+}
+
+/// Nine digits or more, from `first` to the end.
+#[inline(always)]
+fn size_of_long(token: &[u8], first: usize) -> Option<u64> {
+    let len = token.len() - first;
+    let last = Word::load(token, token.len() - 8);
+    if len <= 16 {
+        let head = Word::load(token, first).first(len - 8);
+        return (head.nondigits() | last.nondigits() == 0).then(|| head.value() * 100_000_000 + last.value());
+    }
+    // A u64 has at most 20 digits.
+    if len > 20 {
+        return None;
+    }
+    let middle = Word::load(token, token.len() - 16);
+    let head = Word::load(token, first).first(len - 16);
+    if head.nondigits() | middle.nondigits() | last.nondigits() != 0 {
+        return None;
+    }
+    let low = middle.value() * 100_000_000 + last.value();
+    head.value().checked_mul(10_000_000_000_000_000)?.checked_add(low)
+}
+
+/// As [`split`], for `u128`: eight digits at a time from the end.
+fn split_wide(token: &[u8]) -> Option<(bool, u128)> {
+    let negative = token.first() == Some(&b'-');
+    let digits = &token[usize::from(negative)..];
+    // A u128 has at most 39 digits, and none leads with zeros.
+    if digits.is_empty() || digits.len() > 39 {
+        return None;
+    }
+    let (head, blocks) = digits.as_rchunks::<8>();
+    let mut size = 0_u128;
+    if !head.is_empty() {
+        let word = Word::load_head(head, 0).first(head.len());
+        if word.nondigits() != 0 {
+            return None;
+        }
+        size = u128::from(word.value());
+    }
+    for block in blocks {
+        let word = Word::load(block, 0);
+        if word.nondigits() != 0 {
+            return None;
+        }
+        size = size.checked_mul(100_000_000)?.checked_add(u128::from(word.value()))?;
+    }
+    Some((negative, size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against `std`, whose parser takes a superset (`+1`, `007`) of what a checked token can be.
+    fn agrees(text: &str) {
+        let token = text.as_bytes();
+        let zero = text == "-0";
+        assert_eq!(to_i64(token), text.parse().ok(), "{text}");
+        assert_eq!(to_u64(token), if zero { Some(0) } else { text.parse().ok() }, "{text}");
+        assert_eq!(to_i128(token), text.parse().ok(), "{text}");
+        assert_eq!(to_u128(token), if zero { Some(0) } else { text.parse().ok() }, "{text}");
+    }
+
+    #[test]
+    fn integers_of_every_length_have_their_value() {
+        let digits = "9182736450918273645091827364509182736450918273645";
+        for len in 1..digits.len() {
+            agrees(&digits[..len]);
+            agrees(&format!("-{}", &digits[..len]));
+            agrees(&"9".repeat(len));
+            agrees(&format!("-1{}", "0".repeat(len)));
+        }
+        agrees("0");
+        agrees("-0");
+    }
+
+    #[test]
+    fn integers_at_the_limits_fit_and_those_beyond_do_not() {
+        for bits in [63, 64, 127, 128] {
+            let power: u128 = if bits == 128 { u128::MAX } else { 1 << bits };
+            for text in [power.to_string(), (power - 1).to_string(), (power - 2).to_string()] {
+                for last in 0..10 {
+                    let text = format!("{}{last}", &text[..text.len() - 1]);
+                    agrees(&text);
+                    agrees(&format!("-{text}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_integer_by_syntax_is_none() {
+        for text in ["1.0", "-1.5", "1e2", "12345678.0", "123456789.0", "1234567890123456.0", "12345678901234567e1"] {
+            agrees(text);
+            assert_eq!(to_i64(text.as_bytes()), None);
+        }
+    }
+
+    #[test]
+    fn garbage_is_none_and_no_panic() {
+        for len in 0..50 {
+            for byte in [0, b'-', b'.', b'e', 0xff] {
+                let token = vec![byte; len];
+                assert_eq!(to_i64(&token), None);
+                assert_eq!(to_u64(&token), None);
+                assert_eq!(to_i128(&token), None);
+                assert_eq!(to_u128(&token), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Digits ⇄ numbers.
+//!
+//! [`check`] says whether a slice is an RFC 8259 §6 number. Everything else here takes a token that was checked, and
+//! says so by its name or its comment; handed anything else it gives a meaningless answer, but it neither panics nor
+//! reads outside the slice. The end of a token is known before its digits are read, so digits are taken eight at a
+//! time and nothing is scanned twice (`swar`).
+//!
+//! ```text
+//! check     token → integer or not, negative or not; or the first wrong byte
+//! plain     token of up to 19 digits → those digits as one integer, and how many stand behind the point
+//! parts     any token → sign, digits, exponent as they stand
+//! integer   token → i64, u64, i128, u128
+//! float     token → f64, f32, correctly rounded          powers: the table it multiplies by
+//! decimal   two tokens → their order; one token → canonical text
+//! value     the public face: `Number`
+//! ```
+
+mod check;
+mod decimal;
+mod float;
+mod integer;
+mod parts;
+mod plain;
+mod powers;
+mod swar;
+mod value;
+
+pub(crate) use check::{Class, check, check_at};
+pub(crate) use float::{to_f32, to_f64};
+pub(crate) use integer::{to_i64, to_i128, to_u64, to_u128};
+pub use value::Number;
+
+use crate::policy::Numbers;
+
+/// Whether a policy lets a checked token pass.
+pub(crate) fn in_range(token: &[u8], class: Class, numbers: Numbers) -> bool {
+    match numbers {
+        Numbers::Any => true,
+        Numbers::Machine if class.is_integer() => to_i64(token).is_some() || to_u64(token).is_some(),
+        Numbers::Finite | Numbers::Machine => to_f64(token).is_some(),
+    }
+}

@@ -1,0 +1,168 @@
+//! The public face of a number.
+
+use std::cmp::Ordering;
+use std::fmt::{self, Write};
+use std::str::FromStr;
+
+use super::parts::{Parts, Significant};
+use super::plain::plain;
+use super::{check, decimal, to_f32, to_f64, to_i64, to_i128, to_u64, to_u128};
+
+/// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. Nothing is lost: conversions
+/// are made when they are asked for, and what does not fit is `None`, never a wrong value.
+///
+/// Not `Eq` or `Ord`: `1.0` and `1` are the same value but not the same text; say which you mean, with
+/// [`compare`](Self::compare) or [`text`](Self::text).
+///
+/// ```
+/// use jird::Number;
+/// let number = Number::new("12345678901234567890").unwrap();
+/// assert_eq!(number.as_i64(), None);
+/// assert_eq!(number.as_u64(), Some(12_345_678_901_234_567_890));
+/// assert!(number.compare(Number::new("1e400").unwrap()).is_lt());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Number<'a>(&'a str);
+
+impl<'a> Number<'a> {
+    /// The number that `text` is, from its first byte to its last; `None` if it is none by RFC 8259 §6.
+    pub fn new(text: &'a str) -> Option<Self> {
+        check(text.as_bytes()).is_ok().then_some(Self(text))
+    }
+
+    /// A number whose grammar was checked before. Of anything else it makes a number whose conversions are meaningless.
+    pub(crate) fn of_checked(text: &'a str) -> Self {
+        Self(text)
+    }
+
+    /// The text as it stands.
+    pub fn text(self) -> &'a str {
+        self.0
+    }
+
+    /// True if there is neither a point nor an exponent: `1.0` and `1e2` are no integers.
+    pub fn is_integer(self) -> bool {
+        !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
+    }
+
+    /// The value, if it is an [integer](Self::is_integer) in range. `-0` is 0.
+    #[inline]
+    pub fn as_i64(self) -> Option<i64> {
+        to_i64(self.0.as_bytes())
+    }
+
+    /// The value, if it is an [integer](Self::is_integer) in range. `-0` is 0.
+    #[inline]
+    pub fn as_u64(self) -> Option<u64> {
+        to_u64(self.0.as_bytes())
+    }
+
+    /// The value, if it is an [integer](Self::is_integer) in range. `-0` is 0.
+    pub fn as_i128(self) -> Option<i128> {
+        to_i128(self.0.as_bytes())
+    }
+
+    /// The value, if it is an [integer](Self::is_integer) in range. `-0` is 0.
+    pub fn as_u128(self) -> Option<u128> {
+        to_u128(self.0.as_bytes())
+    }
+
+    /// The value, if it is an [integer](Self::is_integer) of at most 38 digits: what an Arrow `Decimal128(38, 0)` holds.
+    pub fn to_decimal38(self) -> Option<i128> {
+        const LIMIT: u128 = 10_u128.pow(38);
+        self.as_i128().filter(|value| value.unsigned_abs() < LIMIT)
+    }
+
+    /// The nearest double, ties to even; `None` if that would be infinite. `-0` and what is too small to tell from it
+    /// keep their sign. Linear in the length of the text.
+    #[inline]
+    pub fn to_f64(self) -> Option<f64> {
+        to_f64(self.0.as_bytes())
+    }
+
+    /// The nearest single, rounded once, as [`to_f64`](Self::to_f64).
+    #[inline]
+    pub fn to_f32(self) -> Option<f32> {
+        to_f32(self.0.as_bytes())
+    }
+
+    /// True if some double has exactly this value: `0.5` and `1e22`, but neither `0.1` nor `9007199254740993`.
+    /// Linear in the length of the text.
+    pub fn is_exact_f64(self) -> bool {
+        if let Some(number) = plain(self.0.as_bytes()) {
+            if number.places == 0 {
+                return significant_bits(number.digits) <= 53;
+            }
+            // d / 10^p = (d / 5^p) / 2^p: exact if 5^p divides d and the quotient fits. 5^18 fits in 64 bits.
+            let fives = 5_u64.pow(number.places);
+            return number.digits % fives == 0 && significant_bits(number.digits / fives) <= 53;
+        }
+        self.is_exact_f64_any()
+    }
+
+    #[inline(never)]
+    fn is_exact_f64_any(self) -> bool {
+        // The longest exact expansion of a double has 767 significant digits.
+        const DIGITS_MAX: usize = 767;
+        let digits = Significant::of(&Parts::of(self.0.as_bytes()));
+        if digits.len() > DIGITS_MAX {
+            return false;
+        }
+        let Some(value) = self.to_f64() else { return false };
+        let mut exact = Buffer { bytes: [0; DIGITS_MAX + 16], len: 0 };
+        let written = write!(exact, "{value:.0$e}", DIGITS_MAX - 1);
+        debug_assert!(written.is_ok(), "sign, point and exponent fit beside the digits");
+        decimal::compare(self.0.as_bytes(), &exact.bytes[..exact.len]).is_eq()
+    }
+
+    /// The order of the two values, exact for any length and any exponent: `1e400` is greater than `9`, and `1.0`, `1` and
+    /// `10e-1` are equal, as `-0` and `0` are. Linear in the length of the texts.
+    #[inline]
+    pub fn compare(self, other: Number<'_>) -> Ordering {
+        decimal::compare(self.0.as_bytes(), other.0.as_bytes())
+    }
+
+    /// Appends the one text that all numbers of this value share, itself a JSON number: `1`, `1.0` and `10e-1` give `1`,
+    /// `-0.0` gives `0`, `1e400` and `10e399` give `1e400`. Linear in the length of the text.
+    pub fn normalize(self, out: &mut String) {
+        decimal::normalize(self.0.as_bytes(), out);
+    }
+
+    /// The text, parsed as whatever type: a decimal or a big integer of another crate, say.
+    ///
+    /// # Errors
+    ///
+    /// Those of the type.
+    pub fn parse<T: FromStr>(self) -> Result<T, T::Err> {
+        self.0.parse()
+    }
+}
+
+impl fmt::Display for Number<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// Bits from the highest to the lowest that is set.
+fn significant_bits(value: u64) -> u32 {
+    if value == 0 { 0 } else { 64 - value.leading_zeros() - value.trailing_zeros() }
+}
+
+/// Text on the stack.
+struct Buffer<const LEN: usize> {
+    bytes: [u8; LEN],
+    len: usize,
+}
+
+impl<const LEN: usize> Write for Buffer<LEN> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.len + text.len();
+        self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.len = end;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Ways to a value: JSON Pointer (RFC 6901), and the paths that a projection is made of.
+
+use crate::tape::{Kind, Value};
+use core::fmt;
+use std::borrow::Cow;
+
+/// One step down.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// To the first member with this key.
+    Key(Box<str>),
+    /// To the element at this zero-based index.
+    Index(usize),
+}
+
+/// Where a value stands below the root: keys and zero-based indices. `Display` writes it as a JSON Pointer.
+///
+/// ```
+/// use jird::Path;
+/// assert_eq!(Path::root().key("a/b").index(2).to_string(), "/a~1b/2");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Path(Vec<Step>);
+
+impl Path {
+    /// The root itself.
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// The first member with this key of what this path leads to.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<Box<str>>) -> Self {
+        self.0.push(Step::Key(key.into()));
+        self
+    }
+
+    /// The element at this zero-based index of what this path leads to.
+    #[must_use]
+    pub fn index(mut self, index: usize) -> Self {
+        self.0.push(Step::Index(index));
+        self
+    }
+
+    /// The steps from the root.
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|step| match step {
+            Step::Key(key) => write!(f, "/{}", key.replace('~', "~0").replace('/', "~1")),
+            Step::Index(index) => write!(f, "/{index}"),
+        })
+    }
+}
+
+/// Follows an RFC 6901 pointer from `value`. `None` if it leads nowhere, or is not a pointer.
+pub(crate) fn pointer<'a>(value: Value<'a>, pointer: &str) -> Option<Value<'a>> {
+    if pointer.is_empty() {
+        return Some(value);
+    }
+    pointer.strip_prefix('/')?.split('/').try_fold(value, |value, token| match value.kind() {
+        Kind::Object => value.get(&unescape(token)?),
+        Kind::Array => value.at(index(token)?),
+        _ => None,
+    })
+}
+
+/// `~0` is `~` and `~1` is `/` (RFC 6901 §3); any other `~` is a fault.
+fn unescape(token: &str) -> Option<Cow<'_, str>> {
+    if !token.contains('~') {
+        return Some(Cow::Borrowed(token));
+    }
+    let broken = token.match_indices('~').any(|(at, _)| !matches!(token.as_bytes().get(at + 1), Some(b'0' | b'1')));
+    (!broken).then(|| Cow::Owned(token.replace("~1", "/").replace("~0", "~")))
+}
+
+/// An array index without leading zeros (RFC 6901 §4).
+fn index(token: &str) -> Option<usize> {
+    let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+    (digits && (token == "0" || !token.starts_with('0'))).then(|| token.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    fn check(text: &str, pointer: &str, wanted: Option<&str>) {
+        let document = crate::parse(text.as_bytes()).unwrap();
+        let found = document.root().pointer(pointer).and_then(|value| value.raw_str());
+        assert_eq!(found, wanted, "{pointer:?} in {text}");
+    }
+
+    #[test]
+    fn a_pointer_leads_where_rfc_6901_says() {
+        let text = r#"{"foo":["bar","baz"],"":0,"a/b":1,"m~n":8,"k\"l":6,"01":[7]}"#;
+        check(text, "", Some(text));
+        check(text, "/foo/0", Some(r#""bar""#));
+        check(text, "/", Some("0"));
+        check(text, "/a~1b", Some("1"));
+        check(text, "/m~0n", Some("8"));
+        check(text, "/k\"l", Some("6"));
+        check(text, "/01/0", Some("7"));
+    }
+
+    #[test]
+    fn a_pointer_that_leads_nowhere_finds_nothing() {
+        let text = r#"{"foo":["bar"],"m~n":8}"#;
+        for pointer in ["foo", "/foo/1", "/foo/00", "/foo/-", "/foo/+0", "/foo/ 0", "/m~n", "/m~2n", "/foo/0/x", "/bar"] {
+            check(text, pointer, None);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What a record has at a wanted path.
+
+use crate::number::Number;
+use crate::tape::Kind;
+use crate::text;
+use std::borrow::Cow;
+
+/// One value of a record as it stands in the text, or nothing where the record has no such value. Cheap to copy; its text
+/// is always valid UTF-8, and numbers and strings in it were checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field<'a> {
+    kind: Option<Kind>,
+    escaped: bool,
+    raw: &'a str,
+}
+
+impl<'a> Field<'a> {
+    /// What a record has at a path that it does not have.
+    pub const MISSING: Self = Self { kind: None, escaped: false, raw: "" };
+
+    /// A field of a checked text. `raw` is the whole value, a string with its quotes.
+    #[inline]
+    pub(crate) fn new(kind: Kind, escaped: bool, raw: &'a str) -> Self {
+        Self { kind: Some(kind), escaped, raw }
+    }
+
+    /// A field whose text is a JSON value as [`Field::raw`] gave it; an empty text is a missing one.
+    ///
+    /// For text that left as a column and came back: the kind is read off the first byte, nothing is checked again. A text
+    /// that is not a JSON value makes a field that answers no question, or answers it wrongly, but never unsafely.
+    #[inline]
+    pub fn from_raw(raw: &'a str) -> Self {
+        let kind = match raw.as_bytes().first() {
+            None => return Self::MISSING,
+            Some(b'"') => Kind::String,
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') => Kind::Null,
+            Some(_) => Kind::Number,
+        };
+        let escaped = kind == Kind::String && memchr::memchr(b'\\', raw.as_bytes()).is_some();
+        Self { kind: Some(kind), escaped, raw }
+    }
+
+    /// What kind of value it is; `None` if it is missing.
+    #[inline]
+    pub fn kind(self) -> Option<Kind> {
+        self.kind
+    }
+
+    /// Whether it is null or missing: what SQL calls NULL.
+    #[inline]
+    pub fn is_null(self) -> bool {
+        matches!(self.kind, None | Some(Kind::Null))
+    }
+
+    /// The JSON text as it stands, a string with its quotes; empty if missing.
+    #[inline]
+    pub fn raw(self) -> &'a str {
+        self.raw
+    }
+
+    /// The number, if it is one.
+    #[inline]
+    pub fn as_number(self) -> Option<Number<'a>> {
+        (self.kind == Some(Kind::Number)).then(|| Number::of_checked(self.raw))
+    }
+
+    /// The boolean, if it is one.
+    #[inline]
+    pub fn as_bool(self) -> Option<bool> {
+        (self.kind == Some(Kind::Bool)).then_some(self.raw.starts_with('t'))
+    }
+
+    /// The string's content, if it is a string: borrowed when nothing was escaped.
+    pub fn as_str(self) -> Option<Cow<'a, str>> {
+        let content = self.content()?;
+        if !self.escaped {
+            return Some(Cow::Borrowed(content));
+        }
+        let mut decoded = String::new();
+        text::unescape(content, &mut decoded);
+        Some(Cow::Owned(decoded))
+    }
+
+    /// The string's content as [`Field::as_str`], decoded into `scratch` where it must be. Allocates nothing once `scratch`
+    /// has grown.
+    #[inline]
+    pub fn text<'s>(self, scratch: &'s mut String) -> Option<&'s str>
+    where
+        'a: 's,
+    {
+        let content = self.content()?;
+        if !self.escaped {
+            return Some(content);
+        }
+        scratch.clear();
+        text::unescape(content, scratch);
+        Some(scratch)
+    }
+
+    /// What stands between a string's quotes.
+    #[inline]
+    fn content(self) -> Option<&'a str> {
+        (self.kind == Some(Kind::String)).then(|| self.raw.get(1..self.raw.len() - 1))?
+    }
+}

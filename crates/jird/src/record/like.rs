@@ -1,0 +1,131 @@
+//! SQL's `like`: `%` is any run of characters, `_` is any one, `\` takes the next one as it is. Case-sensitive.
+
+/// A compiled pattern.
+///
+/// ```
+/// let like = jird::Like::new("/api/%\\_v_");
+/// assert!(like.matches("/api/customers_v2"));
+/// assert!(!like.matches("/api/customers-v2"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Like {
+    pieces: Vec<Piece>,
+    /// The literal of a pattern `%literal%`, which needs a search and nothing more.
+    contains: Option<Box<[u8]>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    Char(char),
+    AnyChar,
+    AnyRun,
+}
+
+impl Like {
+    /// Compiles a pattern. A `\` at its end stands for itself.
+    pub fn new(pattern: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut chars = pattern.chars();
+        while let Some(char) = chars.next() {
+            let piece = match char {
+                '%' => Piece::AnyRun,
+                '_' => Piece::AnyChar,
+                '\\' => Piece::Char(chars.next().unwrap_or('\\')),
+                char => Piece::Char(char),
+            };
+            if piece != Piece::AnyRun || pieces.last() != Some(&Piece::AnyRun) {
+                pieces.push(piece);
+            }
+        }
+        let contains = match pieces.as_slice() {
+            [Piece::AnyRun, inner @ .., Piece::AnyRun] => inner
+                .iter()
+                .map(|piece| if let Piece::Char(char) = piece { Some(*char) } else { None })
+                .collect::<Option<String>>(),
+            _ => None,
+        };
+        Self { pieces, contains: contains.map(|literal| literal.into_bytes().into()) }
+    }
+
+    /// Whether all of `text` matches. Linear in `text` but for patterns with several `%`, where it is at worst the product
+    /// of both lengths.
+    pub fn matches(&self, text: &str) -> bool {
+        if let Some(literal) = &self.contains {
+            return memchr::memmem::find(text.as_bytes(), literal).is_some();
+        }
+        self.matches_pieces(text)
+    }
+
+    /// Greedy with one point to go back to: a later `%` makes the earlier ones final.
+    fn matches_pieces(&self, text: &str) -> bool {
+        let pieces = &self.pieces;
+        let (mut piece, mut rest) = (0, text.chars());
+        let mut retry: Option<(usize, core::str::Chars<'_>)> = None;
+        loop {
+            if pieces.get(piece) == Some(&Piece::AnyRun) {
+                piece += 1;
+                retry = Some((piece, rest.clone()));
+                continue;
+            }
+            let before = rest.clone();
+            let matched = match (rest.next(), pieces.get(piece)) {
+                (None, None) => return true,
+                (Some(char), Some(Piece::Char(wanted))) => char == *wanted,
+                (Some(_), Some(Piece::AnyChar)) => true,
+                _ => false,
+            };
+            if matched {
+                piece += 1;
+                continue;
+            }
+            if before.as_str().is_empty() {
+                return false;
+            }
+            let Some((from, chars)) = &mut retry else { return false };
+            chars.next();
+            (piece, rest) = (*from, chars.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Like;
+
+    /// The definition, by recursion.
+    fn naive(pattern: &[char], text: &[char]) -> bool {
+        match pattern {
+            [] => text.is_empty(),
+            ['%', rest @ ..] => (0..=text.len()).any(|skip| naive(rest, &text[skip..])),
+            ['_', rest @ ..] => !text.is_empty() && naive(rest, &text[1..]),
+            ['\\', char, rest @ ..] | [char, rest @ ..] => text.first() == Some(char) && naive(rest, &text[1..]),
+        }
+    }
+
+    fn strings(alphabet: &[char], len_max: usize) -> Vec<Vec<char>> {
+        let mut all = vec![Vec::new()];
+        let mut last = all.clone();
+        for _ in 0..len_max {
+            last = last.iter().flat_map(|word| alphabet.iter().map(|&char| [&word[..], &[char]].concat())).collect();
+            all.extend(last.iter().cloned());
+        }
+        all
+    }
+
+    #[test]
+    fn like_equals_its_definition() {
+        let texts = strings(&['a', 'é', '%'], 5);
+        for pattern in strings(&['a', 'é', '%', '_', '\\'], 4) {
+            let like = Like::new(&pattern.iter().collect::<String>());
+            for text in &texts {
+                let found = like.matches(&text.iter().collect::<String>());
+                assert_eq!(found, naive(&pattern, text), "{text:?} like {pattern:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_runs_do_not_take_exponential_time() {
+        assert!(!Like::new(&"%a".repeat(30)).matches(&"a".repeat(20_000).replace("aaaaaaaaa", "b")));
+    }
+}

@@ -1,0 +1,235 @@
+//! Predicates over the fields of a record, in SQL's three-valued logic.
+//!
+//! `None` is SQL's unknown: what a comparison with null or with nothing gives, and what `not` leaves as it is. Numbers
+//! compare exactly by value whatever their spelling; texts compare by their UTF-8 bytes; a number against a text, or any
+//! other pair of kinds, is unknown, and counted.
+
+use super::field::Field;
+use super::like::Like;
+use crate::number::Number;
+use crate::tape::Kind;
+use core::cmp::Ordering;
+use core::fmt;
+use std::sync::Arc;
+
+/// The six comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// `=`
+    Eq,
+    /// `<>`
+    Ne,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+}
+
+impl Comparison {
+    /// Whether it holds of two values that stand in this order.
+    pub fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Eq => order.is_eq(),
+            Self::Ne => order.is_ne(),
+            Self::Lt => order.is_lt(),
+            Self::Le => order.is_le(),
+            Self::Gt => order.is_gt(),
+            Self::Ge => order.is_ge(),
+        }
+    }
+}
+
+/// A constant of a predicate.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Literal {
+    /// Compares with nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number in JSON's spelling.
+    Number(Box<str>),
+    /// A text.
+    Text(Box<str>),
+}
+
+/// A test of a string's content, such as a regular expression.
+#[derive(Clone)]
+pub struct Matcher(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl fmt::Debug for Matcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Matcher")
+    }
+}
+
+/// A condition on the slots of a [`Projection`](super::Projection).
+#[derive(Clone, Debug)]
+pub enum Predicate {
+    /// All hold; false if any is false, else unknown if any is unknown.
+    And(Vec<Self>),
+    /// Any holds; true if any is true, else unknown if any is unknown.
+    Or(Vec<Self>),
+    /// The opposite; unknown stays unknown.
+    Not(Box<Self>),
+    /// A field against a constant.
+    Compare {
+        /// The field.
+        slot: usize,
+        /// The comparison, with the field on its left.
+        op: Comparison,
+        /// The constant.
+        literal: Literal,
+    },
+    /// A field against a field.
+    CompareSlots {
+        /// The field on the left.
+        left: usize,
+        /// The comparison.
+        op: Comparison,
+        /// The field on the right.
+        right: usize,
+    },
+    /// Whether the field equals one of the constants; unknown if it does not and a comparison was unknown.
+    In {
+        /// The field.
+        slot: usize,
+        /// The constants.
+        list: Vec<Literal>,
+    },
+    /// Whether the field is null or missing. Never unknown.
+    IsNull {
+        /// The field.
+        slot: usize,
+    },
+    /// Whether a string matches a pattern.
+    Like {
+        /// The field.
+        slot: usize,
+        /// The pattern.
+        pattern: Like,
+    },
+    /// Whether a string's content passes a test.
+    Matches {
+        /// The field.
+        slot: usize,
+        /// The test.
+        matcher: Matcher,
+    },
+    /// A boolean field by itself.
+    Truth {
+        /// The field.
+        slot: usize,
+    },
+}
+
+/// How often values of different kinds met in a comparison.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mismatches {
+    /// Comparisons that were unknown because the kinds differ.
+    pub kinds: u64,
+}
+
+impl Predicate {
+    /// Decides over the fields of a record, slot by slot. `None` is unknown.
+    ///
+    /// # Panics
+    /// If a slot is not among `fields`.
+    pub fn eval(&self, fields: &[Field<'_>], mismatches: &mut Mismatches) -> Option<bool> {
+        match self {
+            Self::And(all) => fold(all, false, fields, mismatches),
+            Self::Or(any) => fold(any, true, fields, mismatches),
+            Self::Not(inner) => inner.eval(fields, mismatches).map(|known| !known),
+            Self::Compare { slot, op, literal } => {
+                compare(fields[*slot], literal, mismatches).map(|order| op.holds(order))
+            }
+            Self::CompareSlots { left, op, right } => {
+                compare_fields(fields[*left], fields[*right], mismatches).map(|order| op.holds(order))
+            }
+            Self::In { slot, list } => {
+                let mut unknown = false;
+                for literal in list {
+                    match compare(fields[*slot], literal, mismatches) {
+                        Some(Ordering::Equal) => return Some(true),
+                        Some(_) => {}
+                        None => unknown = true,
+                    }
+                }
+                (!unknown).then_some(false)
+            }
+            Self::IsNull { slot } => Some(fields[*slot].is_null()),
+            Self::Like { slot, pattern } => with_text(fields[*slot], mismatches, |text| pattern.matches(text)),
+            Self::Matches { slot, matcher } => with_text(fields[*slot], mismatches, |text| (matcher.0)(text)),
+            Self::Truth { slot } => match fields[*slot].kind() {
+                None | Some(Kind::Null) => None,
+                Some(Kind::Bool) => fields[*slot].as_bool(),
+                Some(_) => mismatch(mismatches),
+            },
+        }
+    }
+}
+
+/// And (`decisive` is false) or or (`decisive` is true): the first decisive part decides.
+fn fold(parts: &[Predicate], decisive: bool, fields: &[Field<'_>], mismatches: &mut Mismatches) -> Option<bool> {
+    let mut result = Some(!decisive);
+    for part in parts {
+        match part.eval(fields, mismatches) {
+            Some(known) if known == decisive => return Some(decisive),
+            Some(_) => {}
+            None => result = None,
+        }
+    }
+    result
+}
+
+fn compare(field: Field<'_>, literal: &Literal, mismatches: &mut Mismatches) -> Option<Ordering> {
+    match (field.kind()?, literal) {
+        (Kind::Null, _) | (_, Literal::Null) => None,
+        (Kind::Number, Literal::Number(wanted)) => Some(field.as_number()?.compare(Number::of_checked(wanted))),
+        (Kind::String, Literal::Text(wanted)) => compare_text(field, wanted),
+        (Kind::Bool, Literal::Bool(wanted)) => Some(field.as_bool()?.cmp(wanted)),
+        _ => mismatch(mismatches),
+    }
+}
+
+fn compare_fields(left: Field<'_>, right: Field<'_>, mismatches: &mut Mismatches) -> Option<Ordering> {
+    match (left.kind()?, right.kind()?) {
+        (Kind::Null, _) | (_, Kind::Null) => None,
+        (Kind::Number, Kind::Number) => Some(left.as_number()?.compare(right.as_number()?)),
+        (Kind::String, Kind::String) => compare_text(left, &right.as_str()?),
+        (Kind::Bool, Kind::Bool) => Some(left.as_bool()?.cmp(&right.as_bool()?)),
+        _ => mismatch(mismatches),
+    }
+}
+
+/// Texts compare by their bytes.
+fn compare_text(field: Field<'_>, wanted: &str) -> Option<Ordering> {
+    with_scratch(|scratch| Some(field.text(scratch)?.as_bytes().cmp(wanted.as_bytes())))
+}
+
+fn with_text(field: Field<'_>, mismatches: &mut Mismatches, test: impl FnOnce(&str) -> bool) -> Option<bool> {
+    match field.kind()? {
+        Kind::Null => None,
+        Kind::String => with_scratch(|scratch| field.text(scratch).map(test)),
+        _ => mismatch(mismatches),
+    }
+}
+
+/// Lends a buffer that lives as long as the thread.
+fn with_scratch<T>(f: impl FnOnce(&mut String) -> T) -> T {
+    thread_local!(static SCRATCH: core::cell::RefCell<String> = const { core::cell::RefCell::new(String::new()) });
+    // A test that itself evaluates a predicate finds the buffer lent, and takes one of its own.
+    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
+        Ok(mut scratch) => f(&mut scratch),
+        Err(_) => f(&mut String::new()),
+    })
+}
+
+#[cold]
+fn mismatch<T>(mismatches: &mut Mismatches) -> Option<T> {
+    mismatches.kinds += 1;
+    None
+}

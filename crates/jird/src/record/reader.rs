@@ -1,0 +1,82 @@
+//! One record by hand: flat offsets of its values, decoded only when asked.
+
+use crate::error::Error;
+use crate::kernel::Kernel;
+use crate::policy::Policy;
+use crate::tape::{Entries, Parser, Value};
+
+/// The buffers of a [`Record`]: lend them to one record after the other, and nothing is allocated any more.
+#[derive(Debug, Default)]
+pub struct RecordBuffer {
+    parser: Parser,
+}
+
+impl RecordBuffer {
+    /// Fresh buffers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Buffers for records read under a policy.
+    pub fn with_policy(policy: Policy) -> Self {
+        Self { parser: Parser::with_policy(policy) }
+    }
+
+    /// Buffers for records read on a certain instruction set.
+    pub fn with_kernel(policy: Policy, kernel: Kernel) -> Self {
+        Self { parser: Parser::with_kernel(policy, kernel) }
+    }
+}
+
+/// One value and the offsets of everything in it, as squirrel-json keeps them: flat, siblings linked, numbers and strings
+/// as they stand in the text until somebody asks.
+///
+/// It borrows the text and the buffers; dropping it gives both back for the next record.
+///
+/// ```
+/// use jird::{Record, RecordBuffer};
+/// let mut buffer = RecordBuffer::new();
+/// let mut sum = 0.0;
+/// for line in [r#"{"Elapsed": 1.5}"#, r#"{"Elapsed": 2}"#] {
+///     let record = Record::scan(line.as_bytes(), &mut buffer)?;
+///     sum += record.get("Elapsed").and_then(|elapsed| elapsed.as_f64()).unwrap_or_default();
+/// }
+/// assert_eq!(sum, 3.5);
+/// # Ok::<(), jird::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    root: Value<'a>,
+}
+
+impl<'a> Record<'a> {
+    /// Reads one value and checks all of it.
+    ///
+    /// # Errors
+    /// As [`parse`](crate::parse).
+    pub fn scan(text: &'a [u8], buffer: &'a mut RecordBuffer) -> Result<Self, Error> {
+        buffer.parser.parse(text).map(|root| Self { root })
+    }
+
+    /// Reads one value that was checked before, and checks nothing. Of a text that is not JSON it makes *some* record, in
+    /// time linear in the text, that never panics and never hands out a `str` that is not UTF-8: text is checked for that
+    /// when it is asked for, and a number for its grammar.
+    pub fn scan_trusted(text: &'a [u8], buffer: &'a mut RecordBuffer) -> Self {
+        Self { root: buffer.parser.parse_trusted(text) }
+    }
+
+    /// The record's value.
+    pub fn root(self) -> Value<'a> {
+        self.root
+    }
+
+    /// The members in document order; none if the record is not an object.
+    pub fn entries(self) -> Entries<'a> {
+        self.root.entries()
+    }
+
+    /// The value of the first member with this key.
+    pub fn get(self, key: &str) -> Option<Value<'a>> {
+        self.root.get(key)
+    }
+}

@@ -1,0 +1,273 @@
+//! Which parts of a record are wanted, and the builder that finds them during a walk.
+
+use crate::number::Class;
+use crate::path::{Path, Step};
+use crate::scan::ESCAPED;
+use crate::tape::Kind;
+use crate::text;
+use crate::walk::{Bracket, Build, Literal};
+
+/// The wanted paths of a record: path `i` fills slot `i`. Of members with the same key the first counts.
+///
+/// A record that is not an object is read as if it were the member `value` of one.
+///
+/// ```
+/// use jird::{Path, Projection};
+/// let projection = Projection::new(&[Path::root().key("Elapsed"), Path::root().key("Properties").key("RequestId")]);
+/// assert_eq!(projection.slots(), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Projection {
+    /// A trie of the paths; the root is node 0.
+    nodes: Vec<Node>,
+    slots: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Node {
+    /// The slots that want the value that stands here.
+    slots: Vec<usize>,
+    keys: Vec<(Box<str>, u32)>,
+    indices: Vec<(usize, u32)>,
+    /// Bit `len % 64` for the length of each key: most keys are turned away by it.
+    lengths: u64,
+}
+
+/// No node: nothing here or below is wanted.
+const NOWHERE: u32 = u32::MAX;
+
+/// The member that a record which is no object is seen as.
+const VALUE: &str = "value";
+
+impl Projection {
+    /// The projection of these paths, in this order. The empty projection only counts records.
+    pub fn new(paths: &[Path]) -> Self {
+        let mut projection = Self { nodes: vec![Node::default()], slots: paths.len() };
+        for (slot, path) in paths.iter().enumerate() {
+            let node = path.steps().iter().fold(0, |node, step| projection.child(node, step));
+            projection.nodes[node as usize].slots.push(slot);
+        }
+        projection
+    }
+
+    /// The number of slots.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The node below `node` by this step, made if it was not there.
+    fn child(&mut self, node: u32, step: &Step) -> u32 {
+        let fresh = u32::try_from(self.nodes.len()).expect("fewer than 2^32 steps fit in memory");
+        let parent = &mut self.nodes[node as usize];
+        let found = match step {
+            Step::Key(key) => parent.keys.iter().find(|(known, _)| known == key).map(|(_, node)| *node),
+            Step::Index(index) => parent.indices.iter().find(|(known, _)| known == index).map(|(_, node)| *node),
+        };
+        if let Some(node) = found {
+            return node;
+        }
+        match step {
+            Step::Key(key) => {
+                parent.lengths |= 1 << (key.len() % 64);
+                parent.keys.push((key.clone(), fresh));
+            }
+            Step::Index(index) => parent.indices.push((*index, fresh)),
+        }
+        self.nodes.push(Node::default());
+        fresh
+    }
+}
+
+impl Node {
+    #[inline(always)]
+    fn member(&self, text: &[u8], start: usize, end: usize, escaped: bool) -> u32 {
+        if escaped {
+            return self.escaped_member(&text[start..end]);
+        }
+        if self.lengths >> ((end - start) % 64) & 1 == 0 {
+            return NOWHERE;
+        }
+        let key = &text[start..end];
+        self.keys.iter().find(|(wanted, _)| wanted.as_bytes() == key).map_or(NOWHERE, |(_, node)| *node)
+    }
+
+    #[cold]
+    fn escaped_member(&self, raw: &[u8]) -> u32 {
+        self.keys.iter().find(|(wanted, _)| text::eq_unescaped(raw, wanted)).map_or(NOWHERE, |(_, node)| *node)
+    }
+
+    fn element(&self, index: usize) -> u32 {
+        self.indices.iter().find(|(wanted, _)| *wanted == index).map_or(NOWHERE, |(_, node)| *node)
+    }
+}
+
+/// A value found: its text, a string's without quotes, and what it is. Offsets are of the scanned text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) kind: Option<Kind>,
+    pub(crate) escaped: bool,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Slot {
+    const MISSING: Self = Self { kind: None, escaped: false, start: 0, end: 0 };
+}
+
+/// Finds the wanted values of one record after the other.
+#[derive(Debug)]
+pub(crate) struct Select<'p> {
+    projection: &'p Projection,
+    found: Vec<Slot>,
+    /// The record in which each node was last met, so that only the first member of a key counts.
+    met: Vec<u64>,
+    record: u64,
+    here: Here,
+    /// The node of the value that comes next in an object.
+    next: u32,
+    /// Slots still missing.
+    missing: usize,
+}
+
+/// The innermost container.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Here {
+    /// Its node.
+    node: u32,
+    /// The index of the next element, in an array.
+    index: u32,
+    is_array: bool,
+}
+
+/// What to go back to when a container closes, and what it is itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    outside: Here,
+    start: u32,
+}
+
+impl<'p> Select<'p> {
+    pub(crate) fn new(projection: &'p Projection) -> Self {
+        let outside = Here { node: NOWHERE, index: 0, is_array: false };
+        let found = vec![Slot::MISSING; projection.slots];
+        let met = vec![0; projection.nodes.len()];
+        Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.slots }
+    }
+
+    /// Begins a record; `is_object` says what its root is.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, is_object: bool) {
+        self.found.fill(Slot::MISSING);
+        self.record += 1;
+        self.here = Here { node: NOWHERE, index: 0, is_array: false };
+        self.next = 0;
+        self.missing = self.projection.slots;
+        if !is_object {
+            let root = &self.projection.nodes[0];
+            self.next = root.keys.iter().find(|(key, _)| &**key == VALUE).map_or(NOWHERE, |(_, node)| *node);
+        }
+    }
+
+    /// The slots of the record that was walked.
+    #[inline(always)]
+    pub(crate) fn found(&self) -> &[Slot] {
+        &self.found
+    }
+
+    /// Fills the slots that want the record as a whole, which is `start..end` and begins with `first`.
+    #[inline(always)]
+    pub(crate) fn whole(&mut self, start: usize, end: usize, first: u8) {
+        for &wanted in &self.projection.nodes[0].slots {
+            let kind = match first & !ESCAPED {
+                b'{' => Kind::Object,
+                b'[' => Kind::Array,
+                b'"' => Kind::String,
+                b't' | b'f' => Kind::Bool,
+                b'n' => Kind::Null,
+                _ => Kind::Number,
+            };
+            self.found[wanted] = Slot { kind: Some(kind), escaped: first & ESCAPED != 0, start, end };
+        }
+    }
+
+    /// Whether nothing more can be found.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.missing == 0
+    }
+
+    /// The node of the value that comes now.
+    #[inline(always)]
+    fn arrive(&mut self) -> u32 {
+        if self.here.is_array && self.here.node != NOWHERE {
+            let node = self.projection.nodes[self.here.node as usize].element(self.here.index as usize);
+            self.here.index += 1;
+            return node;
+        }
+        core::mem::replace(&mut self.next, NOWHERE)
+    }
+
+    #[inline(always)]
+    fn scalar(&mut self, kind: Kind, escaped: bool, start: usize, end: usize) {
+        let node = self.arrive();
+        if node != NOWHERE {
+            self.fill(node, Slot { kind: Some(kind), escaped, start, end });
+        }
+    }
+
+    fn fill(&mut self, node: u32, slot: Slot) {
+        for &wanted in &self.projection.nodes[node as usize].slots {
+            self.found[wanted] = slot;
+            self.missing = self.missing.saturating_sub(1);
+        }
+    }
+}
+
+impl Build for Select<'_> {
+    type Mark = Mark;
+
+    #[inline(always)]
+    fn key(&mut self, text: &[u8], start: usize, end: usize, escaped: bool) {
+        if self.here.node == NOWHERE {
+            return;
+        }
+        let node = self.projection.nodes[self.here.node as usize].member(text, start, end, escaped);
+        if node != NOWHERE && self.met[node as usize] != self.record {
+            self.met[node as usize] = self.record;
+            self.next = node;
+        }
+    }
+
+    #[inline(always)]
+    fn string(&mut self, start: usize, end: usize, escaped: bool) {
+        self.scalar(Kind::String, escaped, start - 1, end + 1);
+    }
+
+    #[inline(always)]
+    fn number(&mut self, start: usize, end: usize, _class: Class) {
+        self.scalar(Kind::Number, false, start, end);
+    }
+
+    #[inline(always)]
+    fn literal(&mut self, start: usize, literal: Literal) {
+        let kind = if literal == Literal::Null { Kind::Null } else { Kind::Bool };
+        self.scalar(kind, false, start, start + literal.text().len());
+    }
+
+    #[inline(always)]
+    fn open(&mut self, bracket: Bracket, start: usize) -> Mark {
+        let node = self.arrive();
+        let mark = Mark { outside: self.here, start: start as u32 };
+        self.here = Here { node, index: 0, is_array: bracket == Bracket::Array };
+        mark
+    }
+
+    #[inline(always)]
+    fn close(&mut self, mark: Mark, bracket: Bracket, _count: u32, end: usize) {
+        let node = self.here.node;
+        self.here = mark.outside;
+        if node != NOWHERE {
+            let kind = if bracket == Bracket::Object { Kind::Object } else { Kind::Array };
+            self.fill(node, Slot { kind: Some(kind), escaped: false, start: mark.start as usize, end });
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The token buffers: what pass one writes and pass two reads.
+
+use crate::kernel::{BLOCK, Simd};
+
+/// Set in the kind of a string that holds an escape.
+pub(crate) const ESCAPED: u8 = 0x80;
+
+/// The kind of the tokens that stand after the last one, at the offset where the text ends. A NUL byte in the text has the
+/// same kind, but stands before the end.
+pub(crate) const END: u8 = 0;
+
+/// How many tokens past its own the second pass may look.
+const LOOKAHEAD: usize = 4;
+
+/// Tokens in text order: the byte found, and where. Buffers only grow, and are never cleared or zeroed again.
+///
+/// Invariant: `pos.len() == kind.len()`, and `len + LOOKAHEAD <= pos.len()` once anything was reserved.
+#[derive(Debug, Default)]
+pub(crate) struct Tokens {
+    pos: Vec<u32>,
+    kind: Vec<u8>,
+    len: usize,
+}
+
+impl Tokens {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Forgets all tokens.
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// The kinds and the offsets, without sentinels.
+    pub(crate) fn slices(&self) -> (&[u8], &[u32]) {
+        (&self.kind[..self.len], &self.pos[..self.len])
+    }
+
+    /// Makes room for the tokens of `bytes` more bytes.
+    #[inline]
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        // A byte is at most one token, and each block writes 64 of each whatever it found.
+        let wanted = self.len + bytes + 2 * BLOCK + LOOKAHEAD;
+        if wanted > self.pos.len() {
+            self.grow(wanted);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, wanted: usize) {
+        // Fresh zeroed memory when nothing is to be kept: the pages are then touched as they are needed.
+        if self.len == 0 {
+            self.pos = vec![0; wanted];
+            self.kind = vec![0; wanted];
+        } else {
+            self.pos.resize(wanted, 0);
+            self.kind.resize(wanted, 0);
+        }
+    }
+
+    /// Appends the tokens of a block.
+    #[inline(always)]
+    pub(crate) fn emit<S: Simd>(&mut self, simd: S, block: S::Block, bytes: &[u8; BLOCK], found: u64, base: usize) {
+        let pos = self.pos[self.len..].first_chunk_mut().expect("room for a block was reserved");
+        let kind = self.kind[self.len..].first_chunk_mut().expect("room for a block was reserved");
+        #[expect(clippy::cast_possible_truncation, reason = "texts are shorter than 2^32 bytes; the driver refuses others")]
+        simd.emit(block, bytes, found, base as u32, pos, kind);
+        self.len += found.count_ones() as usize;
+    }
+
+    /// Marks the string whose token is the last of the first `count`.
+    #[inline(always)]
+    pub(crate) fn flag_escaped(&mut self, count: usize) {
+        if let Some(kind) = count.checked_sub(1).and_then(|index| self.kind.get_mut(index)) {
+            *kind |= ESCAPED;
+        }
+    }
+
+    /// Drops the first `count` tokens.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.pos.copy_within(count..self.len, 0);
+        self.kind.copy_within(count..self.len, 0);
+        self.len -= count;
+    }
+
+    /// Drops the tokens at `end` and after, and stands sentinels in their place.
+    pub(crate) fn end_at(&mut self, end: usize) {
+        self.reserve(0);
+        while self.len > 0 && self.pos[self.len - 1] as usize >= end {
+            self.len -= 1;
+        }
+        for _ in 0..LOOKAHEAD {
+            self.pos[self.len] = u32::try_from(end).expect("the driver refuses texts of 2^32 bytes");
+            self.kind[self.len] = END;
+            self.len += 1;
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Documents and the parser that makes them.
+
+use super::build::{Nothing, TapeBuilder};
+use super::value::{Source, Value};
+use crate::error::{Error, ErrorKind};
+use crate::kernel::Kernel;
+use crate::policy::{Duplicates, Policy};
+use crate::walk::Reader;
+use core::fmt;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Parses a text that is one JSON document, and checks all of it: UTF-8, grammar, escapes, numbers.
+///
+/// The document borrows the text; [`Document::into_owned`] copies it. Allocates the tape (8 bytes for each key and scalar,
+/// 16 for each object and array) and buffers that a [`Parser`] would reuse.
+///
+/// ```
+/// let document = jird::parse(br#"{"name": "jird", "legs": [1, 2, 3, 4]}"#)?;
+/// assert_eq!(document.root().get("name").and_then(|name| name.as_str()).as_deref(), Some("jird"));
+/// assert_eq!(document.root().pointer("/legs/3").and_then(|leg| leg.as_u64()), Some(4));
+/// # Ok::<(), jird::Error>(())
+/// ```
+///
+/// # Errors
+/// The first byte at which `text` can no longer be a JSON document, and which rule it breaks.
+pub fn parse(text: &[u8]) -> Result<Document<'_>, Error> {
+    let mut parser = Parser::new();
+    parser.fill(text)?;
+    Ok(Document { text: Cow::Borrowed(text), words: parser.build.words })
+}
+
+/// Checks that a text is one JSON document: everything that [`parse`] checks, without making a tape.
+///
+/// ```
+/// assert!(jird::validate(b"[1, 2, {}]").is_ok());
+/// assert_eq!(jird::validate(b"[1, 2").unwrap_err().code(), "unclosed");
+/// ```
+///
+/// # Errors
+/// As [`parse`].
+pub fn validate(text: &[u8]) -> Result<(), Error> {
+    Reader::new(Kernel::best(), &Policy::default()).read(text, &mut Nothing)
+}
+
+/// A parsed and checked document. Its values can be read in any order and any number of times, from several threads.
+pub struct Document<'a> {
+    text: Cow<'a, [u8]>,
+    words: Vec<u64>,
+}
+
+impl Document<'_> {
+    /// The document's value.
+    #[inline]
+    pub fn root(&self) -> Value<'_> {
+        Value::new(Source { text: &self.text, words: &self.words, checked: true }, 0)
+    }
+
+    /// The text as it was given.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The same document with a text of its own. Copies the text if it was borrowed.
+    pub fn into_owned(self) -> Document<'static> {
+        Document { text: Cow::Owned(self.text.into_owned()), words: self.words }
+    }
+}
+
+impl fmt::Debug for Document<'_> {
+    /// The tape, node by node.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        super::dump::dump(&self.text, &self.words, f)
+    }
+}
+
+/// Parses one document after the other with the same buffers: after the first few, parsing allocates nothing.
+///
+/// ```
+/// let mut parser = jird::Parser::new();
+/// let mut sum = 0;
+/// for text in ["[1, 2]", "[3]"] {
+///     sum += parser.parse(text.as_bytes())?.elements().filter_map(|value| value.as_u64()).sum::<u64>();
+/// }
+/// assert_eq!(sum, 6);
+/// # Ok::<(), jird::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Parser {
+    policy: Policy,
+    reader: Reader<u32>,
+    build: TapeBuilder,
+}
+
+impl Parser {
+    /// A parser with the default policy.
+    pub fn new() -> Self {
+        Self::with_policy(Policy::default())
+    }
+
+    /// A parser with limits and refusals of your own.
+    pub fn with_policy(policy: Policy) -> Self {
+        Self::with_kernel(policy, Kernel::best())
+    }
+
+    /// A parser on a certain instruction set.
+    pub fn with_kernel(policy: Policy, kernel: Kernel) -> Self {
+        Self { policy, reader: Reader::new(kernel, &policy), build: TapeBuilder::default() }
+    }
+
+    /// Scans chunks of this many bytes. For tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_chunk_bytes(self, bytes: usize) -> Self {
+        Self { reader: self.reader.with_chunk_bytes(bytes), ..self }
+    }
+
+    /// Parses `text` as [`parse`] does, and returns the document's value, which borrows the text and this parser.
+    ///
+    /// # Errors
+    /// As [`parse`], and what the policy refuses.
+    #[inline]
+    pub fn parse<'a>(&'a mut self, text: &'a [u8]) -> Result<Value<'a>, Error> {
+        self.fill(text)?;
+        Ok(Value::new(Source { text, words: &self.build.words, checked: true }, 0))
+    }
+
+    /// Checks `text` as [`validate`] does, under this parser's policy.
+    ///
+    /// # Errors
+    /// As [`Parser::parse`].
+    pub fn validate(&mut self, text: &[u8]) -> Result<(), Error> {
+        if self.policy.duplicates == Duplicates::Refuse {
+            return self.fill(text);
+        }
+        self.reader.read(text, &mut Nothing)
+    }
+
+    /// Reads `text` without checking anything.
+    pub(crate) fn parse_trusted<'a>(&'a mut self, text: &'a [u8]) -> Value<'a> {
+        self.build.words.clear();
+        self.reader.read_trusted(text, &mut self.build);
+        Value::new(Source { text, words: &self.build.words, checked: false }, 0)
+    }
+
+    fn fill(&mut self, text: &[u8]) -> Result<(), Error> {
+        self.build.words.clear();
+        self.reader.read(text, &mut self.build)?;
+        if self.policy.duplicates == Duplicates::Refuse {
+            let source = Source { text, words: &self.build.words, checked: true };
+            refuse_duplicates(Value::new(source, 0))?;
+        }
+        Ok(())
+    }
+}
+
+impl Default for Parser {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The first key, in document order of its object's end, that its object had before.
+fn refuse_duplicates(root: Value<'_>) -> Result<(), Error> {
+    let mut keys = HashSet::new();
+    let mut objects = vec![root];
+    let mut first: Option<usize> = None;
+    while let Some(value) = objects.pop() {
+        keys.clear();
+        for (key, child) in value.entries() {
+            if !keys.insert(key.as_str().unwrap_or_default()) {
+                first = Some(first.map_or(key.offset(), |offset| offset.min(key.offset())));
+                break;
+            }
+            if child.kind().is_container() {
+                objects.push(child);
+            }
+        }
+        objects.extend(value.elements().filter(|child| child.kind().is_container()));
+    }
+    first.map_or(Ok(()), |offset| Err(Error::at_byte(ErrorKind::Duplicate, offset)))
+}

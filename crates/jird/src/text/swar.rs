@@ -1,0 +1,46 @@
+//! Looking for a byte in eight at once.
+//!
+//! Borrow-based tests (Mycroft's): cheap, and exact up to the first hit; above it they may report a byte falsely. So
+//! they answer "where is the first" and nothing else.
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The high bit of each byte of `word` that is `byte`, exact up to the lowest that is set. `byte` is ASCII.
+#[inline(always)]
+pub(super) fn equal(word: u64, byte: u8) -> u64 {
+    (word ^ (ONES * byte as u64)).wrapping_sub(ONES) & !word & HIGH
+}
+
+/// The high bit of each byte of `word` that is below `limit`, exact up to the lowest that is set. `limit` is ASCII.
+#[inline(always)]
+pub(super) fn below(word: u64, limit: u8) -> u64 {
+    word.wrapping_sub(ONES * limit as u64) & !word & HIGH
+}
+
+/// Index, 0..8, of the lowest byte whose high bit is set.
+#[inline(always)]
+pub(super) fn lowest(mask: u64) -> usize {
+    mask.trailing_zeros() as usize / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_hit_is_exact_whatever_surrounds_it() {
+        for byte in 0..=255_u8 {
+            for around in [0, 1, 0x1f, 0x20, b'"' ^ 1, b'\\', 0x7f, 0x80, 0xff] {
+                for place in 0..8 {
+                    let mut bytes = [around; 8];
+                    bytes[place] = byte;
+                    let word = u64::from_le_bytes(bytes);
+                    let first = |test: &dyn Fn(u8) -> bool| bytes.iter().position(|&byte| test(byte)).unwrap_or(8);
+                    assert_eq!(lowest(equal(word, b'"')), first(&|byte| byte == b'"'), "{bytes:x?}");
+                    assert_eq!(lowest(below(word, 0x20)), first(&|byte| byte < 0x20), "{bytes:x?}");
+                }
+            }
+        }
+    }
+}

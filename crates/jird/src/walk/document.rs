@@ -1,0 +1,112 @@
+//! Whole documents: pass one and pass two by turns, chunk by chunk, so that text and tokens stay in cache.
+
+use super::{Build, Open, Walk, Walked, walk_trusted};
+use crate::error::{Error, ErrorKind};
+use crate::kernel::{BLOCK, Kernel};
+use crate::policy::Policy;
+use crate::scan::{Carry, Chunk, Mode, Tokens, first_fault};
+
+/// The longest text of a document, in bytes: offsets are 32 bits wide, and leave room for one block past the end.
+pub(crate) const SIZE_MAX: usize = u32::MAX as usize - BLOCK;
+
+/// Bytes scanned before the tokens are walked: text, offsets and kinds then fit a 1 MB second-level cache with room to
+/// spare.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Reads documents with one set of buffers.
+#[derive(Debug)]
+pub(crate) struct Reader<M> {
+    kernel: Kernel,
+    chunk_bytes: usize,
+    tokens: Tokens,
+    walk: Walk<M>,
+    open: Vec<Open<M>>,
+}
+
+impl<M: Copy> Reader<M> {
+    pub(crate) fn new(kernel: Kernel, policy: &Policy) -> Self {
+        Self { kernel, chunk_bytes: CHUNK_BYTES, tokens: Tokens::default(), walk: Walk::new(policy), open: Vec::new() }
+    }
+
+    /// Scans chunks of this many bytes, rounded up to whole blocks. For tests: it moves the borders between chunks.
+    pub(crate) fn with_chunk_bytes(mut self, bytes: usize) -> Self {
+        self.chunk_bytes = bytes.next_multiple_of(BLOCK).max(BLOCK);
+        self
+    }
+
+    /// Reads `text` as one document: checks all of it, and tells `build` of its values. `build` may have been told of some
+    /// when an error is found.
+    pub(crate) fn read<B: Build<Mark = M>>(&mut self, text: &[u8], build: &mut B) -> Result<(), Error> {
+        if text.len() > SIZE_MAX {
+            return Err(Error::at_byte(ErrorKind::Size, SIZE_MAX));
+        }
+        self.tokens.clear();
+        self.walk.restart();
+        let mut carry = Carry::default();
+        let mut from = 0;
+        loop {
+            let to = text.len().min(from + self.chunk_bytes);
+            let chunk = Chunk { text, from, to };
+            let found = self.kernel.scan(chunk, Mode::Document, &mut carry, &mut self.tokens);
+            let fault = first_fault(chunk, &found)
+                .or_else(|| (to == text.len() && carry.in_string()).then(|| Error::at_byte(ErrorKind::String, to)));
+            if fault.is_some() || to == text.len() {
+                return self.finish(text, fault, build);
+            }
+            let mut at = 0;
+            self.walk.run(text, &self.tokens, &mut at, build)?;
+            self.tokens.consume(at);
+            from = to;
+        }
+    }
+
+    /// Reads `text` without checking anything; see [`walk_trusted`]. Of a text beyond [`SIZE_MAX`] it reads that much.
+    pub(crate) fn read_trusted<B: Build<Mark = M>>(&mut self, text: &[u8], build: &mut B) {
+        let text = &text[..text.len().min(SIZE_MAX)];
+        self.tokens.clear();
+        let chunk = Chunk { text, from: 0, to: text.len() };
+        self.kernel.scan(chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
+        self.tokens.end_at(text.len());
+        walk_trusted(text, &self.tokens, &mut 0, &mut self.open, build, |_| false);
+    }
+
+    /// Walks what is left, up to the end or to the fault that pass one found; what the walk finds before that comes first.
+    fn finish<B: Build<Mark = M>>(&mut self, text: &[u8], fault: Option<Error>, build: &mut B) -> Result<(), Error> {
+        let end = fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
+        self.tokens.end_at(end);
+        let walked = self.after_value(text, end, build);
+        match (walked, fault) {
+            (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
+            (_, Some(fault)) => Err(fault),
+            (walked, None) => walked,
+        }
+    }
+
+    fn after_value<B: Build<Mark = M>>(&mut self, text: &[u8], end: usize, build: &mut B) -> Result<(), Error> {
+        let mut at = 0;
+        let walked = self.walk.run(text, &self.tokens, &mut at, build)?;
+        let (_, pos) = self.tokens.slices();
+        match walked {
+            Walked::Value if pos.get(at).is_none_or(|&pos| pos as usize >= end) => Ok(()),
+            Walked::Value => Err(Error::at_byte(ErrorKind::Trailing, pos[at] as usize)),
+            Walked::More => unreachable!("four sentinels stand after the last token, and the walk stops at the first"),
+        }
+    }
+}
+
+/// Pass one alone, for the barometer: how many tokens `text` has.
+pub(crate) fn count_tokens(kernel: Kernel, text: &[u8], tokens: &mut Tokens) -> usize {
+    let mut carry = Carry::default();
+    let mut count = 0;
+    let mut from = 0;
+    loop {
+        let to = text.len().min(from + CHUNK_BYTES);
+        tokens.clear();
+        kernel.scan(Chunk { text, from, to }, Mode::Document, &mut carry, tokens);
+        count += tokens.len();
+        from = to;
+        if to == text.len() {
+            return count;
+        }
+    }
+}
