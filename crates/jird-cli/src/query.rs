@@ -1,0 +1,145 @@
+//! `jird query`.
+
+use crate::output::Output;
+use crate::{Outcome, say};
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use jird_query::{Check, ErrorKind, Format, Options, Query, Report};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  jird query \"select Message where Elapsed > 200\" events.ndjson
+  jird query \"select Level, count(*) as n group by Level order by n desc\" 'logs/*.ndjson'
+  jird query \"select time_bucket('1h', \\\"@t\\\") as hour, avg(Elapsed) group by hour order by hour\" events.ndjson
+  jird query \"select a.id, b.name from stream a join 'names.ndjson' b on a.id = b.id\" events.ndjson
+  curl -s https://example.org/log | jird query \"select * where match(Message, 'time.?out') limit 10\"
+
+The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0], a key with a dot \"a.b\".
+Exit codes: 0 fine, 1 a record is not JSON, 2 anything else.";
+
+/// Runs SQL over JSON records, one a line.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The query. Without `from` it reads all files.
+    sql: String,
+    /// Files or patterns; `-` or none is standard input.
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    /// How to print the result [default: table on a terminal, ndjson elsewhere].
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<FormatArgument>,
+    /// Writes the result to a file, which appears when it is complete.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Threads that scan [default: one per core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// How much of the records is checked.
+    #[arg(long, value_enum, default_value = "all", value_name = "HOW")]
+    check: CheckArgument,
+    /// Short for `--check trusted`.
+    #[arg(long, conflicts_with = "check")]
+    trusted: bool,
+    /// Says on standard error what was done, and how fast.
+    #[arg(long)]
+    stats: bool,
+    /// Says nothing that is not an error.
+    #[arg(short, long)]
+    quiet: bool,
+    #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    chunk_bytes: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FormatArgument {
+    /// Columns for people.
+    Table,
+    /// One JSON object a line.
+    Ndjson,
+    /// One JSON array.
+    Json,
+    /// Comma-separated values.
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum CheckArgument {
+    /// Every record, whole.
+    All,
+    /// Records that are looked into.
+    Touched,
+    /// None.
+    Trusted,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: Arguments) -> Outcome {
+    let mut report = Report::default();
+    let (stats, quiet) = (arguments.stats, arguments.quiet);
+    let result = execute(arguments, &mut report);
+    if !quiet {
+        report.notes.iter().for_each(|note| say(&format!("note: {note}")));
+    }
+    if stats {
+        let _ = write!(std::io::stderr(), "{report}");
+    }
+    let mut outcome = match result {
+        Ok(()) => Outcome::Fine,
+        Err(error) => failure(&error),
+    };
+    for message in &report.unreadable {
+        say(message);
+        outcome = Outcome::Failed;
+    }
+    outcome
+}
+
+fn execute(arguments: Arguments, report: &mut Report) -> Result<()> {
+    let to_terminal = arguments.output.is_none() && std::io::stdout().is_terminal();
+    let (query, output) = meant(arguments, to_terminal);
+    let mut out = Output::create(output.as_deref())
+        .with_context(|| format!("cannot write {}", output.as_deref().unwrap_or_default().display()))?;
+    query.run(&mut out, report)?;
+    out.commit().context("cannot put the result in its place")
+}
+
+/// From what was typed to what is meant.
+fn meant(arguments: Arguments, to_terminal: bool) -> (Query, Option<PathBuf>) {
+    let default = Options::default();
+    let options = Options {
+        threads: arguments.threads.map_or(default.threads, usize::from),
+        check: match arguments.check {
+            _ if arguments.trusted => Check::Trusted,
+            CheckArgument::All => Check::All,
+            CheckArgument::Touched => Check::Touched,
+            CheckArgument::Trusted => Check::Trusted,
+        },
+        format: match arguments.format {
+            Some(FormatArgument::Table) => Format::Table,
+            Some(FormatArgument::Ndjson) => Format::Ndjson,
+            Some(FormatArgument::Json) => Format::Json,
+            Some(FormatArgument::Csv) => Format::Csv,
+            None if to_terminal => Format::Table,
+            None => Format::Ndjson,
+        },
+        chunk_bytes: arguments.chunk_bytes.unwrap_or(default.chunk_bytes),
+    };
+    (Query::new(arguments.sql, arguments.files, options), arguments.output)
+}
+
+fn failure(error: &anyhow::Error) -> Outcome {
+    match error.downcast_ref::<jird_query::Error>().map(jird_query::Error::kind) {
+        Some(ErrorKind::BrokenPipe) => Outcome::Fine,
+        Some(ErrorKind::Record) => {
+            say(&format!("{error:#}"));
+            Outcome::Data
+        }
+        _ => {
+            say(&format!("{error:#}"));
+            Outcome::Failed
+        }
+    }
+}
