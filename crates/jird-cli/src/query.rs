@@ -100,10 +100,10 @@ pub(crate) fn run(arguments: Arguments) -> Outcome {
 fn execute(arguments: Arguments, report: &mut Report) -> Result<()> {
     let to_terminal = arguments.output.is_none() && std::io::stdout().is_terminal();
     let (query, output) = meant(arguments, to_terminal);
-    let mut out = Output::create(output.as_deref())
-        .with_context(|| format!("cannot write {}", output.as_deref().unwrap_or_default().display()))?;
+    let target = output.as_ref().map_or_else(|| "the result".to_owned(), |path| path.display().to_string());
+    let mut out = Output::create(output.as_deref()).with_context(|| format!("cannot write {target}"))?;
     query.run(&mut out, report)?;
-    out.commit().context("cannot put the result in its place")
+    out.commit().with_context(|| format!("cannot write {target}"))
 }
 
 /// From what was typed to what is meant.

@@ -69,7 +69,7 @@ impl ColumnBuilder {
     pub fn append(&mut self, field: Field<'_>) -> Result<(), Unfit> {
         let null = field.is_null();
         match &mut self.kind {
-            Builder::Plain(texts) => append_text(texts, field.kind().map(|_| field.raw()), false),
+            Builder::Plain(texts) => append_text(texts, field.kind().map(|_| field.raw()), null),
             Builder::Json(texts) => append_text(texts, (!null).then(|| field.raw()), null),
             Builder::Text(texts) => append_text(texts, field.text(&mut self.scratch), null),
             Builder::Key(texts) => {

@@ -53,7 +53,7 @@ impl TableProvider for Table {
         _filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let source = self.format.file_source(TableSchema::from_file_schema(self.schema()));
+        let source = self.format.file_source(TableSchema::from(self.schema()));
         let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
             .with_file_group(self.files())
             .with_projection_indices(projection.cloned())?
