@@ -39,7 +39,7 @@ pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         DataType::Int8 | DataType::Int16 | DataType::Int32 => DataType::Int64,
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => DataType::UInt64,
         DataType::Float16 | DataType::Float32 => DataType::Float64,
-        DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+        DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => DataType::Utf8,
         DataType::Dictionary(_, value) => (**value).clone(),
         _ => return Ok(std::sync::Arc::clone(array)),
     };

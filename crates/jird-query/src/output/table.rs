@@ -91,12 +91,12 @@ fn width(text: &str) -> usize {
 }
 
 fn line(cells: &[String], widths: &[usize], out: &mut Vec<u8>) {
-    let last = cells.len().saturating_sub(1);
-    for (index, (cell, wanted)) in cells.iter().zip(widths).enumerate() {
+    for (cell, wanted) in cells.iter().zip(widths) {
         out.extend_from_slice(cell.as_bytes());
-        if index < last {
-            out.resize(out.len() + wanted.saturating_sub(width(cell)) + 2, b' ');
-        }
+        out.resize(out.len() + wanted.saturating_sub(width(cell)) + 2, b' ');
+    }
+    while out.last() == Some(&b' ') {
+        out.pop();
     }
     out.push(b'\n');
 }

@@ -84,10 +84,13 @@ impl FieldRef {
 
 /// Finds what `parts` mean, innermost scope first. `None` if nothing has such a name.
 pub(crate) fn resolve(scopes: &[Scope], parts: &[Part], written: &str) -> Result<Option<Resolved>, Error> {
+    // The name of a table, also of one further out, comes before a key of that name.
     for (depth, scope) in scopes.iter().rev().enumerate() {
         if let Some((relation, rest)) = scope.qualified(parts) {
             return relation.column(rest, written, depth == 0).map(Some);
         }
+    }
+    for (depth, scope) in scopes.iter().rev().enumerate() {
         let mut candidates = scope.candidates(parts);
         if candidates.len() > 1
             && let [Part::Name(name)] = parts
