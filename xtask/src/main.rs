@@ -1,1 +1,65 @@
-fn main() {}
+//! `cargo xtask`: the one command that runs all tests, the longer checks, and what they need.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
+mod assembly; // `assembly`: what the kernels were compiled to
+mod deep; // `deep`: the checks that take too long for every change
+mod fuzz; // the fuzz targets, for so many seconds
+mod house; // where things are, and what this machine has
+mod report; // the table at the end
+mod step; // one step: its log, time and outcome
+mod test; // `test`: everything that must hold for every change
+
+use std::process::ExitCode;
+
+use house::House;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  test [STEP…]         runs all tests; STEP is the beginning of a step's name (--list shows them)
+  deep [--minutes N] [STEP…]
+                       what takes long: fuzzing for N minutes per target (5), every token string of length 7,
+                       the barometer's bars
+  assembly             shows what the kernels' entry functions were compiled to, and fails if one calls what it should not
+  setup-aarch64        installs what the tests for aarch64 need (Debian, as root)
+
+What this machine cannot run is skipped and listed at the end. Environment:
+
+  JIRD_REQUIRE_ALL=1   a skipped step is a failed one
+  JIRD_CHECKED=1       only the checked build of the engine runs: optimised, every unchecked access checked
+  JIRD_TOOLS=DIR       where tools are installed (~/.cache/jird-tools)
+  JIRD_CORPUS=DIR      the test corpus (../shared/corpus)
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let house = House::open();
+    match arguments.as_slice() {
+        ["test", "--list"] => list(&test::steps(&house)),
+        ["deep", "--list"] => list(&deep::steps(deep::MINUTES)),
+        ["test", names @ ..] => report::run(&house, test::steps(&house), names),
+        ["deep", "--minutes", minutes, names @ ..] => match minutes.parse() {
+            Ok(minutes) => report::run(&house, deep::steps(minutes), names),
+            Err(_) => usage(),
+        },
+        ["deep", names @ ..] => report::run(&house, deep::steps(deep::MINUTES), names),
+        ["assembly"] => report::run(&house, vec![assembly::step(assembly::Show::Report)], &[]),
+        ["setup-aarch64"] => match house.command("bash").arg("xtask/aarch64.sh").status() {
+            Ok(status) if status.success() => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        },
+        _ => usage(),
+    }
+}
+
+fn list(steps: &[step::Step]) -> ExitCode {
+    for step in steps {
+        println!("{:<18} {}", step.name, step.about);
+    }
+    ExitCode::SUCCESS
+}
+
+fn usage() -> ExitCode {
+    eprint!("{USAGE}");
+    ExitCode::from(2)
+}

@@ -2,9 +2,12 @@
 #![deny(unsafe_code)]
 
 mod error;
-pub mod lines;
 mod kernel;
+mod layout;
+pub mod lines;
 mod locate;
+#[cfg(any(test, jird_checked))]
+mod model;
 mod number;
 mod path;
 mod policy;
@@ -16,6 +19,7 @@ mod walk;
 
 pub use error::{Error, ErrorKind, Located};
 pub use kernel::{Kernel, UnknownKernel};
+pub use layout::{Layout, format, minify};
 pub use number::Number;
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};

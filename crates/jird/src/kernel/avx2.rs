@@ -1,6 +1,6 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
-use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, proof};
+use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, UTF8_TABLES, proof};
 use core::arch::x86_64::*;
 
 proof!(Avx2, enter_avx2, is_x86_feature_detected: "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");
@@ -22,76 +22,6 @@ const COMPLETE_MAX: [u8; 32] = {
     max[31] = 0xC0 - 1;
     max
 };
-
-const TOO_SHORT: u8 = 1 << 0;
-const TOO_LONG: u8 = 1 << 1;
-const OVERLONG_3: u8 = 1 << 2;
-const SURROGATE: u8 = 1 << 4;
-const OVERLONG_2: u8 = 1 << 5;
-const TWO_CONTINUATIONS: u8 = 1 << 7;
-const TOO_LARGE: u8 = 1 << 3;
-const TOO_LARGE_1000: u8 = 1 << 6;
-const OVERLONG_4: u8 = 1 << 6;
-const CARRY: u8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
-
-/// Which errors a pair of bytes can be part of, by the first one's high nibble, its low nibble, and the second one's high
-/// nibble (Keiser & Lemire, §6.1, tables 8 to 10).
-pub(super) const UTF8_TABLES: [[u8; 16]; 3] = [
-    [
-        TOO_LONG,
-        TOO_LONG,
-        TOO_LONG,
-        TOO_LONG,
-        TOO_LONG,
-        TOO_LONG,
-        TOO_LONG,
-        TOO_LONG,
-        TWO_CONTINUATIONS,
-        TWO_CONTINUATIONS,
-        TWO_CONTINUATIONS,
-        TWO_CONTINUATIONS,
-        TOO_SHORT | OVERLONG_2,
-        TOO_SHORT,
-        TOO_SHORT | OVERLONG_3 | SURROGATE,
-        TOO_SHORT | TOO_LARGE | TOO_LARGE_1000 | OVERLONG_4,
-    ],
-    [
-        CARRY | OVERLONG_3 | OVERLONG_2 | OVERLONG_4,
-        CARRY | OVERLONG_2,
-        CARRY,
-        CARRY,
-        CARRY | TOO_LARGE,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-        CARRY | TOO_LARGE | TOO_LARGE_1000 | SURROGATE,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-        CARRY | TOO_LARGE | TOO_LARGE_1000,
-    ],
-    [
-        TOO_SHORT,
-        TOO_SHORT,
-        TOO_SHORT,
-        TOO_SHORT,
-        TOO_SHORT,
-        TOO_SHORT,
-        TOO_SHORT,
-        TOO_SHORT,
-        TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | OVERLONG_3 | TOO_LARGE_1000 | OVERLONG_4,
-        TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | OVERLONG_3 | TOO_LARGE,
-        TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | SURROGATE | TOO_LARGE,
-        TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS | SURROGATE | TOO_LARGE,
-        TOO_SHORT,
-        TOO_SHORT,
-        TOO_SHORT,
-        TOO_SHORT,
-    ],
-];
 
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
 // SAFETY, for every block below: `self` proves the features; no intrinsic here takes a pointer but the loads, which read
@@ -153,6 +83,19 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn between(self, [first, second]: Self::Block, low: u8, high: u8) -> u64 {
+        unsafe {
+            let base = _mm256_set1_epi8(low.cast_signed());
+            let width = _mm256_set1_epi8((high - low).cast_signed());
+            let (first, second) = (_mm256_sub_epi8(first, base), _mm256_sub_epi8(second, base));
+            mask([
+                _mm256_cmpeq_epi8(_mm256_max_epu8(first, width), width),
+                _mm256_cmpeq_epi8(_mm256_max_epu8(second, width), width),
+            ])
+        }
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, mask: u64) -> u64 {
         unsafe {
             let ones = _mm_set1_epi8(-1);
@@ -192,21 +135,12 @@ impl Simd for Avx2 {
         self,
         _block: Self::Block,
         bytes: &[u8; BLOCK],
-        mut mask: u64,
+        mask: u64,
         base: u32,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        // Groups of eight without a test inside: a branch per token would be mispredicted once per block.
-        let count = mask.count_ones() as usize;
-        for (pos, kind) in pos.as_chunks_mut::<8>().0.iter_mut().zip(kind.as_chunks_mut::<8>().0).take(count.div_ceil(8)) {
-            for (pos, kind) in pos.iter_mut().zip(kind) {
-                let at = mask.trailing_zeros();
-                *pos = base.wrapping_add(at);
-                *kind = bytes[at as usize % BLOCK];
-                mask &= mask.wrapping_sub(1);
-            }
-        }
+        super::emit_by_eights(bytes, mask, base, pos, kind);
     }
 }
 

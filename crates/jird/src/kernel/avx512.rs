@@ -72,6 +72,14 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn between(self, block: __m512i, low: u8, high: u8) -> u64 {
+        unsafe {
+            let above = _mm512_sub_epi8(block, _mm512_set1_epi8(low.cast_signed()));
+            _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((high - low).cast_signed()))
+        }
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, mask: u64) -> u64 {
         unsafe {
             let ones = _mm_set1_epi8(-1);
@@ -168,7 +176,7 @@ fn open(block: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn misplaced(block: __m512i, before: __m512i) -> __m512i {
-    let [high_of_before, low_of_before, high_of_this] = super::avx2::UTF8_TABLES;
+    let [high_of_before, low_of_before, high_of_this] = super::UTF8_TABLES;
     let table = |bytes: [u8; 16]| {
         // SAFETY: the load reads the 16 bytes of the array.
         unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }

@@ -13,9 +13,13 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod utf8;
 
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens};
 use core::fmt;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use utf8::UTF8_TABLES;
 
 /// Bytes in a block, bits in a mask.
 pub(crate) const BLOCK: usize = 64;
@@ -48,6 +52,8 @@ pub(crate) trait Simd: Copy {
     fn classify(self, block: Self::Block) -> Classes;
     /// Where `byte` stands.
     fn eq(self, block: Self::Block, byte: u8) -> u64;
+    /// Where a byte from `low` to `high` stands, both included.
+    fn between(self, block: Self::Block, low: u8, high: u8) -> u64;
     /// Bit `i` of the result is the parity of bits `0..=i`.
     fn prefix_xor(self, mask: u64) -> u64;
     /// The UTF-8 state after `before`, which was found to be right or will be found wrong elsewhere.
@@ -99,6 +105,24 @@ macro_rules! proof {
 }
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use proof;
+
+/// Tokens without a byte compress: groups of eight without a test inside, since a branch per token would be mispredicted
+/// once per block.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+fn emit_by_eights(bytes: &[u8; BLOCK], mut mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
+    let groups = (mask.count_ones() as usize).div_ceil(8);
+    let (pos, kind) = (pos.as_chunks_mut::<8>().0, kind.as_chunks_mut::<8>().0);
+    for (pos, kind) in pos.iter_mut().zip(kind).take(groups) {
+        for (pos, kind) in pos.iter_mut().zip(kind) {
+            // Past the last bit this writes `base + 64`, which nobody reads.
+            let at = mask.trailing_zeros();
+            *pos = base.wrapping_add(at);
+            *kind = bytes[at as usize % BLOCK];
+            mask &= mask.wrapping_sub(1);
+        }
+    }
+}
 
 /// The instruction set that pass one runs on.
 ///

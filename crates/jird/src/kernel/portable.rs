@@ -70,6 +70,12 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn between(self, block: Self::Block, low: u8, high: u8) -> u64 {
+        let bits = block.iter().enumerate();
+        bits.fold(0, |mask, (at, byte)| mask | u64::from((low..=high).contains(byte)) << at)
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, mut mask: u64) -> u64 {
         for shift in [1, 2, 4, 8, 16, 32] {
             mask ^= mask << shift;

@@ -12,7 +12,7 @@ mod scanner;
 #[cfg(feature = "parallel")]
 pub use parallel::in_order;
 pub use read::{ReadAt, read_range, read_stream};
-pub use scanner::{Check, Options, Row, Scanned, Scanner};
+pub use scanner::{Bad, Check, Options, Row, Scanned, Scanner};
 
 /// The default limit for one record, in bytes.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;

@@ -76,7 +76,14 @@ struct Results<T> {
 impl<T> Queue<T> {
     fn new(jobs: usize, waiting_max: usize) -> Self {
         let results = Mutex::new(Results { ready: BTreeMap::new(), consumed: 0 });
-        Self { next: AtomicUsize::new(0), jobs, waiting_max, stopped: AtomicBool::new(false), results, changed: Condvar::new() }
+        Self {
+            next: AtomicUsize::new(0),
+            jobs,
+            waiting_max,
+            stopped: AtomicBool::new(false),
+            results,
+            changed: Condvar::new(),
+        }
     }
 
     /// The next job, once there is room for its result.
@@ -147,19 +154,34 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_micros(((job * 7919) % 13 * 100) as u64));
             job
         };
-        in_order(60, 4, || (), slow, |job| {
-            seen.push(job);
-            ControlFlow::Continue(())
-        });
+        in_order(
+            60,
+            4,
+            || (),
+            slow,
+            |job| {
+                seen.push(job);
+                ControlFlow::Continue(())
+            },
+        );
         assert_eq!(seen, (0..60).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_consumer_that_stops_stops_the_workers() {
         let done = AtomicUsize::new(0);
-        in_order(1_000_000, 2, || (), |(), job| { done.fetch_add(1, Ordering::Relaxed); job }, |job| {
-            if job == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        in_order(
+            1_000_000,
+            2,
+            || (),
+            |(), job| {
+                done.fetch_add(1, Ordering::Relaxed);
+                job
+            },
+            |job| {
+                if job == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
         assert!(done.load(Ordering::Relaxed) < 100);
     }
 

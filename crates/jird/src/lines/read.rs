@@ -1,6 +1,5 @@
 //! Cutting an input into pieces of whole lines, with bounded memory.
 
-use super::RECORD_BYTES_MAX;
 use crate::error::{Error, ErrorKind};
 use core::ops::{ControlFlow, Range};
 use std::io::{self, Read};
@@ -17,7 +16,7 @@ pub trait ReadAt: Send + Sync {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
-impl ReadAt for [u8] {
+impl ReadAt for &[u8] {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.get(offset..)).unwrap_or_default();
         let len = rest.len().min(buffer.len());
@@ -141,7 +140,8 @@ pub fn read_stream<E: From<Error> + From<io::Error>>(
         };
         let new = filled;
         filled += read;
-        let end = if read == 0 { Some(filled) } else { memchr::memrchr(b'\n', &buffer[new..filled]).map(|at| new + at + 1) };
+        let end =
+            if read == 0 { Some(filled) } else { memchr::memrchr(b'\n', &buffer[new..filled]).map(|at| new + at + 1) };
         if let Some(end) = end.filter(|end| *end > 0) {
             if each(offset, &buffer[..end])?.is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -162,17 +162,24 @@ pub fn read_stream<E: From<Error> + From<io::Error>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::RECORD_BYTES_MAX;
 
     fn lines_of(text: &[u8], range: Range<u64>) -> Vec<(u64, Vec<u8>)> {
         let mut lines = Vec::new();
-        let flow = read_range::<io::Error>(&OneByOne(text.to_vec()), range, &mut Vec::new(), RECORD_BYTES_MAX, |at, piece| {
-            let mut at = at;
-            for line in piece.split_inclusive(|&byte| byte == b'\n') {
-                lines.push((at, line.to_vec()));
-                at += line.len() as u64;
-            }
-            Ok(ControlFlow::Continue(()))
-        });
+        let flow = read_range::<Box<dyn std::error::Error>>(
+            &OneByOne(text.to_vec()),
+            range,
+            &mut Vec::new(),
+            RECORD_BYTES_MAX,
+            |at, piece| {
+                let mut at = at;
+                for line in piece.split_inclusive(|&byte| byte == b'\n') {
+                    lines.push((at, line.to_vec()));
+                    at += line.len() as u64;
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        );
         assert!(flow.unwrap().is_continue());
         lines
     }
@@ -183,7 +190,7 @@ mod tests {
     impl ReadAt for OneByOne {
         fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
             let some = buffer.len().min(3);
-            self.0[..].read_at(&mut buffer[..some], offset)
+            (&self.0[..]).read_at(&mut buffer[..some], offset)
         }
     }
 
@@ -208,9 +215,10 @@ mod tests {
     fn a_line_over_the_limit_is_an_error_and_not_a_full_memory() {
         let text = vec![b'x'; 3 << 20];
         let mut buffer = Vec::new();
-        let error = read_range::<Box<dyn std::error::Error>>(&text[..], 0..text.len() as u64, &mut buffer, 1 << 20, |_, _| {
-            panic!("there is no whole line")
-        });
+        let error =
+            read_range::<Box<dyn std::error::Error>>(&&text[..], 0..text.len() as u64, &mut buffer, 1 << 20, |_, _| {
+                panic!("there is no whole line")
+            });
         assert!(error.unwrap_err().to_string().contains("longer than the limit"));
         assert!(buffer.len() < 2 << 20);
     }

@@ -4,15 +4,18 @@ use super::RECORD_BYTES_MAX;
 use crate::error::{Error, ErrorKind};
 use crate::kernel::Kernel;
 use crate::number;
-use crate::policy::Policy;
+use crate::policy::{Duplicates, Policy};
 use crate::record::{Field, Mark, Mismatches, Predicate, Projection, Select, Slot};
 use crate::scan::{Carry, Chunk, END, Mode, Tokens, first_fault};
-use crate::tape::Kind;
+use crate::tape::{Kind, Parser};
 use crate::walk::{Open, Walk, Walked, trim_end, walk_trusted};
 use core::ops::ControlFlow;
 
 /// Bytes of lines that are scanned before their tokens are walked.
 const PIECE_BYTES: usize = 64 << 10;
+
+/// Bytes that are scanned at a time after a bad record; doubled with each piece that is good.
+const REACH_AFTER_BAD: usize = 512;
 
 /// How much of the records is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -61,6 +64,8 @@ pub struct Scanned {
     pub records: u64,
     /// Records handed out.
     pub matched: u64,
+    /// Records that break a rule.
+    pub bad: u64,
     /// Comparisons that were unknown because the kinds differ.
     pub mismatches: Mismatches,
     /// Whether the visitor stopped the scan.
@@ -97,6 +102,25 @@ impl<'r, 't> Row<'r, 't> {
     }
 }
 
+/// A record that breaks a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Bad<'t> {
+    /// What is wrong, with its offset in the text that is scanned.
+    pub error: Error,
+    /// The line, without its line feed.
+    pub text: &'t [u8],
+    /// Offset of the line in the text that is scanned.
+    pub offset: usize,
+}
+
+impl Bad<'_> {
+    /// Finds line, column and path, as if the line were alone: its line is 1.
+    pub fn locate(&self) -> crate::error::Located {
+        let within = self.error.offset().saturating_sub(self.offset as u64);
+        Error::new(self.error.kind(), within).locate(self.text)
+    }
+}
+
 /// Reads lines with one set of buffers. One per thread.
 #[derive(Debug)]
 pub struct Scanner {
@@ -104,12 +128,21 @@ pub struct Scanner {
     tokens: Tokens,
     walk: Walk<Mark>,
     open: Vec<Open<Mark>>,
+    /// Where the policy refuses repeated keys: what finds them.
+    duplicates: Option<Parser>,
 }
 
 impl Scanner {
     /// A scanner with fresh buffers.
     pub fn new(options: Options) -> Self {
-        Self { options, tokens: Tokens::default(), walk: Walk::new(&options.policy), open: Vec::new() }
+        let refuse = options.policy.duplicates == Duplicates::Refuse;
+        Self {
+            options,
+            tokens: Tokens::default(),
+            walk: Walk::new(&options.policy),
+            open: Vec::new(),
+            duplicates: refuse.then(|| Parser::with_kernel(options.policy, options.kernel)),
+        }
     }
 
     /// Reads `text`, which is whole lines (the last line feed may be missing), and calls `visit` for each record that
@@ -135,41 +168,67 @@ impl Scanner {
         text: &'t [u8],
         projection: &Projection,
         filter: Option<&Predicate>,
-        mut visit: impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        visit: impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
     ) -> Result<Scanned, Error> {
-        let mut run = Run { select: Select::new(projection), fields: Vec::new(), filter, scanned: Scanned::default() };
-        let mut from = 0;
-        while from < text.len() && !run.scanned.stopped {
-            let piece = &text[from..self.piece_end(text, from)?];
-            self.scan_piece(piece, from, &mut run, &mut visit).map_err(|error| error.shifted(from as u64))?;
-            from += piece.len();
-        }
-        Ok(run.scanned)
+        let mut first_bad = None;
+        let scanned = self.scan_all(text, projection, filter, visit, |bad| {
+            first_bad = Some(bad.error);
+            ControlFlow::Break(())
+        });
+        first_bad.map_or(Ok(scanned), Err)
     }
 
-    /// Where the piece ends that begins at `from`: after the last line that is complete within the piece size, else after
-    /// the first.
-    fn piece_end(&self, text: &[u8], from: usize) -> Result<usize, Error> {
-        let rest = &text[from..];
-        let near = &rest[..rest.len().min(self.options.piece_bytes)];
-        let len = if near.len() == rest.len() {
-            rest.len()
-        } else if let Some(feed) = memchr::memrchr(b'\n', near) {
-            feed + 1
-        } else {
-            memchr::memchr(b'\n', rest).map_or(rest.len(), |feed| feed + 1)
-        };
-        if len > self.options.record_bytes_max {
-            // Only then can one of its lines be too long.
-            let mut start = 0;
-            for line in rest[..len].split(|&byte| byte == b'\n') {
-                if line.len() > self.options.record_bytes_max {
-                    return Err(Error::new(ErrorKind::Size, (from + start + self.options.record_bytes_max) as u64));
+    /// Reads `text` as [`Scanner::scan`] does, and goes on after a bad record, of which `bad` is told in its turn, until
+    /// one of both breaks. A text of bad records alone takes linear time too.
+    pub fn scan_all<'t>(
+        &mut self,
+        text: &'t [u8],
+        projection: &Projection,
+        filter: Option<&Predicate>,
+        mut visit: impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        mut bad: impl FnMut(Bad<'t>) -> ControlFlow<()>,
+    ) -> Scanned {
+        let mut run = Run { select: Select::new(projection), fields: Vec::new(), filter, scanned: Scanned::default() };
+        let mut from = 0;
+        let mut reach = self.options.piece_bytes;
+        while from < text.len() && !run.scanned.stopped {
+            let to = piece_end(text, from, reach);
+            let error = match self.scan_piece(&text[from..to], from, &mut run, &mut visit) {
+                Ok(()) => {
+                    reach = self.options.piece_bytes.min(reach * 2);
+                    from = to;
+                    continue;
                 }
-                start += line.len() + 1;
-            }
+                Err(error) => error.shifted(from as u64),
+            };
+            let at = usize::try_from(error.offset()).map_or(to, |at| at.min(to));
+            // An error at a line's end is the line's.
+            let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |feed| from + feed + 1);
+            let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed);
+            run.scanned.bad += 1;
+            run.scanned.stopped = bad(Bad { error, text: &text[start..end], offset: start }).is_break();
+            from = text.len().min(end + 1);
+            // Many bad records in a row would have the lines after them scanned again and again.
+            reach = REACH_AFTER_BAD.min(self.options.piece_bytes);
         }
-        Ok(from + len)
+        run.scanned
+    }
+
+    /// No record may be longer than the limit.
+    #[inline]
+    fn check_sizes(&self, piece: &[u8]) -> Result<(), Error> {
+        let limit = self.options.record_bytes_max;
+        if piece.len() <= limit {
+            return Ok(());
+        }
+        let mut start = 0;
+        for line in piece.split(|&byte| byte == b'\n') {
+            if line.len() > limit {
+                return Err(Error::at_byte(ErrorKind::Size, start + limit));
+            }
+            start += line.len() + 1;
+        }
+        Ok(())
     }
 
     fn scan_piece<'t>(
@@ -179,6 +238,7 @@ impl Scanner {
         run: &mut Run<'_>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
+        self.check_sizes(piece)?;
         let trusted = self.options.check == Check::Trusted;
         let mode = if trusted { Mode::LinesTrusted } else { Mode::Lines };
         let chunk = Chunk { text: piece, from: 0, to: piece.len() };
@@ -230,10 +290,28 @@ impl Scanner {
                 END if next >= end => return Ok(()),
                 _ => return Err(Error::at_byte(ErrorKind::Trailing, next)),
             }
+            if let Some(parser) = &mut self.duplicates {
+                parser.parse(&text.bytes[start..next]).map_err(|error| error.shifted(start as u64))?;
+            }
+            #[cfg(jird_checked)]
+            self.compare_with_model(&text.bytes[start..next], &run.select, start);
             if run.record(text, byte, start, next, visit)?.is_break() {
                 return Ok(());
             }
         }
+    }
+
+    /// In checked builds what was found in a record must be what the naive parser finds.
+    #[cfg(jird_checked)]
+    fn compare_with_model(&self, record: &[u8], select: &Select<'_>, start: usize) {
+        let words = crate::model::parse(record, &self.options.policy).expect("the model accepts the record too");
+        let wanted = crate::model::fields(record, &words, select.projection());
+        let found = select.found().iter().zip(select.projection().paths()).map(|(slot, path)| {
+            // The record as a whole is filled in later.
+            let within = slot.kind.map_or(0..0, |_| slot.start - start..slot.end - start);
+            if path.steps().is_empty() { crate::walk::trimmed(record) } else { &record[within] }
+        });
+        assert!(found.eq(wanted), "the model finds other fields in {:?}", String::from_utf8_lossy(record));
     }
 
     /// Walks all records, checking only what is handed out.
@@ -255,7 +333,9 @@ impl Scanner {
                 return Ok(());
             }
             run.select.begin(byte == b'{');
-            walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut run.select, Select::is_complete);
+            walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut &mut run.select, |select| {
+                select.is_complete()
+            });
             // The rest of the line is nobody's business.
             let (kind, pos) = self.tokens.slices();
             at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);
@@ -348,6 +428,19 @@ impl<'t> Text<'t> {
             (false, Kind::String) => Err(fault(ErrorKind::String)),
             (false, _) => Err(fault(ErrorKind::Literal)),
         }
+    }
+}
+
+/// Where the piece ends that begins at `from`: after the last line that is complete within `reach`, else after the first.
+fn piece_end(text: &[u8], from: usize, reach: usize) -> usize {
+    let rest = &text[from..];
+    let near = &rest[..rest.len().min(reach)];
+    if near.len() == rest.len() {
+        text.len()
+    } else if let Some(feed) = memchr::memrchr(b'\n', near) {
+        from + feed + 1
+    } else {
+        memchr::memchr(b'\n', rest).map_or(text.len(), |feed| from + feed + 1)
     }
 }
 

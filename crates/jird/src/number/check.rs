@@ -8,19 +8,22 @@
 //! decimals without an exponent) are decided on whole words; every other shape, right or wrong, goes to one plain
 //! walk over the grammar, which also finds the byte at fault.
 
+#![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text")]
+
 use super::swar::{Word, digits_end};
 
 /// What the syntax of a number tells: its sign, and whether it is an integer.
+// A whole word, so that a `Result` with an offset is two words in registers; with a byte it is returned through memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Class(u8);
+pub(crate) struct Class(usize);
 
 impl Class {
-    const NEGATIVE: u8 = 1;
-    const POINTED: u8 = 2;
+    const NEGATIVE: usize = 1;
+    const POINTED: usize = 2;
 
     #[inline(always)]
     fn new(negative: bool, integer: bool) -> Self {
-        Self(u8::from(negative) | u8::from(!integer) << 1)
+        Self(usize::from(negative) | usize::from(!integer) << 1)
     }
 
     /// The class of a token that was checked before; of anything else, some class.
@@ -50,7 +53,18 @@ impl Class {
 /// ends too early.
 #[inline]
 pub(crate) fn check(token: &[u8]) -> Result<Class, usize> {
-    check_at(token, 0, token.len())
+    if token.len() > Word::LEN {
+        return check_long(token);
+    }
+    let negative = token.first() == Some(&b'-');
+    let digits = &token[usize::from(negative)..];
+    if digits.is_empty() {
+        return Err(token.len());
+    }
+    match short(Word::load_head(digits), digits.len()) {
+        Some(integer) => Ok(Class::new(negative, integer)),
+        None => walk(token),
+    }
 }
 
 /// [`check`] for `text[start..end]`; the error is an offset from `start`. Faster for short tokens, which are loaded
@@ -61,24 +75,40 @@ pub(crate) fn check(token: &[u8]) -> Result<Class, usize> {
 /// If `start..end` is not a range in `text`.
 #[inline]
 pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, usize> {
-    let token = &text[start..end];
-    let Some(&lead) = token.first() else { return Err(0) };
-    let negative = lead == b'-';
+    // Room for a sign and a word. Too little of it, and ranges that are none, go the slow way.
+    if start >= end || end > text.len() || text.len() - start < 1 + Word::LEN {
+        return check_in_little_room(text, start, end);
+    }
+    let negative = text[start] == b'-';
     let first = start + usize::from(negative);
     let len = end - first;
-    let word = Word::load_head(text, first);
-    let integer = if len <= 8 {
-        if len == 0 {
-            return Err(token.len());
-        }
-        short(word, len)
-    } else {
-        long(text, first, end, word)
-    };
-    match integer {
+    // SAFETY: `first <= start + 1`, and `start + 1 + 8 <= text.len()` was tested.
+    let word = unsafe { Word::load_unchecked(text, first) };
+    if len.wrapping_sub(1) < Word::LEN {
+        return match short(word, len) {
+            Some(integer) => Ok(Class::new(negative, integer)),
+            None => walk(&text[start..end]),
+        };
+    }
+    // A call of its own keeps the short case short enough to be inlined, and free of this one's registers.
+    check_long(&text[start..end])
+}
+
+/// [`check`] for more than eight bytes behind the sign; correct for fewer.
+#[inline(never)]
+fn check_long(token: &[u8]) -> Result<Class, usize> {
+    let negative = token.first() == Some(&b'-');
+    let digits = &token[usize::from(negative)..];
+    match long(digits) {
         Some(integer) => Ok(Class::new(negative, integer)),
         None => walk(token),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn check_in_little_room(text: &[u8], start: usize, end: usize) -> Result<Class, usize> {
+    walk(&text[start..end])
 }
 
 /// One to eight bytes: `Some(true)` an integer, `Some(false)` a decimal, `None` something else.
@@ -89,8 +119,9 @@ fn short(word: Word, len: usize) -> Option<bool> {
     if nondigits == 0 {
         return (len == 1 || !word.is_zero(0)).then_some(true);
     }
-    let point = nondigits.trailing_zeros() as usize / 8;
-    let before = (point + len).wrapping_sub(8);
+    let point = nondigits.trailing_zeros() / 8;
+    let before = (point as usize + len).wrapping_sub(8);
+    // One branch instead of five. Nothing but digits and one point: all ASCII, so the mask is exact.
     let good = nondigits.is_power_of_two()
         & digits.is_point(point)
         & (before > 0)
@@ -99,32 +130,33 @@ fn short(word: Word, len: usize) -> Option<bool> {
     good.then_some(false)
 }
 
-/// Nine bytes or more, from `first` to `end`, of which `word` holds the first eight. As [`short`].
+/// Nine to 24 bytes. As [`short`].
 #[inline(always)]
-fn long(text: &[u8], first: usize, end: usize, word: Word) -> Option<bool> {
-    let before = word.digits();
-    if before == 8 {
-        return (!word.is_zero(0) && all_digits(text, first + 8, end)).then_some(true);
+fn long(digits: &[u8]) -> Option<bool> {
+    let end = digits.len();
+    // More than that is rare, and `walk` takes digits eight at a time as well.
+    if !(Word::LEN + 1..=3 * Word::LEN).contains(&end) {
+        return None;
     }
-    let good = word.is_point(before) & (before > 0) & (!word.is_zero(0) | (before == 1));
-    (good && all_digits(text, first + before + 1, end)).then_some(false)
-}
-
-/// Whether `text[from..end]` is digits only, given that it is not empty and that eight bytes stand before `end`.
-#[inline(always)]
-fn all_digits(text: &[u8], from: usize, end: usize) -> bool {
-    let last = Word::load(text, end - 8);
-    let len = end - from;
-    if len <= 8 {
-        return last.last(len).nondigits() == 0;
+    // SAFETY: more than eight bytes, of which these are the first and the last eight.
+    let (head, last) = unsafe { (Word::load_unchecked(digits, 0), Word::load_unchecked(digits, end - Word::LEN)) };
+    // Behind the first eight there are digits only. The bytes that both words hold are the first one's business.
+    let mut wrong = last.nondigits() >> (8 * (2 * Word::LEN).saturating_sub(end));
+    if end > 2 * Word::LEN {
+        // SAFETY: more than sixteen bytes, of which these are the second eight.
+        wrong |= unsafe { Word::load_unchecked(digits, Word::LEN) }.nondigits();
     }
-    let mut wrong = last.nondigits() | Word::load(text, from).nondigits();
-    let mut at = from + 8;
-    while at + 8 < end {
-        wrong |= Word::load(text, at).nondigits();
-        at += 8;
+    if wrong != 0 {
+        return None;
     }
-    wrong == 0
+    // Among the first eight there are digits, and perhaps one point.
+    let nondigits = head.nondigits();
+    if nondigits == 0 {
+        return (!head.is_zero(0)).then_some(true);
+    }
+    let point = nondigits.trailing_zeros() / 8;
+    let good = nondigits.is_power_of_two() && head.is_point(point) && point > 0 && (point == 1 || !head.is_zero(0));
+    good.then_some(false)
 }
 
 /// The grammar, step by step.
@@ -182,8 +214,7 @@ mod tests {
             state = match (state, byte) {
                 (State::Start, b'-') => State::Minus,
                 (State::Start | State::Minus, b'0') => State::Zero,
-                (State::Start | State::Minus, b'1'..=b'9') => State::Whole,
-                (State::Whole, b'0'..=b'9') => State::Whole,
+                (State::Start | State::Minus, b'1'..=b'9') | (State::Whole, b'0'..=b'9') => State::Whole,
                 (State::Zero | State::Whole, b'.') => State::Point,
                 (State::Point | State::Fraction, b'0'..=b'9') => State::Fraction,
                 (State::Zero | State::Whole | State::Fraction, b'e' | b'E') => State::Letter,

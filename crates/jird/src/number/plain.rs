@@ -1,6 +1,9 @@
 //! The shape that nearly every number has: up to 19 digits, perhaps a point early among them, no exponent.
 
-use super::swar::Word;
+#![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text")]
+
+use super::swar::{HalfWord, Word};
+use super::token::Token;
 
 /// A number as `digits / 10^places`, negated if `negative`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +16,7 @@ pub(super) struct Plain {
 }
 
 /// Powers of ten that a `u64` holds.
-pub(super) const TENS: [u64; 20] = {
+pub(super) static TENS: [u64; 20] = {
     let mut tens = [1; 20];
     let mut power = 1;
     while power < 20 {
@@ -26,51 +29,70 @@ pub(super) const TENS: [u64; 20] = {
 /// `token` (checked) as a [`Plain`]; `None` if it has an exponent, more than 19 digits, or its point behind the first
 /// eight bytes.
 #[inline(always)]
-pub(super) fn plain(token: &[u8]) -> Option<Plain> {
-    let negative = token.first() == Some(&b'-');
-    let first = usize::from(negative);
-    let len = token.len() - first;
-    let head = Word::load_head(token, first);
-    if len <= 8 {
-        if len == 0 {
-            return None;
-        }
-        let head = head.first(len);
-        let nondigits = head.nondigits();
-        if nondigits == 0 {
-            return Some(Plain { negative, digits: head.value(), places: 0 });
-        }
-        let point = nondigits.trailing_zeros() as usize / 8;
-        if !nondigits.is_power_of_two() || !head.is_point(point) {
-            return None;
-        }
-        return Some(Plain { negative, digits: head.without(point).value(), places: 7 - point as u32 });
-    }
-    let nondigits = head.nondigits();
-    let point = nondigits.trailing_zeros() as usize / 8;
-    // 19 digits, and a point if there is one.
-    let len_max = 19 + usize::from(nondigits != 0);
-    if len > len_max || !(nondigits == 0 || nondigits.is_power_of_two() && head.is_point(point)) {
-        return None;
-    }
-    let head = if nondigits == 0 { head } else { head.without(point) };
-    let tail = tail(token, first + 8)?;
-    let tail_len = len - 8;
-    let digits = head.value() * TENS[tail_len] + tail;
-    let places = if nondigits == 0 { 0 } else { (len - 1 - point) as u32 };
-    Some(Plain { negative, digits, places })
+pub(super) fn plain(token: Token<'_>) -> Option<Plain> {
+    let (negative, size) = token.unsigned();
+    if size.len() <= Word::LEN { short(negative, size) } else { long(negative, size.bytes()) }
 }
 
-/// The 1..=12 digits from `at` to the end of `token`, which is longer than eight bytes.
+/// [`plain`] for a sign and at most eight bytes; `None` for more.
 #[inline(always)]
-fn tail(token: &[u8], at: usize) -> Option<u64> {
-    let len = token.len() - at;
-    let last = Word::load(token, token.len() - 8);
-    if len <= 8 {
-        let last = last.last(len);
-        return (last.nondigits() == 0).then(|| last.value());
+pub(super) fn plain_if_short(token: Token<'_>) -> Option<Plain> {
+    let (negative, size) = token.unsigned();
+    if size.len() <= Word::LEN { short(negative, size) } else { None }
+}
+
+/// Up to eight bytes.
+#[inline(always)]
+fn short(negative: bool, size: Token<'_>) -> Option<Plain> {
+    if size.len() == 0 {
+        return None;
     }
-    let first = Word::load(token, at);
-    let last = last.last(len - 8);
-    (first.nondigits() | last.nondigits() == 0).then(|| first.value() * TENS[len - 8] + last.value())
+    let word = Word::load_head(size.rest()).first(size.len());
+    let marks = word.marks();
+    if marks == 0 {
+        return Some(Plain { negative, digits: word.value(), places: 0 });
+    }
+    if word.exponents() != 0 {
+        return None;
+    }
+    Some(Plain { negative, digits: word.without(marks).value(), places: 7 - marks.trailing_zeros() / 8 })
+}
+
+/// Nine bytes or more.
+#[inline(always)]
+fn long(negative: bool, text: &[u8]) -> Option<Plain> {
+    let end = text.len();
+    // 19 digits and a point.
+    if !(Word::LEN + 1..=20).contains(&end) {
+        return None;
+    }
+    // SAFETY: more than eight bytes.
+    let head = unsafe { Word::load_unchecked(text, 0) };
+    // Behind them there are digits only: one to eight; or eight, and then one to four.
+    let (behind, marks) = if end <= 2 * Word::LEN {
+        // SAFETY: more than eight bytes, of which these are the last eight.
+        let last = unsafe { Word::load_unchecked(text, end - Word::LEN) }.last(end - Word::LEN);
+        (last.value(), last.marks())
+    } else {
+        let len = end - 2 * Word::LEN;
+        // SAFETY: more than sixteen bytes, of which these are the second eight and the last four.
+        let (middle, last) = unsafe {
+            (Word::load_unchecked(text, Word::LEN), HalfWord::load_unchecked(text, end - HalfWord::LEN).last(len))
+        };
+        (middle.value() * TENS[len] + u64::from(last.value()), middle.marks() | u64::from(last.marks()))
+    };
+    if marks | head.exponents() != 0 {
+        return None;
+    }
+    // Among the first eight there is a point, or nothing but digits.
+    let mark = head.marks();
+    let (head, places) = if mark != 0 {
+        (head.without(mark), end as u32 - 1 - mark.trailing_zeros() / 8)
+    } else if end < 20 {
+        (head, 0)
+    } else {
+        return None;
+    };
+    let digits = head.value().wrapping_mul(TENS[end - Word::LEN]).wrapping_add(behind);
+    Some(Plain { negative, digits, places })
 }

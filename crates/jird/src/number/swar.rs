@@ -1,6 +1,6 @@
 //! Eight digits in one machine word.
 //!
-//! A word holds eight bytes of text, the first in its lowest byte, each XORed with `'0'`: a digit is then its value,
+//! A word holds eight bytes of text, the first in its lowest byte, each combined by XOR with `'0'`: a digit is then its value,
 //! and any other byte is above 9. A word filled up with zeros at its *low* end is a number with leading zeros, so
 //! fewer than eight digits are moved to the high end and then treated as eight.
 //!
@@ -9,6 +9,8 @@
 //! loaded    [5 7 3 ? ? ? ? ?]
 //! moved up  [0 0 0 0 0 5 7 3]   = 573
 //! ```
+
+#![allow(unsafe_code, reason = "one load without a bounds check, for callers that have made it")]
 
 /// `'0'` in every byte.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -20,19 +22,41 @@ const POINT: u8 = b'.' ^ b'0';
 pub(super) struct Word(u64);
 
 impl Word {
-    /// The eight bytes from `at`, which the caller knows to be there.
+    /// Bytes in a word.
+    pub(super) const LEN: usize = 8;
+
+    /// The eight bytes from `at`.
+    ///
+    /// # Panics
+    ///
+    /// If they are not all in `text`.
     #[inline(always)]
     pub(super) fn load(text: &[u8], at: usize) -> Self {
         let bytes: [u8; 8] = text[at..at + 8].try_into().expect("a range of eight");
         Self(u64::from_le_bytes(bytes) ^ ZEROS)
     }
 
-    /// The bytes from `at`; those beyond the end of `text`, if it ends sooner than eight bytes on, are no digits.
+    /// The eight bytes from `at`.
+    ///
+    /// # Safety
+    ///
+    /// `at + 8 <= text.len()`. Checked in debug builds and under `jird_checked`.
     #[inline(always)]
-    pub(super) fn load_head(text: &[u8], at: usize) -> Self {
-        match text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+    pub(super) unsafe fn load_unchecked(text: &[u8], at: usize) -> Self {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            return Self::load(text, at);
+        }
+        // SAFETY: the caller's duty puts all eight bytes in `text`; an array of bytes has no alignment.
+        let bytes = unsafe { text.as_ptr().add(at).cast::<[u8; 8]>().read() };
+        Self(u64::from_le_bytes(bytes) ^ ZEROS)
+    }
+
+    /// The first bytes of `text`. If it is shorter than a word, those that it lacks are no digits.
+    #[inline(always)]
+    pub(super) fn load_head(text: &[u8]) -> Self {
+        match text.first_chunk::<8>() {
             Some(bytes) => Self(u64::from_le_bytes(*bytes) ^ ZEROS),
-            None => Self::load_short(text.get(at..).unwrap_or_default()),
+            None => Self::load_short(text),
         }
     }
 
@@ -67,11 +91,12 @@ impl Word {
         Self(self.0 & u64::MAX << (64_usize.wrapping_sub(8 * len) & 63))
     }
 
-    /// The high bit of every byte that is no digit; exact in every byte.
+    /// The high bit of every byte that is no digit, and of none before the first of them. Exact in every byte if all
+    /// are ASCII; above any other byte, a digit may be reported falsely, but what is no digit never passes for one.
     #[inline(always)]
     pub(super) fn nondigits(self) -> u64 {
-        // No byte's sum reaches the next byte: 0x7f + 0x76 < 0x100.
-        (((self.0 & 0x7f7f_7f7f_7f7f_7f7f) + 0x7676_7676_7676_7676) | self.0) & 0x8080_8080_8080_8080
+        // A digit's sum stays below 0x80. Only a byte from 0x8a on, which has its bit already, carries into the next.
+        (self.0.wrapping_add(0x7676_7676_7676_7676) | self.0) & 0x8080_8080_8080_8080
     }
 
     /// How many digits stand before the first byte that is none, 0..=8.
@@ -82,21 +107,34 @@ impl Word {
 
     /// True if byte `index` (0..8) is a point.
     #[inline(always)]
-    pub(super) fn is_point(self, index: usize) -> bool {
+    pub(super) fn is_point(self, index: u32) -> bool {
         (self.0 >> (8 * (index & 7))) as u8 == POINT
     }
 
     /// True if byte `index` (0..8) is the digit zero.
     #[inline(always)]
-    pub(super) fn is_zero(self, index: usize) -> bool {
+    pub(super) fn is_zero(self, index: u32) -> bool {
         (self.0 >> (8 * (index & 7))) as u8 == 0
     }
 
-    /// Without byte `index` (0..8): what was before it moves up by one, and a zero comes in.
+    /// One bit of each byte that is no digit, given that all are from a number that was checked. As digits, its other
+    /// bytes `+ - . E e` are 0x1b, 0x1d, 0x1e, 0x75 and 0x55: bit 4 tells them from 0 to 9.
     #[inline(always)]
-    pub(super) fn without(self, index: usize) -> Self {
-        let above = (u64::MAX << 8) << (8 * (index & 7));
-        let below = !(u64::MAX << (8 * (index & 7)));
+    pub(super) fn marks(self) -> u64 {
+        self.0 & 0x1010_1010_1010_1010
+    }
+
+    /// Not zero if one of the bytes is an `e` or `E`, given the same: bit 6 tells these from the others.
+    #[inline(always)]
+    pub(super) fn exponents(self) -> u64 {
+        self.0 & 0x4040_4040_4040_4040
+    }
+
+    /// Without the byte whose [mark](Self::marks) `mark` is: what was before it moves up by one, and a zero comes in.
+    #[inline(always)]
+    pub(super) fn without(self, mark: u64) -> Self {
+        let below = (mark >> 4).wrapping_sub(1);
+        let above = (mark << 4).wrapping_neg();
         Self((self.0 & below) << 8 | self.0 & above)
     }
 
@@ -111,6 +149,49 @@ impl Word {
         let pairs = (self.0.wrapping_mul(PAIRS) >> 8) & 0x00ff_00ff_00ff_00ff;
         let fours = (pairs.wrapping_mul(FOURS) >> 16) & 0x0000_ffff_0000_ffff;
         fours.wrapping_mul(EIGHT) >> 32
+    }
+}
+
+/// The same with four bytes, for a remainder of at most four: a multiplication less, and constants half as long.
+#[derive(Clone, Copy)]
+pub(super) struct HalfWord(u32);
+
+impl HalfWord {
+    /// Bytes in a half-word.
+    pub(super) const LEN: usize = 4;
+
+    /// The four bytes from `at`.
+    ///
+    /// # Safety
+    ///
+    /// `at + 4 <= text.len()`. Checked in debug builds and under `jird_checked`.
+    #[inline(always)]
+    pub(super) unsafe fn load_unchecked(text: &[u8], at: usize) -> Self {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(text.get(at..).is_some_and(|text| text.len() >= Self::LEN));
+        }
+        // SAFETY: the caller's duty puts all four bytes in `text`; an array of bytes has no alignment.
+        let bytes = unsafe { text.as_ptr().add(at).cast::<[u8; 4]>().read() };
+        Self(u32::from_le_bytes(bytes) ^ ZEROS as u32)
+    }
+
+    /// Only the last `len` (1..=4) bytes, where they are.
+    #[inline(always)]
+    pub(super) fn last(self, len: usize) -> Self {
+        Self(self.0 & u32::MAX << (32_usize.wrapping_sub(8 * len) & 31))
+    }
+
+    /// As [`Word::marks`].
+    #[inline(always)]
+    pub(super) fn marks(self) -> u32 {
+        self.0 & 0x1010_1010
+    }
+
+    /// The number that the four digits make. Meaningless if one is no digit.
+    #[inline(always)]
+    pub(super) fn value(self) -> u32 {
+        let pairs = (self.0.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff;
+        pairs.wrapping_mul(1 + (100 << 16)) >> 16
     }
 }
 
@@ -141,10 +222,33 @@ mod tests {
                 let mut bytes = *b"01234589";
                 bytes[index] = byte;
                 let expected = if byte.is_ascii_digit() { 0 } else { 0x80 << (8 * index) };
-                assert_eq!(Word::load(&bytes, 0).nondigits(), expected, "{byte:#x} at {index}");
+                let found = Word::load(&bytes, 0).nondigits();
+                let exact = if byte.is_ascii() { u64::MAX } else { u64::MAX >> (56 - 8 * index) };
+                assert_eq!(found & exact, expected, "{byte:#x} at {index}");
+                // SAFETY: eight bytes from the first.
+                assert_eq!(unsafe { Word::load_unchecked(&bytes, 0) }.nondigits(), found);
+                // And what follows such a byte is still found.
+                bytes[7] = b'.';
+                assert_eq!(Word::load(&bytes, 0).nondigits() >> 63, 1);
             }
         }
         assert_eq!(Word::load(&[0xff; 8], 0).nondigits(), 0x8080_8080_8080_8080);
+    }
+
+    #[test]
+    fn the_marks_of_a_number_are_its_bytes_that_are_no_digits() {
+        for byte in *b"0123456789+-.eE" {
+            for index in 0..8 {
+                let mut bytes = *b"01234589";
+                bytes[index] = byte;
+                let word = Word::load(&bytes, 0);
+                assert_eq!(word.marks(), if byte.is_ascii_digit() { 0 } else { 0x10 << (8 * index) });
+                assert_eq!(word.exponents() != 0, matches!(byte, b'e' | b'E'));
+                // SAFETY: four bytes from the first.
+                let half = unsafe { HalfWord::load_unchecked(&bytes, 0) };
+                assert_eq!(u64::from(half.marks()), word.marks() & 0xffff_ffff);
+            }
+        }
     }
 
     #[test]
@@ -153,22 +257,27 @@ mod tests {
         for len in 1..=8 {
             let expected: u64 = std::str::from_utf8(&digits[..len]).unwrap().parse().unwrap();
             assert_eq!(Word::load(digits, 0).first(len).value(), expected);
-            assert_eq!(Word::load_head(&digits[..len], 0).first(len).value(), expected);
+            assert_eq!(Word::load_head(&digits[..len]).first(len).value(), expected);
             let expected: u64 = std::str::from_utf8(&digits[8 - len..]).unwrap().parse().unwrap();
             assert_eq!(Word::load(digits, 0).last(len).value(), expected);
+        }
+        for len in 1..=4 {
+            let expected: u32 = std::str::from_utf8(&digits[8 - len..]).unwrap().parse().unwrap();
+            // SAFETY: these are the last four bytes.
+            assert_eq!(unsafe { HalfWord::load_unchecked(digits, 4) }.last(len).value(), expected);
         }
         for index in 0..8 {
             let mut expected = digits.to_vec();
             expected.remove(index);
             let expected: u64 = String::from_utf8(expected).unwrap().parse().unwrap();
-            assert_eq!(Word::load(digits, 0).without(index).value(), expected);
+            assert_eq!(Word::load(digits, 0).without(0x10 << (8 * index)).value(), expected);
         }
     }
 
     #[test]
     fn a_short_load_has_no_digits_beyond_the_end() {
         for len in 0..8 {
-            let word = Word::load_head(&b"x1234567"[..=len], 1);
+            let word = Word::load_head(&b"1234567"[..len]);
             assert_eq!(word.digits(), len);
             assert_eq!(word.nondigits().count_ones() as usize, 8 - len);
         }

@@ -107,7 +107,8 @@ mod tests {
     #[test]
     fn a_pointer_that_leads_nowhere_finds_nothing() {
         let text = r#"{"foo":["bar"],"m~n":8}"#;
-        for pointer in ["foo", "/foo/1", "/foo/00", "/foo/-", "/foo/+0", "/foo/ 0", "/m~n", "/m~2n", "/foo/0/x", "/bar"] {
+        for pointer in ["foo", "/foo/1", "/foo/00", "/foo/-", "/foo/+0", "/foo/ 0", "/m~n", "/m~2n", "/foo/0/x", "/bar"]
+        {
             check(text, pointer, None);
         }
     }

@@ -5,7 +5,7 @@ use crate::path::{Path, Step};
 use crate::scan::ESCAPED;
 use crate::tape::Kind;
 use crate::text;
-use crate::walk::{Bracket, Build, Literal};
+use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
 
 /// The wanted paths of a record: path `i` fills slot `i`. Of members with the same key the first counts.
 ///
@@ -20,7 +20,7 @@ use crate::walk::{Bracket, Build, Literal};
 pub struct Projection {
     /// A trie of the paths; the root is node 0.
     nodes: Vec<Node>,
-    slots: usize,
+    paths: Vec<Path>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ const VALUE: &str = "value";
 impl Projection {
     /// The projection of these paths, in this order. The empty projection only counts records.
     pub fn new(paths: &[Path]) -> Self {
-        let mut projection = Self { nodes: vec![Node::default()], slots: paths.len() };
+        let mut projection = Self { nodes: vec![Node::default()], paths: paths.to_vec() };
         for (slot, path) in paths.iter().enumerate() {
             let node = path.steps().iter().fold(0, |node, step| projection.child(node, step));
             projection.nodes[node as usize].slots.push(slot);
@@ -52,7 +52,12 @@ impl Projection {
 
     /// The number of slots.
     pub fn slots(&self) -> usize {
-        self.slots
+        self.paths.len()
+    }
+
+    /// The wanted paths, slot by slot.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
     }
 
     /// The node below `node` by this step, made if it was not there.
@@ -140,18 +145,24 @@ pub(crate) struct Here {
 }
 
 /// What to go back to when a container closes, and what it is itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
     outside: Here,
     start: u32,
 }
 
+impl Default for Here {
+    fn default() -> Self {
+        Self { node: NOWHERE, index: 0, is_array: false }
+    }
+}
+
 impl<'p> Select<'p> {
     pub(crate) fn new(projection: &'p Projection) -> Self {
-        let outside = Here { node: NOWHERE, index: 0, is_array: false };
-        let found = vec![Slot::MISSING; projection.slots];
+        let outside = Here::default();
+        let found = vec![Slot::MISSING; projection.slots()];
         let met = vec![0; projection.nodes.len()];
-        Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.slots }
+        Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.slots() }
     }
 
     /// Begins a record; `is_object` says what its root is.
@@ -159,13 +170,18 @@ impl<'p> Select<'p> {
     pub(crate) fn begin(&mut self, is_object: bool) {
         self.found.fill(Slot::MISSING);
         self.record += 1;
-        self.here = Here { node: NOWHERE, index: 0, is_array: false };
+        self.here = Here::default();
         self.next = 0;
-        self.missing = self.projection.slots;
+        self.missing = self.projection.slots();
         if !is_object {
             let root = &self.projection.nodes[0];
             self.next = root.keys.iter().find(|(key, _)| &**key == VALUE).map_or(NOWHERE, |(_, node)| *node);
         }
+    }
+
+    #[cfg(jird_checked)]
+    pub(crate) fn projection(&self) -> &'p Projection {
+        self.projection
     }
 
     /// The slots of the record that was walked.
@@ -222,7 +238,12 @@ impl<'p> Select<'p> {
     }
 }
 
-impl Build for Select<'_> {
+impl<'p> Build for Select<'p> {
+    type Mark = Mark;
+    own_pen!(Select<'p>);
+}
+
+impl Pen for &mut Select<'_> {
     type Mark = Mark;
 
     #[inline(always)]
@@ -270,4 +291,7 @@ impl Build for Select<'_> {
             self.fill(node, Slot { kind: Some(kind), escaped: false, start: mark.start as usize, end });
         }
     }
+
+    #[inline(always)]
+    fn finish(self) {}
 }

@@ -15,8 +15,9 @@ pub(crate) fn first_fault(chunk: Chunk<'_>, found: &Found) -> Option<Error> {
 #[cold]
 fn locate_fault(chunk: Chunk<'_>, found: &Found) -> Option<Error> {
     let utf8 = if found.not_utf8 { not_utf8_at(chunk) } else { None };
-    // At the same offset the rule that comes first here is the one that is named.
-    let faults = [(utf8, ErrorKind::Utf8), (found.escape, ErrorKind::Escape), (found.control, ErrorKind::Control)];
+    // At the same offset the rule that comes first here is the one that is named. An escape comes before UTF-8, since a
+    // sequence that begins at the chunk's end is judged with the next chunk only.
+    let faults = [(found.escape, ErrorKind::Escape), (utf8, ErrorKind::Utf8), (found.control, ErrorKind::Control)];
     let (offset, kind) =
         faults.into_iter().filter_map(|(offset, kind)| Some((offset?, kind))).min_by_key(|(offset, _)| *offset)?;
     let kind = if offset == chunk.text.len() && kind == ErrorKind::Escape { ErrorKind::String } else { kind };
@@ -49,5 +50,5 @@ pub(crate) fn checked_str<'t>(text: &'t [u8], found: &Found, faulty: bool, end: 
         return core::str::from_utf8(text.get(..end)?).ok();
     }
     // SAFETY: the scan of the whole of `text` found it to be UTF-8.
-    Some(unsafe { core::str::from_utf8_unchecked(text) })
+    Some(unsafe { crate::text::trusted_str(text) })
 }

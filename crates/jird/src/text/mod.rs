@@ -10,13 +10,22 @@
 //! [`check_escape`] decides what is JSON. The others are memory-safe on anything, but only meaningful on what was
 //! checked.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "taking words apart is what happens here"
+)]
+#![allow(clippy::inline_always, reason = "a few instructions each, and the loops around them must see through them")]
+#![allow(clippy::needless_bitwise_bool, reason = "vector comparisons instead of branches")]
+
 mod escape;
 mod hex;
+mod room;
 mod swar;
 mod unescape;
 
 pub(crate) use escape::escape_into;
-pub(crate) use unescape::{check_escape, eq_unescaped, unescape, unescape_bytes};
+pub(crate) use unescape::{check_escape, eq_unescaped, unescape};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.
 pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {
@@ -28,4 +37,18 @@ pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {
         }
         at = found + 2;
     }
+}
+
+/// Bytes as `str`, checked only where unchecked accesses are.
+///
+/// # Safety
+/// `bytes` must be UTF-8.
+#[inline(always)]
+#[allow(unsafe_code, reason = "the one door through which checked bytes become text")]
+pub(crate) unsafe fn trusted_str(bytes: &[u8]) -> &str {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        return core::str::from_utf8(bytes).expect("pass one found this to be UTF-8");
+    }
+    // SAFETY: the caller's promise.
+    unsafe { core::str::from_utf8_unchecked(bytes) }
 }

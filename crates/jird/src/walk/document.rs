@@ -1,6 +1,6 @@
 //! Whole documents: pass one and pass two by turns, chunk by chunk, so that text and tokens stay in cache.
 
-use super::{Build, Open, Walk, Walked, walk_trusted};
+use super::{Build, Open, Pen, Walk, Walked, walk_trusted};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{BLOCK, Kernel};
 use crate::policy::Policy;
@@ -23,7 +23,7 @@ pub(crate) struct Reader<M> {
     open: Vec<Open<M>>,
 }
 
-impl<M: Copy> Reader<M> {
+impl<M: Copy + Default> Reader<M> {
     pub(crate) fn new(kernel: Kernel, policy: &Policy) -> Self {
         Self { kernel, chunk_bytes: CHUNK_BYTES, tokens: Tokens::default(), walk: Walk::new(policy), open: Vec::new() }
     }
@@ -67,7 +67,9 @@ impl<M: Copy> Reader<M> {
         let chunk = Chunk { text, from: 0, to: text.len() };
         self.kernel.scan(chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
         self.tokens.end_at(text.len());
-        walk_trusted(text, &self.tokens, &mut 0, &mut self.open, build, |_| false);
+        let mut pen = build.pen(self.tokens.len());
+        walk_trusted(text, &self.tokens, &mut 0, &mut self.open, &mut pen, |_| false);
+        pen.finish();
     }
 
     /// Walks what is left, up to the end or to the fault that pass one found; what the walk finds before that comes first.

@@ -3,7 +3,7 @@
 //! It tells the builder of a value that is well formed as a tree whatever the tokens are: brackets close what is open, a
 //! value without a key gets an empty one, a key without a value gets null, and everything still open closes at the end.
 
-use super::{Bracket, Build, Literal, is_space, trim_end};
+use super::{Bracket, Literal, Pen, is_space, trim_end};
 use crate::number::Class;
 use crate::scan::{END, ESCAPED, Tokens};
 
@@ -19,7 +19,7 @@ pub(crate) struct Open<M> {
 
 /// Walks the tokens of one value from `*at`, up to its end, the line's or the text's, and leaves `*at` behind the value's
 /// last token. Stops early when `enough` says so. Time and memory are linear in the tokens walked.
-pub(crate) fn walk_trusted<B: Build>(
+pub(crate) fn walk_trusted<B: Pen>(
     text: &[u8],
     tokens: &Tokens,
     at: &mut usize,
@@ -51,7 +51,9 @@ pub(crate) fn walk_trusted<B: Build>(
                 let end = string_end(text, start + 1, next);
                 let escaped = byte & ESCAPED != 0;
                 match open.last_mut() {
-                    Some(frame @ Open { bracket: Bracket::Object, keyed: false, .. }) if kind.get(*at) == Some(&b':') => {
+                    Some(frame @ Open { bracket: Bracket::Object, keyed: false, .. })
+                        if kind.get(*at) == Some(&b':') =>
+                    {
                         frame.keyed = true;
                         build.key(text, start + 1, end, escaped);
                     }
@@ -71,11 +73,14 @@ pub(crate) fn walk_trusted<B: Build>(
             b't' | b'f' | b'n' => {
                 value_comes(text, open, build, start);
                 empty = false;
-                build.literal(start, match byte {
-                    b't' => Literal::True,
-                    b'f' => Literal::False,
-                    _ => Literal::Null,
-                });
+                build.literal(
+                    start,
+                    match byte {
+                        b't' => Literal::True,
+                        b'f' => Literal::False,
+                        _ => Literal::Null,
+                    },
+                );
             }
             _ => {}
         }
@@ -92,7 +97,7 @@ pub(crate) fn walk_trusted<B: Build>(
 }
 
 /// Before a value: counts it, and gives it a key if it needs one.
-fn value_comes<B: Build>(text: &[u8], open: &mut [Open<B::Mark>], build: &mut B, start: usize) {
+fn value_comes<B: Pen>(text: &[u8], open: &mut [Open<B::Mark>], build: &mut B, start: usize) {
     if let Some(frame) = open.last_mut() {
         frame.count += 1;
         if frame.bracket == Bracket::Object && !core::mem::take(&mut frame.keyed) {
@@ -101,7 +106,7 @@ fn value_comes<B: Build>(text: &[u8], open: &mut [Open<B::Mark>], build: &mut B,
     }
 }
 
-fn close<B: Build>(open: &mut Vec<Open<B::Mark>>, build: &mut B, end: usize) {
+fn close<B: Pen>(open: &mut Vec<Open<B::Mark>>, build: &mut B, end: usize) {
     let Some(Open { mark, mut count, bracket, keyed }) = open.pop() else { return };
     if keyed {
         build.literal(end, Literal::Null);

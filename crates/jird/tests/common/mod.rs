@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 /// The folder named by `JIRD_CORPUS`, else `shared/corpus` beside the workspace or beside the folder that it is in.
 ///
 /// If there is none, says `skipped: corpus`, and the test passes; unless `JIRD_REQUIRE_ALL` is `1`: then it fails.
-pub fn corpus() -> Option<PathBuf> {
+#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
+pub(crate) fn corpus() -> Option<PathBuf> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let places = match std::env::var_os("JIRD_CORPUS") {
         Some(named) => vec![PathBuf::from(named)],

@@ -1,0 +1,100 @@
+// What every C++ peer shares with the Rust side: the table of functions and the fold.
+//
+// `bench/src/fold.rs` holds the same fold, word for word; `bench/src/peers/foreign.rs` the same table.
+#pragma once
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <memory>
+#include <vector>
+
+// What a visit computed. Sums, so that the order of an object's members does not matter.
+struct bench_fold {
+  uint64_t exact;  // strings, keys, integers, literals, containers
+  uint64_t reals;  // the bits of every float
+  double sum;      // the floats' absolute values, for peers whose last bit is off
+};
+
+// Every function that returns `const char *` answers null for "done", or the reason in static storage.
+// A null entry means that the peer does not do that task.
+struct bench_peer {
+  const char *(*version)();
+  void *(*make)();
+  void (*load)(void *self, const uint8_t *text, size_t length);  // appends one document
+  void (*refresh)(void *self);                                   // untimed, before each run over all documents
+  const char *(*dom)(void *self, size_t index, bench_fold *fold);
+  const char *(*parse)(void *self, size_t index);
+  const char *(*validate)(void *self, size_t index);
+  const char *(*partial)(void *self, size_t index, bench_fold *fold);
+  const char *(*scan)(void *self, size_t index, uint64_t *answer);
+  void (*free)(void *self);
+};
+
+namespace bench {
+
+constexpr uint64_t MULTIPLIER = 0x9E3779B97F4A7C15;
+constexpr uint64_t STRING = 0x5354, INTEGER = 0x494E, REAL = 0x5245, LITERAL = 0x4C49, CONTAINER = 0x434F;
+
+template <class T>
+inline T load(const uint8_t *at) {
+  T value;
+  memcpy(&value, at, sizeof value);
+  return value;
+}
+
+// One rotation and one exclusive-or per eight bytes: a chain, so that no compiler turns it into vectors.
+inline uint64_t words(const uint8_t *at, size_t length) {
+  uint64_t state = length;
+  if (length >= 8) {
+    const uint8_t *last = at + length - 8;
+    for (; at < last; at += 8) {
+      state = (state << 7 | state >> 57) ^ load<uint64_t>(at);
+    }
+    return (state << 7 | state >> 57) ^ load<uint64_t>(last);
+  }
+  if (length >= 4) {
+    return state ^ (uint64_t(load<uint32_t>(at)) << 32 | load<uint32_t>(at + length - 4));
+  }
+  if (length > 0) {
+    return state ^ (uint64_t(at[0]) << 32 | uint64_t(at[length / 2]) << 16 | at[length - 1]) << 8;
+  }
+  return state;
+}
+
+inline uint64_t mix(uint64_t word, uint64_t tag) {
+  uint64_t product = (word ^ tag) * MULTIPLIER;
+  return product ^ product >> 29;
+}
+
+struct Fold : bench_fold {
+  Fold() : bench_fold{0, 0, 0} {}
+  void string(const char *at, size_t length) { exact += mix(words((const uint8_t *)at, length), STRING); }
+  void integer(int64_t value) { exact += mix(uint64_t(value), INTEGER); }
+  void integer(uint64_t value) { exact += mix(value, INTEGER); }
+  void real(double value) {
+    if (value == 0) return integer(uint64_t(0));
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    reals += mix(bits, REAL);
+    sum += fabs(value);
+  }
+  void literal(uint64_t which) { exact += mix(which, LITERAL); }  // 0 null, 1 false, 2 true
+  void container(uint64_t members) { exact += mix(members, CONTAINER); }
+};
+
+// A document in a buffer of its own with readable (and writable) bytes behind it.
+struct Padded {
+  static constexpr size_t PADDING = 64;
+  std::unique_ptr<uint8_t[]> bytes;
+  size_t length;
+  Padded(const uint8_t *text, size_t length) : bytes(new uint8_t[length + PADDING]()), length(length) {
+    memcpy(bytes.get(), text, length);
+  }
+  // For in-situ parsers: undoes what the last parse wrote.
+  void restore(const Padded &original) { memcpy(bytes.get(), original.bytes.get(), length + PADDING); }
+};
+
+}  // namespace bench

@@ -1,0 +1,168 @@
+//! What a visit computes: one checksum over everything that a document holds.
+//!
+//! `peers/peer.h` holds the same fold for the C++ peers. It is cheap beside parsing (a rotation and an exclusive-or per
+//! eight bytes of text, a multiplication per value), and a chain of dependent steps, so that a build with more vector
+//! instructions does not get it for less. Values are summed: the order of an object's members does not matter, since
+//! `serde_json::Value` sorts them.
+
+use serde::{Deserialize, Serialize};
+
+/// The checksum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Fold {
+    /// Strings, keys, integers, literals and containers.
+    exact: u64,
+    /// The bits of every float.
+    reals: u64,
+    /// The floats' absolute values, for peers whose last bit is off.
+    sum: f64,
+}
+
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+const STRING: u64 = 0x5354;
+const INTEGER: u64 = 0x494E;
+const REAL: u64 = 0x5245;
+const LITERAL: u64 = 0x4C49;
+const CONTAINER: u64 = 0x434F;
+
+impl Fold {
+    /// A decoded string or key.
+    #[inline]
+    pub(crate) fn string(&mut self, text: &str) {
+        self.exact = self.exact.wrapping_add(mix(words(text.as_bytes()), STRING));
+    }
+
+    /// An integer that fits 64 bits with a sign.
+    #[inline]
+    pub(crate) fn integer(&mut self, value: i64) {
+        self.unsigned(value.cast_unsigned());
+    }
+
+    /// An integer that fits 64 bits without a sign.
+    #[inline]
+    pub(crate) fn unsigned(&mut self, value: u64) {
+        self.exact = self.exact.wrapping_add(mix(value, INTEGER));
+    }
+
+    /// A number with a point or an exponent. Zeros count as integers: for some peers `-0` is a float, for some not.
+    #[inline]
+    pub(crate) fn real(&mut self, value: f64) {
+        if value == 0.0 {
+            return self.unsigned(0);
+        }
+        self.reals = self.reals.wrapping_add(mix(value.to_bits(), REAL));
+        self.sum += value.abs();
+    }
+
+    /// `null`.
+    #[inline]
+    pub(crate) fn null(&mut self) {
+        self.exact = self.exact.wrapping_add(mix(0, LITERAL));
+    }
+
+    /// `false` or `true`.
+    #[inline]
+    pub(crate) fn boolean(&mut self, value: bool) {
+        self.exact = self.exact.wrapping_add(mix(1 + u64::from(value), LITERAL));
+    }
+
+    /// An object or array and how many members it has.
+    #[inline]
+    pub(crate) fn container(&mut self, members: usize) {
+        self.exact = self.exact.wrapping_add(mix(members as u64, CONTAINER));
+    }
+
+    /// Adds what was computed over another document.
+    #[inline]
+    pub(crate) fn add(&mut self, other: Fold) {
+        self.exact = self.exact.wrapping_add(other.exact);
+        self.reals = self.reals.wrapping_add(other.reals);
+        self.sum += other.sum;
+    }
+
+    /// What a C++ peer computed.
+    pub(crate) fn from_parts(exact: u64, reals: u64, sum: f64) -> Self {
+        Self { exact, reals, sum }
+    }
+
+    /// Compares with the reference.
+    pub(crate) fn agrees(self, reference: Self) -> Agreement {
+        if self.exact != reference.exact {
+            return Agreement::Differs;
+        }
+        if self.reals == reference.reals {
+            return Agreement::Exact;
+        }
+        let close = (self.sum - reference.sum).abs() <= reference.sum * 1e-9;
+        if close { Agreement::NearlyFloats } else { Agreement::Differs }
+    }
+}
+
+/// How two folds compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// Everything is equal, every bit of every float included.
+    Exact,
+    /// Everything is equal but the last bits of some floats.
+    NearlyFloats,
+    /// Something is different.
+    Differs,
+}
+
+#[inline]
+fn words(text: &[u8]) -> u64 {
+    let state = text.len() as u64;
+    if let Some(last) = text.last_chunk() {
+        let (chunks, _) = text[..text.len() - 1].as_chunks::<8>();
+        let chained = chunks.iter().fold(state, |state, chunk| state.rotate_left(7) ^ u64::from_le_bytes(*chunk));
+        return chained.rotate_left(7) ^ u64::from_le_bytes(*last);
+    }
+    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+        return state ^ (u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)));
+    }
+    match text {
+        [] => state,
+        [first, .., last] => state ^ (short(*first, text[text.len() / 2], *last)),
+        [only] => state ^ short(*only, *only, *only),
+    }
+}
+
+#[inline]
+fn short(first: u8, middle: u8, last: u8) -> u64 {
+    (u64::from(first) << 32 | u64::from(middle) << 16 | u64::from(last)) << 8
+}
+
+#[inline]
+fn mix(word: u64, tag: u64) -> u64 {
+    let product = (word ^ tag).wrapping_mul(MULTIPLIER);
+    product ^ product >> 29
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_a_text_counts() {
+        for len in 1..40 {
+            let text = vec![b'a'; len];
+            for at in 0..len {
+                let mut changed = text.clone();
+                changed[at] = b'b';
+                assert_ne!(words(&text), words(&changed), "byte {at} of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_float_that_is_one_bit_off_is_told_from_a_wrong_one() {
+        let fold = |value| {
+            let mut fold = Fold::default();
+            fold.real(value);
+            fold
+        };
+        assert_eq!(fold(0.1).agrees(fold(0.1)), Agreement::Exact);
+        assert_eq!(fold(0.1f64.next_up()).agrees(fold(0.1)), Agreement::NearlyFloats);
+        assert_eq!(fold(0.2).agrees(fold(0.1)), Agreement::Differs);
+    }
+}

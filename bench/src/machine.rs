@@ -1,0 +1,79 @@
+//! Where and of what the figures were made.
+
+use std::fs;
+use std::process::Command;
+
+use serde::Serialize;
+
+/// Written beside every table.
+#[derive(Debug, Serialize)]
+pub(crate) struct Machine {
+    pub(crate) date: String,
+    pub(crate) commit: String,
+    pub(crate) cpu: String,
+    pub(crate) cpus: usize,
+    /// The instruction sets that peers choose by.
+    pub(crate) features: Vec<String>,
+    pub(crate) memory_bytes: u64,
+    pub(crate) system: String,
+    pub(crate) allocator: String,
+    pub(crate) rustc: &'static str,
+    pub(crate) rust_profile: &'static str,
+    pub(crate) rust_flags: &'static str,
+    pub(crate) cxx: &'static str,
+    pub(crate) cxx_flags: &'static str,
+    /// One-minute load when the run began: above 0.2 or so, somebody else was working.
+    pub(crate) load_before: f64,
+    pub(crate) load_after: f64,
+}
+
+impl Machine {
+    /// Looks around.
+    pub(crate) fn here() -> Self {
+        let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let field = |name: &str| {
+            let line = cpuinfo.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+            line.split_once(':').map(|(_, value)| value.trim().to_owned()).unwrap_or_default()
+        };
+        let wanted = ["sse4_2", "pclmulqdq", "avx2", "bmi2", "avx512bw", "avx512vbmi", "avx512_vbmi2"];
+        let flags = field("flags");
+        Self {
+            date: output("date", &["-u", "+%FT%TZ"]),
+            commit: output("git", &["-C", env!("CARGO_MANIFEST_DIR"), "describe", "--always", "--dirty"]),
+            cpu: format!("{} family {} model {}", field("model name"), field("cpu family"), field("model\t")),
+            cpus: std::thread::available_parallelism().map_or(0, usize::from),
+            features: flags.split(' ').filter(|flag| wanted.contains(flag)).map(str::to_owned).collect(),
+            memory_bytes: memory_bytes(),
+            system: output("uname", &["-srm"]),
+            allocator: format!("malloc of {}", output("getconf", &["GNU_LIBC_VERSION"])),
+            rustc: env!("BENCH_RUSTC"),
+            rust_profile: env!("BENCH_PROFILE"),
+            rust_flags: env!("BENCH_RUST_FLAGS"),
+            cxx: env!("BENCH_CXX"),
+            cxx_flags: env!("BENCH_CXX_FLAGS"),
+            load_before: load(),
+            load_after: f64::NAN,
+        }
+    }
+
+    /// Notes the load at the end.
+    pub(crate) fn finished(&mut self) {
+        self.load_after = load();
+    }
+}
+
+fn output(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&output).trim().to_owned()
+}
+
+fn memory_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kilobytes = text.split_whitespace().nth(1).and_then(|word| word.parse::<u64>().ok());
+    kilobytes.unwrap_or_default() * 1024
+}
+
+fn load() -> f64 {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)
+}

@@ -1,0 +1,120 @@
+//! What was typed.
+
+use std::path::PathBuf;
+
+use crate::peer::Build;
+use crate::peers::{self, Entry};
+use crate::task::Task;
+
+/// The command line, checked.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) tasks: Vec<Task>,
+    /// Empty: all.
+    peers: Vec<String>,
+    /// Empty: all.
+    documents: Vec<String>,
+    pub(crate) rounds: usize,
+    pub(crate) milliseconds: u64,
+    pub(crate) native: bool,
+    pub(crate) kernel: Option<String>,
+    pub(crate) bars: bool,
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) events: Option<PathBuf>,
+    pub(crate) jird: Option<PathBuf>,
+    pub(crate) serve: Option<String>,
+}
+
+/// What `--help` prints.
+pub(crate) const HELP: &str = "\
+The barometer: jird and its peers, interleaved.
+
+    cargo run --release -p bench -- [OPTIONS]
+
+    --task LIST        of dom, validate, partial, small, error, scan, query   [all]
+    --peer LIST        of the peers' names; jird is one of them               [all]
+    --document LIST    of the inputs' names                                   [all]
+    --rounds N         interleaved rounds; medians are over these             [7]
+    --milliseconds N   length of one peer's batch within a round              [25]
+    --kernel NAME      forces jird's kernel
+    --default-only     leaves out the builds with -C target-cpu=native
+    --events FILE      the events of `query`                                  [generated once into target/]
+    --jird FILE        the jird of `query`                                    [built]
+    --bars             checks the bars; exit 1 if one is missed
+    --out FILE         writes everything as JSON
+
+The corpus is found by JIRD_CORPUS, or beside the workspace.
+";
+
+impl Options {
+    /// Parses the arguments that follow the program's name. `Err` is a message for people.
+    pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut options = Self {
+            tasks: Task::ALL.to_vec(),
+            peers: Vec::new(),
+            documents: Vec::new(),
+            rounds: 7,
+            milliseconds: 25,
+            native: true,
+            kernel: None,
+            bars: false,
+            out: None,
+            events: None,
+            jird: None,
+            serve: None,
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
+            match word.as_str() {
+                "--task" => options.tasks = list(&value()?).iter().map(|name| task(name)).collect::<Result<_, _>>()?,
+                "--peer" => options.peers = known_peers(list(&value()?))?,
+                "--document" => options.documents = list(&value()?),
+                "--rounds" => options.rounds = number(&value()?)?.max(1),
+                "--milliseconds" => options.milliseconds = number(&value()?)? as u64,
+                "--kernel" => options.kernel = Some(value()?),
+                "--default-only" => options.native = false,
+                "--events" => options.events = Some(value()?.into()),
+                "--jird" => options.jird = Some(value()?.into()),
+                "--bars" => options.bars = true,
+                "--out" => options.out = Some(value()?.into()),
+                "--serve" => options.serve = Some(value()?),
+                _ => return Err(format!("unknown option {word}\n\n{HELP}")),
+            }
+        }
+        Ok(options)
+    }
+
+    pub(crate) fn wants_peer(&self, name: &str) -> bool {
+        self.peers.is_empty() || self.peers.iter().any(|one| one == name)
+    }
+
+    pub(crate) fn wants_build(&self, build: Build) -> bool {
+        self.native || build != Build::Native
+    }
+
+    pub(crate) fn wants_input(&self, name: &str) -> bool {
+        self.documents.is_empty() || self.documents.iter().any(|one| one == name)
+    }
+}
+
+fn list(words: &str) -> Vec<String> {
+    words.split(',').map(str::to_owned).collect()
+}
+
+fn task(name: &str) -> Result<Task, String> {
+    Task::named(name).ok_or_else(|| format!("no task {name}"))
+}
+
+fn known_peers(names: Vec<String>) -> Result<Vec<String>, String> {
+    match names.iter().find(|name| Entry::named(name).is_none() && name.as_str() != "duckdb") {
+        None => Ok(names),
+        Some(name) => {
+            let all: Vec<_> = peers::ALL.iter().map(|entry| entry.name).collect();
+            Err(format!("no peer {name}; there are {}, duckdb", all.join(", ")))
+        }
+    }
+}
+
+fn number(word: &str) -> Result<usize, String> {
+    word.parse().map_err(|_| format!("{word} is no number"))
+}

@@ -1,0 +1,140 @@
+//! What every competitor implements, so that the tasks are written once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fold::Fold;
+
+/// A JSON library under test. It owns its documents, in whatever buffers it likes best.
+///
+/// Each method answers for the document with the given index in the order of loading. A task that a peer does not do
+/// keeps its default body.
+pub(crate) trait Peer {
+    /// The version, with what the peer chose at run time.
+    fn version(&self) -> String;
+
+    /// Untimed: forgets earlier documents and takes copies of these.
+    fn load(&mut self, documents: &[Vec<u8>]);
+
+    /// Untimed, before each run over all documents: restores what the last run overwrote.
+    fn refresh(&mut self) {}
+
+    /// Parses, then visits everything: decodes every string and key, converts every number.
+    fn dom(&mut self, _index: usize) -> Answer<Fold> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Parses into whatever the peer makes of a whole document, without visiting it.
+    fn parse(&mut self, _index: usize) -> Answer<()> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Checks a whole document.
+    fn validate(&mut self, _index: usize) -> Answer<()> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Reads eight fields of every tweet.
+    fn partial(&mut self, _index: usize) -> Answer<Fold> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Goes over the bytes once, as far as the peer has such a pass of its own.
+    fn scan(&mut self, _index: usize) -> Answer<u64> {
+        Err(Refusal::NotDone)
+    }
+}
+
+/// What a peer says to a document.
+pub(crate) type Answer<T> = Result<T, Refusal>;
+
+/// Why there is no answer. Without a message: making one would be charged to the failing side of `error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The peer has no such task.
+    NotDone,
+    /// The peer found the document bad.
+    Rejected,
+}
+
+impl Refusal {
+    /// For `map_err`.
+    pub(crate) fn rejected<E>(_error: E) -> Self {
+        Self::Rejected
+    }
+}
+
+/// The flags that a peer was built with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Build {
+    /// Rust's default flags.
+    Default,
+    /// `-C target-cpu=native`.
+    Native,
+    /// The C++ compiler with its own flags.
+    Cxx,
+}
+
+impl Build {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Native => "native",
+            Self::Cxx => "cxx",
+        }
+    }
+}
+
+/// The eight fields, shared by the peers that read them through serde.
+pub(crate) mod tweets {
+    use std::borrow::Cow;
+
+    use serde::Deserialize;
+
+    use crate::fold::Fold;
+
+    /// `twitter.json`, as far as the task reads it.
+    #[derive(Deserialize)]
+    pub(crate) struct Timeline<'a> {
+        #[serde(borrow)]
+        statuses: Vec<Tweet<'a>>,
+    }
+
+    #[derive(Deserialize)]
+    struct Tweet<'a> {
+        #[serde(borrow)]
+        created_at: Cow<'a, str>,
+        id: i64,
+        #[serde(borrow)]
+        text: Cow<'a, str>,
+        #[serde(borrow)]
+        user: User<'a>,
+        retweet_count: i64,
+        favorite_count: i64,
+    }
+
+    #[derive(Deserialize)]
+    struct User<'a> {
+        id: i64,
+        #[serde(borrow)]
+        screen_name: Cow<'a, str>,
+        followers_count: i64,
+    }
+
+    impl Timeline<'_> {
+        pub(crate) fn fold(&self) -> Fold {
+            let mut fold = Fold::default();
+            for tweet in &self.statuses {
+                fold.string(&tweet.created_at);
+                fold.integer(tweet.id);
+                fold.string(&tweet.text);
+                fold.integer(tweet.user.id);
+                fold.string(&tweet.user.screen_name);
+                fold.integer(tweet.user.followers_count);
+                fold.integer(tweet.retweet_count);
+                fold.integer(tweet.favorite_count);
+            }
+            fold
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `serde_json`: its `Value` and its typed reader. Default features, so its floats may be off by the last bit.
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::fold::Fold;
+use crate::peer::tweets::Timeline;
+use crate::peer::{Answer, Peer, Refusal};
+
+/// `serde_json::Value`.
+#[derive(Default)]
+pub(super) struct Tree {
+    documents: Vec<Vec<u8>>,
+}
+
+impl Tree {
+    fn read(&self, index: usize) -> Answer<Value> {
+        serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)
+    }
+}
+
+impl Peer for Tree {
+    fn version(&self) -> String {
+        version()
+    }
+
+    fn load(&mut self, documents: &[Vec<u8>]) {
+        self.documents = documents.to_vec();
+    }
+
+    fn dom(&mut self, index: usize) -> Answer<Fold> {
+        let mut fold = Fold::default();
+        visit(&self.read(index)?, &mut fold);
+        Ok(fold)
+    }
+
+    fn parse(&mut self, index: usize) -> Answer<()> {
+        self.read(index).map(drop)
+    }
+
+    fn validate(&mut self, index: usize) -> Answer<()> {
+        serde_json::from_slice::<IgnoredAny>(&self.documents[index]).map(drop).map_err(Refusal::rejected)
+    }
+
+    fn partial(&mut self, index: usize) -> Answer<Fold> {
+        let root = self.read(index)?;
+        let mut fold = Fold::default();
+        for tweet in root["statuses"].as_array().ok_or(Refusal::Rejected)? {
+            let user = &tweet["user"];
+            for text in [&tweet["created_at"], &tweet["text"], &user["screen_name"]] {
+                fold.string(text.as_str().ok_or(Refusal::Rejected)?);
+            }
+            let counts = [&tweet["retweet_count"], &tweet["favorite_count"], &user["followers_count"]];
+            for number in [&tweet["id"], &user["id"]].into_iter().chain(counts) {
+                fold.integer(number.as_i64().ok_or(Refusal::Rejected)?);
+            }
+        }
+        Ok(fold)
+    }
+}
+
+/// `serde_json::from_slice` into a struct of the wanted fields.
+#[derive(Default)]
+pub(super) struct Typed {
+    documents: Vec<Vec<u8>>,
+}
+
+impl Peer for Typed {
+    fn version(&self) -> String {
+        version()
+    }
+
+    fn load(&mut self, documents: &[Vec<u8>]) {
+        self.documents = documents.to_vec();
+    }
+
+    fn partial(&mut self, index: usize) -> Answer<Fold> {
+        let timeline: Timeline<'_> = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
+        Ok(timeline.fold())
+    }
+}
+
+fn visit(value: &Value, fold: &mut Fold) {
+    match value {
+        Value::Null => fold.null(),
+        Value::Bool(value) => fold.boolean(*value),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(value), _) => fold.integer(value),
+            (None, Some(value)) => fold.unsigned(value),
+            (None, None) => fold.real(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => fold.string(text),
+        Value::Array(elements) => {
+            for element in elements {
+                visit(element, fold);
+            }
+            fold.container(elements.len());
+        }
+        Value::Object(members) => {
+            for (key, value) in members {
+                fold.string(key);
+                visit(value, fold);
+            }
+            fold.container(members.len());
+        }
+    }
+}
+
+fn version() -> String {
+    env!("BENCH_SERDE_JSON_VERSION").to_owned()
+}

@@ -1,0 +1,208 @@
+//! `simd-json`: its tape (padded input, reused buffers), its borrowed value and its typed reader.
+//!
+//! It overwrites its input; the copy is restored outside the timing.
+
+use simd_json::{Buffers, INPUT_PADDING, Node, StaticNode, Tape, borrowed};
+
+use crate::fold::Fold;
+use crate::peer::tweets::Timeline;
+use crate::peer::{Answer, Peer, Refusal};
+
+/// The documents, and the copies that parsing overwrites.
+#[derive(Default)]
+struct Copies {
+    originals: Vec<Vec<u8>>,
+    copies: Vec<Vec<u8>>,
+}
+
+impl Copies {
+    fn load(&mut self, documents: &[Vec<u8>], padding: usize) {
+        self.originals = documents.to_vec();
+        for document in &mut self.originals {
+            document.resize(document.len() + padding, b' ');
+        }
+        self.copies.clone_from(&self.originals);
+    }
+
+    fn refresh(&mut self) {
+        for (copy, original) in self.copies.iter_mut().zip(&self.originals) {
+            copy.copy_from_slice(original);
+        }
+    }
+}
+
+/// The tape, its fastest form: `fill_tape_padded` with buffers and tape reused.
+pub(super) struct Flat {
+    text: Copies,
+    buffers: Buffers,
+    tape: Tape<'static>,
+}
+
+impl Default for Flat {
+    fn default() -> Self {
+        Self { text: Copies::default(), buffers: Buffers::default(), tape: Tape::null() }
+    }
+}
+
+impl Flat {
+    /// Parses one document and hands its tape to `read`.
+    fn with_tape<T>(&mut self, index: usize, read: impl FnOnce(&Tape<'_>) -> Option<T>) -> Answer<T> {
+        let copy = &mut self.text.copies[index];
+        let len = copy.len() - INPUT_PADDING;
+        let mut tape = std::mem::replace(&mut self.tape, Tape(Vec::new())).reset();
+        let parsed = simd_json::fill_tape_padded(copy, len, &mut self.buffers, &mut tape);
+        let answer = parsed.map_err(Refusal::rejected).and_then(|()| read(&tape).ok_or(Refusal::Rejected));
+        self.tape = tape.reset();
+        answer
+    }
+}
+
+impl Peer for Flat {
+    fn version(&self) -> String {
+        version()
+    }
+
+    fn load(&mut self, documents: &[Vec<u8>]) {
+        self.text.load(documents, INPUT_PADDING);
+    }
+
+    fn refresh(&mut self) {
+        self.text.refresh();
+    }
+
+    fn dom(&mut self, index: usize) -> Answer<Fold> {
+        self.with_tape(index, |tape| {
+            let mut fold = Fold::default();
+            tape.0.iter().for_each(|node| visit_node(node, &mut fold));
+            Some(fold)
+        })
+    }
+
+    fn parse(&mut self, index: usize) -> Answer<()> {
+        self.with_tape(index, |_| Some(()))
+    }
+
+    fn validate(&mut self, index: usize) -> Answer<()> {
+        self.parse(index)
+    }
+
+    fn partial(&mut self, index: usize) -> Answer<Fold> {
+        use simd_json::prelude::*;
+        self.with_tape(index, |tape| {
+            let mut fold = Fold::default();
+            let root = tape.as_value();
+            for tweet in &root.get("statuses")?.as_array()? {
+                let user = tweet.get("user")?;
+                for text in [tweet.get("created_at")?, tweet.get("text")?, user.get("screen_name")?] {
+                    fold.string(text.as_str()?);
+                }
+                let counts = [tweet.get("retweet_count")?, tweet.get("favorite_count")?, user.get("followers_count")?];
+                for number in [tweet.get("id")?, user.get("id")?].into_iter().chain(counts) {
+                    fold.integer(number.as_i64()?);
+                }
+            }
+            Some(fold)
+        })
+    }
+}
+
+/// The borrowed value, with its parse buffers reused.
+#[derive(Default)]
+pub(super) struct Borrowed {
+    text: Copies,
+    buffers: Buffers,
+}
+
+impl Peer for Borrowed {
+    fn version(&self) -> String {
+        version()
+    }
+
+    fn load(&mut self, documents: &[Vec<u8>]) {
+        self.text.load(documents, 0);
+    }
+
+    fn refresh(&mut self) {
+        self.text.refresh();
+    }
+
+    fn dom(&mut self, index: usize) -> Answer<Fold> {
+        let root = simd_json::to_borrowed_value_with_buffers(&mut self.text.copies[index], &mut self.buffers);
+        let mut fold = Fold::default();
+        visit_value(&root.map_err(Refusal::rejected)?, &mut fold);
+        Ok(fold)
+    }
+
+    fn parse(&mut self, index: usize) -> Answer<()> {
+        let root = simd_json::to_borrowed_value_with_buffers(&mut self.text.copies[index], &mut self.buffers);
+        root.map(drop).map_err(Refusal::rejected)
+    }
+}
+
+/// Its serde reader into a struct of the wanted fields.
+#[derive(Default)]
+pub(super) struct Typed {
+    text: Copies,
+    buffers: Buffers,
+}
+
+impl Peer for Typed {
+    fn version(&self) -> String {
+        version()
+    }
+
+    fn load(&mut self, documents: &[Vec<u8>]) {
+        self.text.load(documents, 0);
+    }
+
+    fn refresh(&mut self) {
+        self.text.refresh();
+    }
+
+    fn partial(&mut self, index: usize) -> Answer<Fold> {
+        let copy = &mut self.text.copies[index];
+        let timeline: Timeline<'_> =
+            simd_json::serde::from_slice_with_buffers(copy, &mut self.buffers).map_err(Refusal::rejected)?;
+        Ok(timeline.fold())
+    }
+}
+
+fn visit_node(node: &Node<'_>, fold: &mut Fold) {
+    match node {
+        Node::String(text) => fold.string(text),
+        Node::Object { len, .. } | Node::Array { len, .. } => fold.container(*len),
+        Node::Static(value) => visit_static(*value, fold),
+    }
+}
+
+fn visit_static(value: StaticNode, fold: &mut Fold) {
+    match value {
+        StaticNode::Null => fold.null(),
+        StaticNode::Bool(value) => fold.boolean(value),
+        StaticNode::I64(value) => fold.integer(value),
+        StaticNode::U64(value) => fold.unsigned(value),
+        StaticNode::F64(value) => fold.real(value),
+    }
+}
+
+fn visit_value(value: &borrowed::Value<'_>, fold: &mut Fold) {
+    match value {
+        borrowed::Value::Static(value) => visit_static(*value, fold),
+        borrowed::Value::String(text) => fold.string(text),
+        borrowed::Value::Array(elements) => {
+            elements.iter().for_each(|element| visit_value(element, fold));
+            fold.container(elements.len());
+        }
+        borrowed::Value::Object(members) => {
+            for (key, value) in members.iter() {
+                fold.string(key);
+                visit_value(value, fold);
+            }
+            fold.container(members.len());
+        }
+    }
+}
+
+fn version() -> String {
+    format!("{} ({})", env!("BENCH_SIMD_JSON_VERSION"), simd_json::Deserializer::algorithm())
+}

@@ -1,0 +1,165 @@
+//! `sonic-rs`: its `Value`, its lazy values and its typed reader.
+
+use serde::de::IgnoredAny;
+use sonic_rs::{JsonContainerTrait, JsonNumberTrait, JsonValueTrait, LazyValue, PointerTree, Value, ValueRef, pointer};
+
+use crate::fold::Fold;
+use crate::peer::tweets::Timeline;
+use crate::peer::{Answer, Peer, Refusal};
+
+/// `sonic_rs::Value`.
+#[derive(Default)]
+pub(super) struct Tree {
+    documents: Vec<Vec<u8>>,
+}
+
+impl Tree {
+    fn read(&self, index: usize) -> Answer<Value> {
+        sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)
+    }
+}
+
+impl Peer for Tree {
+    fn version(&self) -> String {
+        version()
+    }
+
+    fn load(&mut self, documents: &[Vec<u8>]) {
+        self.documents = documents.to_vec();
+    }
+
+    fn dom(&mut self, index: usize) -> Answer<Fold> {
+        let mut fold = Fold::default();
+        visit(&self.read(index)?, &mut fold);
+        Ok(fold)
+    }
+
+    fn parse(&mut self, index: usize) -> Answer<()> {
+        self.read(index).map(drop)
+    }
+
+    fn validate(&mut self, index: usize) -> Answer<()> {
+        self.parse(index)
+    }
+
+    fn partial(&mut self, index: usize) -> Answer<Fold> {
+        let root = self.read(index)?;
+        let mut fold = Fold::default();
+        for tweet in root["statuses"].as_array().ok_or(Refusal::Rejected)? {
+            let user = &tweet["user"];
+            for text in [&tweet["created_at"], &tweet["text"], &user["screen_name"]] {
+                fold.string(text.as_str().ok_or(Refusal::Rejected)?);
+            }
+            let counts = [&tweet["retweet_count"], &tweet["favorite_count"], &user["followers_count"]];
+            for number in [&tweet["id"], &user["id"]].into_iter().chain(counts) {
+                fold.integer(number.as_i64().ok_or(Refusal::Rejected)?);
+            }
+        }
+        Ok(fold)
+    }
+}
+
+/// `sonic_rs::get_many` over each lazy tweet; `IgnoredAny` to validate.
+pub(super) struct Lazy {
+    documents: Vec<Vec<u8>>,
+    fields: PointerTree,
+}
+
+impl Default for Lazy {
+    fn default() -> Self {
+        let mut fields = PointerTree::new();
+        for name in ["created_at", "text", "id", "retweet_count", "favorite_count"] {
+            fields.add_path([name]);
+        }
+        for name in ["screen_name", "id", "followers_count"] {
+            fields.add_path(pointer!["user", name].iter());
+        }
+        Self { documents: Vec::new(), fields }
+    }
+}
+
+impl Lazy {
+    fn tweet(&self, tweet: &LazyValue<'_>, fold: &mut Fold) -> Option<()> {
+        let values = sonic_rs::get_many(tweet.as_raw_str(), &self.fields).ok()?;
+        let value = |slot: usize| values[slot].as_ref();
+        for slot in [0, 1, 5] {
+            fold.string(value(slot)?.as_str()?);
+        }
+        for slot in [2, 3, 4, 6, 7] {
+            fold.integer(value(slot)?.as_i64()?);
+        }
+        Some(())
+    }
+}
+
+impl Peer for Lazy {
+    fn version(&self) -> String {
+        version()
+    }
+
+    fn load(&mut self, documents: &[Vec<u8>]) {
+        self.documents = documents.to_vec();
+    }
+
+    fn validate(&mut self, index: usize) -> Answer<()> {
+        sonic_rs::from_slice::<IgnoredAny>(&self.documents[index]).map(drop).map_err(Refusal::rejected)
+    }
+
+    fn partial(&mut self, index: usize) -> Answer<Fold> {
+        let tweets = sonic_rs::get_from_slice(&self.documents[index], ["statuses"]).map_err(Refusal::rejected)?;
+        let mut fold = Fold::default();
+        for tweet in tweets.into_array_iter().ok_or(Refusal::Rejected)? {
+            self.tweet(&tweet.map_err(Refusal::rejected)?, &mut fold).ok_or(Refusal::Rejected)?;
+        }
+        Ok(fold)
+    }
+}
+
+/// `sonic_rs::from_slice` into a struct of the wanted fields.
+#[derive(Default)]
+pub(super) struct Typed {
+    documents: Vec<Vec<u8>>,
+}
+
+impl Peer for Typed {
+    fn version(&self) -> String {
+        version()
+    }
+
+    fn load(&mut self, documents: &[Vec<u8>]) {
+        self.documents = documents.to_vec();
+    }
+
+    fn partial(&mut self, index: usize) -> Answer<Fold> {
+        let timeline: Timeline<'_> = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
+        Ok(timeline.fold())
+    }
+}
+
+fn visit(value: &Value, fold: &mut Fold) {
+    match value.as_ref() {
+        ValueRef::Null => fold.null(),
+        ValueRef::Bool(value) => fold.boolean(value),
+        ValueRef::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(value), _) => fold.integer(value),
+            (None, Some(value)) => fold.unsigned(value),
+            (None, None) => fold.real(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        ValueRef::String(text) => fold.string(text),
+        ValueRef::Array(elements) => {
+            elements.iter().for_each(|element| visit(element, fold));
+            fold.container(elements.len());
+        }
+        ValueRef::Object(members) => {
+            for (key, value) in members {
+                fold.string(key);
+                visit(value, fold);
+            }
+            fold.container(members.len());
+        }
+    }
+}
+
+fn version() -> String {
+    env!("BENCH_SONIC_RS_VERSION").to_owned()
+}

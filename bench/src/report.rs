@@ -1,0 +1,214 @@
+//! Tables for people; everything else is in the JSON.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::bars::Bar;
+use crate::machine::Machine;
+use crate::peer::Build;
+use crate::peers::{self, Entry};
+use crate::row::{Measured, Outcome, Row, best, geometric_mean, quantile};
+use crate::task::Task;
+
+/// What `--out` writes.
+#[derive(Serialize)]
+pub(crate) struct Report<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) command: String,
+    pub(crate) peers: Vec<PeerReport>,
+    pub(crate) rows: &'a [Row],
+    pub(crate) bars: &'a [Bar],
+}
+
+/// A peer's part of the JSON.
+#[derive(Serialize)]
+pub(crate) struct PeerReport {
+    pub(crate) name: &'static str,
+    pub(crate) build: Build,
+    pub(crate) version: String,
+    pub(crate) note: &'static str,
+    /// Task and words.
+    pub(crate) shortfalls: Vec<(&'static str, &'static str)>,
+    /// What it accepted or refused against RFC 8259.
+    pub(crate) wrong_verdicts: Vec<String>,
+}
+
+/// Everything about one task.
+pub(crate) fn table(rows: &[Row], task: Task) -> String {
+    let mut text = format!("\n{}: {}\n\n", task.name(), task.question());
+    match task {
+        Task::Query => query_table(&mut text, rows),
+        Task::Small | Task::Partial => list(&mut text, rows, task),
+        Task::Error => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
+        Task::Dom | Task::Validate | Task::Scan => matrix(&mut text, rows, task, "GB/s", Measured::speed),
+    }
+    footnotes(&mut text, rows, task);
+    text
+}
+
+/// The bars, one a line.
+pub(crate) fn bars(bars: &[Bar]) -> String {
+    let mut text = "\nbars\n\n".to_owned();
+    for bar in bars {
+        let verdict = if bar.holds() { "holds " } else { "MISSED" };
+        let value = bar.value.map_or("not measured".to_owned(), |value| format!("{value:.3}"));
+        let relation = if bar.at_most { "<=" } else { ">=" };
+        line(&mut text, format_args!("  {verdict}  {}: {value} {relation} {}", bar.text, bar.limit));
+    }
+    text
+}
+
+/// Inputs down, peers across, their geometric means and jird's ratio below.
+fn matrix(text: &mut String, rows: &[Row], task: Task, unit: &str, figure: impl Fn(&Measured) -> f64) {
+    let peers = present(rows, task);
+    let inputs: Vec<_> = task.inputs().iter().filter(|input| rows.iter().any(|row| row.input == **input)).collect();
+    let width = |peer: &str| peer.len().max(7) + 2;
+    let value = |input: &str, peer: &str| best(rows, task, input, peer).and_then(Row::measured).map(&figure);
+    let mut header = format!("{unit:<16.16}");
+    for peer in &peers {
+        write!(header, "{peer:>w$}", w = width(peer)).expect("writing to a String");
+    }
+    line(text, format_args!("{header}"));
+    for input in &inputs {
+        let mut cells = format!("{input:<16}");
+        for peer in &peers {
+            let cell = best(rows, task, input, peer).map_or(String::new(), |row| cell(row, &figure));
+            write!(cells, "{cell:>w$}", w = width(peer)).expect("writing to a String");
+        }
+        line(text, format_args!("{cells}"));
+    }
+    let mean = |peer: &str| geometric_mean(inputs.iter().filter_map(|input| value(input, peer)));
+    let jird_over = |peer: &str| {
+        let both = inputs.iter().filter_map(|input| Some(value(input, "jird")? / value(input, peer)?));
+        geometric_mean(both)
+    };
+    let jird_over_by_least = |peer: &str| {
+        let least = |input: &str, peer: &str| Some(best(rows, task, input, peer)?.measured()?.least_ns);
+        geometric_mean(inputs.iter().filter_map(|input| Some(least(input, peer)? / least(input, "jird")?)))
+    };
+    let mut summary = |name: &str, figure: &dyn Fn(&str) -> f64| {
+        let mut cells = format!("{name:<16}");
+        for peer in &peers {
+            let figure = figure(peer);
+            let cell = if figure.is_nan() { "-".to_owned() } else { format!("{figure:.2} ") };
+            write!(cells, "{cell:>w$}", w = width(peer)).expect("writing to a String");
+        }
+        line(text, format_args!("{cells}"));
+    };
+    summary("geometric mean", &mean);
+    if task != Task::Error {
+        summary("jird is times", &jird_over);
+        summary("by fastest runs", &jird_over_by_least);
+    }
+}
+
+/// A figure, marked if the native build made it.
+fn cell(row: &Row, figure: impl Fn(&Measured) -> f64) -> String {
+    match row.measured() {
+        Some(measured) => format!("{:.2}{}", figure(measured), if row.build == Build::Native { "n" } else { " " }),
+        None => "FAILED".to_owned(),
+    }
+}
+
+/// Peers down, for tasks with one input.
+fn list(text: &mut String, rows: &[Row], task: Task) {
+    line(text, format_args!("{:<18}{:>10}{:>14}{:>14}{:>10}", "", "GB/s", "ns/document", "jird is times", "spread"));
+    for input in task.inputs() {
+        let jird = best(rows, task, input, "jird").and_then(Row::measured).map(|measured| measured.median_ns);
+        for peer in present(rows, task) {
+            let Some(row) = best(rows, task, input, peer) else { continue };
+            let Some(measured) = row.measured() else {
+                line(text, format_args!("{peer:<18}{:>10}", "FAILED"));
+                continue;
+            };
+            let each = measured.median_ns / measured.documents as f64;
+            let ratio = jird.map_or("-".to_owned(), |jird| format!("{:.2}", measured.median_ns / jird));
+            let speed = cell(row, Measured::speed);
+            let spread = format!("±{:.1} %", measured.spread * 100.0);
+            line(text, format_args!("{peer:<18}{speed:>10}{each:>14.0}{ratio:>14}{spread:>10}"));
+        }
+    }
+}
+
+fn query_table(text: &mut String, rows: &[Row]) {
+    line(
+        text,
+        format_args!(
+            "{:<10}{:<10}{:>10}{:>10}{:>12}{:>8}{:>10}{:>10}",
+            "query", "peer", "s", "inside s", "hits", "MB", "spread", "MB/s"
+        ),
+    );
+    for row in rows.iter().filter(|row| row.task == Task::Query) {
+        let Some(measured) = row.measured() else {
+            line(text, format_args!("{:<10}{:<10}{:>10}", row.input, row.peer, "FAILED"));
+            continue;
+        };
+        let process = measured.process.clone().unwrap_or_default();
+        let inside = quantile(&process.inside_rounds_ns, 0.5) / 1e9;
+        let inside = if inside.is_nan() { "-".to_owned() } else { format!("{inside:.3}") };
+        line(
+            text,
+            format_args!(
+                "{:<10}{:<10}{:>10.3}{:>10}{:>12}{:>8.0}{:>10}{:>10.0}",
+                row.input,
+                row.peer,
+                measured.median_ns / 1e9,
+                inside,
+                process.hits,
+                process.resident_bytes_max as f64 / 1e6,
+                format!("±{:.1} %", measured.spread * 100.0),
+                measured.speed() * 1e3,
+            ),
+        );
+    }
+}
+
+/// What each peer does not do, what failed and why, and how noisy it was.
+fn footnotes(text: &mut String, rows: &[Row], task: Task) {
+    text.push('\n');
+    let mine = || rows.iter().filter(|row| row.task == task);
+    for entry in peers::ALL.iter().filter(|entry| mine().any(|row| row.peer == entry.name)) {
+        let mut words = entry.caveats(task);
+        let inexact = |row: &Row| row.measured().is_some_and(|measured| measured.floats_inexact);
+        if task != Task::Dom && mine().any(|row| row.peer == entry.name && inexact(row)) {
+            words.push("some floats are off by the last bit");
+        }
+        if !words.is_empty() {
+            line(text, format_args!("  {}: {}", entry.name, words.join("; ")));
+        }
+    }
+    let mut reasons: Vec<(String, &str)> = Vec::new();
+    for row in mine() {
+        if let Outcome::Failed(reason) = &row.outcome {
+            let who = format!("{} ({})", row.peer, row.build.name());
+            if !reasons.iter().any(|(other, words)| *other == who && words == reason) {
+                reasons.push((who, reason));
+            }
+        }
+    }
+    for (who, reason) in reasons {
+        line(text, format_args!("  FAILED {who}: {reason}"));
+    }
+    if mine().any(|row| row.build == Build::Native) {
+        line(text, format_args!("  n: the build with -C target-cpu=native was the better one"));
+    }
+    let spreads: Vec<_> = mine().filter_map(Row::measured).map(|measured| measured.spread).collect();
+    let (usual, worst) = (quantile(&spreads, 0.5) * 100.0, quantile(&spreads, 1.0) * 100.0);
+    line(
+        text,
+        format_args!(
+            "  spread (half the quartile distance of the rounds): {usual:.1} % usually, {worst:.1} % at worst"
+        ),
+    );
+}
+
+/// The peers that have rows, in the order of the list.
+fn present(rows: &[Row], task: Task) -> Vec<&'static str> {
+    let has = |entry: &&Entry| rows.iter().any(|row| row.task == task && row.peer == entry.name);
+    peers::ALL.iter().filter(has).map(|entry| entry.name).collect()
+}
+
+fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+    writeln!(text, "{words}").expect("writing to a String");
+}

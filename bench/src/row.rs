@@ -1,0 +1,146 @@
+//! One peer, in one build, at one task, on one input.
+
+use serde::Serialize;
+
+use crate::peer::Build;
+use crate::task::Task;
+
+/// A line of the raw results.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) task: Task,
+    pub(crate) input: String,
+    pub(crate) peer: String,
+    pub(crate) build: Build,
+    pub(crate) outcome: Outcome,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Outcome {
+    Measured(Measured),
+    /// Missing, not built, wrong, or dead: the reason.
+    Failed(String),
+}
+
+/// The timings.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) bytes: usize,
+    pub(crate) documents: usize,
+    /// Some floats differed from the reference in their last bits.
+    pub(crate) floats_inexact: bool,
+    /// The median of each round's batch, in nanoseconds per run over the whole input.
+    pub(crate) rounds_ns: Vec<f64>,
+    /// The same for the broken document; only `error` has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) failed_rounds_ns: Vec<f64>,
+    /// The fastest run of all.
+    pub(crate) least_ns: f64,
+    /// Timed runs in all rounds together.
+    pub(crate) runs: usize,
+    /// Of the rounds.
+    pub(crate) median_ns: f64,
+    /// Half the distance between the quartiles of the rounds, over their median.
+    pub(crate) spread: f64,
+    /// What only `query` has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) process: Option<Process>,
+}
+
+/// What only whole processes have.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Process {
+    /// Records in the answer.
+    pub(crate) hits: u64,
+    /// The largest maximum resident size of all runs.
+    pub(crate) resident_bytes_max: u64,
+    /// The times without start-up, where the process told them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) inside_rounds_ns: Vec<f64>,
+}
+
+impl Measured {
+    /// Computes the figures that follow from the rounds.
+    pub(crate) fn summed_up(mut self) -> Self {
+        self.median_ns = quantile(&self.rounds_ns, 0.5);
+        self.spread = (quantile(&self.rounds_ns, 0.75) - quantile(&self.rounds_ns, 0.25)) / 2.0 / self.median_ns;
+        self
+    }
+
+    /// Input bytes per nanosecond, which is GB/s.
+    pub(crate) fn speed(&self) -> f64 {
+        self.bytes as f64 / self.median_ns
+    }
+
+    /// Time of a refusal over the time of a good parse; the median of the rounds' ratios.
+    pub(crate) fn refusal_ratio(&self) -> f64 {
+        let ratios: Vec<_> = self.failed_rounds_ns.iter().zip(&self.rounds_ns).map(|(bad, good)| bad / good).collect();
+        quantile(&ratios, 0.5)
+    }
+}
+
+impl Row {
+    pub(crate) fn measured(&self) -> Option<&Measured> {
+        match &self.outcome {
+            Outcome::Measured(measured) => Some(measured),
+            Outcome::Failed(_) => None,
+        }
+    }
+}
+
+/// The peer's better build at one task and input, or its failure.
+pub(crate) fn best<'a>(rows: &'a [Row], task: Task, input: &str, peer: &str) -> Option<&'a Row> {
+    let mine = rows.iter().filter(|row| row.task == task && row.input == input && row.peer == peer);
+    mine.min_by(|a, b| time(a).total_cmp(&time(b)))
+}
+
+fn time(row: &Row) -> f64 {
+    row.measured().map_or(f64::INFINITY, |measured| measured.median_ns)
+}
+
+/// Linear between neighbours; NaN of nothing.
+pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let at = share * last as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and `last`")]
+    let (low, high) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    low + (high - low) * at.fract()
+}
+
+/// NaN of nothing.
+pub(crate) fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0);
+    for value in values {
+        sum += value.ln();
+        count += 1;
+    }
+    (sum / f64::from(count)).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_lie_between_neighbours() {
+        assert!((quantile(&[3.0, 1.0, 2.0], 0.5) - 2.0).abs() < 1e-12);
+        assert!((quantile(&[1.0, 2.0], 0.5) - 1.5).abs() < 1e-12);
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+
+    #[test]
+    fn the_better_build_is_the_faster_one_that_did_not_fail() {
+        let row = |build, outcome| Row { task: Task::Dom, input: "x".into(), peer: "p".into(), build, outcome };
+        let measured = |median_ns| Outcome::Measured(Measured { median_ns, ..Measured::default() });
+        let rows = [
+            row(Build::Default, measured(2.0)),
+            row(Build::Native, measured(1.0)),
+            row(Build::Cxx, Outcome::Failed("no".into())),
+        ];
+        assert_eq!(best(&rows, Task::Dom, "x", "p").map(|row| row.build), Some(Build::Native));
+    }
+}

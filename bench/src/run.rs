@@ -1,0 +1,202 @@
+//! The interleaving: each round gives every peer one batch, and each round begins with another peer.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::fold::{Agreement, Fold};
+use crate::options::Options;
+use crate::peer::Build;
+use crate::peers::{self, Entry};
+use crate::row::{Measured, Outcome, Row};
+use crate::server::{Client, Request, Response};
+use crate::task::{self, Task};
+
+/// Peers that are running, or the reason why they are not.
+pub(crate) struct Field {
+    contestants: Vec<Contestant>,
+    kernel: Option<String>,
+}
+
+struct Contestant {
+    entry: &'static Entry,
+    build: Build,
+    binary: Result<PathBuf, String>,
+    client: Result<Client, String>,
+}
+
+impl Field {
+    /// Starts everyone who was asked for; builds the native binary first if it is needed.
+    pub(crate) fn start(options: &Options) -> Self {
+        let this = std::env::current_exe().map_err(|error| error.to_string());
+        let wanted = || peers::ALL.iter().filter(|entry| options.wants_peer(entry.name));
+        let any_native = options.native && wanted().any(|entry| entry.builds.contains(&Build::Native));
+        let native = if any_native { native_binary() } else { Err("left out".to_owned()) };
+        let mut field = Self { contestants: Vec::new(), kernel: options.kernel.clone() };
+        for entry in wanted() {
+            for &build in entry.builds.iter().filter(|build| options.wants_build(**build)) {
+                let binary = if build == Build::Native { native.clone() } else { this.clone() };
+                let client = Err("not started".to_owned());
+                let mut contestant = Contestant { entry, build, binary, client };
+                contestant.restart(field.kernel.as_deref());
+                field.contestants.push(contestant);
+            }
+        }
+        field
+    }
+
+    /// Name, build and version (or failure) of everyone.
+    pub(crate) fn versions(&self) -> Vec<(&'static str, Build, String)> {
+        let version = |one: &Contestant| match &one.client {
+            Ok(client) => client.version.clone(),
+            Err(reason) => format!("failed: {reason}"),
+        };
+        self.contestants.iter().map(|one| (one.entry.name, one.build, version(one))).collect()
+    }
+
+    /// What each validator judges wrongly; nothing for peers that do not validate.
+    pub(crate) fn probe(&mut self) -> Vec<(&'static str, Vec<String>)> {
+        let mut table: Vec<(&'static str, Vec<String>)> = Vec::new();
+        for contestant in &mut self.contestants {
+            if table.iter().any(|(name, _)| *name == contestant.entry.name) {
+                continue;
+            }
+            if let Ok(Response::Probed { wrong }) = contestant.ask(&Request::Probe) {
+                table.push((contestant.entry.name, wrong));
+            }
+        }
+        table
+    }
+
+    /// All rounds of one task on one input.
+    pub(crate) fn measure(&mut self, task: Task, input: &str, options: &Options) -> Vec<Row> {
+        let reference = reference(task, input);
+        let mut rows = Vec::new();
+        let mut running = Vec::new();
+        for (index, contestant) in self.contestants.iter_mut().enumerate() {
+            contestant.restart_if_dead(self.kernel.as_deref());
+            let outcome = contestant.load(task, input, reference.as_ref());
+            let Some(outcome) = outcome.transpose() else { continue };
+            let row = contestant.row(task, input, outcome.map_or_else(Outcome::Failed, Outcome::Measured));
+            if row.measured().is_some() {
+                running.push((index, rows.len()));
+            }
+            rows.push(row);
+        }
+        for round in 0..options.rounds {
+            for turn in 0..running.len() {
+                let (contestant, row) = running[(turn + round) % running.len()];
+                self.contestants[contestant].batch(&mut rows[row], options.milliseconds);
+            }
+        }
+        for row in &mut rows {
+            if let Outcome::Measured(measured) = &mut row.outcome {
+                *measured = std::mem::take(measured).summed_up();
+            }
+        }
+        rows
+    }
+}
+
+impl Contestant {
+    fn restart(&mut self, kernel: Option<&str>) {
+        self.client = self.binary.clone().and_then(|binary| Client::start(&binary, self.entry.name, kernel));
+    }
+
+    /// A peer that died on one input gets another chance on the next.
+    fn restart_if_dead(&mut self, kernel: Option<&str>) {
+        if self.client.as_ref().is_err_and(|reason| reason.starts_with("died")) {
+            self.restart(kernel);
+        }
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Response, String> {
+        let client = self.client.as_mut().map_err(|reason| reason.clone())?;
+        let answer = client.ask(request);
+        if let Err(reason) = &answer {
+            self.client = Err(reason.clone());
+        }
+        answer
+    }
+
+    /// `Ok(None)` if the peer has no such task.
+    fn load(&mut self, task: Task, input: &str, reference: Result<&Fold, &String>) -> Result<Option<Measured>, String> {
+        let reference = reference.map_err(Clone::clone)?;
+        match self.ask(&Request::Load { task, input: input.to_owned() })? {
+            Response::NotDone => Ok(None),
+            Response::Loaded { fold, bytes, documents } => {
+                let agreement = fold.agrees(*reference);
+                if agreement == Agreement::Differs {
+                    return Err(format!("wrong answer: {fold:?} instead of {reference:?}"));
+                }
+                let floats_inexact = agreement == Agreement::NearlyFloats;
+                let least_ns = f64::INFINITY;
+                Ok(Some(Measured { bytes, documents, floats_inexact, least_ns, ..Measured::default() }))
+            }
+            Response::Failed { reason } => Err(reason),
+            other => Err(format!("unexpected answer: {other:?}")),
+        }
+    }
+
+    /// One batch into the row, unless it has failed by now.
+    fn batch(&mut self, row: &mut Row, milliseconds: u64) {
+        let Outcome::Measured(measured) = &mut row.outcome else { return };
+        match self.ask(&Request::Batch { milliseconds }) {
+            Ok(Response::Batch { lanes }) => {
+                measured.rounds_ns.push(lanes[0].median);
+                measured.failed_rounds_ns.extend(lanes.get(1).map(|lane| lane.median));
+                measured.least_ns = measured.least_ns.min(lanes[0].least);
+                measured.runs += lanes[0].runs;
+            }
+            Ok(other) => row.outcome = Outcome::Failed(format!("unexpected answer: {other:?}")),
+            Err(reason) => row.outcome = Outcome::Failed(reason),
+        }
+    }
+
+    fn row(&self, task: Task, input: &str, outcome: Outcome) -> Row {
+        Row { task, input: input.to_owned(), peer: self.entry.name.to_owned(), build: self.build, outcome }
+    }
+}
+
+/// The answer that all others must equal: simdjson's, whose floats are exact, or `serde_json`'s if it was not built.
+fn reference(task: Task, input: &str) -> Result<Fold, String> {
+    let documents = task::documents(input)?;
+    let make = |name| Entry::named(name).map(|entry| (entry.make)());
+    let peer = make("simdjson").and_then(Result::ok).or_else(|| make("serde_json").and_then(Result::ok));
+    let mut peer = peer.ok_or("no reference peer")?;
+    if task == Task::Scan {
+        return Ok(Fold::default());
+    }
+    peer.load(&documents);
+    peer.refresh();
+    task::run(task, &mut *peer, 0..documents.len()).map_err(|_| "the reference peer refuses the document".to_owned())
+}
+
+/// Builds this package with `-C target-cpu=native` into a folder of its own.
+fn native_binary() -> Result<PathBuf, String> {
+    let folder = target_folder()?.join("bench-native");
+    eprintln!("building the peers with -C target-cpu=native in {}", folder.display());
+    let status = cargo()
+        .args(["build", "--release", "--quiet", "--package", "bench", "--target-dir"])
+        .arg(&folder)
+        .env("RUSTFLAGS", "-C target-cpu=native")
+        .env("BENCH_WITHOUT_FOREIGN", "1")
+        .status()
+        .map_err(|error| format!("cargo: {error}"))?;
+    if status.success() { Ok(folder.join("release/bench")) } else { Err(format!("the native build failed: {status}")) }
+}
+
+/// Cargo, run in the workspace.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    for inherited in ["CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR"] {
+        command.env_remove(inherited);
+    }
+    command
+}
+
+/// The target folder that this binary lies in.
+pub(crate) fn target_folder() -> Result<PathBuf, String> {
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    this.ancestors().nth(2).map(PathBuf::from).ok_or_else(|| "not in a target folder".to_owned())
+}

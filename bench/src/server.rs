@@ -1,0 +1,233 @@
+//! One process per peer and build, told over a pipe what to load and when to run.
+//!
+//! So a peer's heap is its own, peers built with other flags take part in the same interleaving, and one that crashes
+//! loses its row and nothing else. Only one process works at a time; the others wait for their next line.
+
+use std::hint::black_box;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::fold::Fold;
+use crate::peer::{Peer, Refusal};
+use crate::peers::Entry;
+use crate::probe;
+use crate::task::{self, Task};
+
+/// What the barometer asks; one line of JSON each.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Request {
+    /// Load the input, run the task once and answer with what it computed.
+    Load { task: Task, input: String },
+    /// Warm up, then run for about this long.
+    Batch { milliseconds: u64 },
+    /// Which documents the validator judges wrongly.
+    Probe,
+}
+
+/// What the server answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Response {
+    /// The peer is there.
+    Ready { version: String },
+    /// The first run's answer.
+    Loaded { fold: Fold, bytes: usize, documents: usize },
+    /// The peer has no such task.
+    NotDone,
+    /// One lane, or two for `error`: the whole document and the broken one, alternating.
+    Batch { lanes: Vec<Lane> },
+    /// The names of the documents judged wrongly.
+    Probed { wrong: Vec<String> },
+    /// It could not be done.
+    Failed { reason: String },
+}
+
+/// The timings of one batch, in nanoseconds per run over the whole input.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Lane {
+    pub(crate) median: f64,
+    pub(crate) least: f64,
+    pub(crate) runs: usize,
+}
+
+/// The barometer's end of the pipe.
+pub(crate) struct Client {
+    child: Child,
+    requests: ChildStdin,
+    responses: BufReader<ChildStdout>,
+    pub(crate) version: String,
+}
+
+impl Client {
+    /// Starts `binary` as the server of one peer.
+    pub(crate) fn start(binary: &Path, peer: &str, kernel: Option<&str>) -> Result<Self, String> {
+        let mut command = Command::new(binary);
+        command.args(["--serve", peer]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        if let Some(kernel) = kernel {
+            command.env("JIRD_KERNEL", kernel);
+        }
+        let mut child = command.spawn().map_err(|error| format!("{}: {error}", binary.display()))?;
+        let requests = child.stdin.take().expect("piped above");
+        let responses = BufReader::new(child.stdout.take().expect("piped above"));
+        let mut client = Self { child, requests, responses, version: String::new() };
+        match client.receive()? {
+            Response::Ready { version } => client.version = version,
+            Response::Failed { reason } => return Err(reason),
+            other => return Err(format!("unexpected greeting: {other:?}")),
+        }
+        Ok(client)
+    }
+
+    /// Asks and waits. A dead server is an error that says so.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Response, String> {
+        let mut line = serde_json::to_string(request).map_err(|error| error.to_string())?;
+        line.push('\n');
+        self.requests.write_all(line.as_bytes()).map_err(|error| format!("the server is gone: {error}"))?;
+        self.receive()
+    }
+
+    fn receive(&mut self) -> Result<Response, String> {
+        let mut line = String::new();
+        let len = self.responses.read_line(&mut line).map_err(|error| error.to_string())?;
+        if len == 0 {
+            let end = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+            return Err(format!("died ({end})"));
+        }
+        serde_json::from_str(&line).map_err(|error| format!("{error} in {line:?}"))
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // It ends by itself when the pipe closes; killing spares the wait. It may be dead already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Serves one peer on standard input and output until the input ends.
+pub(crate) fn serve(entry: &Entry) -> std::io::Result<()> {
+    let made = (entry.make)();
+    let greeting = match &made {
+        Ok(peer) => Response::Ready { version: peer.version() },
+        Err(reason) => Response::Failed { reason: reason.clone() },
+    };
+    send(&greeting)?;
+    let Ok(peer) = made else { return Ok(()) };
+    let mut session = Session { peer, task: Task::Dom, documents: 0 };
+    for line in std::io::stdin().lock().lines() {
+        let response = match serde_json::from_str(&line?) {
+            Ok(request) => session.answer(request),
+            Err(error) => Response::Failed { reason: error.to_string() },
+        };
+        send(&response)?;
+    }
+    Ok(())
+}
+
+fn send(response: &Response) -> std::io::Result<()> {
+    let mut line = serde_json::to_string(response)?;
+    line.push('\n');
+    let mut output = std::io::stdout().lock();
+    output.write_all(line.as_bytes())?;
+    output.flush()
+}
+
+struct Session {
+    peer: Box<dyn Peer>,
+    task: Task,
+    /// How many documents count as good; a broken one may follow them.
+    documents: usize,
+}
+
+impl Session {
+    fn answer(&mut self, request: Request) -> Response {
+        match request {
+            Request::Load { task, input } => {
+                self.load(task, &input).unwrap_or_else(|reason| Response::Failed { reason })
+            }
+            Request::Batch { milliseconds } => self.batch(Duration::from_millis(milliseconds)),
+            Request::Probe => self.probe(),
+        }
+    }
+
+    /// Loads, runs once, and checks that a broken copy is refused where the task has a verdict.
+    fn load(&mut self, task: Task, input: &str) -> Result<Response, String> {
+        let mut documents = task::documents(input)?;
+        (self.task, self.documents) = (task, documents.len());
+        let bytes = documents.iter().map(Vec::len).sum();
+        let judges = matches!(task, Task::Validate | Task::Error);
+        if judges {
+            documents.push(task::broken(&documents[0]));
+        }
+        self.peer.load(&documents);
+        self.peer.refresh();
+        let fold = match task::run(task, &mut *self.peer, 0..self.documents) {
+            Ok(fold) => fold,
+            Err(Refusal::NotDone) => return Ok(Response::NotDone),
+            Err(Refusal::Rejected) => return Err("refuses the document".to_owned()),
+        };
+        if judges && self.broken().is_ok() {
+            return Err("accepts the broken document".to_owned());
+        }
+        Ok(Response::Loaded { fold, bytes, documents: self.documents })
+    }
+
+    fn broken(&mut self) -> Result<Fold, Refusal> {
+        task::run(self.task, &mut *self.peer, self.documents..self.documents + 1)
+    }
+
+    /// Two untimed runs, then timed ones until the time is used up.
+    fn batch(&mut self, budget: Duration) -> Response {
+        const RUNS_MIN: usize = 5;
+        const WARMING: usize = 2;
+        let mut lanes = vec![Vec::new(); if self.task == Task::Error { 2 } else { 1 }];
+        for _ in 0..WARMING {
+            for lane in 0..lanes.len() {
+                self.timed_run(lane);
+            }
+        }
+        let started = Instant::now();
+        while lanes[0].len() < RUNS_MIN || started.elapsed() < budget {
+            for (lane, samples) in lanes.iter_mut().enumerate() {
+                samples.push(self.timed_run(lane));
+            }
+        }
+        Response::Batch { lanes: lanes.into_iter().map(Lane::of).collect() }
+    }
+
+    fn timed_run(&mut self, lane: usize) -> f64 {
+        self.peer.refresh();
+        let range = if lane == 0 { 0..self.documents } else { self.documents..self.documents + 1 };
+        let started = Instant::now();
+        // What was computed is used; whether it is right was checked when the input was loaded.
+        let _ = black_box(task::run(black_box(self.task), &mut *self.peer, black_box(range)));
+        started.elapsed().as_secs_f64() * 1e9
+    }
+
+    fn probe(&mut self) -> Response {
+        let mut wrong = Vec::new();
+        for probe in probe::ALL {
+            self.peer.load(&[probe.text.to_vec()]);
+            self.peer.refresh();
+            match self.peer.validate(0) {
+                Err(Refusal::NotDone) => return Response::NotDone,
+                verdict if verdict.is_ok() != probe.legal => {
+                    wrong.push(format!("{} {}", if probe.legal { "refuses" } else { "accepts" }, probe.name));
+                }
+                _ => {}
+            }
+        }
+        Response::Probed { wrong }
+    }
+}
+
+impl Lane {
+    fn of(mut samples: Vec<f64>) -> Self {
+        samples.sort_by(f64::total_cmp);
+        Self { median: samples[samples.len() / 2], least: samples[0], runs: samples.len() }
+    }
+}

@@ -1,0 +1,132 @@
+//! What is measured, and on which inputs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::events;
+use crate::fold::Fold;
+use crate::peer::{Answer, Peer};
+
+/// A question to the peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Task {
+    Dom,
+    Validate,
+    Partial,
+    Small,
+    Error,
+    Scan,
+    Query,
+}
+
+/// The fourteen documents of the simdjson paper.
+pub(crate) const DOCUMENTS: &[&str] = &[
+    "apache_builds",
+    "canada",
+    "citm_catalog",
+    "github_events",
+    "gsoc-2018",
+    "instruments",
+    "marine_ik",
+    "mesh",
+    "mesh.pretty",
+    "numbers",
+    "random",
+    "twitter",
+    "twitterescaped",
+    "update-center",
+];
+
+/// What `small` reads.
+const EVENTS: &str = "events";
+
+impl Task {
+    pub(crate) const ALL: &[Task] =
+        &[Self::Dom, Self::Validate, Self::Partial, Self::Small, Self::Error, Self::Scan, Self::Query];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Dom => "dom",
+            Self::Validate => "validate",
+            Self::Partial => "partial",
+            Self::Small => "small",
+            Self::Error => "error",
+            Self::Scan => "scan",
+            Self::Query => "query",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|task| task.name() == name)
+    }
+
+    /// The question in one line.
+    pub(crate) fn question(self) -> &'static str {
+        match self {
+            Self::Dom => "parse, then visit everything: strings and keys decoded and folded, numbers converted",
+            Self::Validate => "check a whole document",
+            Self::Partial => "eight fields of every tweet",
+            Self::Small => "dom over 1000 different log events of about 600 bytes, one after the other",
+            Self::Error => "time to refuse a document with its last bracket changed, over the time to parse it whole",
+            Self::Scan => "pass one alone",
+            Self::Query => {
+                "two queries over generated events, whole process; DuckDB is given a schema and writes CSV, jird infers and writes NDJSON"
+            }
+        }
+    }
+
+    /// The names of the inputs. `query` has its own runner and none here.
+    pub(crate) fn inputs(self) -> &'static [&'static str] {
+        match self {
+            Self::Dom | Self::Validate | Self::Error | Self::Scan => DOCUMENTS,
+            Self::Partial => &["twitter"],
+            Self::Small => &[EVENTS],
+            Self::Query => &[],
+        }
+    }
+}
+
+/// The documents behind an input's name.
+pub(crate) fn documents(input: &str) -> Result<Vec<Vec<u8>>, String> {
+    if input == EVENTS {
+        return Ok(events::events());
+    }
+    let path = corpus().join("bench").join(format!("{input}.json"));
+    let text = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(vec![text])
+}
+
+/// `JIRD_CORPUS`, or the corpus beside the workspace.
+pub(crate) fn corpus() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    std::env::var_os("JIRD_CORPUS").map_or_else(beside, PathBuf::from)
+}
+
+/// The same document with its last structural byte changed.
+pub(crate) fn broken(text: &[u8]) -> Vec<u8> {
+    let mut text = text.to_vec();
+    let last = text.iter_mut().rev().find(|byte| matches!(byte, b'}' | b']'));
+    if let Some(byte) = last {
+        *byte = if *byte == b'}' { b']' } else { b'}' };
+    }
+    text
+}
+
+/// What runs inside the timing: one answer over documents `from..to` of a loaded peer.
+pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: std::ops::Range<usize>) -> Answer<Fold> {
+    let mut fold = Fold::default();
+    for index in range {
+        fold.add(match task {
+            Task::Dom | Task::Small => peer.dom(index)?,
+            Task::Partial => peer.partial(index)?,
+            Task::Validate => peer.validate(index).map(|()| Fold::default())?,
+            Task::Error => peer.parse(index).map(|()| Fold::default())?,
+            Task::Scan => peer.scan(index).map(|_| Fold::default())?,
+            Task::Query => Fold::default(),
+        });
+    }
+    Ok(fold)
+}

@@ -1,0 +1,70 @@
+//! What can be typed, and the help that says so.
+
+use crate::outcome::Outcome;
+use anyhow::Context;
+use clap::{CommandFactory, Parser, Subcommand};
+use jird::Kernel;
+use std::sync::LazyLock;
+
+/// Reads, checks, reshapes and queries JSON at the speed of the memory it lies in.
+#[derive(Debug, Parser)]
+#[command(name = "jird", version = version(), max_term_width = 100, after_help = AFTER_HELP)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Without FILE, or for `-`, standard input is read.
+
+Exit codes: 0 fine; 1 the data was not as asked; 2 the work could not be done.
+
+Environment: JIRD_KERNEL forces an instruction set (see `jird --version`); NO_COLOR switches colours off.
+
+Examples:
+  jird validate *.json
+  jird get /statuses/0/user/name twitter.json
+  jird fmt --minify < pretty.json > small.json
+  jird query \"select Message where Elapsed > 200\" events.ndjson";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Validate(crate::validate::Args),
+    Fmt(crate::fmt::Args),
+    Get(crate::get::Args),
+    #[cfg(feature = "query")]
+    Query(crate::query::Args),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Version and kernel, as `jird --version` prints them.
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let others: Vec<_> = Kernel::available().map(Kernel::name).collect();
+        format!("{} (kernel {}, of {})", env!("CARGO_PKG_VERSION"), Kernel::best().name(), others.join(", "))
+    });
+    &VERSION
+}
+
+/// Forces the kernel that `JIRD_KERNEL` names.
+pub(crate) fn kernel() -> anyhow::Result<()> {
+    match std::env::var_os("JIRD_KERNEL") {
+        None => Ok(()),
+        Some(name) => {
+            let kernel = Kernel::named(&name.to_string_lossy()).context("JIRD_KERNEL")?;
+            kernel.force().context("JIRD_KERNEL")
+        }
+    }
+}
+
+/// Prints the completion script.
+pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "jird", &mut script);
+    crate::output::write(&script)?;
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,45 @@
+//! `jird fmt`: the same document in another layout.
+
+use crate::input::Input;
+use crate::outcome::{BadData, Outcome};
+use crate::output;
+use jird::Layout;
+use std::path::PathBuf;
+
+/// Rewrite the layout of a document; numbers and strings keep their text
+///
+/// With --canonical everything is written anew, as RFC 8785 says, and without a line feed at the end.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  jird fmt data.json\n  jird fmt --minify < data.json\n  jird fmt --canonical data.json | sha256sum"
+)]
+pub(crate) struct Args {
+    /// Spaces per level
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=16))]
+    indent: u8,
+    /// No white space at all
+    #[arg(long, conflicts_with_all = ["indent", "canonical"])]
+    minify: bool,
+    /// The canonical form of RFC 8785
+    #[arg(long, conflicts_with = "indent")]
+    canonical: bool,
+    /// The document; standard input if missing or `-`
+    file: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let layout = match args {
+        Args { minify: true, .. } => Layout::Minify,
+        Args { canonical: true, .. } => Layout::Canonical,
+        Args { indent, .. } => Layout::Indent(usize::from(*indent)),
+    };
+    let input = args.file.as_deref().map_or(Input::Stdin, Input::new);
+    let text = input.read()?;
+    let mut out =
+        jird::format(&text, layout).map_err(|error| BadData(format!("{}: {}", input.name(), error.locate(&text))))?;
+    if layout != Layout::Canonical {
+        out.push(b'\n');
+    }
+    output::write(&out)?;
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,58 @@
+//! What the commands read: files, or standard input.
+
+use anyhow::{Context, bail};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// A file, or standard input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Input {
+    /// `-` is standard input.
+    pub(crate) fn new(name: &Path) -> Self {
+        if name == Path::new("-") { Self::Stdin } else { Self::File(name.to_owned()) }
+    }
+
+    /// What was typed, or standard input if nothing was.
+    pub(crate) fn all(names: &[PathBuf]) -> Vec<Self> {
+        if names.is_empty() { vec![Self::Stdin] } else { names.iter().map(|name| Self::new(name)).collect() }
+    }
+
+    /// The name in messages.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Stdin => "<stdin>".into(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn read(&self) -> anyhow::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        match self {
+            Self::Stdin => io::stdin().lock().read_to_end(&mut text).map(drop),
+            Self::File(path) => {
+                let mut file = open(path)?;
+                let len = file.metadata().map_or(0, |meta| meta.len());
+                text.try_reserve(usize::try_from(len).unwrap_or(usize::MAX)).map_err(io::Error::other)?;
+                file.read_to_end(&mut text).map(drop)
+            }
+        }
+        .with_context(|| self.name())?;
+        Ok(text)
+    }
+}
+
+/// Opens a file for reading. A directory is refused here, where it can be named.
+pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+        bail!("{}: is a directory; name the files in it", path.display());
+    }
+    Ok(file)
+}

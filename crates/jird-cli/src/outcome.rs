@@ -1,0 +1,61 @@
+//! How a run ended, as an exit code.
+
+use std::io;
+use std::process::ExitCode;
+
+/// From best to worst: of two outcomes the worse one is the run's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Fine,
+    /// The data was not as asked: 1.
+    BadData,
+    /// The work could not be done: 2.
+    Failed,
+}
+
+impl Outcome {
+    /// Reports an error that ended the run. A pipe that nobody reads any more is no error.
+    pub(crate) fn of_error(error: &anyhow::Error) -> Self {
+        if is_broken_pipe(error) {
+            return Self::Fine;
+        }
+        report(&format!("{error:#}"));
+        if error.downcast_ref::<BadData>().is_some() { Self::BadData } else { Self::Failed }
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Fine => 0,
+            Outcome::BadData => 1,
+            Outcome::Failed => 2,
+        })
+    }
+}
+
+/// The data was not as asked; in words.
+#[derive(Debug)]
+pub(crate) struct BadData(pub(crate) String);
+
+impl std::fmt::Display for BadData {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadData {}
+
+/// Says something on standard error.
+#[expect(clippy::print_stderr, reason = "the one place where words go out")]
+pub(crate) fn report(words: &str) {
+    eprintln!("jird: {words}");
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,211 @@
+//! `jird validate`: is it JSON, and if not, where?
+
+use crate::input::{self, Input};
+use crate::outcome::{Outcome, report};
+use crate::output;
+use jird::lines::{self, ReadAt, Scanner};
+use jird::{Duplicates, Numbers, Parser, Policy, Projection};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+/// Check documents strictly by RFC 8259; print a line for each bad one
+///
+/// Each line is `FILE:LINE:COLUMN: message (byte N, at /path)`: line and column from 1, the column in bytes, the byte from 0.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  jird validate *.json\n  jird validate --lines events.ndjson\n  jird validate --numbers machine < data.json"
+)]
+pub(crate) struct Args {
+    /// Each line is a document of its own (NDJSON)
+    #[arg(long)]
+    lines: bool,
+    /// Which numbers are accepted
+    #[arg(long, value_enum, default_value_t = NumbersArg::Any)]
+    numbers: NumbersArg,
+    /// Refuse keys that an object has twice
+    #[arg(long)]
+    unique_keys: bool,
+    /// How deeply objects and arrays may nest
+    #[arg(long, value_name = "N", default_value_t = jird::DEPTH_MAX)]
+    depth_max: usize,
+    /// The documents; standard input if missing or `-`
+    files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum NumbersArg {
+    /// Every number of RFC 8259
+    Any,
+    /// Numbers that are finite as a 64-bit float
+    Finite,
+    /// Finite, and integers must fit 64 bits
+    Machine,
+}
+
+impl Args {
+    fn policy(&self) -> Policy {
+        Policy {
+            numbers: match self.numbers {
+                NumbersArg::Any => Numbers::Any,
+                NumbersArg::Finite => Numbers::Finite,
+                NumbersArg::Machine => Numbers::Machine,
+            },
+            duplicates: if self.unique_keys { Duplicates::Refuse } else { Duplicates::Keep },
+            depth_max: self.depth_max,
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let policy = args.policy();
+    let mut worst = Outcome::Fine;
+    for input in Input::all(&args.files) {
+        let outcome = if args.lines { check_lines(&input, policy) } else { check_document(&input, policy) };
+        worst = worst.max(match outcome {
+            Ok(outcome) => outcome,
+            // The other files are done all the same.
+            Err(error) => Outcome::of_error(&error),
+        });
+    }
+    Ok(worst)
+}
+
+fn check_document(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
+    let text = input.read()?;
+    let Err(error) = Parser::with_policy(policy).validate(&text) else { return Ok(Outcome::Fine) };
+    let found = error.locate(&text);
+    output::write(line(&input.name(), &found).as_bytes())?;
+    Ok(Outcome::BadData)
+}
+
+/// `FILE:LINE:COLUMN: message (byte N, at /path)`
+fn line(name: &str, found: &jird::Located) -> String {
+    let mut line = format!(
+        "{name}:{}:{}: {} (byte {}",
+        found.line(),
+        found.column(),
+        found.error().kind(),
+        found.error().offset()
+    );
+    if !found.pointer().is_empty() {
+        let _ = write!(line, ", at {}", found.pointer());
+    }
+    line + ")\n"
+}
+
+/// Bytes of a file that a thread checks at a time.
+const CHUNK_BYTES: u64 = 4 << 20;
+
+fn check_lines(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
+    let options = lines::Options { policy, ..lines::Options::default() };
+    let mut report = Report { name: input.name(), lines: 0, outcome: Outcome::Fine };
+    match input {
+        Input::Stdin => {
+            let mut scanner = Scanner::new(options);
+            let flow =
+                lines::read_stream(io::stdin().lock(), &mut Vec::new(), options.record_bytes_max, |base, text| {
+                    report.add(Part::new(&mut scanner, base, text)).map(|()| ControlFlow::Continue(()))
+                });
+            report.end(flow.map(drop))
+        }
+        Input::File(path) => {
+            let file = Positioned(input::open(path)?);
+            let len = file.0.metadata()?.len();
+            let jobs = usize::try_from(len.div_ceil(CHUNK_BYTES))?;
+            let threads = std::thread::available_parallelism().map_or(1, usize::from);
+            let state = || (Scanner::new(options), Vec::new());
+            let check = |(scanner, buffer): &mut (Scanner, Vec<u8>), job: usize| {
+                let start = job as u64 * CHUNK_BYTES;
+                let mut parts = Vec::new();
+                let range = start..len.min(start + CHUNK_BYTES);
+                let flow = lines::read_range(&file, range, buffer, options.record_bytes_max, |base, text| {
+                    parts.push(Part::new(scanner, base, text));
+                    anyhow::Ok(ControlFlow::Continue(()))
+                });
+                (parts, flow.map(drop))
+            };
+            let mut result = Ok(());
+            lines::in_order(jobs, threads, state, check, |(parts, flow)| {
+                result = parts.into_iter().try_for_each(|part| report.add(part)).and(flow);
+                if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            report.end(result)
+        }
+    }
+}
+
+/// A file that threads read at different offsets.
+struct Positioned(File);
+
+impl ReadAt for Positioned {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(buffer, offset)
+    }
+}
+
+/// What a piece of text gave: its bad records, with lines counted from the piece's first, and how many lines it has.
+struct Part {
+    bad: Vec<jird::Located>,
+    base: u64,
+    lines: u64,
+}
+
+impl Part {
+    fn new(scanner: &mut Scanner, base: u64, text: &[u8]) -> Self {
+        let mut part = Self { bad: Vec::new(), base, lines: 0 };
+        let mut counted = 0;
+        let nothing = Projection::new(&[]);
+        let good = |_: lines::Row<'_, '_>| ControlFlow::Continue(());
+        scanner.scan_all(text, &nothing, None, good, |bad| {
+            part.lines += feeds(&text[counted..bad.offset]);
+            counted = bad.offset;
+            part.bad.push(bad.locate().after_lines(part.lines, bad.offset as u64));
+            ControlFlow::Continue(())
+        });
+        part.lines += feeds(&text[counted..]);
+        part
+    }
+}
+
+fn feeds(text: &[u8]) -> u64 {
+    text.iter().filter(|&&byte| byte == b'\n').count() as u64
+}
+
+/// Prints what the parts found, in their order.
+struct Report {
+    name: String,
+    lines: u64,
+    outcome: Outcome,
+}
+
+impl Report {
+    fn add(&mut self, part: Part) -> anyhow::Result<()> {
+        let words: String =
+            part.bad.into_iter().map(|found| line(&self.name, &found.after_lines(self.lines, part.base))).collect();
+        if !words.is_empty() {
+            self.outcome = Outcome::BadData;
+            output::write(words.as_bytes())?;
+        }
+        self.lines += part.lines;
+        Ok(())
+    }
+
+    /// A record over the limit ends the work: nobody knows where the next one begins.
+    fn end(self, result: anyhow::Result<()>) -> anyhow::Result<Outcome> {
+        match result {
+            Ok(()) => Ok(self.outcome),
+            Err(error) => match error.downcast_ref::<jird::Error>() {
+                Some(bad) => {
+                    output::write(format!("{}:{}:1: {bad}\n", self.name, self.lines + 1).as_bytes())?;
+                    report(&format!("{}: the rest was not checked", self.name));
+                    Ok(Outcome::Failed)
+                }
+                None => Err(error.context(self.name)),
+            },
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! NEON: 16 bytes to a register, four registers to a block.
+
+use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, UTF8_TABLES, proof};
+use core::arch::aarch64::*;
+
+proof!(Neon, enter_neon, is_aarch64_feature_detected: "neon");
+
+/// What Keiser and Lemire's check carries from block to block.
+#[derive(Clone, Copy)]
+pub(crate) struct Utf8 {
+    error: uint8x16_t,
+    /// The last quarter of the block before.
+    before: uint8x16_t,
+    /// Non-zero where `before` starts a sequence that runs past its end.
+    open: uint8x16_t,
+}
+
+const COMPLETE_MAX: [u8; 16] = {
+    let mut max = [0xFF; 16];
+    max[13] = 0xF0 - 1;
+    max[14] = 0xE0 - 1;
+    max[15] = 0xC0 - 1;
+    max
+};
+
+// Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
+// SAFETY, for every block below: `self` proves the features, and nothing here takes a pointer.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "argued once, above, for all of them")]
+impl Simd for Neon {
+    type Block = [uint8x16_t; 4];
+    type Utf8 = Utf8;
+
+    #[inline(always)]
+    fn load(self, block: &[u8; BLOCK]) -> Self::Block {
+        unsafe {
+            let quarters = block.as_chunks::<16>().0;
+            [load(&quarters[0]), load(&quarters[1]), load(&quarters[2]), load(&quarters[3])]
+        }
+    }
+
+    #[inline(always)]
+    fn classify(self, block: Self::Block) -> Classes {
+        unsafe {
+            let spaces = load(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
+            let operators = load(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
+            let nibble = vdupq_n_u8(0x0F);
+            let curl = vdupq_n_u8(0x20);
+            let mut space = block;
+            let mut operator = block;
+            let mut control = block;
+            for at in 0..4 {
+                // A lookup by the low nibble, compared with the byte: x86's shuffle ignores the high nibble, NEON's does not.
+                let low = vandq_u8(block[at], nibble);
+                space[at] = vceqq_u8(block[at], vqtbl1q_u8(spaces, low));
+                operator[at] = vceqq_u8(vorrq_u8(block[at], curl), vqtbl1q_u8(operators, low));
+                control[at] = vcltq_u8(block[at], curl);
+            }
+            let control = mask(control);
+            Classes {
+                backslash: self.eq(block, b'\\'),
+                quote: self.eq(block, b'"'),
+                space: mask(space),
+                operator: mask(operator) & !control,
+                control,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn eq(self, block: Self::Block, byte: u8) -> u64 {
+        unsafe {
+            let wanted = vdupq_n_u8(byte);
+            mask([
+                vceqq_u8(block[0], wanted),
+                vceqq_u8(block[1], wanted),
+                vceqq_u8(block[2], wanted),
+                vceqq_u8(block[3], wanted),
+            ])
+        }
+    }
+
+    #[inline(always)]
+    fn between(self, block: Self::Block, low: u8, high: u8) -> u64 {
+        unsafe {
+            let (base, width) = (vdupq_n_u8(low), vdupq_n_u8(high - low));
+            mask([
+                vcleq_u8(vsubq_u8(block[0], base), width),
+                vcleq_u8(vsubq_u8(block[1], base), width),
+                vcleq_u8(vsubq_u8(block[2], base), width),
+                vcleq_u8(vsubq_u8(block[3], base), width),
+            ])
+        }
+    }
+
+    #[inline(always)]
+    fn prefix_xor(self, mut mask: u64) -> u64 {
+        // Six shifts and not a carry-less product: the way between the register files and back costs more.
+        for shift in [1, 2, 4, 8, 16, 32] {
+            mask ^= mask << shift;
+        }
+        mask
+    }
+
+    #[inline(always)]
+    fn utf8_after(self, before: &[u8; BLOCK]) -> Utf8 {
+        unsafe {
+            let before = self.load(before)[3];
+            Utf8 { error: vdupq_n_u8(0), before, open: open(before) }
+        }
+    }
+
+    #[inline(always)]
+    fn utf8_step(self, state: &mut Utf8, block: Self::Block) {
+        unsafe {
+            let any = vorrq_u8(vorrq_u8(block[0], block[1]), vorrq_u8(block[2], block[3]));
+            if vmaxvq_u8(any) < 0x80 {
+                state.error = vorrq_u8(state.error, state.open);
+                state.open = vdupq_n_u8(0);
+            } else {
+                let mut before = state.before;
+                for quarter in block {
+                    state.error = vorrq_u8(state.error, misplaced(quarter, before));
+                    before = quarter;
+                }
+                state.open = open(block[3]);
+            }
+            state.before = block[3];
+        }
+    }
+
+    #[inline(always)]
+    fn utf8_ok(self, state: &Utf8) -> bool {
+        unsafe { vmaxvq_u8(state.error) == 0 }
+    }
+
+    #[inline(always)]
+    fn emit(
+        self,
+        _block: Self::Block,
+        bytes: &[u8; BLOCK],
+        mask: u64,
+        base: u32,
+        pos: &mut [u32; BLOCK],
+        kind: &mut [u8; BLOCK],
+    ) {
+        super::emit_by_eights(bytes, mask, base, pos, kind);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load(bytes: &[u8; 16]) -> uint8x16_t {
+    // SAFETY: the load reads the 16 bytes of the reference.
+    unsafe { vld1q_u8(bytes.as_ptr()) }
+}
+
+/// One bit per byte, from bytes that are all ones or zero: each keeps the bit of its place in eight, and three rounds of
+/// adding neighbours leave eight bits to a byte.
+#[inline]
+#[target_feature(enable = "neon")]
+fn mask(block: [uint8x16_t; 4]) -> u64 {
+    let places = load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);
+    let first = vpaddq_u8(vandq_u8(block[0], places), vandq_u8(block[1], places));
+    let second = vpaddq_u8(vandq_u8(block[2], places), vandq_u8(block[3], places));
+    let sum = vpaddq_u8(first, second);
+    vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))
+}
+
+/// Non-zero where a sequence starts that runs past the end of these 16 bytes.
+#[inline]
+#[target_feature(enable = "neon")]
+fn open(quarter: uint8x16_t) -> uint8x16_t {
+    vqsubq_u8(quarter, load(&COMPLETE_MAX))
+}
+
+/// Keiser & Lemire, §6; see the AVX-512 kernel for the idea.
+#[inline]
+#[target_feature(enable = "neon")]
+fn misplaced(quarter: uint8x16_t, before: uint8x16_t) -> uint8x16_t {
+    let [high_of_before, low_of_before, high_of_this] = &UTF8_TABLES;
+    let one = vextq_u8::<15>(before, quarter);
+    let two = vextq_u8::<14>(before, quarter);
+    let three = vextq_u8::<13>(before, quarter);
+    let pairs = vandq_u8(
+        vandq_u8(
+            vqtbl1q_u8(load(high_of_before), vshrq_n_u8::<4>(one)),
+            vqtbl1q_u8(load(low_of_before), vandq_u8(one, vdupq_n_u8(0x0F))),
+        ),
+        vqtbl1q_u8(load(high_of_this), vshrq_n_u8::<4>(quarter)),
+    );
+    let third = vqsubq_u8(two, vdupq_n_u8(0xE0 - 0x80));
+    let fourth = vqsubq_u8(three, vdupq_n_u8(0xF0 - 0x80));
+    let due = vandq_u8(vorrq_u8(third, fourth), vdupq_n_u8(0x80));
+    veorq_u8(due, pairs)
+}

@@ -1,0 +1,62 @@
+//! The same document in another layout: minified, indented, or canonical (RFC 8785).
+//!
+//! [`Minify`](Layout::Minify) and [`Indent`](Layout::Indent) change white space between tokens and nothing else: numbers and
+//! strings keep their text. The canonical form writes everything anew.
+
+mod canonical;
+mod rewrite;
+
+use crate::error::Error;
+use crate::kernel::Kernel;
+use crate::policy::Policy;
+use crate::walk::Reader;
+use rewrite::Rewrite;
+
+/// A way to lay a document out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Layout {
+    /// No white space at all.
+    Minify,
+    /// A member or element per line, indented by this many spaces for each level; empty containers stay `{}` and `[]`.
+    Indent(usize),
+    /// The JSON Canonicalization Scheme of RFC 8785: keys in the order of their UTF-16 code units, numbers as ECMAScript
+    /// writes them, strings with as few escapes as possible. Numbers that no double holds, and repeated keys, are errors.
+    Canonical,
+}
+
+/// Checks `text` as [`parse`](crate::parse) does, and returns it without white space between its tokens.
+///
+/// ```
+/// assert_eq!(jird::minify(b"{ \"a\" : [1.50, \"\\u0041\"] }")?, b"{\"a\":[1.50,\"\\u0041\"]}");
+/// # Ok::<(), jird::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`parse`](crate::parse).
+pub fn minify(text: &[u8]) -> Result<Vec<u8>, Error> {
+    format(text, Layout::Minify)
+}
+
+/// Checks `text` as [`parse`](crate::parse) does, and returns it in another layout.
+///
+/// ```
+/// use jird::Layout;
+/// assert_eq!(jird::format(b"{\"a\":[1,{}]}", Layout::Indent(2))?, b"{\n  \"a\": [\n    1,\n    {}\n  ]\n}");
+/// assert_eq!(jird::format(b"{\"b\":1.0,\"a\":\"\\u0041\"}", Layout::Canonical)?, br#"{"a":"A","b":1}"#);
+/// # Ok::<(), jird::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`parse`](crate::parse); in the canonical form also `range` for a number that is infinite as a double, and
+/// `duplicate` for a key that its object has already.
+pub fn format(text: &[u8], layout: Layout) -> Result<Vec<u8>, Error> {
+    let indent = match layout {
+        Layout::Canonical => return canonical::canonical(text),
+        Layout::Minify => None,
+        Layout::Indent(width) => Some(width),
+    };
+    let mut rewrite = Rewrite::new(text, indent);
+    Reader::new(Kernel::best(), &Policy::default()).read(text, &mut rewrite)?;
+    Ok(rewrite.into_text())
+}

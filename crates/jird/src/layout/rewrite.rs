@@ -1,0 +1,98 @@
+//! A walk that copies every token and sets the white space between them.
+
+use crate::number::Class;
+use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
+
+/// Copies what it is told of out of `text`.
+pub(super) struct Rewrite<'t> {
+    text: &'t [u8],
+    out: Vec<u8>,
+    indent: Option<usize>,
+    depth: usize,
+    /// The next value follows a key or is the root: nothing goes before it.
+    placed: bool,
+    /// The container was just opened.
+    first: bool,
+}
+
+impl<'t> Rewrite<'t> {
+    /// `indent` is the width of a level; `None` sets no white space at all.
+    pub(super) fn new(text: &'t [u8], indent: Option<usize>) -> Self {
+        Self { text, out: Vec::with_capacity(text.len()), indent, depth: 0, placed: true, first: true }
+    }
+
+    pub(super) fn into_text(self) -> Vec<u8> {
+        self.out
+    }
+
+    /// What goes before a member or element.
+    fn separate(&mut self) {
+        if core::mem::take(&mut self.placed) {
+            return;
+        }
+        if !core::mem::take(&mut self.first) {
+            self.out.push(b',');
+        }
+        self.new_line();
+    }
+
+    fn new_line(&mut self) {
+        if let Some(width) = self.indent {
+            self.out.push(b'\n');
+            self.out.resize(self.out.len() + width * self.depth, b' ');
+        }
+    }
+
+    fn copy(&mut self, start: usize, end: usize) {
+        self.separate();
+        self.out.extend_from_slice(&self.text[start..end]);
+    }
+}
+
+impl<'t> Build for Rewrite<'t> {
+    type Mark = ();
+    own_pen!(Rewrite<'t>);
+}
+
+impl Pen for &mut Rewrite<'_> {
+    type Mark = ();
+
+    fn key(&mut self, _text: &[u8], start: usize, end: usize, _escaped: bool) {
+        self.copy(start - 1, end + 1);
+        self.out.push(b':');
+        if self.indent.is_some() {
+            self.out.push(b' ');
+        }
+        self.placed = true;
+    }
+
+    fn string(&mut self, start: usize, end: usize, _escaped: bool) {
+        self.copy(start - 1, end + 1);
+    }
+
+    fn number(&mut self, start: usize, end: usize, _class: Class) {
+        self.copy(start, end);
+    }
+
+    fn literal(&mut self, start: usize, literal: Literal) {
+        self.copy(start, start + literal.text().len());
+    }
+
+    fn open(&mut self, bracket: Bracket, _start: usize) {
+        self.separate();
+        self.out.push(if bracket == Bracket::Object { b'{' } else { b'[' });
+        self.depth += 1;
+        self.first = true;
+    }
+
+    fn close(&mut self, (): (), bracket: Bracket, count: u32, _end: usize) {
+        self.depth -= 1;
+        self.first = false;
+        if count > 0 {
+            self.new_line();
+        }
+        self.out.push(if bracket == Bracket::Object { b'}' } else { b']' });
+    }
+
+    fn finish(self) {}
+}

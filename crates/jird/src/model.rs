@@ -1,0 +1,364 @@
+//! A naive parser, byte by byte, that the real one must equal: same acceptance, same error, same tape. Part of tests and of
+//! checked builds only, where every scan is compared with it.
+
+use crate::error::{Error, ErrorKind};
+use crate::number::Class;
+use crate::policy::Policy;
+use crate::tape::{TapeBuilder, TapePen};
+use crate::walk::{Bracket, Build, Literal, Pen};
+
+/// The tape of `text`, or what is wrong with it.
+pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Error> {
+    let valid = core::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), |_| text.len());
+    let cut = valid < text.len();
+    let mut tape = TapeBuilder::default();
+    // A byte is a token at most.
+    let mut model = Model { text: &text[..valid], cut, at: 0, policy, tape: tape.pen(valid) };
+    let result = model.document();
+    model.tape.finish();
+    match result {
+        // What comes of the text being cut short here is not what is wrong; but an escape that ends here is.
+        Err(error) if cut && error.offset() >= valid as u64 && error.kind() != ErrorKind::Escape => {
+            Err(fault(ErrorKind::Utf8, valid))
+        }
+        Ok(()) if cut => Err(fault(ErrorKind::Utf8, valid)),
+        result => result.map(|()| tape.words),
+    }
+}
+
+fn fault(kind: ErrorKind, at: usize) -> Error {
+    Error::new(kind, at as u64)
+}
+
+/// A projection's fields of the record `text`, one raw text per slot, by following each path.
+#[cfg(jird_checked)]
+#[allow(unsafe_code, reason = "a cursor over the model's own tape, in checked builds")]
+pub(crate) fn fields<'t>(text: &'t [u8], words: &'t [u64], projection: &crate::record::Projection) -> Vec<&'t [u8]> {
+    use crate::path::Step;
+    use crate::tape::{Kind, Value};
+    // SAFETY: the model writes its tape with the same builder, for this text, which it has checked.
+    let root = unsafe { Value::new(text, words) };
+    let follow = |path: &crate::path::Path| {
+        let mut steps = path.steps().iter();
+        if root.kind() != Kind::Object && !path.steps().is_empty() && steps.next() != Some(&Step::Key("value".into())) {
+            return None;
+        }
+        steps.try_fold(root, |value, step| match step {
+            Step::Key(key) => value.get(key),
+            Step::Index(index) => value.at(*index),
+        })
+    };
+    projection.paths().iter().map(|path| follow(path).map_or(&b""[..], Value::raw)).collect()
+}
+
+struct Model<'t> {
+    text: &'t [u8],
+    /// `text` ends where it stops being UTF-8, and not where it ended.
+    cut: bool,
+    at: usize,
+    policy: &'t Policy,
+    tape: TapePen<'t>,
+}
+
+struct Frame {
+    mark: u32,
+    bracket: Bracket,
+    count: u32,
+}
+
+impl Model<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// Here stands something else than `wanted`.
+    fn unexpected(&self, wanted: ErrorKind) -> Error {
+        fault(if self.at == self.text.len() { ErrorKind::Unclosed } else { wanted }, self.at)
+    }
+
+    fn document(&mut self) -> Result<(), Error> {
+        let mut frames: Vec<Frame> = Vec::new();
+        self.space();
+        if self.at == self.text.len() {
+            return Err(fault(ErrorKind::Empty, self.at));
+        }
+        loop {
+            // A value, or in an object a member, is due.
+            self.space();
+            if let Some(frame) = frames.last_mut() {
+                frame.count += 1;
+                if frame.bracket == Bracket::Object {
+                    if self.peek() != Some(b'"') {
+                        return Err(self.unexpected(ErrorKind::Key));
+                    }
+                    self.string()?;
+                    self.space();
+                    if self.peek() != Some(b':') {
+                        return Err(self.unexpected(ErrorKind::Colon));
+                    }
+                    self.at += 1;
+                    self.space();
+                }
+            }
+            let opened = self.value(&mut frames)?;
+            if !opened {
+                self.after_value(&mut frames)?;
+            }
+            if frames.is_empty() {
+                self.space();
+                return if self.at == self.text.len() { Ok(()) } else { Err(fault(ErrorKind::Trailing, self.at)) };
+            }
+        }
+    }
+
+    /// Closes what closes here, up to the comma after which more is due.
+    fn after_value(&mut self, frames: &mut Vec<Frame>) -> Result<(), Error> {
+        while let Some(frame) = frames.last() {
+            self.space();
+            match (self.peek(), frame.bracket) {
+                (Some(b','), _) => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                (Some(b'}'), Bracket::Object) | (Some(b']'), Bracket::Array) => {
+                    self.at += 1;
+                    self.tape.close(frame.mark, frame.bracket, frame.count, self.at);
+                    frames.pop();
+                }
+                _ => return Err(self.unexpected(ErrorKind::Comma)),
+            }
+        }
+        Ok(())
+    }
+
+    /// A scalar or an empty container; or the start of another, and then true.
+    fn value(&mut self, frames: &mut Vec<Frame>) -> Result<bool, Error> {
+        match self.peek() {
+            Some(b'{') => self.open(frames, Bracket::Object, b'}'),
+            Some(b'[') => self.open(frames, Bracket::Array, b']'),
+            Some(b'"') => self.string().map(|()| false),
+            Some(b'-' | b'0'..=b'9') => self.number().map(|()| false),
+            Some(b't') => self.literal(Literal::True).map(|()| false),
+            Some(b'f') => self.literal(Literal::False).map(|()| false),
+            Some(b'n') => self.literal(Literal::Null).map(|()| false),
+            _ => Err(self.unexpected(ErrorKind::Value)),
+        }
+    }
+
+    fn open(&mut self, frames: &mut Vec<Frame>, bracket: Bracket, closing: u8) -> Result<bool, Error> {
+        if frames.len() >= self.policy.depth_max {
+            return Err(fault(ErrorKind::Depth, self.at));
+        }
+        let mark = self.tape.open(bracket, self.at);
+        self.at += 1;
+        self.space();
+        if self.peek() == Some(closing) {
+            self.at += 1;
+            self.tape.close(mark, bracket, 0, self.at);
+            return Ok(false);
+        }
+        frames.push(Frame { mark, bracket, count: 0 });
+        Ok(true)
+    }
+
+    fn string(&mut self) -> Result<(), Error> {
+        let start = self.at + 1;
+        let mut escaped = false;
+        self.at = start;
+        loop {
+            match self.peek() {
+                None => return Err(fault(ErrorKind::String, self.at)),
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    escaped = true;
+                    let leading = self.escape()?;
+                    if leading {
+                        self.trailing()?;
+                    }
+                }
+                Some(0..0x20) => return Err(fault(ErrorKind::Control, self.at)),
+                Some(_) => self.at += 1,
+            }
+        }
+        self.tape.string(start, self.at, escaped);
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The text ends inside an escape.
+    fn escape_ends(&self) -> Error {
+        fault(if self.cut { ErrorKind::Escape } else { ErrorKind::String }, self.at)
+    }
+
+    /// One escape; true if it is a leading surrogate.
+    fn escape(&mut self) -> Result<bool, Error> {
+        let backslash = self.at;
+        self.at += 1;
+        match self.peek() {
+            None => return Err(self.escape_ends()),
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+            Some(b'u') => {
+                self.at += 1;
+                let unit = (0..4).try_fold(0, |unit, _| Ok(unit * 16 + self.hex(|_| true)?))?;
+                if (0xDC00..0xE000).contains(&unit) {
+                    return Err(fault(ErrorKind::Escape, backslash));
+                }
+                return Ok((0xD800..0xDC00).contains(&unit));
+            }
+            Some(_) => return Err(fault(ErrorKind::Escape, self.at)),
+        }
+        Ok(false)
+    }
+
+    /// The `\uDC00` to `\uDFFF` that must follow a leading surrogate.
+    fn trailing(&mut self) -> Result<(), Error> {
+        for wanted in [b'\\', b'u'] {
+            match self.peek() {
+                None => return Err(self.escape_ends()),
+                Some(found) if found == wanted => self.at += 1,
+                Some(_) => return Err(fault(ErrorKind::Escape, self.at)),
+            }
+        }
+        self.hex(|digit| digit == 0xD)?;
+        self.hex(|digit| digit >= 0xC)?;
+        self.hex(|_| true)?;
+        self.hex(|_| true).map(drop)
+    }
+
+    fn hex(&mut self, fits: impl Fn(u32) -> bool) -> Result<u32, Error> {
+        let Some(byte) = self.peek() else { return Err(self.escape_ends()) };
+        match char::from(byte).to_digit(16).filter(|&digit| fits(digit)) {
+            Some(digit) => {
+                self.at += 1;
+                Ok(digit)
+            }
+            None => Err(fault(ErrorKind::Escape, self.at)),
+        }
+    }
+
+    fn number(&mut self) -> Result<(), Error> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        self.scalar_ends(ErrorKind::Number)?;
+        let token = &self.text[start..self.at];
+        if !crate::number::in_range(token, Class::of(token), self.policy.numbers) {
+            return Err(fault(ErrorKind::Range, start));
+        }
+        self.tape.number(start, self.at, Class::of(token));
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Error> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+        if self.at > start { Ok(()) } else { Err(fault(ErrorKind::Number, self.at)) }
+    }
+
+    fn literal(&mut self, literal: Literal) -> Result<(), Error> {
+        let start = self.at;
+        for byte in literal.text().bytes() {
+            if self.peek() != Some(byte) {
+                return Err(fault(ErrorKind::Literal, self.at));
+            }
+            self.at += 1;
+        }
+        self.scalar_ends(ErrorKind::Literal)?;
+        self.tape.literal(start, literal);
+        Ok(())
+    }
+
+    /// After a number or literal comes a structural byte, white space, or the end.
+    fn scalar_ends(&self, kind: ErrorKind) -> Result<(), Error> {
+        match self.peek() {
+            None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'{' | b'}' | b'[' | b']' | b':' | b',') => Ok(()),
+            Some(_) => Err(fault(kind, self.at)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Kernel, Parser, Policy};
+
+    /// Every short text over an alphabet that reaches all states, on every kernel, with borders between chunks everywhere.
+    #[test]
+    fn the_parser_equals_the_model_on_short_texts() {
+        const PIECES: &[&[u8]] = &[
+            b"{",
+            b"}",
+            b"[",
+            b"]",
+            b":",
+            b",",
+            b"\"",
+            b"\\",
+            b"1",
+            b"-",
+            b".5",
+            b"e",
+            b"true",
+            b" ",
+            b"\n",
+            b"a",
+            b"\xC3\xA9",
+            b"\xC3",
+            b"\x01",
+            b"\\ud83d",
+            b"\\ude00",
+        ];
+        let mut parsers: Vec<_> = Kernel::available()
+            .map(|kernel| Parser::with_kernel(Policy::default(), kernel).with_chunk_bytes(64))
+            .collect();
+        let mut text = Vec::new();
+        for len in 0..=5 {
+            for mut code in 0..PIECES.len().pow(len) {
+                let pad = code % 67;
+                text.clear();
+                text.resize(pad, b' ');
+                for _ in 0..len {
+                    text.extend_from_slice(PIECES[code % PIECES.len()]);
+                    code /= PIECES.len();
+                }
+                let wanted = super::parse(&text, &Policy::default());
+                for parser in &mut parsers {
+                    let found = parser.parse(&text).map(|_| ());
+                    assert_eq!(
+                        found,
+                        wanted.as_ref().map(|_| ()).map_err(|error| *error),
+                        "{:?}",
+                        String::from_utf8_lossy(&text)
+                    );
+                    if let Ok(words) = &wanted {
+                        assert_eq!(parser.words(), &words[..], "{:?}", String::from_utf8_lossy(&text));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Where things are, and what this machine has.
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The workspace and its surroundings.
+pub(crate) struct House {
+    /// The workspace's root.
+    pub(crate) root: PathBuf,
+    /// Cargo's target folder. Builds with other flags go to folders of their own in it, so that none undoes another.
+    pub(crate) target: PathBuf,
+    /// What `.ci/run` and `setup-aarch64` installed, if they did.
+    pub(crate) tools: PathBuf,
+    /// `JIRD_REQUIRE_ALL=1`
+    pub(crate) require_all: bool,
+    /// `JIRD_CHECKED=1`
+    pub(crate) checked: bool,
+}
+
+impl House {
+    pub(crate) fn open() -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned();
+        let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+        let tools = env::var_os("JIRD_TOOLS").map_or_else(
+            || Path::new(&env::var_os("HOME").unwrap_or_default()).join(".cache/jird-tools"),
+            PathBuf::from,
+        );
+        let on = |name| env::var_os(name).is_some_and(|value| value == "1");
+        Self { root, target, tools, require_all: on("JIRD_REQUIRE_ALL"), checked: on("JIRD_CHECKED") }
+    }
+
+    /// A command in the workspace's root, with the installed tools on its path, and without what the cargo that
+    /// started us left in the environment (its library folder, and above all which toolchain it was).
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root).stdin(Stdio::null());
+        command.env_remove("LD_LIBRARY_PATH").env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
+        // Which build a step makes is the step's business.
+        command.env_remove("JIRD_CHECKED").env_remove("JIRD_KERNEL");
+        let own = self.tools.join("cargo-fuzz/bin");
+        let path = env::var_os("PATH").unwrap_or_default();
+        if let Ok(path) = env::join_paths(std::iter::once(own).chain(env::split_paths(&path))) {
+            command.env("PATH", path);
+        }
+        command
+    }
+
+    /// `cargo` with these arguments.
+    pub(crate) fn cargo<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.command("cargo");
+        command.args(arguments);
+        command
+    }
+
+    /// Whether the command runs and succeeds; used to ask programs for their version.
+    pub(crate) fn answers(&self, program: &str, arguments: &[&str]) -> bool {
+        let mut command = self.command(program);
+        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    /// The package lies in the workspace.
+    pub(crate) fn has_member(&self, folder: &str) -> bool {
+        self.root.join(folder).join("Cargo.toml").is_file()
+    }
+}

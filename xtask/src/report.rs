@@ -1,0 +1,109 @@
+//! Runs steps one after the other, and says at the end what came of them.
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use crate::house::House;
+use crate::step::{Counts, Log, Outcome, Step, skips, why};
+
+/// A step that was run.
+struct Done {
+    name: &'static str,
+    outcome: Outcome,
+    time: Duration,
+    tests: Counts,
+    skips: Vec<String>,
+}
+
+/// Runs the steps whose names begin with one of `names`, or all if there are none; fails if one of them does.
+pub(crate) fn run(house: &House, steps: Vec<Step>, names: &[&str]) -> ExitCode {
+    let known = |name: &&str| steps.iter().any(|step| step.name.starts_with(*name));
+    if let Some(name) = names.iter().find(|name| !known(name)) {
+        eprintln!("no step is called {name}: see --list");
+        return ExitCode::from(2);
+    }
+    let wanted = |step: &Step| names.is_empty() || names.iter().any(|name| step.name.starts_with(name));
+    let done: Vec<Done> = steps.into_iter().filter(wanted).map(|step| run_step(house, &step)).collect();
+    conclude(house, &done)
+}
+
+fn run_step(house: &House, step: &Step) -> Done {
+    print!("{:<18} ", step.name);
+    // A run that is killed should have said where it was.
+    let _ = std::io::stdout().flush();
+    let start = Instant::now();
+    let (outcome, text, path) = match Log::create(house, step.name) {
+        Ok(mut log) => ((step.run)(house, &mut log), log.text(), log.path),
+        Err(error) => (Outcome::Failed, format!("{}: {error}\n", house.target.display()), house.target.clone()),
+    };
+    let done = Done { name: step.name, outcome, time: start.elapsed(), tests: Counts::of(&text), skips: skips(&text) };
+    println!("{} ({:.1} s)", done.word(), done.time.as_secs_f64());
+    if done.outcome == Outcome::Failed {
+        print!("{}    the whole log: {}\n\n", why(&text), path.display());
+    }
+    done
+}
+
+impl Done {
+    fn word(&self) -> &'static str {
+        match self.outcome {
+            Outcome::Passed => "ok",
+            Outcome::Failed => "FAILED",
+            Outcome::Skipped(_) | Outcome::Impossible(_) => "skipped",
+        }
+    }
+
+    /// Tests where the step runs tests, itself where not.
+    fn counts(&self) -> Counts {
+        match self.outcome {
+            Outcome::Passed if self.tests == Counts::default() => Counts { passed: 1, failed: 0 },
+            // A run whose tests passed and which failed all the same: the build, or a crash.
+            Outcome::Failed => Counts { failed: self.tests.failed.max(1), ..self.tests },
+            _ => self.tests,
+        }
+    }
+
+    /// What was left out for want of something that can be installed.
+    fn avoidable(&self) -> impl Iterator<Item = String> {
+        let step = match &self.outcome {
+            Outcome::Skipped(why) => Some(why),
+            _ => None,
+        };
+        step.into_iter().chain(&self.skips).map(|why| format!("{}: {why}", self.name))
+    }
+
+    fn unavoidable(&self) -> Option<String> {
+        match &self.outcome {
+            Outcome::Impossible(why) => Some(format!("{}: {why}", self.name)),
+            _ => None,
+        }
+    }
+}
+
+fn conclude(house: &House, done: &[Done]) -> ExitCode {
+    println!("\n{:<18} {:<8} {:>8} {:>8} {:>8}", "step", "result", "seconds", "passed", "failed");
+    for step in done {
+        let Counts { passed, failed } = step.counts();
+        println!("{:<18} {:<8} {:>8.1} {passed:>8} {failed:>8}", step.name, step.word(), step.time.as_secs_f64());
+    }
+    let avoidable: Vec<String> = done.iter().flat_map(Done::avoidable).collect();
+    let unavoidable: Vec<String> = done.iter().filter_map(Done::unavoidable).collect();
+    if !avoidable.is_empty() || !unavoidable.is_empty() {
+        println!("\nskipped:");
+        for skip in avoidable.iter().chain(&unavoidable) {
+            println!("  {skip}");
+        }
+    }
+    let Counts { passed, mut failed } = done.iter().map(Done::counts).fold(Counts::default(), |sum, counts| Counts {
+        passed: sum.passed + counts.passed,
+        failed: sum.failed + counts.failed,
+    });
+    let mut skipped = avoidable.len() + unavoidable.len();
+    if house.require_all && !avoidable.is_empty() {
+        println!("\nJIRD_REQUIRE_ALL=1: what could have been installed and was not counts as failed");
+        failed += avoidable.len() as u64;
+        skipped -= avoidable.len();
+    }
+    println!("\n{passed} passed, {failed} failed, {skipped} skipped");
+    ExitCode::from(u8::from(failed > 0))
+}

@@ -1,0 +1,202 @@
+//! One step of a run. What it prints goes to a log, from which tests are counted and failures are shown.
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::house::House;
+
+/// Does a step's work.
+pub(crate) type Run = Box<dyn Fn(&House, &mut Log) -> Outcome>;
+
+/// Something to run.
+pub(crate) struct Step {
+    /// Unique in its list.
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) run: Run,
+}
+
+impl Step {
+    pub(crate) fn new(
+        name: &'static str,
+        about: &'static str,
+        run: impl Fn(&House, &mut Log) -> Outcome + 'static,
+    ) -> Self {
+        Self { name, about, run: Box::new(run) }
+    }
+}
+
+/// How a step ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    /// The log says why.
+    Failed,
+    /// Something is missing here that can be installed.
+    Skipped(String),
+    /// This machine can never run it: no installation brings an instruction set.
+    Impossible(String),
+}
+
+impl From<bool> for Outcome {
+    fn from(passed: bool) -> Self {
+        if passed { Self::Passed } else { Self::Failed }
+    }
+}
+
+/// Where the commands of a step write to.
+pub(crate) struct Log {
+    pub(crate) path: PathBuf,
+}
+
+impl Log {
+    pub(crate) fn create(house: &House, name: &str) -> io::Result<Self> {
+        let folder = house.target.join("xtask");
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(name.replace(' ', "-")).with_extension("log");
+        File::create(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Runs `command` to its end. False if it failed or could not be started.
+    pub(crate) fn run(&mut self, command: &mut Command) -> bool {
+        self.say(&format!("$ {command:?}"));
+        let outcome = self.append().and_then(|log| {
+            let copy = log.try_clone()?;
+            command.stdout(Stdio::from(log)).stderr(Stdio::from(copy)).status()
+        });
+        match outcome {
+            Ok(status) if status.success() => true,
+            Ok(status) => {
+                self.say(&format!("error: {status}"));
+                false
+            }
+            Err(error) => {
+                self.say(&format!("error: {error}"));
+                false
+            }
+        }
+    }
+
+    /// Runs a `cargo test` and lets it show what passed tests printed, because skipped parts are said there.
+    pub(crate) fn run_tests(&mut self, command: &mut Command) -> Outcome {
+        let passed = self.run(command.args(["--no-fail-fast", "--", "--show-output"]));
+        let ran = Counts::of(&self.text()).passed > 0;
+        if passed && !ran {
+            self.say("error: no test ran");
+        }
+        Outcome::from(passed && ran)
+    }
+
+    /// Adds a line.
+    pub(crate) fn say(&mut self, line: &str) {
+        let written = self.append().and_then(|mut log| io::Write::write_all(&mut log, format!("{line}\n").as_bytes()));
+        if let Err(error) = written {
+            eprintln!("{}: {error}", self.path.display());
+        }
+    }
+
+    /// Everything so far.
+    pub(crate) fn text(&self) -> String {
+        read(&self.path)
+    }
+
+    fn append(&self) -> io::Result<File> {
+        File::options().append(true).open(&self.path)
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// Tests that ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+}
+
+impl Counts {
+    /// Adds up the lines `test result: ok. 3 passed; 0 failed; …` of a log.
+    pub(crate) fn of(log: &str) -> Self {
+        let mut counts = Self::default();
+        for line in log.lines().filter_map(|line| line.strip_prefix("test result: ")) {
+            for part in line.split(['.', ';']) {
+                match part.trim().split_once(' ') {
+                    Some((count, "passed")) => counts.passed += count.parse().unwrap_or(0),
+                    Some((count, "failed")) => counts.failed += count.parse().unwrap_or(0),
+                    _ => (),
+                }
+            }
+        }
+        counts
+    }
+}
+
+/// What tests said that they left out, by printing a line `skipped: WHAT`; each once.
+pub(crate) fn skips(log: &str) -> Vec<String> {
+    let mut skips: Vec<String> =
+        log.lines().filter_map(|line| line.trim().strip_prefix("skipped: ")).map(str::to_owned).collect();
+    skips.sort_unstable();
+    skips.dedup();
+    skips
+}
+
+/// Lines of a log that tell why it failed: the sections about failed tests, or else its end.
+pub(crate) fn why(log: &str) -> String {
+    const LINES: usize = 120;
+    let mut shown: Vec<&str> = Vec::new();
+    let mut failures = false;
+    for line in log.lines() {
+        failures = match line {
+            "failures:" => true,
+            line if line.starts_with("test result:") => false,
+            _ => failures,
+        };
+        if failures || line.starts_with("error") {
+            shown.push(line);
+        }
+    }
+    let told_by_tests = shown.contains(&"failures:");
+    if !told_by_tests {
+        shown = log.lines().collect();
+        shown.drain(..shown.len().saturating_sub(LINES));
+    }
+    shown.truncate(LINES);
+    shown.iter().flat_map(|line| "    ".chars().chain(line.chars().take(300)).chain(['\n'])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "\
+running 2 tests
+skipped: the corpus
+test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+  skipped: the corpus
+  skipped: a guard page
+test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+";
+
+    #[test]
+    fn tests_are_counted_over_all_binaries() {
+        assert_eq!(Counts::of(LOG), Counts { passed: 15, failed: 2 });
+    }
+
+    #[test]
+    fn what_tests_left_out_is_listed_once() {
+        assert_eq!(skips(LOG), ["a guard page", "the corpus"]);
+    }
+
+    #[test]
+    fn a_failed_run_shows_its_failed_tests_and_a_failed_build_its_end() {
+        let run = "noise\nfailures:\n---- a stdout ----\nboom\ntest result: FAILED. 0 passed\nnoise\n";
+        assert_eq!(why(run), "    failures:\n    ---- a stdout ----\n    boom\n");
+        let build = "one\n".repeat(500) + "error: the last line\n";
+        assert!(why(&build).ends_with("    error: the last line\n"));
+        assert_eq!(why(&build).lines().count(), 120);
+    }
+}

@@ -1,0 +1,164 @@
+//! Everything that must hold for every change.
+//!
+//! DataFusion is a quarter of an hour of compilation on two cores, so the steps that link it are few, and share what
+//! they build: `lints` checks it, `tests` and `doctests` compile it once for the dev profile, `binary` once for a profile
+//! of lightly optimised dependencies. For that the two in the middle select the same packages: another selection may
+//! switch on other features of shared dependencies, and all of it is compiled again. All other steps are `-p jird`.
+use std::process::Command;
+
+use crate::house::House;
+use crate::step::{Log, Outcome, Step};
+use crate::{assembly, fuzz};
+
+/// Token strings up to this length are tried in full (see `JIRD_EXHAUSTIVE` in the engine's tests)...
+const EXHAUSTIVE: &str = "6";
+/// ...and up to this where everything is slower.
+const EXHAUSTIVE_SLOW: &str = "5";
+
+/// Seconds for all fuzz targets together.
+const FUZZ_SECONDS: u64 = 60;
+
+pub(crate) fn steps(house: &House) -> Vec<Step> {
+    if house.checked {
+        return vec![checked()];
+    }
+    vec![
+        Step::new("format", "rustfmt has nothing to change", |house, log| {
+            log.run(&mut house.cargo(["fmt", "--all", "--check"])).into()
+        }),
+        Step::new("lints", "clippy has nothing to say, in any target of the workspace", lints),
+        Step::new("docs", "the engine's documentation has no broken links", |house, log| {
+            let mut command = house.cargo(["doc", "--no-deps", "--package", "jird"]);
+            log.run(command.env("RUSTDOCFLAGS", "-D warnings")).into()
+        }),
+        Step::new("tests", "unit and integration tests of the workspace", tests),
+        Step::new("doctests", "the examples in the documentation", |house, log| {
+            let mut command = house.cargo(["test", "--doc"]);
+            log.run_tests(command.args(workspace(house)))
+        }),
+        Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
+            kernel(house, log, "portable", true)
+        }),
+        Step::new("kernel avx2", "the engine's tests with AVX2", |house, log| kernel(house, log, "avx2", has_avx2())),
+        Step::new("kernel avx512", "the engine's tests with AVX-512", |house, log| {
+            kernel(house, log, "avx512", has_avx512())
+        }),
+        checked(),
+        Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64),
+        assembly::step(assembly::Show::Nothing),
+        Step::new("fuzz", "every fuzz target under AddressSanitizer, a minute in all", |house, log| {
+            fuzz::run(house, log, fuzz::Time::InAll(FUZZ_SECONDS))
+        }),
+        Step::new("binary", "the optimised binary answers a query", binary),
+    ]
+}
+
+/// The packages that `tests` and `doctests` select, alike.
+fn workspace(house: &House) -> Vec<&'static str> {
+    let mut selection = vec!["--workspace"];
+    // Its binaries have no `main` but under cargo-fuzz.
+    exclude(house, &mut selection, "jird-fuzz", "fuzz");
+    if !has_cpp(house) {
+        exclude(house, &mut selection, "bench", "bench");
+    }
+    selection
+}
+
+fn exclude(house: &House, selection: &mut Vec<&'static str>, package: &'static str, folder: &str) {
+    if house.has_member(folder) {
+        selection.extend(["--exclude", package]);
+    }
+}
+
+/// The peers of the barometer and libFuzzer are written in C++; nothing that users build is.
+fn has_cpp(house: &House) -> bool {
+    house.answers("c++", &["--version"])
+}
+
+fn lints(house: &House, log: &mut Log) -> Outcome {
+    let mut selection = vec!["--workspace"];
+    if !has_cpp(house) {
+        log.say("skipped: bench and fuzz (no C++ compiler)");
+        exclude(house, &mut selection, "bench", "bench");
+        exclude(house, &mut selection, "jird-fuzz", "fuzz");
+    }
+    let mut command = house.cargo(["clippy", "--all-targets"]);
+    log.run(command.args(selection).args(["--", "-D", "warnings"])).into()
+}
+
+fn tests(house: &House, log: &mut Log) -> Outcome {
+    let mut command = house.cargo(["test", "--lib", "--bins", "--tests", "--examples"]);
+    log.run_tests(command.args(workspace(house)).env("JIRD_EXHAUSTIVE", EXHAUSTIVE))
+}
+
+/// The engine's tests, in the target folder `folder` if the flags are not the usual ones.
+fn engine(house: &House, folder: Option<&str>) -> Command {
+    let mut command = house.cargo(["test", "--package", "jird", "--lib", "--tests"]);
+    if let Some(folder) = folder {
+        command.arg("--target-dir").arg(house.target.join(folder));
+    }
+    command.env("JIRD_EXHAUSTIVE", EXHAUSTIVE_SLOW);
+    command
+}
+
+fn kernel(house: &House, log: &mut Log, name: &str, available: bool) -> Outcome {
+    if !available {
+        return Outcome::Impossible(format!("this CPU lacks {name}"));
+    }
+    log.run_tests(engine(house, None).env("JIRD_KERNEL", name))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("pclmulqdq")
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    std::arch::is_x86_feature_detected!("avx512vbmi2") && std::arch::is_x86_feature_detected!("avx512vl")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx512() -> bool {
+    false
+}
+
+fn checked() -> Step {
+    Step::new("checked", "the engine's tests, optimised, every unchecked access checked", |house, log| {
+        log.run_tests(engine(house, Some("checked")).arg("--release").env("JIRD_CHECKED", "1"))
+    })
+}
+
+/// Cross-compiled by what `aarch64.sh` installed, run by qemu.
+fn aarch64(house: &House, log: &mut Log) -> Outcome {
+    let rustc = house.tools.join("aarch64/rustc");
+    let ready = house.answers(&rustc.to_string_lossy(), &["--version"])
+        && house.answers("qemu-aarch64-static", &["--version"])
+        && house.answers("aarch64-linux-gnu-gcc", &["--version"]);
+    if !ready {
+        return Outcome::Skipped("no compiler or emulator for aarch64: cargo xtask setup-aarch64 installs them".into());
+    }
+    let mut command = engine(house, Some("aarch64"));
+    command.args(["--target", "aarch64-unknown-linux-gnu"]);
+    command.env("RUSTC", rustc);
+    command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
+    command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64-static -L /usr/aarch64-linux-gnu");
+    log.run_tests(&mut command)
+}
+
+fn binary(house: &House, log: &mut Log) -> Outcome {
+    let query = "select Message where Elapsed > 200";
+    let mut command = house.cargo(["run", "--profile", "lean", "--package", "jird-cli", "--"]);
+    let passed = log.run(command.args(["query", query, "examples/events.ndjson"]));
+    // The generator puts 310 slow events into every thousand.
+    let rows = log.text().lines().filter(|line| line.starts_with("{\"Message\":")).count();
+    if rows != 930 {
+        log.say(&format!("error: {rows} rows, and not 930"));
+    }
+    Outcome::from(passed && rows == 930)
+}
