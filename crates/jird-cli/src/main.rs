@@ -8,6 +8,8 @@ mod outcome;
 mod output;
 #[cfg(feature = "query")]
 mod query;
+#[cfg(feature = "query")]
+mod target;
 mod validate;
 
 use args::{Args, Command};
