@@ -96,8 +96,8 @@ impl Query {
             chunk_bytes: self.options.chunk_bytes.max(1),
         };
         let parsed = sql::parse(&self.sql)?;
-        let range_bytes_min = (scan.chunk_bytes != CHUNK_BYTES)
-            .then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
+        let range_bytes_min =
+            (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
         let context = session(BATCH_ROWS, range_bytes_min)?;
         let state = context.state();
         let mut inputs = Inputs { arguments: &self.inputs, known: HashMap::new(), unreadable: &mut report.unreadable };
@@ -310,4 +310,3 @@ fn output_column(output: &Output, sources: &[Source<'_>]) -> Column {
     };
     Column::new(output.clone(), is_text)
 }
-

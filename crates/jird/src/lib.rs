@@ -6,8 +6,6 @@ mod kernel;
 mod layout;
 pub mod lines;
 mod locate;
-#[cfg(any(test, jird_checked))]
-mod model;
 mod number;
 mod path;
 mod policy;

@@ -18,4 +18,4 @@ mod uses;
 
 pub(crate) use parse::parse;
 pub(crate) use select::rewrite;
-pub(crate) use uses::{Leaf, NeedKind, Output, OutputKind, Rep, Rewritten, SourceUse, STREAM};
+pub(crate) use uses::{Leaf, NeedKind, Output, OutputKind, Rep, Rewritten, STREAM, SourceUse};

@@ -59,9 +59,7 @@ impl Rewriter<'_> {
     }
 }
 
-fn keys(
-    order_by: Option<&mut OrderBy>,
-) -> Result<&mut [datafusion::sql::sqlparser::ast::OrderByExpr], Error> {
+fn keys(order_by: Option<&mut OrderBy>) -> Result<&mut [datafusion::sql::sqlparser::ast::OrderByExpr], Error> {
     match order_by.map(|order_by| &mut order_by.kind) {
         None => Ok(&mut []),
         Some(OrderByKind::Expressions(keys)) => Ok(keys),

@@ -204,8 +204,7 @@ impl Rewriter<'_> {
 
     /// Whether a `select` without `from` names a column, `*` or an aggregate.
     fn reads_something(&self, select: &Select) -> bool {
-        let wildcard =
-            |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
+        let wildcard = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
         select.projection.iter().any(wildcard) || self.names_something(select)
     }
 
@@ -249,10 +248,8 @@ impl Rewriter<'_> {
     /// What `*` or `relation.*` stands for.
     fn wildcard(&mut self, relation: Option<&str>, alone: bool) -> Result<Vec<(Option<String>, ItemExpr)>, Error> {
         let relations = self.scopes.last().map_or_else(Vec::new, |scope| scope.relations.clone());
-        let wanted: Vec<_> = relations
-            .iter()
-            .filter(|candidate| relation.is_none_or(|relation| candidate.alias == relation))
-            .collect();
+        let wanted: Vec<_> =
+            relations.iter().filter(|candidate| relation.is_none_or(|relation| candidate.alias == relation)).collect();
         if wanted.is_empty() {
             return Err(Error::sql(format!("`{}.*` names no table here", relation.unwrap_or_default())));
         }
@@ -483,7 +480,9 @@ fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<Vec<String>>
         let alias = given.as_ref().map(|given| given[index].clone()).or(alias);
         let written = match &expr {
             ItemExpr::Expr(expr) => expr.to_string(),
-            ItemExpr::Resolved(Resolved::Field(field)) => format!("{}.{}", field.relation, field.key.trim_start_matches('/')),
+            ItemExpr::Resolved(Resolved::Field(field)) => {
+                format!("{}.{}", field.relation, field.key.trim_start_matches('/'))
+            }
             ItemExpr::Resolved(Resolved::Computed { relation, name }) => format!("{relation}.{name}"),
             ItemExpr::Record(_) => "*".to_owned(),
         };

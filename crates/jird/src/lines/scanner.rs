@@ -312,8 +312,8 @@ impl Scanner {
     /// In checked builds what was found in a record must be what the naive parser finds.
     #[cfg(jird_checked)]
     fn compare_with_model(&self, record: &[u8], select: &Select<'_>, start: usize) {
-        let words = crate::model::parse(record, &self.options.policy).expect("the model accepts the record too");
-        let wanted = crate::model::fields(record, &words, select.projection());
+        let words = crate::tape::model::parse(record, &self.options.policy).expect("the model accepts the record too");
+        let wanted = crate::tape::model::fields(record, &words, select.projection());
         let found = select.found().iter().zip(select.projection().paths()).map(|(slot, path)| {
             // The record as a whole is filled in later.
             let within = slot.kind.map_or(0..0, |_| slot.start - start..slot.end - start);

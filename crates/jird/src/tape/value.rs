@@ -45,8 +45,8 @@ impl Kind {
 
 /// A value of a document or record: a cursor, cheap to copy. Reading it changes nothing.
 ///
-/// Invariant: `words` begins with a node that [`TapeBuilder`](super::build::TapeBuilder) wrote for `text`, and holds all
-/// of it. That builder has bounded everything: a container's words are as many as it says, those of its children fill them,
+/// Invariant: `words` begins with a node that the tape's builder wrote for `text`, and holds all
+/// of it. The builder has bounded everything: a container's words are as many as it says, those of its children fill them,
 /// and a scalar's text lies in `text`.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
