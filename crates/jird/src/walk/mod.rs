@@ -50,6 +50,12 @@ pub(crate) trait Pen {
     fn open(&mut self, bracket: Bracket, start: usize) -> Self::Mark;
     /// The container ends before `end`; it has `count` members or elements.
     fn close(&mut self, mark: Self::Mark, bracket: Bracket, count: u32, end: usize);
+    /// Whether anything inside the container that was just opened is wanted. What is checked is walked all the same; the
+    /// trusted walk asks, and steps over it.
+    #[inline(always)]
+    fn wants(&self) -> bool {
+        true
+    }
     /// The batch is done.
     fn finish(self);
 }
