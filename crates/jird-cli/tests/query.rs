@@ -119,7 +119,11 @@ fn null_is_printed_and_missing_is_left_out() {
 fn json_type_names_every_kind() {
     let text = r#"{"a":[true,1,"x",{},[]]}"#;
     let sql = "select json_type(a[0]) t0, json_type(a[1]) t1, json_type(a[2]) t2, json_type(a[3]) t3, json_type(a[4]) t4, json_type(a) t5";
-    gives(text, sql, "{\"t0\":\"boolean\",\"t1\":\"number\",\"t2\":\"string\",\"t3\":\"object\",\"t4\":\"array\",\"t5\":\"array\"}\n");
+    gives(
+        text,
+        sql,
+        "{\"t0\":\"boolean\",\"t1\":\"number\",\"t2\":\"string\",\"t3\":\"object\",\"t4\":\"array\",\"t5\":\"array\"}\n",
+    );
 }
 
 #[test]
@@ -140,16 +144,37 @@ fn names_are_case_sensitive_and_a_name_that_never_occurs_is_noted() {
 }
 
 #[test]
+fn names_of_functions_are_not_case_sensitive_and_user_is_a_key() {
+    gives(
+        "{\"user\":\"a\"}\n{\"user\":\"b\"}\n",
+        "select MAX(user) as m, Count(*) as n, \"min\"(user) as i",
+        "{\"m\":\"b\",\"n\":2,\"i\":\"a\"}\n",
+    );
+}
+
+#[test]
 fn a_star_alone_prints_records_as_they_stand() {
     gives("{ \"a\" : 1 }\r\n\r\n5\n{\"a\":1,\"a\":2}", "select *", "{ \"a\" : 1 }\n{\"value\":5}\n{\"a\":1,\"a\":2}\n");
     gives(EVENTS, "select * where late", "{\"Elapsed\":201,\"Level\":\"Info\",\"late\":true}\n");
-    gives(EVENTS, "select * order by Level desc limit 1", "{\"@t\":\"2024-01-01T11:20:30Z\",\"Message\":\"POST /api/orders\",\"Elapsed\":20.5,\"Level\":\"Warn\",\"P\":{\"id\":\"b\",\"tags\":[]}}\n");
+    gives(
+        EVENTS,
+        "select * order by Level desc limit 1",
+        "{\"@t\":\"2024-01-01T11:20:30Z\",\"Message\":\"POST /api/orders\",\"Elapsed\":20.5,\"Level\":\"Warn\",\"P\":{\"id\":\"b\",\"tags\":[]}}\n",
+    );
 }
 
 #[test]
 fn a_star_among_others_has_every_key_also_the_late_ones() {
-    gives("{\"b\":1}\n{\"a\":2,\"late\":3}\n", "select *, 1 as one", "{\"b\":1,\"one\":1}\n{\"a\":2,\"late\":3,\"one\":1}\n");
-    gives_as("{\"b\":1}\n{\"a\":null,\"late\":\"x,y\"}\n7\n", &["select *", "--format", "csv"], "b,a,late,value\r\n1,,,\r\n,,\"x,y\",\r\n,,,7\r\n");
+    gives(
+        "{\"b\":1}\n{\"a\":2,\"late\":3}\n",
+        "select *, 1 as one",
+        "{\"b\":1,\"one\":1}\n{\"a\":2,\"late\":3,\"one\":1}\n",
+    );
+    gives_as(
+        "{\"b\":1}\n{\"a\":null,\"late\":\"x,y\"}\n7\n",
+        &["select *", "--format", "csv"],
+        "b,a,late,value\r\n1,,,\r\n,,\"x,y\",\r\n,,,7\r\n",
+    );
 }
 
 #[test]
@@ -181,7 +206,11 @@ fn conditions_are_three_valued() {
     gives(text, "select i where a or b is null", "{\"i\":1}\n{\"i\":2}\n{\"i\":3}\n");
     gives(text, "select i where i not in (1, null)", "");
     gives(text, "select i where i in (1, null)", "{\"i\":1}\n");
-    gives(text, "select i, case when a then 'yes' when not a then 'no' else 'none' end as c", "{\"i\":1,\"c\":\"yes\"}\n{\"i\":2,\"c\":\"no\"}\n{\"i\":3,\"c\":\"none\"}\n");
+    gives(
+        text,
+        "select i, case when a then 'yes' when not a then 'no' else 'none' end as c",
+        "{\"i\":1,\"c\":\"yes\"}\n{\"i\":2,\"c\":\"no\"}\n{\"i\":3,\"c\":\"none\"}\n",
+    );
 }
 
 #[test]
@@ -198,7 +227,8 @@ fn texts_match_patterns_and_regular_expressions() {
 
 #[test]
 fn a_condition_on_fields_is_decided_by_the_scan_and_needs_no_types() {
-    let sql = "select Message where Elapsed > 200 and match(Message, 'api') or Level in ('a', 'b') and P.id is not null";
+    let sql =
+        "select Message where Elapsed > 200 and match(Message, 'api') or Level in ('a', 'b') and P.id is not null";
     let ran = Folder::with("e.ndjson", EVENTS).run(&[sql, "e.ndjson", "--stats"]);
     assert!(ran.err.contains("pushed      Elapsed > 200 AND match(Message, 'api') OR"), "{}", ran.err);
     assert!(ran.err.contains("types       not needed"), "{}", ran.err);
@@ -207,9 +237,17 @@ fn a_condition_on_fields_is_decided_by_the_scan_and_needs_no_types() {
 #[test]
 fn types_come_from_all_records() {
     gives("{\"a\":1}\n{\"a\":2.5}\n", "select a + 1 as x", "{\"x\":2.0}\n{\"x\":3.5}\n");
-    gives("{\"a\":9223372036854775807}\n{\"a\":9223372036854775807}\n", "select sum(a) as s", "{\"s\":18446744073709551614}\n");
+    gives(
+        "{\"a\":9223372036854775807}\n{\"a\":9223372036854775807}\n",
+        "select sum(a) as s",
+        "{\"s\":18446744073709551614}\n",
+    );
     gives("{\"a\":18446744073709551615}\n", "select max(a) as m", "{\"m\":18446744073709551615}\n");
-    gives("{\"a\":-1}\n{\"a\":18446744073709551615}\n", "select max(a) m, min(a) i", "{\"m\":18446744073709551615,\"i\":-1}\n");
+    gives(
+        "{\"a\":-1}\n{\"a\":18446744073709551615}\n",
+        "select max(a) m, min(a) i",
+        "{\"m\":18446744073709551615,\"i\":-1}\n",
+    );
     gives("{\"a\":0.1}\n{\"a\":1e300}\n", "select max(a) as m, min(a) as i", "{\"m\":1e300,\"i\":0.1}\n");
     gives("{\"a\":\"x\\ny\"}\n", "select upper(a) as u", "{\"u\":\"X\\nY\"}\n");
     gives("{\"a\":null}\n{\"b\":1}\n", "select sum(a) as s, max(b) as b", "{\"s\":null,\"b\":1}\n");
@@ -218,7 +256,8 @@ fn types_come_from_all_records() {
 
 #[test]
 fn what_was_widened_is_reported() {
-    let ran = Folder::with("e.ndjson", "{\"a\":1}\n\n{\"a\":2.5}\n").run(&["select sum(a) as s", "e.ndjson", "--stats"]);
+    let ran =
+        Folder::with("e.ndjson", "{\"a\":1}\n\n{\"a\":2.5}\n").run(&["select sum(a) as s", "e.ndjson", "--stats"]);
     assert!(ran.err.contains("widened     a: i64 to f64 by e.ndjson:3"), "{}", ran.err);
 }
 
@@ -227,9 +266,18 @@ fn mixed_columns_print_compare_group_and_count_but_do_not_compute() {
     let text = "{\"a\":1}\n{\"a\":1.0}\n{\"a\":\"x\"}\n{\"a\":\"\\u0078\"}\n{\"a\":null}\n{}\n";
     gives(text, "select a where a is not null", "{\"a\":1}\n{\"a\":1.0}\n{\"a\":\"x\"}\n{\"a\":\"\\u0078\"}\n");
     gives(text, "select count(distinct a) as n, count(a) as c", "{\"n\":2,\"c\":4}\n");
-    gives(text, "select n, count(*) as groups from (select a, count(*) n from stream group by a) g group by n", "{\"n\":2,\"groups\":3}\n");
+    gives(
+        text,
+        "select n, count(*) as groups from (select a, count(*) n from stream group by a) g group by n",
+        "{\"n\":2,\"groups\":3}\n",
+    );
     gives(text, "select sum(number(a)) as s, max(text(a)) as t", "{\"s\":2.0,\"t\":\"x\"}\n");
-    fails(text, "select sum(a)", 2, &["`a` is mixed", "integers (first at e.ndjson:1)", "texts (first at e.ndjson:3)", "number(a)"]);
+    fails(
+        text,
+        "select sum(a)",
+        2,
+        &["`a` is mixed", "integers (first at e.ndjson:1)", "texts (first at e.ndjson:3)", "number(a)"],
+    );
     fails(text, "select a order by a", 2, &["`a` is mixed"]);
     fails(text, "select upper(a)", 2, &["`a` is mixed"]);
 }
@@ -241,12 +289,29 @@ fn the_first_of_duplicate_keys_counts() {
 
 #[test]
 fn groups_order_and_distinct() {
-    gives(EVENTS, "select Level, count(*) as n group by Level order by Level", "{\"Level\":\"Info\",\"n\":3}\n{\"Level\":\"Warn\",\"n\":1}\n");
+    gives(
+        EVENTS,
+        "select Level, count(*) as n group by Level order by Level",
+        "{\"Level\":\"Info\",\"n\":3}\n{\"Level\":\"Warn\",\"n\":1}\n",
+    );
     gives(EVENTS, "select distinct Level order by Level desc", "{\"Level\":\"Warn\"}\n{\"Level\":\"Info\"}\n");
-    gives(EVENTS, "select Level as l, count(*) from stream group by l having count(*) > 1", "{\"l\":\"Info\",\"count(*)\":3}\n");
+    gives(
+        EVENTS,
+        "select Level as l, count(*) from stream group by l having count(*) > 1",
+        "{\"l\":\"Info\",\"count(*)\":3}\n",
+    );
     gives(EVENTS, "select count(*) as n group by Level having Level = 'Warn'", "{\"n\":1}\n");
-    gives(EVENTS, "select Elapsed > 100 as slow, count(*) as n group by Elapsed > 100 order by n, slow", "{\"slow\":false,\"n\":1}\n{\"slow\":null,\"n\":1}\n{\"slow\":true,\"n\":2}\n");
-    fails(EVENTS, "select Level, Message group by Level", 2, &["`Message` is neither in `group by` nor in an aggregate"]);
+    gives(
+        EVENTS,
+        "select Elapsed > 100 as slow, count(*) as n group by Elapsed > 100 order by n, slow",
+        "{\"slow\":false,\"n\":1}\n{\"slow\":null,\"n\":1}\n{\"slow\":true,\"n\":2}\n",
+    );
+    fails(
+        EVENTS,
+        "select Level, Message group by Level",
+        2,
+        &["`Message` is neither in `group by` nor in an aggregate"],
+    );
 }
 
 #[test]
@@ -258,43 +323,78 @@ fn an_alias_is_not_taken_for_a_field_of_that_name() {
 
 #[test]
 fn time_buckets_are_timestamps() {
-    gives(EVENTS, "select time_bucket('1h', \"@t\") as h, count(*) as n where \"@t\" is not null group by h order by h", "{\"h\":\"2024-01-01T10:00:00Z\",\"n\":1}\n{\"h\":\"2024-01-01T11:00:00Z\",\"n\":2}\n");
+    gives(
+        EVENTS,
+        "select time_bucket('1h', \"@t\") as h, count(*) as n where \"@t\" is not null group by h order by h",
+        "{\"h\":\"2024-01-01T10:00:00Z\",\"n\":1}\n{\"h\":\"2024-01-01T11:00:00Z\",\"n\":2}\n",
+    );
     fails("{\"t\":\"soon\"}", "select time_bucket('1h', t)", 2, &["'soon' is not a time"]);
     fails("{\"t\":\"soon\"}", "select time_bucket('1 fortnight', t)", 2, &["width such as '1h'"]);
 }
 
 #[test]
 fn joins_subqueries_and_common_table_expressions() {
-    let folder = Folder::with("a.ndjson", "{\"id\":1,\"x\":\"a\"}\n{\"id\":2.0,\"x\":\"b\"}\n{\"id\":\"1\",\"x\":\"c\"}\n")
-        .and("b.ndjson", "{\"id\":1.0,\"y\":\"p\"}\n{\"id\":2,\"y\":\"q\"}\n{\"id\":null}\n");
+    let folder =
+        Folder::with("a.ndjson", "{\"id\":1,\"x\":\"a\"}\n{\"id\":2.0,\"x\":\"b\"}\n{\"id\":\"1\",\"x\":\"c\"}\n")
+            .and("b.ndjson", "{\"id\":1.0,\"y\":\"p\"}\n{\"id\":2,\"y\":\"q\"}\n{\"id\":null}\n");
     let check = |sql: &str, expected: &str| {
         let ran = folder.run(&[sql, "a.ndjson"]);
         assert_eq!((ran.out.as_str(), ran.err.as_str(), ran.code), (expected, "", 0), "{sql}");
     };
-    check("select s.x, b.y from stream s join 'b.ndjson' b on s.id = b.id order by s.x", "{\"x\":\"a\",\"y\":\"p\"}\n{\"x\":\"b\",\"y\":\"q\"}\n");
+    check(
+        "select s.x, b.y from stream s join 'b.ndjson' b on s.id = b.id order by s.x",
+        "{\"x\":\"a\",\"y\":\"p\"}\n{\"x\":\"b\",\"y\":\"q\"}\n",
+    );
     let both = "{\"id\":1,\"x\":\"a\",\"y\":\"p\"}\n{\"id\":2.0,\"x\":\"b\",\"y\":\"q\"}\n";
     check("select id, s.x, b.y from stream s join (select id, y from 'b.ndjson') b using (id) order by s.x", both);
     let left = "{\"x\":\"a\",\"y\":\"p\"}\n{\"x\":\"b\"}\n{\"x\":\"c\"}\n";
     check("select s.x, b.y from stream s left join 'b.ndjson' b on s.id = b.id and b.y < 'q' order by s.x", left);
     check("select count(*) as n from stream s join 'b.ndjson' b on s.id <> b.id or b.id is null", "{\"n\":5}\n");
-    check("select count(*) as n from stream s, 'b.ndjson' b where s.id >= b.id or b.y is null and s.x > 'a'", "{\"n\":5}\n");
+    check(
+        "select count(*) as n from stream s, 'b.ndjson' b where s.id >= b.id or b.y is null and s.x > 'a'",
+        "{\"n\":5}\n",
+    );
 }
 
 #[test]
 fn queries_nest() {
-    gives(EVENTS, "with t as (select Message, Elapsed e from stream where Level = 'Info') select Message from t where e > 200", "{\"Message\":\"GET \\/api/customers\"}\n{}\n");
-    gives(EVENTS, "select n from (select Level l, count(*) n from stream group by Level) x where x.l = 'Warn'", "{\"n\":1}\n");
+    gives(
+        EVENTS,
+        "with t as (select Message, Elapsed e from stream where Level = 'Info') select Message from t where e > 200",
+        "{\"Message\":\"GET \\/api/customers\"}\n{}\n",
+    );
+    gives(
+        EVENTS,
+        "select n from (select Level l, count(*) n from stream group by Level) x where x.l = 'Warn'",
+        "{\"n\":1}\n",
+    );
     gives(EVENTS, "select count(*) as n where Level in (select Level from stream where late)", "{\"n\":3}\n");
-    gives(EVENTS, "select Level from stream s where exists (select 1 from stream o where o.P.id = 'b' and o.Level = s.Level)", "{\"Level\":\"Warn\"}\n");
-    gives(EVENTS, "select P.id where P.id = 'a' union all select Level where late", "{\"id\":\"a\"}\n{\"id\":\"Info\"}\n");
+    gives(
+        EVENTS,
+        "select Level from stream s where exists (select 1 from stream o where o.P.id = 'b' and o.Level = s.Level)",
+        "{\"Level\":\"Warn\"}\n",
+    );
+    gives(
+        EVENTS,
+        "select P.id where P.id = 'a' union all select Level where late",
+        "{\"id\":\"a\"}\n{\"id\":\"Info\"}\n",
+    );
     fails(EVENTS, "select P.id union all select 'z' as id", 2, &["column id of the union", "text()"]);
-    gives(EVENTS, "select text(P.id) as id where P.id = 'b' union select 'z' order by id", "{\"id\":\"b\"}\n{\"id\":\"z\"}\n");
+    gives(
+        EVENTS,
+        "select text(P.id) as id where P.id = 'b' union select 'z' order by id",
+        "{\"id\":\"b\"}\n{\"id\":\"z\"}\n",
+    );
 }
 
 #[test]
 fn formats() {
     let text = "{\"a\":\"x\\\"y\",\"n\":1.50,\"m\":1}\n{\"a\":null,\"m\":\"s\"}\n";
-    gives_as(text, &["select a, n, m", "--format", "json"], "[\n{\"a\":\"x\\\"y\",\"n\":1.50,\"m\":1},\n{\"a\":null,\"m\":\"s\"}\n]\n");
+    gives_as(
+        text,
+        &["select a, n, m", "--format", "json"],
+        "[\n{\"a\":\"x\\\"y\",\"n\":1.50,\"m\":1},\n{\"a\":null,\"m\":\"s\"}\n]\n",
+    );
     gives_as(text, &["select a, n, m", "--format", "csv"], "a,n,m\r\n\"x\"\"y\",1.50,1\r\n,,\"\"\"s\"\"\"\r\n");
     gives_as(text, &["select a, n", "--format", "table"], "a    n\n───  ────\nx\"y  1.50\n\n");
     gives_as("", &["select a", "--format", "json"], "[]\n");
@@ -339,7 +439,11 @@ fn lines_may_be_blank_end_with_crlf_or_lack_the_last_feed() {
 
 #[test]
 fn a_record_that_is_no_object_has_one_column() {
-    gives("5\n\"x\"\n[1]\n", "select value, value[0] as first", "{\"value\":5}\n{\"value\":\"x\"}\n{\"value\":[1],\"first\":1}\n");
+    gives(
+        "5\n\"x\"\n[1]\n",
+        "select value, value[0] as first",
+        "{\"value\":5}\n{\"value\":\"x\"}\n{\"value\":[1],\"first\":1}\n",
+    );
 }
 
 #[test]
@@ -368,7 +472,10 @@ fn standard_input_is_read_once_and_has_no_types() {
     let folder = Folder::new();
     let run = |sql: &str| folder.run_with(&[sql], Some(EVENTS));
     assert_eq!(run("select Level where Elapsed > 200").out, "{\"Level\":\"Info\"}\n{\"Level\":\"Info\"}\n");
-    assert_eq!(run("select Level, count(*) as n group by Level having count(*) = 3").out, "{\"Level\":\"Info\",\"n\":3}\n");
+    assert_eq!(
+        run("select Level, count(*) as n group by Level having count(*) = 3").out,
+        "{\"Level\":\"Info\",\"n\":3}\n"
+    );
     assert_eq!(run("select sum(number(Elapsed)) as s").out, "{\"s\":471.5}\n");
     assert!(run("select sum(Elapsed)").err.contains("cannot be read twice"));
     assert!(run("select count(*) from stream a join stream b on a.x = b.x").err.contains("cannot be read twice"));
@@ -391,6 +498,12 @@ fn wrong_sql_is_exit_code_two() {
         ("select x.a from stream s join stream t on s.a = t.a where b = 1", "s.b or t.b"),
         ("select match(Level, Level)", "constant text"),
         ("select a, a as a", "two columns"),
+        ("select a from stream tablesample (10)", "not supported: `tablesample`"),
+        ("select * exclude (a)", "behind `*`"),
+        ("select top 3 a", "write `limit`"),
+        ("select upper(Level) > 5", "a computed text is compared with a number"),
+        ("select a from nosuch", "quotes, 'nosuch'"),
+        ("select x.b from (select Level as a from stream) x", "x has a"),
     ] {
         fails(EVENTS, sql, 2, &[word]);
     }
@@ -435,6 +548,10 @@ fn a_reader_that_leaves_is_no_error() {
 fn every_way_of_checking_gives_the_same_of_good_records() {
     for how in [&["--check", "all"][..], &["--check", "touched"], &["--check", "trusted"], &["--trusted"]] {
         let arguments = [&["select Level, P.id where Elapsed > 20"], how].concat();
-        gives_as(EVENTS, &arguments, "{\"Level\":\"Info\",\"id\":\"a\"}\n{\"Level\":\"Warn\",\"id\":\"b\"}\n{\"Level\":\"Info\"}\n");
+        gives_as(
+            EVENTS,
+            &arguments,
+            "{\"Level\":\"Info\",\"id\":\"a\"}\n{\"Level\":\"Warn\",\"id\":\"b\"}\n{\"Level\":\"Info\"}\n",
+        );
     }
 }

@@ -139,7 +139,8 @@ fn expand(argument: &str) -> Result<Vec<PathBuf>, Error> {
     if path.symlink_metadata().is_ok() || !argument.contains(['*', '?', '[']) {
         return Ok(vec![path.to_owned()]);
     }
-    let found = glob::glob(argument).map_err(|error| Error::sql(format!("the pattern {argument} is wrong: {error}")))?;
+    let found =
+        glob::glob(argument).map_err(|error| Error::sql(format!("the pattern {argument} is wrong: {error}")))?;
     let mut paths: Vec<_> = found.filter_map(Result::ok).collect();
     paths.sort_by(|left, right| left.as_os_str().as_encoded_bytes().cmp(right.as_os_str().as_encoded_bytes()));
     // None at all is reported as the missing file that the pattern then is.

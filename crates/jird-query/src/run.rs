@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::output::{Column, Format, WriteError, writer};
 use crate::report::Report;
 use crate::scan::{ColumnSpec, ScanOptions, Shared, Table, Tally};
-use crate::session::{is_aggregate, keeps_order, scans, session};
+use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
 use crate::sql::{self, Output, OutputKind, Rewritten, STREAM, SourceUse};
 use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::TableReference;
@@ -96,8 +96,8 @@ impl Query {
             chunk_bytes: self.options.chunk_bytes.max(1),
         };
         let parsed = sql::parse(&self.sql)?;
-        let range_bytes_min = (scan.chunk_bytes != CHUNK_BYTES)
-            .then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
+        let range_bytes_min =
+            (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
         let context = session(BATCH_ROWS, range_bytes_min)?;
         let state = context.state();
         let mut inputs = Inputs { arguments: &self.inputs, known: HashMap::new(), unreadable: &mut report.unreadable };
@@ -166,6 +166,7 @@ impl Query {
     ) -> Result<SendableRecordBatchStream, DataFusionError> {
         let mut state = context.state();
         let plan = state.statement_to_plan(statement).await?;
+        check_comparisons(&plan)?;
         let plan: LogicalPlan = state.optimize(&plan)?;
         let ordered = keeps_order(&plan);
         if !ordered {
@@ -310,4 +311,3 @@ fn output_column(output: &Output, sources: &[Source<'_>]) -> Column {
     };
     Column::new(output.clone(), is_text)
 }
-

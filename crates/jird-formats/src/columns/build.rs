@@ -1,7 +1,9 @@
 //! Arrow arrays from fields.
 
 use super::kind::ColumnType;
-use arrow::array::{ArrayRef, BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder};
+use arrow::array::{
+    ArrayRef, BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
+};
 use jird::{Field, Kind};
 use std::sync::Arc;
 

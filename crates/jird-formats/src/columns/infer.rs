@@ -221,7 +221,10 @@ fn survives(number: Number<'_>) -> bool {
     let Some(value) = number.to_f64() else { return false };
     let mantissa = number.text().split(['e', 'E']).next().unwrap_or_default();
     let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
-    if digits <= DIGITS_SAFE && (value == 0.0 || value.is_normal()) && (value != 0.0 || !mantissa.contains(|c| ('1'..='9').contains(&c))) {
+    if digits <= DIGITS_SAFE
+        && (value == 0.0 || value.is_normal())
+        && (value != 0.0 || !mantissa.contains(|c| ('1'..='9').contains(&c)))
+    {
         return true;
     }
     let shortest = format!("{value:e}");
@@ -305,10 +308,7 @@ mod tests {
         let widening = |from, to, at| Widening { from, to, at };
         assert_eq!(
             seen.widenings(),
-            [
-                widening(ColumnType::Int64, ColumnType::Float64, 30),
-                widening(ColumnType::Float64, ColumnType::Json, 40)
-            ]
+            [widening(ColumnType::Int64, ColumnType::Float64, 30), widening(ColumnType::Float64, ColumnType::Json, 40)]
         );
         assert_eq!(seen.met(), [("integers", 10), ("floats", 30), ("texts", 40)]);
     }

@@ -46,9 +46,7 @@ impl ColumnType {
     pub fn field(self, name: impl Into<String>) -> Field {
         let field = Field::new(name, self.data_type(), true);
         match self {
-            Self::Json => {
-                field.with_metadata(HashMap::from([(EXTENSION_NAME.to_owned(), JSON_EXTENSION.to_owned())]))
-            }
+            Self::Json => field.with_metadata(HashMap::from([(EXTENSION_NAME.to_owned(), JSON_EXTENSION.to_owned())])),
             _ => field,
         }
     }

@@ -14,7 +14,6 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-
 /// One predicate as a function of its columns.
 #[derive(Debug)]
 pub(crate) struct PredicateUdf {

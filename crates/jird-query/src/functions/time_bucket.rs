@@ -43,7 +43,9 @@ impl ScalarUDFImpl for TimeBucket {
             ColumnarValue::Array(_) => None,
         };
         let Some(width) = width else {
-            return Err(Error::sql("time_bucket takes a width such as '1h': a number and one of ms, s, m, h, d, w").into());
+            return Err(
+                Error::sql("time_bucket takes a width such as '1h': a number and one of ms, s, m, h, d, w").into()
+            );
         };
         let times = args.args[1].to_array(args.number_rows)?;
         let times = if matches!(times.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
@@ -97,7 +99,14 @@ mod tests {
 
     #[test]
     fn widths_are_a_number_and_a_unit() {
-        for (text, width) in [("1h", Some(3_600_000_000_000)), ("15m", Some(900_000_000_000)), ("0s", None), ("h", None), ("1y", None), ("", None)] {
+        for (text, width) in [
+            ("1h", Some(3_600_000_000_000)),
+            ("15m", Some(900_000_000_000)),
+            ("0s", None),
+            ("h", None),
+            ("1y", None),
+            ("", None),
+        ] {
             assert_eq!(width_nanos(text), width, "{text}");
         }
     }

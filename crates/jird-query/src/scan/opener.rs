@@ -3,9 +3,9 @@
 //! Scanning happens on threads of its own, which hand batches over a short channel: DataFusion's threads never wait for a
 //! disk, and dropping the stream closes the channel and so stops the scan.
 
+use super::pushdown;
 use super::read::{Reader, Seen, cut};
 use super::source::{ColumnSpec, Shared};
-use super::pushdown;
 use crate::error::Error;
 use crate::input::InputFile;
 use crate::sql::Rep;
@@ -155,16 +155,22 @@ impl Plan {
             }
             batches
         };
-        in_order(chunks.len(), options.threads, || Worker::new(self), work, |batches: Vec<Batch>| {
-            for batch in batches {
-                let failed = batch.is_err();
-                send(batch)?;
-                if failed {
-                    return ControlFlow::Break(());
+        in_order(
+            chunks.len(),
+            options.threads,
+            || Worker::new(self),
+            work,
+            |batches: Vec<Batch>| {
+                for batch in batches {
+                    let failed = batch.is_err();
+                    send(batch)?;
+                    if failed {
+                        return ControlFlow::Break(());
+                    }
                 }
-            }
-            ControlFlow::Continue(())
-        });
+                ControlFlow::Continue(())
+            },
+        );
     }
 }
 

@@ -62,9 +62,9 @@ impl Reader {
         let mut lines_before = 0;
         let is_stream = file.size.is_none();
         let each = |offset: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
-            let scanned = scanner
-                .scan(text, projection, filter, |row| visit(row, offset))
-                .map_err(|error| Fault::Ours(bad_record(file, text, offset, error, is_stream.then_some(lines_before))))?;
+            let scanned = scanner.scan(text, projection, filter, |row| visit(row, offset)).map_err(|error| {
+                Fault::Ours(bad_record(file, text, offset, error, is_stream.then_some(lines_before)))
+            })?;
             if is_stream {
                 lines_before += feeds(text);
             }
@@ -177,13 +177,19 @@ impl<'i> Chunks<'i> {
                 )
                 .map(|_| made)
         };
-        lines::in_order(self.chunks.len(), options.threads, || Reader::new(options.lines), work, |result| match result {
-            Ok(made) => consume(made),
-            Err(error) => {
-                failed = Some(error);
-                ControlFlow::Break(())
-            }
-        });
+        lines::in_order(
+            self.chunks.len(),
+            options.threads,
+            || Reader::new(options.lines),
+            work,
+            |result| match result {
+                Ok(made) => consume(made),
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            },
+        );
         failed.map_or(Ok(()), Err)
     }
 }

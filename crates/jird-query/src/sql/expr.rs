@@ -190,7 +190,9 @@ impl Rewriter<'_> {
             | Expr::IsNull(inner)
             | Expr::IsNotNull(inner) => self.expr(inner, context),
             Expr::Extract { expr: inner, .. } => self.expr(inner, text),
-            Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => self.all([&mut **left, &mut **right], context),
+            Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
+                self.all([&mut **left, &mut **right], context)
+            }
             Expr::Between { expr, low, high, .. } => self.all([&mut **expr, &mut **low, &mut **high], context),
             Expr::Like { expr, pattern, .. }
             | Expr::ILike { expr, pattern, .. }
@@ -218,9 +220,7 @@ impl Rewriter<'_> {
                 self.all(overlay_for.iter_mut().map(|part| &mut **part), context)
             }
             Expr::Case { .. } => self.case(expr, context),
-            Expr::Subquery(query) => {
-                self.query(query, Emit::Fixed(Rep::Typed), false).map(|_| ())
-            }
+            Expr::Subquery(query) => self.query(query, Emit::Fixed(Rep::Typed), false).map(|_| ()),
             Expr::Exists { subquery, .. } => self.query(subquery, Emit::Fixed(Rep::Json), false).map(|_| ()),
             Expr::InSubquery { .. } => self.in_subquery(expr, context),
             other => Err(Error::sql(format!("`{other}` is not supported"))),
@@ -247,7 +247,8 @@ impl Rewriter<'_> {
         // `case x when 1 …` compares as `x = 1` does: exactly.
         if let Some(operand) = operand.take() {
             for when in conditions.iter_mut() {
-                let right = std::mem::replace(&mut when.condition, Expr::value(datafusion::sql::sqlparser::ast::Value::Null));
+                let right =
+                    std::mem::replace(&mut when.condition, Expr::value(datafusion::sql::sqlparser::ast::Value::Null));
                 when.condition = Expr::BinaryOp { left: operand.clone(), op: BinaryOperator::Eq, right: right.into() };
             }
         }
@@ -267,9 +268,9 @@ impl Rewriter<'_> {
                 **subject = self.field(&field, Rep::Key, context)?;
                 Ok(())
             }
-            None if plain => {
-                Err(Error::sql(format!("`{subject}` is computed and the subquery gives a field: use number() or text()")))
-            }
+            None if plain => Err(Error::sql(format!(
+                "`{subject}` is computed and the subquery gives a field: use number() or text()"
+            ))),
             _ => self.expr(subject, context),
         }
     }
@@ -292,7 +293,9 @@ impl Rewriter<'_> {
         };
         if let FunctionArguments::List(FunctionArgumentList { args, clauses, .. }) = &mut function.args {
             for argument in args {
-                if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) | FunctionArg::Named { arg: FunctionArgExpr::Expr(expr), .. } = argument {
+                if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))
+                | FunctionArg::Named { arg: FunctionArgExpr::Expr(expr), .. } = argument
+                {
                     self.argument(expr, representation, &name, inner)?;
                 }
             }
@@ -364,8 +367,12 @@ pub(crate) fn is_call(function: &Function, name: &str) -> bool {
     function_name(function) == name
 }
 
+/// A function's name. Those of functions are not case-sensitive.
 pub(crate) fn function_name(function: &Function) -> String {
-    function.name.to_string().to_lowercase()
+    match function.name.0.as_slice() {
+        [part] => part.as_ident().map_or_else(String::new, |ident| ident.value.to_lowercase()),
+        _ => function.name.to_string(),
+    }
 }
 
 /// The arguments of a call that are expressions.

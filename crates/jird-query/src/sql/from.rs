@@ -6,8 +6,8 @@ use super::select::{Emit, Rewriter};
 use super::uses::{Rep, STREAM, SourceUse};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, SetExpr, TableAlias,
-    TableFactor, TableWithJoins,
+    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, SetExpr,
+    TableAlias, TableFactor, TableWithJoins,
 };
 use std::rc::Rc;
 
@@ -41,6 +41,7 @@ impl Rewriter<'_> {
     }
 
     fn table(&mut self, factor: &mut TableFactor) -> Result<(), Error> {
+        super::supported::table(factor)?;
         match factor {
             TableFactor::Table { name, alias, args: None, .. } => {
                 let (table, columns) = self.named(name)?;
@@ -175,8 +176,7 @@ impl Rewriter<'_> {
                     None => Ok(expr),
                 }
             };
-            let equal =
-                Expr::BinaryOp { left: side(left)?.into(), op: BinaryOperator::Eq, right: side(right)?.into() };
+            let equal = Expr::BinaryOp { left: side(left)?.into(), op: BinaryOperator::Eq, right: side(right)?.into() };
             if let Some(scope) = self.scopes.last_mut() {
                 scope.using.push((name, left.clone()));
             }

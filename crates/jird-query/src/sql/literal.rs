@@ -57,7 +57,9 @@ mod tests {
 
     #[test]
     fn numbers_of_sql_become_numbers_of_json() {
-        for (sql, json) in [("200", "200"), (".5", "0.5"), ("5.", "5"), ("007", "7"), ("0", "0"), ("1e5", "1e5"), ("0.10", "0.10")] {
+        for (sql, json) in
+            [("200", "200"), (".5", "0.5"), ("5.", "5"), ("007", "7"), ("0", "0"), ("1e5", "1e5"), ("0.10", "0.10")]
+        {
             assert_eq!(number(sql).as_deref(), Some(json), "{sql}");
         }
         assert_eq!(number("0x1f"), None);

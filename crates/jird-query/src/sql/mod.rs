@@ -7,6 +7,8 @@
 mod chain;
 mod expr;
 mod from;
+mod group;
+mod items;
 mod literal;
 mod names;
 mod order;
@@ -14,8 +16,9 @@ mod parse;
 mod predicate;
 mod scope;
 mod select;
+mod supported;
 mod uses;
 
 pub(crate) use parse::parse;
 pub(crate) use select::rewrite;
-pub(crate) use uses::{Leaf, NeedKind, Output, OutputKind, Rep, Rewritten, SourceUse, STREAM};
+pub(crate) use uses::{Leaf, NeedKind, Output, OutputKind, Rep, Rewritten, STREAM, SourceUse};

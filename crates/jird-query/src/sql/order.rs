@@ -1,8 +1,9 @@
 //! `order by`.
 
 use super::expr::{Context, quoted};
+use super::items::{Item, ItemExpr, item_of};
 use super::scope::{Derived, DerivedKind, Resolved};
-use super::select::{Item, ItemExpr, Rewriter, item_of};
+use super::select::Rewriter;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByKind, Value};
 
@@ -59,9 +60,7 @@ impl Rewriter<'_> {
     }
 }
 
-fn keys(
-    order_by: Option<&mut OrderBy>,
-) -> Result<&mut [datafusion::sql::sqlparser::ast::OrderByExpr], Error> {
+fn keys(order_by: Option<&mut OrderBy>) -> Result<&mut [datafusion::sql::sqlparser::ast::OrderByExpr], Error> {
     match order_by.map(|order_by| &mut order_by.kind) {
         None => Ok(&mut []),
         Some(OrderByKind::Expressions(keys)) => Ok(keys),

@@ -7,8 +7,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 
 /// Parses one `select`, with whatever belongs to it.
 pub(crate) fn parse(sql: &str) -> Result<Box<Query>, Error> {
-    let mut statements =
-        Parser::parse_sql(&GenericDialect {}, sql).map_err(|error| Error::sql(error.to_string()))?;
+    let mut statements = Parser::parse_sql(&GenericDialect {}, sql).map_err(|error| Error::sql(error.to_string()))?;
     match (statements.pop(), statements.is_empty()) {
         (Some(Statement::Query(query)), true) => Ok(query),
         (None, _) => Err(Error::sql("there is no query")),

@@ -149,8 +149,9 @@ impl Rewriter<'_> {
             (Some(field), None) => {
                 literal(right).map(|literal| Predicate::Compare { slot: slots.slot(field), op, literal })
             }
-            (None, Some(field)) => literal(left)
-                .map(|literal| Predicate::Compare { slot: slots.slot(field), op: turned(op), literal }),
+            (None, Some(field)) => {
+                literal(left).map(|literal| Predicate::Compare { slot: slots.slot(field), op: turned(op), literal })
+            }
             (None, None) => None,
         })
     }

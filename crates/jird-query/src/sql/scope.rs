@@ -12,7 +12,7 @@ pub(crate) struct Scope {
     /// Names of `using`, which mean the left table's.
     pub(crate) using: Vec<(String, String)>,
     /// Set while what follows `group by` is rewritten.
-    pub(crate) grouped: Option<super::select::Grouped>,
+    pub(crate) grouped: Option<super::group::Grouped>,
 }
 
 /// A table of a `from`, by the name it has there.
@@ -157,11 +157,7 @@ impl Relation {
                 let named = |column: &&Derived| parts.first() == Some(&Part::Name(column.name.clone()));
                 let Some(column) = columns.iter().find(named) else {
                     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
-                    return Err(Error::sql(format!(
-                        "no column `{written}`: {} has {}",
-                        self.alias,
-                        names.join(", ")
-                    )));
+                    return Err(Error::sql(format!("no column `{written}`: {} has {}", self.alias, names.join(", "))));
                 };
                 if parts.len() > 1 {
                     return Err(Error::sql(format!(
