@@ -4,6 +4,8 @@
 //!
 //! Every line is checked whole, but only the wanted number is ever decoded.
 
+#![allow(clippy::print_stdout, reason = "an example shows what it found")]
+
 use jird::{Record, RecordBuffer};
 use rust_decimal::Decimal;
 use std::error::Error;

@@ -199,7 +199,9 @@ impl fmt::Display for Located {
         let Self { error, line, column, pointer, snippet, caret } = self;
         write!(f, "{} at line {line}, column {column} (byte {}", error.kind, error.offset)?;
         if !pointer.is_empty() {
-            write!(f, ", at {pointer}")?;
+            let mut shown = String::new();
+            crate::locate::printable(pointer.as_bytes(), &mut shown);
+            write!(f, ", at {shown}")?;
         }
         f.write_str(")")?;
         if f.alternate() { Ok(()) } else { write!(f, "\n  {snippet}\n  {:caret$}^", "") }

@@ -120,11 +120,13 @@ fn snippet(input: &[u8], line_start: usize, offset: usize) -> (String, usize) {
     (text, caret)
 }
 
-fn printable(bytes: &[u8], out: &mut String) {
+/// Appends `bytes` with a visible character in place of each that is no text, or that would tell a terminal what to do.
+pub(crate) fn printable(bytes: &[u8], out: &mut String) {
     out.extend(String::from_utf8_lossy(bytes).chars().map(|char| match char {
         '\t' => ' ',
         '\0'..='\x1F' => char::from_u32(char as u32 + 0x2400).unwrap_or('�'),
         '\x7F' => '␡',
+        '\u{80}'..='\u{9F}' => '�',
         char => char,
     }));
 }

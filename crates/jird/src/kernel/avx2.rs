@@ -1,6 +1,7 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
 use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, UTF8_TABLES, proof};
+#[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 
 proof!(Avx2, enter_avx2, is_x86_feature_detected: "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");

@@ -4,6 +4,7 @@
 //! byte compress that makes it worth while.
 
 use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, proof};
+#[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 
 proof!(Avx512, enter_avx512, is_x86_feature_detected:

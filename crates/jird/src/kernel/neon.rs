@@ -1,6 +1,7 @@
 //! NEON: 16 bytes to a register, four registers to a block.
 
 use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, UTF8_TABLES, proof};
+#[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::aarch64::*;
 
 proof!(Neon, enter_neon, is_aarch64_feature_detected: "neon");

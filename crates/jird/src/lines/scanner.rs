@@ -192,8 +192,12 @@ impl Scanner {
         let mut from = 0;
         let mut reach = self.options.piece_bytes;
         while from < text.len() && !run.scanned.stopped {
-            let to = piece_end(text, from, reach);
-            let error = match self.scan_piece(&text[from..to], from, &mut run, &mut visit) {
+            let mut to = piece_end(text, from, reach);
+            let scanned = self.within_limit(&text[from..to]).and_then(|len| {
+                to = from + len;
+                self.scan_piece(&text[from..to], from, &mut run, &mut visit)
+            });
+            let error = match scanned {
                 Ok(()) => {
                     reach = self.options.piece_bytes.min(reach * 2);
                     from = to;
@@ -214,21 +218,21 @@ impl Scanner {
         run.scanned
     }
 
-    /// No record may be longer than the limit.
+    /// How much of `piece` comes before a record that is longer than the limit. An error if that is the first.
     #[inline]
-    fn check_sizes(&self, piece: &[u8]) -> Result<(), Error> {
+    fn within_limit(&self, piece: &[u8]) -> Result<usize, Error> {
         let limit = self.options.record_bytes_max;
         if piece.len() <= limit {
-            return Ok(());
+            return Ok(piece.len());
         }
         let mut start = 0;
         for line in piece.split(|&byte| byte == b'\n') {
             if line.len() > limit {
-                return Err(Error::at_byte(ErrorKind::Size, start + limit));
+                return if start == 0 { Err(Error::at_byte(ErrorKind::Size, limit)) } else { Ok(start) };
             }
             start += line.len() + 1;
         }
-        Ok(())
+        Ok(piece.len())
     }
 
     fn scan_piece<'t>(
@@ -238,7 +242,6 @@ impl Scanner {
         run: &mut Run<'_>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Error> {
-        self.check_sizes(piece)?;
         let trusted = self.options.check == Check::Trusted;
         let mode = if trusted { Mode::LinesTrusted } else { Mode::Lines };
         let chunk = Chunk { text: piece, from: 0, to: piece.len() };
@@ -250,7 +253,11 @@ impl Scanner {
         self.tokens.end_at(end);
         let checked = if trusted { None } else { crate::scan::checked_str(piece, &found, fault.is_some(), end) };
         let text = Text { bytes: piece, checked, base };
-        let records = if trusted { self.trusted(&text, run, visit) } else { self.records(&text, end, run, visit) };
+        let records = if trusted {
+            self.trusted(&text, run, visit)
+        } else {
+            self.records(&text, fault.is_some(), end, run, visit)
+        };
         match (records, fault) {
             (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
             (_, Some(fault)) if !run.scanned.stopped => Err(fault),
@@ -258,10 +265,11 @@ impl Scanner {
         }
     }
 
-    /// Walks the records that end before `end`, each checked whole.
+    /// Walks the records that end before `end`, each checked whole. `faulty` says that pass one found a fault there.
     fn records<'t>(
         &mut self,
         text: &Text<'t>,
+        faulty: bool,
         end: usize,
         run: &mut Run<'_>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
@@ -285,9 +293,9 @@ impl Scanner {
             let next = pos[at] as usize;
             match kind[at] {
                 b'\n' => {}
-                END if next == text.bytes.len() => {}
                 // What ends here is what pass one found to be right, not the record.
-                END if next >= end => return Ok(()),
+                END if faulty && next >= end => return Ok(()),
+                END if next == text.bytes.len() => {}
                 _ => return Err(Error::at_byte(ErrorKind::Trailing, next)),
             }
             if let Some(parser) = &mut self.duplicates {
@@ -304,8 +312,8 @@ impl Scanner {
     /// In checked builds what was found in a record must be what the naive parser finds.
     #[cfg(jird_checked)]
     fn compare_with_model(&self, record: &[u8], select: &Select<'_>, start: usize) {
-        let words = crate::model::parse(record, &self.options.policy).expect("the model accepts the record too");
-        let wanted = crate::model::fields(record, &words, select.projection());
+        let words = crate::tape::model::parse(record, &self.options.policy).expect("the model accepts the record too");
+        let wanted = crate::tape::model::fields(record, &words, select.projection());
         let found = select.found().iter().zip(select.projection().paths()).map(|(slot, path)| {
             // The record as a whole is filled in later.
             let within = slot.kind.map_or(0..0, |_| slot.start - start..slot.end - start);

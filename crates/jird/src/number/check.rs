@@ -18,6 +18,7 @@ use super::swar::{Word, digits_end};
 pub(crate) struct Class(usize);
 
 impl Class {
+    #[cfg(test)]
     const NEGATIVE: usize = 1;
     const POINTED: usize = 2;
 
@@ -40,6 +41,7 @@ impl Class {
 
     /// Begins with a minus, also if it is `-0`.
     #[inline]
+    #[cfg(test)]
     pub(crate) fn is_negative(self) -> bool {
         self.0 & Self::NEGATIVE != 0
     }

@@ -39,6 +39,7 @@ pub(crate) fn to_f32(token: &[u8]) -> Option<f32> {
 
 /// [`to_f32`] of `text[start..end]`.
 #[inline]
+#[cfg(test)]
 pub(crate) fn to_f32_at(text: &[u8], start: usize, end: usize) -> Option<f32> {
     to_float(Token::at(text, start, end))
 }

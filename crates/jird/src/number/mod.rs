@@ -41,7 +41,7 @@ mod token;
 mod value;
 
 pub(crate) use check::{Class, check, check_at};
-pub(crate) use float::{to_f32, to_f32_at, to_f64, to_f64_at};
+pub(crate) use float::{to_f32, to_f64, to_f64_at};
 pub(crate) use integer::{to_i64, to_i64_at, to_i128, to_u64, to_u64_at, to_u128};
 pub use value::Number;
 

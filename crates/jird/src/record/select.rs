@@ -293,5 +293,10 @@ impl Pen for &mut Select<'_> {
     }
 
     #[inline(always)]
+    fn wants(&self) -> bool {
+        self.here.node != NOWHERE
+    }
+
+    #[inline(always)]
     fn finish(self) {}
 }

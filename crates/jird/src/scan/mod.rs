@@ -9,6 +9,10 @@
 #![allow(unsafe_code, reason = "text that was found to be UTF-8 becomes `str` without a second check")]
 
 mod fault;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 pub(crate) use fault::{checked_str, first_fault};
@@ -41,7 +45,7 @@ pub(crate) struct Chunk<'a> {
 }
 
 /// What one chunk leaves for the next.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Carry {
     /// 1 if the next byte is escaped.
     escape: u64,
@@ -67,7 +71,7 @@ impl Carry {
 }
 
 /// The first offence in a chunk against each rule that pass one checks.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Offset of a control character inside a string.
     pub(crate) control: Option<usize>,
@@ -137,8 +141,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         let simd = self.simd;
         let block = simd.load(bytes);
         let classes = simd.classify(block);
-        let escapes = classes.backslash | self.carry.escape | self.carry.flag | self.carry.hex_due != 0;
-        let escaped = if escapes { self.escaped(classes.backslash) } else { 0 };
+        let any_escape = classes.backslash | self.carry.escape | self.carry.flag | self.carry.hex_due != 0;
+        let escaped = if any_escape { self.escaped(classes.backslash) } else { 0 };
 
         // §3.1.1: a bit for each byte inside a string, the opening quote included, the closing one not.
         let quotes = classes.quote & !escaped;
@@ -163,7 +167,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
                 self.found.control = Some(first(self.found.control, base + control.trailing_zeros() as usize));
             }
         }
-        if escapes {
+        if any_escape {
             if CHECK {
                 self.check_escapes(block, &classes, escaped & inside, base);
             }
@@ -246,15 +250,16 @@ fn first(known: Option<usize>, offset: usize) -> usize {
 #[cold]
 #[inline(never)]
 fn check_surrogates(text: &[u8], mut digits: u64, base: usize, mut pair_end: usize) -> (usize, Option<usize>) {
+    let mut fault = None;
     while digits != 0 {
         let at = base + digits.trailing_zeros() as usize - 2;
         digits &= digits - 1;
         if at >= pair_end {
             match text::check_escape(text, at) {
                 Ok(len) => pair_end = at + len,
-                Err(offset) => return (pair_end, Some(offset)),
+                Err(offset) => fault = fault.or(Some(offset)),
             }
         }
     }
-    (pair_end, None)
+    (pair_end, fault)
 }

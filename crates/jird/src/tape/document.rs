@@ -146,7 +146,7 @@ impl Parser {
     /// In checked builds every parse must equal the naive one.
     #[cfg(jird_checked)]
     fn compare_with_model(&self, text: &[u8], read: Result<(), Error>) {
-        let wanted = crate::model::parse(text, &self.policy);
+        let wanted = crate::tape::model::parse(text, &self.policy);
         assert_eq!(read, wanted.as_ref().map(drop).map_err(|error| *error), "the model judges otherwise");
         if let Ok(words) = wanted {
             assert_eq!(self.build.words, words, "the model has another tape");

@@ -22,11 +22,11 @@
 mod build;
 mod document;
 mod dump;
+#[cfg(any(test, jird_checked))]
+pub(crate) mod model;
 mod trust;
 mod value;
 mod word;
 
-#[cfg(any(test, jird_checked))]
-pub(crate) use build::{TapeBuilder, TapePen};
 pub use document::{Document, Parser, parse, validate};
 pub use value::{Elements, Entries, Kind, Value};

@@ -45,8 +45,8 @@ impl Kind {
 
 /// A value of a document or record: a cursor, cheap to copy. Reading it changes nothing.
 ///
-/// Invariant: `words` begins with a node that [`TapeBuilder`](super::build::TapeBuilder) wrote for `text`, and holds all
-/// of it. That builder has bounded everything: a container's words are as many as it says, those of its children fill them,
+/// Invariant: `words` begins with a node that the tape's builder wrote for `text`, and holds all
+/// of it. The builder has bounded everything: a container's words are as many as it says, those of its children fill them,
 /// and a scalar's text lies in `text`.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
@@ -274,25 +274,32 @@ impl<'a> Value<'a> {
 
     #[inline(always)]
     fn children(self, node: Node) -> Nodes<'a> {
+        if self.word().node() != node {
+            return Nodes { text: self.text, words: &[] };
+        }
         // SAFETY: a container's words are its own two and its children's, as many as the second says.
-        let words =
-            if self.word().node() == node { unsafe { trust::range(self.words, 2, self.ends().1) } } else { &[] };
-        Nodes { text: self.text, words }
+        Nodes { text: self.text, words: unsafe { trust::range(self.words, 2, self.ends().1) } }
     }
 
     /// The value's text as it stands, a string's with its quotes.
     pub fn raw(self) -> &'a [u8] {
         let start = self.offset();
         let end = match self.word().node() {
-            Node::Null => return b"null",
-            Node::False => return b"false",
-            Node::True => return b"true",
+            // In a text that was not checked the word may not be there; then it has no text.
+            Node::Null => return self.literal_text(b"null"),
+            Node::False => return self.literal_text(b"false"),
+            Node::True => return self.literal_text(b"true"),
             Node::Number => return self.content(),
             Node::Object | Node::Array => self.ends().0,
             // In a text that was not checked the closing quote may be missing.
             Node::String => self.text.len().min(start + self.content().len() + 2),
         };
         self.text.get(start..end).unwrap_or_default()
+    }
+
+    fn literal_text(self, word: &[u8]) -> &'a [u8] {
+        let start = self.word().start();
+        self.text.get(start..start + word.len()).filter(|found| *found == word).unwrap_or_default()
     }
 
     /// The value's text as it stands. `None` only in a record that was not validated, if it is not UTF-8.

@@ -10,7 +10,8 @@
 mod document;
 mod trusted;
 
-pub(crate) use document::{Reader, SIZE_MAX, count_tokens};
+pub use document::scan_only;
+pub(crate) use document::{Reader, SIZE_MAX};
 pub(crate) use trusted::{Open, walk_trusted};
 
 use crate::error::{Error, ErrorKind};
@@ -49,6 +50,12 @@ pub(crate) trait Pen {
     fn open(&mut self, bracket: Bracket, start: usize) -> Self::Mark;
     /// The container ends before `end`; it has `count` members or elements.
     fn close(&mut self, mark: Self::Mark, bracket: Bracket, count: u32, end: usize);
+    /// Whether anything inside the container that was just opened is wanted. What is checked is walked all the same; the
+    /// trusted walk asks, and steps over it.
+    #[inline(always)]
+    fn wants(&self) -> bool {
+        true
+    }
     /// The batch is done.
     fn finish(self);
 }

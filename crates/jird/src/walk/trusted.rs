@@ -45,6 +45,9 @@ pub(crate) fn walk_trusted<B: Pen>(
                 let bracket = if byte == b'{' { Bracket::Object } else { Bracket::Array };
                 let mark = build.open(bracket, start);
                 open.push(Open { mark, count: 0, bracket, keyed: false });
+                if !build.wants() {
+                    *at += inside(&kind[*at..]);
+                }
             }
             b'}' | b']' => close(open, build, start + 1),
             _ if byte & !ESCAPED == b'"' => {
@@ -94,6 +97,25 @@ pub(crate) fn walk_trusted<B: Pen>(
     while !open.is_empty() {
         close(open, build, end);
     }
+}
+
+/// How many of the tokens come before the bracket that closes what is open, or before the end of the line or the text.
+fn inside(kind: &[u8]) -> usize {
+    let mut depth = 0_u32;
+    let end = kind.iter().position(|byte| match byte {
+        b'{' | b'[' => {
+            depth += 1;
+            false
+        }
+        b'}' | b']' => {
+            let closes = depth == 0;
+            depth = depth.saturating_sub(1);
+            closes
+        }
+        b'\n' | &END => true,
+        _ => false,
+    });
+    end.unwrap_or(kind.len())
 }
 
 /// Before a value: counts it, and gives it a key if it needs one.

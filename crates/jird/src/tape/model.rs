@@ -1,10 +1,10 @@
 //! A naive parser, byte by byte, that the real one must equal: same acceptance, same error, same tape. Part of tests and of
 //! checked builds only, where every scan is compared with it.
 
+use super::build::{TapeBuilder, TapePen};
 use crate::error::{Error, ErrorKind};
 use crate::number::Class;
 use crate::policy::Policy;
-use crate::tape::{TapeBuilder, TapePen};
 use crate::walk::{Bracket, Build, Literal, Pen};
 
 /// The tape of `text`, or what is wrong with it.
@@ -32,7 +32,6 @@ fn fault(kind: ErrorKind, at: usize) -> Error {
 
 /// A projection's fields of the record `text`, one raw text per slot, by following each path.
 #[cfg(jird_checked)]
-#[allow(unsafe_code, reason = "a cursor over the model's own tape, in checked builds")]
 pub(crate) fn fields<'t>(text: &'t [u8], words: &'t [u64], projection: &crate::record::Projection) -> Vec<&'t [u8]> {
     use crate::path::Step;
     use crate::tape::{Kind, Value};

@@ -1,0 +1,137 @@
+//! Pass one, byte by byte: what every kernel must equal. As plain as it can be written; no masks, no blocks, nothing of
+//! [`Simd`](crate::kernel::Simd).
+
+use super::{Carry, Chunk, ESCAPED, Found, Mode};
+use crate::kernel::BLOCK;
+use crate::text;
+
+/// What pass one makes of a chunk.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Scanned {
+    pub(super) tokens: Vec<(u8, u32)>,
+    pub(super) found: Found,
+    pub(super) carry: Carry,
+}
+
+/// Scans `chunk`, where the chunks before it left `carry` and `tokens`.
+pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, u32)>) -> Scanned {
+    let Chunk { text, from, to } = chunk;
+    let lines = matches!(mode, Mode::Lines | Mode::LinesTrusted);
+    let check = matches!(mode, Mode::Document | Mode::Lines);
+    let mut state = State {
+        text,
+        escaped: carry.escape == 1,
+        in_string: carry.in_string(),
+        in_word: carry.scalar == 1,
+        holds_backslash: carry.flag == 1,
+        digits_due: carry.hex_due.count_ones(),
+        pair_end: carry.pair_end,
+        tokens,
+        found: Found::default(),
+    };
+    (from..to).for_each(|at| state.byte(text[at], at, lines, check));
+    if to == text.len() {
+        // After the text comes a block of spaces, or what is left of one.
+        let padding = BLOCK - text.len() % BLOCK;
+        (0..padding).for_each(|past| state.byte(b' ', to + past, lines, check));
+    }
+    if check {
+        state.found.not_utf8 = match core::str::from_utf8(&text[..to]) {
+            Ok(_) => false,
+            // A sequence that the chunk leaves open is judged with the next one, unless there is none.
+            Err(error) => error.error_len().is_some() || to == text.len(),
+        };
+    }
+    let carry = Carry {
+        escape: u64::from(state.escaped),
+        in_string: if state.in_string { u64::MAX } else { 0 },
+        scalar: u64::from(state.in_word),
+        flag: u64::from(state.holds_backslash),
+        hex_due: (1 << state.digits_due) - 1,
+        hex_first: u64::from(state.digits_due == 4),
+        pair_end: state.pair_end,
+    };
+    Scanned { tokens: state.tokens, found: state.found, carry }
+}
+
+struct State<'t> {
+    text: &'t [u8],
+    /// The byte before is a backslash that is not itself escaped.
+    escaped: bool,
+    /// An opening quote came, and no closing one since.
+    in_string: bool,
+    /// The byte before belongs to a number or literal, or to what is wrong in such a place.
+    in_word: bool,
+    /// The open string holds a backslash.
+    holds_backslash: bool,
+    /// How many of the next bytes must be hexadecimal digits.
+    digits_due: u32,
+    /// Where the last surrogate pair ends.
+    pair_end: usize,
+    tokens: Vec<(u8, u32)>,
+    found: Found,
+}
+
+impl State<'_> {
+    fn byte(&mut self, byte: u8, at: usize, lines: bool, check: bool) {
+        let escaped = self.escaped;
+        self.escaped = byte == b'\\' && !escaped;
+        let quote = byte == b'"' && !escaped;
+        let operator = matches!(byte, b'{' | b'}' | b'[' | b']' | b':' | b',') || lines && byte == b'\n';
+        let word = !operator && !quote && !matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        if check {
+            self.escape(byte, at, escaped && self.in_string);
+        }
+        if self.in_string {
+            self.inside(byte, at, quote, check);
+        } else if operator || (word || quote) && !self.in_word {
+            self.tokens.push((byte, u32::try_from(at).expect("tests are small")));
+        }
+        if quote {
+            self.in_string = !self.in_string;
+        }
+        self.in_word = word;
+    }
+
+    /// A byte of a string, after its opening quote.
+    fn inside(&mut self, byte: u8, at: usize, quote: bool, check: bool) {
+        if quote {
+            // A quote right behind a word opens a string that has no token of its own.
+            if let (true, Some((kind @ b'"', _))) = (self.holds_backslash, self.tokens.last_mut()) {
+                *kind |= ESCAPED;
+            }
+            self.holds_backslash = false;
+        }
+        self.holds_backslash |= byte == b'\\';
+        if check && byte < 0x20 {
+            self.found.control.get_or_insert(at);
+        }
+    }
+
+    /// A byte that may be part of an escape.
+    fn escape(&mut self, byte: u8, at: usize, escaped: bool) {
+        if self.digits_due > 0 {
+            if self.digits_due == 4 && matches!(byte, b'd' | b'D') && at - 2 >= self.pair_end {
+                match text::check_escape(self.text, at - 2) {
+                    Ok(len) => self.pair_end = at - 2 + len,
+                    Err(offset) => self.fault(offset),
+                }
+            }
+            self.digits_due -= 1;
+            if !byte.is_ascii_hexdigit() {
+                self.fault(at);
+            }
+        }
+        match byte {
+            b'u' if escaped => self.digits_due = 4,
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+            _ if escaped => self.fault(at),
+            _ => {}
+        }
+    }
+
+    fn fault(&mut self, offset: usize) {
+        let offset = offset.min(self.text.len());
+        self.found.escape = Some(self.found.escape.map_or(offset, |first| first.min(offset)));
+    }
+}

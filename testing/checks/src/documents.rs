@@ -1,0 +1,81 @@
+//! Whole documents and single records, on every kernel and with every chunk size.
+
+use crate::reference::{self, Fault, Node};
+use crate::{CHUNK_BYTES, assert_consistent, assert_same, shown};
+use jird::{DEPTH_MAX, Error, Kernel, Parser, Policy, Record, RecordBuffer};
+
+/// `parse` and `validate` say what the reference says: the same values, or the same fault at the same byte.
+///
+/// # Panics
+/// If they do not.
+pub fn parse(text: &[u8]) {
+    let wanted = reference::read(text, DEPTH_MAX);
+    check(text, &wanted, "parse", jird::parse(text).as_ref().map(jird::Document::root).map_err(|error| *error));
+    assert_eq!(jird::validate(text).map_err(fault), wanted.clone().map(drop), "validate: {}", shown(text));
+    if let Err((kind, offset)) = wanted {
+        locate(text, Error::new(kind, offset as u64));
+    }
+}
+
+/// Every kernel says the same with every chunk size, as does a parser that was used before.
+///
+/// # Panics
+/// If one does not.
+pub fn kernels(text: &[u8]) {
+    let wanted = reference::read(text, DEPTH_MAX);
+    for kernel in Kernel::available() {
+        for bytes in CHUNK_BYTES {
+            let name = format!("{} in chunks of {bytes}", kernel.name());
+            let mut parser = Parser::with_kernel(Policy::default(), kernel).with_chunk_bytes(bytes);
+            check(text, &wanted, &name, parser.parse(text));
+            let validated = parser.validate(text).map_err(fault);
+            assert_eq!(validated, wanted.clone().map(drop), "{name}, validate: {}", shown(text));
+        }
+    }
+}
+
+/// A validated record says what the reference says. A trusted one does where the text is JSON, and is consistent in itself
+/// where it is not.
+///
+/// # Panics
+/// If this does not hold.
+pub fn record(text: &[u8]) {
+    let wanted = reference::read(text, DEPTH_MAX);
+    for kernel in Kernel::available() {
+        let mut buffer = RecordBuffer::with_kernel(Policy::default(), kernel);
+        check(text, &wanted, kernel.name(), Record::scan(text, &mut buffer).map(Record::root));
+        let trusted = Record::scan_trusted(text, &mut buffer);
+        let values = assert_consistent(text, trusted.root());
+        // A byte is at most a value, a key, and another value that stands for what is missing.
+        assert!(values <= 3 * text.len() + 3, "{values} values of {} bytes", text.len());
+        if let Ok(node) = &wanted {
+            assert_same(text, trusted.root(), node);
+        }
+        // The buffers hold no memory of it.
+        check(text, &wanted, kernel.name(), Record::scan(text, &mut buffer).map(Record::root));
+    }
+}
+
+fn check(text: &[u8], wanted: &Result<Node, Fault>, name: &str, found: Result<jird::Value<'_>, Error>) {
+    match (wanted, found) {
+        (Ok(node), Ok(value)) => assert_same(text, value, node),
+        (Err(wanted), Err(error)) => assert_eq!(fault(error), *wanted, "{name}: {}", shown(text)),
+        (Ok(_), Err(error)) => panic!("{name} refuses what is right, {error}: {}", shown(text)),
+        (Err((kind, offset)), Ok(_)) => panic!("{name} takes what is wrong, {kind} at {offset}: {}", shown(text)),
+    }
+}
+
+pub(crate) fn fault(error: Error) -> Fault {
+    (error.kind(), usize::try_from(error.offset()).expect("offsets are of a slice"))
+}
+
+/// The place of an error is in the text.
+fn locate(text: &[u8], error: Error) {
+    let located = error.locate(text);
+    let before = &text[..usize::try_from(error.offset()).expect("offsets are of a slice")];
+    let lines = before.iter().filter(|byte| **byte == b'\n').count();
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count();
+    assert_eq!((located.line(), located.column()), (lines as u64 + 1, column as u64 + 1), "{}", shown(text));
+    assert!(located.snippet().chars().count() <= 200, "a long snippet of {}", shown(text));
+    assert!(!located.to_string().chars().any(|char| char.is_control() && char != '\n'), "{}", shown(text));
+}

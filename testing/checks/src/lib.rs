@@ -1,0 +1,38 @@
+//! What must hold of jird on any input, whatever the bytes: one function per fuzz target. The fuzzers call them on bytes of
+//! their own; the ordinary tests replay seeds and regressions through them, and the corpus, and what they generate.
+//!
+//! Each panics, with the input in the message, if something does not hold.
+
+mod compare;
+mod documents;
+mod lines;
+mod predicates;
+pub mod random;
+pub mod reference;
+mod second;
+
+pub use compare::{assert_consistent, assert_same};
+pub use documents::{kernels, parse, record};
+pub use lines::lines;
+pub use predicates::predicates;
+pub use second::{SerdeTree, serde_json, serde_tree};
+
+/// The functions by the names of their fuzz targets.
+pub const TARGETS: [(&str, fn(&[u8])); 6] = [
+    ("parse", parse),
+    ("record", record),
+    ("lines", lines),
+    ("predicates", predicates),
+    ("kernels", kernels),
+    ("serde_json", serde_json),
+];
+
+/// Chunk sizes with borders everywhere, somewhere, and hardly anywhere.
+pub const CHUNK_BYTES: [usize; 3] = [64, 128, 64 << 10];
+
+/// The start of a text, for messages.
+pub fn shown(text: &[u8]) -> String {
+    const MAX: usize = 300;
+    let head = &text[..text.len().min(MAX)];
+    format!("{:?}{} ({} bytes)", String::from_utf8_lossy(head), if text.len() > MAX { "…" } else { "" }, text.len())
+}

@@ -1,0 +1,170 @@
+//! Many lines at a time against one line at a time.
+
+use crate::documents::fault;
+use crate::reference::{self, Node, Tree};
+use crate::shown;
+use jird::lines::{Check, Options, Scanned, Scanner};
+use jird::{DEPTH_MAX, Field, Kernel, Kind, Path, Projection, Step};
+use std::ops::ControlFlow;
+
+/// Sizes of what is scanned at a time, besides all of it.
+const PIECE_BYTES: [usize; 3] = [64, 200, 64 << 10];
+
+/// How many paths are taken from the text itself.
+const PATHS_MAX: usize = 24;
+
+/// A scanner finds in each line, at each path, what the reference finds, and stops at the same fault with the records
+/// before it visited; on every kernel, whatever it scans at a time. Without checks it does the same of what is right, and
+/// stays sane on the rest.
+///
+/// # Panics
+/// If this does not hold.
+pub fn lines(text: &[u8]) {
+    let (records, wanted_fault) = reference::read_lines(text, DEPTH_MAX);
+    let paths = paths(text, &records);
+    for kernel in Kernel::available() {
+        for piece_bytes in PIECE_BYTES {
+            let options = Options { kernel, piece_bytes, ..Options::default() };
+            let name = format!("{} {piece_bytes}", kernel.name());
+            let (visited, result) = scan(text, options, &paths);
+            assert_eq!(result.map(drop).map_err(fault).err(), wanted_fault, "{name}: {}", shown(text));
+            assert_rows(text, &records, &paths, &visited, &name);
+            let (visited, result) = scan(text, Options { check: Check::Trusted, ..options }, &paths);
+            if wanted_fault.is_none() {
+                assert_eq!(result.map(|scanned| scanned.records), Ok(records.len() as u64), "{name}: {}", shown(text));
+                assert_rows(text, &records, &paths, &visited, &name);
+            }
+        }
+    }
+}
+
+/// What was seen of a row, free of its lifetime.
+struct Seen<'t> {
+    offset: usize,
+    text: &'t [u8],
+    fields: Vec<Field<'t>>,
+}
+
+fn scan<'t>(text: &'t [u8], options: Options, paths: &[Path]) -> (Vec<Seen<'t>>, Result<Scanned, jird::Error>) {
+    let mut visited = Vec::new();
+    let projection = Projection::new(paths);
+    let result = Scanner::new(options).scan(text, &projection, None, |row| {
+        assert_eq!(row.fields().len(), paths.len());
+        for field in row.fields() {
+            let raw = field.raw();
+            assert!(core::str::from_utf8(raw.as_bytes()).is_ok(), "a str that is not UTF-8");
+            assert_eq!(field.kind().is_none(), raw.is_empty(), "a missing field has no text, any other has some");
+            assert_eq!(field.as_number().is_some(), field.kind() == Some(Kind::Number));
+            assert!(field.as_number().is_none_or(|number| jird::Number::new(number.text()).is_some()), "{raw}");
+            let mut scratch = String::new();
+            assert_eq!(field.as_str().as_deref(), field.text(&mut scratch), "{raw}");
+        }
+        visited.push(Seen { offset: row.offset(), text: row.text(), fields: row.fields().to_vec() });
+        ControlFlow::Continue(())
+    });
+    if let Ok(scanned) = result {
+        assert_eq!((scanned.matched, scanned.records), (visited.len() as u64, visited.len() as u64));
+    }
+    (visited, result)
+}
+
+fn assert_rows(text: &[u8], records: &[Node], paths: &[Path], visited: &[Seen<'_>], name: &str) {
+    assert_eq!(visited.len(), records.len(), "{name}: records of {}", shown(text));
+    for (row, record) in visited.iter().zip(records) {
+        assert_eq!((row.offset, row.text), (record.start, &text[record.start..record.end]), "{name}: {}", shown(text));
+        for (path, field) in paths.iter().zip(&row.fields) {
+            assert_field(text, *field, find(record, path), || format!("{name}: {path} of {}", shown(row.text)));
+        }
+    }
+}
+
+fn assert_field(text: &[u8], field: Field<'_>, node: Option<&Node>, message: impl Fn() -> String) {
+    let Some(node) = node else {
+        assert_eq!(field, Field::MISSING, "{}", message());
+        return;
+    };
+    assert_eq!(field.raw().as_bytes(), &text[node.start..node.end], "{}", message());
+    let kind = match &node.tree {
+        Tree::Null => Kind::Null,
+        Tree::Bool(wanted) => {
+            assert_eq!(field.as_bool(), Some(*wanted), "{}", message());
+            Kind::Bool
+        }
+        Tree::Number => {
+            assert_eq!(field.as_number().map(jird::Number::text), Some(field.raw()), "{}", message());
+            Kind::Number
+        }
+        Tree::String(wanted) => {
+            assert_eq!(field.as_str().as_deref(), Some(&**wanted), "{}", message());
+            Kind::String
+        }
+        Tree::Array(_) => Kind::Array,
+        Tree::Object(_) => Kind::Object,
+    };
+    assert_eq!(field.kind(), Some(kind), "{}", message());
+    assert_eq!(Field::from_raw(field.raw()), field, "{}", message());
+}
+
+/// What stands at `path` of a record. One that is not an object is seen as an object whose member `value` it is.
+pub(crate) fn find<'n>(record: &'n Node, path: &Path) -> Option<&'n Node> {
+    let mut steps = path.steps();
+    if !steps.is_empty() && !matches!(record.tree, Tree::Object(_)) {
+        let [Step::Key(first), rest @ ..] = steps else { return None };
+        if &**first != "value" {
+            return None;
+        }
+        steps = rest;
+    }
+    steps.iter().try_fold(record, |node, step| match step {
+        Step::Key(key) => node.get(key),
+        Step::Index(index) => node.at(*index),
+    })
+}
+
+/// Some paths that are always looked for, and some that the records have.
+pub(crate) fn paths(text: &[u8], records: &[Node]) -> Vec<Path> {
+    let root = Path::root;
+    let mut paths = vec![
+        root(),
+        root().key("value"),
+        root().key("value").index(1),
+        root().key("a"),
+        root().key("a").key("a"),
+        root().key("a").index(0),
+        root().key("a").key("b").key("a"),
+        root().key(""),
+        root().key("a"),
+        root().index(0),
+    ];
+    let always = paths.len();
+    // Records from all over the text: the first, and some that its length picks.
+    for pick in [0, text.len() / 7, text.len() / 3, text.len()] {
+        if let Some(record) = records.get(pick % records.len().max(1)) {
+            let start = if matches!(record.tree, Tree::Object(_)) { root() } else { root().key("value") };
+            collect(record, &start, &mut paths, always + PATHS_MAX);
+        }
+    }
+    paths
+}
+
+fn collect(node: &Node, path: &Path, paths: &mut Vec<Path>, max: usize) {
+    let mut add = |path: Path, child: &Node| {
+        if paths.len() < max {
+            paths.push(path.clone());
+            collect(child, &path, paths, max);
+        }
+    };
+    match &node.tree {
+        Tree::Object(members) => {
+            for (key, member) in members.iter().take(5) {
+                if let Tree::String(key) = &key.tree {
+                    add(path.clone().key(key.as_str()), member);
+                }
+            }
+        }
+        Tree::Array(elements) => {
+            elements.iter().enumerate().take(3).for_each(|(index, element)| add(path.clone().index(index), element));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,233 @@
+//! Predicates against three-valued logic as it is written in SQL textbooks.
+
+use crate::lines::{find, paths};
+use crate::random::Random;
+use crate::reference::{self, Node, Tree};
+use crate::shown;
+use jird::lines::{Options, Scanner};
+use jird::{Comparison, DEPTH_MAX, Kernel, Like, Literal, Matcher, Mismatches, Predicate, Projection};
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The first eight bytes make a predicate; the rest is lines. Those of the records before the first fault that the naive
+/// evaluator keeps are kept, and no others; and every field gives the predicate the same answer in the evaluator alone.
+///
+/// # Panics
+/// If this does not hold.
+pub fn predicates(data: &[u8]) {
+    let Some((seed, text)) = data.split_first_chunk() else { return };
+    let mut random = Random::new(u64::from_le_bytes(*seed));
+    let (records, fault) = reference::read_lines(text, DEPTH_MAX);
+    let paths = paths(text, &records);
+    let projection = Projection::new(&paths);
+    let predicate = predicate(&mut random, paths.len(), 3);
+    let wanted: Vec<usize> = records
+        .iter()
+        .filter(|record| {
+            let slots: Vec<_> = paths.iter().map(|path| find(record, path)).collect();
+            naive(&predicate, &slots, text) == Some(true)
+        })
+        .map(|record| record.start)
+        .collect();
+    for kernel in Kernel::available() {
+        for piece_bytes in [64, 64 << 10] {
+            let mut kept = Vec::new();
+            let options = Options { kernel, piece_bytes, ..Options::default() };
+            let result = Scanner::new(options).scan(text, &projection, Some(&predicate), |row| {
+                assert_eq!(predicate.eval(row.fields(), &mut Mismatches::default()), Some(true));
+                kept.push(row.offset());
+                ControlFlow::Continue(())
+            });
+            assert_eq!(kept, wanted, "{} {predicate:?} of {}", kernel.name(), shown(text));
+            assert_eq!(result.is_err(), fault.is_some(), "{}", shown(text));
+            if let Ok(scanned) = result {
+                assert_eq!((scanned.records, scanned.matched), (records.len() as u64, wanted.len() as u64));
+            }
+        }
+    }
+    // Unknown and false both keep nothing; the difference shows when the predicate is asked.
+    let _ = Scanner::new(Options::default()).scan(text, &projection, None, |row| {
+        let record = records.iter().find(|record| record.start == row.offset()).expect("the reference has the record");
+        let slots: Vec<_> = paths.iter().map(|path| find(record, path)).collect();
+        let mut mismatches = Mismatches::default();
+        let found = predicate.eval(row.fields(), &mut mismatches);
+        assert_eq!(found, naive(&predicate, &slots, text), "{predicate:?} of {}", shown(row.text()));
+        if let Predicate::Compare { slot, literal, .. } = &predicate {
+            let wanted = u64::from(kinds_differ(slots[*slot], literal));
+            assert_eq!(mismatches.kinds, wanted, "{predicate:?} of {}", shown(row.text()));
+        }
+        ControlFlow::Continue(())
+    });
+}
+
+/// A predicate over `slots` slots.
+fn predicate(random: &mut Random, slots: usize, depth: usize) -> Predicate {
+    let slot = random.below(slots);
+    let op =
+        random.pick(&[Comparison::Eq, Comparison::Ne, Comparison::Lt, Comparison::Le, Comparison::Gt, Comparison::Ge]);
+    let several =
+        |random: &mut Random| -> Vec<_> { (0..random.below(4)).map(|_| predicate(random, slots, depth - 1)).collect() };
+    match random.below(if depth == 0 { 9 } else { 12 }) {
+        0..=2 => Predicate::Compare { slot, op, literal: literal(random) },
+        3 | 4 => Predicate::CompareSlots { left: slot, op, right: random.below(slots) },
+        5 => Predicate::In { slot, list: (0..random.below(4)).map(|_| literal(random)).collect() },
+        6 => Predicate::IsNull { slot },
+        7 => match random.below(3) {
+            0 => Predicate::Matches { slot, matcher: Matcher(Arc::new(|text| text.contains('a'))) },
+            _ => Predicate::Like { slot, pattern: Like::new(random.pick(&["a%", "%a%", "_", "%é", "", "a\\_"])) },
+        },
+        8 => Predicate::Truth { slot },
+        9 => Predicate::And(several(random)),
+        10 => Predicate::Or(several(random)),
+        _ => Predicate::Not(Box::new(predicate(random, slots, depth - 1))),
+    }
+}
+
+fn literal(random: &mut Random) -> Literal {
+    match random.below(8) {
+        0 => Literal::Null,
+        1 => Literal::Bool(random.below(2) == 0),
+        2..=4 => Literal::Text((random.pick(&["", "a", "ab", "1", "é", "a\nb", "\u{1F600}"])).into()),
+        _ => Literal::Number(
+            (random.pick(&["0", "1", "1.0", "-1.5e-3", "100", "9223372036854775808", "1e400", "0.1"])).into(),
+        ),
+    }
+}
+
+fn naive(predicate: &Predicate, slots: &[Option<&Node>], text: &[u8]) -> Option<bool> {
+    match predicate {
+        // False is the least, true the greatest, unknown between them: and is the least of all, or the greatest.
+        Predicate::And(all) => all.iter().map(|part| rank(naive(part, slots, text))).min().map_or(Some(true), unrank),
+        Predicate::Or(any) => any.iter().map(|part| rank(naive(part, slots, text))).max().map_or(Some(false), unrank),
+        Predicate::Not(inner) => naive(inner, slots, text).map(|known| !known),
+        Predicate::Compare { slot, op, literal } => {
+            order(Operand::of_node(slots[*slot], text), Operand::of_literal(literal)).map(|order| op.holds(order))
+        }
+        Predicate::CompareSlots { left, op, right } => {
+            let operands = (Operand::of_node(slots[*left], text), Operand::of_node(slots[*right], text));
+            order(operands.0, operands.1).map(|order| op.holds(order))
+        }
+        // `x in (a, b)` is short for `x = a or x = b`.
+        Predicate::In { slot, list } => {
+            let equal =
+                |literal: &Literal| Predicate::Compare { slot: *slot, op: Comparison::Eq, literal: literal.clone() };
+            naive(&Predicate::Or(list.iter().map(equal).collect()), slots, text)
+        }
+        Predicate::IsNull { slot } => Some(slots[*slot].is_none_or(|node| node.tree == Tree::Null)),
+        Predicate::Like { slot, pattern } => content(slots[*slot]).map(|content| pattern.matches(content)),
+        Predicate::Matches { slot, matcher } => content(slots[*slot]).map(|content| (matcher.0)(content)),
+        Predicate::Truth { slot } => match slots[*slot]?.tree {
+            Tree::Bool(known) => Some(known),
+            _ => None,
+        },
+    }
+}
+
+fn rank(known: Option<bool>) -> u8 {
+    match known {
+        Some(false) => 0,
+        None => 1,
+        Some(true) => 2,
+    }
+}
+
+fn unrank(rank: u8) -> Option<bool> {
+    match rank {
+        0 => Some(false),
+        2 => Some(true),
+        _ => None,
+    }
+}
+
+fn content<'n>(node: Option<&'n Node>) -> Option<&'n str> {
+    if let Tree::String(content) = &node?.tree { Some(content) } else { None }
+}
+
+fn kinds_differ(node: Option<&Node>, literal: &Literal) -> bool {
+    let kind = match node.map(|node| &node.tree) {
+        None | Some(Tree::Null) => return false,
+        Some(Tree::Bool(_)) => 1,
+        Some(Tree::Number) => 2,
+        Some(Tree::String(_)) => 3,
+        Some(_) => 4,
+    };
+    match literal {
+        Literal::Null => false,
+        Literal::Bool(_) => kind != 1,
+        Literal::Number(_) => kind != 2,
+        Literal::Text(_) => kind != 3,
+    }
+}
+
+/// What can be compared.
+enum Operand<'a> {
+    Bool(bool),
+    Number(&'a str),
+    Text(&'a str),
+}
+
+impl<'a> Operand<'a> {
+    fn of_node(node: Option<&'a Node>, text: &'a [u8]) -> Option<Self> {
+        let node = node?;
+        match &node.tree {
+            Tree::Bool(known) => Some(Self::Bool(*known)),
+            Tree::Number => core::str::from_utf8(&text[node.start..node.end]).ok().map(Self::Number),
+            Tree::String(content) => Some(Self::Text(content)),
+            _ => None,
+        }
+    }
+
+    fn of_literal(literal: &'a Literal) -> Option<Self> {
+        match literal {
+            Literal::Null => None,
+            Literal::Bool(known) => Some(Self::Bool(*known)),
+            Literal::Number(text) => Some(Self::Number(text)),
+            Literal::Text(text) => Some(Self::Text(text)),
+        }
+    }
+}
+
+fn order(left: Option<Operand<'_>>, right: Option<Operand<'_>>) -> Option<Ordering> {
+    match (left?, right?) {
+        (Operand::Bool(left), Operand::Bool(right)) => Some(left.cmp(&right)),
+        (Operand::Text(left), Operand::Text(right)) => Some(left.as_bytes().cmp(right.as_bytes())),
+        (Operand::Number(left), Operand::Number(right)) => Some(Decimal::of(left).cmp(&Decimal::of(right))),
+        _ => None,
+    }
+}
+
+/// 0.d₁d₂d₃… × 10^`exponent`, with d₁ and the last digit other than 0; no digits for zero.
+struct Decimal {
+    negative: bool,
+    exponent: i128,
+    digits: Vec<u8>,
+}
+
+impl Decimal {
+    fn of(text: &str) -> Self {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let exponent: i128 = exponent.parse().unwrap_or(if exponent.starts_with('-') { -1 << 100 } else { 1 << 100 });
+        let (whole, fraction) =
+            mantissa.trim_start_matches('-').split_once('.').unwrap_or((mantissa.trim_start_matches('-'), ""));
+        let all: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+        let zeros = all.iter().take_while(|&&digit| digit == b'0').count();
+        let mut digits = all[zeros..].to_vec();
+        while digits.last() == Some(&b'0') {
+            digits.pop();
+        }
+        let exponent = if digits.is_empty() { 0 } else { exponent + whole.len() as i128 - zeros as i128 };
+        Self { negative: mantissa.starts_with('-') && !digits.is_empty(), exponent, digits }
+    }
+
+    fn cmp(&self, other: &Self) -> Ordering {
+        let size =
+            |number: &Self| (!number.digits.is_empty(), if number.digits.is_empty() { 0 } else { number.exponent });
+        let sizes = || size(self).cmp(&size(other)).then_with(|| self.digits.cmp(&other.digits));
+        match (self.negative, other.negative) {
+            (false, false) => sizes(),
+            (true, true) => sizes().reverse(),
+            (left, right) => right.cmp(&left),
+        }
+    }
+}
