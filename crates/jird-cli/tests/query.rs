@@ -144,6 +144,15 @@ fn names_are_case_sensitive_and_a_name_that_never_occurs_is_noted() {
 }
 
 #[test]
+fn names_of_functions_are_not_case_sensitive_and_user_is_a_key() {
+    gives(
+        "{\"user\":\"a\"}\n{\"user\":\"b\"}\n",
+        "select MAX(user) as m, Count(*) as n, \"min\"(user) as i",
+        "{\"m\":\"b\",\"n\":2,\"i\":\"a\"}\n",
+    );
+}
+
+#[test]
 fn a_star_alone_prints_records_as_they_stand() {
     gives("{ \"a\" : 1 }\r\n\r\n5\n{\"a\":1,\"a\":2}", "select *", "{ \"a\" : 1 }\n{\"value\":5}\n{\"a\":1,\"a\":2}\n");
     gives(EVENTS, "select * where late", "{\"Elapsed\":201,\"Level\":\"Info\",\"late\":true}\n");
@@ -489,6 +498,12 @@ fn wrong_sql_is_exit_code_two() {
         ("select x.a from stream s join stream t on s.a = t.a where b = 1", "s.b or t.b"),
         ("select match(Level, Level)", "constant text"),
         ("select a, a as a", "two columns"),
+        ("select a from stream tablesample (10)", "not supported: `tablesample`"),
+        ("select * exclude (a)", "behind `*`"),
+        ("select top 3 a", "write `limit`"),
+        ("select upper(Level) > 5", "a computed text is compared with a number"),
+        ("select a from nosuch", "quotes, 'nosuch'"),
+        ("select x.b from (select Level as a from stream) x", "x has a"),
     ] {
         fails(EVENTS, sql, 2, &[word]);
     }

@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::output::{Column, Format, WriteError, writer};
 use crate::report::Report;
 use crate::scan::{ColumnSpec, ScanOptions, Shared, Table, Tally};
-use crate::session::{is_aggregate, keeps_order, scans, session};
+use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
 use crate::sql::{self, Output, OutputKind, Rewritten, STREAM, SourceUse};
 use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::TableReference;
@@ -166,6 +166,7 @@ impl Query {
     ) -> Result<SendableRecordBatchStream, DataFusionError> {
         let mut state = context.state();
         let plan = state.statement_to_plan(statement).await?;
+        check_comparisons(&plan)?;
         let plan: LogicalPlan = state.optimize(&plan)?;
         let ordered = keeps_order(&plan);
         if !ordered {

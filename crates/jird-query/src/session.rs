@@ -2,10 +2,11 @@
 
 use crate::error::Error;
 use crate::functions::{CheckedPlanner, scalar_functions};
-use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::FunctionRegistry;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
@@ -63,4 +64,38 @@ pub(crate) fn scans(plan: &LogicalPlan, table: &str) -> usize {
     });
     debug_assert!(walked.is_ok(), "the visitor never fails");
     scans
+}
+
+/// Refuses comparisons of a computed text with a computed number, which DataFusion would make by casting the text.
+pub(crate) fn check_comparisons(plan: &LogicalPlan) -> datafusion::error::Result<()> {
+    plan.apply_with_subqueries(|node| {
+        let mut schema = DFSchema::empty();
+        for input in node.inputs() {
+            schema.merge(input.schema());
+        }
+        for expr in node.expressions() {
+            expr.apply(|expr| {
+                let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else {
+                    return Ok(TreeNodeRecursion::Continue);
+                };
+                // A side whose type cannot be told, such as another query's column, is left to DataFusion.
+                if let (true, Ok(left_type), Ok(right_type)) =
+                    (is_comparison(*op), left.get_type(&schema), right.get_type(&schema))
+                    && (left_type.is_string() && right_type.is_numeric()
+                        || left_type.is_numeric() && right_type.is_string())
+                {
+                    let message =
+                        "a computed text is compared with a number: use number() on a field, or cast one side";
+                    return Err(Error::sql(message).into());
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })?;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })
+    .map(|_| ())
+}
+
+fn is_comparison(op: Operator) -> bool {
+    matches!(op, Operator::Eq | Operator::NotEq | Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
 }

@@ -1,6 +1,6 @@
 //! Names with dots and subscripts: `a`, `a.b`, `a['b']`, `a[0]`, `"a.b"`.
 
-use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, Ident, Subscript, Value};
+use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, FunctionArguments, Ident, Subscript, Value};
 use jird::Path;
 
 /// One part of a name.
@@ -16,6 +16,11 @@ pub(crate) fn chain(expr: &Expr) -> Option<Vec<Part>> {
         Expr::Nested(inner) => chain(inner),
         Expr::Identifier(ident) => Some(vec![name(ident)]),
         Expr::CompoundIdentifier(idents) => Some(idents.iter().map(name).collect()),
+        // To the parser this one is a function of standard SQL; in records it is a key.
+        Expr::Function(function) if matches!(function.args, FunctionArguments::None) => {
+            let name = function.name.to_string();
+            name.eq_ignore_ascii_case("user").then_some(vec![Part::Name(name)])
+        }
         Expr::CompoundFieldAccess { root, access_chain } => {
             let mut parts = chain(root)?;
             for access in access_chain {

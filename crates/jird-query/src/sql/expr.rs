@@ -367,8 +367,12 @@ pub(crate) fn is_call(function: &Function, name: &str) -> bool {
     function_name(function) == name
 }
 
+/// A function's name. Those of functions are not case-sensitive.
 pub(crate) fn function_name(function: &Function) -> String {
-    function.name.to_string().to_lowercase()
+    match function.name.0.as_slice() {
+        [part] => part.as_ident().map_or_else(String::new, |ident| ident.value.to_lowercase()),
+        _ => function.name.to_string(),
+    }
 }
 
 /// The arguments of a call that are expressions.

@@ -41,6 +41,7 @@ impl Rewriter<'_> {
     }
 
     fn table(&mut self, factor: &mut TableFactor) -> Result<(), Error> {
+        super::supported::table(factor)?;
         match factor {
             TableFactor::Table { name, alias, args: None, .. } => {
                 let (table, columns) = self.named(name)?;

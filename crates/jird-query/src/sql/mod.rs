@@ -7,6 +7,8 @@
 mod chain;
 mod expr;
 mod from;
+mod group;
+mod items;
 mod literal;
 mod names;
 mod order;
@@ -14,6 +16,7 @@ mod parse;
 mod predicate;
 mod scope;
 mod select;
+mod supported;
 mod uses;
 
 pub(crate) use parse::parse;

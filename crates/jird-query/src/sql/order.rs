@@ -1,8 +1,9 @@
 //! `order by`.
 
 use super::expr::{Context, quoted};
+use super::items::{Item, ItemExpr, item_of};
 use super::scope::{Derived, DerivedKind, Resolved};
-use super::select::{Item, ItemExpr, Rewriter, item_of};
+use super::select::Rewriter;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByKind, Value};
 

@@ -12,7 +12,7 @@ pub(crate) struct Scope {
     /// Names of `using`, which mean the left table's.
     pub(crate) using: Vec<(String, String)>,
     /// Set while what follows `group by` is rewritten.
-    pub(crate) grouped: Option<super::select::Grouped>,
+    pub(crate) grouped: Option<super::group::Grouped>,
 }
 
 /// A table of a `from`, by the name it has there.

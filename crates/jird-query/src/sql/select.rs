@@ -1,18 +1,14 @@
 //! Queries and their `select`s.
 
-use super::chain::{Part, chain};
-use super::expr::{Context, qualified, quoted};
+use super::expr::Context;
 use super::from::{quote, take_names};
-use super::names::{Names, column_name};
-use super::scope::{Columns, Derived, DerivedKind, FieldRef, Resolved, Scope};
-use super::uses::{Leaf, NeedKind, Output, OutputKind, Rep, Rewritten, SourceUse};
+use super::scope::{Derived, DerivedKind, Scope};
+use super::supported;
+use super::uses::{Leaf, Output, OutputKind, Rep, Rewritten, SourceUse};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, OrderBy, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
-    SetOperator, SetQuantifier, Statement, Value,
+    Expr, OrderBy, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, visit_expressions,
 };
-use jird::Path;
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,32 +22,6 @@ pub(crate) enum Emit {
     All,
     /// In this representation.
     Fixed(Rep),
-}
-
-/// What the part of a `select` after `group by` may name.
-#[derive(Debug, Default)]
-pub(crate) struct Grouped {
-    /// Computed groups: as written, and rewritten.
-    pub(crate) exprs: Vec<(String, Expr)>,
-    /// Fields, and the representations in which they are asked for.
-    pub(crate) fields: Vec<(FieldRef, BTreeSet<Rep>)>,
-}
-
-/// A column of a `select`, before it is rewritten.
-#[derive(Debug)]
-pub(crate) struct Item {
-    pub(crate) name: String,
-    pub(crate) alias: bool,
-    pub(crate) expr: ItemExpr,
-}
-
-#[derive(Debug)]
-pub(crate) enum ItemExpr {
-    Expr(Expr),
-    /// A field or a column that `*` stands for.
-    Resolved(Resolved),
-    /// The whole record.
-    Record(FieldRef),
 }
 
 /// Finds all keys at the top of a source's records, in order of first appearance.
@@ -68,9 +38,9 @@ pub(crate) struct Rewriter<'k> {
     pub(crate) subqueries: usize,
     /// Whether a function of this name is an aggregate.
     pub(crate) aggregates: &'k dyn Fn(&str) -> bool,
-    keys: Keys<'k>,
+    pub(crate) keys: Keys<'k>,
     /// Whether the output prints texts without quotes, and needs to know which columns are texts.
-    text_output: bool,
+    pub(crate) text_output: bool,
 }
 
 /// Rewrites a parsed query. `text_output` says that the output is not JSON.
@@ -111,6 +81,7 @@ pub(crate) fn rewrite(
 impl Rewriter<'_> {
     /// Rewrites a query. Returns its columns.
     pub(crate) fn query(&mut self, query: &mut Query, emit: Emit, outermost: bool) -> Result<Vec<Derived>, Error> {
+        supported::query(query)?;
         let ctes = self.ctes.len();
         if let Some(with) = &mut query.with {
             if with.recursive {
@@ -173,6 +144,7 @@ impl Rewriter<'_> {
         emit: Emit,
         outermost: bool,
     ) -> Result<Vec<Derived>, Error> {
+        supported::select(select)?;
         let names = self.names.take();
         if outermost && select.from.is_empty() && self.reads_something(select) {
             select.from.push(Self::stream());
@@ -209,7 +181,7 @@ impl Rewriter<'_> {
     }
 
     fn names_something(&self, select: &Select) -> bool {
-        let flow = datafusion::sql::sqlparser::ast::visit_expressions(select, |expr| match expr {
+        let flow = visit_expressions(select, |expr| match expr {
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::CompoundFieldAccess { .. } => {
                 ControlFlow::Break(())
             }
@@ -220,284 +192,6 @@ impl Rewriter<'_> {
         });
         flow.is_break()
     }
-
-    /// The columns of a `select`, `*` expanded, each with its name.
-    fn items(&mut self, select: &Select, given: Option<Vec<String>>, emit: Emit) -> Result<Vec<Item>, Error> {
-        let mut items = Vec::new();
-        let alone = select.projection.len() == 1;
-        for item in &select.projection {
-            match item {
-                SelectItem::UnnamedExpr(expr) => items.push((None, ItemExpr::Expr(expr.clone()))),
-                SelectItem::ExprWithAlias { expr, alias } => {
-                    items.push((Some(alias.value.clone()), ItemExpr::Expr(expr.clone())));
-                }
-                SelectItem::Wildcard(_) => items.extend(self.wildcard(None, alone && emit == Emit::Output)?),
-                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
-                    let relation = match name.0.as_slice() {
-                        [part] => part.as_ident().map(|ident| ident.value.clone()),
-                        _ => None,
-                    };
-                    items.extend(self.wildcard(relation.as_deref(), alone && emit == Emit::Output)?);
-                }
-                other => return Err(Error::sql(format!("`{other}` is not supported"))),
-            }
-        }
-        name_items(items, given)
-    }
-
-    /// What `*` or `relation.*` stands for.
-    fn wildcard(&mut self, relation: Option<&str>, alone: bool) -> Result<Vec<(Option<String>, ItemExpr)>, Error> {
-        let relations = self.scopes.last().map_or_else(Vec::new, |scope| scope.relations.clone());
-        let wanted: Vec<_> =
-            relations.iter().filter(|candidate| relation.is_none_or(|relation| candidate.alias == relation)).collect();
-        if wanted.is_empty() {
-            return Err(Error::sql(format!("`{}.*` names no table here", relation.unwrap_or_default())));
-        }
-        let mut items = Vec::new();
-        for relation in &wanted {
-            match &relation.columns {
-                Columns::Any(source) => {
-                    let field = |path: Path| FieldRef {
-                        relation: relation.alias.clone(),
-                        local: true,
-                        key: path.to_string(),
-                        fixed: None,
-                        origins: vec![(*source, path)],
-                        source: Some(*source),
-                        written: "*".to_owned(),
-                    };
-                    if alone && wanted.len() == 1 && !self.text_output {
-                        items.push((Some("*".to_owned()), ItemExpr::Record(field(Path::root()))));
-                        continue;
-                    }
-                    for key in (self.keys)(&self.sources[*source].table)? {
-                        let field = field(Path::root().key(key.as_str()));
-                        items.push((Some(key), ItemExpr::Resolved(Resolved::Field(field))));
-                    }
-                }
-                Columns::These(columns) => {
-                    for column in columns.iter() {
-                        let parts = Expr::CompoundIdentifier(vec![quoted(&relation.alias), quoted(&column.name)]);
-                        if let Some(resolved) = self.resolve(&parts)? {
-                            items.push((Some(column.name.clone()), ItemExpr::Resolved(resolved)));
-                        }
-                    }
-                }
-            }
-        }
-        Ok(items)
-    }
-
-    /// Rewrites one column, into one or several.
-    fn item(&mut self, item: &Item, emit: Emit, out: &mut Vec<SelectItem>) -> Result<Derived, Error> {
-        let resolved = match &item.expr {
-            ItemExpr::Expr(expr) => match self.resolve(expr)? {
-                Some(resolved) => resolved,
-                None => {
-                    let mut expr = expr.clone();
-                    self.expr(&mut expr, Context::default())?;
-                    out.push(aliased(expr, &item.name));
-                    return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Computed });
-                }
-            },
-            ItemExpr::Resolved(resolved) => resolved.clone(),
-            ItemExpr::Record(field) => {
-                let expr = self.field(field, Rep::Raw, Context::default())?;
-                out.push(aliased(expr, &item.name));
-                return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Record });
-            }
-        };
-        let kind = match resolved {
-            Resolved::Computed { relation, name } => {
-                out.push(aliased(qualified(&relation, &name), &item.name));
-                DerivedKind::Computed
-            }
-            Resolved::Field(field) => self.field_item(&field, &item.name, emit, out)?,
-        };
-        Ok(Derived { name: item.name.clone(), kind })
-    }
-
-    fn field_item(
-        &mut self,
-        field: &FieldRef,
-        name: &str,
-        emit: Emit,
-        out: &mut Vec<SelectItem>,
-    ) -> Result<DerivedKind, Error> {
-        let origins = field.origins.clone();
-        if emit == Emit::Output && self.text_output {
-            self.need(field, &NeedKind::Display)?;
-        }
-        let grouped = self.scopes.last().is_some_and(|scope| scope.grouped.is_some());
-        let rep = match (emit, field.fixed) {
-            (_, Some(fixed)) => fixed,
-            (Emit::Fixed(Rep::Typed), None) => {
-                self.need(field, &NeedKind::Value { text: false })?;
-                Rep::Typed
-            }
-            (Emit::All, None) if grouped => {
-                self.need(field, &NeedKind::Group)?;
-                Rep::Group
-            }
-            (Emit::All, None) => {
-                for rep in Rep::ALL {
-                    let expr = self.column(field, rep);
-                    out.push(aliased(expr, &rep.column(name)));
-                }
-                return Ok(DerivedKind::Plain(origins));
-            }
-            (Emit::Output | Emit::Fixed(_), None) if grouped => Rep::Key,
-            (Emit::Output, None) => Rep::Raw,
-            (Emit::Fixed(rep), None) => rep,
-        };
-        let expr = self.field(field, rep, Context::default())?;
-        out.push(aliased(expr, name));
-        Ok(if rep == Rep::Raw { DerivedKind::Plain(origins) } else { DerivedKind::Fixed(origins, rep) })
-    }
-
-    /// Opens the part after `group by`, if there is one: groups, aggregates, or `distinct`.
-    fn group(&mut self, select: &mut Select, items: &[Item]) -> Result<(), Error> {
-        let GroupByExpr::Expressions(written, modifiers) = &select.group_by else {
-            return Err(Error::sql("`group by all` is not supported: name the groups"));
-        };
-        if !modifiers.is_empty() {
-            return Err(Error::sql("modifiers of group by are not supported"));
-        }
-        let aggregates = !written.is_empty() || select.having.is_some() || self.aggregates_in(items);
-        let distinct = match &select.distinct {
-            None | Some(Distinct::All) => false,
-            Some(Distinct::Distinct) => true,
-            Some(Distinct::On(_)) => return Err(Error::sql("`distinct on` is not supported")),
-        };
-        if !aggregates && !distinct {
-            return Ok(());
-        }
-        let mut groups = Grouped::default();
-        for expr in written {
-            match item_of(expr, items) {
-                Some(item) => self.add_group(&item.expr, &mut groups)?,
-                None => self.add_group(&ItemExpr::Expr(expr.clone()), &mut groups)?,
-            }
-        }
-        if distinct && !aggregates {
-            // The distinct rows are the groups by all columns; so `order by` may ask for them as values.
-            select.distinct = None;
-            for item in items {
-                self.add_group(&item.expr, &mut groups)?;
-            }
-        }
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.grouped = Some(groups);
-        }
-        Ok(())
-    }
-
-    fn aggregates_in(&self, items: &[Item]) -> bool {
-        items.iter().any(|item| {
-            let ItemExpr::Expr(expr) = &item.expr else { return false };
-            let flow = datafusion::sql::sqlparser::ast::visit_expressions(expr, |expr| match expr {
-                Expr::Function(function)
-                    if function.over.is_none() && (self.aggregates)(&super::expr::function_name(function)) =>
-                {
-                    ControlFlow::Break(())
-                }
-                _ => ControlFlow::Continue(()),
-            });
-            flow.is_break()
-        })
-    }
-
-    fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped) -> Result<(), Error> {
-        let (expr, resolved) = match expr {
-            ItemExpr::Expr(expr) => (Some(expr), self.resolve(expr)?),
-            ItemExpr::Resolved(resolved) => (None, Some(resolved.clone())),
-            ItemExpr::Record(field) => (None, Some(Resolved::Field(field.clone()))),
-        };
-        match (resolved, expr) {
-            (Some(Resolved::Field(field)), _) => {
-                if !groups.fields.iter().any(|(other, _)| other.is(&field)) {
-                    groups.fields.push((field, BTreeSet::new()));
-                }
-            }
-            (Some(Resolved::Computed { relation, name }), _) => {
-                let column = qualified(&relation, &name);
-                groups.exprs.push((column.to_string(), column));
-            }
-            (None, Some(expr)) => {
-                let mut rewritten = expr.clone();
-                self.expr(&mut rewritten, Context { in_aggregate: true, text: false })?;
-                groups.exprs.push((expr.to_string(), rewritten));
-            }
-            (None, None) => {}
-        }
-        Ok(())
-    }
-
-    /// The groups as DataFusion sees them.
-    fn group_by(&mut self, grouped: Grouped) -> GroupByExpr {
-        let mut exprs: Vec<_> = grouped.exprs.into_iter().map(|(_, expr)| expr).collect();
-        for (field, mut reps) in grouped.fields {
-            if reps.is_empty() {
-                reps.insert(Rep::Key);
-            }
-            for rep in reps {
-                exprs.push(self.column(&field, rep));
-            }
-        }
-        GroupByExpr::Expressions(exprs, Vec::new())
-    }
-}
-
-/// The column that a name or a number of `group by` or `order by` stands for.
-pub(crate) fn item_of<'i>(expr: &Expr, items: &'i [Item]) -> Option<&'i Item> {
-    match expr {
-        Expr::Value(value) => match &value.value {
-            Value::Number(number, _) => number.parse::<usize>().ok()?.checked_sub(1).and_then(|index| items.get(index)),
-            _ => None,
-        },
-        _ => match chain(expr)?.as_slice() {
-            [Part::Name(name)] => items.iter().find(|item| item.alias && item.name == *name),
-            _ => None,
-        },
-    }
-}
-
-/// `expr as name`.
-fn aliased(expr: Expr, name: &str) -> SelectItem {
-    SelectItem::ExprWithAlias { expr, alias: quoted(name) }
-}
-
-/// Gives every column a name of its own.
-fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<Vec<String>>) -> Result<Vec<Item>, Error> {
-    if let Some(given) = &given
-        && given.len() != items.len()
-    {
-        return Err(Error::sql(format!("{} columns, but {} names for them", items.len(), given.len())));
-    }
-    let mut names = Names::default();
-    let mut named = Vec::new();
-    for (index, (alias, expr)) in items.into_iter().enumerate() {
-        let alias = given.as_ref().map(|given| given[index].clone()).or(alias);
-        let written = match &expr {
-            ItemExpr::Expr(expr) => expr.to_string(),
-            ItemExpr::Resolved(Resolved::Field(field)) => {
-                format!("{}.{}", field.relation, field.key.trim_start_matches('/'))
-            }
-            ItemExpr::Resolved(Resolved::Computed { relation, name }) => format!("{relation}.{name}"),
-            ItemExpr::Record(_) => "*".to_owned(),
-        };
-        let is_alias = alias.is_some() && matches!(expr, ItemExpr::Expr(_));
-        let name = match (&expr, alias) {
-            (ItemExpr::Expr(_), Some(alias)) if !names.take(&alias) => {
-                return Err(Error::sql(format!("two columns are called {alias}")));
-            }
-            (ItemExpr::Expr(_), Some(alias)) => alias,
-            (ItemExpr::Expr(expr), None) => names.claim(column_name(expr), &written),
-            (_, alias) => names.claim(alias.unwrap_or_default(), &written),
-        };
-        named.push(Item { name, alias: is_alias, expr });
-    }
-    Ok(named)
 }
 
 /// The columns of a union.
