@@ -75,6 +75,7 @@ enum CheckArgument {
     Trusted,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every command has this shape")]
 pub(crate) fn run(args: Args) -> Result<Outcome> {
     let mut report = Report::default();
     let (stats, quiet) = (args.stats, args.quiet);
@@ -85,7 +86,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome> {
     if stats {
         let _ = write!(std::io::stderr(), "{report}");
     }
-    let outcome = result.map_or_else(|error| failure(error), |()| Outcome::Fine);
+    let outcome = result.map_or_else(|error| failure(&error), |()| Outcome::Fine);
     report.unreadable.iter().for_each(|message| say(message));
     Ok(if report.unreadable.is_empty() { outcome } else { Outcome::Failed })
 }
@@ -112,11 +113,10 @@ fn meant(args: Args, to_terminal: bool) -> (Query, Option<PathBuf>) {
         },
         format: match args.format {
             Some(FormatArgument::Table) => Format::Table,
-            Some(FormatArgument::Ndjson) => Format::Ndjson,
             Some(FormatArgument::Json) => Format::Json,
             Some(FormatArgument::Csv) => Format::Csv,
             None if to_terminal => Format::Table,
-            None => Format::Ndjson,
+            Some(FormatArgument::Ndjson) | None => Format::Ndjson,
         },
         chunk_bytes: args.chunk_bytes.unwrap_or(default.chunk_bytes),
     };
@@ -124,10 +124,10 @@ fn meant(args: Args, to_terminal: bool) -> (Query, Option<PathBuf>) {
 }
 
 /// Reports why a query failed.
-fn failure(error: anyhow::Error) -> Outcome {
+fn failure(error: &anyhow::Error) -> Outcome {
     match error.downcast_ref::<jird_query::Error>().map(jird_query::Error::kind) {
         Some(ErrorKind::BrokenPipe) => Outcome::Fine,
         Some(ErrorKind::Record) => Outcome::of_error(&BadData(format!("{error:#}")).into()),
-        _ => Outcome::of_error(&error),
+        _ => Outcome::of_error(error),
     }
 }

@@ -108,18 +108,20 @@ impl Types {
     }
 }
 
+/// Keys in the order in which they were found.
+#[derive(Default)]
+struct Found {
+    order: Vec<String>,
+    known: HashSet<String>,
+    buffer: RecordBuffer,
+}
+
 /// The keys at the top of all records, in order of first appearance. A record that is no object has the key `value`.
 pub(crate) fn keys(input: &Input, options: &ScanOptions) -> Result<Vec<String>, Error> {
     if !input.is_rereadable() {
         return Err(Error::data(
             "`*` needs all keys before the first row, and standard input cannot be read twice: name the columns, or a file",
         ));
-    }
-    #[derive(Default)]
-    struct Found {
-        order: Vec<String>,
-        known: HashSet<String>,
-        buffer: RecordBuffer,
     }
     let mut all = Found::default();
     Chunks::new(input, options.chunk_bytes).visit(

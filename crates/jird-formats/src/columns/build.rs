@@ -133,15 +133,12 @@ impl ColumnBuilder {
 
 #[inline]
 fn append_text(texts: &mut StringBuilder, text: Option<&str>, null: bool) -> Result<(), Unfit> {
-    match text {
-        Some(text) => {
-            texts.append_value(text);
-            Ok(())
-        }
-        None => {
-            texts.append_null();
-            fits(null, null)
-        }
+    if let Some(text) = text {
+        texts.append_value(text);
+        Ok(())
+    } else {
+        texts.append_null();
+        fits(null, null)
     }
 }
 

@@ -49,7 +49,7 @@ const FLAGS: [Flag; 12] = [
 /// Integers up to this magnitude are all exactly `f64`.
 const EXACT_MAX: u64 = 1 << 53;
 
-/// Decimals of up to this many significant digits survive a round trip through `f64` (IEEE 754's DBL_DIG).
+/// Decimals of up to this many significant digits survive a round trip through `f64` (IEEE 754's `DBL_DIG`).
 const DIGITS_SAFE: usize = 15;
 
 /// Sees the values of a field, in any number of pieces, and knows the narrowest type that keeps them all.

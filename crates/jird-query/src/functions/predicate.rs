@@ -103,10 +103,8 @@ fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
     let formatter = ArrayFormatter::try_new(array, &options)?;
     let bare = array.data_type().is_numeric() || array.data_type() == &DataType::Boolean;
     let text = |row: usize| {
-        (!array.is_null(row)).then(|| match bare {
-            true => formatter.value(row).to_string(),
-            false => format!("\"{}\"", formatter.value(row)),
-        })
+        (!array.is_null(row))
+            .then(|| if bare { formatter.value(row).to_string() } else { format!("\"{}\"", formatter.value(row)) })
     };
     Ok((0..array.len()).map(text).collect())
 }

@@ -123,9 +123,10 @@ impl Plan {
 
     /// Scans, and sends what it finds until it is through, or nobody listens any more.
     fn run(&self, file: &InputFile, range: Option<Range<u64>>, sender: &Sender<Batch>) {
-        let send = |batch: Batch| match sender.blocking_send(batch) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => {
+        let send = |batch: Batch| {
+            if let Ok(()) = sender.blocking_send(batch) {
+                ControlFlow::Continue(())
+            } else {
                 self.shared.tally.stopped.store(true, Relaxed);
                 ControlFlow::Break(())
             }
@@ -185,7 +186,7 @@ struct Worker<'p> {
 struct Rows<'p> {
     plan: &'p Plan,
     builders: Vec<ColumnBuilder>,
-    rows: usize,
+    count: usize,
     bytes: usize,
     /// Slots that no record has had yet.
     unseen: Vec<usize>,
@@ -198,7 +199,7 @@ impl<'p> Worker<'p> {
     fn new(plan: &'p Plan) -> Self {
         let builders = plan.columns.iter().map(|(_, column)| builder(&plan.shared.columns[*column])).collect();
         let unseen = (0..plan.slots.len()).collect();
-        let rows = Rows { plan, builders, rows: 0, bytes: 0, unseen, unfit: false };
+        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, unfit: false };
         Self { plan, reader: Reader::new(plan.shared.options.lines), rows }
     }
 
@@ -258,9 +259,9 @@ impl Rows<'_> {
         if !self.unseen.is_empty() {
             self.see(row);
         }
-        self.rows += 1;
+        self.count += 1;
         self.bytes += row.text().len();
-        if self.rows >= self.plan.batch_rows || self.bytes >= BATCH_BYTES {
+        if self.count >= self.plan.batch_rows || self.bytes >= BATCH_BYTES {
             return self.flush(emit);
         }
         ControlFlow::Continue(())
@@ -279,12 +280,12 @@ impl Rows<'_> {
     }
 
     fn flush(&mut self, emit: &mut Emit<'_>) -> ControlFlow<()> {
-        if self.rows == 0 {
+        if self.count == 0 {
             return ControlFlow::Continue(());
         }
         let columns = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
-        (self.rows, self.bytes) = (0, 0);
+        let options = RecordBatchOptions::new().with_row_count(Some(self.count));
+        (self.count, self.bytes) = (0, 0);
         let batch = RecordBatch::try_new_with_options(Arc::clone(&self.plan.schema), columns, &options)
             .expect("every builder has one value per row, of the type that the schema was made of");
         emit(batch)

@@ -63,9 +63,8 @@ impl Rewriter<'_> {
 
     /// The table of that name, and its columns.
     fn named(&mut self, name: &ObjectName) -> Result<(String, Columns), Error> {
-        let ident = match name.0.as_slice() {
-            [ObjectNamePart::Identifier(ident)] => ident,
-            _ => return Err(Error::sql(format!("there is no table {name}: a path is written in quotes, '{name}'"))),
+        let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
+            return Err(Error::sql(format!("there is no table {name}: a path is written in quotes, '{name}'")));
         };
         let table = ident.value.clone();
         if let Some((_, columns)) = self.ctes.iter().rev().find(|(other, _)| *other == table) {
@@ -126,22 +125,22 @@ impl Rewriter<'_> {
     fn join(&mut self, join: &mut Join) -> Result<(), Error> {
         let before = self.scopes.last().map_or(0, |scope| scope.relations.len());
         self.table(&mut join.relation)?;
-        let constraint = match &mut join.join_operator {
-            JoinOperator::Join(constraint)
-            | JoinOperator::Inner(constraint)
-            | JoinOperator::Left(constraint)
-            | JoinOperator::LeftOuter(constraint)
-            | JoinOperator::Right(constraint)
-            | JoinOperator::RightOuter(constraint)
-            | JoinOperator::FullOuter(constraint)
-            | JoinOperator::CrossJoin(constraint)
-            | JoinOperator::Semi(constraint)
-            | JoinOperator::LeftSemi(constraint)
-            | JoinOperator::RightSemi(constraint)
-            | JoinOperator::Anti(constraint)
-            | JoinOperator::LeftAnti(constraint)
-            | JoinOperator::RightAnti(constraint) => constraint,
-            _ => return Err(Error::sql("this kind of join is not supported")),
+        let (JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint)
+        | JoinOperator::CrossJoin(constraint)
+        | JoinOperator::Semi(constraint)
+        | JoinOperator::LeftSemi(constraint)
+        | JoinOperator::RightSemi(constraint)
+        | JoinOperator::Anti(constraint)
+        | JoinOperator::LeftAnti(constraint)
+        | JoinOperator::RightAnti(constraint)) = &mut join.join_operator
+        else {
+            return Err(Error::sql("this kind of join is not supported"));
         };
         if let JoinConstraint::Using(names) = constraint {
             *constraint = JoinConstraint::On(self.using(&names.clone(), before)?);

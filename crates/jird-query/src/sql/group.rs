@@ -41,7 +41,7 @@ impl Rewriter<'_> {
         for expr in written {
             match item_of(expr, items) {
                 Some(item) => self.add_group(&item.expr, &mut groups)?,
-                None => self.add_group(&ItemExpr::Expr(expr.clone()), &mut groups)?,
+                None => self.add_group(&ItemExpr::Expr(expr.clone().into()), &mut groups)?,
             }
         }
         if distinct && !aggregates {
@@ -60,7 +60,7 @@ impl Rewriter<'_> {
     fn aggregates_in(&self, items: &[Item]) -> bool {
         items.iter().any(|item| {
             let ItemExpr::Expr(expr) = &item.expr else { return false };
-            let flow = visit_expressions(expr, |expr| match expr {
+            let flow = visit_expressions(&**expr, |expr| match expr {
                 Expr::Function(function) if function.over.is_none() && (self.aggregates)(&function_name(function)) => {
                     ControlFlow::Break(())
                 }
@@ -72,7 +72,7 @@ impl Rewriter<'_> {
 
     fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped) -> Result<(), Error> {
         let (expr, resolved) = match expr {
-            ItemExpr::Expr(expr) => (Some(expr), self.resolve(expr)?),
+            ItemExpr::Expr(expr) => (Some(&**expr), self.resolve(expr)?),
             ItemExpr::Resolved(resolved) => (None, Some(resolved.clone())),
             ItemExpr::Record(field) => (None, Some(Resolved::Field(field.clone()))),
         };

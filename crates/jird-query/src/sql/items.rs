@@ -21,7 +21,7 @@ pub(crate) struct Item {
 
 #[derive(Debug)]
 pub(crate) enum ItemExpr {
-    Expr(Expr),
+    Expr(Box<Expr>),
     /// A field or a column that `*` stands for.
     Resolved(Resolved),
     /// The whole record.
@@ -33,16 +33,16 @@ impl Rewriter<'_> {
     pub(crate) fn items(
         &mut self,
         select: &Select,
-        given: Option<Vec<String>>,
+        given: Option<&[String]>,
         emit: Emit,
     ) -> Result<Vec<Item>, Error> {
         let mut items = Vec::new();
         let alone = select.projection.len() == 1;
         for item in &select.projection {
             match item {
-                SelectItem::UnnamedExpr(expr) => items.push((None, ItemExpr::Expr(expr.clone()))),
+                SelectItem::UnnamedExpr(expr) => items.push((None, ItemExpr::Expr(expr.clone().into()))),
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    items.push((Some(alias.value.clone()), ItemExpr::Expr(expr.clone())));
+                    items.push((Some(alias.value.clone()), ItemExpr::Expr(expr.clone().into())));
                 }
                 SelectItem::Wildcard(options) => {
                     supported::wildcard(options)?;
@@ -108,15 +108,16 @@ impl Rewriter<'_> {
     /// Rewrites one column, into one or several.
     pub(crate) fn item(&mut self, item: &Item, emit: Emit, out: &mut Vec<SelectItem>) -> Result<Derived, Error> {
         let resolved = match &item.expr {
-            ItemExpr::Expr(expr) => match self.resolve(expr)? {
-                Some(resolved) => resolved,
-                None => {
-                    let mut expr = expr.clone();
+            ItemExpr::Expr(expr) => {
+                if let Some(resolved) = self.resolve(expr)? {
+                    resolved
+                } else {
+                    let mut expr = (**expr).clone();
                     self.expr(&mut expr, Context::default())?;
                     out.push(aliased(expr, &item.name));
                     return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Computed });
                 }
-            },
+            }
             ItemExpr::Resolved(resolved) => resolved.clone(),
             ItemExpr::Record(field) => {
                 let expr = self.field(field, Rep::Raw, Context::default())?;
@@ -193,8 +194,8 @@ fn aliased(expr: Expr, name: &str) -> SelectItem {
 }
 
 /// Gives every column a name of its own.
-fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<Vec<String>>) -> Result<Vec<Item>, Error> {
-    if let Some(given) = &given
+fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<&[String]>) -> Result<Vec<Item>, Error> {
+    if let Some(given) = given
         && given.len() != items.len()
     {
         return Err(Error::sql(format!("{} columns, but {} names for them", items.len(), given.len())));
@@ -202,7 +203,7 @@ fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<Vec<String>>
     let mut names = Names::default();
     let mut named = Vec::new();
     for (index, (alias, expr)) in items.into_iter().enumerate() {
-        let alias = given.as_ref().map(|given| given[index].clone()).or(alias);
+        let alias = given.map(|given| given[index].clone()).or(alias);
         let written = match &expr {
             ItemExpr::Expr(expr) => expr.to_string(),
             ItemExpr::Resolved(Resolved::Field(field)) => {

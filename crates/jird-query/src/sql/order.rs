@@ -31,33 +31,33 @@ impl Rewriter<'_> {
         }
         Ok(())
     }
+}
 
-    /// Rewrites the `order by` of a union, which sees nothing but the columns.
-    pub(crate) fn order_by_name(&mut self, order_by: Option<&mut OrderBy>, columns: &[Derived]) -> Result<(), Error> {
-        for key in keys(order_by)? {
-            let column = match &key.expr {
-                Expr::Value(value) => match &value.value {
-                    Value::Number(number, _) => {
-                        number.parse::<usize>().ok().and_then(|number| columns.get(number.wrapping_sub(1)))
-                    }
-                    _ => None,
-                },
-                Expr::Identifier(ident) => columns.iter().find(|column| column.name == ident.value),
+/// Rewrites the `order by` of a union, which sees nothing but the columns.
+pub(crate) fn order_by_name(order_by: Option<&mut OrderBy>, columns: &[Derived]) -> Result<(), Error> {
+    for key in keys(order_by)? {
+        let column = match &key.expr {
+            Expr::Value(value) => match &value.value {
+                Value::Number(number, _) => {
+                    number.parse::<usize>().ok().and_then(|number| columns.get(number.wrapping_sub(1)))
+                }
                 _ => None,
-            };
-            let Some(column) = column else {
-                return Err(Error::sql(format!("`order by {}` must name a column of the union", key.expr)));
-            };
-            if !matches!(column.kind, DerivedKind::Computed) {
-                return Err(Error::sql(format!(
-                    "column {0} of the union is JSON text, which has no order: use number({0}) or text({0}) on both sides",
-                    column.name
-                )));
-            }
-            key.expr = Expr::Identifier(quoted(&column.name));
+            },
+            Expr::Identifier(ident) => columns.iter().find(|column| column.name == ident.value),
+            _ => None,
+        };
+        let Some(column) = column else {
+            return Err(Error::sql(format!("`order by {}` must name a column of the union", key.expr)));
+        };
+        if !matches!(column.kind, DerivedKind::Computed) {
+            return Err(Error::sql(format!(
+                "column {0} of the union is JSON text, which has no order: use number({0}) or text({0}) on both sides",
+                column.name
+            )));
         }
-        Ok(())
+        key.expr = Expr::Identifier(quoted(&column.name));
     }
+    Ok(())
 }
 
 fn keys(order_by: Option<&mut OrderBy>) -> Result<&mut [datafusion::sql::sqlparser::ast::OrderByExpr], Error> {

@@ -17,12 +17,11 @@ struct Slots(Vec<FieldRef>);
 
 impl Slots {
     fn slot(&mut self, field: FieldRef) -> usize {
-        match self.0.iter().position(|other| other.is(&field)) {
-            Some(slot) => slot,
-            None => {
-                self.0.push(field);
-                self.0.len() - 1
-            }
+        if let Some(slot) = self.0.iter().position(|other| other.is(&field)) {
+            slot
+        } else {
+            self.0.push(field);
+            self.0.len() - 1
         }
     }
 
@@ -47,13 +46,12 @@ impl Rewriter<'_> {
         }
         let names: Vec<_> = columns.iter().map(ToString::to_string).collect();
         let text = expr.to_string();
-        let name = match self.leaves.iter().find(|leaf| leaf.text == text && leaf.columns == names) {
-            Some(leaf) => leaf.name.clone(),
-            None => {
-                let name = format!("predicate_{}", self.leaves.len());
-                self.leaves.push(Arc::new(Leaf { name: name.clone(), text, predicate, columns: names }));
-                name
-            }
+        let name = if let Some(leaf) = self.leaves.iter().find(|leaf| leaf.text == text && leaf.columns == names) {
+            leaf.name.clone()
+        } else {
+            let name = format!("predicate_{}", self.leaves.len());
+            self.leaves.push(Arc::new(Leaf { name: name.clone(), text, predicate, columns: names }));
+            name
         };
         Ok(Some(call(&name, columns)))
     }

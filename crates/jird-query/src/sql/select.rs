@@ -2,6 +2,7 @@
 
 use super::expr::Context;
 use super::from::{quote, take_names};
+use super::order::order_by_name;
 use super::scope::{Derived, DerivedKind, Scope};
 use super::supported;
 use super::uses::{Leaf, Output, OutputKind, Rep, Rewritten, SourceUse};
@@ -100,7 +101,7 @@ impl Rewriter<'_> {
             SetExpr::Select(select) => self.select(select, query.order_by.as_mut(), emit, outermost)?,
             body => {
                 let columns = self.body(body, emit, outermost)?;
-                self.order_by_name(query.order_by.as_mut(), &columns)?;
+                order_by_name(query.order_by.as_mut(), &columns)?;
                 columns
             }
         };
@@ -154,7 +155,7 @@ impl Rewriter<'_> {
         if let Some(condition) = &mut select.selection {
             self.conjuncts(condition)?;
         }
-        let items = self.items(select, names, emit)?;
+        let items = self.items(select, names.as_deref(), emit)?;
         self.group(select, &items)?;
         let mut columns = Vec::new();
         select.projection.clear();
