@@ -83,6 +83,10 @@ fn matrix(text: &mut String, rows: &[Row], task: Task, unit: &str, figure: impl 
         let both = inputs.iter().filter_map(|input| Some(value(input, "jird")? / value(input, peer)?));
         geometric_mean(both)
     };
+    let jird_over_by_least = |peer: &str| {
+        let least = |input: &str, peer: &str| Some(best(rows, task, input, peer)?.measured()?.least_ns);
+        geometric_mean(inputs.iter().filter_map(|input| Some(least(input, peer)? / least(input, "jird")?)))
+    };
     let mut summary = |name: &str, figure: &dyn Fn(&str) -> f64| {
         let mut cells = format!("{name:<16}");
         for peer in &peers {
@@ -95,6 +99,7 @@ fn matrix(text: &mut String, rows: &[Row], task: Task, unit: &str, figure: impl 
     summary("geometric mean", &mean);
     if task != Task::Error {
         summary("jird is times", &jird_over);
+        summary("by fastest runs", &jird_over_by_least);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Everything that must hold for every change.
 //!
-//! DataFusion is a quarter of an hour of compilation on two cores, so the steps that link it are few, and share what
-//! they build: `lints` checks it, `tests` and `doctests` compile it once for the dev profile, `binary` once for a profile
-//! of lightly optimised dependencies. For that they must select the same packages and targets: another selection
-//! switches on other features of shared dependencies, and all of it is compiled again. All other steps are `-p jird`.
+//! DataFusion is many minutes of compilation on two cores, so the steps that link it are few, and share what
+//! they build: `lints` checks it, `tests` and `doctests` compile it once for the dev profile, `binary` once for the
+//! profile `lean`, which optimises our own code alone. For that the two in the middle select the same packages: another selection may
+//! switch on other features of shared dependencies, and all of it is compiled again. All other steps are `-p jird`.
 use std::process::Command;
 
 use crate::house::House;
@@ -53,29 +53,37 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
     ]
 }
 
-/// The packages that `lints`, `tests` and `doctests` select, alike. Where there is no C++ compiler, the peers of the
-/// barometer and libFuzzer cannot be built.
+/// The packages that `tests` and `doctests` select, alike.
 fn workspace(house: &House) -> Vec<&'static str> {
     let mut selection = vec!["--workspace"];
-    let mut exclude = |package, folder| {
-        if house.has_member(folder) {
-            selection.extend(["--exclude", package]);
-        }
-    };
-    // Its binaries have no `main` but under cargo-fuzz, and the C++ in it takes longer than all its own code.
-    exclude("jird-fuzz", "fuzz");
-    if !house.answers("c++", &["--version"]) {
-        exclude("bench", "bench");
+    // Its binaries have no `main` but under cargo-fuzz.
+    exclude(house, &mut selection, "jird-fuzz", "fuzz");
+    if !has_cpp(house) {
+        exclude(house, &mut selection, "bench", "bench");
     }
     selection
 }
 
-fn lints(house: &House, log: &mut Log) -> Outcome {
-    if !house.answers("c++", &["--version"]) {
-        log.say("skipped: bench (no C++ compiler)");
+fn exclude(house: &House, selection: &mut Vec<&'static str>, package: &'static str, folder: &str) {
+    if house.has_member(folder) {
+        selection.extend(["--exclude", package]);
     }
-    let mut command = house.cargo(["clippy", "--all-targets"]);
-    log.run(command.args(workspace(house)).args(["--", "-D", "warnings"])).into()
+}
+
+/// The peers of the barometer and libFuzzer are written in C++; nothing that users build is.
+fn has_cpp(house: &House) -> bool {
+    house.answers("c++", &["--version"])
+}
+
+fn lints(house: &House, log: &mut Log) -> Outcome {
+    let mut selection = vec!["--workspace"];
+    if !has_cpp(house) {
+        log.say("skipped: bench and fuzz (no C++ compiler)");
+        exclude(house, &mut selection, "bench", "bench");
+        exclude(house, &mut selection, "jird-fuzz", "fuzz");
+    }
+    let mut command = house.cargo(["clippy", "--all-targets", "--keep-going"]);
+    log.run(command.args(selection).args(["--", "-D", "warnings"])).into()
 }
 
 fn tests(house: &House, log: &mut Log) -> Outcome {

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 ///
 /// With --canonical everything is written anew, as RFC 8785 says, and without a line feed at the end.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  jird fmt data.json\n  jird fmt --minify < data.json\n  jird fmt --canonical data.json | sha256sum")]
+#[command(
+    after_help = "Examples:\n  jird fmt data.json\n  jird fmt --minify < data.json\n  jird fmt --canonical data.json | sha256sum"
+)]
 pub(crate) struct Args {
     /// Spaces per level
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=16))]
@@ -33,8 +35,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     let input = args.file.as_deref().map_or(Input::Stdin, Input::new);
     let text = input.read()?;
-    let mut out = jird::format(&text, layout)
-        .map_err(|error| BadData(format!("{}: {}", input.name(), error.locate(&text))))?;
+    let mut out =
+        jird::format(&text, layout).map_err(|error| BadData(format!("{}: {}", input.name(), error.locate(&text))))?;
     if layout != Layout::Canonical {
         out.push(b'\n');
     }

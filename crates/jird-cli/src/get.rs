@@ -10,7 +10,9 @@ use std::path::PathBuf;
 ///
 /// The whole document is checked. If the pointer leads nowhere, nothing is printed and the exit code is 1.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  jird get /statuses/0/user/name twitter.json\n  jird get --raw /name < user.json\n  jird get '' data.json    # the whole document\n  jird get /a~1b data.json # the key \"a/b\"")]
+#[command(
+    after_help = "Examples:\n  jird get /statuses/0/user/name twitter.json\n  jird get --raw /name < user.json\n  jird get '' data.json    # the whole document\n  jird get /a~1b data.json # the key \"a/b\""
+)]
 pub(crate) struct Args {
     /// The pointer: empty, or steps that each begin with `/`
     pointer: String,

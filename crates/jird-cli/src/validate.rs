@@ -16,7 +16,9 @@ use std::path::PathBuf;
 ///
 /// Each line is `FILE:LINE:COLUMN: message (byte N, at /path)`: line and column from 1, the column in bytes, the byte from 0.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  jird validate *.json\n  jird validate --lines events.ndjson\n  jird validate --numbers machine < data.json")]
+#[command(
+    after_help = "Examples:\n  jird validate *.json\n  jird validate --lines events.ndjson\n  jird validate --numbers machine < data.json"
+)]
 pub(crate) struct Args {
     /// Each line is a document of its own (NDJSON)
     #[arg(long)]
@@ -58,7 +60,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &Args) -> Outcome {
     let policy = args.policy();
     let mut worst = Outcome::Fine;
     for input in Input::all(&args.files) {
@@ -69,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
             Err(error) => Outcome::of_error(&error),
         });
     }
-    Ok(worst)
+    worst
 }
 
 fn check_document(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
@@ -82,7 +84,13 @@ fn check_document(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
 
 /// `FILE:LINE:COLUMN: message (byte N, at /path)`
 fn line(name: &str, found: &jird::Located) -> String {
-    let mut line = format!("{name}:{}:{}: {} (byte {}", found.line(), found.column(), found.error().kind(), found.error().offset());
+    let mut line = format!(
+        "{name}:{}:{}: {} (byte {}",
+        found.line(),
+        found.column(),
+        found.error().kind(),
+        found.error().offset()
+    );
     if !found.pointer().is_empty() {
         let _ = write!(line, ", at {}", found.pointer());
     }
@@ -98,9 +106,10 @@ fn check_lines(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
     match input {
         Input::Stdin => {
             let mut scanner = Scanner::new(options);
-            let flow = lines::read_stream(io::stdin().lock(), &mut Vec::new(), options.record_bytes_max, |base, text| {
-                report.add(Part::new(&mut scanner, base, text)).map(|()| ControlFlow::Continue(()))
-            });
+            let flow =
+                lines::read_stream(io::stdin().lock(), &mut Vec::new(), options.record_bytes_max, |base, text| {
+                    report.add(Part::new(&mut scanner, base, text)).map(|()| ControlFlow::Continue(()))
+                });
             report.end(flow.map(drop))
         }
         Input::File(path) => {

@@ -1,1 +1,22 @@
-//! Placeholder docs, replaced by the first real commit of this crate.
+//! SQL over JSON records as they lie in files: DataFusion plans and runs it, the scan beneath it is jird's.
+//!
+//! [`Query`] is the way in. A query goes through four stages: the SQL is rewritten so that every name is a scanned column
+//! and every comparison is the engine's (`sql`); the types of those fields that are computed with are inferred from all
+//! records (`infer`); DataFusion plans it over our file source (`scan`) and runs it; batches become text (`output`).
+
+mod error;
+mod functions;
+mod infer;
+mod input;
+mod output;
+mod report;
+mod run;
+mod scan;
+mod session;
+mod sql;
+
+pub use error::{Error, ErrorKind};
+pub use jird::lines::Check;
+pub use output::Format;
+pub use report::Report;
+pub use run::{Options, Query};

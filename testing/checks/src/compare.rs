@@ -18,7 +18,7 @@ pub fn assert_same(text: &[u8], value: Value<'_>, node: &Node) {
     assert_eq!(value.raw_str().map(str::as_bytes), Some(raw), "raw text as str at {at}");
     assert_eq!(value.is_null(), node.tree == Tree::Null, "null at {at}");
     assert_eq!(value.as_bool(), if let Tree::Bool(known) = node.tree { Some(known) } else { None }, "boolean at {at}");
-    assert_eq!(value.is_empty(), value.len() == 0);
+    assert_eq!(value.is_empty(), value.is_empty());
     match &node.tree {
         Tree::Null => assert_eq!(value.kind(), Kind::Null, "kind at {at}"),
         Tree::Bool(_) => assert_eq!(value.kind(), Kind::Bool, "kind at {at}"),

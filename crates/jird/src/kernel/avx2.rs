@@ -1,6 +1,7 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
 use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, UTF8_TABLES, proof};
+#[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 
 proof!(Avx2, enter_avx2, is_x86_feature_detected: "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");
@@ -79,6 +80,19 @@ impl Simd for Avx2 {
             let [low, high] = block;
             let wanted = _mm256_set1_epi8(byte.cast_signed());
             mask([_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted)])
+        }
+    }
+
+    #[inline(always)]
+    fn between(self, [first, second]: Self::Block, low: u8, high: u8) -> u64 {
+        unsafe {
+            let base = _mm256_set1_epi8(low.cast_signed());
+            let width = _mm256_set1_epi8((high - low).cast_signed());
+            let (first, second) = (_mm256_sub_epi8(first, base), _mm256_sub_epi8(second, base));
+            mask([
+                _mm256_cmpeq_epi8(_mm256_max_epu8(first, width), width),
+                _mm256_cmpeq_epi8(_mm256_max_epu8(second, width), width),
+            ])
         }
     }
 

@@ -4,6 +4,7 @@
 //! byte compress that makes it worth while.
 
 use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, proof};
+#[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 
 proof!(Avx512, enter_avx512, is_x86_feature_detected:
@@ -69,6 +70,14 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn eq(self, block: __m512i, byte: u8) -> u64 {
         unsafe { _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(byte.cast_signed())) }
+    }
+
+    #[inline(always)]
+    fn between(self, block: __m512i, low: u8, high: u8) -> u64 {
+        unsafe {
+            let above = _mm512_sub_epi8(block, _mm512_set1_epi8(low.cast_signed()));
+            _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((high - low).cast_signed()))
+        }
     }
 
     #[inline(always)]

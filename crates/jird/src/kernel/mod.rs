@@ -52,6 +52,8 @@ pub(crate) trait Simd: Copy {
     fn classify(self, block: Self::Block) -> Classes;
     /// Where `byte` stands.
     fn eq(self, block: Self::Block, byte: u8) -> u64;
+    /// Where a byte from `low` to `high` stands, both included.
+    fn between(self, block: Self::Block, low: u8, high: u8) -> u64;
     /// Bit `i` of the result is the parity of bits `0..=i`.
     fn prefix_xor(self, mask: u64) -> u64;
     /// The UTF-8 state after `before`, which was found to be right or will be found wrong elsewhere.

@@ -1,6 +1,7 @@
 //! NEON: 16 bytes to a register, four registers to a block.
 
 use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, UTF8_TABLES, proof};
+#[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::aarch64::*;
 
 proof!(Neon, enter_neon, is_aarch64_feature_detected: "neon");
@@ -75,6 +76,19 @@ impl Simd for Neon {
                 vceqq_u8(block[1], wanted),
                 vceqq_u8(block[2], wanted),
                 vceqq_u8(block[3], wanted),
+            ])
+        }
+    }
+
+    #[inline(always)]
+    fn between(self, block: Self::Block, low: u8, high: u8) -> u64 {
+        unsafe {
+            let (base, width) = (vdupq_n_u8(low), vdupq_n_u8(high - low));
+            mask([
+                vcleq_u8(vsubq_u8(block[0], base), width),
+                vcleq_u8(vsubq_u8(block[1], base), width),
+                vcleq_u8(vsubq_u8(block[2], base), width),
+                vcleq_u8(vsubq_u8(block[3], base), width),
             ])
         }
     }

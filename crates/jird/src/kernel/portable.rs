@@ -70,6 +70,12 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn between(self, block: Self::Block, low: u8, high: u8) -> u64 {
+        let bits = block.iter().enumerate();
+        bits.fold(0, |mask, (at, byte)| mask | u64::from((low..=high).contains(byte)) << at)
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, mut mask: u64) -> u64 {
         for shift in [1, 2, 4, 8, 16, 32] {
             mask ^= mask << shift;
@@ -82,7 +88,7 @@ impl Simd for Portable {
         let mut state = Utf8 { due: 0, low: 0x80, high: 0xBF, ok: true };
         // The last three bytes hold every sequence that can still be open; start at a byte that begins one.
         let tail = &before[BLOCK - 3..];
-        let start = tail.iter().position(|&byte| byte >= 0xC0 || byte < 0x80).unwrap_or(3);
+        let start = tail.iter().position(|&byte| !(0x80..0xC0).contains(&byte)).unwrap_or(3);
         tail[start..].iter().for_each(|&byte| utf8_byte(&mut state, byte));
         state.ok = true;
         state
@@ -95,7 +101,9 @@ impl Simd for Portable {
             state.ok &= state.due == 0;
             state.due = 0;
         } else {
-            block.iter().for_each(|&byte| utf8_byte(state, byte));
+            for &byte in &block {
+                utf8_byte(state, byte);
+            }
         }
     }
 

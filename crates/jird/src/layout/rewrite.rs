@@ -1,7 +1,7 @@
 //! A walk that copies every token and sets the white space between them.
 
 use crate::number::Class;
-use crate::walk::{Bracket, Build, Literal};
+use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
 
 /// Copies what it is told of out of `text`.
 pub(super) struct Rewrite<'t> {
@@ -49,7 +49,12 @@ impl<'t> Rewrite<'t> {
     }
 }
 
-impl Build for Rewrite<'_> {
+impl<'t> Build for Rewrite<'t> {
+    type Mark = ();
+    own_pen!(Rewrite<'t>);
+}
+
+impl Pen for &mut Rewrite<'_> {
     type Mark = ();
 
     fn key(&mut self, _text: &[u8], start: usize, end: usize, _escaped: bool) {
@@ -88,4 +93,6 @@ impl Build for Rewrite<'_> {
         }
         self.out.push(if bracket == Bracket::Object { b'}' } else { b']' });
     }
+
+    fn finish(self) {}
 }

@@ -100,10 +100,10 @@ pub fn read_range<E: From<Error> + From<io::Error>>(
 fn lines_end(text: &[u8], new: usize, offset: u64, range_end: u64, at_end: bool) -> Option<usize> {
     // The last line of the range is the one that holds its last byte: it ends at the first line feed from there on.
     let last = usize::try_from(range_end - 1 - offset).unwrap_or(usize::MAX);
-    if last < text.len() {
-        if let Some(feed) = memchr::memchr(b'\n', &text[last.max(new)..]) {
-            return Some(last.max(new) + feed + 1);
-        }
+    if last < text.len()
+        && let Some(feed) = memchr::memchr(b'\n', &text[last.max(new)..])
+    {
+        return Some(last.max(new) + feed + 1);
     }
     if at_end {
         return Some(text.len());

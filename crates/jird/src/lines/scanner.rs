@@ -312,8 +312,8 @@ impl Scanner {
     /// In checked builds what was found in a record must be what the naive parser finds.
     #[cfg(jird_checked)]
     fn compare_with_model(&self, record: &[u8], select: &Select<'_>, start: usize) {
-        let words = crate::model::parse(record, &self.options.policy).expect("the model accepts the record too");
-        let wanted = crate::model::fields(record, &words, select.projection());
+        let words = crate::tape::model::parse(record, &self.options.policy).expect("the model accepts the record too");
+        let wanted = crate::tape::model::fields(record, &words, select.projection());
         let found = select.found().iter().zip(select.projection().paths()).map(|(slot, path)| {
             // The record as a whole is filled in later.
             let within = slot.kind.map_or(0..0, |_| slot.start - start..slot.end - start);
@@ -341,7 +341,9 @@ impl Scanner {
                 return Ok(());
             }
             run.select.begin(byte == b'{');
-            walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut run.select, Select::is_complete);
+            walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut &mut run.select, |select| {
+                select.is_complete()
+            });
             // The rest of the line is nobody's business.
             let (kind, pos) = self.tokens.slices();
             at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);

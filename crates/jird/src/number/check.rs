@@ -18,6 +18,7 @@ use super::swar::{Word, digits_end};
 pub(crate) struct Class(usize);
 
 impl Class {
+    #[cfg(test)]
     const NEGATIVE: usize = 1;
     const POINTED: usize = 2;
 
@@ -40,6 +41,7 @@ impl Class {
 
     /// Begins with a minus, also if it is `-0`.
     #[inline]
+    #[cfg(test)]
     pub(crate) fn is_negative(self) -> bool {
         self.0 & Self::NEGATIVE != 0
     }
@@ -61,7 +63,7 @@ pub(crate) fn check(token: &[u8]) -> Result<Class, usize> {
     if digits.is_empty() {
         return Err(token.len());
     }
-    match short(Word::load_head(digits, 0), digits.len()) {
+    match short(Word::load_head(digits), digits.len()) {
         Some(integer) => Ok(Class::new(negative, integer)),
         None => walk(token),
     }
@@ -214,8 +216,7 @@ mod tests {
             state = match (state, byte) {
                 (State::Start, b'-') => State::Minus,
                 (State::Start | State::Minus, b'0') => State::Zero,
-                (State::Start | State::Minus, b'1'..=b'9') => State::Whole,
-                (State::Whole, b'0'..=b'9') => State::Whole,
+                (State::Start | State::Minus, b'1'..=b'9') | (State::Whole, b'0'..=b'9') => State::Whole,
                 (State::Zero | State::Whole, b'.') => State::Point,
                 (State::Point | State::Fraction, b'0'..=b'9') => State::Fraction,
                 (State::Zero | State::Whole | State::Fraction, b'e' | b'E') => State::Letter,

@@ -9,11 +9,12 @@ use std::cmp::Ordering;
 
 use super::parts::{Parts, Significant, without_leading_zeros};
 use super::plain::{TENS, plain};
+use super::token::Token;
 
 /// The order of two checked tokens by value; `-0` equals `0`.
 #[inline]
 pub(super) fn compare(left: &[u8], right: &[u8]) -> Ordering {
-    if let (Some(left), Some(right)) = (plain(left), plain(right)) {
+    if let (Some(left), Some(right)) = (plain(Token::alone(left)), plain(Token::alone(right))) {
         // Both times the other's power of ten: below 10^19 · 10^18, in range.
         let scaled = |digits: u64, negative: bool, places: u32| {
             let size = i128::from(digits) * i128::from(TENS[places as usize]);
@@ -96,7 +97,7 @@ pub(super) fn normalize(token: &[u8], out: &mut String) {
     const PLACES_BEHIND: i128 = 6;
     let parts = Parts::of(token);
     let digits = Significant::of(&parts);
-    let mut push = |bytes: &[u8]| bytes.iter().for_each(|&byte| out.push(byte as char));
+    let mut push = |bytes: &[u8]| out.extend(bytes.iter().map(|&byte| char::from(byte)));
     if digits.len() == 0 {
         return push(b"0");
     }
@@ -112,15 +113,20 @@ pub(super) fn normalize(token: &[u8], out: &mut String) {
     match scale {
         Some(scale @ 1..=PLACES_BEFORE) => {
             let point = scale as usize;
-            let (before, behind): (Vec<u8>, Vec<u8>) = if digits.len() <= point {
-                (digits.first(point).chain(std::iter::repeat_n(b'0', point - digits.len())).collect(), Vec::new())
-            } else {
-                (digits.first(point).collect(), digits.first(usize::MAX).skip(point).collect())
-            };
-            push(&before);
-            if !behind.is_empty() {
+            if digits.len() <= point {
+                push(head);
+                push(tail);
+                push(&b"000000000000000000000"[..point - digits.len()]);
+            } else if point <= head.len() {
+                push(&head[..point]);
                 push(b".");
-                push(&behind);
+                push(&head[point..]);
+                push(tail);
+            } else {
+                push(head);
+                push(&tail[..point - head.len()]);
+                push(b".");
+                push(&tail[point - head.len()..]);
             }
         }
         Some(scale) if scale <= 0 && scale > -PLACES_BEHIND => {

@@ -5,40 +5,59 @@
 //!
 //! 1. A significand and a power of ten that are both exact doubles: one operation rounds once (Clinger 1990).
 //! 2. Up to 19 digits: one or two multiplications by a 128-bit power of five (Eisel and Lemire; Lemire, "Number Parsing
-//!    at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021, section 5). More than 19: the first 19, and
+//!    at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021). More than 19: the first 19, and
 //!    these plus one; if both round to the same, so does what lies between.
 //! 3. `core`'s parser, which compares exactly. It gets the number rewritten with at most 770 digits, enough to tell any
-//!    decimal from any halfway point between doubles (those have at most 767), and with an exponent that it takes at
-//!    face value: its own stops counting at 65,536.
+//!    decimal from any halfway point between doubles (those have at most 768), and with an exponent that it takes at
+//!    face value: it reads no further digits of an exponent above 65,535, and so takes a 1 with a million zeros and
+//!    `e-1000000` for infinite.
 
 use std::io::Write;
 
 use super::parts::{Parts, Significant};
-use super::plain::plain;
+use super::plain::{Plain, plain, plain_if_short};
 use super::powers;
+use super::token::Token;
 
 /// The nearest `f64`; `None` if that would be infinite.
 #[inline]
 pub(crate) fn to_f64(token: &[u8]) -> Option<f64> {
-    to_float(token)
+    to_float(Token::alone(token))
+}
+
+/// [`to_f64`] of `text[start..end]`.
+#[inline]
+pub(crate) fn to_f64_at(text: &[u8], start: usize, end: usize) -> Option<f64> {
+    to_float(Token::at(text, start, end))
 }
 
 /// The nearest `f32`, rounded once; `None` if that would be infinite.
 #[inline]
 pub(crate) fn to_f32(token: &[u8]) -> Option<f32> {
-    to_float(token)
+    to_float(Token::alone(token))
+}
+
+/// [`to_f32`] of `text[start..end]`.
+#[inline]
+#[cfg(test)]
+pub(crate) fn to_f32_at(text: &[u8], start: usize, end: usize) -> Option<f32> {
+    to_float(Token::at(text, start, end))
 }
 
 #[inline(always)]
-fn to_float<F: Float>(token: &[u8]) -> Option<F> {
-    let Some(number) = plain(token) else { return long(token) };
-    if number.places == 0 {
-        // One conversion rounds once, whatever the integer.
-        return Some(F::from_integer(number.digits).negated_if(number.negative));
+fn to_float<F: Float>(token: Token<'_>) -> Option<F> {
+    // Short ones are decided in the caller's loop.
+    if let Some(value) = plain_if_short(token).and_then(exact) {
+        return Some(value);
     }
-    if number.digits <= F::INTEGER_MAX && number.places < F::TENS.len() as u32 {
-        let size = F::from_integer(number.digits).over(F::TENS[number.places as usize]);
-        return Some(size.negated_if(number.negative));
+    to_float_any(token.bytes())
+}
+
+#[inline(never)]
+fn to_float_any<F: Float>(token: &[u8]) -> Option<F> {
+    let Some(number) = plain(Token::alone(token)) else { return long(token) };
+    if let Some(value) = exact(number) {
+        return Some(value);
     }
     if number.digits == 0 {
         return Some(F::from_integer(0).negated_if(number.negative));
@@ -46,6 +65,20 @@ fn to_float<F: Float>(token: &[u8]) -> Option<F> {
     // At most 18 places: the power is in the table and decides every case, and the value is normal and finite.
     let power = -i64::from(number.places);
     Some(F::from_size(Scaled::of::<F>(number.digits, power).rounded::<F>(power)).negated_if(number.negative))
+}
+
+/// The value, if one operation on exact operands gives it.
+#[inline(always)]
+fn exact<F: Float>(number: Plain) -> Option<F> {
+    let size = if number.places == 0 {
+        // One conversion rounds once, whatever the integer.
+        F::from_integer(number.digits)
+    } else if number.digits <= F::INTEGER_MAX {
+        F::from_integer(number.digits).over(*F::TENS.get(number.places as usize)?)
+    } else {
+        return None;
+    };
+    Some(size.negated_if(number.negative))
 }
 
 /// Any number at all.
@@ -69,14 +102,14 @@ fn long<F: Float>(token: &[u8]) -> Option<F> {
     }
     let nearest = match nearest::<F>(integer, power) {
         Some(bits) if digits.len() <= LEN_MAX || nearest::<F>(integer + 1, power) == Some(bits) => bits,
-        _ => return exact(&digits, scale, parts.negative),
+        _ => return by_comparison(&digits, scale, parts.negative),
     };
     F::finite(nearest, parts.negative)
 }
 
 /// `0.digits × 10^scale` by `core`'s exact comparison.
 #[cold]
-fn exact<F: Float>(digits: &Significant<'_>, scale: i64, negative: bool) -> Option<F> {
+fn by_comparison<F: Float>(digits: &Significant<'_>, scale: i64, negative: bool) -> Option<F> {
     const LEN_MAX: usize = 770;
     let mut text = [b'0'; LEN_MAX + 32];
     let mut len = 0;
@@ -259,6 +292,7 @@ float!(f32 as u32: 23, bias 127, infinite 0xff, powers (-65..=38), ties -17..=10
 ]);
 
 #[cfg(test)]
+#[allow(clippy::format_push_string, reason = "texts to test, not to hurry")]
 mod tests {
     use super::*;
 
@@ -267,9 +301,12 @@ mod tests {
         let double: f64 = text.parse().unwrap();
         let expected = double.is_finite().then_some(double.to_bits());
         assert_eq!(to_f64(text.as_bytes()).map(f64::to_bits), expected, "{text}");
+        let among = format!("7{text}7890123456");
+        assert_eq!(to_f64_at(among.as_bytes(), 1, 1 + text.len()).map(f64::to_bits), expected, "{text}");
         let single: f32 = text.parse().unwrap();
         let expected = single.is_finite().then_some(single.to_bits());
         assert_eq!(to_f32(text.as_bytes()).map(f32::to_bits), expected, "{text}");
+        assert_eq!(to_f32_at(among.as_bytes(), 1, 1 + text.len()).map(f32::to_bits), expected, "{text}");
     }
 
     #[test]
@@ -377,6 +414,31 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_halfway_point_counts_to_its_last_digit() {
+        // Between the largest subnormal and the smallest normal number: (2^53 - 1) · 2^-1075, in full.
+        let mut digits: Vec<u8> = ((1_u64 << 53) - 1).to_string().bytes().map(|digit| digit - b'0').collect();
+        for _ in 0..1075 {
+            let mut carry = 0;
+            for digit in digits.iter_mut().rev() {
+                let value = *digit * 5 + carry;
+                (*digit, carry) = (value % 10, value / 10);
+            }
+            if carry > 0 {
+                digits.insert(0, carry);
+            }
+        }
+        assert_eq!(digits.len(), 768);
+        let all_but_last: String = digits[..767].iter().map(|digit| char::from(b'0' + digit)).collect();
+        for (last, expected) in
+            [("5", 1_u64 << 52), ("4", (1 << 52) - 1), ("6", 1 << 52), ("49999999999999", (1 << 52) - 1)]
+        {
+            let text = format!("{all_but_last}{last}e{}", -1074 - last.len() as i64);
+            assert_eq!(to_f64(text.as_bytes()).map(f64::to_bits), Some(expected), "{last}");
+            agrees(&text);
+        }
+    }
+
+    #[test]
     fn generated_numbers_are_as_std_has_them() {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut random = move |below: u64| {
@@ -401,10 +463,10 @@ mod tests {
                 text.push('.');
                 (0..=random(20)).for_each(|_| text.push((b'0' + random(10) as u8) as char));
             }
-            if random(3) == 0 {
-                text += &format!("e{}", random(700) as i64 - 350);
-            } else if random(3) == 0 {
-                text += &format!("E{:+}", random(60) as i64 - 30);
+            match random(3) {
+                0 => text += &format!("e{}", random(700) as i64 - 350),
+                1 => text += &format!("E{:+}", random(60) as i64 - 30),
+                _ => {}
             }
             agrees(&text);
         }

@@ -2,18 +2,44 @@
 //!
 //! `None` means: not an integer by its syntax (`1.0` and `1e2` are none), or out of the type's range. `-0` is 0.
 
+#![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text")]
+
+use super::plain::TENS;
 use super::swar::Word;
+use super::token::Token;
 
 /// The integer as `i64`.
 #[inline]
 pub(crate) fn to_i64(token: &[u8]) -> Option<i64> {
-    let (negative, size) = split(token)?;
-    if negative { 0_i64.checked_sub_unsigned(size) } else { i64::try_from(size).ok() }
+    signed(Token::alone(token))
+}
+
+/// [`to_i64`] of `text[start..end]`.
+#[inline]
+pub(crate) fn to_i64_at(text: &[u8], start: usize, end: usize) -> Option<i64> {
+    signed(Token::at(text, start, end))
 }
 
 /// The integer as `u64`.
 #[inline]
 pub(crate) fn to_u64(token: &[u8]) -> Option<u64> {
+    unsigned(Token::alone(token))
+}
+
+/// [`to_u64`] of `text[start..end]`.
+#[inline]
+pub(crate) fn to_u64_at(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    unsigned(Token::at(text, start, end))
+}
+
+#[inline(always)]
+fn signed(token: Token<'_>) -> Option<i64> {
+    let (negative, size) = split(token)?;
+    if negative { 0_i64.checked_sub_unsigned(size) } else { i64::try_from(size).ok() }
+}
+
+#[inline(always)]
+fn unsigned(token: Token<'_>) -> Option<u64> {
     let (negative, size) = split(token)?;
     (!negative || size == 0).then_some(size)
 }
@@ -32,45 +58,43 @@ pub(crate) fn to_u128(token: &[u8]) -> Option<u128> {
 
 /// Sign and size, if there are digits only and `u64` holds them.
 #[inline(always)]
-fn split(token: &[u8]) -> Option<(bool, u64)> {
-    let negative = token.first() == Some(&b'-');
-    let first = usize::from(negative);
-    let len = token.len() - first;
-    let size = if len <= 8 {
-        if len == 0 {
-            return None;
-        }
-        let word = Word::load_head(token, first).first(len);
-        if word.nondigits() != 0 {
-            return None;
-        }
-        word.value()
-    } else {
-        size_of_long(token, first)?
-    };
+fn split(token: Token<'_>) -> Option<(bool, u64)> {
+    let (negative, size) = token.unsigned();
+    let size = if size.len() <= Word::LEN { size_of_short(size) } else { size_of_long(size.bytes()) }?;
     Some((negative, size))
 }
 
-/// Nine digits or more, from `first` to the end.
+/// Up to eight digits.
 #[inline(always)]
-fn size_of_long(token: &[u8], first: usize) -> Option<u64> {
-    let len = token.len() - first;
-    let last = Word::load(token, token.len() - 8);
-    if len <= 16 {
-        let head = Word::load(token, first).first(len - 8);
-        return (head.nondigits() | last.nondigits() == 0).then(|| head.value() * 100_000_000 + last.value());
-    }
-    // A u64 has at most 20 digits.
-    if len > 20 {
+fn size_of_short(size: Token<'_>) -> Option<u64> {
+    if size.len() == 0 {
         return None;
     }
-    let middle = Word::load(token, token.len() - 16);
-    let head = Word::load(token, first).first(len - 16);
+    let word = Word::load_head(size.rest()).first(size.len());
+    (word.nondigits() == 0).then(|| word.value())
+}
+
+/// Nine digits or more.
+#[inline(always)]
+fn size_of_long(digits: &[u8]) -> Option<u64> {
+    let len = digits.len();
+    // A u64 has at most 20 digits.
+    if !(Word::LEN + 1..=20).contains(&len) {
+        return None;
+    }
+    // SAFETY: more than eight bytes, of which these are the first and the last eight.
+    let (head, last) = unsafe { (Word::load_unchecked(digits, 0), Word::load_unchecked(digits, len - Word::LEN)) };
+    if len <= 16 {
+        let head = head.first(len - 8);
+        return (head.nondigits() | last.nondigits() == 0).then(|| head.value() * TENS[8] + last.value());
+    }
+    // SAFETY: sixteen bytes and more, of which these are the last but eight.
+    let middle = unsafe { Word::load_unchecked(digits, len - 2 * Word::LEN) };
+    let head = head.first(len - 16);
     if head.nondigits() | middle.nondigits() | last.nondigits() != 0 {
         return None;
     }
-    let low = middle.value() * 100_000_000 + last.value();
-    head.value().checked_mul(10_000_000_000_000_000)?.checked_add(low)
+    head.value().checked_mul(TENS[16])?.checked_add(middle.value() * TENS[8] + last.value())
 }
 
 /// As [`split`], for `u128`: eight digits at a time from the end.
@@ -84,7 +108,7 @@ fn split_wide(token: &[u8]) -> Option<(bool, u128)> {
     let (head, blocks) = digits.as_rchunks::<8>();
     let mut size = 0_u128;
     if !head.is_empty() {
-        let word = Word::load_head(head, 0).first(head.len());
+        let word = Word::load_head(head).first(head.len());
         if word.nondigits() != 0 {
             return None;
         }
@@ -109,6 +133,9 @@ mod tests {
         let token = text.as_bytes();
         let zero = text == "-0";
         assert_eq!(to_i64(token), text.parse().ok(), "{text}");
+        let among = format!("7{text}7890123456");
+        assert_eq!(to_i64_at(among.as_bytes(), 1, 1 + text.len()), to_i64(token), "{text}");
+        assert_eq!(to_u64_at(among.as_bytes(), 1, 1 + text.len()), to_u64(token), "{text}");
         assert_eq!(to_u64(token), if zero { Some(0) } else { text.parse().ok() }, "{text}");
         assert_eq!(to_i128(token), text.parse().ok(), "{text}");
         assert_eq!(to_u128(token), if zero { Some(0) } else { text.parse().ok() }, "{text}");

@@ -5,15 +5,29 @@
 //! reads outside the slice. The end of a token is known before its digits are read, so digits are taken eight at a
 //! time and nothing is scanned twice (`swar`).
 //!
+//! A function comes as `f(token)` and as `f_at(text, start, end)`. Prefer the second where the text is at hand: it may
+//! load the bytes behind a short token together with it.
+//!
 //! ```text
 //! check     token → integer or not, negative or not; or the first wrong byte
 //! plain     token of up to 19 digits → those digits as one integer, and how many stand behind the point
 //! parts     any token → sign, digits, exponent as they stand
 //! integer   token → i64, u64, i128, u128
 //! float     token → f64, f32, correctly rounded          powers: the table it multiplies by
+//! token     where a token stands in its text
 //! decimal   two tokens → their order; one token → canonical text
 //! value     the public face: `Number`
 //! ```
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "taking words apart is what happens here; each place says what it keeps"
+)]
+#![allow(clippy::inline_always, reason = "a few instructions each, and the loops around them must see through them")]
+#![allow(clippy::needless_bitwise_bool, reason = "one branch instead of several")]
 
 mod check;
 mod decimal;
@@ -23,11 +37,12 @@ mod parts;
 mod plain;
 mod powers;
 mod swar;
+mod token;
 mod value;
 
 pub(crate) use check::{Class, check, check_at};
-pub(crate) use float::{to_f32, to_f64};
-pub(crate) use integer::{to_i64, to_i128, to_u64, to_u128};
+pub(crate) use float::{to_f32, to_f64, to_f64_at};
+pub(crate) use integer::{to_i64, to_i64_at, to_i128, to_u64, to_u64_at, to_u128};
 pub use value::Number;
 
 use crate::policy::Numbers;

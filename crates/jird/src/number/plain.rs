@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text")]
 
-use super::swar::Word;
+use super::swar::{HalfWord, Word};
+use super::token::Token;
 
 /// A number as `digits / 10^places`, negated if `negative`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,71 +29,70 @@ pub(super) static TENS: [u64; 20] = {
 /// `token` (checked) as a [`Plain`]; `None` if it has an exponent, more than 19 digits, or its point behind the first
 /// eight bytes.
 #[inline(always)]
-pub(super) fn plain(token: &[u8]) -> Option<Plain> {
-    let negative = token.first() == Some(&b'-');
-    let text = &token[usize::from(negative)..];
-    let (digits, places) = if text.len() > Word::LEN { long(text) } else { short(text) }?;
-    Some(Plain { negative, digits, places })
+pub(super) fn plain(token: Token<'_>) -> Option<Plain> {
+    let (negative, size) = token.unsigned();
+    if size.len() <= Word::LEN { short(negative, size) } else { long(negative, size.bytes()) }
+}
+
+/// [`plain`] for a sign and at most eight bytes; `None` for more.
+#[inline(always)]
+pub(super) fn plain_if_short(token: Token<'_>) -> Option<Plain> {
+    let (negative, size) = token.unsigned();
+    if size.len() <= Word::LEN { short(negative, size) } else { None }
 }
 
 /// Up to eight bytes.
 #[inline(always)]
-fn short(text: &[u8]) -> Option<(u64, u32)> {
-    if text.is_empty() {
+fn short(negative: bool, size: Token<'_>) -> Option<Plain> {
+    if size.len() == 0 {
         return None;
     }
-    let word = Word::load_head(text, 0).first(text.len());
-    let nondigits = word.nondigits();
-    if nondigits == 0 {
-        return Some((word.value(), 0));
+    let word = Word::load_head(size.rest()).first(size.len());
+    let marks = word.marks();
+    if marks == 0 {
+        return Some(Plain { negative, digits: word.value(), places: 0 });
     }
-    let point = nondigits.trailing_zeros() / 8;
-    if !nondigits.is_power_of_two() || !word.is_point(point) {
+    if word.exponents() != 0 {
         return None;
     }
-    Some((word.without(point).value(), 7 - point))
+    Some(Plain { negative, digits: word.without(marks).value(), places: 7 - marks.trailing_zeros() / 8 })
 }
 
 /// Nine bytes or more.
 #[inline(always)]
-fn long(text: &[u8]) -> Option<(u64, u32)> {
+fn long(negative: bool, text: &[u8]) -> Option<Plain> {
     let end = text.len();
     // 19 digits and a point.
     if !(Word::LEN + 1..=20).contains(&end) {
         return None;
     }
-    // SAFETY: more than eight bytes, of which these are the first and the last eight.
-    let (head, last) = unsafe { (Word::load_unchecked(text, 0), Word::load_unchecked(text, end - Word::LEN)) };
-    // Behind the first eight bytes there are digits only: another eight if there are so many, then at most eight.
-    let (behind, wrong) = if end > 2 * Word::LEN {
-        // SAFETY: more than sixteen bytes, of which these are the second eight.
-        let middle = unsafe { Word::load_unchecked(text, Word::LEN) };
-        (Some(middle), middle.nondigits())
+    // SAFETY: more than eight bytes.
+    let head = unsafe { Word::load_unchecked(text, 0) };
+    // Behind them there are digits only: one to eight; or eight, and then one to four.
+    let (behind, marks) = if end <= 2 * Word::LEN {
+        // SAFETY: more than eight bytes, of which these are the last eight.
+        let last = unsafe { Word::load_unchecked(text, end - Word::LEN) }.last(end - Word::LEN);
+        (last.value(), last.marks())
     } else {
-        (None, 0)
+        let len = end - 2 * Word::LEN;
+        // SAFETY: more than sixteen bytes, of which these are the second eight and the last four.
+        let (middle, last) = unsafe {
+            (Word::load_unchecked(text, Word::LEN), HalfWord::load_unchecked(text, end - HalfWord::LEN).last(len))
+        };
+        (middle.value() * TENS[len] + u64::from(last.value()), middle.marks() | u64::from(last.marks()))
     };
-    let last_len = if behind.is_some() { end - 2 * Word::LEN } else { end - Word::LEN };
-    let last = last.last(last_len);
-    if wrong | last.nondigits() != 0 {
+    if marks | head.exponents() != 0 {
         return None;
     }
-    // Among the first eight there is a point, perhaps.
-    let nondigits = head.nondigits();
-    let (head, places) = if nondigits == 0 {
-        if end > 19 {
-            return None;
-        }
+    // Among the first eight there is a point, or nothing but digits.
+    let mark = head.marks();
+    let (head, places) = if mark != 0 {
+        (head.without(mark), end as u32 - 1 - mark.trailing_zeros() / 8)
+    } else if end < 20 {
         (head, 0)
     } else {
-        let point = nondigits.trailing_zeros() / 8;
-        if !nondigits.is_power_of_two() || !head.is_point(point) {
-            return None;
-        }
-        (head.without(point), end as u32 - 1 - point)
+        return None;
     };
-    let mut digits = head.value();
-    if let Some(middle) = behind {
-        digits = digits * TENS[8] + middle.value();
-    }
-    Some((digits * TENS[last_len] + last.value(), places))
+    let digits = head.value().wrapping_mul(TENS[end - Word::LEN]).wrapping_add(behind);
+    Some(Plain { negative, digits, places })
 }

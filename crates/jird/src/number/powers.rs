@@ -2,7 +2,7 @@
 //!
 //! Entry `q` is the leading 128 bits of 5^q: cut off for `q >= 0` and for `q < -27`, and one more than that for
 //! `-27 <= q < 0`, where the reciprocal is never exact and one up keeps the products above it (Lemire, "Number
-//! Parsing at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021, sections 5 and 6).
+//! Parsing at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021).
 
 /// The smallest power of ten that can make a nonzero double out of a 64-bit integer.
 pub(super) const SMALLEST: i64 = -342;
@@ -89,8 +89,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn well_known_rows_are_as_published() {
+    fn the_rows_at_the_ends_and_around_the_rounding_are_as_published() {
         assert_eq!(of_five(-342), (0xeef4_53d6_923b_d65a, 0x113f_aa29_06a1_3b3f));
+        assert_eq!(of_five(-28), (0xfd87_b5f2_8300_ca0d, 0x8bca_9d6e_1888_53fc));
+        assert_eq!(of_five(-27), (0x9e74_d1b7_91e0_7e48, 0x775e_a264_cf55_347e));
         assert_eq!(of_five(-1), (0xcccc_cccc_cccc_cccc, 0xcccc_cccc_cccc_cccd));
         assert_eq!(of_five(0), (0x8000_0000_0000_0000, 0));
         assert_eq!(of_five(1), (0xa000_0000_0000_0000, 0));

@@ -1,6 +1,6 @@
 //! Eight digits in one machine word.
 //!
-//! A word holds eight bytes of text, the first in its lowest byte, each XORed with `'0'`: a digit is then its value,
+//! A word holds eight bytes of text, the first in its lowest byte, each combined by XOR with `'0'`: a digit is then its value,
 //! and any other byte is above 9. A word filled up with zeros at its *low* end is a number with leading zeros, so
 //! fewer than eight digits are moved to the high end and then treated as eight.
 //!
@@ -51,12 +51,12 @@ impl Word {
         Self(u64::from_le_bytes(bytes) ^ ZEROS)
     }
 
-    /// The bytes from `at`; those beyond the end of `text`, if it ends sooner than eight bytes on, are no digits.
+    /// The first bytes of `text`. If it is shorter than a word, those that it lacks are no digits.
     #[inline(always)]
-    pub(super) fn load_head(text: &[u8], at: usize) -> Self {
-        match text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+    pub(super) fn load_head(text: &[u8]) -> Self {
+        match text.first_chunk::<8>() {
             Some(bytes) => Self(u64::from_le_bytes(*bytes) ^ ZEROS),
-            None => Self::load_short(text.get(at..).unwrap_or_default()),
+            None => Self::load_short(text),
         }
     }
 
@@ -117,11 +117,24 @@ impl Word {
         (self.0 >> (8 * (index & 7))) as u8 == 0
     }
 
-    /// Without byte `index` (0..8): what was before it moves up by one, and a zero comes in.
+    /// One bit of each byte that is no digit, given that all are from a number that was checked. As digits, its other
+    /// bytes `+ - . E e` are 0x1b, 0x1d, 0x1e, 0x75 and 0x55: bit 4 tells them from 0 to 9.
     #[inline(always)]
-    pub(super) fn without(self, index: u32) -> Self {
-        let above = (u64::MAX << 8) << (8 * (index & 7));
-        let below = !(u64::MAX << (8 * (index & 7)));
+    pub(super) fn marks(self) -> u64 {
+        self.0 & 0x1010_1010_1010_1010
+    }
+
+    /// Not zero if one of the bytes is an `e` or `E`, given the same: bit 6 tells these from the others.
+    #[inline(always)]
+    pub(super) fn exponents(self) -> u64 {
+        self.0 & 0x4040_4040_4040_4040
+    }
+
+    /// Without the byte whose [mark](Self::marks) `mark` is: what was before it moves up by one, and a zero comes in.
+    #[inline(always)]
+    pub(super) fn without(self, mark: u64) -> Self {
+        let below = (mark >> 4).wrapping_sub(1);
+        let above = (mark << 4).wrapping_neg();
         Self((self.0 & below) << 8 | self.0 & above)
     }
 
@@ -136,6 +149,49 @@ impl Word {
         let pairs = (self.0.wrapping_mul(PAIRS) >> 8) & 0x00ff_00ff_00ff_00ff;
         let fours = (pairs.wrapping_mul(FOURS) >> 16) & 0x0000_ffff_0000_ffff;
         fours.wrapping_mul(EIGHT) >> 32
+    }
+}
+
+/// The same with four bytes, for a remainder of at most four: a multiplication less, and constants half as long.
+#[derive(Clone, Copy)]
+pub(super) struct HalfWord(u32);
+
+impl HalfWord {
+    /// Bytes in a half-word.
+    pub(super) const LEN: usize = 4;
+
+    /// The four bytes from `at`.
+    ///
+    /// # Safety
+    ///
+    /// `at + 4 <= text.len()`. Checked in debug builds and under `jird_checked`.
+    #[inline(always)]
+    pub(super) unsafe fn load_unchecked(text: &[u8], at: usize) -> Self {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(text.get(at..).is_some_and(|text| text.len() >= Self::LEN));
+        }
+        // SAFETY: the caller's duty puts all four bytes in `text`; an array of bytes has no alignment.
+        let bytes = unsafe { text.as_ptr().add(at).cast::<[u8; 4]>().read() };
+        Self(u32::from_le_bytes(bytes) ^ ZEROS as u32)
+    }
+
+    /// Only the last `len` (1..=4) bytes, where they are.
+    #[inline(always)]
+    pub(super) fn last(self, len: usize) -> Self {
+        Self(self.0 & u32::MAX << (32_usize.wrapping_sub(8 * len) & 31))
+    }
+
+    /// As [`Word::marks`].
+    #[inline(always)]
+    pub(super) fn marks(self) -> u32 {
+        self.0 & 0x1010_1010
+    }
+
+    /// The number that the four digits make. Meaningless if one is no digit.
+    #[inline(always)]
+    pub(super) fn value(self) -> u32 {
+        let pairs = (self.0.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff;
+        pairs.wrapping_mul(1 + (100 << 16)) >> 16
     }
 }
 
@@ -180,27 +236,48 @@ mod tests {
     }
 
     #[test]
+    fn the_marks_of_a_number_are_its_bytes_that_are_no_digits() {
+        for byte in *b"0123456789+-.eE" {
+            for index in 0..8 {
+                let mut bytes = *b"01234589";
+                bytes[index] = byte;
+                let word = Word::load(&bytes, 0);
+                assert_eq!(word.marks(), if byte.is_ascii_digit() { 0 } else { 0x10 << (8 * index) });
+                assert_eq!(word.exponents() != 0, matches!(byte, b'e' | b'E'));
+                // SAFETY: four bytes from the first.
+                let half = unsafe { HalfWord::load_unchecked(&bytes, 0) };
+                assert_eq!(u64::from(half.marks()), word.marks() & 0xffff_ffff);
+            }
+        }
+    }
+
+    #[test]
     fn a_word_of_any_length_has_the_value_of_its_digits() {
         let digits = b"90817263";
         for len in 1..=8 {
             let expected: u64 = std::str::from_utf8(&digits[..len]).unwrap().parse().unwrap();
             assert_eq!(Word::load(digits, 0).first(len).value(), expected);
-            assert_eq!(Word::load_head(&digits[..len], 0).first(len).value(), expected);
+            assert_eq!(Word::load_head(&digits[..len]).first(len).value(), expected);
             let expected: u64 = std::str::from_utf8(&digits[8 - len..]).unwrap().parse().unwrap();
             assert_eq!(Word::load(digits, 0).last(len).value(), expected);
+        }
+        for len in 1..=4 {
+            let expected: u32 = std::str::from_utf8(&digits[8 - len..]).unwrap().parse().unwrap();
+            // SAFETY: these are the last four bytes.
+            assert_eq!(unsafe { HalfWord::load_unchecked(digits, 4) }.last(len).value(), expected);
         }
         for index in 0..8 {
             let mut expected = digits.to_vec();
             expected.remove(index);
             let expected: u64 = String::from_utf8(expected).unwrap().parse().unwrap();
-            assert_eq!(Word::load(digits, 0).without(u32::try_from(index).unwrap()).value(), expected);
+            assert_eq!(Word::load(digits, 0).without(0x10 << (8 * index)).value(), expected);
         }
     }
 
     #[test]
     fn a_short_load_has_no_digits_beyond_the_end() {
         for len in 0..8 {
-            let word = Word::load_head(&b"x1234567"[..=len], 1);
+            let word = Word::load_head(&b"1234567"[..len]);
             assert_eq!(word.digits(), len);
             assert_eq!(word.nondigits().count_ones() as usize, 8 - len);
         }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use super::parts::{Parts, Significant};
 use super::plain::plain;
+use super::token::Token;
 use super::{check, decimal, to_f32, to_f64, to_i64, to_i128, to_u64, to_u128};
 
 /// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. Nothing is lost: conversions
@@ -89,7 +90,7 @@ impl<'a> Number<'a> {
     /// True if some double has exactly this value: `0.5` and `1e22`, but neither `0.1` nor `9007199254740993`.
     /// Linear in the length of the text.
     pub fn is_exact_f64(self) -> bool {
-        if let Some(number) = plain(self.0.as_bytes()) {
+        if let Some(number) = plain(Token::alone(self.0.as_bytes())) {
             if number.places == 0 {
                 return significant_bits(number.digits) <= 53;
             }
@@ -165,4 +166,5 @@ impl<const LEN: usize> Write for Buffer<LEN> {
 }
 
 #[cfg(test)]
+#[allow(clippy::format_push_string, reason = "texts to test, not to hurry")]
 mod tests;

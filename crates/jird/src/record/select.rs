@@ -5,7 +5,7 @@ use crate::path::{Path, Step};
 use crate::scan::ESCAPED;
 use crate::tape::Kind;
 use crate::text;
-use crate::walk::{Bracket, Build, Literal};
+use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
 
 /// The wanted paths of a record: path `i` fills slot `i`. Of members with the same key the first counts.
 ///
@@ -145,15 +145,21 @@ pub(crate) struct Here {
 }
 
 /// What to go back to when a container closes, and what it is itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
     outside: Here,
     start: u32,
 }
 
+impl Default for Here {
+    fn default() -> Self {
+        Self { node: NOWHERE, index: 0, is_array: false }
+    }
+}
+
 impl<'p> Select<'p> {
     pub(crate) fn new(projection: &'p Projection) -> Self {
-        let outside = Here { node: NOWHERE, index: 0, is_array: false };
+        let outside = Here::default();
         let found = vec![Slot::MISSING; projection.slots()];
         let met = vec![0; projection.nodes.len()];
         Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.slots() }
@@ -164,7 +170,7 @@ impl<'p> Select<'p> {
     pub(crate) fn begin(&mut self, is_object: bool) {
         self.found.fill(Slot::MISSING);
         self.record += 1;
-        self.here = Here { node: NOWHERE, index: 0, is_array: false };
+        self.here = Here::default();
         self.next = 0;
         self.missing = self.projection.slots();
         if !is_object {
@@ -232,7 +238,12 @@ impl<'p> Select<'p> {
     }
 }
 
-impl Build for Select<'_> {
+impl<'p> Build for Select<'p> {
+    type Mark = Mark;
+    own_pen!(Select<'p>);
+}
+
+impl Pen for &mut Select<'_> {
     type Mark = Mark;
 
     #[inline(always)]
@@ -280,4 +291,12 @@ impl Build for Select<'_> {
             self.fill(node, Slot { kind: Some(kind), escaped: false, start: mark.start as usize, end });
         }
     }
+
+    #[inline(always)]
+    fn wants(&self) -> bool {
+        self.here.node != NOWHERE
+    }
+
+    #[inline(always)]
+    fn finish(self) {}
 }

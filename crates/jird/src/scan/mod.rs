@@ -16,9 +16,10 @@ mod tests;
 mod tokens;
 
 pub(crate) use fault::{checked_str, first_fault};
+use tokens::Free;
 pub(crate) use tokens::{END, ESCAPED, Tokens};
 
-use crate::kernel::{BLOCK, Simd};
+use crate::kernel::{BLOCK, Classes, Simd};
 use crate::text;
 
 /// What pass one treats as a token, and what it checks.
@@ -54,8 +55,12 @@ pub(crate) struct Carry {
     scalar: u64,
     /// 1 if the open string holds an escape already.
     flag: u64,
-    /// Where the escape ends that was checked last: the second half of a surrogate pair is not checked again.
-    escape_end: usize,
+    /// Bits of the next block where `\u` is still owed a hexadecimal digit.
+    hex_due: u64,
+    /// 1 if the next byte is the first digit of `\u`.
+    hex_first: u64,
+    /// Where the surrogate pair ends that was checked last: its second half is not checked again.
+    pair_end: usize,
 }
 
 impl Carry {
@@ -93,6 +98,8 @@ pub(crate) fn scan_chunk<S: Simd>(
     }
 }
 
+/// One pass over a chunk. Everything lives in locals and nothing borrows it as a whole, so that the carries stay in
+/// registers: through memory, each block would wait for the stores of the one before.
 struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool> {
     simd: S,
     text: &'a [u8],
@@ -109,16 +116,19 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         let mut pass = Self { simd, text, carry: *carry, utf8: simd.utf8_after(before), found: Found::default() };
         let (blocks, rest) = text[from..to].as_chunks::<BLOCK>();
         tokens.reserve(to - from);
+        let mut out = tokens.free();
         for (index, block) in blocks.iter().enumerate() {
-            pass.block(block, from + index * BLOCK, tokens);
+            pass.block(block, from + index * BLOCK, &mut out);
         }
         if to == text.len() {
             // The end of the text: the rest in a block of spaces. Also when nothing is left, since the block of spaces is
             // what shows a sequence that the text's last block leaves open.
             let mut last = [b' '; BLOCK];
             last[..rest.len()].copy_from_slice(rest);
-            pass.block(&last, to - rest.len(), tokens);
+            pass.block(&last, to - rest.len(), &mut out);
         }
+        let len = out.len();
+        tokens.set_len(len);
         if CHECK {
             pass.found.not_utf8 = !simd.utf8_ok(&pass.utf8);
         }
@@ -127,12 +137,12 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
     }
 
     #[inline(always)]
-    fn block(&mut self, bytes: &[u8; BLOCK], base: usize, tokens: &mut Tokens) {
+    fn block(&mut self, bytes: &[u8; BLOCK], base: usize, out: &mut Free<'_>) {
         let simd = self.simd;
         let block = simd.load(bytes);
         let classes = simd.classify(block);
-        let escapes = classes.backslash | self.carry.escape | self.carry.flag != 0;
-        let escaped = if escapes { self.escaped(classes.backslash) } else { 0 };
+        let any_escape = classes.backslash | self.carry.escape | self.carry.flag | self.carry.hex_due != 0;
+        let escaped = if any_escape { self.escaped(classes.backslash) } else { 0 };
 
         // §3.1.1: a bit for each byte inside a string, the opening quote included, the closing one not.
         let quotes = classes.quote & !escaped;
@@ -148,19 +158,20 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         let covered = inside ^ quotes;
         let found = (operators | starts) & !covered;
 
-        let count_before = tokens.len();
-        tokens.emit(simd, block, bytes, found, base);
+        let count_before = out.len();
+        out.emit(simd, block, bytes, found, base);
         if CHECK {
             simd.utf8_step(&mut self.utf8, block);
-            if classes.control & inside != 0 && self.found.control.is_none() {
-                self.found.control = Some(base + (classes.control & inside).trailing_zeros() as usize);
+            let control = classes.control & inside;
+            if control != 0 {
+                self.found.control = Some(first(self.found.control, base + control.trailing_zeros() as usize));
             }
         }
-        if escapes {
+        if any_escape {
             if CHECK {
-                self.check_escapes(classes.backslash & !escaped & inside, base);
+                self.check_escapes(block, &classes, escaped & inside, base);
             }
-            self.flag_escaped(classes.backslash & inside, inside, found, count_before, tokens);
+            self.flag_escaped(classes.backslash & inside, inside, found, count_before, out);
         }
     }
 
@@ -176,28 +187,45 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         escaped
     }
 
-    /// Checks the escapes that start at the set bits.
+    /// Checks all escapes of a block at once: a set bit of `escaped` is the byte after a backslash. After `u` four bits are
+    /// owed a hexadecimal digit, which may run into the next block. What could be a surrogate is looked at one by one.
     #[inline(always)]
-    fn check_escapes(&mut self, mut starts: u64, base: usize) {
-        while starts != 0 {
-            let at = base + starts.trailing_zeros() as usize;
-            starts &= starts - 1;
-            if matches!(self.text.get(at + 1), Some(b'"' | b'\\' | b'/' | b'n' | b'r' | b't' | b'b' | b'f')) {
-                continue;
-            }
-            if at >= self.carry.escape_end && self.found.escape.is_none() {
-                match text::check_escape(self.text, at) {
-                    Ok(len) => self.carry.escape_end = at + len,
-                    Err(offset) => self.found.escape = Some(offset),
+    fn check_escapes(&mut self, block: S::Block, classes: &Classes, escaped: u64, base: usize) {
+        let simd = self.simd;
+        if escaped | self.carry.hex_due == 0 {
+            return;
+        }
+        let letters = simd.eq(block, b'b') | simd.eq(block, b'f') | simd.eq(block, b'n') | simd.eq(block, b'r');
+        let simple = letters | simd.eq(block, b't') | simd.eq(block, b'/') | classes.quote | classes.backslash;
+        let unicode = escaped & simd.eq(block, b'u');
+        let mut bad = escaped & !(simple | unicode);
+        if unicode | self.carry.hex_due != 0 {
+            let first_digit = unicode << 1 | self.carry.hex_first;
+            let due = unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4 | self.carry.hex_due;
+            self.carry.hex_first = unicode >> 63;
+            self.carry.hex_due = unicode >> 63 | unicode >> 62 | unicode >> 61 | unicode >> 60;
+            let hex =
+                simd.between(block, b'0', b'9') | simd.between(block, b'a', b'f') | simd.between(block, b'A', b'F');
+            bad |= due & !hex;
+            let surrogates = first_digit & (simd.eq(block, b'd') | simd.eq(block, b'D'));
+            if surrogates != 0 {
+                let (pair_end, fault) = check_surrogates(self.text, surrogates, base, self.carry.pair_end);
+                self.carry.pair_end = pair_end;
+                if let Some(fault) = fault {
+                    self.found.escape = Some(first(self.found.escape, fault));
                 }
             }
+        }
+        if bad != 0 {
+            let offset = self.text.len().min(base + bad.trailing_zeros() as usize);
+            self.found.escape = Some(first(self.found.escape, offset));
         }
     }
 
     /// Marks the tokens of the strings that hold a backslash. `inside` has a run of ones for each string; adding a bit
     /// within the run carries to the first byte after it, the closing quote, and to there only.
     #[inline(always)]
-    fn flag_escaped(&mut self, backslash: u64, inside: u64, found: u64, count_before: usize, tokens: &mut Tokens) {
+    fn flag_escaped(&mut self, backslash: u64, inside: u64, found: u64, count_before: usize, out: &mut Free<'_>) {
         let (sum, over) = inside.overflowing_add(backslash);
         let (sum, over_by_carry) = sum.overflowing_add(self.carry.flag);
         self.carry.flag = u64::from(over | over_by_carry);
@@ -205,8 +233,33 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         while closing != 0 {
             // A string's token is the last one before its closing quote.
             let before = closing ^ (closing - 1);
-            tokens.flag_escaped(count_before + (found & before).count_ones() as usize);
+            out.flag_escaped(count_before + (found & before).count_ones() as usize);
             closing &= closing - 1;
         }
     }
+}
+
+/// The lesser of two offsets, of which one may not be there yet.
+#[cold]
+fn first(known: Option<usize>, offset: usize) -> usize {
+    known.map_or(offset, |known| known.min(offset))
+}
+
+/// Each bit is the first digit, a `d`, of what is a surrogate if the second is 8 or more. Returns the end of the last pair,
+/// and the first fault.
+#[cold]
+#[inline(never)]
+fn check_surrogates(text: &[u8], mut digits: u64, base: usize, mut pair_end: usize) -> (usize, Option<usize>) {
+    let mut fault = None;
+    while digits != 0 {
+        let at = base + digits.trailing_zeros() as usize - 2;
+        digits &= digits - 1;
+        if at >= pair_end {
+            match text::check_escape(text, at) {
+                Ok(len) => pair_end = at + len,
+                Err(offset) => fault = fault.or(Some(offset)),
+            }
+        }
+    }
+    (pair_end, fault)
 }

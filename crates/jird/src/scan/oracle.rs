@@ -24,7 +24,8 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, 
         in_string: carry.in_string(),
         in_word: carry.scalar == 1,
         holds_backslash: carry.flag == 1,
-        escape_end: carry.escape_end,
+        digits_due: carry.hex_due.count_ones(),
+        pair_end: carry.pair_end,
         tokens,
         found: Found::default(),
     };
@@ -46,11 +47,14 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, 
         in_string: if state.in_string { u64::MAX } else { 0 },
         scalar: u64::from(state.in_word),
         flag: u64::from(state.holds_backslash),
-        escape_end: state.escape_end,
+        hex_due: (1 << state.digits_due) - 1,
+        hex_first: u64::from(state.digits_due == 4),
+        pair_end: state.pair_end,
     };
     Scanned { tokens: state.tokens, found: state.found, carry }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "as plain as it can be written")]
 struct State<'t> {
     text: &'t [u8],
     /// The byte before is a backslash that is not itself escaped.
@@ -61,7 +65,10 @@ struct State<'t> {
     in_word: bool,
     /// The open string holds a backslash.
     holds_backslash: bool,
-    escape_end: usize,
+    /// How many of the next bytes must be hexadecimal digits.
+    digits_due: u32,
+    /// Where the last surrogate pair ends.
+    pair_end: usize,
     tokens: Vec<(u8, u32)>,
     found: Found,
 }
@@ -73,8 +80,11 @@ impl State<'_> {
         let quote = byte == b'"' && !escaped;
         let operator = matches!(byte, b'{' | b'}' | b'[' | b']' | b':' | b',') || lines && byte == b'\n';
         let word = !operator && !quote && !matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        if check {
+            self.escape(byte, at, escaped && self.in_string);
+        }
         if self.in_string {
-            self.inside(byte, at, escaped, quote, check);
+            self.inside(byte, at, quote, check);
         } else if operator || (word || quote) && !self.in_word {
             self.tokens.push((byte, u32::try_from(at).expect("tests are small")));
         }
@@ -85,7 +95,7 @@ impl State<'_> {
     }
 
     /// A byte of a string, after its opening quote.
-    fn inside(&mut self, byte: u8, at: usize, escaped: bool, quote: bool, check: bool) {
+    fn inside(&mut self, byte: u8, at: usize, quote: bool, check: bool) {
         if quote {
             // A quote right behind a word opens a string that has no token of its own.
             if let (true, Some((kind @ b'"', _))) = (self.holds_backslash, self.tokens.last_mut()) {
@@ -97,13 +107,32 @@ impl State<'_> {
         if check && byte < 0x20 {
             self.found.control.get_or_insert(at);
         }
-        if check && byte == b'\\' && !escaped && at >= self.escape_end && self.found.escape.is_none() {
-            match text::check_escape(self.text, at) {
-                // Only what is longer than two bytes can hold another backslash.
-                Ok(2) => {}
-                Ok(len) => self.escape_end = at + len,
-                Err(offset) => self.found.escape = Some(offset),
+    }
+
+    /// A byte that may be part of an escape.
+    fn escape(&mut self, byte: u8, at: usize, escaped: bool) {
+        if self.digits_due > 0 {
+            if self.digits_due == 4 && matches!(byte, b'd' | b'D') && at - 2 >= self.pair_end {
+                match text::check_escape(self.text, at - 2) {
+                    Ok(len) => self.pair_end = at - 2 + len,
+                    Err(offset) => self.fault(offset),
+                }
+            }
+            self.digits_due -= 1;
+            if !byte.is_ascii_hexdigit() {
+                self.fault(at);
             }
         }
+        match byte {
+            b'u' if escaped => self.digits_due = 4,
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+            _ if escaped => self.fault(at),
+            _ => {}
+        }
+    }
+
+    fn fault(&mut self, offset: usize) {
+        let offset = offset.min(self.text.len());
+        self.found.escape = Some(self.found.escape.map_or(offset, |first| first.min(offset)));
     }
 }

@@ -59,26 +59,16 @@ impl Tokens {
         }
     }
 
-    /// Appends the tokens of a block.
+    /// The buffers, to be written behind the tokens that are there.
     #[inline(always)]
-    pub(crate) fn emit<S: Simd>(&mut self, simd: S, block: S::Block, bytes: &[u8; BLOCK], found: u64, base: usize) {
-        let pos = self.pos[self.len..].first_chunk_mut().expect("room for a block was reserved");
-        let kind = self.kind[self.len..].first_chunk_mut().expect("room for a block was reserved");
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "texts are shorter than 2^32 bytes; the driver refuses others"
-        )]
-        simd.emit(block, bytes, found, base as u32, pos, kind);
-        self.len += found.count_ones() as usize;
+    pub(super) fn free(&mut self) -> Free<'_> {
+        Free { pos: &mut self.pos, kind: &mut self.kind, len: self.len }
     }
 
-    /// Marks the string whose token is the last of the first `count`. There is no such token if the quote stands right
-    /// behind another scalar, and the text is wrong there.
-    #[inline(always)]
-    pub(crate) fn flag_escaped(&mut self, count: usize) {
-        if let Some(kind @ b'"') = count.checked_sub(1).and_then(|index| self.kind.get_mut(index)) {
-            *kind |= ESCAPED;
-        }
+    /// Takes over what was written to the buffers that [`Tokens::free`] lent.
+    pub(super) fn set_len(&mut self, len: usize) {
+        assert!(len + LOOKAHEAD <= self.pos.len(), "room was reserved for the sentinels");
+        self.len = len;
     }
 
     /// Drops the first `count` tokens.
@@ -98,6 +88,39 @@ impl Tokens {
             self.pos[self.len] = u32::try_from(end).expect("the driver refuses texts of 2^32 bytes");
             self.kind[self.len] = END;
             self.len += 1;
+        }
+    }
+}
+
+/// The token buffers while a chunk is scanned: slices and a length in locals.
+pub(super) struct Free<'t> {
+    pos: &'t mut [u32],
+    kind: &'t mut [u8],
+    len: usize,
+}
+
+impl Free<'_> {
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Appends the tokens of a block.
+    #[inline(always)]
+    pub(super) fn emit<S: Simd>(&mut self, simd: S, block: S::Block, bytes: &[u8; BLOCK], found: u64, base: usize) {
+        let pos = self.pos[self.len..].first_chunk_mut().expect("room for a block was reserved");
+        let kind = self.kind[self.len..].first_chunk_mut().expect("room for a block was reserved");
+        // Texts are shorter than 2^32 bytes; whoever drives the scan refuses others.
+        simd.emit(block, bytes, found, base as u32, pos, kind);
+        self.len += found.count_ones() as usize;
+    }
+
+    /// Marks the string whose token is the last of the first `count`. There is no such token if the quote stands right
+    /// behind another scalar, and the text is wrong there.
+    #[inline(always)]
+    pub(super) fn flag_escaped(&mut self, count: usize) {
+        if let Some(kind @ b'"') = count.checked_sub(1).and_then(|index| self.kind.get_mut(index)) {
+            *kind |= ESCAPED;
         }
     }
 }

@@ -2,15 +2,63 @@
 
 use super::word::{Node, Word};
 use crate::number::Class;
-use crate::walk::{Bracket, Build, Literal};
+use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
 
-/// Writes the nodes it is told of, in order.
+/// A tape in the making.
 #[derive(Debug, Default)]
 pub(crate) struct TapeBuilder {
     pub(crate) words: Vec<u64>,
 }
 
 impl Build for TapeBuilder {
+    type Mark = u32;
+    type Pen<'b> = TapePen<'b>;
+
+    #[inline(always)]
+    fn pen(&mut self, tokens: usize) -> TapePen<'_> {
+        // A token makes two words at most: the bracket that opens a container.
+        TapePen::new(&mut self.words, 2 * tokens, 0)
+    }
+}
+
+/// Writes the nodes it is told of, in order, into memory that was reserved for them. The length is a local of the walk:
+/// kept in the vector, each node would wait for the store of the one before (a nanosecond per node).
+pub(crate) struct TapePen<'b> {
+    words: &'b mut Vec<u64>,
+    /// The vector's memory, of which `len` words are written and `capacity` may be.
+    start: *mut u64,
+    len: usize,
+    capacity: usize,
+    /// Set in every first word.
+    flag: u64,
+}
+
+impl<'b> TapePen<'b> {
+    /// A pen for `more` words.
+    #[inline(always)]
+    fn new(words: &'b mut Vec<u64>, more: usize, flag: u64) -> Self {
+        words.reserve(more);
+        Self { start: words.as_mut_ptr(), len: words.len(), capacity: words.len() + more, words, flag }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, word: u64) {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(self.len < self.capacity, "room for every word was reserved");
+        }
+        // SAFETY: `start` has room for `capacity` words, as many as the tokens of the batch can make, and each token is
+        // told of once; so `len` is below it.
+        unsafe { self.start.add(self.len).write(word) };
+        self.len += 1;
+    }
+
+    #[inline(always)]
+    fn scalar(&mut self, node: Node, flag: bool, start: usize, len: usize) {
+        self.push(Word::scalar(node, flag, start, len) | self.flag);
+    }
+}
+
+impl Pen for TapePen<'_> {
     /// The index of the container's first word.
     type Mark = u32;
 
@@ -21,12 +69,12 @@ impl Build for TapeBuilder {
 
     #[inline(always)]
     fn string(&mut self, start: usize, end: usize, escaped: bool) {
-        self.words.push(Word::scalar(Node::String, escaped, start, end - start));
+        self.scalar(Node::String, escaped, start, end - start);
     }
 
     #[inline(always)]
     fn number(&mut self, start: usize, end: usize, class: Class) {
-        self.words.push(Word::scalar(Node::Number, !class.is_integer(), start, end - start));
+        self.scalar(Node::Number, !class.is_integer(), start, end - start);
     }
 
     #[inline(always)]
@@ -36,14 +84,16 @@ impl Build for TapeBuilder {
             Literal::False => Node::False,
             Literal::True => Node::True,
         };
-        self.words.push(Word::scalar(node, false, start, literal.text().len()));
+        // No length: a literal's text is known.
+        self.scalar(node, false, start, 0);
     }
 
     #[inline(always)]
     fn open(&mut self, _bracket: Bracket, start: usize) -> u32 {
         // A text below 2^32 bytes has fewer than 2^32 words: two for a container of two bytes at least, one for the rest.
-        let mark = self.words.len() as u32;
-        self.words.extend([start as u64, 0]);
+        let mark = self.len as u32;
+        self.push(start as u64);
+        self.push(0);
         mark
     }
 
@@ -53,10 +103,22 @@ impl Build for TapeBuilder {
             Bracket::Object => Node::Object,
             Bracket::Array => Node::Array,
         };
-        let index_end = self.words.len();
-        let [first, second] = &mut self.words[mark as usize..][..2] else { unreachable!("open wrote two words") };
-        *first = Word::container(node, count, *first as usize);
-        *second = Word::end(end, index_end);
+        let mark = mark as usize;
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(mark + 2 <= self.len, "open wrote two words");
+        }
+        // SAFETY: `mark` comes from `open`, which wrote the words at `mark` and `mark + 1`.
+        unsafe {
+            let first = self.start.add(mark);
+            first.write(Word::container(node, count, first.read() as usize) | self.flag);
+            first.add(1).write(Word::end(end, self.len - mark));
+        }
+    }
+
+    #[inline(always)]
+    fn finish(self) {
+        // SAFETY: `len` words were written, and the vector has room for them.
+        unsafe { self.words.set_len(self.len) };
     }
 }
 
@@ -66,6 +128,11 @@ pub(crate) struct Nothing;
 
 impl Build for Nothing {
     /// The tape builder's mark, so that one reader serves both.
+    type Mark = u32;
+    own_pen!(Nothing);
+}
+
+impl Pen for &mut Nothing {
     type Mark = u32;
 
     #[inline(always)]
@@ -82,4 +149,23 @@ impl Build for Nothing {
     }
     #[inline(always)]
     fn close(&mut self, _: u32, _: Bracket, _: u32, _: usize) {}
+    #[inline(always)]
+    fn finish(self) {}
+}
+
+/// Makes the tape of a text that was not checked, and says so in every node.
+#[derive(Debug)]
+pub(super) struct Unchecked<'b>(pub(super) &'b mut TapeBuilder);
+
+impl Build for Unchecked<'_> {
+    type Mark = u32;
+    type Pen<'b>
+        = TapePen<'b>
+    where
+        Self: 'b;
+
+    fn pen(&mut self, tokens: usize) -> TapePen<'_> {
+        // A value without a key gets one, so a bracket can make three; a key without a value gets a null.
+        TapePen::new(&mut self.0.words, 3 * tokens + 1, Word::UNCHECKED)
+    }
 }

@@ -1,11 +1,11 @@
 //! Documents and the parser that makes them.
 
-use super::build::{Nothing, TapeBuilder};
-use super::value::{Source, Value};
+use super::build::{Nothing, TapeBuilder, Unchecked};
+use super::value::Value;
 use crate::error::{Error, ErrorKind};
 use crate::kernel::Kernel;
 use crate::policy::{Duplicates, Policy};
-use crate::walk::Reader;
+use crate::walk::{Reader, SIZE_MAX};
 use core::fmt;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -53,7 +53,8 @@ impl Document<'_> {
     /// The document's value.
     #[inline]
     pub fn root(&self) -> Value<'_> {
-        Value::new(Source { text: &self.text, words: &self.words, checked: true }, 0)
+        // SAFETY: only `parse` makes documents, of a text and the tape that was built for it.
+        unsafe { Value::new(&self.text, &self.words) }
     }
 
     /// The text as it was given.
@@ -122,7 +123,8 @@ impl Parser {
     #[inline]
     pub fn parse<'a>(&'a mut self, text: &'a [u8]) -> Result<Value<'a>, Error> {
         self.fill(text)?;
-        Ok(Value::new(Source { text, words: &self.build.words, checked: true }, 0))
+        // SAFETY: the tape was just built for `text`, which was checked.
+        Ok(unsafe { Value::new(text, &self.build.words) })
     }
 
     /// Checks `text` as [`validate`] does, under this parser's policy.
@@ -144,7 +146,7 @@ impl Parser {
     /// In checked builds every parse must equal the naive one.
     #[cfg(jird_checked)]
     fn compare_with_model(&self, text: &[u8], read: Result<(), Error>) {
-        let wanted = crate::model::parse(text, &self.policy);
+        let wanted = crate::tape::model::parse(text, &self.policy);
         assert_eq!(read, wanted.as_ref().map(drop).map_err(|error| *error), "the model judges otherwise");
         if let Ok(words) = wanted {
             assert_eq!(self.build.words, words, "the model has another tape");
@@ -154,8 +156,11 @@ impl Parser {
     /// Reads `text` without checking anything.
     pub(crate) fn parse_trusted<'a>(&'a mut self, text: &'a [u8]) -> Value<'a> {
         self.build.words.clear();
-        self.reader.read_trusted(text, &mut self.build);
-        Value::new(Source { text, words: &self.build.words, checked: false }, 0)
+        let mut build = Unchecked(&mut self.build);
+        self.reader.read_trusted(text, &mut build);
+        let text = &text[..text.len().min(SIZE_MAX)];
+        // SAFETY: the tape was just built for `text`, and says that it was not checked.
+        unsafe { Value::new(text, &self.build.words) }
     }
 
     fn fill(&mut self, text: &[u8]) -> Result<(), Error> {
@@ -165,8 +170,8 @@ impl Parser {
         self.compare_with_model(text, read);
         read?;
         if self.policy.duplicates == Duplicates::Refuse {
-            let source = Source { text, words: &self.build.words, checked: true };
-            refuse_duplicates(Value::new(source, 0))?;
+            // SAFETY: the tape was just built for `text`, which was checked.
+            refuse_duplicates(unsafe { Value::new(text, &self.build.words) })?;
         }
         Ok(())
     }

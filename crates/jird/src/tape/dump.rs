@@ -11,9 +11,9 @@ pub(super) fn dump(text: &[u8], words: &[u64], f: &mut fmt::Formatter<'_>) -> fm
         let word = Word::new(first);
         let start = word.start();
         if let (Node::Object | Node::Array, Some(&second)) = (word.node(), words.get(index + 1)) {
-            let (text_end, index_end) = ends(second);
+            let (text_end, len) = ends(second);
             let count = word.count().map_or("many".into(), |count| count.to_string());
-            writeln!(f, "{index:6} {:?} {start}..{text_end}, {count} children, past its end {index_end}", word.node())?;
+            writeln!(f, "{index:6} {:?} {start}..{text_end}, {count} children, {len} words", word.node())?;
             index += 2;
         } else {
             let len = word.len().map_or("long".into(), |len| len.to_string());

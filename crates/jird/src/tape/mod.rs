@@ -4,27 +4,29 @@
 //! a value is and where it stands.
 //!
 //! ```text
-//!            63   60 59 58              32 31                    0
-//! scalar    | kind  |f |      length      |        offset        |   f: a string holds an escape, or a number has a point
-//!            63   60 59                 32 31                    0      or an exponent. offset and length of a string are
-//! container | kind  |        count        |        offset        |      those of its content, without quotes.
-//!           |         end of text         |   index past its end |
+//!            63 62  60 59 58              32 31                    0
+//! scalar    |u | kind |f |      length      |        offset        |   u: the text was not checked
+//!            63 62  60 59                 32 31                    0   f: a string holds an escape, a number has a point or
+//! container |u | kind |        count        |        offset        |      an exponent. Offset and length of a string are
+//!           |         end of text           |    length in words   |      those of its content, without quotes.
 //! ```
 //!
 //! An object's members are a key (a string) and a value in turn. The node after a scalar is the next one; the node after a
-//! container is at the index in its second word, so that anything is skipped in constant time. A length that does not fit is
-//! stored as all ones, and found again from the text when asked for.
-#![allow(unsafe_code, reason = "text that pass one found to be UTF-8 becomes `str` without a second check")]
+//! container is as many words on as its second word says, so that anything is skipped in constant time. A length that does
+//! not fit is stored as all ones, and found again from the text when asked for.
+#![allow(
+    unsafe_code,
+    reason = "what pass one found to be UTF-8, and what the builder has bounded, is not checked again"
+)]
 
 mod build;
 mod document;
 mod dump;
+#[cfg(any(test, jird_checked))]
+pub(crate) mod model;
+mod trust;
 mod value;
 mod word;
 
-#[cfg(any(test, jird_checked))]
-pub(crate) use build::TapeBuilder;
 pub use document::{Document, Parser, parse, validate};
-#[cfg(jird_checked)]
-pub(crate) use value::Source;
 pub use value::{Elements, Entries, Kind, Value};

@@ -1,5 +1,6 @@
 //! The cursor over a tape.
 
+use super::trust;
 use super::word::{Node, Word, ends};
 use crate::number::{self, Number};
 use crate::text;
@@ -42,42 +43,51 @@ impl Kind {
     }
 }
 
-/// A text and its tape.
-#[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) text: &'a [u8],
-    pub(crate) words: &'a [u64],
-    /// Whether all of `text` was found to be UTF-8 and grammatical.
-    pub(crate) checked: bool,
-}
-
 /// A value of a document or record: a cursor, cheap to copy. Reading it changes nothing.
+///
+/// Invariant: `words` begins with a node that the tape's builder wrote for `text`, and holds all
+/// of it. The builder has bounded everything: a container's words are as many as it says, those of its children fill them,
+/// and a scalar's text lies in `text`.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
-    source: Source<'a>,
-    index: usize,
+    text: &'a [u8],
+    /// From this value's first word on.
+    words: &'a [u64],
 }
 
 impl<'a> Value<'a> {
+    /// The root of the tape `words`.
+    ///
+    /// # Safety
+    /// `words` must be the whole tape that the builder wrote for `text`. If it was built as checked, `text` must be UTF-8.
     #[inline(always)]
-    pub(crate) fn new(source: Source<'a>, index: usize) -> Self {
-        Self { source, index }
+    pub(crate) unsafe fn new(text: &'a [u8], words: &'a [u64]) -> Self {
+        Self { text, words }
     }
 
     #[inline(always)]
     fn word(self) -> Word {
-        Word::new(self.source.words[self.index])
+        // SAFETY: by the invariant there is a node, and a node has a word.
+        Word::new(unsafe { trust::first(self.words) })
+    }
+
+    /// Where a container's text ends, and how many words it takes. Only for containers.
+    #[inline(always)]
+    fn ends(self) -> (usize, usize) {
+        debug_assert!(self.word().is_container());
+        // SAFETY: the builder writes two words for a container.
+        ends(unsafe { trust::second(self.words) })
+    }
+
+    /// How many words the value takes.
+    #[inline(always)]
+    fn words_len(self) -> usize {
+        if self.word().is_container() { self.ends().1 } else { 1 }
     }
 
     #[inline(always)]
-    fn is_container(self) -> bool {
-        matches!(self.word().node(), Node::Object | Node::Array)
-    }
-
-    /// The index past this value's last node.
-    #[inline(always)]
-    fn index_end(self) -> usize {
-        if self.is_container() { ends(self.source.words[self.index + 1]).1 } else { self.index + 1 }
+    fn is_checked(self) -> bool {
+        self.word().is_checked()
     }
 
     /// What kind of value it is. Free.
@@ -114,7 +124,7 @@ impl<'a> Value<'a> {
         if word.node() != Node::Number {
             return None;
         }
-        if self.source.checked {
+        if self.is_checked() {
             Some(Number::of_checked(self.as_utf8(self.content())?))
         } else {
             Number::new(self.as_utf8(self.content())?)
@@ -124,28 +134,38 @@ impl<'a> Value<'a> {
     /// The number as an `i64`, if it is an integer by its syntax and fits.
     #[inline]
     pub fn as_i64(self) -> Option<i64> {
-        if self.source.checked && self.word().node() == Node::Number && !self.word().flag() {
-            return number::to_i64(self.content());
+        match self.plain(Word::CHECKED_INTEGER) {
+            Some((start, end)) => number::to_i64_at(self.text, start, end),
+            None => self.as_number()?.as_i64(),
         }
-        self.as_number()?.as_i64()
     }
 
     /// The number as a `u64`, if it is an integer by its syntax and fits.
     #[inline]
     pub fn as_u64(self) -> Option<u64> {
-        if self.source.checked && self.word().node() == Node::Number && !self.word().flag() {
-            return number::to_u64(self.content());
+        match self.plain(Word::CHECKED_INTEGER) {
+            Some((start, end)) => number::to_u64_at(self.text, start, end),
+            None => self.as_number()?.as_u64(),
         }
-        self.as_number()?.as_u64()
     }
 
     /// The number as the nearest `f64`. `None` if it is not a number, or too large for a finite one.
     #[inline]
     pub fn as_f64(self) -> Option<f64> {
-        if self.source.checked && self.word().node() == Node::Number {
-            return number::to_f64(self.content());
+        match self.plain(Word::CHECKED_DECIMAL) {
+            Some((start, end)) => number::to_f64_at(self.text, start, end),
+            None => self.as_number()?.to_f64(),
         }
-        self.as_number()?.to_f64()
+    }
+
+    /// Where the text of a scalar of this class is, whose length is on the tape: one comparison for all that.
+    #[inline(always)]
+    fn plain(self, class: u64) -> Option<(usize, usize)> {
+        let word = self.word();
+        if word.class() != class {
+            return None;
+        }
+        Some((word.start(), word.start() + word.len()?))
     }
 
     /// Whether it is a number without point and exponent.
@@ -177,6 +197,10 @@ impl<'a> Value<'a> {
     where
         'a: 's,
     {
+        if let Some((start, end)) = self.plain(Word::CHECKED_STRING) {
+            // SAFETY: the builder was told of this range of the text; and the class says that the text was checked.
+            return Some(unsafe { text::trusted_str(trust::range(self.text, start, end)) });
+        }
         let word = self.word();
         if word.node() != Node::String {
             return None;
@@ -250,20 +274,32 @@ impl<'a> Value<'a> {
 
     #[inline(always)]
     fn children(self, node: Node) -> Nodes<'a> {
-        let (at, end) =
-            if self.word().node() == node { (self.index + 2, self.index_end()) } else { (self.index, self.index) };
-        Nodes { source: self.source, at, end }
+        if self.word().node() != node {
+            return Nodes { text: self.text, words: &[] };
+        }
+        // SAFETY: a container's words are its own two and its children's, as many as the second says.
+        Nodes { text: self.text, words: unsafe { trust::range(self.words, 2, self.ends().1) } }
     }
 
     /// The value's text as it stands, a string's with its quotes.
     pub fn raw(self) -> &'a [u8] {
         let start = self.offset();
-        let end = match self.kind() {
-            Kind::Object | Kind::Array => ends(self.source.words[self.index + 1]).0,
-            Kind::String => start + self.content().len() + 2,
-            _ => start + self.content().len(),
+        let end = match self.word().node() {
+            // In a text that was not checked the word may not be there; then it has no text.
+            Node::Null => return self.literal_text(b"null"),
+            Node::False => return self.literal_text(b"false"),
+            Node::True => return self.literal_text(b"true"),
+            Node::Number => return self.content(),
+            Node::Object | Node::Array => self.ends().0,
+            // In a text that was not checked the closing quote may be missing.
+            Node::String => self.text.len().min(start + self.content().len() + 2),
         };
-        self.source.text.get(start..end).unwrap_or_default()
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    fn literal_text(self, word: &[u8]) -> &'a [u8] {
+        let start = self.word().start();
+        self.text.get(start..start + word.len()).filter(|found| *found == word).unwrap_or_default()
     }
 
     /// The value's text as it stands. `None` only in a record that was not validated, if it is not UTF-8.
@@ -277,19 +313,21 @@ impl<'a> Value<'a> {
         if word.node() == Node::String { word.start() - 1 } else { word.start() }
     }
 
-    /// A scalar's text, a string's without quotes.
+    /// A number's text, or a string's without quotes. Only for these.
     #[inline(always)]
     fn content(self) -> &'a [u8] {
         let word = self.word();
         let start = word.start();
         let Some(len) = word.len() else { return self.long_content() };
-        self.source.text.get(start..start + len).unwrap_or_default()
+        debug_assert!(matches!(word.node(), Node::Number | Node::String));
+        // SAFETY: the builder was told of `start..start + len` as a range of the text.
+        unsafe { trust::range(self.text, start, start + len) }
     }
 
     /// The content of a scalar whose length is not on the tape.
     #[cold]
     fn long_content(self) -> &'a [u8] {
-        let rest = self.source.text.get(self.word().start()..).unwrap_or_default();
+        let rest = &self.text[self.word().start()..];
         let end = match self.word().node() {
             Node::String => text::closing_quote(rest),
             _ => rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')),
@@ -299,7 +337,7 @@ impl<'a> Value<'a> {
 
     #[inline(always)]
     fn as_utf8(self, bytes: &'a [u8]) -> Option<&'a str> {
-        if self.source.checked {
+        if self.is_checked() {
             // SAFETY: `checked` says that pass one found the whole text to be UTF-8. `bytes` begins and ends beside a
             // structural byte, a quote or white space, all ASCII, or at the text's ends, so it cuts no sequence.
             Some(unsafe { text::trusted_str(bytes) })
@@ -315,23 +353,35 @@ impl fmt::Debug for Value<'_> {
     }
 }
 
-/// Nodes side by side.
+/// Nodes side by side. Invariant: `words` is whole nodes that the builder wrote for `text`.
 #[derive(Clone)]
 struct Nodes<'a> {
-    source: Source<'a>,
-    at: usize,
-    end: usize,
+    text: &'a [u8],
+    words: &'a [u64],
 }
 
 impl<'a> Nodes<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Value<'a>> {
-        if self.at >= self.end {
+        if self.words.is_empty() {
             return None;
         }
-        let value = Value::new(self.source, self.at);
-        self.at = value.index_end();
+        let value = Value { text: self.text, words: self.words };
+        // SAFETY: the node is whole, so it takes no more words than there are.
+        self.words = unsafe { trust::range(self.words, value.words_len(), self.words.len()) };
         Some(value)
+    }
+
+    /// The next node, which is a key.
+    #[inline(always)]
+    fn next_key(&mut self) -> Option<Value<'a>> {
+        if self.words.is_empty() {
+            return None;
+        }
+        let key = Value { text: self.text, words: self.words };
+        // SAFETY: there is a word, and a key takes one.
+        self.words = unsafe { trust::range(self.words, 1, self.words.len()) };
+        Some(key)
     }
 }
 
@@ -346,7 +396,7 @@ impl<'a> Iterator for Entries<'a> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        Some((self.nodes.next()?, self.nodes.next()?))
+        Some((self.nodes.next_key()?, self.nodes.next()?))
     }
 }
 

@@ -26,6 +26,9 @@ pub(crate) const LENGTH_MAX: usize = (1 << 27) - 1;
 pub(crate) const COUNT_MAX: usize = (1 << 28) - 1;
 
 impl Word {
+    /// Set in the first word of every node of a text that was not checked.
+    pub(crate) const UNCHECKED: u64 = 1 << 63;
+
     #[inline(always)]
     pub(crate) fn scalar(node: Node, flag: bool, start: usize, len: usize) -> u64 {
         let flag = if flag { FLAG } else { 0 };
@@ -39,10 +42,33 @@ impl Word {
             | start as u64 & 0xFFFF_FFFF
     }
 
-    /// The second word of a container: where its text ends, and the index past its last node.
+    /// The second word of a container: where its text ends, and how many words it takes, these two among them.
     #[inline(always)]
-    pub(crate) fn end(text_end: usize, index_end: usize) -> u64 {
-        (text_end as u64) << 32 | index_end as u64 & 0xFFFF_FFFF
+    pub(crate) fn end(text_end: usize, words: usize) -> u64 {
+        (text_end as u64) << 32 | words as u64 & 0xFFFF_FFFF
+    }
+
+    /// [`Word::class`] of an integer in a checked text.
+    pub(crate) const CHECKED_INTEGER: u64 = (Node::Number as u64) << 1;
+    /// [`Word::class`] of a number with a point or an exponent in a checked text.
+    pub(crate) const CHECKED_DECIMAL: u64 = (Node::Number as u64) << 1 | 1;
+    /// [`Word::class`] of a string without escapes in a checked text.
+    pub(crate) const CHECKED_STRING: u64 = (Node::String as u64) << 1;
+
+    /// A scalar's kind, whether it was checked, and its flag, in one.
+    #[inline(always)]
+    pub(crate) fn class(self) -> u64 {
+        self.0 >> 59
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_checked(self) -> bool {
+        self.0 & Self::UNCHECKED == 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_container(self) -> bool {
+        self.0 >> KIND_SHIFT & 7 >= Node::Object as u64
     }
 
     #[inline(always)]
@@ -52,7 +78,7 @@ impl Word {
 
     #[inline(always)]
     pub(crate) fn node(self) -> Node {
-        match self.0 >> KIND_SHIFT {
+        match self.0 >> KIND_SHIFT & 7 {
             0 => Node::Null,
             1 => Node::False,
             2 => Node::True,
@@ -88,7 +114,7 @@ impl Word {
     }
 }
 
-/// The halves of a container's second word: where its text ends, the index past its last node.
+/// The halves of a container's second word: where its text ends, how many words it takes.
 #[inline(always)]
 pub(crate) fn ends(word: u64) -> (usize, usize) {
     ((word >> 32) as usize, (word & 0xFFFF_FFFF) as usize)

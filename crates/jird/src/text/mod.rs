@@ -10,8 +10,17 @@
 //! [`check_escape`] decides what is JSON. The others are memory-safe on anything, but only meaningful on what was
 //! checked.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "taking words apart is what happens here"
+)]
+#![allow(clippy::inline_always, reason = "a few instructions each, and the loops around them must see through them")]
+#![allow(clippy::needless_bitwise_bool, reason = "vector comparisons instead of branches")]
+
 mod escape;
 mod hex;
+mod room;
 mod swar;
 mod unescape;
 

@@ -9,13 +9,13 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 /// The high bit of each byte of `word` that is `byte`, exact up to the lowest that is set. `byte` is ASCII.
 #[inline(always)]
 pub(super) fn equal(word: u64, byte: u8) -> u64 {
-    (word ^ (ONES * byte as u64)).wrapping_sub(ONES) & !word & HIGH
+    (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES) & !word & HIGH
 }
 
 /// The high bit of each byte of `word` that is below `limit`, exact up to the lowest that is set. `limit` is ASCII.
 #[inline(always)]
 pub(super) fn below(word: u64, limit: u8) -> u64 {
-    word.wrapping_sub(ONES * limit as u64) & !word & HIGH
+    word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH
 }
 
 /// Index, 0..8, of the lowest byte whose high bit is set.

@@ -1,10 +1,11 @@
 //! Whole documents: pass one and pass two by turns, chunk by chunk, so that text and tokens stay in cache.
 
-use super::{Build, Open, Walk, Walked, walk_trusted};
+use super::{Build, Open, Pen, Walk, Walked, walk_trusted};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{BLOCK, Kernel};
 use crate::policy::Policy;
 use crate::scan::{Carry, Chunk, Mode, Tokens, first_fault};
+use core::cell::RefCell;
 
 /// The longest text of a document, in bytes: offsets are 32 bits wide, and leave room for one block past the end.
 pub(crate) const SIZE_MAX: usize = u32::MAX as usize - BLOCK;
@@ -23,7 +24,7 @@ pub(crate) struct Reader<M> {
     open: Vec<Open<M>>,
 }
 
-impl<M: Copy> Reader<M> {
+impl<M: Copy + Default> Reader<M> {
     pub(crate) fn new(kernel: Kernel, policy: &Policy) -> Self {
         Self { kernel, chunk_bytes: CHUNK_BYTES, tokens: Tokens::default(), walk: Walk::new(policy), open: Vec::new() }
     }
@@ -67,7 +68,9 @@ impl<M: Copy> Reader<M> {
         let chunk = Chunk { text, from: 0, to: text.len() };
         self.kernel.scan(chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
         self.tokens.end_at(text.len());
-        walk_trusted(text, &self.tokens, &mut 0, &mut self.open, build, |_| false);
+        let mut pen = build.pen(self.tokens.len());
+        walk_trusted(text, &self.tokens, &mut 0, &mut self.open, &mut pen, |_| false);
+        pen.finish();
     }
 
     /// Walks what is left, up to the end or to the fault that pass one found; what the walk finds before that comes first.
@@ -94,19 +97,24 @@ impl<M: Copy> Reader<M> {
     }
 }
 
-/// Pass one alone, for the barometer: how many tokens `text` has.
-pub(crate) fn count_tokens(kernel: Kernel, text: &[u8], tokens: &mut Tokens) -> usize {
-    let mut carry = Carry::default();
-    let mut count = 0;
-    let mut from = 0;
-    loop {
-        let to = text.len().min(from + CHUNK_BYTES);
-        tokens.clear();
-        kernel.scan(Chunk { text, from, to }, Mode::Document, &mut carry, tokens);
-        count += tokens.len();
-        from = to;
-        if to == text.len() {
-            return count;
+/// Pass one alone, in chunks as a parse has them, with buffers of the thread's. Returns how many tokens `text` has. Here for
+/// whoever measures; it judges nothing.
+#[must_use]
+pub fn scan_only(kernel: Kernel, text: &[u8]) -> usize {
+    thread_local!(static TOKENS: RefCell<Tokens> = RefCell::default());
+    TOKENS.with_borrow_mut(|tokens| {
+        let mut carry = Carry::default();
+        let mut count = 0;
+        let mut from = 0;
+        loop {
+            let to = text.len().min(from + CHUNK_BYTES);
+            tokens.clear();
+            kernel.scan(Chunk { text, from, to }, Mode::Document, &mut carry, tokens);
+            count += tokens.len();
+            from = to;
+            if to == text.len() {
+                return count;
+            }
         }
-    }
+    })
 }

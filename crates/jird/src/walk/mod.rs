@@ -10,7 +10,8 @@
 mod document;
 mod trusted;
 
-pub(crate) use document::{Reader, count_tokens};
+pub use document::scan_only;
+pub(crate) use document::{Reader, SIZE_MAX};
 pub(crate) use trusted::{Open, walk_trusted};
 
 use crate::error::{Error, ErrorKind};
@@ -18,11 +19,25 @@ use crate::number::{self, Class};
 use crate::policy::{Numbers, Policy};
 use crate::scan::{END, ESCAPED, Tokens};
 
-/// Whoever makes something of a walk. Offsets are bytes of the text.
-///
-/// Every `open` is met by one `close`, with the mark that `open` returned.
+/// Whoever makes something of a walk. Lends a [`Pen`] for each batch of tokens.
 pub(crate) trait Build {
-    /// What the builder wants back when the container closes.
+    /// What the builder wants back when a container closes.
+    type Mark: Copy + Default;
+    /// What the walk writes with. A type of its own, so that what changes with every value can live in registers.
+    type Pen<'b>: Pen<Mark = Self::Mark>
+    where
+        Self: 'b;
+
+    /// The pen for the next `tokens` tokens.
+    fn pen(&mut self, tokens: usize) -> Self::Pen<'_>;
+}
+
+/// What a walk tells of its values. Offsets are bytes of the text.
+///
+/// Every `open` is met by one `close`, with the mark that `open` returned. A pen that is dropped and not finished has
+/// written nothing: the walk has failed.
+pub(crate) trait Pen {
+    /// See [`Build::Mark`].
     type Mark: Copy;
 
     /// A member's key; `start..end` is its content, without quotes.
@@ -35,12 +50,53 @@ pub(crate) trait Build {
     fn open(&mut self, bracket: Bracket, start: usize) -> Self::Mark;
     /// The container ends before `end`; it has `count` members or elements.
     fn close(&mut self, mark: Self::Mark, bracket: Bracket, count: u32, end: usize);
+    /// Whether anything inside the container that was just opened is wanted. What is checked is walked all the same; the
+    /// trusted walk asks, and steps over it.
+    #[inline(always)]
+    fn wants(&self) -> bool {
+        true
+    }
+    /// The batch is done.
+    fn finish(self);
 }
+
+/// A builder that needs no registers of its own is its own pen.
+macro_rules! own_pen {
+    ($name:ty) => {
+        type Pen<'b>
+            = &'b mut $name
+        where
+            Self: 'b;
+
+        #[inline(always)]
+        fn pen(&mut self, _tokens: usize) -> &mut Self {
+            self
+        }
+    };
+}
+pub(crate) use own_pen;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bracket {
     Object,
     Array,
+}
+
+impl Bracket {
+    fn closing(self) -> u8 {
+        match self {
+            Self::Object => b'}',
+            Self::Array => b']',
+        }
+    }
+
+    /// What comes first inside, and after each comma.
+    fn inside(self) -> Expect {
+        match self {
+            Self::Object => Expect::Member,
+            Self::Array => Expect::Element,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,13 +116,19 @@ impl Literal {
     }
 }
 
-/// An open container.
+/// An open container; outside of all, the place where the root stands.
 #[derive(Clone, Copy, Debug)]
 struct Frame<M> {
     mark: M,
     /// Members or elements so far.
     count: u32,
     bracket: Bracket,
+}
+
+impl<M: Default> Frame<M> {
+    fn outside() -> Self {
+        Self { mark: M::default(), count: 0, bracket: Bracket::Array }
+    }
 }
 
 /// What the next token must be.
@@ -96,23 +158,33 @@ pub(crate) enum Walked {
 /// The grammar's state between two calls: the open containers, and what must come next.
 #[derive(Debug)]
 pub(crate) struct Walk<M> {
+    /// The innermost container.
+    top: Frame<M>,
+    /// The ones around it, and the outside.
     frames: Vec<Frame<M>>,
     expect: Expect,
     depth_max: usize,
     numbers: Numbers,
 }
 
-/// Tokens from `at` on; a walk needs this many to decide on one member.
+/// How many tokens decide on a member with its key: the key, the colon, the value, and what comes after.
 const AHEAD: usize = 4;
 
-impl<M: Copy> Walk<M> {
+impl<M: Copy + Default> Walk<M> {
     pub(crate) fn new(policy: &Policy) -> Self {
-        Self { frames: Vec::new(), expect: Expect::Root, depth_max: policy.depth_max, numbers: policy.numbers }
+        Self {
+            top: Frame::outside(),
+            frames: Vec::new(),
+            expect: Expect::Root,
+            depth_max: policy.depth_max,
+            numbers: policy.numbers,
+        }
     }
 
     /// Forgets what is open, to begin with another value.
     #[inline]
     pub(crate) fn restart(&mut self) {
+        self.top = Frame::outside();
         self.frames.clear();
         self.expect = Expect::Root;
     }
@@ -127,242 +199,219 @@ impl<M: Copy> Walk<M> {
         at: &mut usize,
         build: &mut B,
     ) -> Result<Walked, Error> {
-        let (kind, pos) = tokens.slices();
-        let mut steps = Steps { text, kind, pos, numbers: self.numbers, build };
+        let (kinds, offsets) = tokens.slices();
+        let mut pen = build.pen(kinds.len() - *at);
+        let numbers = self.numbers;
         let mut i = *at;
         let mut expect = self.expect;
-        // The innermost container lives in locals, the ones around it on the stack: below its first frame is the root.
-        let walked = 'walk: loop {
-            if kind.len() - i < AHEAD {
-                break Walked::More;
-            }
-            match expect {
-                Expect::Root => match steps.value(i).map_err(or_empty)? {
-                    Step::Scalar => {
-                        i += 1;
-                        expect = Expect::Nothing;
-                    }
-                    Step::Open(bracket) => expect = self.open(&mut steps, bracket, &mut i)?,
-                },
-                Expect::Member => {
-                    let Some(frame) = self.frames.last_mut() else { unreachable!("a member has a frame around it") };
-                    loop {
-                        if kind.len() - i < AHEAD {
-                            break;
-                        }
-                        steps.key(i)?;
-                        frame.count += 1;
-                        match steps.value(i + 2)? {
-                            Step::Scalar => {
-                                i += 3;
-                                match kind[i] {
-                                    b',' => i += 1,
-                                    _ => {
-                                        expect = Expect::Next;
-                                        break;
-                                    }
-                                }
-                            }
-                            Step::Open(bracket) => {
-                                i += 2;
-                                expect = self.open(&mut steps, bracket, &mut i)?;
-                                break;
-                            }
-                        }
-                    }
+        let mut top = self.top;
+        // Enters the container that opens at the token before `$after`, or passes it by if it is empty.
+        macro_rules! enter {
+            ($bracket:expr, $start:expr, $after:expr, $after_pos:expr) => {{
+                let bracket = $bracket;
+                if self.frames.len() >= self.depth_max {
+                    return Err(Error::at_byte(ErrorKind::Depth, $start as usize));
                 }
-                Expect::Element => {
-                    let Some(frame) = self.frames.last_mut() else { unreachable!("an element has a frame around it") };
-                    loop {
-                        if kind.len() - i < AHEAD {
-                            break;
-                        }
-                        frame.count += 1;
-                        match steps.value(i) {
-                            Ok(Step::Scalar) => {
-                                i += 1;
-                                match kind[i] {
-                                    b',' => i += 1,
-                                    _ => {
-                                        expect = Expect::Next;
-                                        break;
-                                    }
-                                }
-                            }
-                            Ok(Step::Open(bracket)) => {
-                                expect = self.open(&mut steps, bracket, &mut i)?;
-                                break;
-                            }
-                            Err(error) => return Err(error),
-                        }
-                    }
-                }
-                Expect::Next => {
-                    let Some(frame) = self.frames.last() else { unreachable!("a value in no container ends the walk") };
-                    match (kind[i], frame.bracket) {
-                        (b',', Bracket::Object) => expect = Expect::Member,
-                        (b',', Bracket::Array) => expect = Expect::Element,
-                        (b'}', Bracket::Object) | (b']', Bracket::Array) => {
-                            let Frame { mark, count, bracket } = *frame;
-                            self.frames.pop();
-                            steps.build.close(mark, bracket, count, pos[i] as usize + 1);
-                            if self.frames.is_empty() {
-                                expect = Expect::Nothing;
-                            }
-                        }
-                        _ => return Err(steps.unexpected(i, ErrorKind::Comma)),
-                    }
+                let mark = pen.open(bracket, $start as usize);
+                if $after == bracket.closing() {
+                    pen.close(mark, bracket, 0, $after_pos as usize + 1);
                     i += 1;
+                    expect = if self.frames.is_empty() { Expect::Nothing } else { Expect::Next };
+                } else {
+                    self.frames.push(top);
+                    top = Frame { mark, count: 0, bracket };
+                    expect = bracket.inside();
                 }
-                Expect::Nothing => break 'walk Walked::Value,
+            }};
+        }
+        // A loop for each state, since mostly the same comes again; and four tokens at a time, for one bounds check.
+        let walked = 'walk: loop {
+            match expect {
+                Expect::Member => loop {
+                    let (Some(kind), Some(pos)) = (ahead(kinds, i), ahead(offsets, i)) else {
+                        break 'walk Walked::More;
+                    };
+                    key(text, kind, pos, &mut pen)?;
+                    top.count += 1;
+                    match value(text, kind[2], pos[2], pos[3], numbers, &mut pen)? {
+                        Step::Scalar if kind[3] == b',' => i += 4,
+                        Step::Scalar => {
+                            i += 3;
+                            expect = Expect::Next;
+                            break;
+                        }
+                        Step::Open(bracket) => {
+                            i += 3;
+                            enter!(bracket, pos[2], kind[3], pos[3]);
+                            break;
+                        }
+                    }
+                },
+                Expect::Element => loop {
+                    let (Some(kind), Some(pos)) = (ahead(kinds, i), ahead(offsets, i)) else {
+                        break 'walk Walked::More;
+                    };
+                    top.count += 1;
+                    match value(text, kind[0], pos[0], pos[1], numbers, &mut pen)? {
+                        Step::Scalar if kind[1] == b',' => i += 2,
+                        Step::Scalar => {
+                            i += 1;
+                            expect = Expect::Next;
+                            break;
+                        }
+                        Step::Open(bracket) => {
+                            i += 1;
+                            enter!(bracket, pos[0], kind[1], pos[1]);
+                            break;
+                        }
+                    }
+                },
+                Expect::Next => loop {
+                    let (Some(&kind), Some(&pos)) = (kinds.get(i), offsets.get(i)) else { break 'walk Walked::More };
+                    i += 1;
+                    if kind == b',' {
+                        expect = top.bracket.inside();
+                        break;
+                    }
+                    if kind != top.bracket.closing() {
+                        return Err(unexpected(text, kind, pos, ErrorKind::Comma));
+                    }
+                    pen.close(top.mark, top.bracket, top.count, pos as usize + 1);
+                    top = self.frames.pop().unwrap_or_else(Frame::outside);
+                    if self.frames.is_empty() {
+                        expect = Expect::Nothing;
+                        break;
+                    }
+                },
+                Expect::Root => {
+                    let (Some(kind), Some(pos)) = (ahead(kinds, i), ahead(offsets, i)) else { break Walked::More };
+                    i += 1;
+                    match value(text, kind[0], pos[0], pos[1], numbers, &mut pen).map_err(or_empty)? {
+                        Step::Scalar => expect = Expect::Nothing,
+                        Step::Open(bracket) => enter!(bracket, pos[0], kind[1], pos[1]),
+                    }
+                }
+                Expect::Nothing => break Walked::Value,
             }
         };
+        pen.finish();
         *at = i;
         self.expect = expect;
+        self.top = top;
         Ok(walked)
     }
+}
 
-    /// Enters the container that opens at token `*i`, or passes it by if it is empty.
-    #[inline(always)]
-    fn open<B: Build<Mark = M>>(
-        &mut self,
-        steps: &mut Steps<'_, B>,
-        bracket: Bracket,
-        i: &mut usize,
-    ) -> Result<Expect, Error> {
-        let start = steps.pos[*i] as usize;
-        if self.frames.len() >= self.depth_max {
-            return Err(Error::at_byte(ErrorKind::Depth, start));
-        }
-        let mark = steps.build.open(bracket, start);
-        let (closing, first) = match bracket {
-            Bracket::Object => (b'}', Expect::Member),
-            Bracket::Array => (b']', Expect::Element),
-        };
-        *i += 1;
-        if steps.kind[*i] == closing {
-            steps.build.close(mark, bracket, 0, steps.pos[*i] as usize + 1);
-            *i += 1;
-            return Ok(if self.frames.is_empty() { Expect::Nothing } else { Expect::Next });
-        }
-        self.frames.push(Frame { mark, count: 0, bracket });
-        Ok(first)
-    }
+/// The next [`AHEAD`] items from `at` on, if there are so many.
+#[inline(always)]
+fn ahead<T>(items: &[T], at: usize) -> Option<&[T; AHEAD]> {
+    items.get(at..)?.first_chunk()
 }
 
 /// What one value turned out to be.
 enum Step {
-    /// A string, number or literal, told to the builder.
+    /// A string, number or literal, told to the pen.
     Scalar,
     /// A container begins.
     Open(Bracket),
 }
 
-/// The steps of a walk over one batch of tokens.
-struct Steps<'a, B> {
-    text: &'a [u8],
-    kind: &'a [u8],
-    pos: &'a [u32],
-    numbers: Numbers,
-    build: &'a mut B,
+/// The key at the first of four tokens, and the colon after it.
+#[inline(always)]
+fn key<P: Pen>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], pen: &mut P) -> Result<(), Error> {
+    if kind[0] & !ESCAPED != b'"' {
+        return Err(unexpected(text, kind[0], pos[0], ErrorKind::Key));
+    }
+    let start = pos[0] as usize + 1;
+    let end = string_end(text, start, pos[1] as usize)?;
+    pen.key(text, start, end, kind[0] & ESCAPED != 0);
+    if kind[1] == b':' { Ok(()) } else { Err(unexpected(text, kind[1], pos[1], ErrorKind::Colon)) }
 }
 
-impl<B: Build> Steps<'_, B> {
-    /// The key at token `i` and the colon after it.
-    #[inline(always)]
-    fn key(&mut self, i: usize) -> Result<(), Error> {
-        let kind = self.kind[i];
-        if kind & !ESCAPED != b'"' {
-            return Err(self.unexpected(i, ErrorKind::Key));
+/// The value that begins at a token at `pos`, before the token at `next`.
+#[inline(always)]
+fn value<P: Pen>(text: &[u8], kind: u8, pos: u32, next: u32, numbers: Numbers, pen: &mut P) -> Result<Step, Error> {
+    let (start, next) = (pos as usize, next as usize);
+    match kind {
+        b'{' => return Ok(Step::Open(Bracket::Object)),
+        b'[' => return Ok(Step::Open(Bracket::Array)),
+        b'"' | ESCAPED_QUOTE => {
+            let end = string_end(text, start + 1, next)?;
+            pen.string(start + 1, end, kind & ESCAPED != 0);
         }
-        let start = self.pos[i] as usize + 1;
-        let end = self.string_end(start, self.pos[i + 1] as usize)?;
-        self.build.key(self.text, start, end, kind & ESCAPED != 0);
-        if self.kind[i + 1] == b':' { Ok(()) } else { Err(self.unexpected(i + 1, ErrorKind::Colon)) }
-    }
-
-    /// The value that begins at token `i`.
-    #[inline(always)]
-    fn value(&mut self, i: usize) -> Result<Step, Error> {
-        let start = self.pos[i] as usize;
-        let next = self.pos[i + 1] as usize;
-        match self.kind[i] {
-            b'{' => return Ok(Step::Open(Bracket::Object)),
-            b'[' => return Ok(Step::Open(Bracket::Array)),
-            kind @ (b'"' | 0xA2) => {
-                let end = self.string_end(start + 1, next)?;
-                self.build.string(start + 1, end, kind & ESCAPED != 0);
-            }
-            b'-' | b'0'..=b'9' => {
-                let end = self.scalar_end(next);
-                let class = self.number(start, end)?;
-                self.build.number(start, end, class);
-            }
-            b't' => self.literal(start, next, Literal::True)?,
-            b'f' => self.literal(start, next, Literal::False)?,
-            b'n' => self.literal(start, next, Literal::Null)?,
-            _ => return Err(self.unexpected(i, ErrorKind::Value)),
+        b'-' | b'0'..=b'9' => {
+            let end = scalar_end(text, next);
+            let class = number(text, start, end, numbers)?;
+            pen.number(start, end, class);
         }
-        Ok(Step::Scalar)
+        b't' => pen.literal(start, literal(text, start, next, Literal::True)?),
+        b'f' => pen.literal(start, literal(text, start, next, Literal::False)?),
+        b'n' => pen.literal(start, literal(text, start, next, Literal::Null)?),
+        _ => return Err(unexpected(text, kind, pos, ErrorKind::Value)),
     }
+    Ok(Step::Scalar)
+}
 
-    /// Where the content ends of the string that starts at `start`, when the next token is at `next`: at the closing quote,
-    /// which stands right before `next` but for white space.
-    #[inline(always)]
-    fn string_end(&self, start: usize, next: usize) -> Result<usize, Error> {
-        let last = next - 1;
-        if self.text[last] == b'"' && last >= start { Ok(last) } else { self.string_end_far(start, next) }
-    }
+/// The kind of a string that holds an escape. No UTF-8 text has this byte where a token can begin.
+const ESCAPED_QUOTE: u8 = b'"' | ESCAPED;
 
-    #[inline(never)]
-    fn string_end_far(&self, start: usize, next: usize) -> Result<usize, Error> {
-        // Only at the end of what was scanned without fault can something else than white space come before the quote.
-        match trim_end(self.text, start, next).checked_sub(1) {
-            Some(last) if last >= start && self.text[last] == b'"' => Ok(last),
-            _ => Err(Error::at_byte(ErrorKind::String, next)),
-        }
-    }
+/// Where the content ends of the string that starts at `start`, when the next token is at `next`: at the closing quote,
+/// which stands right before `next` but for white space.
+#[inline(always)]
+fn string_end(text: &[u8], start: usize, next: usize) -> Result<usize, Error> {
+    let last = next - 1;
+    if text[last] == b'"' && last >= start { Ok(last) } else { string_end_far(text, start, next) }
+}
 
-    /// Where the scalar ends before the token at `next`.
-    #[inline(always)]
-    fn scalar_end(&self, next: usize) -> usize {
-        if is_space(self.text[next - 1]) { trim_end(self.text, 0, next) } else { next }
+#[inline(never)]
+fn string_end_far(text: &[u8], start: usize, next: usize) -> Result<usize, Error> {
+    // Only at the end of what was scanned without fault can something else than white space come before the quote.
+    match trim_end(text, start, next).checked_sub(1) {
+        Some(last) if last >= start && text[last] == b'"' => Ok(last),
+        _ => Err(Error::at_byte(ErrorKind::String, next)),
     }
+}
 
-    #[inline(always)]
-    fn number(&self, start: usize, end: usize) -> Result<Class, Error> {
-        match number::check_at(self.text, start, end) {
-            Ok(class) if self.numbers == Numbers::Any => Ok(class),
-            Ok(class) if number::in_range(&self.text[start..end], class, self.numbers) => Ok(class),
-            Ok(_) => Err(Error::at_byte(ErrorKind::Range, start)),
-            Err(offset) => Err(Error::at_byte(ErrorKind::Number, start + offset)),
-        }
-    }
+/// Where the scalar ends before the token at `next`.
+#[inline(always)]
+fn scalar_end(text: &[u8], next: usize) -> usize {
+    if is_space(text[next - 1]) { trim_end(text, 0, next) } else { next }
+}
 
-    #[inline(always)]
-    fn literal(&mut self, start: usize, next: usize, literal: Literal) -> Result<(), Error> {
-        let end = self.scalar_end(next);
-        let wanted = literal.text().as_bytes();
-        if self.text[start..end] != *wanted {
-            let same = self.text[start..end].iter().zip(wanted).take_while(|(found, wanted)| found == wanted).count();
-            return Err(Error::at_byte(ErrorKind::Literal, start + same));
-        }
-        self.build.literal(start, literal);
-        Ok(())
+#[inline(always)]
+fn number(text: &[u8], start: usize, end: usize, numbers: Numbers) -> Result<Class, Error> {
+    match number::check_at(text, start, end) {
+        Ok(class) if numbers == Numbers::Any => Ok(class),
+        Ok(class) if number::in_range(&text[start..end], class, numbers) => Ok(class),
+        Ok(_) => Err(Error::at_byte(ErrorKind::Range, start)),
+        Err(offset) => Err(Error::at_byte(ErrorKind::Number, start + offset)),
     }
+}
 
-    /// Token `i` is not what `wanted` stands for.
-    #[cold]
-    #[inline(never)]
-    fn unexpected(&self, i: usize, wanted: ErrorKind) -> Error {
-        let offset = self.pos[i] as usize;
-        let ended = match self.kind[i] {
-            END => offset == self.text.len(),
-            byte => byte == b'\n',
-        };
-        let kind = if ended { ErrorKind::Unclosed } else { wanted };
-        Error::at_byte(kind, offset)
-    }
+#[inline(always)]
+fn literal(text: &[u8], start: usize, next: usize, literal: Literal) -> Result<Literal, Error> {
+    let end = scalar_end(text, next);
+    let wanted = literal.text().as_bytes();
+    if text[start..end] == *wanted { Ok(literal) } else { Err(broken_literal(text, start, end, wanted)) }
+}
+
+#[cold]
+#[inline(never)]
+fn broken_literal(text: &[u8], start: usize, end: usize, wanted: &[u8]) -> Error {
+    let same = text[start..end].iter().zip(wanted).take_while(|(found, wanted)| found == wanted).count();
+    Error::at_byte(ErrorKind::Literal, start + same)
+}
+
+/// The token at `pos` is not what `wanted` stands for.
+#[cold]
+#[inline(never)]
+fn unexpected(text: &[u8], kind: u8, pos: u32, wanted: ErrorKind) -> Error {
+    let offset = pos as usize;
+    let ended = match kind {
+        END => offset == text.len(),
+        byte => byte == b'\n',
+    };
+    Error::at_byte(if ended { ErrorKind::Unclosed } else { wanted }, offset)
 }
 
 /// At the root, a text that ends too early has no value at all.

@@ -3,7 +3,7 @@
 //! It tells the builder of a value that is well formed as a tree whatever the tokens are: brackets close what is open, a
 //! value without a key gets an empty one, a key without a value gets null, and everything still open closes at the end.
 
-use super::{Bracket, Build, Literal, is_space, trim_end};
+use super::{Bracket, Literal, Pen, is_space, trim_end};
 use crate::number::Class;
 use crate::scan::{END, ESCAPED, Tokens};
 
@@ -19,7 +19,7 @@ pub(crate) struct Open<M> {
 
 /// Walks the tokens of one value from `*at`, up to its end, the line's or the text's, and leaves `*at` behind the value's
 /// last token. Stops early when `enough` says so. Time and memory are linear in the tokens walked.
-pub(crate) fn walk_trusted<B: Build>(
+pub(crate) fn walk_trusted<B: Pen>(
     text: &[u8],
     tokens: &Tokens,
     at: &mut usize,
@@ -45,6 +45,9 @@ pub(crate) fn walk_trusted<B: Build>(
                 let bracket = if byte == b'{' { Bracket::Object } else { Bracket::Array };
                 let mark = build.open(bracket, start);
                 open.push(Open { mark, count: 0, bracket, keyed: false });
+                if !build.wants() {
+                    *at += inside(&kind[*at..]);
+                }
             }
             b'}' | b']' => close(open, build, start + 1),
             _ if byte & !ESCAPED == b'"' => {
@@ -96,8 +99,27 @@ pub(crate) fn walk_trusted<B: Build>(
     }
 }
 
+/// How many of the tokens come before the bracket that closes what is open, or before the end of the line or the text.
+fn inside(kind: &[u8]) -> usize {
+    let mut depth = 0_u32;
+    let end = kind.iter().position(|byte| match byte {
+        b'{' | b'[' => {
+            depth += 1;
+            false
+        }
+        b'}' | b']' => {
+            let closes = depth == 0;
+            depth = depth.saturating_sub(1);
+            closes
+        }
+        b'\n' | &END => true,
+        _ => false,
+    });
+    end.unwrap_or(kind.len())
+}
+
 /// Before a value: counts it, and gives it a key if it needs one.
-fn value_comes<B: Build>(text: &[u8], open: &mut [Open<B::Mark>], build: &mut B, start: usize) {
+fn value_comes<B: Pen>(text: &[u8], open: &mut [Open<B::Mark>], build: &mut B, start: usize) {
     if let Some(frame) = open.last_mut() {
         frame.count += 1;
         if frame.bracket == Bracket::Object && !core::mem::take(&mut frame.keyed) {
@@ -106,7 +128,7 @@ fn value_comes<B: Build>(text: &[u8], open: &mut [Open<B::Mark>], build: &mut B,
     }
 }
 
-fn close<B: Build>(open: &mut Vec<Open<B::Mark>>, build: &mut B, end: usize) {
+fn close<B: Pen>(open: &mut Vec<Open<B::Mark>>, build: &mut B, end: usize) {
     let Some(Open { mark, mut count, bracket, keyed }) = open.pop() else { return };
     if keyed {
         build.literal(end, Literal::Null);

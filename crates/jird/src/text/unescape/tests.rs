@@ -261,13 +261,11 @@ fn garbage_is_read_without_panic_and_stays_utf8() {
         let mut at = 0;
         let mut good = true;
         while let Some(offset) = raw[at..].find('\\') {
-            match check_escape(raw.as_bytes(), at + offset) {
-                Ok(len) => at += offset + len,
-                Err(_) => {
-                    good = false;
-                    break;
-                }
-            }
+            let Ok(len) = check_escape(raw.as_bytes(), at + offset) else {
+                good = false;
+                break;
+            };
+            at += offset + len;
         }
         assert_eq!(good, !text.contains('\u{fffd}'), "{raw}");
     }

@@ -1,24 +1,28 @@
 //! A naive parser, byte by byte, that the real one must equal: same acceptance, same error, same tape. Part of tests and of
 //! checked builds only, where every scan is compared with it.
 
+use super::build::{TapeBuilder, TapePen};
 use crate::error::{Error, ErrorKind};
 use crate::number::Class;
 use crate::policy::Policy;
-use crate::tape::TapeBuilder;
-use crate::walk::{Bracket, Build, Literal};
+use crate::walk::{Bracket, Build, Literal, Pen};
 
 /// The tape of `text`, or what is wrong with it.
 pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Error> {
     let valid = core::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), |_| text.len());
     let cut = valid < text.len();
-    let mut model = Model { text: &text[..valid], cut, at: 0, policy, tape: TapeBuilder::default() };
-    match model.document() {
+    let mut tape = TapeBuilder::default();
+    // A byte is a token at most.
+    let mut model = Model { text: &text[..valid], cut, at: 0, policy, tape: tape.pen(valid) };
+    let result = model.document();
+    model.tape.finish();
+    match result {
         // What comes of the text being cut short here is not what is wrong; but an escape that ends here is.
         Err(error) if cut && error.offset() >= valid as u64 && error.kind() != ErrorKind::Escape => {
             Err(fault(ErrorKind::Utf8, valid))
         }
         Ok(()) if cut => Err(fault(ErrorKind::Utf8, valid)),
-        result => result.map(|()| model.tape.words),
+        result => result.map(|()| tape.words),
     }
 }
 
@@ -30,8 +34,9 @@ fn fault(kind: ErrorKind, at: usize) -> Error {
 #[cfg(jird_checked)]
 pub(crate) fn fields<'t>(text: &'t [u8], words: &'t [u64], projection: &crate::record::Projection) -> Vec<&'t [u8]> {
     use crate::path::Step;
-    use crate::tape::{Kind, Source, Value};
-    let root = Value::new(Source { text, words, checked: true }, 0);
+    use crate::tape::{Kind, Value};
+    // SAFETY: the model writes its tape with the same builder, for this text, which it has checked.
+    let root = unsafe { Value::new(text, words) };
     let follow = |path: &crate::path::Path| {
         let mut steps = path.steps().iter();
         if root.kind() != Kind::Object && !path.steps().is_empty() && steps.next() != Some(&Step::Key("value".into())) {
@@ -51,7 +56,7 @@ struct Model<'t> {
     cut: bool,
     at: usize,
     policy: &'t Policy,
-    tape: TapeBuilder,
+    tape: TapePen<'t>,
 }
 
 struct Frame {

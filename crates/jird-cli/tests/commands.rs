@@ -1,0 +1,229 @@
+//! `jird validate`, `fmt`, `get` from outside: arguments and standard input in; standard output, standard error and exit
+//! code out.
+
+#![expect(clippy::tests_outside_test_module, reason = "this file is one")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Runs `jird` with `stdin`. Returns what it printed, what it said, and its exit code.
+fn jird(arguments: &[&str], stdin: &[u8]) -> (String, String, i32) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_jird"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that does not read its input closes the pipe.
+    let _ = child.stdin.take().unwrap().write_all(stdin);
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+fn check(arguments: &[&str], stdin: &str, printed: &str, code: i32) {
+    let (out, err, found) = jird(arguments, stdin.as_bytes());
+    assert_eq!((out.as_str(), found), (printed, code), "{arguments:?} said {err:?}");
+    // Words come only when something was wrong.
+    assert!(code != 0 || err.is_empty(), "{err}");
+}
+
+/// A file that goes away with the test.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, text: &[u8]) -> Self {
+        let path = std::env::temp_dir().join(format!("jird-{}-{name}", std::process::id()));
+        fs::write(&path, text).unwrap();
+        Self(path)
+    }
+
+    fn name(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn a_valid_document_is_passed_over_in_silence() {
+    for text in ["{}", " [1, 2.5e3, \"\\u00e9\"]\n", "1e309", "123456789012345678901234567890", "null"] {
+        check(&["validate"], text, "", 0);
+    }
+}
+
+#[test]
+fn a_bad_document_is_named_with_line_column_byte_and_path() {
+    let text = "{\"a\": [1,\n  {\"b/c\": tru}]}";
+    let line = "<stdin>:2:14: expected `true`, `false` or `null` (byte 23, at /a/1/b~1c)\n";
+    check(&["validate"], text, line, 1);
+    check(&["validate", "-"], text, line, 1);
+    check(&["validate"], "", "<stdin>:1:1: expected a value, found nothing (byte 0)\n", 1);
+    check(&["validate"], "[1] x", "<stdin>:1:5: something follows the value (byte 4)\n", 1);
+    check(&["validate"], "\u{feff}[1]", "<stdin>:1:1: expected a value (byte 0)\n", 1);
+}
+
+#[test]
+fn numbers_beyond_the_machine_are_refused_where_that_is_asked() {
+    let range = |byte| format!("<stdin>:1:{}: the number is out of the allowed range (byte {byte})\n", byte + 1);
+    for (text, any, finite, machine) in [
+        ("1e308", 0, 0, 0),
+        ("-1e309", 0, 1, 1),
+        ("9223372036854775808", 0, 0, 0),
+        ("18446744073709551615", 0, 0, 0),
+        ("18446744073709551616", 0, 0, 1),
+        ("-9223372036854775808", 0, 0, 0),
+        ("-9223372036854775809", 0, 0, 1),
+    ] {
+        for (policy, code) in [("any", any), ("finite", finite), ("machine", machine)] {
+            let printed = if code == 0 { String::new() } else { range(0) };
+            check(&["validate", "--numbers", policy], text, &printed, code);
+            check(&["validate", "--lines", "--numbers", policy], text, &printed, code);
+        }
+    }
+}
+
+#[test]
+fn repeated_keys_and_deep_nesting_are_refused_where_that_is_asked() {
+    let twice = "{\"a\":1,\"b\":2,\"\\u0061\":3}";
+    check(&["validate"], twice, "", 0);
+    let line = "<stdin>:1:14: the object has this key already (byte 13)\n";
+    let (out, _, code) = jird(&["validate", "--unique-keys"], twice.as_bytes());
+    assert!(out.starts_with(&line[..line.len() - 2]) && code == 1, "{out}");
+    let (out, _, code) = jird(&["validate", "--unique-keys", "--lines"], twice.as_bytes());
+    assert!(out.starts_with(&line[..line.len() - 2]) && code == 1, "{out}");
+    check(&["validate", "--depth-max", "2"], "[[1]]", "", 0);
+    let (out, _, code) = jird(&["validate", "--depth-max", "2"], b"[[[1]]]");
+    assert!(out.starts_with("<stdin>:1:3: nested too deeply (byte 2") && code == 1, "{out}");
+}
+
+#[test]
+fn lines_are_documents_of_their_own_and_every_bad_one_is_named() {
+    let text = "{\"a\":1}\r\n\n{\"a\":\n[1] 2\n\"x\n \t \n{\"z\":[tru]}\n{\"ok\":1}";
+    let wanted = "<stdin>:3:6: the text ends before every bracket is closed (byte 15, at /a)\n\
+        <stdin>:4:5: something follows the value (byte 20)\n\
+        <stdin>:5:3: the string that begins before is not closed (byte 24)\n\
+        <stdin>:7:10: expected `true`, `false` or `null` (byte 38, at /z/0)\n";
+    check(&["validate", "--lines"], text, wanted, 1);
+    let file = File::new("lines.ndjson", text.as_bytes());
+    check(&["validate", "--lines", file.name()], "", &wanted.replace("<stdin>", file.name()), 1);
+}
+
+#[test]
+fn the_lines_of_a_large_file_are_counted_across_chunks() {
+    let mut text = "{\"some\": \"ordinary line\", \"of\": [1, 2, 3]}\n".repeat(400_000);
+    text.push_str("{\"last\": }\n");
+    let file = File::new("large.ndjson", text.as_bytes());
+    let line = format!("{}:400001:10: expected a value (byte {}, at /last)\n", file.name(), text.len() - 2);
+    check(&["validate", "--lines", file.name()], "", &line, 1);
+}
+
+#[test]
+fn what_cannot_be_read_is_reported_and_the_others_are_done() {
+    let good = File::new("good.json", b"{}");
+    let bad = File::new("bad.json", b"{");
+    let folder = std::env::temp_dir();
+    let arguments = ["validate", "/nowhere/at/all", folder.to_str().unwrap(), good.name(), bad.name()];
+    let (out, err, code) = jird(&arguments, b"");
+    assert_eq!(code, 2, "could not be done beats bad data");
+    assert_eq!(out, format!("{}:1:2: the text ends before every bracket is closed (byte 1)\n", bad.name()));
+    assert!(err.contains("/nowhere/at/all: No such file") && err.contains("is a directory"), "{err}");
+}
+
+#[test]
+fn a_file_without_a_line_feed_does_not_fill_the_memory() {
+    let file = File::new("endless.ndjson", b"");
+    // Two gigabytes that take no room.
+    fs::OpenOptions::new().write(true).open(&file.0).unwrap().set_len(2 << 30).unwrap();
+    let (out, err, code) = jird(&["validate", "--lines", file.name()], b"");
+    assert_eq!(code, 2, "{err}");
+    assert!(out.contains("longer than the limit"), "{out}");
+}
+
+#[test]
+fn a_layout_changes_nothing_but_white_space() {
+    let text = "{\"b\" : [1.50, {}, [ ]],\n \"a\":\"\\u0041\"}";
+    check(&["fmt"], text, "{\n  \"b\": [\n    1.50,\n    {},\n    []\n  ],\n  \"a\": \"\\u0041\"\n}\n", 0);
+    check(&["fmt", "--indent", "0"], "[1]", "[\n1\n]\n", 0);
+    check(&["fmt", "--minify"], text, "{\"b\":[1.50,{},[]],\"a\":\"\\u0041\"}\n", 0);
+    check(&["fmt", "--canonical"], text, "{\"a\":\"A\",\"b\":[1.5,{},[]]}", 0);
+    let (out, err, code) = jird(&["fmt"], b"[1,]");
+    assert_eq!((out.as_str(), code), ("", 1));
+    assert!(err.contains("<stdin>: expected a value at line 1, column 4 (byte 3, at /1)\n  [1,]\n     ^"), "{err}");
+}
+
+#[test]
+fn a_pointer_leads_to_a_value_as_it_stands() {
+    let text = "{\"a/b\": {\"c\": [1.50, \"\\u0041\\n\"]}}";
+    check(&["get", "/a~1b/c/0"], text, "1.50\n", 0);
+    check(&["get", "/a~1b/c/1"], text, "\"\\u0041\\n\"\n", 0);
+    check(&["get", "--raw", "/a~1b/c/1"], text, "A\n\n", 0);
+    check(&["get", "--raw", "/a~1b/c"], text, "[1.50, \"\\u0041\\n\"]\n", 0);
+    check(&["get", ""], text, &format!("{text}\n"), 0);
+    let (out, err, code) = jird(&["get", "/a~1b/x"], text.as_bytes());
+    assert_eq!((out.as_str(), err.as_str(), code), ("", "jird: <stdin>: nothing at /a~1b/x\n", 1));
+    let (_, err, code) = jird(&["get", "a"], text.as_bytes());
+    assert!(code == 2 && err.contains("is no JSON Pointer"), "{err}");
+}
+
+#[test]
+fn usage_errors_and_unknown_kernels_exit_with_two() {
+    for arguments in [&["validate", "--numbers", "few"][..], &["frobnicate"], &["fmt", "--minify", "--canonical"], &[]]
+    {
+        let (out, err, code) = jird(arguments, b"");
+        assert!(code == 2 && out.is_empty() && !err.is_empty(), "{arguments:?}: {code} {out} {err}");
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_jird")).arg("--version").env("JIRD_KERNEL", "mmx").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_jird")).arg("--version").env("JIRD_KERNEL", "portable").output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("(kernel portable, of "));
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_is_no_error() {
+    let document = File::new("pipe.json", format!("[{}1]", "1,".repeat(500_000)).as_bytes());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_jird"))
+        .args(["fmt", document.name()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn completions_are_written_for_a_shell() {
+    let (out, _, code) = jird(&["completions", "bash"], b"");
+    assert!(code == 0 && out.contains("_jird"));
+}
+
+/// The example of the library, run as the README says.
+#[test]
+fn the_example_adds_up_exactly() {
+    let binary = Path::new(env!("CARGO_BIN_EXE_jird")).with_file_name("examples").join("sum_elapsed");
+    if !binary.exists() {
+        // Built when the whole workspace is tested, which is what `cargo xtask test` does.
+        assert!(
+            std::env::var_os("JIRD_REQUIRE_ALL").is_none_or(|all| all != "1"),
+            "the example is required, and missing"
+        );
+        #[expect(clippy::print_stdout, reason = "whoever runs the tests wants to know")]
+        {
+            println!("skipped: the example sum_elapsed is not built");
+        }
+        return;
+    }
+    let events = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/events.ndjson");
+    let output = Command::new(binary).arg(events).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "scanned: 3000\ntotal elapsed: 2838092.3250\n");
+}

@@ -1,0 +1,233 @@
+//! Arrow arrays from fields.
+
+use super::kind::ColumnType;
+use arrow::array::{
+    ArrayRef, BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
+};
+use jird::{Field, Kind};
+use std::sync::Arc;
+
+/// A value that its column's type cannot hold: the type came from other values than these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfit;
+
+/// Builds one column, value by value.
+#[derive(Debug)]
+pub struct ColumnBuilder {
+    kind: Builder,
+    /// For strings with escapes.
+    scratch: String,
+}
+
+#[derive(Debug)]
+enum Builder {
+    Bool(BooleanBuilder),
+    Int64(Int64Builder),
+    UInt64(UInt64Builder),
+    Decimal(Decimal128Builder),
+    Float64(Float64Builder),
+    Text(StringBuilder),
+    Json(StringBuilder),
+    Plain(StringBuilder),
+    Key(StringBuilder),
+}
+
+impl ColumnBuilder {
+    /// A column of this type. Null and missing are nulls.
+    pub fn new(kind: ColumnType) -> Self {
+        Self::of(match kind {
+            ColumnType::Bool => Builder::Bool(BooleanBuilder::new()),
+            ColumnType::Int64 => Builder::Int64(Int64Builder::new()),
+            ColumnType::UInt64 => Builder::UInt64(UInt64Builder::new()),
+            ColumnType::Decimal => {
+                Builder::Decimal(Decimal128Builder::new().with_data_type(ColumnType::Decimal.data_type()))
+            }
+            ColumnType::Float64 => Builder::Float64(Float64Builder::new()),
+            ColumnType::Text => Builder::Text(StringBuilder::new()),
+            ColumnType::Json => Builder::Json(StringBuilder::new()),
+        })
+    }
+
+    /// A column of JSON texts as they stand in which null is the text `null`, and only what is missing is a null.
+    pub fn plain() -> Self {
+        Self::of(Builder::Plain(StringBuilder::new()))
+    }
+
+    /// A column of JSON texts in which equal values have equal texts: numbers are normalised by value, strings are escaped
+    /// only where they must be. Objects and arrays stay as they stand. Null and missing are nulls.
+    pub fn key() -> Self {
+        Self::of(Builder::Key(StringBuilder::new()))
+    }
+
+    fn of(kind: Builder) -> Self {
+        Self { kind, scratch: String::new() }
+    }
+
+    /// Appends one value. Copies it; allocates only to grow.
+    ///
+    /// # Errors
+    /// [`Unfit`] if the type cannot hold it; a null was appended then.
+    #[inline]
+    pub fn append(&mut self, field: Field<'_>) -> Result<(), Unfit> {
+        let null = field.is_null();
+        match &mut self.kind {
+            Builder::Plain(texts) => append_text(texts, field.kind().map(|_| field.raw()), null),
+            Builder::Json(texts) => append_text(texts, (!null).then(|| field.raw()), null),
+            Builder::Text(texts) => append_text(texts, field.text(&mut self.scratch), null),
+            Builder::Key(texts) => {
+                let raw = (!null).then(|| canonical(field, &mut self.scratch));
+                append_text(texts, raw, null)
+            }
+            Builder::Bool(bools) => {
+                let value = field.as_bool();
+                bools.append_option(value);
+                fits(value.is_some(), null)
+            }
+            Builder::Int64(ints) => {
+                let value = field.as_number().and_then(jird::Number::as_i64);
+                ints.append_option(value);
+                fits(value.is_some(), null)
+            }
+            Builder::UInt64(ints) => {
+                let value = field.as_number().and_then(jird::Number::as_u64);
+                ints.append_option(value);
+                fits(value.is_some(), null)
+            }
+            Builder::Decimal(ints) => {
+                let value = field.as_number().and_then(jird::Number::to_decimal38);
+                ints.append_option(value);
+                fits(value.is_some(), null)
+            }
+            Builder::Float64(floats) => {
+                let value = field.as_number().and_then(jird::Number::to_f64);
+                floats.append_option(value);
+                fits(value.is_some(), null)
+            }
+        }
+    }
+
+    /// Bytes of text held so far.
+    pub fn text_bytes(&self) -> usize {
+        match &self.kind {
+            Builder::Text(texts) | Builder::Json(texts) | Builder::Plain(texts) | Builder::Key(texts) => {
+                texts.values_slice().len()
+            }
+            _ => 0,
+        }
+    }
+
+    /// The array of what was appended; the builder starts anew.
+    pub fn finish(&mut self) -> ArrayRef {
+        match &mut self.kind {
+            Builder::Bool(builder) => Arc::new(builder.finish()),
+            Builder::Int64(builder) => Arc::new(builder.finish()),
+            Builder::UInt64(builder) => Arc::new(builder.finish()),
+            Builder::Decimal(builder) => Arc::new(builder.finish()),
+            Builder::Float64(builder) => Arc::new(builder.finish()),
+            Builder::Text(builder) | Builder::Json(builder) | Builder::Plain(builder) | Builder::Key(builder) => {
+                Arc::new(builder.finish())
+            }
+        }
+    }
+}
+
+#[inline]
+fn append_text(texts: &mut StringBuilder, text: Option<&str>, null: bool) -> Result<(), Unfit> {
+    if let Some(text) = text {
+        texts.append_value(text);
+        Ok(())
+    } else {
+        texts.append_null();
+        fits(null, null)
+    }
+}
+
+#[inline]
+fn fits(is_value: bool, null: bool) -> Result<(), Unfit> {
+    if is_value || null { Ok(()) } else { Err(Unfit) }
+}
+
+/// The text that all values equal to this one share.
+fn canonical<'s>(field: Field<'s>, scratch: &'s mut String) -> &'s str {
+    match field.kind() {
+        Some(Kind::Number) => match field.as_number() {
+            Some(number) => {
+                scratch.clear();
+                number.normalize(scratch);
+                scratch
+            }
+            None => field.raw(),
+        },
+        Some(Kind::String) if field.raw().contains('\\') => {
+            let content = field.as_str().unwrap_or_default();
+            scratch.clear();
+            write_string(&content, scratch);
+            scratch
+        }
+        _ => field.raw(),
+    }
+}
+
+/// Appends `content` as a JSON string, escaping only what RFC 8259 §7 demands.
+fn write_string(content: &str, out: &mut String) {
+    use core::fmt::Write;
+    out.push('"');
+    for char in content.chars() {
+        match char {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\0'..='\x1f' => {
+                let written = write!(out, "\\u{:04x}", char as u32);
+                debug_assert!(written.is_ok(), "a String takes everything");
+            }
+            _ => out.push(char),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Array, AsArray};
+
+    fn built(mut builder: ColumnBuilder, values: &[&str]) -> Vec<Option<String>> {
+        for value in values {
+            builder.append(Field::from_raw(value)).unwrap();
+        }
+        builder.finish().as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn a_plain_column_tells_null_from_missing_and_copies_the_rest() {
+        let values = ["", "null", "1.0", r#""a\/b""#];
+        let expected = [None, Some("null"), Some("1.0"), Some(r#""a\/b""#)].map(|text| text.map(str::to_owned));
+        assert_eq!(built(ColumnBuilder::plain(), &values), expected);
+    }
+
+    #[test]
+    fn equal_values_have_equal_keys() {
+        let values = ["1", "1.0", "10e-1", r#""a/b""#, r#""a\/b""#, "null", ""];
+        let expected = [Some("1"), Some("1"), Some("1"), Some(r#""a/b""#), Some(r#""a/b""#), None, None];
+        assert_eq!(built(ColumnBuilder::key(), &values), expected.map(|text| text.map(str::to_owned)));
+    }
+
+    #[test]
+    fn what_the_type_cannot_hold_is_told() {
+        let mut builder = ColumnBuilder::new(ColumnType::Int64);
+        assert_eq!(builder.append(Field::from_raw("1")), Ok(()));
+        assert_eq!(builder.append(Field::from_raw("1.5")), Err(Unfit));
+        assert_eq!(builder.append(Field::from_raw("null")), Ok(()));
+        let array = builder.finish();
+        assert_eq!((array.len(), array.null_count()), (3, 2));
+    }
+
+    #[test]
+    fn big_integers_are_exact() {
+        let mut builder = ColumnBuilder::new(ColumnType::Decimal);
+        builder.append(Field::from_raw("99999999999999999999999999999999999999")).unwrap();
+        let array = builder.finish();
+        let values = array.as_primitive::<arrow::datatypes::Decimal128Type>();
+        assert_eq!(values.value(0), 99_999_999_999_999_999_999_999_999_999_999_999_999);
+    }
+}

@@ -1,0 +1,95 @@
+//! What can go wrong with a query.
+
+use core::fmt;
+use datafusion::error::DataFusionError;
+use std::io;
+use std::path::Path;
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The SQL cannot be understood or planned.
+    Sql,
+    /// A file cannot be read.
+    Input,
+    /// A record is not JSON, or not what was asked for.
+    Record,
+    /// The SQL asks something of the data that the data does not allow.
+    Data,
+    /// The result cannot be written.
+    Output,
+    /// Nobody reads the result any more.
+    BrokenPipe,
+}
+
+/// Why a query failed. `Display` gives one line, for a bad record followed by the place in its line.
+#[derive(Clone, Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+}
+
+impl Error {
+    /// Whose fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    pub(crate) fn sql(message: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Sql, message: message.into() }
+    }
+
+    pub(crate) fn data(message: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Data, message: message.into() }
+    }
+
+    pub(crate) fn record(message: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Record, message: message.into() }
+    }
+
+    pub(crate) fn input(path: &Path, error: &io::Error) -> Self {
+        Self { kind: ErrorKind::Input, message: format!("{}: {}", path.display(), words(error)) }
+    }
+
+    pub(crate) fn output(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self { kind: ErrorKind::BrokenPipe, message: words(error) },
+            _ => Self { kind: ErrorKind::Output, message: format!("cannot write the result: {}", words(error)) },
+        }
+    }
+
+    /// An error of DataFusion's, or one of ours that went through it.
+    pub(crate) fn of(error: &DataFusionError) -> Self {
+        match error.find_root() {
+            DataFusionError::External(inner) => match inner.downcast_ref::<Self>() {
+                Some(ours) => ours.clone(),
+                None => Self::sql(inner.to_string()),
+            },
+            root => Self::sql(root.strip_backtrace()),
+        }
+    }
+}
+
+/// The system's words without its number.
+pub(crate) fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}
+
+impl From<Error> for DataFusionError {
+    fn from(error: Error) -> Self {
+        Self::External(error.into())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

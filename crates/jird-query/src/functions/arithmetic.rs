@@ -1,0 +1,124 @@
+//! Integers that never wrap: DataFusion's `+`, `-`, `*` and `sum` would, silently.
+
+use crate::error::Error;
+use arrow::array::ArrayRef;
+use arrow::compute::kernels::numeric;
+use arrow::datatypes::DataType;
+use arrow_cast::cast;
+use datafusion::common::DFSchema;
+use datafusion::error::Result;
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::{
+    ColumnarValue, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+use jird_formats::ColumnType;
+
+/// The function around the argument of `sum`.
+pub(crate) const SUM_ARGUMENT: &str = "sum_argument";
+
+/// Makes integers decimals of 38 digits, so that their sum cannot overflow; leaves everything else.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SumArgument(Signature);
+
+impl SumArgument {
+    pub(crate) fn new() -> Self {
+        Self(Signature::any(1, Volatility::Immutable))
+    }
+}
+
+impl ScalarUDFImpl for SumArgument {
+    fn name(&self) -> &'static str {
+        SUM_ARGUMENT
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        Ok(if types[0].is_integer() { ColumnType::Decimal.data_type() } else { types[0].clone() })
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let array = args.args[0].to_array(args.number_rows)?;
+        Ok(ColumnarValue::Array(cast(&array, args.return_field.data_type())?))
+    }
+}
+
+/// Plans `+`, `-` and `*` of integers of one type as [`Checked`].
+#[derive(Debug)]
+pub(crate) struct CheckedPlanner;
+
+impl ExprPlanner for CheckedPlanner {
+    fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        let operation = match expr.op {
+            BinaryOperator::Plus => Operation::Add,
+            BinaryOperator::Minus => Operation::Subtract,
+            BinaryOperator::Multiply => Operation::Multiply,
+            _ => return Ok(PlannerResult::Original(expr)),
+        };
+        let (left, right) = (expr.left.get_type(schema)?, expr.right.get_type(schema)?);
+        if left != right || !matches!(left, DataType::Int64 | DataType::UInt64) {
+            return Ok(PlannerResult::Original(expr));
+        }
+        let function = ScalarUDF::from(Checked::new(operation));
+        Ok(PlannerResult::Planned(function.call(vec![expr.left, expr.right])))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Operation {
+    Add,
+    Subtract,
+    Multiply,
+}
+
+/// Arithmetic on integers that is an error where it overflows.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Checked {
+    operation: Operation,
+    signature: Signature,
+}
+
+impl Checked {
+    fn new(operation: Operation) -> Self {
+        Self { operation, signature: Signature::any(2, Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for Checked {
+    fn name(&self) -> &'static str {
+        match self.operation {
+            Operation::Add => "+",
+            Operation::Subtract => "-",
+            Operation::Multiply => "*",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        Ok(types[0].clone())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let (left, right) = (&arrays[0], &arrays[1]);
+        let result: std::result::Result<ArrayRef, _> = match self.operation {
+            Operation::Add => numeric::add(left, right),
+            Operation::Subtract => numeric::sub(left, right),
+            Operation::Multiply => numeric::mul(left, right),
+        };
+        let result = result.map_err(|_| {
+            let name = self.name();
+            Error::data(format!(
+                "`{name}` of integers gives more than {} holds: cast one side to decimal(38, 0)",
+                if *left.data_type() == DataType::Int64 { "i64" } else { "u64" }
+            ))
+        })?;
+        Ok(ColumnarValue::Array(result))
+    }
+}

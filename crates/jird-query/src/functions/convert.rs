@@ -1,0 +1,56 @@
+//! `number(x)` and `text(x)`: a field as a number or a text, whatever else stands in other records.
+
+use arrow::array::{ArrayRef, AsArray, Float64Array, StringArray};
+use arrow::datatypes::DataType;
+use arrow_cast::cast;
+use datafusion::error::Result;
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use jird::{Field, Number};
+use std::sync::Arc;
+
+/// Either function. The argument is a column of JSON text.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Convert {
+    to_number: bool,
+    signature: Signature,
+}
+
+impl Convert {
+    /// `number(x)`: the nearest `f64`; NULL for what is no number, or beyond `f64`.
+    pub(crate) fn number() -> Self {
+        Self { to_number: true, signature: Signature::any(1, Volatility::Immutable) }
+    }
+
+    /// `text(x)`: a string's content; of anything else the JSON text as it stands.
+    pub(crate) fn text() -> Self {
+        Self { to_number: false, signature: Signature::any(1, Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for Convert {
+    fn name(&self) -> &'static str {
+        if self.to_number { "number" } else { "text" }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(if self.to_number { DataType::Float64 } else { DataType::Utf8 })
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let texts = cast(&arrays[0], &DataType::Utf8)?;
+        let texts = texts.as_string::<i32>().iter();
+        let array: ArrayRef = if self.to_number {
+            let number = |text: &str| Field::from_raw(text).as_number().and_then(Number::to_f64);
+            Arc::new(texts.map(|text| text.and_then(number)).collect::<Float64Array>())
+        } else {
+            let content = |text| Field::from_raw(text).as_str().unwrap_or(text.into());
+            Arc::new(texts.map(|text: Option<&str>| text.map(content)).collect::<StringArray>())
+        };
+        Ok(ColumnarValue::Array(array))
+    }
+}

@@ -1,0 +1,20 @@
+//! Functions of ours that DataFusion calls.
+
+mod arithmetic;
+mod convert;
+mod json_type;
+mod predicate;
+mod time_bucket;
+
+pub(crate) use arithmetic::{CheckedPlanner, SUM_ARGUMENT};
+pub(crate) use predicate::PredicateUdf;
+
+use datafusion::logical_expr::ScalarUDF;
+
+/// All but the predicates, which are made for each query.
+pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
+    let mut functions = vec![json_type::JsonType::new().into(), time_bucket::TimeBucket::new().into()];
+    functions.extend([convert::Convert::number().into(), convert::Convert::text().into()]);
+    functions.push(arithmetic::SumArgument::new().into());
+    functions
+}

@@ -1,0 +1,115 @@
+//! A predicate of the engine as a function of DataFusion's. Where the scan cannot take it in, it is evaluated here, by the
+//! same code.
+
+use crate::sql::Leaf;
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray};
+use arrow::datatypes::{DataType, FieldRef};
+use arrow_cast::cast;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use datafusion::error::Result;
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use jird::{Field, Mismatches, Predicate};
+use jird_formats::ColumnType;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// One predicate as a function of its columns.
+#[derive(Debug)]
+pub(crate) struct PredicateUdf {
+    leaf: Arc<Leaf>,
+    signature: Signature,
+    mismatches: Arc<AtomicU64>,
+}
+
+impl PredicateUdf {
+    /// `mismatches` counts the comparisons that are unknown because the kinds differ.
+    pub(crate) fn new(leaf: Arc<Leaf>, mismatches: Arc<AtomicU64>) -> Self {
+        Self { leaf, signature: Signature::variadic_any(Volatility::Immutable), mismatches }
+    }
+
+    pub(crate) fn predicate(&self) -> &Predicate {
+        &self.leaf.predicate
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.leaf.text
+    }
+}
+
+impl PartialEq for PredicateUdf {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.leaf, &other.leaf)
+    }
+}
+
+impl Eq for PredicateUdf {}
+
+impl Hash for PredicateUdf {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.leaf.name.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for PredicateUdf {
+    fn name(&self) -> &str {
+        &self.leaf.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Boolean)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let texts = arrays
+            .iter()
+            .zip(&args.arg_fields)
+            .map(|(array, field)| json_texts(array, field))
+            .collect::<Result<Vec<_>>>()?;
+        let mut mismatches = Mismatches::default();
+        let mut fields = vec![Field::MISSING; texts.len()];
+        let decide = |row: usize| {
+            for (field, texts) in fields.iter_mut().zip(&texts) {
+                *field = if texts.is_null(row) { Field::MISSING } else { Field::from_raw(texts.value(row)) };
+            }
+            self.leaf.predicate.eval(&fields, &mut mismatches)
+        };
+        let decided: BooleanArray = (0..args.number_rows).map(decide).collect();
+        self.mismatches.fetch_add(mismatches.kinds, Relaxed);
+        Ok(ColumnarValue::Array(Arc::new(decided)))
+    }
+}
+
+/// A column as JSON texts, whatever it is.
+fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
+    if array.data_type() == &DataType::Utf8 && (ColumnType::is_json(field) || is_ours(field)) {
+        return Ok(array.as_string::<i32>().clone());
+    }
+    if matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+        let texts = cast(array, &DataType::Utf8)?;
+        let quote = |text: &str| {
+            let mut out = Vec::with_capacity(text.len() + 2);
+            crate::output::write_string(text, &mut out);
+            String::from_utf8_lossy(&out).into_owned()
+        };
+        return Ok(texts.as_string::<i32>().iter().map(|text| text.map(quote)).collect());
+    }
+    let options = FormatOptions::default();
+    let formatter = ArrayFormatter::try_new(array, &options)?;
+    let bare = array.data_type().is_numeric() || array.data_type() == &DataType::Boolean;
+    let text = |row: usize| {
+        (!array.is_null(row))
+            .then(|| if bare { formatter.value(row).to_string() } else { format!("\"{}\"", formatter.value(row)) })
+    };
+    Ok((0..array.len()).map(text).collect())
+}
+
+/// Raw and canonical columns hold JSON text by their name, should the mark be lost on the way.
+fn is_ours(field: &FieldRef) -> bool {
+    ["raw:", "json:", "key:"].iter().any(|prefix| field.name().starts_with(prefix))
+}

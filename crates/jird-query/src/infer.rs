@@ -1,0 +1,181 @@
+//! The types of the fields that a query computes with, from all records, before planning.
+
+use crate::error::Error;
+use crate::input::Input;
+use crate::scan::{Chunks, ScanOptions};
+use crate::sql::{NeedKind, SourceUse};
+use jird::{Path, Projection, Record, RecordBuffer};
+use jird_formats::{Accumulator, ColumnType};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// What is known of a source's fields.
+#[derive(Debug, Default)]
+pub(crate) struct Types {
+    /// The fields that were looked at.
+    pub(crate) fields: Vec<(Path, Accumulator)>,
+    /// Whether the input could not be looked at.
+    pub(crate) unknown: bool,
+}
+
+impl Types {
+    /// Looks at every record, if anything that the query does with a field depends on its type.
+    pub(crate) fn infer(input: &Input, source: &SourceUse, options: &ScanOptions) -> Result<Self, Error> {
+        let mut paths: Vec<Path> = Vec::new();
+        for need in &source.needs {
+            if !paths.contains(&need.path) {
+                paths.push(need.path.clone());
+            }
+        }
+        if paths.is_empty() {
+            return Ok(Self::default());
+        }
+        if !input.is_rereadable() {
+            return Ok(Self { fields: Vec::new(), unknown: true });
+        }
+        let mut all = vec![Accumulator::default(); paths.len()];
+        Chunks::new(input, options.chunk_bytes).visit(
+            options,
+            &Projection::new(&paths),
+            || vec![Accumulator::default(); paths.len()],
+            |fields, row, at| {
+                for (field, value) in fields.iter_mut().zip(row.fields()) {
+                    field.observe(*value, at);
+                }
+            },
+            |fields| {
+                all.iter_mut().zip(&fields).for_each(|(all, field)| all.merge(field));
+                ControlFlow::Continue(())
+            },
+        )?;
+        Ok(Self { fields: paths.into_iter().zip(all).collect(), unknown: false })
+    }
+
+    /// What was seen of a field, if it was looked at.
+    pub(crate) fn of(&self, path: &Path) -> Option<&Accumulator> {
+        self.fields.iter().find(|(other, _)| other == path).map(|(_, seen)| seen)
+    }
+
+    /// The type of a field's column. A field that has no value anywhere is what is done with it.
+    pub(crate) fn column_type(&self, path: &Path, source: &SourceUse) -> ColumnType {
+        let Some(seen) = self.of(path) else { return ColumnType::Json };
+        let text = source.needs.iter().any(|need| need.path == *path && need.kind == NeedKind::Value { text: true });
+        seen.column_type().unwrap_or(if text { ColumnType::Text } else { ColumnType::Int64 })
+    }
+
+    /// Refuses what cannot be done with a mixed column, or with one whose type is not known.
+    pub(crate) fn check(&self, input: &Input, source: &SourceUse) -> Result<(), Error> {
+        for need in source.needs.iter().filter(|need| matches!(need.kind, NeedKind::Value { .. })) {
+            let remedy = format!(
+                "It can be printed, compared, matched, counted and grouped by as it is; to compute with it, use number({0}), \
+                 which is null for all else, or text({0})",
+                need.written
+            );
+            if self.unknown {
+                return Err(Error::data(format!(
+                    "`{}` has no type: standard input and pipes cannot be read twice. {remedy}, or name a file",
+                    need.written
+                )));
+            }
+            let Some(seen) = self.of(&need.path) else { continue };
+            if seen.column_type() != Some(ColumnType::Json) {
+                continue;
+            }
+            let met: Vec<_> = seen
+                .met()
+                .into_iter()
+                .map(|(name, at)| match place(input, at) {
+                    Some(place) => format!("{name} (first at {place})"),
+                    None => name.to_owned(),
+                })
+                .collect();
+            return Err(Error::data(format!("`{}` is mixed: {}. {remedy}", need.written, met.join(", "))));
+        }
+        Ok(())
+    }
+
+    /// What was widened, in words.
+    pub(crate) fn widened(&self, input: &Input, source: &SourceUse) -> Vec<String> {
+        let mut words = Vec::new();
+        for (path, seen) in &self.fields {
+            let written = source.needs.iter().find(|need| need.path == *path).map_or("", |need| need.written.as_str());
+            for widening in seen.widenings() {
+                let place = place(input, widening.at).unwrap_or_default();
+                words.push(format!("{written}: {} to {} by {place}", widening.from, widening.to));
+            }
+        }
+        words
+    }
+}
+
+/// Keys in the order in which they were found.
+#[derive(Default)]
+struct Found {
+    order: Vec<String>,
+    known: HashSet<String>,
+    buffer: RecordBuffer,
+}
+
+/// The keys at the top of all records, in order of first appearance. A record that is no object has the key `value`.
+pub(crate) fn keys(input: &Input, options: &ScanOptions) -> Result<Vec<String>, Error> {
+    if !input.is_rereadable() {
+        return Err(Error::data(
+            "`*` needs all keys before the first row, and standard input cannot be read twice: name the columns, or a file",
+        ));
+    }
+    let mut all = Found::default();
+    Chunks::new(input, options.chunk_bytes).visit(
+        options,
+        &Projection::new(&[]),
+        Found::default,
+        |found, row, _| {
+            let Found { order, known, buffer } = found;
+            let mut add = |key: &str| {
+                if !known.contains(key) {
+                    known.insert(key.to_owned());
+                    order.push(key.to_owned());
+                }
+            };
+            if !row.text().starts_with(b"{") {
+                return add("value");
+            }
+            for (key, _) in Record::scan_trusted(row.text(), buffer).entries() {
+                if let Some(key) = key.as_str() {
+                    add(&key);
+                }
+            }
+        },
+        |found| {
+            for key in found.order {
+                if all.known.insert(key.clone()) {
+                    all.order.push(key);
+                }
+            }
+            ControlFlow::Continue(())
+        },
+    )?;
+    Ok(all.order)
+}
+
+/// Whether any record has a field at `path`.
+pub(crate) fn occurs(input: &Input, path: &Path, options: &ScanOptions) -> Result<bool, Error> {
+    let mut occurs = false;
+    Chunks::new(input, options.chunk_bytes).visit(
+        options,
+        &Projection::new(std::slice::from_ref(path)),
+        || false,
+        |found, row, _| *found |= row.field(0).kind().is_some(),
+        |found| {
+            occurs |= found;
+            if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        },
+    )?;
+    Ok(occurs)
+}
+
+/// File and line of a byte of the input.
+fn place(input: &Input, at: u64) -> Option<String> {
+    let (file, offset) = input.at(at)?;
+    let line = file.line_at(offset).ok()?;
+    Some(format!("{}:{line}", file.path.display()))
+}

@@ -1,0 +1,170 @@
+//! The text of one value.
+
+use super::Column;
+use crate::sql::OutputKind;
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, UInt64Array,
+};
+use arrow::datatypes::{DataType, FieldRef, Float64Type, Int64Type, UInt64Type};
+use arrow::error::ArrowError;
+use arrow_cast::cast;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use jird::Field;
+use jird_formats::ColumnType;
+use std::io::Write;
+
+/// One column of a batch, ready to be printed.
+pub(super) enum Cells<'a> {
+    /// JSON text as it stands.
+    Json(&'a StringArray),
+    Bool(&'a BooleanArray),
+    Int(&'a Int64Array),
+    Unsigned(&'a UInt64Array),
+    Float(&'a Float64Array),
+    Text(&'a StringArray),
+    /// Lists: JSON arrays of what is in them.
+    List(&'a ListArray, FieldRef),
+    /// Numbers that their formatter writes as JSON does.
+    Bare(&'a dyn Array, ArrayFormatter<'a>),
+    /// Everything else, as texts.
+    Other(&'a dyn Array, ArrayFormatter<'a>),
+}
+
+/// How computed values are formatted.
+const OPTIONS: FormatOptions<'static> = FormatOptions::new();
+
+/// Brings a column of whatever Arrow type to one that [`Cells`] knows.
+pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let target = match array.data_type() {
+        DataType::Int8 | DataType::Int16 | DataType::Int32 => DataType::Int64,
+        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => DataType::UInt64,
+        DataType::Float16 | DataType::Float32 => DataType::Float64,
+        DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => DataType::Utf8,
+        DataType::Dictionary(_, value) => (**value).clone(),
+        _ => return Ok(std::sync::Arc::clone(array)),
+    };
+    cast(array, &target)
+}
+
+impl<'a> Cells<'a> {
+    /// A column that went through [`known`].
+    pub(super) fn new(column: &Column, field: &FieldRef, array: &'a ArrayRef) -> Result<Self, ArrowError> {
+        match column.kind {
+            OutputKind::Computed => Self::computed(field, array),
+            _ => Ok(Self::Json(array.as_string())),
+        }
+    }
+
+    fn computed(field: &FieldRef, array: &'a ArrayRef) -> Result<Self, ArrowError> {
+        Ok(match array.data_type() {
+            DataType::Boolean => Self::Bool(array.as_boolean()),
+            DataType::Int64 => Self::Int(array.as_primitive::<Int64Type>()),
+            DataType::UInt64 => Self::Unsigned(array.as_primitive::<UInt64Type>()),
+            DataType::Float64 => Self::Float(array.as_primitive::<Float64Type>()),
+            DataType::Utf8 if ColumnType::is_json(field) => Self::Json(array.as_string()),
+            DataType::Utf8 => Self::Text(array.as_string()),
+            DataType::List(inner) => Self::List(array.as_list(), inner.clone()),
+            DataType::Decimal128(..) | DataType::Decimal256(..) => {
+                Self::Bare(array, ArrayFormatter::try_new(array, &OPTIONS)?)
+            }
+            _ => Self::Other(array, ArrayFormatter::try_new(array, &OPTIONS)?),
+        })
+    }
+
+    /// Whether there is nothing.
+    #[inline]
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        match self {
+            Self::Json(array) | Self::Text(array) => array.is_null(row),
+            Self::Bool(array) => array.is_null(row),
+            Self::Int(array) => array.is_null(row),
+            Self::Unsigned(array) => array.is_null(row),
+            Self::Float(array) => array.is_null(row),
+            Self::List(array, _) => array.is_null(row),
+            Self::Bare(array, _) | Self::Other(array, _) => array.is_null(row),
+        }
+    }
+
+    /// Appends the JSON of a value that is not null.
+    #[inline]
+    pub(super) fn json(&self, row: usize, out: &mut Vec<u8>) -> Result<(), ArrowError> {
+        match self {
+            Self::Json(array) => out.extend_from_slice(array.value(row).as_bytes()),
+            Self::Text(array) => write_string(array.value(row), out),
+            Self::Float(array) if !array.value(row).is_finite() => out.extend_from_slice(b"null"),
+            Self::List(array, inner) => {
+                let values = known(&array.value(row))?;
+                let cells = Cells::computed(inner, &values)?;
+                out.push(b'[');
+                for index in 0..values.len() {
+                    if index > 0 {
+                        out.push(b',');
+                    }
+                    if cells.is_null(index) { out.extend_from_slice(b"null") } else { cells.json(index, out)? }
+                }
+                out.push(b']');
+            }
+            Self::Other(_, formatter) => write_string(&formatter.value(row).to_string(), out),
+            _ => self.bare(row, out)?,
+        }
+        Ok(())
+    }
+
+    /// Appends a value as people write it: texts without quotes, nothing for null.
+    pub(super) fn plain(&self, row: usize, is_text: bool, out: &mut Vec<u8>) -> Result<(), ArrowError> {
+        if self.is_null(row) {
+            return Ok(());
+        }
+        match self {
+            Self::Json(array) if array.value(row) == "null" => {}
+            Self::Json(array) if is_text => match Field::from_raw(array.value(row)).as_str() {
+                Some(content) => out.extend_from_slice(content.as_bytes()),
+                None => out.extend_from_slice(array.value(row).as_bytes()),
+            },
+            Self::Text(array) => out.extend_from_slice(array.value(row).as_bytes()),
+            Self::Other(..) | Self::Float(_) => self.bare(row, out)?,
+            _ => self.json(row, out)?,
+        }
+        Ok(())
+    }
+
+    fn bare(&self, row: usize, out: &mut Vec<u8>) -> Result<(), ArrowError> {
+        match self {
+            Self::Bool(array) => write!(out, "{}", array.value(row)),
+            Self::Int(array) => write!(out, "{}", array.value(row)),
+            Self::Unsigned(array) => write!(out, "{}", array.value(row)),
+            // The shortest text that reads back as the same value.
+            Self::Float(array) => write!(out, "{:?}", array.value(row)),
+            Self::Bare(_, formatter) | Self::Other(_, formatter) => write!(out, "{}", formatter.value(row)),
+            Self::Json(_) | Self::Text(_) | Self::List(..) => Ok(()),
+        }
+        .map_err(|error| ArrowError::IoError(error.to_string(), error))
+    }
+}
+
+/// Appends a text as a JSON string, escaping what RFC 8259 §7 demands and nothing else.
+pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        out.extend_from_slice(&bytes[from..at]);
+        from = at + 1;
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            _ => {
+                out.extend_from_slice(b"\\u00");
+                out.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+            }
+        }
+    }
+    out.extend_from_slice(&bytes[from..]);
+    out.push(b'"');
+}

@@ -1,0 +1,104 @@
+//! JSON objects, one a line or in one array.
+
+use super::cell::{Cells, known, write_string};
+use super::{Column, WriteError, Writer};
+use crate::sql::OutputKind;
+use arrow::array::RecordBatch;
+
+/// Writes objects.
+pub(super) struct Json {
+    columns: Vec<Column>,
+    /// `"name":` of each column.
+    keys: Vec<Vec<u8>>,
+    array: bool,
+    any: bool,
+}
+
+impl Json {
+    /// One object a line.
+    pub(super) fn lines(columns: Vec<Column>) -> Self {
+        let key = |column: &Column| {
+            let mut key = Vec::new();
+            write_string(&column.name, &mut key);
+            key.push(b':');
+            key
+        };
+        let keys = columns.iter().map(key).collect();
+        Self { columns, keys, array: false, any: false }
+    }
+
+    /// All objects in one array.
+    pub(super) fn array(columns: Vec<Column>) -> Self {
+        Self { array: true, ..Self::lines(columns) }
+    }
+
+    fn separate(&mut self, out: &mut Vec<u8>) {
+        if self.array {
+            out.extend_from_slice(if self.any { b",\n" } else { b"[\n" });
+        }
+        self.any = true;
+    }
+
+    fn row(&self, cells: &[Cells<'_>], row: usize, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        out.push(b'{');
+        let empty = out.len();
+        for ((cells, column), key) in cells.iter().zip(&self.columns).zip(&self.keys) {
+            let is_null = cells.is_null(row);
+            if is_null && matches!(column.kind, OutputKind::Plain(_)) {
+                continue;
+            }
+            if out.len() > empty {
+                out.push(b',');
+            }
+            out.extend_from_slice(key);
+            if is_null {
+                out.extend_from_slice(b"null");
+            } else {
+                cells.json(row, out)?;
+            }
+        }
+        out.push(b'}');
+        Ok(())
+    }
+}
+
+impl Writer for Json {
+    fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        let arrays = batch.columns().iter().map(known).collect::<Result<Vec<_>, _>>()?;
+        let fields = batch.schema();
+        let cells = arrays
+            .iter()
+            .zip(&self.columns)
+            .zip(fields.fields())
+            .map(|((array, column), field)| Cells::new(column, field, array))
+            .collect::<Result<Vec<_>, _>>()?;
+        let record = matches!(self.columns.as_slice(), [Column { kind: OutputKind::Record, .. }]);
+        for row in 0..batch.num_rows() {
+            self.separate(out);
+            match &cells[..] {
+                [Cells::Json(records)] if record => {
+                    let text = records.value(row);
+                    if text.starts_with('{') {
+                        out.extend_from_slice(text.as_bytes());
+                    } else {
+                        out.extend_from_slice(b"{\"value\":");
+                        out.extend_from_slice(text.as_bytes());
+                        out.push(b'}');
+                    }
+                }
+                cells => self.row(cells, row, out)?,
+            }
+            if !self.array {
+                out.push(b'\n');
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
+        if self.array {
+            out.extend_from_slice(if self.any { b"\n]\n" } else { b"[]\n" });
+        }
+        Ok(())
+    }
+}

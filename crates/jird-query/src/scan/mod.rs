@@ -1,0 +1,22 @@
+//! The scan beneath DataFusion: files in, Arrow batches out.
+
+mod format;
+mod opener;
+mod pushdown;
+mod read;
+mod source;
+mod table;
+
+pub(crate) use read::Chunks;
+pub(crate) use source::{ColumnSpec, Shared, Tally};
+pub(crate) use table::Table;
+
+use jird::lines;
+
+/// How files are scanned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScanOptions {
+    pub(crate) lines: lines::Options,
+    pub(crate) threads: usize,
+    pub(crate) chunk_bytes: u64,
+}

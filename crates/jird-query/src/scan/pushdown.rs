@@ -1,0 +1,82 @@
+//! Which conditions the scan takes in: calls of our predicates over columns of JSON text, and what `and`, `or` and `not`
+//! make of them.
+
+use super::Shared;
+use crate::functions::PredicateUdf;
+use crate::sql::Rep;
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::expressions::{BinaryExpr, Column, NotExpr};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use jird::Predicate;
+use std::sync::Arc;
+
+/// The predicate that a condition is, its slots being columns of the table; `None` if it is any other condition.
+pub(super) fn predicate(expr: &Arc<dyn PhysicalExpr>, shared: &Shared) -> Option<Predicate> {
+    if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
+        let make = match binary.op() {
+            Operator::And => Predicate::And,
+            Operator::Or => Predicate::Or,
+            _ => return None,
+        };
+        return Some(make(vec![predicate(binary.left(), shared)?, predicate(binary.right(), shared)?]));
+    }
+    if let Some(not) = expr.downcast_ref::<NotExpr>() {
+        return Some(Predicate::Not(predicate(not.arg(), shared)?.into()));
+    }
+    let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
+    let udf = call.fun().inner().downcast_ref::<PredicateUdf>()?;
+    let columns = call.args().iter().map(|argument| {
+        let column = argument.downcast_ref::<Column>()?.index();
+        (shared.columns.get(column)?.rep == Rep::Raw).then_some(column)
+    });
+    let columns = columns.collect::<Option<Vec<_>>>()?;
+    Some(map_slots(udf.predicate(), &|slot| columns[slot]))
+}
+
+/// The predicates in a condition, as they were written.
+pub(super) fn texts(expr: &Arc<dyn PhysicalExpr>) -> Vec<String> {
+    let call = expr.downcast_ref::<ScalarFunctionExpr>();
+    match call.and_then(|call| call.fun().inner().downcast_ref::<PredicateUdf>()) {
+        Some(udf) => vec![udf.text().to_owned()],
+        None => expr.children().into_iter().flat_map(texts).collect(),
+    }
+}
+
+/// The same predicate over other slots.
+pub(super) fn map_slots(predicate: &Predicate, map: &impl Fn(usize) -> usize) -> Predicate {
+    let all = |parts: &[Predicate]| parts.iter().map(|part| map_slots(part, map)).collect();
+    match predicate {
+        Predicate::And(parts) => Predicate::And(all(parts)),
+        Predicate::Or(parts) => Predicate::Or(all(parts)),
+        Predicate::Not(inner) => Predicate::Not(map_slots(inner, map).into()),
+        Predicate::Compare { slot, op, literal } => {
+            Predicate::Compare { slot: map(*slot), op: *op, literal: literal.clone() }
+        }
+        Predicate::CompareSlots { left, op, right } => {
+            Predicate::CompareSlots { left: map(*left), op: *op, right: map(*right) }
+        }
+        Predicate::In { slot, list } => Predicate::In { slot: map(*slot), list: list.clone() },
+        Predicate::IsNull { slot } => Predicate::IsNull { slot: map(*slot) },
+        Predicate::Like { slot, pattern } => Predicate::Like { slot: map(*slot), pattern: pattern.clone() },
+        Predicate::Matches { slot, matcher } => Predicate::Matches { slot: map(*slot), matcher: matcher.clone() },
+        Predicate::Truth { slot } => Predicate::Truth { slot: map(*slot) },
+    }
+}
+
+/// Calls `visit` with every slot that a predicate looks at.
+pub(super) fn slots(predicate: &Predicate, visit: &mut impl FnMut(usize)) {
+    match predicate {
+        Predicate::And(parts) | Predicate::Or(parts) => parts.iter().for_each(|part| slots(part, visit)),
+        Predicate::Not(inner) => slots(inner, visit),
+        Predicate::CompareSlots { left, right, .. } => {
+            visit(*left);
+            visit(*right);
+        }
+        Predicate::Compare { slot, .. }
+        | Predicate::In { slot, .. }
+        | Predicate::IsNull { slot }
+        | Predicate::Like { slot, .. }
+        | Predicate::Matches { slot, .. }
+        | Predicate::Truth { slot } => visit(*slot),
+    }
+}

@@ -1,0 +1,192 @@
+//! The file source: what DataFusion asks of a scan, and what we answer.
+
+use super::opener::{NdjsonOpener, Plan};
+use super::{ScanOptions, pushdown};
+
+use crate::sql::Rep;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_plan::DisplayFormatType;
+use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion_datasource::TableSchema;
+use datafusion_datasource::file::FileSource;
+use datafusion_datasource::file_scan_config::FileScanConfig;
+use datafusion_datasource::file_stream::FileOpener;
+use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
+use jird::{Path, Predicate};
+use jird_formats::ColumnType;
+use object_store::ObjectStore;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
+
+/// A column of a table: a field in a representation.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnSpec {
+    pub(crate) path: Path,
+    pub(crate) rep: Rep,
+    /// The type, where the representation is inferred.
+    pub(crate) kind: ColumnType,
+}
+
+/// What all scans of a table share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) columns: Vec<ColumnSpec>,
+    pub(crate) options: ScanOptions,
+    /// Whether the scan keeps the input's order and spreads over threads by itself; else DataFusion cuts files into ranges.
+    pub(crate) ordered: AtomicBool,
+    pub(crate) is_stream: bool,
+    pub(crate) tally: Tally,
+}
+
+/// What the scans of a table have seen so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) records: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) mismatches: AtomicU64,
+    /// Whether a scan was stopped before its end.
+    pub(crate) stopped: AtomicBool,
+    /// Per column, whether a record that was handed out had its field.
+    pub(crate) seen: Vec<AtomicBool>,
+    /// The predicates that the scan took in, as written.
+    pub(crate) pushed: Mutex<Vec<String>>,
+    /// The paths that were read.
+    pub(crate) read: Mutex<Vec<String>>,
+}
+
+impl Tally {
+    /// Notes the predicates of a condition that the scan has taken in.
+    fn push(&self, filter: &Arc<dyn PhysicalExpr>) {
+        let mut pushed = self.pushed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for text in pushdown::texts(filter) {
+            if !pushed.contains(&text) {
+                pushed.push(text);
+            }
+        }
+    }
+}
+
+/// Our [`FileSource`].
+#[derive(Clone)]
+pub(crate) struct NdjsonSource {
+    shared: Arc<Shared>,
+    schema: TableSchema,
+    projection: SplitProjection,
+    /// Slots are columns of the table.
+    filter: Option<Predicate>,
+    filters: Vec<Arc<dyn PhysicalExpr>>,
+    batch_rows: usize,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl NdjsonSource {
+    pub(crate) fn new(shared: Arc<Shared>, schema: TableSchema) -> Self {
+        let projection = SplitProjection::unprojected(&schema);
+        let metrics = ExecutionPlanMetricsSet::new();
+        Self { shared, schema, projection, filter: None, filters: Vec::new(), batch_rows: 8192, metrics }
+    }
+}
+
+impl FileSource for NdjsonSource {
+    fn create_file_opener(
+        &self,
+        _store: Arc<dyn ObjectStore>,
+        _config: &FileScanConfig,
+        _partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
+        let schema = Arc::new(self.schema.file_schema().project(&self.projection.file_indices)?);
+        let columns = &self.projection.file_indices;
+        let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows);
+        let opener: Arc<dyn FileOpener> = Arc::new(NdjsonOpener::new(plan));
+        ProjectionOpener::try_new(self.projection.clone(), opener, self.schema.file_schema())
+    }
+
+    fn table_schema(&self) -> &TableSchema {
+        &self.schema
+    }
+
+    fn with_batch_size(&self, batch_rows: usize) -> Arc<dyn FileSource> {
+        Arc::new(Self { batch_rows, ..self.clone() })
+    }
+
+    fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        datafusion::physical_expr::utils::conjunction_opt(self.filters.iter().cloned())
+    }
+
+    fn projection(&self) -> Option<&ProjectionExprs> {
+        Some(&self.projection.source)
+    }
+
+    fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
+        let merged = self.projection.source.try_merge(projection)?;
+        let projection = SplitProjection::new(self.schema.file_schema(), &merged);
+        Ok(Some(Arc::new(Self { projection, ..self.clone() })))
+    }
+
+    fn try_pushdown_filters(
+        &self,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _config: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
+        let mut source = self.clone();
+        let mut answers = Vec::new();
+        for filter in filters {
+            let Some(predicate) = pushdown::predicate(&filter, &self.shared) else {
+                answers.push(PushedDown::No);
+                continue;
+            };
+            source.filter = Some(match source.filter.take() {
+                None => predicate,
+                Some(Predicate::And(mut all)) => {
+                    all.push(predicate);
+                    Predicate::And(all)
+                }
+                Some(other) => Predicate::And(vec![other, predicate]),
+            });
+            self.shared.tally.push(&filter);
+            source.filters.push(filter);
+            answers.push(PushedDown::Yes);
+        }
+        let pushed = answers.iter().any(|answer| matches!(answer, PushedDown::Yes));
+        let propagation = FilterPushdownPropagation::with_parent_pushdown_result(answers);
+        if !pushed {
+            return Ok(propagation);
+        }
+        Ok(propagation.with_updated_node(Arc::new(source)))
+    }
+
+    fn supports_repartitioning(&self) -> bool {
+        !self.shared.ordered.load(std::sync::atomic::Ordering::Relaxed) && !self.shared.is_stream
+    }
+
+    fn metrics(&self) -> &ExecutionPlanMetricsSet {
+        &self.metrics
+    }
+
+    fn file_type(&self) -> &'static str {
+        "ndjson"
+    }
+
+    fn fmt_extra(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.filters.iter().try_for_each(|filter| write!(f, ", filter={filter}"))
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        let projected = self.projection.source.iter().map(|projected| &projected.expr);
+        for expr in self.filters.iter().chain(projected) {
+            if f(expr)? == TreeNodeRecursion::Stop {
+                return Ok(TreeNodeRecursion::Stop);
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    }
+}

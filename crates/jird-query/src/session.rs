@@ -1,0 +1,101 @@
+//! The DataFusion session of a query.
+
+use crate::error::Error;
+use crate::functions::{CheckedPlanner, scalar_functions};
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::execution::FunctionRegistry;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::sync::Arc;
+
+/// The smallest range of a file that is worth a partition.
+const RANGE_BYTES_MIN: usize = 1 << 20;
+
+/// A session with our functions and without tables.
+pub(crate) fn session(batch_rows: usize, range_bytes_min: Option<usize>) -> Result<SessionContext, Error> {
+    let mut config = SessionConfig::new().with_batch_size(batch_rows).with_target_partitions(1);
+    let options = config.options_mut();
+    options.sql_parser.enable_ident_normalization = false;
+    options.sql_parser.map_string_types_to_utf8view = false;
+    options.optimizer.repartition_file_min_size = range_bytes_min.unwrap_or(RANGE_BYTES_MIN);
+    let mut state = SessionStateBuilder::new().with_config(config).with_default_features().build();
+    for function in scalar_functions() {
+        state.register_udf(Arc::new(function)).map_err(|error| Error::of(&error))?;
+    }
+    state.register_expr_planner(Arc::new(CheckedPlanner)).map_err(|error| Error::of(&error))?;
+    Ok(SessionContext::new_with_state(state))
+}
+
+/// Whether a function of this name is an aggregate.
+pub(crate) fn is_aggregate(state: &SessionState, name: &str) -> bool {
+    state.aggregate_functions().contains_key(name)
+}
+
+/// Whether a plan keeps the order of its input: it only scans one table, filters, projects and limits.
+pub(crate) fn keeps_order(plan: &LogicalPlan) -> bool {
+    let mut keeps = true;
+    let mut scans = 0;
+    let walked = plan.apply_with_subqueries(|node| {
+        match node {
+            LogicalPlan::TableScan(_) => scans += 1,
+            LogicalPlan::SubqueryAlias(_)
+            | LogicalPlan::Filter(_)
+            | LogicalPlan::Projection(_)
+            | LogicalPlan::Limit(_) => {}
+            _ => keeps = false,
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    walked.is_ok() && keeps && scans <= 1
+}
+
+/// How often a plan scans a table.
+pub(crate) fn scans(plan: &LogicalPlan, table: &str) -> usize {
+    let mut scans = 0;
+    let walked = plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node
+            && scan.table_name.table() == table
+        {
+            scans += 1;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    debug_assert!(walked.is_ok(), "the visitor never fails");
+    scans
+}
+
+/// Refuses comparisons of a computed text with a computed number, which DataFusion would make by casting the text.
+pub(crate) fn check_comparisons(plan: &LogicalPlan) -> datafusion::error::Result<()> {
+    plan.apply_with_subqueries(|node| {
+        let mut schema = DFSchema::empty();
+        for input in node.inputs() {
+            schema.merge(input.schema());
+        }
+        for expr in node.expressions() {
+            expr.apply(|expr| {
+                let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else {
+                    return Ok(TreeNodeRecursion::Continue);
+                };
+                // A side whose type cannot be told, such as another query's column, is left to DataFusion.
+                if let (true, Ok(left_type), Ok(right_type)) =
+                    (is_comparison(*op), left.get_type(&schema), right.get_type(&schema))
+                    && (left_type.is_string() && right_type.is_numeric()
+                        || left_type.is_numeric() && right_type.is_string())
+                {
+                    let message =
+                        "a computed text is compared with a number: use number() on a field, or cast one side";
+                    return Err(Error::sql(message).into());
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })?;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })
+    .map(|_| ())
+}
+
+fn is_comparison(op: Operator) -> bool {
+    matches!(op, Operator::Eq | Operator::NotEq | Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
+}

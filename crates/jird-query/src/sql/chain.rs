@@ -1,0 +1,61 @@
+//! Names with dots and subscripts: `a`, `a.b`, `a['b']`, `a[0]`, `"a.b"`.
+
+use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, FunctionArguments, Ident, Subscript, Value};
+use jird::Path;
+
+/// One part of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Name(String),
+    Index(usize),
+}
+
+/// The parts of an expression that is a name; `None` if it is anything else.
+pub(crate) fn chain(expr: &Expr) -> Option<Vec<Part>> {
+    match expr {
+        Expr::Nested(inner) => chain(inner),
+        Expr::Identifier(ident) => Some(vec![name(ident)]),
+        Expr::CompoundIdentifier(idents) => Some(idents.iter().map(name).collect()),
+        // To the parser this one is a function of standard SQL; in records it is a key.
+        Expr::Function(function) if matches!(function.args, FunctionArguments::None) => {
+            let name = function.name.to_string();
+            name.eq_ignore_ascii_case("user").then_some(vec![Part::Name(name)])
+        }
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let mut parts = chain(root)?;
+            for access in access_chain {
+                match access {
+                    AccessExpr::Dot(part) => parts.extend(chain(part)?),
+                    AccessExpr::Subscript(Subscript::Index { index }) => parts.push(subscript(index)?),
+                    AccessExpr::Subscript(Subscript::Slice { .. }) => return None,
+                }
+            }
+            Some(parts)
+        }
+        _ => None,
+    }
+}
+
+/// The path that the parts lead along.
+pub(crate) fn path(parts: &[Part]) -> Path {
+    parts.iter().fold(Path::root(), |path, part| match part {
+        Part::Name(name) => path.key(name.as_str()),
+        Part::Index(index) => path.index(*index),
+    })
+}
+
+fn name(ident: &Ident) -> Part {
+    Part::Name(ident.value.clone())
+}
+
+fn subscript(index: &Expr) -> Option<Part> {
+    match index {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(key) | Value::DoubleQuotedString(key) => Some(Part::Name(key.clone())),
+            Value::Number(digits, _) => digits.parse().ok().map(Part::Index),
+            _ => None,
+        },
+        Expr::Identifier(ident) if ident.quote_style.is_some() => Some(name(ident)),
+        _ => None,
+    }
+}

@@ -1,0 +1,207 @@
+//! `from` and joins.
+
+use super::expr::quoted;
+use super::scope::{Columns, Derived, Relation};
+use super::select::{Emit, Rewriter};
+use super::uses::{Rep, STREAM, SourceUse};
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, SetExpr,
+    TableAlias, TableFactor, TableWithJoins,
+};
+use std::rc::Rc;
+
+impl Rewriter<'_> {
+    /// Adds the tables of a `from` to the innermost scope, and rewrites the conditions of its joins.
+    pub(crate) fn from(&mut self, from: &mut [TableWithJoins]) -> Result<(), Error> {
+        for table in from {
+            self.table(&mut table.relation)?;
+            for join in &mut table.joins {
+                self.join(join)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `from stream`, for a `select` that has none.
+    pub(crate) fn stream() -> TableWithJoins {
+        let relation = TableFactor::Table {
+            name: ObjectName::from(vec![Ident::new(STREAM)]),
+            alias: None,
+            args: None,
+            with_hints: Vec::new(),
+            version: None,
+            with_ordinality: false,
+            partitions: Vec::new(),
+            json_path: None,
+            sample: None,
+            index_hints: Vec::new(),
+        };
+        TableWithJoins { relation, joins: Vec::new() }
+    }
+
+    fn table(&mut self, factor: &mut TableFactor) -> Result<(), Error> {
+        super::supported::table(factor)?;
+        match factor {
+            TableFactor::Table { name, alias, args: None, .. } => {
+                let (table, columns) = self.named(name)?;
+                *name = ObjectName::from(vec![quoted(&table)]);
+                let alias = alias.as_mut().map(|alias| quote(&mut alias.name));
+                self.add(alias.unwrap_or(table), columns)
+            }
+            TableFactor::Derived { lateral: false, subquery, alias, .. } => {
+                let (alias, columns) = self.derived(subquery, alias)?;
+                self.add(alias, Columns::These(columns))
+            }
+            TableFactor::NestedJoin { table_with_joins, alias: None } => {
+                self.table(&mut table_with_joins.relation)?;
+                table_with_joins.joins.iter_mut().try_for_each(|join| self.join(join))
+            }
+            other => Err(Error::sql(format!("`{other}` is not supported in from"))),
+        }
+    }
+
+    /// The table of that name, and its columns.
+    fn named(&mut self, name: &ObjectName) -> Result<(String, Columns), Error> {
+        let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
+            return Err(Error::sql(format!("there is no table {name}: a path is written in quotes, '{name}'")));
+        };
+        let table = ident.value.clone();
+        if let Some((_, columns)) = self.ctes.iter().rev().find(|(other, _)| *other == table) {
+            return Ok((table, Columns::These(Rc::clone(columns))));
+        }
+        if ident.quote_style.is_none() && table != STREAM {
+            return Err(Error::sql(format!(
+                "there is no table {table}: `{STREAM}` is all files of the command line, and a path is written in quotes, '{table}'"
+            )));
+        }
+        let source = self.source(&table);
+        Ok((table, Columns::Any(source)))
+    }
+
+    /// The number of the source that a table is.
+    fn source(&mut self, table: &str) -> usize {
+        if let Some(known) = self.sources.iter().position(|source| source.table == table) {
+            return known;
+        }
+        self.sources.push(SourceUse {
+            table: table.to_owned(),
+            columns: Vec::new(),
+            needs: Vec::new(),
+            named: Vec::new(),
+        });
+        self.sources.len() - 1
+    }
+
+    fn derived(
+        &mut self,
+        subquery: &mut Query,
+        alias: &mut Option<TableAlias>,
+    ) -> Result<(String, Rc<Vec<Derived>>), Error> {
+        self.subqueries += 1;
+        let alias = alias.get_or_insert_with(|| TableAlias {
+            explicit: true,
+            name: Ident::new(format!("subquery_{}", self.subqueries)),
+            columns: Vec::new(),
+            at: None,
+        });
+        self.names = take_names(alias, subquery);
+        // A subquery in `from` does not see the tables beside it.
+        let scopes = std::mem::take(&mut self.scopes);
+        let columns = self.query(subquery, Emit::All, false);
+        self.scopes = scopes;
+        Ok((quote(&mut alias.name), Rc::new(columns?)))
+    }
+
+    fn add(&mut self, alias: String, columns: Columns) -> Result<(), Error> {
+        let Some(scope) = self.scopes.last_mut() else { return Err(Error::sql("a table outside of a select")) };
+        if scope.relations.iter().any(|relation| relation.alias == alias) {
+            return Err(Error::sql(format!("two tables are called {alias}: give one another name, `from … as …`")));
+        }
+        scope.relations.push(Relation { alias, columns });
+        Ok(())
+    }
+
+    fn join(&mut self, join: &mut Join) -> Result<(), Error> {
+        let before = self.scopes.last().map_or(0, |scope| scope.relations.len());
+        self.table(&mut join.relation)?;
+        let (JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint)
+        | JoinOperator::CrossJoin(constraint)
+        | JoinOperator::Semi(constraint)
+        | JoinOperator::LeftSemi(constraint)
+        | JoinOperator::RightSemi(constraint)
+        | JoinOperator::Anti(constraint)
+        | JoinOperator::LeftAnti(constraint)
+        | JoinOperator::RightAnti(constraint)) = &mut join.join_operator
+        else {
+            return Err(Error::sql("this kind of join is not supported"));
+        };
+        if let JoinConstraint::Using(names) = constraint {
+            *constraint = JoinConstraint::On(self.using(&names.clone(), before)?);
+            return Ok(());
+        }
+        match constraint {
+            JoinConstraint::On(condition) => self.conjuncts(condition),
+            JoinConstraint::Natural => Err(Error::sql("natural joins need known columns: write `using (…)` or `on …`")),
+            _ => Ok(()),
+        }
+    }
+
+    /// `using (a, b)` as a condition; the names mean the left table's from here on.
+    fn using(&mut self, names: &[ObjectName], before: usize) -> Result<Expr, Error> {
+        let mut condition = None;
+        for name in names {
+            let name = match name.0.as_slice() {
+                [ObjectNamePart::Identifier(ident)] => ident.value.clone(),
+                _ => return Err(Error::sql(format!("`using ({name})` takes names of columns"))),
+            };
+            let relations: Vec<_> = match self.scopes.last() {
+                Some(scope) => scope.relations.iter().map(|relation| relation.alias.clone()).collect(),
+                None => Vec::new(),
+            };
+            let (Some(left), Some(right)) = (relations.first(), relations.get(before)) else {
+                return Err(Error::sql("`using` needs two tables"));
+            };
+            let mut side = |relation: &str| -> Result<Expr, Error> {
+                let expr = Expr::CompoundIdentifier(vec![quoted(relation), quoted(&name)]);
+                match self.field_at(&expr)? {
+                    Some(field) => Ok(self.column(&field, Rep::Key)),
+                    None => Ok(expr),
+                }
+            };
+            let equal = Expr::BinaryOp { left: side(left)?.into(), op: BinaryOperator::Eq, right: side(right)?.into() };
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.using.push((name, left.clone()));
+            }
+            condition = Some(match condition {
+                None => equal,
+                Some(all) => Expr::BinaryOp { left: Box::new(all), op: BinaryOperator::And, right: equal.into() },
+            });
+        }
+        condition.ok_or_else(|| Error::sql("`using ()` names nothing"))
+    }
+}
+
+/// Makes DataFusion take a name as it is.
+pub(crate) fn quote(name: &mut Ident) -> String {
+    *name = quoted(&name.value);
+    name.value.clone()
+}
+
+/// The names of `as t (a, b)`. Those of `values` are given by DataFusion, others by us.
+pub(crate) fn take_names(alias: &mut TableAlias, query: &Query) -> Option<Vec<String>> {
+    if alias.columns.is_empty() {
+        return None;
+    }
+    let names = alias.columns.iter_mut().map(|column| quote(&mut column.name)).collect();
+    if !matches!(*query.body, SetExpr::Values(_)) {
+        alias.columns.clear();
+    }
+    Some(names)
+}

@@ -1,0 +1,227 @@
+//! The columns of a `select`: `*` expanded, names given, each rewritten.
+
+use super::chain::{Part, chain};
+use super::expr::{Context, qualified, quoted};
+use super::names::{Names, column_name};
+use super::scope::{Columns, Derived, DerivedKind, FieldRef, Resolved};
+use super::select::{Emit, Rewriter};
+use super::supported;
+use super::uses::{NeedKind, Rep};
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{Expr, Select, SelectItem, SelectItemQualifiedWildcardKind, Value};
+use jird::Path;
+
+/// A column of a `select`, before it is rewritten.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) name: String,
+    pub(crate) alias: bool,
+    pub(crate) expr: ItemExpr,
+}
+
+#[derive(Debug)]
+pub(crate) enum ItemExpr {
+    Expr(Box<Expr>),
+    /// A field or a column that `*` stands for.
+    Resolved(Resolved),
+    /// The whole record.
+    Record(FieldRef),
+}
+
+impl Rewriter<'_> {
+    /// The columns of a `select`, `*` expanded, each with its name.
+    pub(crate) fn items(
+        &mut self,
+        select: &Select,
+        given: Option<&[String]>,
+        emit: Emit,
+    ) -> Result<Vec<Item>, Error> {
+        let mut items = Vec::new();
+        let alone = select.projection.len() == 1;
+        for item in &select.projection {
+            match item {
+                SelectItem::UnnamedExpr(expr) => items.push((None, ItemExpr::Expr(expr.clone().into()))),
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    items.push((Some(alias.value.clone()), ItemExpr::Expr(expr.clone().into())));
+                }
+                SelectItem::Wildcard(options) => {
+                    supported::wildcard(options)?;
+                    items.extend(self.wildcard(None, alone && emit == Emit::Output)?);
+                }
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
+                    supported::wildcard(options)?;
+                    let relation = match name.0.as_slice() {
+                        [part] => part.as_ident().map(|ident| ident.value.clone()),
+                        _ => None,
+                    };
+                    items.extend(self.wildcard(relation.as_deref(), alone && emit == Emit::Output)?);
+                }
+                other => return Err(Error::sql(format!("`{other}` is not supported"))),
+            }
+        }
+        name_items(items, given)
+    }
+
+    /// What `*` or `relation.*` stands for.
+    fn wildcard(&mut self, relation: Option<&str>, alone: bool) -> Result<Vec<(Option<String>, ItemExpr)>, Error> {
+        let relations = self.scopes.last().map_or_else(Vec::new, |scope| scope.relations.clone());
+        let wanted: Vec<_> =
+            relations.iter().filter(|candidate| relation.is_none_or(|relation| candidate.alias == relation)).collect();
+        if wanted.is_empty() {
+            return Err(Error::sql(format!("`{}.*` names no table here", relation.unwrap_or_default())));
+        }
+        let mut items = Vec::new();
+        for relation in &wanted {
+            match &relation.columns {
+                Columns::Any(source) => {
+                    let field = |path: Path| FieldRef {
+                        relation: relation.alias.clone(),
+                        local: true,
+                        key: path.to_string(),
+                        fixed: None,
+                        origins: vec![(*source, path)],
+                        source: Some(*source),
+                        written: "*".to_owned(),
+                    };
+                    if alone && wanted.len() == 1 && !self.text_output {
+                        items.push((Some("*".to_owned()), ItemExpr::Record(field(Path::root()))));
+                        continue;
+                    }
+                    for key in (self.keys)(&self.sources[*source].table)? {
+                        let field = field(Path::root().key(key.as_str()));
+                        items.push((Some(key), ItemExpr::Resolved(Resolved::Field(field))));
+                    }
+                }
+                Columns::These(columns) => {
+                    for column in columns.iter() {
+                        let parts = Expr::CompoundIdentifier(vec![quoted(&relation.alias), quoted(&column.name)]);
+                        if let Some(resolved) = self.resolve(&parts)? {
+                            items.push((Some(column.name.clone()), ItemExpr::Resolved(resolved)));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(items)
+    }
+
+    /// Rewrites one column, into one or several.
+    pub(crate) fn item(&mut self, item: &Item, emit: Emit, out: &mut Vec<SelectItem>) -> Result<Derived, Error> {
+        let resolved = match &item.expr {
+            ItemExpr::Expr(expr) => {
+                if let Some(resolved) = self.resolve(expr)? {
+                    resolved
+                } else {
+                    let mut expr = (**expr).clone();
+                    self.expr(&mut expr, Context::default())?;
+                    out.push(aliased(expr, &item.name));
+                    return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Computed });
+                }
+            }
+            ItemExpr::Resolved(resolved) => resolved.clone(),
+            ItemExpr::Record(field) => {
+                let expr = self.field(field, Rep::Raw, Context::default())?;
+                out.push(aliased(expr, &item.name));
+                return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Record });
+            }
+        };
+        let kind = match resolved {
+            Resolved::Computed { relation, name } => {
+                out.push(aliased(qualified(&relation, &name), &item.name));
+                DerivedKind::Computed
+            }
+            Resolved::Field(field) => self.field_item(&field, &item.name, emit, out)?,
+        };
+        Ok(Derived { name: item.name.clone(), kind })
+    }
+
+    fn field_item(
+        &mut self,
+        field: &FieldRef,
+        name: &str,
+        emit: Emit,
+        out: &mut Vec<SelectItem>,
+    ) -> Result<DerivedKind, Error> {
+        let origins = field.origins.clone();
+        if emit == Emit::Output && self.text_output {
+            self.need(field, &NeedKind::Display)?;
+        }
+        let grouped = self.scopes.last().is_some_and(|scope| scope.grouped.is_some());
+        let rep = match (emit, field.fixed) {
+            (_, Some(fixed)) => fixed,
+            (Emit::Fixed(Rep::Typed), None) => {
+                self.need(field, &NeedKind::Value { text: false })?;
+                Rep::Typed
+            }
+            (Emit::All, None) if grouped => {
+                self.need(field, &NeedKind::Group)?;
+                Rep::Group
+            }
+            (Emit::All, None) => {
+                for rep in Rep::ALL {
+                    let expr = self.column(field, rep);
+                    out.push(aliased(expr, &rep.column(name)));
+                }
+                return Ok(DerivedKind::Plain(origins));
+            }
+            (Emit::Output | Emit::Fixed(_), None) if grouped => Rep::Key,
+            (Emit::Output, None) => Rep::Raw,
+            (Emit::Fixed(rep), None) => rep,
+        };
+        let expr = self.field(field, rep, Context::default())?;
+        out.push(aliased(expr, name));
+        Ok(if rep == Rep::Raw { DerivedKind::Plain(origins) } else { DerivedKind::Fixed(origins, rep) })
+    }
+}
+
+/// The column that a name or a number of `group by` or `order by` stands for.
+pub(crate) fn item_of<'i>(expr: &Expr, items: &'i [Item]) -> Option<&'i Item> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(number, _) => number.parse::<usize>().ok()?.checked_sub(1).and_then(|index| items.get(index)),
+            _ => None,
+        },
+        _ => match chain(expr)?.as_slice() {
+            [Part::Name(name)] => items.iter().find(|item| item.alias && item.name == *name),
+            _ => None,
+        },
+    }
+}
+
+/// `expr as name`.
+fn aliased(expr: Expr, name: &str) -> SelectItem {
+    SelectItem::ExprWithAlias { expr, alias: quoted(name) }
+}
+
+/// Gives every column a name of its own.
+fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<&[String]>) -> Result<Vec<Item>, Error> {
+    if let Some(given) = given
+        && given.len() != items.len()
+    {
+        return Err(Error::sql(format!("{} columns, but {} names for them", items.len(), given.len())));
+    }
+    let mut names = Names::default();
+    let mut named = Vec::new();
+    for (index, (alias, expr)) in items.into_iter().enumerate() {
+        let alias = given.map(|given| given[index].clone()).or(alias);
+        let written = match &expr {
+            ItemExpr::Expr(expr) => expr.to_string(),
+            ItemExpr::Resolved(Resolved::Field(field)) => {
+                format!("{}.{}", field.relation, field.key.trim_start_matches('/'))
+            }
+            ItemExpr::Resolved(Resolved::Computed { relation, name }) => format!("{relation}.{name}"),
+            ItemExpr::Record(_) => "*".to_owned(),
+        };
+        let is_alias = alias.is_some() && matches!(expr, ItemExpr::Expr(_));
+        let name = match (&expr, alias) {
+            (ItemExpr::Expr(_), Some(alias)) if !names.take(&alias) => {
+                return Err(Error::sql(format!("two columns are called {alias}")));
+            }
+            (ItemExpr::Expr(_), Some(alias)) => alias,
+            (ItemExpr::Expr(expr), None) => names.claim(column_name(expr), &written),
+            (_, alias) => names.claim(alias.unwrap_or_default(), &written),
+        };
+        named.push(Item { name, alias: is_alias, expr });
+    }
+    Ok(named)
+}

@@ -1,0 +1,67 @@
+//! SQL constants as the engine compares them.
+
+use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator, Value};
+use jird::{Literal, Number};
+
+/// The constant that an expression is; `None` if it is none, or one that JSON does not have.
+pub(crate) fn literal(expr: &Expr) -> Option<Literal> {
+    match expr {
+        Expr::Nested(inner) => literal(inner),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match literal(expr)? {
+            Literal::Number(text) => match text.strip_prefix('-') {
+                Some(positive) => Some(Literal::Number(positive.into())),
+                None => Some(Literal::Number(format!("-{text}").into())),
+            },
+            _ => None,
+        },
+        Expr::UnaryOp { op: UnaryOperator::Plus, expr } => {
+            literal(expr).filter(|literal| matches!(literal, Literal::Number(_)))
+        }
+        Expr::Value(value) => match &value.value {
+            Value::Null => Some(Literal::Null),
+            Value::Boolean(value) => Some(Literal::Bool(*value)),
+            Value::SingleQuotedString(text) => Some(Literal::Text(text.as_str().into())),
+            Value::Number(text, false) => number(text).map(Literal::Number),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The text of a constant text.
+pub(crate) fn text(expr: &Expr) -> Option<Box<str>> {
+    match literal(expr) {
+        Some(Literal::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// SQL writes numbers in ways that JSON does not: `.5`, `5.`, `007`.
+fn number(text: &str) -> Option<Box<str>> {
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let whole = whole.trim_start_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
+    let point = if fraction.is_empty() { "" } else { "." };
+    let json = format!("{whole}{point}{fraction}{exponent}");
+    Number::new(&json)?;
+    Some(json.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_of_sql_become_numbers_of_json() {
+        for (sql, json) in
+            [("200", "200"), (".5", "0.5"), ("5.", "5"), ("007", "7"), ("0", "0"), ("1e5", "1e5"), ("0.10", "0.10")]
+        {
+            assert_eq!(number(sql).as_deref(), Some(json), "{sql}");
+        }
+        assert_eq!(number("0x1f"), None);
+    }
+}

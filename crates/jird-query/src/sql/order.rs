@@ -1,0 +1,69 @@
+//! `order by`.
+
+use super::expr::{Context, quoted};
+use super::items::{Item, ItemExpr, item_of};
+use super::scope::{Derived, DerivedKind, Resolved};
+use super::select::Rewriter;
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByKind, Value};
+
+impl Rewriter<'_> {
+    /// Rewrites the `order by` of a `select`. The name or number of one of its columns stands for that column's value.
+    pub(crate) fn order_by(&mut self, order_by: Option<&mut OrderBy>, items: &[Item]) -> Result<(), Error> {
+        for key in keys(order_by)? {
+            let named = item_of(&key.expr, items).or_else(|| {
+                let name = key.expr.to_string();
+                items.iter().find(|item| quoted(&item.name).to_string() == name || item.name == name)
+            });
+            let Some(item) = named else {
+                self.expr(&mut key.expr, Context::default())?;
+                continue;
+            };
+            let resolved = match &item.expr {
+                ItemExpr::Expr(expr) => self.resolve(expr)?,
+                ItemExpr::Resolved(resolved) => Some(resolved.clone()),
+                ItemExpr::Record(_) => return Err(Error::sql("records have no order: name a field to order by")),
+            };
+            key.expr = match resolved {
+                Some(Resolved::Field(field)) => self.value(&field, Context::default())?,
+                _ => Expr::Identifier(quoted(&item.name)),
+            };
+        }
+        Ok(())
+    }
+}
+
+/// Rewrites the `order by` of a union, which sees nothing but the columns.
+pub(crate) fn order_by_name(order_by: Option<&mut OrderBy>, columns: &[Derived]) -> Result<(), Error> {
+    for key in keys(order_by)? {
+        let column = match &key.expr {
+            Expr::Value(value) => match &value.value {
+                Value::Number(number, _) => {
+                    number.parse::<usize>().ok().and_then(|number| columns.get(number.wrapping_sub(1)))
+                }
+                _ => None,
+            },
+            Expr::Identifier(ident) => columns.iter().find(|column| column.name == ident.value),
+            _ => None,
+        };
+        let Some(column) = column else {
+            return Err(Error::sql(format!("`order by {}` must name a column of the union", key.expr)));
+        };
+        if !matches!(column.kind, DerivedKind::Computed) {
+            return Err(Error::sql(format!(
+                "column {0} of the union is JSON text, which has no order: use number({0}) or text({0}) on both sides",
+                column.name
+            )));
+        }
+        key.expr = Expr::Identifier(quoted(&column.name));
+    }
+    Ok(())
+}
+
+fn keys(order_by: Option<&mut OrderBy>) -> Result<&mut [datafusion::sql::sqlparser::ast::OrderByExpr], Error> {
+    match order_by.map(|order_by| &mut order_by.kind) {
+        None => Ok(&mut []),
+        Some(OrderByKind::Expressions(keys)) => Ok(keys),
+        Some(OrderByKind::All(_)) => Err(Error::sql("`order by all` is not supported: name the columns")),
+    }
+}

@@ -1,0 +1,239 @@
+//! Conditions on fields that the engine decides exactly: comparisons with constants and with each other, and what `and`,
+//! `or` and `not` make of them. They become one call of a function of ours over raw JSON text, which the scan can take in.
+
+use super::expr::{Context, call};
+use super::literal::{literal, text};
+use super::scope::{FieldRef, Resolved};
+use super::select::Rewriter;
+use super::uses::{Leaf, Rep};
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value, ValueWithSpan};
+use jird::{Comparison, Like, Matcher, Predicate};
+use std::sync::Arc;
+
+/// The fields of a predicate; slot `i` is field `i`.
+#[derive(Default)]
+struct Slots(Vec<FieldRef>);
+
+impl Slots {
+    fn slot(&mut self, field: FieldRef) -> usize {
+        if let Some(slot) = self.0.iter().position(|other| other.is(&field)) {
+            slot
+        } else {
+            self.0.push(field);
+            self.0.len() - 1
+        }
+    }
+
+    fn one_relation(&self) -> bool {
+        self.0.windows(2).all(|pair| pair[0].relation == pair[1].relation)
+    }
+}
+
+impl Rewriter<'_> {
+    /// The call that decides `expr`, if the engine can. A field by itself counts only where `as_condition`.
+    pub(crate) fn leaf(&mut self, expr: &Expr, as_condition: bool, context: Context) -> Result<Option<Expr>, Error> {
+        let mut slots = Slots::default();
+        let predicate = match self.field_at(expr)? {
+            Some(field) if as_condition => Some(Predicate::Truth { slot: slots.slot(field) }),
+            Some(_) => None,
+            None => self.predicate(expr, &mut slots)?,
+        };
+        let Some(predicate) = predicate else { return Ok(None) };
+        let mut columns = Vec::new();
+        for field in &slots.0 {
+            columns.push(self.field(field, Rep::Raw, context)?);
+        }
+        let names: Vec<_> = columns.iter().map(ToString::to_string).collect();
+        let text = expr.to_string();
+        let name = if let Some(leaf) = self.leaves.iter().find(|leaf| leaf.text == text && leaf.columns == names) {
+            leaf.name.clone()
+        } else {
+            let name = format!("predicate_{}", self.leaves.len());
+            self.leaves.push(Arc::new(Leaf { name: name.clone(), text, predicate, columns: names }));
+            name
+        };
+        Ok(Some(call(&name, columns)))
+    }
+
+    /// The field that `expr` names, if it names one.
+    pub(crate) fn field_at(&mut self, expr: &Expr) -> Result<Option<FieldRef>, Error> {
+        Ok(match self.resolve(expr)? {
+            Some(Resolved::Field(field)) => Some(field),
+            _ => None,
+        })
+    }
+
+    fn predicate(&mut self, expr: &Expr, slots: &mut Slots) -> Result<Option<Predicate>, Error> {
+        match expr {
+            Expr::Nested(inner) => self.condition_part(inner, slots),
+            Expr::UnaryOp { op: UnaryOperator::Not, expr } => {
+                Ok(self.condition_part(expr, slots)?.map(|inner| Predicate::Not(inner.into())))
+            }
+            Expr::BinaryOp { left, op: BinaryOperator::And, right } => self.both(left, right, slots, Predicate::And),
+            Expr::BinaryOp { left, op: BinaryOperator::Or, right } => self.both(left, right, slots, Predicate::Or),
+            Expr::BinaryOp { left, op, right } => match comparison(op) {
+                Some(op) => self.comparison(left, op, right, slots),
+                None => Ok(None),
+            },
+            Expr::IsNull(inner) => self.over(inner, slots, |slot| Predicate::IsNull { slot }),
+            Expr::IsNotNull(inner) => self.over(inner, slots, |slot| not(Predicate::IsNull { slot })),
+            Expr::InList { expr, list, negated } => {
+                let Some(list) = list.iter().map(literal).collect::<Option<Vec<_>>>() else { return Ok(None) };
+                self.over(expr, slots, |slot| negate(Predicate::In { slot, list }, *negated))
+            }
+            Expr::Between { expr, negated, low, high } => {
+                let (Some(low), Some(high)) = (literal(low), literal(high)) else { return Ok(None) };
+                self.over(expr, slots, |slot| {
+                    let low = Predicate::Compare { slot, op: Comparison::Ge, literal: low };
+                    let high = Predicate::Compare { slot, op: Comparison::Le, literal: high };
+                    negate(Predicate::And(vec![low, high]), *negated)
+                })
+            }
+            Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+                let Some(pattern) = text(pattern) else { return Ok(None) };
+                let pattern = Like::new(&like_pattern(&pattern, escape_char.as_ref())?);
+                self.over(expr, slots, |slot| negate(Predicate::Like { slot, pattern }, *negated))
+            }
+            Expr::Function(function) => self.match_call(function, slots),
+            _ => Ok(None),
+        }
+    }
+
+    /// A part of a condition, where a field by itself is one too.
+    fn condition_part(&mut self, expr: &Expr, slots: &mut Slots) -> Result<Option<Predicate>, Error> {
+        match self.field_at(expr)? {
+            Some(field) => Ok(Some(Predicate::Truth { slot: slots.slot(field) })),
+            None => self.predicate(expr, slots),
+        }
+    }
+
+    /// `and` or `or`, if both sides are the engine's and of one table: the parts of a join's condition stay apart, so that
+    /// each can go to its table.
+    fn both(
+        &mut self,
+        left: &Expr,
+        right: &Expr,
+        slots: &mut Slots,
+        make: fn(Vec<Predicate>) -> Predicate,
+    ) -> Result<Option<Predicate>, Error> {
+        let Some(left) = self.condition_part(left, slots)? else { return Ok(None) };
+        let Some(right) = self.condition_part(right, slots)? else { return Ok(None) };
+        Ok(slots.one_relation().then(|| flat(make, left, right)))
+    }
+
+    fn over(
+        &mut self,
+        expr: &Expr,
+        slots: &mut Slots,
+        make: impl FnOnce(usize) -> Predicate,
+    ) -> Result<Option<Predicate>, Error> {
+        Ok(self.field_at(expr)?.map(|field| make(slots.slot(field))))
+    }
+
+    fn comparison(
+        &mut self,
+        left: &Expr,
+        op: Comparison,
+        right: &Expr,
+        slots: &mut Slots,
+    ) -> Result<Option<Predicate>, Error> {
+        let (left_field, right_field) = (self.field_at(left)?, self.field_at(right)?);
+        Ok(match (left_field, right_field) {
+            (Some(left), Some(right)) => {
+                let (left, right) = (slots.slot(left), slots.slot(right));
+                Some(Predicate::CompareSlots { left, op, right })
+            }
+            (Some(field), None) => {
+                literal(right).map(|literal| Predicate::Compare { slot: slots.slot(field), op, literal })
+            }
+            (None, Some(field)) => {
+                literal(left).map(|literal| Predicate::Compare { slot: slots.slot(field), op: turned(op), literal })
+            }
+            (None, None) => None,
+        })
+    }
+
+    fn match_call(&mut self, function: &Function, slots: &mut Slots) -> Result<Option<Predicate>, Error> {
+        if !super::expr::is_call(function, "match") {
+            return Ok(None);
+        }
+        let arguments = super::expr::arguments(function);
+        let [subject, pattern] = arguments.as_slice() else {
+            return Err(Error::sql("match takes a text and a regular expression"));
+        };
+        let Some(pattern) = text(pattern) else {
+            return Err(Error::sql(format!("the regular expression of match must be a constant text, not {pattern}")));
+        };
+        let regex = regex::Regex::new(&pattern)
+            .map_err(|error| Error::sql(format!("the regular expression '{pattern}' is wrong: {error}")))?;
+        let matcher = Matcher(Arc::new(move |text| regex.is_match(text)));
+        self.over(subject, slots, |slot| Predicate::Matches { slot, matcher })
+    }
+}
+
+fn flat(make: fn(Vec<Predicate>) -> Predicate, left: Predicate, right: Predicate) -> Predicate {
+    match (make(Vec::new()), left) {
+        (Predicate::And(_), Predicate::And(mut parts)) | (Predicate::Or(_), Predicate::Or(mut parts)) => {
+            parts.push(right);
+            make(parts)
+        }
+        (_, left) => make(vec![left, right]),
+    }
+}
+
+fn not(predicate: Predicate) -> Predicate {
+    Predicate::Not(predicate.into())
+}
+
+fn negate(predicate: Predicate, negated: bool) -> Predicate {
+    if negated { not(predicate) } else { predicate }
+}
+
+fn comparison(op: &BinaryOperator) -> Option<Comparison> {
+    Some(match op {
+        BinaryOperator::Eq => Comparison::Eq,
+        BinaryOperator::NotEq => Comparison::Ne,
+        BinaryOperator::Lt => Comparison::Lt,
+        BinaryOperator::LtEq => Comparison::Le,
+        BinaryOperator::Gt => Comparison::Gt,
+        BinaryOperator::GtEq => Comparison::Ge,
+        _ => return None,
+    })
+}
+
+/// The comparison that holds of the same values the other way round.
+fn turned(op: Comparison) -> Comparison {
+    match op {
+        Comparison::Lt => Comparison::Gt,
+        Comparison::Le => Comparison::Ge,
+        Comparison::Gt => Comparison::Lt,
+        Comparison::Ge => Comparison::Le,
+        same => same,
+    }
+}
+
+/// The pattern with `\` as its escape, whatever it was written with.
+fn like_pattern(pattern: &str, escape: Option<&ValueWithSpan>) -> Result<String, Error> {
+    let Some(escape) = escape else { return Ok(pattern.to_owned()) };
+    let Value::SingleQuotedString(escape) = &escape.value else {
+        return Err(Error::sql("the escape of like must be one character"));
+    };
+    let mut escape = escape.chars();
+    let (Some(escape), None) = (escape.next(), escape.next()) else {
+        return Err(Error::sql("the escape of like must be one character"));
+    };
+    let mut out = String::new();
+    let mut chars = pattern.chars();
+    while let Some(char) = chars.next() {
+        if char == escape {
+            out.push('\\');
+            out.push(chars.next().unwrap_or(escape));
+        } else if char == '\\' {
+            out.push_str("\\\\");
+        } else {
+            out.push(char);
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,178 @@
+//! Which names mean what at a place of the query.
+
+use super::chain::{Part, path};
+use super::uses::{Origin, Rep};
+use crate::error::Error;
+use std::rc::Rc;
+
+/// The tables that a `select` sees. Scopes nest: a subquery sees those around it too.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    pub(crate) relations: Vec<Relation>,
+    /// Names of `using`, which mean the left table's.
+    pub(crate) using: Vec<(String, String)>,
+    /// Set while what follows `group by` is rewritten.
+    pub(crate) grouped: Option<super::group::Grouped>,
+}
+
+/// A table of a `from`, by the name it has there.
+#[derive(Clone, Debug)]
+pub(crate) struct Relation {
+    pub(crate) alias: String,
+    pub(crate) columns: Columns,
+}
+
+/// What columns a table has.
+#[derive(Clone, Debug)]
+pub(crate) enum Columns {
+    /// Any: the records of this source.
+    Any(usize),
+    /// These: a subquery's or a common table expression's.
+    These(Rc<Vec<Derived>>),
+}
+
+/// A column of a subquery.
+#[derive(Clone, Debug)]
+pub(crate) struct Derived {
+    pub(crate) name: String,
+    pub(crate) kind: DerivedKind,
+}
+
+/// What a subquery hands out under a name.
+#[derive(Clone, Debug)]
+pub(crate) enum DerivedKind {
+    /// A field, in every representation that is asked for.
+    Plain(Vec<Origin>),
+    /// A field in this representation only.
+    Fixed(Vec<Origin>, Rep),
+    /// A whole record.
+    Record,
+    /// A value of DataFusion's.
+    Computed,
+}
+
+/// What a name means.
+#[derive(Clone, Debug)]
+pub(crate) enum Resolved {
+    /// A field of a record.
+    Field(FieldRef),
+    /// A computed column of a subquery.
+    Computed { relation: String, name: String },
+}
+
+/// A field of a record as a table hands it out.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldRef {
+    pub(crate) relation: String,
+    /// Whether the table belongs to the innermost `select`.
+    pub(crate) local: bool,
+    /// The pointer in a source, the name in a subquery.
+    pub(crate) key: String,
+    pub(crate) fixed: Option<Rep>,
+    pub(crate) origins: Vec<Origin>,
+    /// The source, if the table is one.
+    pub(crate) source: Option<usize>,
+    pub(crate) written: String,
+}
+
+impl FieldRef {
+    /// Whether both are the same column of the same table.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.relation == other.relation && self.key == other.key
+    }
+}
+
+/// Finds what `parts` mean, innermost scope first. `None` if nothing has such a name.
+pub(crate) fn resolve(scopes: &[Scope], parts: &[Part], written: &str) -> Result<Option<Resolved>, Error> {
+    // The name of a table, also of one further out, comes before a key of that name.
+    for (depth, scope) in scopes.iter().rev().enumerate() {
+        if let Some((relation, rest)) = scope.qualified(parts) {
+            return relation.column(rest, written, depth == 0).map(Some);
+        }
+    }
+    for (depth, scope) in scopes.iter().rev().enumerate() {
+        let mut candidates = scope.candidates(parts);
+        if candidates.len() > 1
+            && let [Part::Name(name)] = parts
+            && let Some((_, left)) = scope.using.iter().find(|(using, _)| using == name)
+        {
+            candidates.retain(|relation| relation.alias == *left);
+        }
+        match candidates.as_slice() {
+            [] => {}
+            [relation] => return relation.column(parts, written, depth == 0).map(Some),
+            [first, second, ..] => {
+                return Err(Error::sql(format!(
+                    "`{written}` may be {0}'s or {1}'s: write {0}.{written} or {1}.{written}",
+                    first.alias, second.alias
+                )));
+            }
+        }
+    }
+    Ok(None)
+}
+
+impl Scope {
+    /// The table that the first part names, if more follows.
+    fn qualified<'s, 'p>(&'s self, parts: &'p [Part]) -> Option<(&'s Relation, &'p [Part])> {
+        let (Part::Name(first), rest) = parts.split_first()? else { return None };
+        if rest.is_empty() {
+            return None;
+        }
+        self.relations.iter().find(|relation| relation.alias == *first).map(|relation| (relation, rest))
+    }
+
+    fn candidates(&self, parts: &[Part]) -> Vec<&Relation> {
+        self.relations
+            .iter()
+            .filter(|relation| match &relation.columns {
+                Columns::Any(_) => true,
+                Columns::These(columns) => {
+                    columns.iter().any(|column| parts.first() == Some(&Part::Name(column.name.clone())))
+                }
+            })
+            .collect()
+    }
+}
+
+impl Relation {
+    fn column(&self, parts: &[Part], written: &str, local: bool) -> Result<Resolved, Error> {
+        let field = |key: String, fixed, origins, source| {
+            Resolved::Field(FieldRef {
+                relation: self.alias.clone(),
+                local,
+                key,
+                fixed,
+                origins,
+                source,
+                written: written.to_owned(),
+            })
+        };
+        match &self.columns {
+            Columns::Any(source) => {
+                let path = path(parts);
+                Ok(field(path.to_string(), None, vec![(*source, path)], Some(*source)))
+            }
+            Columns::These(columns) => {
+                let named = |column: &&Derived| parts.first() == Some(&Part::Name(column.name.clone()));
+                let Some(column) = columns.iter().find(named) else {
+                    let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+                    return Err(Error::sql(format!("no column `{written}`: {} has {}", self.alias, names.join(", "))));
+                };
+                if parts.len() > 1 {
+                    return Err(Error::sql(format!(
+                        "`{written}` looks into a column of the subquery {}: select that field there, under a name",
+                        self.alias
+                    )));
+                }
+                Ok(match &column.kind {
+                    DerivedKind::Plain(origins) => field(column.name.clone(), None, origins.clone(), None),
+                    DerivedKind::Fixed(origins, rep) => field(column.name.clone(), Some(*rep), origins.clone(), None),
+                    DerivedKind::Computed | DerivedKind::Record => {
+                        Resolved::Computed { relation: self.alias.clone(), name: column.name.clone() }
+                    }
+                })
+            }
+        }
+    }
+}

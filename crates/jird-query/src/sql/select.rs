@@ -1,0 +1,226 @@
+//! Queries and their `select`s.
+
+use super::expr::Context;
+use super::from::{quote, take_names};
+use super::order::order_by_name;
+use super::scope::{Derived, DerivedKind, Scope};
+use super::supported;
+use super::uses::{Leaf, Output, OutputKind, Rep, Rewritten, SourceUse};
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{
+    Expr, OrderBy, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, visit_expressions,
+};
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How a `select` hands out the fields among its columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Emit {
+    /// To the output.
+    Output,
+    /// To a query around it, in every representation.
+    All,
+    /// In this representation.
+    Fixed(Rep),
+}
+
+/// Finds all keys at the top of a source's records, in order of first appearance.
+pub(crate) type Keys<'k> = &'k mut dyn FnMut(&str) -> Result<Vec<String>, Error>;
+
+/// Walks a query and rewrites it.
+pub(crate) struct Rewriter<'k> {
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) ctes: Vec<(String, Rc<Vec<Derived>>)>,
+    pub(crate) sources: Vec<SourceUse>,
+    pub(crate) leaves: Vec<Arc<Leaf>>,
+    /// Names for the next `select`'s columns, from `as t (a, b)`.
+    pub(crate) names: Option<Vec<String>>,
+    pub(crate) subqueries: usize,
+    /// Whether a function of this name is an aggregate.
+    pub(crate) aggregates: &'k dyn Fn(&str) -> bool,
+    pub(crate) keys: Keys<'k>,
+    /// Whether the output prints texts without quotes, and needs to know which columns are texts.
+    pub(crate) text_output: bool,
+}
+
+/// Rewrites a parsed query. `text_output` says that the output is not JSON.
+pub(crate) fn rewrite(
+    mut query: Box<Query>,
+    aggregates: &dyn Fn(&str) -> bool,
+    keys: Keys<'_>,
+    text_output: bool,
+) -> Result<Rewritten, Error> {
+    let mut rewriter = Rewriter {
+        scopes: Vec::new(),
+        ctes: Vec::new(),
+        sources: Vec::new(),
+        leaves: Vec::new(),
+        names: None,
+        subqueries: 0,
+        aggregates,
+        keys,
+        text_output,
+    };
+    let columns = rewriter.query(&mut query, Emit::Output, true)?;
+    let outputs = columns
+        .into_iter()
+        .map(|Derived { name, kind }| {
+            let kind = match kind {
+                DerivedKind::Record => OutputKind::Record,
+                DerivedKind::Plain(origins) | DerivedKind::Fixed(origins, Rep::Raw) => OutputKind::Plain(origins),
+                DerivedKind::Fixed(origins, Rep::Json | Rep::Key) => OutputKind::Json(origins),
+                DerivedKind::Fixed(_, Rep::Typed | Rep::Group) | DerivedKind::Computed => OutputKind::Computed,
+            };
+            Output { name, kind }
+        })
+        .collect();
+    let Rewriter { sources, leaves, .. } = rewriter;
+    Ok(Rewritten { statement: Statement::Query(query), sources, leaves, outputs })
+}
+
+impl Rewriter<'_> {
+    /// Rewrites a query. Returns its columns.
+    pub(crate) fn query(&mut self, query: &mut Query, emit: Emit, outermost: bool) -> Result<Vec<Derived>, Error> {
+        supported::query(query)?;
+        let ctes = self.ctes.len();
+        if let Some(with) = &mut query.with {
+            if with.recursive {
+                return Err(Error::sql("recursive queries are not supported"));
+            }
+            let names = self.names.take();
+            for cte in &mut with.cte_tables {
+                self.names = take_names(&mut cte.alias, &cte.query);
+                let columns = self.query(&mut cte.query, Emit::All, false)?;
+                let name = quote(&mut cte.alias.name);
+                self.ctes.push((name, Rc::new(columns)));
+            }
+            self.names = names;
+        }
+        let columns = match &mut *query.body {
+            SetExpr::Select(select) => self.select(select, query.order_by.as_mut(), emit, outermost)?,
+            body => {
+                let columns = self.body(body, emit, outermost)?;
+                order_by_name(query.order_by.as_mut(), &columns)?;
+                columns
+            }
+        };
+        self.ctes.truncate(ctes);
+        Ok(columns)
+    }
+
+    fn body(&mut self, body: &mut SetExpr, emit: Emit, outermost: bool) -> Result<Vec<Derived>, Error> {
+        match body {
+            SetExpr::Select(select) => self.select(select, None, emit, outermost),
+            SetExpr::Query(query) => self.query(query, emit, outermost),
+            SetExpr::SetOperation { left, op, set_quantifier, right } => {
+                let all = *op == SetOperator::Union && *set_quantifier == SetQuantifier::All;
+                let rep = match emit {
+                    Emit::Fixed(rep) => rep,
+                    _ if !all => Rep::Key,
+                    Emit::Output => Rep::Raw,
+                    Emit::All => Rep::Json,
+                };
+                let names = self.names.take();
+                self.names.clone_from(&names);
+                let left = self.body(left, Emit::Fixed(rep), outermost)?;
+                self.names = None;
+                let right = self.body(right, Emit::Fixed(rep), outermost)?;
+                unite(left, &right)
+            }
+            SetExpr::Values(values) => {
+                let width = values.rows.first().map_or(0, |row| row.content.len());
+                let names = self.names.take().unwrap_or_default();
+                let name = |index: usize| names.get(index).cloned().unwrap_or_else(|| format!("column{}", index + 1));
+                Ok((0..width).map(|index| Derived { name: name(index), kind: DerivedKind::Computed }).collect())
+            }
+            other => Err(Error::sql(format!("`{other}` is not supported"))),
+        }
+    }
+
+    fn select(
+        &mut self,
+        select: &mut Select,
+        order_by: Option<&mut OrderBy>,
+        emit: Emit,
+        outermost: bool,
+    ) -> Result<Vec<Derived>, Error> {
+        supported::select(select)?;
+        let names = self.names.take();
+        if outermost && select.from.is_empty() && self.reads_something(select) {
+            select.from.push(Self::stream());
+        }
+        self.scopes.push(Scope::default());
+        self.from(&mut select.from)?;
+        if let Some(condition) = &mut select.selection {
+            self.conjuncts(condition)?;
+        }
+        let items = self.items(select, names.as_deref(), emit)?;
+        self.group(select, &items)?;
+        let mut columns = Vec::new();
+        select.projection.clear();
+        for item in &items {
+            columns.push(self.item(item, emit, &mut select.projection)?);
+        }
+        if let Some(having) = &mut select.having {
+            self.condition(having, Context::default())?;
+        }
+        if let Some(qualify) = &mut select.qualify {
+            self.condition(qualify, Context::default())?;
+        }
+        self.order_by(order_by, &items)?;
+        if let Some(grouped) = self.scopes.pop().and_then(|scope| scope.grouped) {
+            select.group_by = self.group_by(grouped);
+        }
+        Ok(columns)
+    }
+
+    /// Whether a `select` without `from` names a column, `*` or an aggregate.
+    fn reads_something(&self, select: &Select) -> bool {
+        let wildcard = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
+        select.projection.iter().any(wildcard) || self.names_something(select)
+    }
+
+    fn names_something(&self, select: &Select) -> bool {
+        let flow = visit_expressions(select, |expr| match expr {
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::CompoundFieldAccess { .. } => {
+                ControlFlow::Break(())
+            }
+            Expr::Function(function) if (self.aggregates)(&super::expr::function_name(function)) => {
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        });
+        flow.is_break()
+    }
+}
+
+/// The columns of a union.
+fn unite(left: Vec<Derived>, right: &[Derived]) -> Result<Vec<Derived>, Error> {
+    if left.len() != right.len() {
+        return Err(Error::sql(format!("one side of the union has {} columns, the other {}", left.len(), right.len())));
+    }
+    left.into_iter()
+        .zip(right)
+        .map(|(left, right)| {
+            let kind = match (left.kind, &right.kind) {
+                (DerivedKind::Computed, DerivedKind::Computed) => DerivedKind::Computed,
+                (DerivedKind::Plain(mut origins), DerivedKind::Plain(others)) => {
+                    origins.extend_from_slice(others);
+                    DerivedKind::Fixed(origins, Rep::Raw)
+                }
+                (DerivedKind::Fixed(mut origins, rep), DerivedKind::Plain(others) | DerivedKind::Fixed(others, _)) => {
+                    origins.extend_from_slice(others);
+                    DerivedKind::Fixed(origins, rep)
+                }
+                _ => {
+                    return Err(Error::sql(format!(
+                        "column {} of the union is a field on one side and computed on the other: use number() or text()",
+                        left.name
+                    )));
+                }
+            };
+            Ok(Derived { name: left.name, kind })
+        })
+        .collect()
+}

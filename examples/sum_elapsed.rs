@@ -1,0 +1,37 @@
+//! Adds up `Elapsed` over NDJSON, exactly, with one record's buffers for all lines:
+//!
+//!     cargo run --release --example sum_elapsed examples/events.ndjson
+//!
+//! Every line is checked whole, but only the wanted number is ever decoded.
+
+#![allow(clippy::print_stdout, reason = "an example shows what it found")]
+
+use jird::{Record, RecordBuffer};
+use rust_decimal::Decimal;
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("usage: sum_elapsed FILE")?;
+    let mut file = BufReader::new(File::open(&path)?);
+    let mut line = Vec::new();
+    let mut buffer = RecordBuffer::new();
+    let mut elapsed = Decimal::ZERO;
+    let mut scanned = 0;
+    while file.read_until(b'\n', &mut line)? > 0 {
+        scanned += 1;
+        // A blank line is no record.
+        if !line.trim_ascii().is_empty() {
+            let record = Record::scan(&line, &mut buffer)
+                .map_err(|error| format!("{path}:{scanned}: {}", error.locate(&line)))?;
+            if let Some(number) = record.get("Elapsed").and_then(jird::Value::as_number) {
+                elapsed += number.parse::<Decimal>()?;
+            }
+        }
+        line.clear();
+    }
+    println!("scanned: {scanned}");
+    println!("total elapsed: {elapsed}");
+    Ok(())
+}
