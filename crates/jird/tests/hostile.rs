@@ -177,7 +177,7 @@ fn megabytes_of_one_byte_are_refused_at_the_right_place() {
     check("\n", 8 * MB, ("empty", 8 * MB));
     check("1,", 8 * MB, ("trailing", 1));
     check("{\"a\":", 5 * MB, ("depth", 5 * 1024));
-    check("\"\\", 8 * MB, ("trailing", 4));
+    check("\"\\", 8 * MB, ("string", 8 * MB));
 }
 
 #[test]
