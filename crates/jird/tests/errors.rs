@@ -121,6 +121,42 @@ fn an_error_is_the_same_whatever_the_chunk_the_kernel_and_the_place() {
 }
 
 #[test]
+fn what_is_not_utf8_is_named_wherever_it_stands_and_whatever_else_is_wrong_there() {
+    let before = [
+        "",
+        "[",
+        "[1",
+        "[1 ",
+        "[\"a\"",
+        "{",
+        "{\"a\"",
+        "{\"a\":",
+        "{\"a\":\"\"",
+        "{\"a\":0,",
+        "t",
+        "[tru",
+        "1",
+        "[-",
+        "1 ",
+        "\"",
+    ];
+    let broken: [&[u8]; 5] = [b"\xFF", b"\xC3", b"\xE2\x82", b"\xF0\x9F\x98", b"\x80"];
+    for before in before {
+        for broken in broken {
+            for after in [&b""[..], b",1]", b"\"", b"                                        ,,,,"] {
+                for leading in 50..66 {
+                    let text = [&b" ".repeat(leading)[..], before.as_bytes(), broken, after].concat();
+                    let wanted = ("utf8", (leading + before.len()) as u64);
+                    let found = jird::validate(&text).map_err(|error| (error.code(), error.offset()));
+                    assert_eq!(found, Err(wanted), "{}", checks::shown(&text));
+                    checks::kernels(&text);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn the_first_of_several_errors_is_the_one_that_is_named() {
     let broken: [&[u8]; 6] = [b"\"\xFF\"", b"\"\x01\"", b"\"\\q\"", b"1.", b"trve", b"}"];
     let separate = b",          ";

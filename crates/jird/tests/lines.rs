@@ -163,6 +163,11 @@ fn a_bad_record_is_told_of_in_its_turn_and_the_rest_is_read() {
                 assert_eq!(errors, wanted, "{text}");
             }
         }
+        // At the end of the input, where no line feed shows that the string was not closed.
+        for (last, offset) in [("\"x\\\"", 12), ("{\"a\":\"x\\\"", 17), ("\"", 9), ("\"\\", 10)] {
+            let found = all(format!("{{\"a\":1}}\n{last}").as_bytes(), options);
+            assert_eq!(found, (vec!["1".into()], vec![("string", offset)]), "{last}");
+        }
         let text = [&b"{\"a\":1}\n{\"a\":\"\xFF\"}\n{\"a\":\"\xC3"[..], b"\n{\"a\":2}"].concat();
         assert_eq!(all(&text, options), (vec!["1".into(), "2".into()], vec![("utf8", 14), ("utf8", 24)]));
     }

@@ -15,7 +15,7 @@ mod oracle;
 mod tests;
 mod tokens;
 
-pub(crate) use fault::{checked_str, first_fault};
+pub(crate) use fault::{checked_str, first_fault, utf8_first};
 use tokens::Free;
 pub(crate) use tokens::{END, ESCAPED, Tokens};
 

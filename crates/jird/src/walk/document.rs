@@ -4,7 +4,7 @@ use super::{Build, Open, Pen, Walk, Walked, walk_trusted};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{BLOCK, Kernel};
 use crate::policy::Policy;
-use crate::scan::{Carry, Chunk, Mode, Tokens, first_fault};
+use crate::scan::{Carry, Chunk, Mode, Tokens, first_fault, utf8_first};
 use core::cell::RefCell;
 
 /// The longest text of a document, in bytes: offsets are 32 bits wide, and leave room for one block past the end.
@@ -55,7 +55,7 @@ impl<M: Copy + Default> Reader<M> {
                 return self.finish(text, fault, build);
             }
             let mut at = 0;
-            self.walk.run(text, &self.tokens, &mut at, build)?;
+            self.walk.run(text, &self.tokens, &mut at, build).map_err(|error| utf8_first(text, error))?;
             self.tokens.consume(at);
             from = to;
         }
