@@ -235,11 +235,14 @@ fn assert_linear(name: &str, make: impl Fn(usize) -> Vec<u8>, read: impl Fn(&[u8
     assert!(linear, "{name}: {small:?}, and {large:?} for 8 times as much");
 }
 
+/// Makes a text of about so many bytes.
+type Make = Box<dyn Fn(usize) -> Vec<u8>>;
+
 #[test]
 fn what_is_wrong_takes_no_more_than_linear_time() {
     common::force_kernel();
     let repeat = |text: &'static str| move |bytes: usize| text.repeat(bytes / text.len()).into_bytes();
-    let all: [(&str, Box<dyn Fn(usize) -> Vec<u8>>); 10] = [
+    let all: [(&str, Make); 10] = [
         ("open brackets", Box::new(repeat("["))),
         ("open objects", Box::new(repeat("{\"a\":"))),
         ("quotes", Box::new(repeat("\""))),
@@ -257,7 +260,7 @@ fn what_is_wrong_takes_no_more_than_linear_time() {
             let make = |bytes| if quoted { [b"[\"", &make(bytes)[..]].concat() } else { make(bytes) };
             assert_linear(name, make, |text| assert!(Parser::with_policy(deep).parse(text).is_err()));
             assert_linear(name, make, |text| {
-                assert!(Record::scan_trusted(text, &mut RecordBuffer::new()).root().raw().len() <= text.len())
+                assert!(Record::scan_trusted(text, &mut RecordBuffer::new()).root().raw().len() <= text.len());
             });
             let projection = Projection::new(&[Path::root().key("a"), Path::root().key("b").index(0)]);
             assert_linear(name, make, |text| {

@@ -408,15 +408,17 @@ fn readers_stop_when_asked_and_pass_on_what_fails() {
     assert!(matches!(flow, Ok(ControlFlow::Break(()))));
     let flow = read_stream::<Failure>(&text[..], &mut Vec::new(), 1 << 20, |_, _| Err(Failure::Asked));
     assert!(matches!(flow, Err(Failure::Asked)));
-
-    struct Broken;
-    impl lines::ReadAt for Broken {
-        fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<usize> {
-            Err(io::ErrorKind::PermissionDenied.into())
-        }
-    }
     let flow = read_range::<Failure>(&Broken, 0..10, &mut Vec::new(), 1 << 20, |_, _| Ok(ControlFlow::Continue(())));
     assert!(matches!(flow, Err(Failure::Io)));
+}
+
+/// What cannot be read.
+struct Broken;
+
+impl lines::ReadAt for Broken {
+    fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<usize> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
 }
 
 #[test]

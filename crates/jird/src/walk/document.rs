@@ -97,6 +97,18 @@ impl<M: Copy + Default> Reader<M> {
     }
 }
 
+/// A byte that the grammar forbids may also begin a sequence that is not UTF-8, which pass one judges with the next chunk if
+/// this one ends inside the sequence. Then that is what is wrong, wherever the chunk ends.
+#[cold]
+fn utf8_first(text: &[u8], error: Error) -> Error {
+    let offset = usize::try_from(error.offset()).unwrap_or(usize::MAX);
+    let sequence = text.get(offset..text.len().min(offset.saturating_add(4))).unwrap_or_default();
+    match core::str::from_utf8(sequence) {
+        Err(fault) if fault.valid_up_to() == 0 => Error::new(ErrorKind::Utf8, error.offset()),
+        _ => error,
+    }
+}
+
 /// Pass one alone, in chunks as a parse has them, with buffers of the thread's. Returns how many tokens `text` has. Here for
 /// whoever measures; it judges nothing.
 #[must_use]
