@@ -24,18 +24,6 @@ fn locate_fault(chunk: Chunk<'_>, found: &Found) -> Option<Error> {
     Some(Error::at_byte(kind, offset))
 }
 
-/// What the walk found wrong before all was scanned. A sequence that begins at the end of a chunk is judged with the next
-/// one; if the walk stumbled over such a one, it is UTF-8 that is named, as it is anywhere else.
-#[cold]
-pub(crate) fn utf8_first(text: &[u8], error: Error) -> Error {
-    let offset = usize::try_from(error.offset()).unwrap_or(usize::MAX);
-    let rest = text.get(offset..).unwrap_or_default();
-    match core::str::from_utf8(&rest[..rest.len().min(4)]) {
-        Err(utf8) if utf8.valid_up_to() == 0 => Error::new(ErrorKind::Utf8, error.offset()),
-        _ => error,
-    }
-}
-
 /// Where the first sequence begins that is not UTF-8, among those that begin in the chunk or reach into it.
 fn not_utf8_at(Chunk { text, from, to }: Chunk<'_>) -> Option<usize> {
     let mut start = from;

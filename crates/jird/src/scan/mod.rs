@@ -15,7 +15,7 @@ mod oracle;
 mod tests;
 mod tokens;
 
-pub(crate) use fault::{checked_str, first_fault, utf8_first};
+pub(crate) use fault::{checked_str, first_fault};
 use tokens::Free;
 pub(crate) use tokens::{END, ESCAPED, Tokens};
 

@@ -4,7 +4,7 @@ use super::{Build, Open, Pen, Walk, Walked, walk_trusted};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{BLOCK, Kernel};
 use crate::policy::Policy;
-use crate::scan::{Carry, Chunk, Mode, Tokens, first_fault, utf8_first};
+use crate::scan::{Carry, Chunk, Mode, Tokens, first_fault};
 use core::cell::RefCell;
 
 /// The longest text of a document, in bytes: offsets are 32 bits wide, and leave room for one block past the end.
