@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if !line.trim_ascii().is_empty() {
             let record = Record::scan(&line, &mut buffer)
                 .map_err(|error| format!("{path}:{scanned}: {}", error.locate(&line)))?;
-            if let Some(number) = record.get("Elapsed").and_then(|value| value.as_number()) {
+            if let Some(number) = record.get("Elapsed").and_then(jird::Value::as_number) {
                 elapsed += number.parse::<Decimal>()?;
             }
         }

@@ -238,8 +238,10 @@ fn ndjson_answer(path: &Path) -> Result<Answer, String> {
 fn csv_answer(path: &Path) -> Result<Answer, String> {
     let mut answer = Answer::default();
     let mut record = String::new();
-    for line in open(path)?.lines().skip(1) {
-        record.push_str(&line.map_err(|error| error.to_string())?);
+    // Not `lines`, which would take a carriage return at a line break inside quotes for a part of it.
+    for line in open(path)?.split(b'\n').skip(1) {
+        let line = line.map_err(|error| error.to_string())?;
+        record.push_str(core::str::from_utf8(&line).map_err(|error| error.to_string())?);
         // A line break inside quotes goes on with the record.
         if !record.matches('"').count().is_multiple_of(2) {
             record.push('\n');

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
 
 fn run(args: Args) -> anyhow::Result<Outcome> {
     match args.command {
-        Command::Validate(args) => validate::run(&args),
+        Command::Validate(args) => Ok(validate::run(&args)),
         Command::Fmt(args) => fmt::run(&args),
         Command::Get(args) => get::run(&args),
         #[cfg(feature = "query")]

@@ -60,7 +60,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &Args) -> Outcome {
     let policy = args.policy();
     let mut worst = Outcome::Fine;
     for input in Input::all(&args.files) {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
             Err(error) => Outcome::of_error(&error),
         });
     }
-    Ok(worst)
+    worst
 }
 
 fn check_document(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {

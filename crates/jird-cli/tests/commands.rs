@@ -175,7 +175,8 @@ fn a_pointer_leads_to_a_value_as_it_stands() {
 
 #[test]
 fn usage_errors_and_unknown_kernels_exit_with_two() {
-    for arguments in [&["validate", "--numbers", "few"][..], &["frobnicate"], &["fmt", "--minify", "--canonical"], &[]] {
+    for arguments in [&["validate", "--numbers", "few"][..], &["frobnicate"], &["fmt", "--minify", "--canonical"], &[]]
+    {
         let (out, err, code) = jird(arguments, b"");
         assert!(code == 2 && out.is_empty() && !err.is_empty(), "{arguments:?}: {code} {out} {err}");
     }
@@ -212,7 +213,10 @@ fn the_example_adds_up_exactly() {
     let binary = Path::new(env!("CARGO_BIN_EXE_jird")).with_file_name("examples").join("sum_elapsed");
     if !binary.exists() {
         // Built when the whole workspace is tested, which is what `cargo xtask test` does.
-        assert!(std::env::var_os("JIRD_REQUIRE_ALL").is_none_or(|all| all != "1"), "the example is required, and missing");
+        assert!(
+            std::env::var_os("JIRD_REQUIRE_ALL").is_none_or(|all| all != "1"),
+            "the example is required, and missing"
+        );
         #[expect(clippy::print_stdout, reason = "whoever runs the tests wants to know")]
         {
             println!("skipped: the example sum_elapsed is not built");

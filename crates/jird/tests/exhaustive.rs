@@ -64,7 +64,7 @@ fn check_documents(between: &str) {
             match (&wanted, parser.parse(text)) {
                 (Ok(node), Ok(value)) => checks::assert_same(text, value, node),
                 (wanted, found) => {
-                    assert_eq!(found.err().map(fault), wanted_fault, "{wanted:?}: {}", checks::shown(text))
+                    assert_eq!(found.err().map(fault), wanted_fault, "{wanted:?}: {}", checks::shown(text));
                 }
             }
             assert_eq!(parser.validate(text).err().map(fault), wanted_fault, "validate: {}", checks::shown(text));
@@ -110,7 +110,7 @@ fn check_lines(between: &str) {
             });
             match wanted {
                 Ok(_) => {
-                    assert_eq!((scanned.map(|scanned| scanned.records), seen), (Ok(3), 3), "{}", checks::shown(text))
+                    assert_eq!((scanned.map(|scanned| scanned.records), seen), (Ok(3), 3), "{}", checks::shown(text));
                 }
                 Err(_) if blank => assert_eq!(scanned.map(|scanned| scanned.records), Ok(2), "{}", checks::shown(text)),
                 Err((kind, offset)) => {

@@ -17,8 +17,11 @@ pub use lines::lines;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
 
+/// What must hold of a text; panics where it does not.
+pub type Target = fn(&[u8]);
+
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, fn(&[u8])); 6] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),

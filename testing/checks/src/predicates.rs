@@ -140,7 +140,7 @@ fn unrank(rank: u8) -> Option<bool> {
     }
 }
 
-fn content<'n>(node: Option<&'n Node>) -> Option<&'n str> {
+fn content(node: Option<&Node>) -> Option<&str> {
     if let Tree::String(content) = &node?.tree { Some(content) } else { None }
 }
 

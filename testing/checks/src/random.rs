@@ -1,6 +1,6 @@
 //! Random numbers that are the same on every run, and JSON made of them.
 
-/// SplitMix64 (Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figure 17).
+/// `SplitMix64` (Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figure 17).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -21,7 +21,7 @@ impl Random {
 
     /// A number below `limit`; 0 if that is 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.bits() % (limit.max(1) as u64)).expect("below a usize")
+        (self.bits() % limit.max(1) as u64) as usize
     }
 
     /// One of these.

@@ -121,10 +121,9 @@ impl Reader<'_> {
     /// with what is no character, it is the escape that is named.
     fn fault(&self, rule: ErrorKind) -> Fault {
         let kind = match (self.character(), rule) {
-            (Character::Broken, ErrorKind::Escape) => rule,
-            (Character::Broken, _) => ErrorKind::Utf8,
             // A word that ends too early is a wrong word, and no open bracket.
-            (Character::End, ErrorKind::Number | ErrorKind::Literal) => rule,
+            (Character::Broken, ErrorKind::Escape) | (Character::End, ErrorKind::Number | ErrorKind::Literal) => rule,
+            (Character::Broken, _) => ErrorKind::Utf8,
             (Character::End, ErrorKind::Escape) => ErrorKind::String,
             (Character::End, _) => ErrorKind::Unclosed,
             _ => rule,

@@ -30,12 +30,7 @@ pub(crate) enum ItemExpr {
 
 impl Rewriter<'_> {
     /// The columns of a `select`, `*` expanded, each with its name.
-    pub(crate) fn items(
-        &mut self,
-        select: &Select,
-        given: Option<&[String]>,
-        emit: Emit,
-    ) -> Result<Vec<Item>, Error> {
+    pub(crate) fn items(&mut self, select: &Select, given: Option<&[String]>, emit: Emit) -> Result<Vec<Item>, Error> {
         let mut items = Vec::new();
         let alone = select.projection.len() == 1;
         for item in &select.projection {

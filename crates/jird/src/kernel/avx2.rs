@@ -25,15 +25,13 @@ const COMPLETE_MAX: [u8; 32] = {
 };
 
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
-// SAFETY, for every block below: `self` proves the features; no intrinsic here takes a pointer but the loads, which read
-// halves of a reference to exactly 64 bytes.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "argued once, above, for all of them")]
 impl Simd for Avx2 {
     type Block = [__m256i; 2];
     type Utf8 = Utf8;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
+        // SAFETY: `self` proves the features; the loads read the 64 bytes of the reference.
         unsafe {
             let start = block.as_ptr();
             [_mm256_loadu_si256(start.cast()), _mm256_loadu_si256(start.add(32).cast())]
@@ -42,6 +40,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn classify(self, block: Self::Block) -> Classes {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let spaces = _mm256_broadcastsi128_si256(_mm_setr_epi8(
                 0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100,
@@ -76,6 +75,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn eq(self, block: Self::Block, byte: u8) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let [low, high] = block;
             let wanted = _mm256_set1_epi8(byte.cast_signed());
@@ -85,6 +85,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn between(self, [first, second]: Self::Block, low: u8, high: u8) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let base = _mm256_set1_epi8(low.cast_signed());
             let width = _mm256_set1_epi8((high - low).cast_signed());
@@ -98,6 +99,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn prefix_xor(self, mask: u64) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let ones = _mm_set1_epi8(-1);
             let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), ones);
@@ -108,11 +110,13 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn utf8_after(self, before: &[u8; BLOCK]) -> Utf8 {
         let [_, before] = self.load(before);
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { Utf8 { error: _mm256_setzero_si256(), before, open: open(before) } }
     }
 
     #[inline(always)]
     fn utf8_step(self, state: &mut Utf8, [first, second]: Self::Block) {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             if _mm256_movemask_epi8(_mm256_or_si256(first, second)) == 0 {
                 state.error = _mm256_or_si256(state.error, state.open);
@@ -128,6 +132,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn utf8_ok(self, state: &Utf8) -> bool {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { _mm256_testz_si256(state.error, state.error) == 1 }
     }
 

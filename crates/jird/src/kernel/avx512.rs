@@ -30,20 +30,19 @@ const COMPLETE_MAX: [u8; BLOCK] = {
 };
 
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
-// SAFETY, for every block below: `self` proves the features; no intrinsic here takes a pointer but the loads and stores,
-// which go through a reference to exactly 64 bytes (or 64 `u32`, at offsets 0, 16, 32, 48 of which 16 are written).
-#[allow(clippy::undocumented_unsafe_blocks, reason = "argued once, above, for all of them")]
 impl Simd for Avx512 {
     type Block = __m512i;
     type Utf8 = Utf8;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> __m512i {
+        // SAFETY: `self` proves the features; the load reads the 64 bytes of the reference.
         unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn classify(self, block: __m512i) -> Classes {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             // Two byte shuffles by the low nibble, each compared with the input (Langdale & Lemire §3.1.2, in the form of
             // simdjson's later kernels). No byte of a filler value has that value's own low nibble.
@@ -69,11 +68,13 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn eq(self, block: __m512i, byte: u8) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(byte.cast_signed())) }
     }
 
     #[inline(always)]
     fn between(self, block: __m512i, low: u8, high: u8) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let above = _mm512_sub_epi8(block, _mm512_set1_epi8(low.cast_signed()));
             _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((high - low).cast_signed()))
@@ -82,6 +83,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn prefix_xor(self, mask: u64) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let ones = _mm_set1_epi8(-1);
             let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), ones);
@@ -92,11 +94,13 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn utf8_after(self, before: &[u8; BLOCK]) -> Utf8 {
         let before = self.load(before);
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { Utf8 { error: _mm512_setzero_si512(), before, open: open(before) } }
     }
 
     #[inline(always)]
     fn utf8_step(self, state: &mut Utf8, block: __m512i) {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             if _mm512_movepi8_mask(block) == 0 {
                 state.error = _mm512_or_si512(state.error, state.open);
@@ -111,6 +115,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn utf8_ok(self, state: &Utf8) -> bool {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { _mm512_test_epi8_mask(state.error, state.error) == 0 }
     }
 
@@ -124,6 +129,7 @@ impl Simd for Avx512 {
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
+        // SAFETY: `self` proves the features; `kind` has 64 bytes, and `pos` 64 words, of which each store writes 16, at 0, 16, 32, 48.
         unsafe {
             // Compress into a register, then store: the store form of compress is microcoded on Zen 4.
             let kinds = _mm512_maskz_compress_epi8(mask, block);

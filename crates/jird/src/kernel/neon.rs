@@ -25,14 +25,13 @@ const COMPLETE_MAX: [u8; 16] = {
 };
 
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
-// SAFETY, for every block below: `self` proves the features, and nothing here takes a pointer.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "argued once, above, for all of them")]
 impl Simd for Neon {
     type Block = [uint8x16_t; 4];
     type Utf8 = Utf8;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let quarters = block.as_chunks::<16>().0;
             [load(&quarters[0]), load(&quarters[1]), load(&quarters[2]), load(&quarters[3])]
@@ -41,6 +40,7 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn classify(self, block: Self::Block) -> Classes {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let spaces = load(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
             let operators = load(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
@@ -69,6 +69,7 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn eq(self, block: Self::Block, byte: u8) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let wanted = vdupq_n_u8(byte);
             mask([
@@ -82,6 +83,7 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn between(self, block: Self::Block, low: u8, high: u8) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let (base, width) = (vdupq_n_u8(low), vdupq_n_u8(high - low));
             mask([
@@ -104,6 +106,7 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn utf8_after(self, before: &[u8; BLOCK]) -> Utf8 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let before = self.load(before)[3];
             Utf8 { error: vdupq_n_u8(0), before, open: open(before) }
@@ -112,6 +115,7 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn utf8_step(self, state: &mut Utf8, block: Self::Block) {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let any = vorrq_u8(vorrq_u8(block[0], block[1]), vorrq_u8(block[2], block[3]));
             if vmaxvq_u8(any) < 0x80 {
@@ -131,6 +135,7 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn utf8_ok(self, state: &Utf8) -> bool {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { vmaxvq_u8(state.error) == 0 }
     }
 

@@ -81,14 +81,14 @@ fn unescape(token: &str) -> Option<Cow<'_, str>> {
 /// An array index without leading zeros (RFC 6901 §4).
 fn index(token: &str) -> Option<usize> {
     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
-    (digits && (token == "0" || !token.starts_with('0'))).then(|| token.parse().ok())?
+    if digits && (token == "0" || !token.starts_with('0')) { token.parse().ok() } else { None }
 }
 
 #[cfg(test)]
 mod tests {
     fn check(text: &str, pointer: &str, wanted: Option<&str>) {
         let document = crate::parse(text.as_bytes()).unwrap();
-        let found = document.root().pointer(pointer).and_then(|value| value.raw_str());
+        let found = document.root().pointer(pointer).and_then(crate::Value::raw_str);
         assert_eq!(found, wanted, "{pointer:?} in {text}");
     }
 

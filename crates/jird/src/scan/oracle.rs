@@ -54,6 +54,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, 
     Scanned { tokens: state.tokens, found: state.found, carry }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "as plain as it can be written")]
 struct State<'t> {
     text: &'t [u8],
     /// The byte before is a backslash that is not itself escaped.

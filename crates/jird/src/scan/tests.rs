@@ -103,11 +103,11 @@ fn every_kernel_equals_the_oracle_on_brackets_and_words() {
 
 #[test]
 fn every_kernel_equals_the_oracle_on_random_bytes() {
+    const ALPHABETS: [&[u8]; 4] =
+        [b"\\\"", b"\\\"{}[]:, \n\ta1\x01", b"\\\"ud8c0DC,\xF0\x9F\x98\x80\n", b"\"\\nnrt\xC3\xA9 aaaaaaaa,"];
     let mut random = Random::new(2);
     let kernels: Vec<_> = Kernel::available().collect();
     let mut guarded = Guarded::new(4096);
-    const ALPHABETS: [&[u8]; 4] =
-        [b"\\\"", b"\\\"{}[]:, \n\ta1\x01", b"\\\"ud8c0DC,\xF0\x9F\x98\x80\n", b"\"\\nnrt\xC3\xA9 aaaaaaaa,"];
     for round in 0..30_000 {
         let len = random.below(300);
         let text: Vec<u8> = match round % 5 {

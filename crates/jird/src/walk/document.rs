@@ -55,7 +55,7 @@ impl<M: Copy + Default> Reader<M> {
                 return self.finish(text, fault, build);
             }
             let mut at = 0;
-            self.walk.run(text, &self.tokens, &mut at, build)?;
+            self.walk.run(text, &self.tokens, &mut at, build).map_err(|error| utf8_first(text, error))?;
             self.tokens.consume(at);
             from = to;
         }
@@ -94,6 +94,18 @@ impl<M: Copy + Default> Reader<M> {
             Walked::Value => Err(Error::at_byte(ErrorKind::Trailing, pos[at] as usize)),
             Walked::More => unreachable!("four sentinels stand after the last token, and the walk stops at the first"),
         }
+    }
+}
+
+/// A byte that the grammar forbids may also begin a sequence that is not UTF-8, which pass one judges with the next chunk if
+/// this one ends inside the sequence. Then that is what is wrong, wherever the chunk ends.
+#[cold]
+fn utf8_first(text: &[u8], error: Error) -> Error {
+    let offset = usize::try_from(error.offset()).unwrap_or(usize::MAX);
+    let sequence = text.get(offset..text.len().min(offset.saturating_add(4))).unwrap_or_default();
+    match core::str::from_utf8(sequence) {
+        Err(fault) if fault.valid_up_to() == 0 => Error::new(ErrorKind::Utf8, error.offset()),
+        _ => error,
     }
 }
 
