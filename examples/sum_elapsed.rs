@@ -14,7 +14,14 @@ use std::io::{BufRead, BufReader};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("usage: sum_elapsed FILE")?;
-    let mut file = BufReader::new(File::open(&path)?);
+    let (scanned, elapsed) = sum(BufReader::new(File::open(&path)?)).map_err(|error| format!("{path}:{error}"))?;
+    println!("scanned: {scanned}");
+    println!("total elapsed: {elapsed}");
+    Ok(())
+}
+
+/// How many lines there are, and the sum.
+pub(crate) fn sum(mut file: impl BufRead) -> Result<(u64, Decimal), Box<dyn Error>> {
     let mut line = Vec::new();
     let mut buffer = RecordBuffer::new();
     let mut elapsed = Decimal::ZERO;
@@ -23,15 +30,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         scanned += 1;
         // A blank line is no record.
         if !line.trim_ascii().is_empty() {
-            let record = Record::scan(&line, &mut buffer)
-                .map_err(|error| format!("{path}:{scanned}: {}", error.locate(&line)))?;
+            let record =
+                Record::scan(&line, &mut buffer).map_err(|error| format!("{scanned}: {}", error.locate(&line)))?;
             if let Some(number) = record.get("Elapsed").and_then(jird::Value::as_number) {
                 elapsed += number.parse::<Decimal>()?;
             }
         }
         line.clear();
     }
-    println!("scanned: {scanned}");
-    println!("total elapsed: {elapsed}");
-    Ok(())
+    Ok((scanned, elapsed))
 }

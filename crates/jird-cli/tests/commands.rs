@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Runs `jird` with `stdin`. Returns what it printed, what it said, and its exit code.
@@ -205,25 +205,4 @@ fn a_pipe_that_nobody_reads_is_no_error() {
 fn completions_are_written_for_a_shell() {
     let (out, _, code) = jird(&["completions", "bash"], b"");
     assert!(code == 0 && out.contains("_jird"));
-}
-
-/// The example of the library, run as the README says.
-#[test]
-fn the_example_adds_up_exactly() {
-    let binary = Path::new(env!("CARGO_BIN_EXE_jird")).with_file_name("examples").join("sum_elapsed");
-    if !binary.exists() {
-        // Built when the whole workspace is tested, which is what `cargo xtask test` does.
-        assert!(
-            std::env::var_os("JIRD_REQUIRE_ALL").is_none_or(|all| all != "1"),
-            "the example is required, and missing"
-        );
-        #[expect(clippy::print_stdout, reason = "whoever runs the tests wants to know")]
-        {
-            println!("skipped: the example sum_elapsed is not built");
-        }
-        return;
-    }
-    let events = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/events.ndjson");
-    let output = Command::new(binary).arg(events).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "scanned: 3000\ntotal elapsed: 2838092.3250\n");
 }
