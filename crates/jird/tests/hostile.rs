@@ -102,6 +102,21 @@ fn a_string_of_100_mb_is_a_string() {
 }
 
 #[test]
+fn what_is_longer_than_4_gb_is_refused_and_not_misread() {
+    common::force_kernel();
+    // Zeroed memory that nobody writes to takes no room.
+    let text = vec![0; (1 << 32) + 1000];
+    let limit = u64::from(u32::MAX) - 64;
+    let size = |error: jird::Error| (error.code(), error.offset());
+    assert_eq!(jird::parse(&text).map(drop).map_err(size), Err(("size", limit)));
+    assert_eq!(jird::validate(&text).map_err(size), Err(("size", limit)));
+    let options = Options { record_bytes_max: usize::MAX, ..Options::default() };
+    let mut scanner = Scanner::new(options);
+    let scanned = scanner.scan(&text, &Projection::new(&[]), None, |_| ControlFlow::Continue(()));
+    assert_eq!(scanned.map(drop).map_err(size), Err(("size", limit)));
+}
+
+#[test]
 fn strings_at_the_length_that_the_tape_no_longer_holds_are_whole() {
     common::force_kernel();
     let max = (1 << 27) - 1;

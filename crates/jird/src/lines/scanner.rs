@@ -8,7 +8,7 @@ use crate::policy::{Duplicates, Policy};
 use crate::record::{Field, Mark, Mismatches, Predicate, Projection, Select, Slot};
 use crate::scan::{Carry, Chunk, END, Mode, Tokens, first_fault};
 use crate::tape::{Kind, Parser};
-use crate::walk::{Open, Walk, Walked, trim_end, walk_trusted};
+use crate::walk::{Open, SIZE_MAX, Walk, Walked, trim_end, walk_trusted};
 use core::ops::ControlFlow;
 
 /// Bytes of lines that are scanned before their tokens are walked.
@@ -38,7 +38,7 @@ pub struct Options {
     pub check: Check,
     /// Limits and refusals.
     pub policy: Policy,
-    /// The longest record, in bytes without its line feed.
+    /// The longest record, in bytes without its line feed. Beyond 4 GiB there is none, whatever this says.
     pub record_bytes_max: usize,
     /// Bytes scanned at a time. Results do not depend on it.
     #[doc(hidden)]
@@ -190,7 +190,7 @@ impl Scanner {
     ) -> Scanned {
         let mut run = Run { select: Select::new(projection), fields: Vec::new(), filter, scanned: Scanned::default() };
         let mut from = 0;
-        let mut reach = self.options.piece_bytes;
+        let mut reach = self.options.piece_bytes.min(SIZE_MAX);
         while from < text.len() && !run.scanned.stopped {
             let mut to = piece_end(text, from, reach);
             let scanned = self.within_limit(&text[from..to]).and_then(|len| {
@@ -199,7 +199,7 @@ impl Scanner {
             });
             let error = match scanned {
                 Ok(()) => {
-                    reach = self.options.piece_bytes.min(reach * 2);
+                    reach = self.options.piece_bytes.min(SIZE_MAX).min(reach * 2);
                     from = to;
                     continue;
                 }
@@ -221,7 +221,8 @@ impl Scanner {
     /// How much of `piece` comes before a record that is longer than the limit. An error if that is the first.
     #[inline]
     fn within_limit(&self, piece: &[u8]) -> Result<usize, Error> {
-        let limit = self.options.record_bytes_max;
+        // Offsets of tokens are 32 bits wide.
+        let limit = self.options.record_bytes_max.min(SIZE_MAX);
         if piece.len() <= limit {
             return Ok(piece.len());
         }
