@@ -5,10 +5,13 @@ use super::build::{TapeBuilder, TapePen};
 use crate::error::{Error, ErrorKind};
 use crate::number::Class;
 use crate::policy::Policy;
-use crate::walk::{Bracket, Build, Literal, Pen};
+use crate::walk::{Bracket, Build, Literal, Pen, SIZE_MAX};
 
 /// The tape of `text`, or what is wrong with it.
 pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Error> {
+    if text.len() > SIZE_MAX {
+        return Err(Error::at_byte(ErrorKind::Size, SIZE_MAX));
+    }
     let valid = core::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), |_| text.len());
     let cut = valid < text.len();
     let mut tape = TapeBuilder::default();
