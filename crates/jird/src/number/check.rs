@@ -12,38 +12,56 @@
 
 use super::swar::{Word, digits_end};
 
-/// What the syntax of a number tells: its sign, and whether it is an integer.
+/// What the syntax of a number tells: whether it is an integer, and if not, where its point stands.
 // A whole word, so that a `Result` with an offset is two words in registers; with a byte it is returned through memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class(usize);
 
 impl Class {
-    #[cfg(test)]
-    const NEGATIVE: usize = 1;
-    const POINTED: usize = 2;
+    pub(crate) const INTEGER: Self = Self(0);
+    const DECIMAL: usize = 1 << 8;
+    /// Points further on than this are not noted.
+    const POINT_MAX: usize = 0xFF;
 
+    /// A number without exponent whose point has `point` bytes before it.
     #[inline(always)]
-    fn new(negative: bool, integer: bool) -> Self {
-        Self(usize::from(negative) | usize::from(!integer) << 1)
+    pub(crate) fn pointed(point: usize) -> Self {
+        Self(Self::DECIMAL | if point <= Self::POINT_MAX { point } else { 0 })
+    }
+
+    /// A number without exponent whose point has `point` bytes between it and the sign; 0 if there is no point.
+    #[inline(always)]
+    fn with_point(negative: bool, point: usize) -> Self {
+        if point == 0 { Self::INTEGER } else { Self(Self::DECIMAL | (point + usize::from(negative))) }
+    }
+
+    /// A number with an exponent.
+    #[inline(always)]
+    pub(crate) fn with_exponent() -> Self {
+        Self(Self::DECIMAL)
     }
 
     /// The class of a token that was checked before; of anything else, some class.
     pub(crate) fn of(token: &[u8]) -> Self {
-        let integer = !token.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
-        Self::new(token.first() == Some(&b'-'), integer)
+        match memchr::memchr3(b'.', b'e', b'E', token) {
+            None => Self::INTEGER,
+            Some(point) if token[point] == b'.' && memchr::memchr2(b'e', b'E', &token[point..]).is_none() => {
+                Self::pointed(point)
+            }
+            Some(_) => Self::with_exponent(),
+        }
     }
 
     /// Neither a point nor an exponent.
     #[inline]
     pub(crate) fn is_integer(self) -> bool {
-        self.0 & Self::POINTED == 0
+        self.0 == 0
     }
 
-    /// Begins with a minus, also if it is `-0`.
+    /// How many bytes stand before the point, the sign among them; 0 if there is an exponent or no point, or too many.
     #[inline]
-    #[cfg(test)]
-    pub(crate) fn is_negative(self) -> bool {
-        self.0 & Self::NEGATIVE != 0
+    pub(crate) fn point(self) -> usize {
+        self.0 & Self::POINT_MAX
     }
 }
 
@@ -64,7 +82,7 @@ pub(crate) fn check(token: &[u8]) -> Result<Class, usize> {
         return Err(token.len());
     }
     match short(Word::load_head(digits), digits.len()) {
-        Some(integer) => Ok(Class::new(negative, integer)),
+        Some(point) => Ok(Class::with_point(negative, point)),
         None => walk(token),
     }
 }
@@ -88,7 +106,7 @@ pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, u
     let word = unsafe { Word::load_unchecked(text, first) };
     if len.wrapping_sub(1) < Word::LEN {
         return match short(word, len) {
-            Some(integer) => Ok(Class::new(negative, integer)),
+            Some(point) => Ok(Class::with_point(negative, point)),
             None => walk(&text[start..end]),
         };
     }
@@ -102,7 +120,7 @@ fn check_long(token: &[u8]) -> Result<Class, usize> {
     let negative = token.first() == Some(&b'-');
     let digits = &token[usize::from(negative)..];
     match long(digits) {
-        Some(integer) => Ok(Class::new(negative, integer)),
+        Some(point) => Ok(Class::with_point(negative, point)),
         None => walk(token),
     }
 }
@@ -113,13 +131,13 @@ fn check_in_little_room(text: &[u8], start: usize, end: usize) -> Result<Class, 
     walk(&text[start..end])
 }
 
-/// One to eight bytes: `Some(true)` an integer, `Some(false)` a decimal, `None` something else.
+/// One to eight bytes: how many of them stand before the point of a decimal, 0 for an integer, `None` for something else.
 #[inline(always)]
-fn short(word: Word, len: usize) -> Option<bool> {
+fn short(word: Word, len: usize) -> Option<usize> {
     let digits = word.first(len);
     let nondigits = digits.nondigits();
     if nondigits == 0 {
-        return (len == 1 || !word.is_zero(0)).then_some(true);
+        return (len == 1 || !word.is_zero(0)).then_some(0);
     }
     let point = nondigits.trailing_zeros() / 8;
     let before = (point as usize + len).wrapping_sub(8);
@@ -129,12 +147,12 @@ fn short(word: Word, len: usize) -> Option<bool> {
         & (before > 0)
         & (point < 7)
         & (!word.is_zero(0) | (before == 1));
-    good.then_some(false)
+    good.then_some(before)
 }
 
 /// Nine to 24 bytes. As [`short`].
 #[inline(always)]
-fn long(digits: &[u8]) -> Option<bool> {
+fn long(digits: &[u8]) -> Option<usize> {
     let end = digits.len();
     // More than that is rare, and `walk` takes digits eight at a time as well.
     if !(Word::LEN + 1..=3 * Word::LEN).contains(&end) {
@@ -154,36 +172,35 @@ fn long(digits: &[u8]) -> Option<bool> {
     // Among the first eight there are digits, and perhaps one point.
     let nondigits = head.nondigits();
     if nondigits == 0 {
-        return (!head.is_zero(0)).then_some(true);
+        return (!head.is_zero(0)).then_some(0);
     }
     let point = nondigits.trailing_zeros() / 8;
     let good = nondigits.is_power_of_two() && head.is_point(point) && point > 0 && (point == 1 || !head.is_zero(0));
-    good.then_some(false)
+    good.then_some(point as usize)
 }
 
 /// The grammar, step by step.
 #[inline(never)]
 fn walk(token: &[u8]) -> Result<Class, usize> {
-    let negative = token.first() == Some(&b'-');
-    let mut at = usize::from(negative);
-    let mut integer = true;
+    let mut class = Class::INTEGER;
+    let mut at = usize::from(token.first() == Some(&b'-'));
     at = match token.get(at) {
         Some(b'0') => at + 1,
         _ => digits(token, at)?,
     };
     if token.get(at) == Some(&b'.') {
-        integer = false;
+        class = Class::pointed(at);
         at = digits(token, at + 1)?;
     }
     if let Some(b'e' | b'E') = token.get(at) {
-        integer = false;
+        class = Class::with_exponent();
         at += 1;
         if let Some(b'-' | b'+') = token.get(at) {
             at += 1;
         }
         at = digits(token, at)?;
     }
-    if at == token.len() { Ok(Class::new(negative, integer)) } else { Err(at) }
+    if at == token.len() { Ok(class) } else { Err(at) }
 }
 
 /// The end of one or more digits.
@@ -197,7 +214,7 @@ mod tests {
     use super::*;
 
     /// The longest prefix of any number that `token` begins with, by trying every state of the grammar.
-    fn naive(token: &[u8]) -> Result<(bool, bool), usize> {
+    fn naive(token: &[u8]) -> Result<(bool, usize), usize> {
         #[derive(Clone, Copy)]
         enum State {
             Start,
@@ -211,7 +228,7 @@ mod tests {
             Exponent,
         }
         let mut state = State::Start;
-        let mut integer = true;
+        let (mut integer, mut point) = (true, 0);
         for (at, &byte) in token.iter().enumerate() {
             state = match (state, byte) {
                 (State::Start, b'-') => State::Minus,
@@ -225,9 +242,14 @@ mod tests {
                 _ => return Err(at),
             };
             integer &= matches!(state, State::Start | State::Minus | State::Zero | State::Whole);
+            match state {
+                State::Point => point = at,
+                State::Letter => point = 0,
+                _ => {}
+            }
         }
         match state {
-            State::Zero | State::Whole | State::Fraction | State::Exponent => Ok((token[0] == b'-', integer)),
+            State::Zero | State::Whole | State::Fraction | State::Exponent => Ok((integer, point)),
             _ => Err(token.len()),
         }
     }
@@ -235,7 +257,7 @@ mod tests {
     /// Alone, with nothing before and after, and amid bytes that would change the answer if they were taken in.
     fn agrees(token: &[u8]) {
         let expected = naive(token);
-        let seen = |class: Class| (class.is_negative(), class.is_integer());
+        let seen = |class: Class| (class.is_integer(), class.point());
         assert_eq!(check(token).map(seen), expected, "{}", String::from_utf8_lossy(token));
         for around in [b'7', b'.', b' ', b'"', 0xff, b'0', 0] {
             for room in [0, 1, 7, 8, 16] {
@@ -260,7 +282,7 @@ mod tests {
                     code /= ALPHABET.len();
                 }
                 let expected = naive(&token);
-                let seen = |class: Class| (class.is_negative(), class.is_integer());
+                let seen = |class: Class| (class.is_integer(), class.point());
                 assert_eq!(check(&token).map(seen), expected, "{}", String::from_utf8_lossy(&token));
                 // The same behind many digits, where other code decides.
                 if len <= 4 {

@@ -16,8 +16,8 @@ impl Build for TapeBuilder {
 
     #[inline(always)]
     fn pen(&mut self, tokens: usize) -> TapePen<'_> {
-        // A token makes two words at most: the bracket that opens a container.
-        TapePen::new(&mut self.words, 2 * tokens, 0)
+        // A token makes one word at most.
+        TapePen::new(&mut self.words, tokens, 0)
     }
 }
 
@@ -74,7 +74,11 @@ impl Pen for TapePen<'_> {
 
     #[inline(always)]
     fn number(&mut self, start: usize, end: usize, class: Class) {
-        self.scalar(Node::Number, !class.is_integer(), start, end - start);
+        if class.is_integer() {
+            self.scalar(Node::Number, false, start, end - start);
+        } else {
+            self.push(Word::decimal(class.point(), start, end - start) | self.flag);
+        }
     }
 
     #[inline(always)]
@@ -90,10 +94,9 @@ impl Pen for TapePen<'_> {
 
     #[inline(always)]
     fn open(&mut self, _bracket: Bracket, start: usize) -> u32 {
-        // A text below 2^32 bytes has fewer than 2^32 words: two for a container of two bytes at least, one for the rest.
+        // A text below 2^32 bytes has fewer than 2^32 words: a word takes a byte at least.
         let mark = self.len as u32;
         self.push(start as u64);
-        self.push(0);
         mark
     }
 
@@ -104,14 +107,14 @@ impl Pen for TapePen<'_> {
             Bracket::Array => Node::Array,
         };
         let mark = mark as usize;
+        self.push(Word::close(count, end) | self.flag);
         if cfg!(any(debug_assertions, jird_checked)) {
-            assert!(mark + 2 <= self.len, "open wrote two words");
+            assert!(mark < self.len, "open wrote a word");
         }
-        // SAFETY: `mark` comes from `open`, which wrote the words at `mark` and `mark + 1`.
+        // SAFETY: `mark` comes from `open`, which wrote the word there.
         unsafe {
             let first = self.start.add(mark);
-            first.write(Word::container(node, count, first.read() as usize) | self.flag);
-            first.add(1).write(Word::end(end, self.len - mark));
+            first.write(Word::open(node, self.len - mark, first.read() as usize) | self.flag);
         }
     }
 
@@ -165,7 +168,7 @@ impl Build for Unchecked<'_> {
         Self: 'b;
 
     fn pen(&mut self, tokens: usize) -> TapePen<'_> {
-        // A value without a key gets one, so a bracket can make three; a key without a value gets a null.
+        // A value without a key gets one, a key without a value a null, and what is still open is closed.
         TapePen::new(&mut self.0.words, 3 * tokens + 1, Word::UNCHECKED)
     }
 }

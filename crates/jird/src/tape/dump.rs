@@ -1,25 +1,22 @@
 //! The tape in words, node by node, for whoever debugs it.
 
-use super::word::{Node, Word, ends};
+use super::word::{Node, Word};
 use core::fmt;
 
-/// One line a node: index, kind, where its text is, and for containers the count and the index past the end.
+/// One line a word: index, kind, where its text is, and how much belongs to it.
 pub(super) fn dump(text: &[u8], words: &[u64], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f, "tape of {} bytes, {} words", text.len(), words.len())?;
-    let mut index = 0;
-    while let Some(&first) = words.get(index) {
-        let word = Word::new(first);
-        let start = word.start();
-        if let (Node::Object | Node::Array, Some(&second)) = (word.node(), words.get(index + 1)) {
-            let (text_end, len) = ends(second);
-            let count = word.count().map_or("many".into(), |count| count.to_string());
-            writeln!(f, "{index:6} {:?} {start}..{text_end}, {count} children, {len} words", word.node())?;
-            index += 2;
-        } else {
-            let len = word.len().map_or("long".into(), |len| len.to_string());
-            let flag = if word.flag() { " *" } else { "" };
-            writeln!(f, "{index:6} {:?} at {start}, {len} bytes{flag}", word.node())?;
-            index += 1;
+    for (index, &word) in words.iter().enumerate() {
+        let word = Word::new(word);
+        let offset = word.offset();
+        let count = |count: Option<usize>| count.map_or("many".into(), |count| count.to_string());
+        let flag = if word.flag() { " *" } else { "" };
+        write!(f, "{index:6} {:?} ", word.node())?;
+        match word.node() {
+            Node::Object | Node::Array => writeln!(f, "at {offset}, {} words", count(word.count()))?,
+            Node::End => writeln!(f, "before {offset}, {} children", count(word.count()))?,
+            Node::Number if word.flag() => writeln!(f, "at {offset}, {} bytes{flag}", count(word.decimal_len()))?,
+            _ => writeln!(f, "at {offset}, {} bytes{flag}", count(word.len()))?,
         }
     }
     Ok(())

@@ -1,19 +1,21 @@
 //! The tape: a value's nodes in document order, and the cursor over them.
 //!
-//! A node is one 8-byte word, a container two. Nothing is copied out of the text and nothing is converted: a word says what
-//! a value is and where it stands.
+//! A scalar is one 8-byte word, a container one where it begins and one where it ends: a word for every token of the text
+//! but commas and colons. Nothing is copied out of the text and nothing is converted: a word says what a value is and where
+//! it stands.
 //!
 //! ```text
-//!            63 62  60 59 58              32 31                    0
-//! scalar    |u | kind |f |      length      |        offset        |   u: the text was not checked
-//!            63 62  60 59                 32 31                    0   f: a string holds an escape, a number has a point or
-//! container |u | kind |        count        |        offset        |      an exponent. Offset and length of a string are
-//!           |         end of text           |    length in words   |      those of its content, without quotes.
+//!         63 62  60 59 58                     32 31          0
+//! scalar |u | kind |f |         length          |   offset   |   u: the text was not checked
+//! number |u | kind |1 | point |     length      |   offset   |   f: a string holds an escape, a number has a point or an
+//!         63 62  60 59 58   51                                      exponent. Offset and length of a string are those of
+//! first  |u | kind |     length in words        |   offset   |      its content, without quotes. `point` is how many bytes
+//! last   |u | End  |    number of children      | end of text|      stand before it, 0 if there is an exponent.
 //! ```
 //!
 //! An object's members are a key (a string) and a value in turn. The node after a scalar is the next one; the node after a
-//! container is as many words on as its second word says, so that anything is skipped in constant time. A length that does
-//! not fit is stored as all ones, and found again from the text when asked for.
+//! container is as many words on as its first word says, so that anything is skipped in constant time. A length that does
+//! not fit is stored as all ones, and found again from the text or the tape when asked for.
 #![allow(
     unsafe_code,
     reason = "what pass one found to be UTF-8, and what the builder has bounded, is not checked again"

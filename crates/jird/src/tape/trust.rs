@@ -3,30 +3,17 @@
 /// Whether unchecked accesses are checked in this build.
 const CHECKED: bool = cfg!(any(debug_assertions, jird_checked));
 
-/// `words[0]`
+/// `words[index]`
 ///
 /// # Safety
-/// `words` must not be empty.
+/// `index < words.len()`
 #[inline(always)]
-pub(super) unsafe fn first(words: &[u64]) -> u64 {
+pub(super) unsafe fn at(words: &[u64], index: usize) -> u64 {
     if CHECKED {
-        return words[0];
+        return words[index];
     }
     // SAFETY: the caller's promise.
-    unsafe { *words.get_unchecked(0) }
-}
-
-/// `words[1]`
-///
-/// # Safety
-/// `words` must have two words at least.
-#[inline(always)]
-pub(super) unsafe fn second(words: &[u64]) -> u64 {
-    if CHECKED {
-        return words[1];
-    }
-    // SAFETY: the caller's promise.
-    unsafe { *words.get_unchecked(1) }
+    unsafe { *words.get_unchecked(index) }
 }
 
 /// `items[start..end]`

@@ -1,7 +1,7 @@
 //! The cursor over a tape.
 
 use super::trust;
-use super::word::{Node, Word, ends};
+use super::word::{Node, Word};
 use crate::number::{self, Number};
 use crate::text;
 use core::fmt;
@@ -68,21 +68,21 @@ impl<'a> Value<'a> {
     #[inline(always)]
     fn word(self) -> Word {
         // SAFETY: by the invariant there is a node, and a node has a word.
-        Word::new(unsafe { trust::first(self.words) })
+        Word::new(unsafe { trust::at(self.words, 0) })
     }
 
-    /// Where a container's text ends, and how many words it takes. Only for containers.
+    /// A container's last word. Only for containers.
     #[inline(always)]
-    fn ends(self) -> (usize, usize) {
-        debug_assert!(self.word().is_container());
-        // SAFETY: the builder writes two words for a container.
-        ends(unsafe { trust::second(self.words) })
+    fn close(self) -> Word {
+        debug_assert!(self.word().is_open());
+        // SAFETY: the container's words are all there, and `words_len` is how many.
+        Word::new(unsafe { trust::at(self.words, self.words_len() - 1) })
     }
 
     /// How many words the value takes.
     #[inline(always)]
     fn words_len(self) -> usize {
-        if self.word().is_container() { self.ends().1 } else { 1 }
+        if self.word().is_open() { self.word().count().unwrap_or_else(|| many(self.words)) } else { 1 }
     }
 
     #[inline(always)]
@@ -100,6 +100,7 @@ impl<'a> Value<'a> {
             Node::String => Kind::String,
             Node::Object => Kind::Object,
             Node::Array => Kind::Array,
+            Node::End => unreachable!("a value does not begin with a container's end"),
         }
     }
 
@@ -165,7 +166,8 @@ impl<'a> Value<'a> {
         if word.class() != class {
             return None;
         }
-        Some((word.start(), word.start() + word.len()?))
+        let len = if class == Word::CHECKED_DECIMAL { word.decimal_len() } else { word.len() };
+        Some((word.offset(), word.offset() + len?))
     }
 
     /// Whether it is a number without point and exponent.
@@ -249,8 +251,8 @@ impl<'a> Value<'a> {
     /// The number of members or elements; 0 for a scalar. Free but for containers of 2^28 children and more.
     pub fn len(self) -> usize {
         match self.kind() {
-            Kind::Object => self.word().count().unwrap_or_else(|| self.entries().count()),
-            Kind::Array => self.word().count().unwrap_or_else(|| self.elements().count()),
+            Kind::Object => self.close().count().unwrap_or_else(|| self.entries().count()),
+            Kind::Array => self.close().count().unwrap_or_else(|| self.elements().count()),
             _ => 0,
         }
     }
@@ -277,8 +279,8 @@ impl<'a> Value<'a> {
         if self.word().node() != node {
             return Nodes { text: self.text, words: &[] };
         }
-        // SAFETY: a container's words are its own two and its children's, as many as the second says.
-        Nodes { text: self.text, words: unsafe { trust::range(self.words, 2, self.ends().1) } }
+        // SAFETY: a container's words are its first, its children's and its last.
+        Nodes { text: self.text, words: unsafe { trust::range(self.words, 1, self.words_len() - 1) } }
     }
 
     /// The value's text as it stands, a string's with its quotes.
@@ -290,7 +292,7 @@ impl<'a> Value<'a> {
             Node::False => return self.literal_text(b"false"),
             Node::True => return self.literal_text(b"true"),
             Node::Number => return self.content(),
-            Node::Object | Node::Array => self.ends().0,
+            Node::Object | Node::Array | Node::End => self.close().offset(),
             // In a text that was not checked the closing quote may be missing.
             Node::String => self.text.len().min(start + self.content().len() + 2),
         };
@@ -298,7 +300,7 @@ impl<'a> Value<'a> {
     }
 
     fn literal_text(self, word: &[u8]) -> &'a [u8] {
-        let start = self.word().start();
+        let start = self.word().offset();
         self.text.get(start..start + word.len()).filter(|found| *found == word).unwrap_or_default()
     }
 
@@ -310,15 +312,16 @@ impl<'a> Value<'a> {
     /// Offset of the value's first byte in the document, a string's of its opening quote.
     pub fn offset(self) -> usize {
         let word = self.word();
-        if word.node() == Node::String { word.start() - 1 } else { word.start() }
+        if word.node() == Node::String { word.offset() - 1 } else { word.offset() }
     }
 
     /// A number's text, or a string's without quotes. Only for these.
     #[inline(always)]
     fn content(self) -> &'a [u8] {
         let word = self.word();
-        let start = word.start();
-        let Some(len) = word.len() else { return self.long_content() };
+        let start = word.offset();
+        let len = if word.node() == Node::Number && word.flag() { word.decimal_len() } else { word.len() };
+        let Some(len) = len else { return self.long_content() };
         debug_assert!(matches!(word.node(), Node::Number | Node::String));
         // SAFETY: the builder was told of `start..start + len` as a range of the text.
         unsafe { trust::range(self.text, start, start + len) }
@@ -327,7 +330,7 @@ impl<'a> Value<'a> {
     /// The content of a scalar whose length is not on the tape.
     #[cold]
     fn long_content(self) -> &'a [u8] {
-        let rest = &self.text[self.word().start()..];
+        let rest = &self.text[self.word().offset()..];
         let end = match self.word().node() {
             Node::String => text::closing_quote(rest),
             _ => rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')),
@@ -351,6 +354,21 @@ impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", String::from_utf8_lossy(self.raw()))
     }
+}
+
+/// How many words the container takes that begins with `words`, when they are too many for its first word: by walking.
+#[cold]
+fn many(words: &[u64]) -> usize {
+    let mut depth = 0_usize;
+    let last = words.iter().position(|&word| {
+        match Word::new(word).node() {
+            Node::Object | Node::Array => depth += 1,
+            Node::End => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    last.map_or(words.len(), |last| last + 1)
 }
 
 /// Nodes side by side. Invariant: `words` is whole nodes that the builder wrote for `text`.

@@ -1,6 +1,6 @@
 //! The tape's words; the drawing is in the module above.
 
-/// What a node is.
+/// What a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Node {
@@ -9,43 +9,63 @@ pub(crate) enum Node {
     True,
     Number,
     String,
+    /// An object begins.
     Object,
+    /// An array begins.
     Array,
+    /// A container ends.
+    End,
 }
 
-/// The first word of a node.
+/// A word of the tape.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word(u64);
 
 const KIND_SHIFT: u32 = 60;
 const FLAG: u64 = 1 << 59;
 const LENGTH_SHIFT: u32 = 32;
+const POINT_SHIFT: u32 = 51;
 /// Lengths from here on are not stored.
 pub(crate) const LENGTH_MAX: usize = (1 << 27) - 1;
-/// Counts from here on are not stored.
+/// The same for decimals, which keep the place of their point beside it.
+pub(crate) const DECIMAL_LENGTH_MAX: usize = (1 << 19) - 1;
+/// Counts of children and of words from here on are not stored.
 pub(crate) const COUNT_MAX: usize = (1 << 28) - 1;
 
 impl Word {
-    /// Set in the first word of every node of a text that was not checked.
+    /// Set in every word of a text that was not checked.
     pub(crate) const UNCHECKED: u64 = 1 << 63;
 
+    /// A null, boolean, integer or string. The flag says that a string holds an escape.
     #[inline(always)]
     pub(crate) fn scalar(node: Node, flag: bool, start: usize, len: usize) -> u64 {
         let flag = if flag { FLAG } else { 0 };
         (node as u64) << KIND_SHIFT | flag | (len.min(LENGTH_MAX) as u64) << LENGTH_SHIFT | start as u64 & 0xFFFF_FFFF
     }
 
+    /// A number with a point or an exponent. `point` is how many bytes stand before the point if there is no exponent,
+    /// else 0.
     #[inline(always)]
-    pub(crate) fn container(node: Node, count: u32, start: usize) -> u64 {
-        (node as u64) << KIND_SHIFT
-            | ((count as usize).min(COUNT_MAX) as u64) << LENGTH_SHIFT
+    pub(crate) fn decimal(point: usize, start: usize, len: usize) -> u64 {
+        (Node::Number as u64) << KIND_SHIFT
+            | FLAG
+            | (point as u64) << POINT_SHIFT
+            | (len.min(DECIMAL_LENGTH_MAX) as u64) << LENGTH_SHIFT
             | start as u64 & 0xFFFF_FFFF
     }
 
-    /// The second word of a container: where its text ends, and how many words it takes, these two among them.
+    /// A container's first word. `words` is how many it takes, this one and its last among them.
     #[inline(always)]
-    pub(crate) fn end(text_end: usize, words: usize) -> u64 {
-        (text_end as u64) << 32 | words as u64 & 0xFFFF_FFFF
+    pub(crate) fn open(node: Node, words: usize, start: usize) -> u64 {
+        (node as u64) << KIND_SHIFT | (words.min(COUNT_MAX) as u64) << LENGTH_SHIFT | start as u64 & 0xFFFF_FFFF
+    }
+
+    /// A container's last word: how many members or elements it has, and where its text ends.
+    #[inline(always)]
+    pub(crate) fn close(count: u32, text_end: usize) -> u64 {
+        (Node::End as u64) << KIND_SHIFT
+            | ((count as usize).min(COUNT_MAX) as u64) << LENGTH_SHIFT
+            | text_end as u64 & 0xFFFF_FFFF
     }
 
     /// [`Word::class`] of an integer in a checked text.
@@ -66,9 +86,10 @@ impl Word {
         self.0 & Self::UNCHECKED == 0
     }
 
+    /// Whether a container begins.
     #[inline(always)]
-    pub(crate) fn is_container(self) -> bool {
-        self.0 >> KIND_SHIFT & 7 >= Node::Object as u64
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self.0 >> KIND_SHIFT & 7, 5 | 6)
     }
 
     #[inline(always)]
@@ -85,7 +106,8 @@ impl Word {
             3 => Node::Number,
             4 => Node::String,
             5 => Node::Object,
-            _ => Node::Array,
+            6 => Node::Array,
+            _ => Node::End,
         }
     }
 
@@ -94,28 +116,36 @@ impl Word {
         self.0 & FLAG != 0
     }
 
+    /// Where a scalar or container begins, or behind which byte a container ends.
     #[inline(always)]
-    pub(crate) fn start(self) -> usize {
+    pub(crate) fn offset(self) -> usize {
         (self.0 & 0xFFFF_FFFF) as usize
     }
 
-    /// The length, or `None` if it was too long to be stored.
+    /// The length of a string or integer, or `None` if it was too long to be stored.
     #[inline(always)]
     pub(crate) fn len(self) -> Option<usize> {
         let len = (self.0 >> LENGTH_SHIFT) as usize & LENGTH_MAX;
         (len < LENGTH_MAX).then_some(len)
     }
 
-    /// The number of children, or `None` if it was too large to be stored.
+    /// The length of a decimal, or `None` if it was too long to be stored.
+    #[inline(always)]
+    pub(crate) fn decimal_len(self) -> Option<usize> {
+        let len = (self.0 >> LENGTH_SHIFT) as usize & DECIMAL_LENGTH_MAX;
+        (len < DECIMAL_LENGTH_MAX).then_some(len)
+    }
+
+    /// How many bytes of a decimal stand before its point, or 0 if nobody noted that.
+    #[inline(always)]
+    pub(crate) fn point(self) -> usize {
+        (self.0 >> POINT_SHIFT) as usize & 0xFF
+    }
+
+    /// The number of children in a last word, of words in a first; `None` if it was too large to be stored.
     #[inline(always)]
     pub(crate) fn count(self) -> Option<usize> {
         let count = (self.0 >> LENGTH_SHIFT) as usize & COUNT_MAX;
         (count < COUNT_MAX).then_some(count)
     }
-}
-
-/// The halves of a container's second word: where its text ends, how many words it takes.
-#[inline(always)]
-pub(crate) fn ends(word: u64) -> (usize, usize) {
-    ((word >> 32) as usize, (word & 0xFFFF_FFFF) as usize)
 }
