@@ -1,6 +1,6 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
-use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, UTF8_TABLES, proof};
+use super::{BLOCK, Batch, Carry, Chunk, Classes, Error, Found, Mode, Simd, Structure, Tokens, UTF8_TABLES, proof};
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 
@@ -137,16 +137,33 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn beyond_ascii(self, block: Self::Block) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe { mask(block) }
+    }
+
+    #[inline(always)]
+    fn without_high_bits(self, block: Self::Block) -> Self::Block {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe {
+            let [low, high] = block;
+            let mask = _mm256_set1_epi8(0x7F);
+            [_mm256_and_si256(low, mask), _mm256_and_si256(high, mask)]
+        }
+    }
+
+    #[inline(always)]
     fn emit(
         self,
         _block: Self::Block,
         bytes: &[u8; BLOCK],
         mask: u64,
+        marked: u64,
         base: u32,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        super::emit_by_eights(bytes, mask, base, pos, kind);
+        super::emit_by_eights(bytes, mask, marked, base, pos, kind);
     }
 }
 

@@ -3,7 +3,7 @@
 //! The feature list starts at VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
 //! byte compress that makes it worth while.
 
-use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, proof};
+use super::{BLOCK, Batch, Carry, Chunk, Classes, Error, Found, LENGTH_MAX, MaybeUninit, Mode, Simd, Structure, TokenWords, Tokens, UPPER, proof};
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 
@@ -120,11 +120,59 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn beyond_ascii(self, block: Self::Block) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe { _mm512_movepi8_mask(block) }
+    }
+
+    #[inline(always)]
+    fn without_high_bits(self, block: Self::Block) -> Self::Block {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe { _mm512_and_si512(block, _mm512_set1_epi8(0x7F)) }
+    }
+
+    #[inline(always)]
+    fn words(self, kinds: __m512i, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
+        // SAFETY: `self` proves the features. Each load reads eight of the 65 offsets; each store writes eight words at an
+        // index of 56 at most, since a group of eight tokens moves it by eight at most.
+        unsafe {
+            let table: *const u8 = UPPER.as_ptr();
+            let low = _mm512_loadu_si512(table.cast());
+            let high = _mm512_loadu_si512(table.add(BLOCK).cast());
+            let flag = _mm512_set1_epi8(1 << 3);
+            let upper = _mm512_permutex2var_epi8(low, kinds, high);
+            let upper = _mm512_mask_add_epi8(upper, tokens.escaped, upper, flag);
+            let mut uppers = [0_u8; BLOCK];
+            _mm512_storeu_si512(uppers.as_mut_ptr().cast(), upper);
+            let mut at = 0;
+            for group in 0..BLOCK / 8 {
+                let bits = |mask: u64| (mask >> (8 * group)) as u8;
+                let pos = tokens.pos.as_ptr().add(8 * group);
+                let start = _mm256_loadu_si256(pos.cast());
+                let next = _mm256_loadu_si256(pos.add(1).cast());
+                let len = _mm256_maskz_sub_epi32(bits(tokens.scalar), next, start);
+                let len = _mm256_mask_sub_epi32(len, bits(tokens.string), len, _mm256_set1_epi32(2));
+                let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
+                let one = _mm256_set1_epi32(1);
+                let start = _mm256_mask_add_epi32(start, bits(tokens.string | tokens.close), start, one);
+                let upper = _mm_loadl_epi64(uppers.as_ptr().add(8 * group).cast());
+                let upper = _mm512_slli_epi64::<56>(_mm512_cvtepu8_epi64(upper));
+                let len = _mm512_slli_epi64::<32>(_mm512_cvtepu32_epi64(len));
+                let word = _mm512_ternarylogic_epi64::<0xFE>(upper, len, _mm512_cvtepu32_epi64(start));
+                let words = _mm512_maskz_compress_epi64(bits(tokens.keep), word);
+                _mm512_storeu_si512(out.as_mut_ptr().add(at).cast(), words);
+                at += bits(tokens.keep).count_ones() as usize;
+            }
+        }
+    }
+
+    #[inline(always)]
     fn emit(
         self,
         block: __m512i,
         _bytes: &[u8; BLOCK],
         mask: u64,
+        marked: u64,
         base: u32,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
@@ -132,7 +180,8 @@ impl Simd for Avx512 {
         // SAFETY: `self` proves the features; `kind` has 64 bytes, and `pos` 64 words, of which each store writes 16, at 0, 16, 32, 48.
         unsafe {
             // Compress into a register, then store: the store form of compress is microcoded on Zen 4.
-            let kinds = _mm512_maskz_compress_epi8(mask, block);
+            let high = _mm512_set1_epi8(0x80_u8.cast_signed());
+            let kinds = _mm512_maskz_compress_epi8(mask, _mm512_mask_add_epi8(block, marked, block, high));
             _mm512_storeu_si512(kind.as_mut_ptr().cast(), kinds);
             let offsets = _mm512_maskz_compress_epi8(mask, identity());
             let base = _mm512_set1_epi32(base.cast_signed());

@@ -16,8 +16,12 @@ mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod utf8;
 
+use crate::error::Error;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens};
+use crate::tape::structure::{Batch, Structure};
+use crate::tape::word::{LENGTH_MAX, UPPER};
 use core::fmt;
+use core::mem::MaybeUninit;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use utf8::UTF8_TABLES;
 
@@ -63,17 +67,92 @@ pub(crate) trait Simd: Copy {
     fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block);
     /// False once any step saw a byte that is not UTF-8.
     fn utf8_ok(self, state: &Self::Utf8) -> bool;
-    /// Writes `base + i` and the byte at `i` for each set bit `i`, in order. What lies past the last is left arbitrary.
+    /// Where a byte beyond ASCII stands.
+    fn beyond_ascii(self, block: Self::Block) -> u64;
+    /// Each byte without its high bit.
+    fn without_high_bits(self, block: Self::Block) -> Self::Block;
+    /// Writes a word of the tape for each token of `keep`, in order: see [`TokenWords`]. What lies past the last is left
+    /// arbitrary.
+    #[inline(always)]
+    fn words(self, _kinds: Self::Block, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
+        words_one_by_one(tokens, out);
+    }
+    /// Writes `base + i` and the byte at `i` for each set bit `i` of `mask`, in order, the byte with its high bit set if that
+    /// of `marked` is. What lies past the last is left arbitrary.
+    #[expect(clippy::too_many_arguments, reason = "the block in both its forms, what to write, and where")]
     fn emit(
         self,
         block: Self::Block,
         bytes: &[u8; BLOCK],
         mask: u64,
+        marked: u64,
         base: u32,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     );
 }
+
+/// 64 tokens that become words of the tape (`tape::word`): offset in the lower half, what it is and its length in the upper.
+pub(crate) struct TokenWords<'a> {
+    /// The kinds.
+    pub(crate) kinds: &'a [u8; BLOCK],
+    /// Where the tokens begin, and where the one behind them does.
+    pub(crate) pos: &'a [u32; BLOCK + 1],
+    /// Tokens that get a word.
+    pub(crate) keep: u64,
+    /// Strings, whose word says where the content is.
+    pub(crate) string: u64,
+    /// Strings with an escape.
+    pub(crate) escaped: u64,
+    /// Strings, numbers and literals, which have a length.
+    pub(crate) scalar: u64,
+    /// Closing brackets, whose word says where the text behind them begins.
+    pub(crate) close: u64,
+}
+
+/// [`Simd::words`] without a compress: a word for every token, and a step on for those that are kept.
+#[inline(always)]
+fn words_one_by_one(tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
+    let mut at = 0;
+    let mut keep = tokens.keep;
+    for (index, &kind) in tokens.kinds.iter().enumerate() {
+        let (start, next) = (tokens.pos[index], tokens.pos[index + 1]);
+        let form = &FORMS[usize::from(kind)];
+        let len = next.wrapping_sub(start).wrapping_sub(form.quotes).min(LENGTH_MAX as u32) & form.has_length;
+        let upper = form.upper | len;
+        out[at & (BLOCK - 1)].write(u64::from(upper) << 32 | u64::from(start.wrapping_add(form.skip)));
+        at += (keep & 1) as usize;
+        keep >>= 1;
+    }
+}
+
+/// How a token's word is made, by its kind.
+struct Form {
+    upper: u32,
+    /// All ones if it has a length.
+    has_length: u32,
+    /// Bytes of its text that are quotes.
+    quotes: u32,
+    /// Bytes that the offset skips.
+    skip: u32,
+}
+
+static FORMS: [Form; 256] = {
+    let mut forms = [const { Form { upper: 0, has_length: 0, quotes: 0, skip: 0 } }; 256];
+    let mut kind = 0;
+    while kind < 256 {
+        let byte = kind as u8 & 0x7F;
+        let (quotes, skip) = match byte {
+            b'"' => (2, 1),
+            b'}' | b']' => (0, 1),
+            _ => (0, 0),
+        };
+        let has_length = if matches!(byte, b'{' | b'}' | b'[' | b']') { 0 } else { u32::MAX };
+        forms[kind] = Form { upper: (UPPER[kind] as u32) << 24, has_length, quotes, skip };
+        kind += 1;
+    }
+    forms
+};
 
 /// Defines a proof token: `detect` is the only way to one, and one feature list serves detection and compilation.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -100,6 +179,20 @@ macro_rules! proof {
                 // SAFETY: `self` exists, so `detect` found this very list on this CPU.
                 unsafe { $enter(self, chunk, mode, carry, tokens) }
             }
+
+            /// Pass two over some tokens of a document.
+            pub(crate) fn structure(
+                self, batch: Batch<'_>, state: &mut Structure, words: Option<&mut Vec<u64>>,
+            ) -> Result<(), Error> {
+                #[target_feature($(enable = $feature),+)]
+                fn $enter(
+                    proof: $name, batch: Batch<'_>, state: &mut Structure, words: Option<&mut Vec<u64>>,
+                ) -> Result<(), Error> {
+                    crate::tape::structure::run(proof, batch, state, words)
+                }
+                // SAFETY: `self` exists, so `detect` found this very list on this CPU.
+                unsafe { $enter(self, batch, state, words) }
+            }
         }
     };
 }
@@ -110,7 +203,14 @@ use proof;
 /// once per block.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-fn emit_by_eights(bytes: &[u8; BLOCK], mut mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
+fn emit_by_eights(
+    bytes: &[u8; BLOCK],
+    mut mask: u64,
+    marked: u64,
+    base: u32,
+    pos: &mut [u32; BLOCK],
+    kind: &mut [u8; BLOCK],
+) {
     let groups = (mask.count_ones() as usize).div_ceil(8);
     let (pos, kind) = (pos.as_chunks_mut::<8>().0, kind.as_chunks_mut::<8>().0);
     for (pos, kind) in pos.iter_mut().zip(kind).take(groups) {
@@ -118,7 +218,7 @@ fn emit_by_eights(bytes: &[u8; BLOCK], mut mask: u64, base: u32, pos: &mut [u32;
             // Past the last bit this writes `base + 64`, which nobody reads.
             let at = mask.trailing_zeros();
             *pos = base.wrapping_add(at);
-            *kind = bytes[at as usize % BLOCK];
+            *kind = bytes[at as usize % BLOCK] | ((marked >> (at % 64)) as u8) << 7;
             mask &= mask.wrapping_sub(1);
         }
     }
@@ -212,6 +312,26 @@ impl Kernel {
             #[cfg(target_arch = "aarch64")]
             Isa::Neon(proof) => proof.scan(chunk, mode, carry, tokens),
             Isa::Portable(proof) => crate::scan::scan_chunk(proof, chunk, mode, carry, tokens),
+        }
+    }
+}
+
+impl Kernel {
+    /// Pass two over some tokens of a document; writes the tape if there is one.
+    pub(crate) fn structure(
+        self,
+        batch: Batch<'_>,
+        state: &mut Structure,
+        words: Option<&mut Vec<u64>>,
+    ) -> Result<(), Error> {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(proof) => proof.structure(batch, state, words),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(proof) => proof.structure(batch, state, words),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(proof) => proof.structure(batch, state, words),
+            Isa::Portable(proof) => crate::tape::structure::run(proof, batch, state, words),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! NEON: 16 bytes to a register, four registers to a block.
 
-use super::{BLOCK, Carry, Chunk, Classes, Found, Mode, Simd, Tokens, UTF8_TABLES, proof};
+use super::{BLOCK, Batch, Carry, Chunk, Classes, Error, Found, Mode, Simd, Structure, Tokens, UTF8_TABLES, proof};
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::aarch64::*;
 
@@ -140,16 +140,42 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn beyond_ascii(self, block: Self::Block) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe {
+            let zero = vdupq_n_s8(0);
+            let mut high = block;
+            for at in 0..4 {
+                high[at] = vcltq_s8(vreinterpretq_s8_u8(block[at]), zero);
+            }
+            mask(high)
+        }
+    }
+
+    #[inline(always)]
+    fn without_high_bits(self, block: Self::Block) -> Self::Block {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe {
+            let mut low = block;
+            for quarter in &mut low {
+                *quarter = vandq_u8(*quarter, vdupq_n_u8(0x7F));
+            }
+            low
+        }
+    }
+
+    #[inline(always)]
     fn emit(
         self,
         _block: Self::Block,
         bytes: &[u8; BLOCK],
         mask: u64,
+        marked: u64,
         base: u32,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        super::emit_by_eights(bytes, mask, base, pos, kind);
+        super::emit_by_eights(bytes, mask, marked, base, pos, kind);
     }
 }
 

@@ -113,11 +113,22 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn beyond_ascii(self, block: Self::Block) -> u64 {
+        self.between(block, 0x80, 0xFF)
+    }
+
+    #[inline(always)]
+    fn without_high_bits(self, block: Self::Block) -> Self::Block {
+        block.map(|byte| byte & 0x7F)
+    }
+
+    #[inline(always)]
     fn emit(
         self,
         _block: Self::Block,
         bytes: &[u8; BLOCK],
         mut mask: u64,
+        marked: u64,
         base: u32,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
@@ -128,7 +139,7 @@ impl Simd for Portable {
             }
             let at = mask.trailing_zeros();
             *pos = base + at;
-            *kind = bytes[at as usize];
+            *kind = bytes[at as usize] | ((marked >> at) as u8) << 7;
             mask &= mask - 1;
         }
     }

@@ -9,7 +9,7 @@ mod rewrite;
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::policy::Policy;
-use crate::walk::Reader;
+use crate::walk::{Chunks, Walk, WalkPass};
 use rewrite::Rewrite;
 
 /// A way to lay a document out.
@@ -57,6 +57,7 @@ pub fn format(text: &[u8], layout: Layout) -> Result<Vec<u8>, Error> {
         Layout::Indent(width) => Some(width),
     };
     let mut rewrite = Rewrite::new(text, indent);
-    Reader::new(Kernel::best(), &Policy::default()).read(text, &mut rewrite)?;
+    let walk = &mut Walk::new(&Policy::default());
+    Chunks::new(Kernel::best()).read(text, &mut WalkPass { walk, build: &mut rewrite })?;
     Ok(rewrite.into_text())
 }

@@ -12,56 +12,52 @@
 
 use super::swar::{Word, digits_end};
 
-/// What the syntax of a number tells: whether it is an integer, and if not, where its point stands.
+/// What the syntax of a number tells: its sign, and whether it is an integer.
 // A whole word, so that a `Result` with an offset is two words in registers; with a byte it is returned through memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class(usize);
 
 impl Class {
-    pub(crate) const INTEGER: Self = Self(0);
-    const DECIMAL: usize = 1 << 8;
-    /// Points further on than this are not noted.
-    const POINT_MAX: usize = 0xFF;
+    #[cfg(test)]
+    const NEGATIVE: usize = 1;
+    const POINTED: usize = 2;
 
-    /// A number without exponent whose point has `point` bytes before it.
     #[inline(always)]
-    pub(crate) fn pointed(point: usize) -> Self {
-        Self(Self::DECIMAL | if point <= Self::POINT_MAX { point } else { 0 })
-    }
-
-    /// A number without exponent whose point has `point` bytes between it and the sign; 0 if there is no point.
-    #[inline(always)]
-    fn with_point(negative: bool, point: usize) -> Self {
-        if point == 0 { Self::INTEGER } else { Self(Self::DECIMAL | (point + usize::from(negative))) }
-    }
-
-    /// A number with an exponent.
-    #[inline(always)]
-    pub(crate) fn with_exponent() -> Self {
-        Self(Self::DECIMAL)
+    fn new(negative: bool, integer: bool) -> Self {
+        Self(usize::from(negative) | usize::from(!integer) << 1)
     }
 
     /// The class of a token that was checked before; of anything else, some class.
     pub(crate) fn of(token: &[u8]) -> Self {
-        match memchr::memchr3(b'.', b'e', b'E', token) {
-            None => Self::INTEGER,
-            Some(point) if token[point] == b'.' && memchr::memchr2(b'e', b'E', &token[point..]).is_none() => {
-                Self::pointed(point)
-            }
-            Some(_) => Self::with_exponent(),
-        }
+        let integer = !token.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+        Self::new(token.first() == Some(&b'-'), integer)
     }
 
     /// Neither a point nor an exponent.
     #[inline]
     pub(crate) fn is_integer(self) -> bool {
-        self.0 == 0
+        self.0 & Self::POINTED == 0
     }
 
-    /// How many bytes stand before the point, the sign among them; 0 if there is an exponent or no point, or too many.
+    /// Begins with a minus, also if it is `-0`.
     #[inline]
-    pub(crate) fn point(self) -> usize {
-        self.0 & Self::POINT_MAX
+    #[cfg(test)]
+    pub(crate) fn is_negative(self) -> bool {
+        self.0 & Self::NEGATIVE != 0
+    }
+}
+
+/// Whether `text[start..end]`, a token that was checked, has neither a point nor an exponent.
+#[inline(always)]
+pub(crate) fn is_integer_at(text: &[u8], start: usize, end: usize) -> bool {
+    let len = end - start;
+    match text.get(start..).and_then(<[u8]>::first_chunk::<8>) {
+        // A sign is a mark too, and the token's first byte: it is shifted out.
+        Some(bytes) if len.wrapping_sub(1) < Word::LEN => {
+            let sign = usize::from(bytes[0] == b'-');
+            len - sign == 0 || Word::of(*bytes).first(len).last(len - sign).marks() == 0
+        }
+        _ => Class::of(&text[start..end]).is_integer(),
     }
 }
 
@@ -82,7 +78,7 @@ pub(crate) fn check(token: &[u8]) -> Result<Class, usize> {
         return Err(token.len());
     }
     match short(Word::load_head(digits), digits.len()) {
-        Some(point) => Ok(Class::with_point(negative, point)),
+        Some(integer) => Ok(Class::new(negative, integer)),
         None => walk(token),
     }
 }
@@ -106,7 +102,7 @@ pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, u
     let word = unsafe { Word::load_unchecked(text, first) };
     if len.wrapping_sub(1) < Word::LEN {
         return match short(word, len) {
-            Some(point) => Ok(Class::with_point(negative, point)),
+            Some(integer) => Ok(Class::new(negative, integer)),
             None => walk(&text[start..end]),
         };
     }
@@ -120,7 +116,7 @@ fn check_long(token: &[u8]) -> Result<Class, usize> {
     let negative = token.first() == Some(&b'-');
     let digits = &token[usize::from(negative)..];
     match long(digits) {
-        Some(point) => Ok(Class::with_point(negative, point)),
+        Some(integer) => Ok(Class::new(negative, integer)),
         None => walk(token),
     }
 }
@@ -131,13 +127,13 @@ fn check_in_little_room(text: &[u8], start: usize, end: usize) -> Result<Class, 
     walk(&text[start..end])
 }
 
-/// One to eight bytes: how many of them stand before the point of a decimal, 0 for an integer, `None` for something else.
+/// One to eight bytes: `Some(true)` an integer, `Some(false)` a decimal, `None` something else.
 #[inline(always)]
-fn short(word: Word, len: usize) -> Option<usize> {
+fn short(word: Word, len: usize) -> Option<bool> {
     let digits = word.first(len);
     let nondigits = digits.nondigits();
     if nondigits == 0 {
-        return (len == 1 || !word.is_zero(0)).then_some(0);
+        return (len == 1 || !word.is_zero(0)).then_some(true);
     }
     let point = nondigits.trailing_zeros() / 8;
     let before = (point as usize + len).wrapping_sub(8);
@@ -147,12 +143,12 @@ fn short(word: Word, len: usize) -> Option<usize> {
         & (before > 0)
         & (point < 7)
         & (!word.is_zero(0) | (before == 1));
-    good.then_some(before)
+    good.then_some(false)
 }
 
 /// Nine to 24 bytes. As [`short`].
 #[inline(always)]
-fn long(digits: &[u8]) -> Option<usize> {
+fn long(digits: &[u8]) -> Option<bool> {
     let end = digits.len();
     // More than that is rare, and `walk` takes digits eight at a time as well.
     if !(Word::LEN + 1..=3 * Word::LEN).contains(&end) {
@@ -172,35 +168,36 @@ fn long(digits: &[u8]) -> Option<usize> {
     // Among the first eight there are digits, and perhaps one point.
     let nondigits = head.nondigits();
     if nondigits == 0 {
-        return (!head.is_zero(0)).then_some(0);
+        return (!head.is_zero(0)).then_some(true);
     }
     let point = nondigits.trailing_zeros() / 8;
     let good = nondigits.is_power_of_two() && head.is_point(point) && point > 0 && (point == 1 || !head.is_zero(0));
-    good.then_some(point as usize)
+    good.then_some(false)
 }
 
 /// The grammar, step by step.
 #[inline(never)]
 fn walk(token: &[u8]) -> Result<Class, usize> {
-    let mut class = Class::INTEGER;
-    let mut at = usize::from(token.first() == Some(&b'-'));
+    let negative = token.first() == Some(&b'-');
+    let mut at = usize::from(negative);
+    let mut integer = true;
     at = match token.get(at) {
         Some(b'0') => at + 1,
         _ => digits(token, at)?,
     };
     if token.get(at) == Some(&b'.') {
-        class = Class::pointed(at);
+        integer = false;
         at = digits(token, at + 1)?;
     }
     if let Some(b'e' | b'E') = token.get(at) {
-        class = Class::with_exponent();
+        integer = false;
         at += 1;
         if let Some(b'-' | b'+') = token.get(at) {
             at += 1;
         }
         at = digits(token, at)?;
     }
-    if at == token.len() { Ok(class) } else { Err(at) }
+    if at == token.len() { Ok(Class::new(negative, integer)) } else { Err(at) }
 }
 
 /// The end of one or more digits.
@@ -214,7 +211,7 @@ mod tests {
     use super::*;
 
     /// The longest prefix of any number that `token` begins with, by trying every state of the grammar.
-    fn naive(token: &[u8]) -> Result<(bool, usize), usize> {
+    fn naive(token: &[u8]) -> Result<(bool, bool), usize> {
         #[derive(Clone, Copy)]
         enum State {
             Start,
@@ -228,7 +225,7 @@ mod tests {
             Exponent,
         }
         let mut state = State::Start;
-        let (mut integer, mut point) = (true, 0);
+        let mut integer = true;
         for (at, &byte) in token.iter().enumerate() {
             state = match (state, byte) {
                 (State::Start, b'-') => State::Minus,
@@ -242,14 +239,9 @@ mod tests {
                 _ => return Err(at),
             };
             integer &= matches!(state, State::Start | State::Minus | State::Zero | State::Whole);
-            match state {
-                State::Point => point = at,
-                State::Letter => point = 0,
-                _ => {}
-            }
         }
         match state {
-            State::Zero | State::Whole | State::Fraction | State::Exponent => Ok((integer, point)),
+            State::Zero | State::Whole | State::Fraction | State::Exponent => Ok((token[0] == b'-', integer)),
             _ => Err(token.len()),
         }
     }
@@ -257,7 +249,7 @@ mod tests {
     /// Alone, with nothing before and after, and amid bytes that would change the answer if they were taken in.
     fn agrees(token: &[u8]) {
         let expected = naive(token);
-        let seen = |class: Class| (class.is_integer(), class.point());
+        let seen = |class: Class| (class.is_negative(), class.is_integer());
         assert_eq!(check(token).map(seen), expected, "{}", String::from_utf8_lossy(token));
         for around in [b'7', b'.', b' ', b'"', 0xff, b'0', 0] {
             for room in [0, 1, 7, 8, 16] {
@@ -282,7 +274,7 @@ mod tests {
                     code /= ALPHABET.len();
                 }
                 let expected = naive(&token);
-                let seen = |class: Class| (class.is_integer(), class.point());
+                let seen = |class: Class| (class.is_negative(), class.is_integer());
                 assert_eq!(check(&token).map(seen), expected, "{}", String::from_utf8_lossy(&token));
                 // The same behind many digits, where other code decides.
                 if len <= 4 {

@@ -40,7 +40,7 @@ mod swar;
 mod token;
 mod value;
 
-pub(crate) use check::{Class, check, check_at};
+pub(crate) use check::{Class, check, check_at, is_integer_at};
 pub(crate) use float::{to_f32, to_f64, to_f64_at};
 pub(crate) use integer::{to_i64, to_i64_at, to_i128, to_u64, to_u64_at, to_u128};
 pub use value::Number;

@@ -51,6 +51,12 @@ impl Word {
         Self(u64::from_le_bytes(bytes) ^ ZEROS)
     }
 
+    /// These bytes.
+    #[inline(always)]
+    pub(super) fn of(bytes: [u8; 8]) -> Self {
+        Self(u64::from_le_bytes(bytes) ^ ZEROS)
+    }
+
     /// The first bytes of `text`. If it is shorter than a word, those that it lacks are no digits.
     #[inline(always)]
     pub(super) fn load_head(text: &[u8]) -> Self {

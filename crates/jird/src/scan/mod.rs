@@ -5,10 +5,12 @@
 //! UTF-8, a control character in a string, a bad escape. What the tokens *mean* is judged by [`crate::walk`].
 //!
 //! A token is a structural byte, or the first byte of a scalar that follows white space, a structural byte or a closing
-//! quote (the paper's structural and pseudo-structural characters). A scalar reaches to the next token, less white space.
+//! quote (the paper's structural and pseudo-structural characters). A scalar reaches to the next token, less white space;
+//! in documents the next token says by a bit whether there is any.
 #![allow(unsafe_code, reason = "text that was found to be UTF-8 becomes `str` without a second check")]
 
 mod fault;
+mod numbers;
 #[cfg(test)]
 mod oracle;
 #[cfg(test)]
@@ -16,8 +18,9 @@ mod tests;
 mod tokens;
 
 pub(crate) use fault::{checked_str, first_fault};
+use numbers::{NumberCarry, any_wrong};
 use tokens::Free;
-pub(crate) use tokens::{END, ESCAPED, Tokens};
+pub(crate) use tokens::{BATCH, END, ESCAPED, SENTINELS, SPACED, Tokens};
 
 use crate::kernel::{BLOCK, Classes, Simd};
 use crate::text;
@@ -53,6 +56,10 @@ pub(crate) struct Carry {
     in_string: u64,
     /// 1 if the last byte belongs to a scalar that is not a string.
     scalar: u64,
+    /// 1 if the last byte is white space. Documents only.
+    space: u64,
+    /// What numbers leave.
+    number: NumberCarry,
     /// 1 if the open string holds an escape already.
     flag: u64,
     /// Bits of the next block where `\u` is still owed a hexadecimal digit.
@@ -77,6 +84,8 @@ pub(crate) struct Found {
     pub(crate) control: Option<usize>,
     /// Offset of the first byte that makes an escape wrong.
     pub(crate) escape: Option<usize>,
+    /// Some number in the chunk, or before it and not told yet, is wrong. The second pass says which and where.
+    pub(crate) number: bool,
     /// Somewhere in the chunk, or in the last three bytes before it, the text is not UTF-8.
     pub(crate) not_utf8: bool,
 }
@@ -129,6 +138,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         }
         let len = out.len();
         tokens.set_len(len);
+        tokens.numbers_wrong |= pass.found.number;
         if CHECK {
             pass.found.not_utf8 = !simd.utf8_ok(&pass.utf8);
         }
@@ -159,9 +169,23 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         let found = (operators | starts) & !covered;
 
         let count_before = out.len();
-        out.emit(simd, block, bytes, found, base);
+        if LINES {
+            out.emit(simd, block, bytes, found, 0, base);
+        } else {
+            let spaced = (classes.space << 1 | self.carry.space) & classes.operator;
+            self.carry.space = classes.space >> 63;
+            out.emit(simd, block, bytes, found, spaced, base);
+            let foreign = simd.beyond_ascii(block) & found;
+            if foreign != 0 {
+                out.mark_foreign(count_before, found, foreign);
+            }
+        }
         if CHECK {
             simd.utf8_step(&mut self.utf8, block);
+            if !LINES {
+                let run = run & !inside;
+                self.found.number |= any_wrong(simd, block, run, starts & run, quotes, &mut self.carry);
+            }
             let control = classes.control & inside;
             if control != 0 {
                 self.found.control = Some(first(self.found.control, base + control.trailing_zeros() as usize));

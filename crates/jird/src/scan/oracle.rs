@@ -1,7 +1,7 @@
 //! Pass one, byte by byte: what every kernel must equal. As plain as it can be written; no masks, no blocks, nothing of
 //! [`Simd`](crate::kernel::Simd).
 
-use super::{Carry, Chunk, ESCAPED, Found, Mode};
+use super::{Carry, Chunk, ESCAPED, Found, Mode, SPACED};
 use crate::kernel::BLOCK;
 use crate::text;
 
@@ -23,6 +23,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, 
         escaped: carry.escape == 1,
         in_string: carry.in_string(),
         in_word: carry.scalar == 1,
+        in_space: carry.space == 1,
         holds_backslash: carry.flag == 1,
         digits_due: carry.hex_due.count_ones(),
         pair_end: carry.pair_end,
@@ -46,6 +47,9 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, 
         escape: u64::from(state.escaped),
         in_string: if state.in_string { u64::MAX } else { 0 },
         scalar: u64::from(state.in_word),
+        space: u64::from(state.in_space && !lines),
+        // Judged on its own.
+        number: super::NumberCarry::default(),
         flag: u64::from(state.holds_backslash),
         hex_due: (1 << state.digits_due) - 1,
         hex_first: u64::from(state.digits_due == 4),
@@ -63,6 +67,8 @@ struct State<'t> {
     in_string: bool,
     /// The byte before belongs to a number or literal, or to what is wrong in such a place.
     in_word: bool,
+    /// The byte before is white space.
+    in_space: bool,
     /// The open string holds a backslash.
     holds_backslash: bool,
     /// How many of the next bytes must be hexadecimal digits.
@@ -86,12 +92,19 @@ impl State<'_> {
         if self.in_string {
             self.inside(byte, at, quote, check);
         } else if operator || (word || quote) && !self.in_word {
-            self.tokens.push((byte, u32::try_from(at).expect("tests are small")));
+            let kind = match byte {
+                _ if lines => byte,
+                0x80.. => 0x7F,
+                _ if operator && self.in_space => byte | SPACED,
+                _ => byte,
+            };
+            self.tokens.push((kind, u32::try_from(at).expect("tests are small")));
         }
         if quote {
             self.in_string = !self.in_string;
         }
         self.in_word = word;
+        self.in_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     }
 
     /// A byte of a string, after its opening quote.

@@ -26,8 +26,11 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
             for (kernel, tokens, carry) in &mut runs {
                 let found = kernel.scan(chunk, mode, carry, tokens);
                 let (kind, pos) = tokens.slices();
+                // Numbers are judged below.
+                let found = super::Found { number: false, ..found };
+                let judged = Carry { number: super::NumberCarry::default(), ..*carry };
                 let tokens = kind.iter().copied().zip(pos.iter().copied()).collect();
-                let scanned = oracle::Scanned { tokens, found, carry: *carry };
+                let scanned = oracle::Scanned { tokens, found, carry: judged };
                 assert_eq!(scanned, wanted, "{kernel:?} {mode:?} {from}..{to} of {:?}", String::from_utf8_lossy(text));
             }
             // After a fault nobody goes on: it may be reported again, or not.
@@ -36,7 +39,21 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
             }
             from = to;
         }
+        if mode == Mode::Document && wanted.found == super::Found::default() {
+            let wrong = wanted.tokens.iter().any(|&(kind, pos)| is_wrong_number(text, kind, pos as usize));
+            for (kernel, tokens, _) in &runs {
+                assert_eq!(tokens.numbers_wrong, wrong, "{kernel:?}: numbers of {:?}", String::from_utf8_lossy(text));
+            }
+        }
     }
+}
+
+/// Whether a token begins as a number and is none.
+fn is_wrong_number(text: &[u8], kind: u8, pos: usize) -> bool {
+    let ends = |byte: &u8| b" \t\n\r{}[]:,\"".contains(byte);
+    let len = text[pos..].iter().position(ends).unwrap_or(text.len() - pos);
+    let before_quote = text.get(pos + len) == Some(&b'"');
+    matches!(kind, b'-' | b'0'..=b'9') && (before_quote || crate::number::check(&text[pos..pos + len]).is_err())
 }
 
 /// All offsets and lengths of `seed`, which is repeated as needed, at both edges of readable memory.
@@ -91,6 +108,39 @@ fn every_kernel_equals_the_oracle_on_controls_and_white_space() {
     check_seed(b" ");
     check_seed(b"\n");
     check_seed(&(0..=255).collect::<Vec<u8>>());
+}
+
+#[test]
+fn every_kernel_equals_the_oracle_on_numbers() {
+    check_seed(b"[0,-0,1.5,-1.5e+10,1E-7,12345678901234567890.123456789012345678901234567890e-1234567890]");
+    check_seed(b"01 -01 1. .5 1.e5 1e 1e+ 1e+-1 1.2.3 1e5.5 1e5e5 --1 +1 -a 1a 1-1 1\"\" 1e1.0e1 0x1 00 0.0 0e0");
+    check_seed(b"-");
+    check_seed(b"1.");
+    check_seed(b"1e");
+    check_seed(b"0");
+}
+
+#[test]
+fn every_kernel_finds_a_wrong_byte_in_any_number_at_any_place() {
+    const ALPHABET: &[u8] = b"-+.eE019a,";
+    let kernels: Vec<_> = Kernel::available().collect();
+    let mut random = Random::new(7);
+    for round in 0..60_000 {
+        let mut text = vec![b' '; random.below(70)];
+        for _ in 0..random.below(4) {
+            match random.below(4) {
+                0 => text.extend_from_slice(format!("{},", random.bits() as i64).as_bytes()),
+                1 => text.extend_from_slice(format!("{:e},", f64::from_bits(random.bits())).as_bytes()),
+                2 => text.extend_from_slice(format!("{}.{},", random.below(100), random.bits()).as_bytes()),
+                _ => text.extend((0..random.below(9)).map(|_| random.pick(ALPHABET))),
+            }
+        }
+        if round % 2 == 0 && !text.is_empty() {
+            let at = random.below(text.len());
+            text[at] = random.pick(ALPHABET);
+        }
+        check(&kernels, &text, BLOCK);
+    }
 }
 
 #[test]

@@ -5,21 +5,32 @@ use crate::kernel::{BLOCK, Simd};
 /// Set in the kind of a string that holds an escape.
 pub(crate) const ESCAPED: u8 = 0x80;
 
+/// Set in the kind of an operator of a document if white space stands before it, so that the token before ends earlier.
+pub(crate) const SPACED: u8 = 0x80;
+
+/// The kind of a token of a document that begins with a byte beyond ASCII, which no token may: so the bit above is free.
+const FOREIGN: u8 = 0x7F;
+
+/// How many tokens [`Tokens::batch`] hands out.
+pub(crate) const BATCH: usize = 64;
+
 /// The kind of the tokens that stand after the last one, at the offset where the text ends. A NUL byte in the text has the
 /// same kind, but stands before the end.
 pub(crate) const END: u8 = 0;
 
-/// How many tokens past its own the second pass may look.
-const LOOKAHEAD: usize = 4;
+/// How many sentinels stand after the last token: as many tokens as the second pass looks ahead.
+pub(crate) const SENTINELS: usize = 4;
 
 /// Tokens in text order: the byte found, and where. Buffers only grow, and are never cleared or zeroed again.
 ///
-/// Invariant: `pos.len() == kind.len()`, and `len + LOOKAHEAD <= pos.len()` once anything was reserved.
+/// Invariant: `pos.len() == kind.len()`, and `len + SENTINELS <= pos.len()` once anything was reserved.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
     pos: Vec<u32>,
     kind: Vec<u8>,
     len: usize,
+    /// Some number among them or before them is wrong. Documents only.
+    pub(crate) numbers_wrong: bool,
 }
 
 impl Tokens {
@@ -30,6 +41,7 @@ impl Tokens {
     /// Forgets all tokens.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
+        self.numbers_wrong = false;
     }
 
     /// The kinds and the offsets, without sentinels.
@@ -37,11 +49,28 @@ impl Tokens {
         (&self.kind[..self.len], &self.pos[..self.len])
     }
 
+    /// The kinds of 64 tokens from `at` on, and the offsets of these and the next. What lies past the last token is arbitrary.
+    ///
+    /// # Panics
+    /// If `at` is greater than the number of tokens.
+    #[inline(always)]
+    pub(crate) fn batch(&self, at: usize) -> (&[u8; BATCH], &[u32; BATCH + 1]) {
+        let batch = (self.kind[at..].first_chunk(), self.pos[at..].first_chunk());
+        let (Some(kind), Some(pos)) = batch else { panic!("room for a block stands behind the last token") };
+        (kind, pos)
+    }
+
+    /// Whether the token at `at` is an operator with no white space before it. Documents only.
+    #[inline(always)]
+    pub(crate) fn is_tight_operator(&self, at: usize) -> bool {
+        matches!(self.kind[at], b',' | b':' | b'{' | b'}' | b'[' | b']')
+    }
+
     /// Makes room for the tokens of `bytes` more bytes.
     #[inline]
     pub(crate) fn reserve(&mut self, bytes: usize) {
-        // A byte is at most one token, and each block writes 64 of each whatever it found.
-        let wanted = self.len + bytes + 2 * BLOCK + LOOKAHEAD;
+        // A byte is at most one token, each block writes 64 of each whatever it found, and a batch reads as many.
+        let wanted = self.len + bytes + 2 * BLOCK + SENTINELS;
         if wanted > self.pos.len() {
             self.grow(wanted);
         }
@@ -67,7 +96,7 @@ impl Tokens {
 
     /// Takes over what was written to the buffers that [`Tokens::free`] lent.
     pub(super) fn set_len(&mut self, len: usize) {
-        assert!(len + LOOKAHEAD <= self.pos.len(), "room was reserved for the sentinels");
+        assert!(len + SENTINELS <= self.pos.len(), "room was reserved for the sentinels");
         self.len = len;
     }
 
@@ -84,7 +113,7 @@ impl Tokens {
         while self.len > 0 && self.pos[self.len - 1] as usize >= end {
             self.len -= 1;
         }
-        for _ in 0..LOOKAHEAD {
+        for _ in 0..SENTINELS {
             self.pos[self.len] = u32::try_from(end).expect("the driver refuses texts of 2^32 bytes");
             self.kind[self.len] = END;
             self.len += 1;
@@ -105,14 +134,33 @@ impl Free<'_> {
         self.len
     }
 
-    /// Appends the tokens of a block.
+    /// Appends the tokens of a block. Those of `spaced` are [`SPACED`].
     #[inline(always)]
-    pub(super) fn emit<S: Simd>(&mut self, simd: S, block: S::Block, bytes: &[u8; BLOCK], found: u64, base: usize) {
+    pub(super) fn emit<S: Simd>(
+        &mut self,
+        simd: S,
+        block: S::Block,
+        bytes: &[u8; BLOCK],
+        found: u64,
+        spaced: u64,
+        base: usize,
+    ) {
         let pos = self.pos[self.len..].first_chunk_mut().expect("room for a block was reserved");
         let kind = self.kind[self.len..].first_chunk_mut().expect("room for a block was reserved");
         // Texts are shorter than 2^32 bytes; whoever drives the scan refuses others.
-        simd.emit(block, bytes, found, base as u32, pos, kind);
+        simd.emit(block, bytes, found, spaced, base as u32, pos, kind);
         self.len += found.count_ones() as usize;
+    }
+
+    /// Gives those of the block's tokens that are `foreign` the kind that says so. `found` has the block's tokens, of which
+    /// the first has index `first`.
+    #[cold]
+    pub(super) fn mark_foreign(&mut self, first: usize, found: u64, mut foreign: u64) {
+        while foreign != 0 {
+            let before = (foreign ^ (foreign - 1)) >> 1;
+            self.kind[first + (found & before).count_ones() as usize] = FOREIGN;
+            foreign &= foreign - 1;
+        }
     }
 
     /// Marks the string whose token is the last of the first `count`. There is no such token if the quote stands right

@@ -2,7 +2,7 @@
 
 use super::word::{Node, Word};
 use crate::number::Class;
-use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
+use crate::walk::{Bracket, Build, Literal, Pen};
 
 /// A tape in the making.
 #[derive(Debug, Default)]
@@ -73,12 +73,8 @@ impl Pen for TapePen<'_> {
     }
 
     #[inline(always)]
-    fn number(&mut self, start: usize, end: usize, class: Class) {
-        if class.is_integer() {
-            self.scalar(Node::Number, false, start, end - start);
-        } else {
-            self.push(Word::decimal(class.point(), start, end - start) | self.flag);
-        }
+    fn number(&mut self, start: usize, end: usize, _class: Class) {
+        self.scalar(Node::Number, false, start, end - start);
     }
 
     #[inline(always)]
@@ -88,8 +84,7 @@ impl Pen for TapePen<'_> {
             Literal::False => Node::False,
             Literal::True => Node::True,
         };
-        // No length: a literal's text is known.
-        self.scalar(node, false, start, 0);
+        self.scalar(node, false, start, literal.text().len());
     }
 
     #[inline(always)]
@@ -125,40 +120,9 @@ impl Pen for TapePen<'_> {
     }
 }
 
-/// Tells nothing to nobody: for validation.
-#[derive(Debug, Default)]
-pub(crate) struct Nothing;
-
-impl Build for Nothing {
-    /// The tape builder's mark, so that one reader serves both.
-    type Mark = u32;
-    own_pen!(Nothing);
-}
-
-impl Pen for &mut Nothing {
-    type Mark = u32;
-
-    #[inline(always)]
-    fn key(&mut self, _: &[u8], _: usize, _: usize, _: bool) {}
-    #[inline(always)]
-    fn string(&mut self, _: usize, _: usize, _: bool) {}
-    #[inline(always)]
-    fn number(&mut self, _: usize, _: usize, _: Class) {}
-    #[inline(always)]
-    fn literal(&mut self, _: usize, _: Literal) {}
-    #[inline(always)]
-    fn open(&mut self, _: Bracket, _: usize) -> u32 {
-        0
-    }
-    #[inline(always)]
-    fn close(&mut self, _: u32, _: Bracket, _: u32, _: usize) {}
-    #[inline(always)]
-    fn finish(self) {}
-}
-
 /// Makes the tape of a text that was not checked, and says so in every node.
 #[derive(Debug)]
-pub(super) struct Unchecked<'b>(pub(super) &'b mut TapeBuilder);
+pub(super) struct Unchecked<'b>(pub(super) &'b mut Vec<u64>);
 
 impl Build for Unchecked<'_> {
     type Mark = u32;
@@ -169,6 +133,6 @@ impl Build for Unchecked<'_> {
 
     fn pen(&mut self, tokens: usize) -> TapePen<'_> {
         // A value without a key gets one, a key without a value a null, and what is still open is closed.
-        TapePen::new(&mut self.0.words, 3 * tokens + 1, Word::UNCHECKED)
+        TapePen::new(self.0, 3 * tokens + 1, Word::UNCHECKED)
     }
 }

@@ -1,11 +1,12 @@
 //! Documents and the parser that makes them.
 
-use super::build::{Nothing, TapeBuilder, Unchecked};
+use super::build::Unchecked;
+use super::structure::{Structure, StructurePass};
 use super::value::Value;
 use crate::error::{Error, ErrorKind};
 use crate::kernel::Kernel;
 use crate::policy::{Duplicates, Policy};
-use crate::walk::{Reader, SIZE_MAX};
+use crate::walk::{Build, Chunks, Open, Pen, SIZE_MAX, walk_trusted};
 use core::fmt;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -27,7 +28,7 @@ use std::collections::HashSet;
 pub fn parse(text: &[u8]) -> Result<Document<'_>, Error> {
     let mut parser = Parser::new();
     parser.fill(text)?;
-    Ok(Document { text: Cow::Borrowed(text), words: parser.build.words })
+    Ok(Document { text: Cow::Borrowed(text), words: parser.words })
 }
 
 /// Checks that a text is one JSON document: everything that [`parse`] checks, without making a tape.
@@ -40,7 +41,7 @@ pub fn parse(text: &[u8]) -> Result<Document<'_>, Error> {
 /// # Errors
 /// As [`parse`].
 pub fn validate(text: &[u8]) -> Result<(), Error> {
-    Reader::new(Kernel::best(), &Policy::default()).read(text, &mut Nothing)
+    Parser::new().validate(text)
 }
 
 /// A parsed and checked document. Its values can be read in any order and any number of times, from several threads.
@@ -89,8 +90,11 @@ impl fmt::Debug for Document<'_> {
 #[derive(Debug)]
 pub struct Parser {
     policy: Policy,
-    reader: Reader<u32>,
-    build: TapeBuilder,
+    chunks: Chunks,
+    structure: Structure,
+    words: Vec<u64>,
+    /// For texts that are not checked.
+    open: Vec<Open<u32>>,
 }
 
 impl Parser {
@@ -106,14 +110,20 @@ impl Parser {
 
     /// A parser on a certain instruction set.
     pub fn with_kernel(policy: Policy, kernel: Kernel) -> Self {
-        Self { policy, reader: Reader::new(kernel, &policy), build: TapeBuilder::default() }
+        Self {
+            policy,
+            chunks: Chunks::new(kernel),
+            structure: Structure::new(&policy),
+            words: Vec::new(),
+            open: Vec::new(),
+        }
     }
 
     /// Scans chunks of this many bytes. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn with_chunk_bytes(self, bytes: usize) -> Self {
-        Self { reader: self.reader.with_chunk_bytes(bytes), ..self }
+        Self { chunks: self.chunks.with_chunk_bytes(bytes), ..self }
     }
 
     /// Parses `text` as [`parse`] does, and returns the document's value, which borrows the text and this parser.
@@ -124,7 +134,7 @@ impl Parser {
     pub fn parse<'a>(&'a mut self, text: &'a [u8]) -> Result<Value<'a>, Error> {
         self.fill(text)?;
         // SAFETY: the tape was just built for `text`, which was checked.
-        Ok(unsafe { Value::new(text, &self.build.words) })
+        Ok(unsafe { Value::new(text, &self.words) })
     }
 
     /// Checks `text` as [`validate`] does, under this parser's policy.
@@ -135,12 +145,12 @@ impl Parser {
         if self.policy.duplicates == Duplicates::Refuse {
             return self.fill(text);
         }
-        self.reader.read(text, &mut Nothing)
+        self.read(text, false)
     }
 
     #[cfg(test)]
     pub(crate) fn words(&self) -> &[u64] {
-        &self.build.words
+        &self.words
     }
 
     /// In checked builds every parse must equal the naive one.
@@ -149,29 +159,41 @@ impl Parser {
         let wanted = crate::tape::model::parse(text, &self.policy);
         assert_eq!(read, wanted.as_ref().map(drop).map_err(|error| *error), "the model judges otherwise");
         if let Ok(words) = wanted {
-            assert_eq!(self.build.words, words, "the model has another tape");
+            assert_eq!(self.words, words, "the model has another tape");
         }
     }
 
     /// Reads `text` without checking anything.
     pub(crate) fn parse_trusted<'a>(&'a mut self, text: &'a [u8]) -> Value<'a> {
-        self.build.words.clear();
-        let mut build = Unchecked(&mut self.build);
-        self.reader.read_trusted(text, &mut build);
         let text = &text[..text.len().min(SIZE_MAX)];
+        self.chunks.scan_trusted(text);
+        self.words.clear();
+        let tokens = &self.chunks.tokens;
+        let mut build = Unchecked(&mut self.words);
+        let mut pen = build.pen(tokens.len());
+        walk_trusted(text, tokens, &mut 0, &mut self.open, &mut pen, |_| false);
+        pen.finish();
         // SAFETY: the tape was just built for `text`, and says that it was not checked.
-        unsafe { Value::new(text, &self.build.words) }
+        unsafe { Value::new(text, &self.words) }
+    }
+
+    /// Checks `text`, and makes its tape if that is wanted.
+    fn read(&mut self, text: &[u8], tape: bool) -> Result<(), Error> {
+        self.structure.restart();
+        self.words.clear();
+        let words = tape.then_some(&mut self.words);
+        let mut pass = StructurePass { kernel: self.chunks.kernel, state: &mut self.structure, words };
+        self.chunks.read(text, &mut pass)
     }
 
     fn fill(&mut self, text: &[u8]) -> Result<(), Error> {
-        self.build.words.clear();
-        let read = self.reader.read(text, &mut self.build);
+        let read = self.read(text, true);
         #[cfg(jird_checked)]
         self.compare_with_model(text, read);
         read?;
         if self.policy.duplicates == Duplicates::Refuse {
             // SAFETY: the tape was just built for `text`, which was checked.
-            refuse_duplicates(unsafe { Value::new(text, &self.build.words) })?;
+            refuse_duplicates(unsafe { Value::new(text, &self.words) })?;
         }
         Ok(())
     }

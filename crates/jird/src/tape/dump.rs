@@ -15,7 +15,6 @@ pub(super) fn dump(text: &[u8], words: &[u64], f: &mut fmt::Formatter<'_>) -> fm
         match word.node() {
             Node::Object | Node::Array => writeln!(f, "at {offset}, {} words", count(word.count()))?,
             Node::End => writeln!(f, "before {offset}, {} children", count(word.count()))?,
-            Node::Number if word.flag() => writeln!(f, "at {offset}, {} bytes{flag}", count(word.decimal_len()))?,
             _ => writeln!(f, "at {offset}, {} bytes{flag}", count(word.len()))?,
         }
     }

@@ -5,12 +5,11 @@
 //! it stands.
 //!
 //! ```text
-//!         63 62  60 59 58                     32 31          0
-//! scalar |u | kind |f |         length          |   offset   |   u: the text was not checked
-//! number |u | kind |1 | point |     length      |   offset   |   f: a string holds an escape, a number has a point or an
-//!         63 62  60 59 58   51                                      exponent. Offset and length of a string are those of
-//! first  |u | kind |     length in words        |   offset   |      its content, without quotes. `point` is how many bytes
-//! last   |u | End  |    number of children      | end of text|      stand before it, 0 if there is an exponent.
+//!         63 62  60 59 58              32 31          0
+//! scalar |u | kind |f |      length      |   offset   |   u: the text was not checked
+//!         63 62  60 59                 32 31          0   f: a string holds an escape. Offset and length of a string are
+//! first  |u | kind |   length in words   |   offset   |      those of its content, without quotes.
+//! last   |u | End  | number of children  | end of text|
 //! ```
 //!
 //! An object's members are a key (a string) and a value in turn. The node after a scalar is the next one; the node after a
@@ -26,9 +25,10 @@ mod document;
 mod dump;
 #[cfg(any(test, jird_checked))]
 pub(crate) mod model;
+pub(crate) mod structure;
 mod trust;
 mod value;
-mod word;
+pub(crate) mod word;
 
 pub use document::{Document, Parser, parse, validate};
 pub use value::{Elements, Entries, Kind, Value};

@@ -135,7 +135,7 @@ impl<'a> Value<'a> {
     /// The number as an `i64`, if it is an integer by its syntax and fits.
     #[inline]
     pub fn as_i64(self) -> Option<i64> {
-        match self.plain(Word::CHECKED_INTEGER) {
+        match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_i64_at(self.text, start, end),
             None => self.as_number()?.as_i64(),
         }
@@ -144,7 +144,7 @@ impl<'a> Value<'a> {
     /// The number as a `u64`, if it is an integer by its syntax and fits.
     #[inline]
     pub fn as_u64(self) -> Option<u64> {
-        match self.plain(Word::CHECKED_INTEGER) {
+        match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_u64_at(self.text, start, end),
             None => self.as_number()?.as_u64(),
         }
@@ -153,7 +153,7 @@ impl<'a> Value<'a> {
     /// The number as the nearest `f64`. `None` if it is not a number, or too large for a finite one.
     #[inline]
     pub fn as_f64(self) -> Option<f64> {
-        match self.plain(Word::CHECKED_DECIMAL) {
+        match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_f64_at(self.text, start, end),
             None => self.as_number()?.to_f64(),
         }
@@ -166,14 +166,16 @@ impl<'a> Value<'a> {
         if word.class() != class {
             return None;
         }
-        let len = if class == Word::CHECKED_DECIMAL { word.decimal_len() } else { word.len() };
-        Some((word.offset(), word.offset() + len?))
+        Some((word.offset(), word.offset() + word.len()?))
     }
 
-    /// Whether it is a number without point and exponent.
+    /// Whether it is a number without point and exponent. Looks at the number's text.
     #[inline]
     pub fn is_integer(self) -> bool {
-        self.word().node() == Node::Number && !self.word().flag()
+        match self.plain(Word::CHECKED_NUMBER) {
+            Some((start, end)) => number::is_integer_at(self.text, start, end),
+            None => self.as_number().is_some_and(Number::is_integer),
+        }
     }
 
     /// The string's content, if it is a string: borrowed from the text when nothing is escaped, else decoded into a new
@@ -320,8 +322,7 @@ impl<'a> Value<'a> {
     fn content(self) -> &'a [u8] {
         let word = self.word();
         let start = word.offset();
-        let len = if word.node() == Node::Number && word.flag() { word.decimal_len() } else { word.len() };
-        let Some(len) = len else { return self.long_content() };
+        let Some(len) = word.len() else { return self.long_content() };
         debug_assert!(matches!(word.node(), Node::Number | Node::String));
         // SAFETY: the builder was told of `start..start + len` as a range of the text.
         unsafe { trust::range(self.text, start, start + len) }

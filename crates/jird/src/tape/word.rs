@@ -1,5 +1,7 @@
 //! The tape's words; the drawing is in the module above.
 
+use crate::scan::ESCAPED;
+
 /// What a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -24,11 +26,8 @@ pub(crate) struct Word(u64);
 const KIND_SHIFT: u32 = 60;
 const FLAG: u64 = 1 << 59;
 const LENGTH_SHIFT: u32 = 32;
-const POINT_SHIFT: u32 = 51;
 /// Lengths from here on are not stored.
 pub(crate) const LENGTH_MAX: usize = (1 << 27) - 1;
-/// The same for decimals, which keep the place of their point beside it.
-pub(crate) const DECIMAL_LENGTH_MAX: usize = (1 << 19) - 1;
 /// Counts of children and of words from here on are not stored.
 pub(crate) const COUNT_MAX: usize = (1 << 28) - 1;
 
@@ -36,22 +35,24 @@ impl Word {
     /// Set in every word of a text that was not checked.
     pub(crate) const UNCHECKED: u64 = 1 << 63;
 
-    /// A null, boolean, integer or string. The flag says that a string holds an escape.
+    /// A null, boolean, number or string. The flag says that a string holds an escape.
     #[inline(always)]
     pub(crate) fn scalar(node: Node, flag: bool, start: usize, len: usize) -> u64 {
         let flag = if flag { FLAG } else { 0 };
         (node as u64) << KIND_SHIFT | flag | (len.min(LENGTH_MAX) as u64) << LENGTH_SHIFT | start as u64 & 0xFFFF_FFFF
     }
 
-    /// A number with a point or an exponent. `point` is how many bytes stand before the point if there is no exponent,
-    /// else 0.
+    /// The upper half of a scalar's word, by the kind of its token and the length of its text.
     #[inline(always)]
-    pub(crate) fn decimal(point: usize, start: usize, len: usize) -> u64 {
-        (Node::Number as u64) << KIND_SHIFT
-            | FLAG
-            | (point as u64) << POINT_SHIFT
-            | (len.min(DECIMAL_LENGTH_MAX) as u64) << LENGTH_SHIFT
-            | start as u64 & 0xFFFF_FFFF
+    pub(crate) fn scalar_upper(kind: u8, len: usize) -> u32 {
+        let quotes = if kind & !ESCAPED == b'"' { 2 } else { 0 };
+        u32::from(UPPER[usize::from(kind)]) << 24 | len.saturating_sub(quotes).min(LENGTH_MAX) as u32
+    }
+
+    /// The upper half of a container's first or last word.
+    #[inline(always)]
+    pub(crate) fn upper(node: Node, count: usize) -> u32 {
+        (node as u32) << (KIND_SHIFT - 32) | count.min(COUNT_MAX) as u32
     }
 
     /// A container's first word. `words` is how many it takes, this one and its last among them.
@@ -68,10 +69,8 @@ impl Word {
             | text_end as u64 & 0xFFFF_FFFF
     }
 
-    /// [`Word::class`] of an integer in a checked text.
-    pub(crate) const CHECKED_INTEGER: u64 = (Node::Number as u64) << 1;
-    /// [`Word::class`] of a number with a point or an exponent in a checked text.
-    pub(crate) const CHECKED_DECIMAL: u64 = (Node::Number as u64) << 1 | 1;
+    /// [`Word::class`] of a number in a checked text.
+    pub(crate) const CHECKED_NUMBER: u64 = (Node::Number as u64) << 1;
     /// [`Word::class`] of a string without escapes in a checked text.
     pub(crate) const CHECKED_STRING: u64 = (Node::String as u64) << 1;
 
@@ -122,24 +121,11 @@ impl Word {
         (self.0 & 0xFFFF_FFFF) as usize
     }
 
-    /// The length of a string or integer, or `None` if it was too long to be stored.
+    /// The length of a scalar, or `None` if it was too long to be stored.
     #[inline(always)]
     pub(crate) fn len(self) -> Option<usize> {
         let len = (self.0 >> LENGTH_SHIFT) as usize & LENGTH_MAX;
         (len < LENGTH_MAX).then_some(len)
-    }
-
-    /// The length of a decimal, or `None` if it was too long to be stored.
-    #[inline(always)]
-    pub(crate) fn decimal_len(self) -> Option<usize> {
-        let len = (self.0 >> LENGTH_SHIFT) as usize & DECIMAL_LENGTH_MAX;
-        (len < DECIMAL_LENGTH_MAX).then_some(len)
-    }
-
-    /// How many bytes of a decimal stand before its point, or 0 if nobody noted that.
-    #[inline(always)]
-    pub(crate) fn point(self) -> usize {
-        (self.0 >> POINT_SHIFT) as usize & 0xFF
     }
 
     /// The number of children in a last word, of words in a first; `None` if it was too large to be stored.
@@ -149,3 +135,24 @@ impl Word {
         (count < COUNT_MAX).then_some(count)
     }
 }
+
+/// What a token makes of the upper half of its word, by its kind: the node, and for strings with an escape the flag.
+pub(crate) static UPPER: [u8; 256] = {
+    let mut upper = [0; 256];
+    let mut kind = 0;
+    while kind < 256 {
+        let node = match kind as u8 & 0x7F {
+            b'"' => Node::String,
+            b'-' | b'0'..=b'9' => Node::Number,
+            b't' => Node::True,
+            b'f' => Node::False,
+            b'{' => Node::Object,
+            b'[' => Node::Array,
+            b'}' | b']' => Node::End,
+            _ => Node::Null,
+        };
+        upper[kind] = (node as u8) << 4 | if kind as u8 == b'"' | ESCAPED { 1 << 3 } else { 0 };
+        kind += 1;
+    }
+    upper
+};

@@ -1,10 +1,9 @@
 //! Whole documents: pass one and pass two by turns, chunk by chunk, so that text and tokens stay in cache.
 
-use super::{Build, Open, Pen, Walk, Walked, walk_trusted};
+use super::{Build, Walk, Walked};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{BLOCK, Kernel};
-use crate::policy::Policy;
-use crate::scan::{Carry, Chunk, Mode, Tokens, first_fault};
+use crate::scan::{Carry, Chunk, Mode, SENTINELS, Tokens, first_fault};
 use core::cell::RefCell;
 
 /// The longest text of a document, in bytes: offsets are 32 bits wide, and leave room for one block past the end.
@@ -14,19 +13,24 @@ pub(crate) const SIZE_MAX: usize = u32::MAX as usize - BLOCK;
 /// spare.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Reads documents with one set of buffers.
+/// Runs pass one and some pass two over the chunks of a text, with one set of buffers.
 #[derive(Debug)]
-pub(crate) struct Reader<M> {
-    kernel: Kernel,
+pub(crate) struct Chunks {
+    pub(crate) kernel: Kernel,
     chunk_bytes: usize,
-    tokens: Tokens,
-    walk: Walk<M>,
-    open: Vec<Open<M>>,
+    pub(crate) tokens: Tokens,
 }
 
-impl<M: Copy + Default> Reader<M> {
-    pub(crate) fn new(kernel: Kernel, policy: &Policy) -> Self {
-        Self { kernel, chunk_bytes: CHUNK_BYTES, tokens: Tokens::default(), walk: Walk::new(policy), open: Vec::new() }
+/// What is done with the tokens of a document.
+pub(crate) trait PassTwo {
+    /// Consumes tokens from `*at` on, and leaves `*at` at the first that needs those behind it to be judged. The last are
+    /// sentinels if `last` says so: then nothing may be left.
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Error>;
+}
+
+impl Chunks {
+    pub(crate) fn new(kernel: Kernel) -> Self {
+        Self { kernel, chunk_bytes: CHUNK_BYTES, tokens: Tokens::default() }
     }
 
     /// Scans chunks of this many bytes, rounded up to whole blocks. For tests: it moves the borders between chunks.
@@ -35,14 +39,12 @@ impl<M: Copy + Default> Reader<M> {
         self
     }
 
-    /// Reads `text` as one document: checks all of it, and tells `build` of its values. `build` may have been told of some
-    /// when an error is found.
-    pub(crate) fn read<B: Build<Mark = M>>(&mut self, text: &[u8], build: &mut B) -> Result<(), Error> {
+    /// Reads `text` as one document and checks all of it.
+    pub(crate) fn read(&mut self, text: &[u8], pass: &mut impl PassTwo) -> Result<(), Error> {
         if text.len() > SIZE_MAX {
             return Err(Error::at_byte(ErrorKind::Size, SIZE_MAX));
         }
         self.tokens.clear();
-        self.walk.restart();
         let mut carry = Carry::default();
         let mut from = 0;
         loop {
@@ -52,47 +54,52 @@ impl<M: Copy + Default> Reader<M> {
             let fault = first_fault(chunk, &found)
                 .or_else(|| (to == text.len() && carry.in_string()).then(|| Error::at_byte(ErrorKind::String, to)));
             if fault.is_some() || to == text.len() {
-                return self.finish(text, fault, build);
+                return self.finish(text, fault, pass);
             }
             let mut at = 0;
-            self.walk.run(text, &self.tokens, &mut at, build).map_err(|error| utf8_first(text, error))?;
+            pass.consume(text, &self.tokens, &mut at, false).map_err(|error| utf8_first(text, error))?;
             self.tokens.consume(at);
             from = to;
         }
     }
 
-    /// Reads `text` without checking anything; see [`walk_trusted`]. Of a text beyond [`SIZE_MAX`] it reads that much.
-    pub(crate) fn read_trusted<B: Build<Mark = M>>(&mut self, text: &[u8], build: &mut B) {
-        let text = &text[..text.len().min(SIZE_MAX)];
+    /// Consumes what is left, up to the end or to the fault that pass one found; what pass two finds before that comes first.
+    fn finish(&mut self, text: &[u8], fault: Option<Error>, pass: &mut impl PassTwo) -> Result<(), Error> {
+        let end = fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
+        self.tokens.end_at(end);
+        match (pass.consume(text, &self.tokens, &mut 0, true), fault) {
+            (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
+            (_, Some(fault)) => Err(fault),
+            (consumed, None) => consumed,
+        }
+    }
+
+    /// Scans all of `text`, which is not too long, and checks nothing.
+    pub(crate) fn scan_trusted(&mut self, text: &[u8]) {
         self.tokens.clear();
         let chunk = Chunk { text, from: 0, to: text.len() };
         self.kernel.scan(chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
         self.tokens.end_at(text.len());
-        let mut pen = build.pen(self.tokens.len());
-        walk_trusted(text, &self.tokens, &mut 0, &mut self.open, &mut pen, |_| false);
-        pen.finish();
     }
+}
 
-    /// Walks what is left, up to the end or to the fault that pass one found; what the walk finds before that comes first.
-    fn finish<B: Build<Mark = M>>(&mut self, text: &[u8], fault: Option<Error>, build: &mut B) -> Result<(), Error> {
-        let end = fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
-        self.tokens.end_at(end);
-        let walked = self.after_value(text, end, build);
-        match (walked, fault) {
-            (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
-            (_, Some(fault)) => Err(fault),
-            (walked, None) => walked,
+/// The walk as the second pass: tells a builder of everything.
+pub(crate) struct WalkPass<'a, B: Build> {
+    pub(crate) walk: &'a mut Walk<B::Mark>,
+    pub(crate) build: &'a mut B,
+}
+
+impl<B: Build> PassTwo for WalkPass<'_, B> {
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Error> {
+        let walked = self.walk.run(text, tokens, at, self.build)?;
+        if !last {
+            return Ok(());
         }
-    }
-
-    fn after_value<B: Build<Mark = M>>(&mut self, text: &[u8], end: usize, build: &mut B) -> Result<(), Error> {
-        let mut at = 0;
-        let walked = self.walk.run(text, &self.tokens, &mut at, build)?;
-        let (_, pos) = self.tokens.slices();
+        let (kind, pos) = tokens.slices();
         match walked {
-            Walked::Value if pos.get(at).is_none_or(|&pos| pos as usize >= end) => Ok(()),
-            Walked::Value => Err(Error::at_byte(ErrorKind::Trailing, pos[at] as usize)),
-            Walked::More => unreachable!("four sentinels stand after the last token, and the walk stops at the first"),
+            Walked::Value if pos.len() - *at <= SENTINELS => Ok(()),
+            Walked::Value => Err(Error::at_byte(ErrorKind::Trailing, pos[*at] as usize)),
+            Walked::More => unreachable!("{SENTINELS} sentinels stand after {} tokens", kind.len()),
         }
     }
 }

@@ -1,0 +1,119 @@
+//! The grammar of numbers by masks: all numbers of a block at once.
+//!
+//! RFC 8259 §6 says of each byte of a number what may stand before and behind it, which is a shift by one; and that there is
+//! at most one point, and no point or second exponent behind an exponent, which takes an addition: a bit added at the start of
+//! a run of ones comes out at the first byte behind the run.
+
+use super::Carry;
+use crate::kernel::Simd;
+
+/// What the bytes of numbers leave for the next block: bit 0 of each stands for its first byte. All zero unless a number
+/// reaches to the block's end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct NumberCarry {
+    /// The byte before belongs to a number.
+    number: u64,
+    /// It is the minus that a number begins with.
+    minus: u64,
+    /// It is a zero that a number begins with, behind its sign.
+    zero: u64,
+    digit: u64,
+    point: u64,
+    /// The digits behind a point or an exponent's letter go on.
+    tail: u64,
+    exponent: ExponentCarry,
+}
+
+/// The same for the parts of an exponent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ExponentCarry {
+    letter: u64,
+    sign: u64,
+    /// Its digits go on.
+    digits: u64,
+}
+
+/// Whether a byte is wrong in some number of the block, or behind it. `run` has the bytes outside strings that are neither
+/// operators nor white space nor quotes, `starts` those of them that begin a token, `quotes` the quotes of strings.
+#[inline(always)]
+pub(super) fn any_wrong<S: Simd>(
+    simd: S,
+    block: S::Block,
+    run: u64,
+    starts: u64,
+    quotes: u64,
+    carry: &mut Carry,
+) -> bool {
+    let before = &mut carry.number;
+    if starts | before.number == 0 {
+        return false;
+    }
+    let digit = simd.between(block, b'0', b'9');
+    let minus = simd.eq(block, b'-');
+    let starts = starts & (digit | minus);
+    // The whole of each run that begins as a number, and of no other: a bit added to a run clears it.
+    let number = run & !run.wrapping_add(starts).wrapping_add(before.number);
+    let digit = digit & number;
+    let point = simd.eq(block, b'.') & number;
+    let minus = minus & starts;
+    let zero = simd.eq(block, b'0') & (starts | minus << 1 | before.minus);
+    let after_digit = digit << 1 | before.digit;
+    let after_point = point << 1 | before.point;
+
+    // What else a number has is an exponent; mostly there is none.
+    let other = number & !(digit | point | minus);
+    let mut tail_starts = after_point & digit;
+    let mut wrong = 0;
+    if other != 0 || before.exponent != ExponentCarry::default() {
+        let (starts, wrong_here) = exponents(simd, block, other, digit, after_digit, &mut before.exponent);
+        tail_starts |= starts;
+        wrong = wrong_here;
+    }
+    let (tail, tail_goes_on) = run_ends(digit, tail_starts, before.tail);
+    wrong |= (minus << 1 | before.minus | after_point) & !digit
+        | point & !after_digit
+        | tail & point
+        | (zero << 1 | before.zero) & digit
+        | (number << 1 | before.number) & quotes;
+    before.number = number >> 63;
+    before.minus = minus >> 63;
+    before.zero = zero >> 63;
+    before.digit = digit >> 63;
+    before.point = point >> 63;
+    before.tail = tail_goes_on;
+    wrong != 0
+}
+
+/// Judges the bytes of numbers that are neither digits nor points nor their minus. Returns where the digits of exponents
+/// start, and what is wrong.
+#[inline(always)]
+fn exponents<S: Simd>(
+    simd: S,
+    block: S::Block,
+    other: u64,
+    digit: u64,
+    after_digit: u64,
+    before: &mut ExponentCarry,
+) -> (u64, u64) {
+    let letter = (simd.eq(block, b'e') | simd.eq(block, b'E')) & other;
+    let after_letter = letter << 1 | before.letter;
+    let sign = (simd.eq(block, b'+') | simd.eq(block, b'-')) & other & after_letter;
+    let after_sign = sign << 1 | before.sign;
+    let starts = (after_letter | after_sign) & digit;
+    let (ends, goes_on) = run_ends(digit, starts, before.digits);
+    let wrong = other & !(letter | sign)
+        | letter & !after_digit
+        | after_letter & !(digit | sign)
+        | after_sign & !digit
+        | ends & letter;
+    *before = ExponentCarry { letter: letter >> 63, sign: sign >> 63, digits: goes_on };
+    (starts, wrong)
+}
+
+/// The bytes behind those runs of ones that hold a bit of `starts`, and whether one goes on in the next block.
+#[inline(always)]
+fn run_ends(ones: u64, starts: u64, carry: u64) -> (u64, u64) {
+    let (sum, over) = ones.overflowing_add(starts);
+    let (sum, over_by_carry) = sum.overflowing_add(carry);
+    (sum & !ones, u64::from(over | over_by_carry))
+}

@@ -1,0 +1,565 @@
+//! Pass two of whole documents: 64 tokens at a time, by masks.
+//!
+//! On entry: tokens of a text and what the batches before them left. On exit: the grammar of RFC 8259 was checked for the
+//! tokens consumed, and each that is neither comma nor colon has its word on the tape; or the first token that breaks a rule
+//! is named. It judges as [`crate::walk`] does, which goes token by token and tells anybody of what it finds; here there are
+//! no branches on what a token is, and so none to be mispredicted. Only brackets, numbers and literals are looked at one by
+//! one, each kind in a loop of its own.
+//!
+//! Which rule holds for a token follows from the token before it and from the kind of the innermost container. The first is
+//! a shift of the masks by one. The second changes at brackets only: each that changes it leaves a bit, and the parity of the
+//! bits up to a token (a prefix XOR, as for quotes) says whether it stands in an object.
+
+use super::build::TapeBuilder;
+use super::word::{Node, Word};
+use crate::error::{Error, ErrorKind};
+use crate::kernel::{Kernel, Simd, TokenWords};
+use crate::policy::{Numbers, Policy};
+use crate::scan::{BATCH, SENTINELS, SPACED, Tokens};
+use crate::walk::{Literal, PassTwo, Walk, WalkPass, literal, number, trim_end, unexpected};
+
+/// What one batch leaves for the next.
+#[derive(Debug)]
+pub(crate) struct Structure {
+    /// A [`Slot`] for each open container, from index 1; index 0 is the outside, which obeys the rules of an array.
+    open: Vec<u64>,
+    depth: usize,
+    /// Commas so far that separate children of the innermost container.
+    commas: u32,
+    /// 1 if the token before was a comma, an opening bracket, or the start of the text.
+    begins: u64,
+    /// 1 if it was an opening bracket.
+    opened: u64,
+    /// 1 if it was a colon.
+    colon: u64,
+    /// 1 if it was a key.
+    key: u64,
+    /// All ones if the innermost container is an object.
+    in_object: u64,
+    /// The first bracket was seen.
+    begun: bool,
+    /// The document's value is complete.
+    done: bool,
+    /// For a batch, where scalars end that do not reach to the next token.
+    ends: [u32; BATCH],
+    /// The upper halves of words that are not as their kind and the next token make them.
+    uppers: [u32; BATCH],
+    depth_max: usize,
+    numbers: Numbers,
+}
+
+/// An open container: the index of its first word; the commas of the container around it; whether it is an object.
+struct Slot;
+
+impl Slot {
+    const OBJECT: u32 = 63;
+    const COMMAS: u32 = 32;
+
+    #[inline(always)]
+    fn new(word: usize, commas: u32, object: u64) -> u64 {
+        // Fewer than 2^31 commas: every other byte at most of a text below 2^32 is one.
+        object << Self::OBJECT | u64::from(commas) << Self::COMMAS | word as u64
+    }
+}
+
+/// The tokens for one call.
+pub(crate) struct Batch<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) tokens: &'a Tokens,
+    /// The first token that was not consumed.
+    pub(crate) at: &'a mut usize,
+    /// Past the last token. Behind it stands another, or a sentinel.
+    pub(crate) to: usize,
+    /// The token at `to` is a sentinel.
+    pub(crate) last: bool,
+}
+
+impl Structure {
+    pub(crate) fn new(policy: &Policy) -> Self {
+        Self {
+            open: vec![0],
+            depth: 0,
+            commas: 0,
+            begins: 1,
+            opened: 0,
+            colon: 0,
+            key: 0,
+            in_object: 0,
+            begun: false,
+            done: false,
+            ends: [0; BATCH],
+            uppers: [0; BATCH],
+            depth_max: policy.depth_max,
+            numbers: policy.numbers,
+        }
+    }
+
+    /// Forgets what is open, to begin with another document.
+    pub(crate) fn restart(&mut self) {
+        (self.depth, self.commas, self.begun, self.done) = (0, 0, false, false);
+        (self.begins, self.opened, self.colon, self.key, self.in_object) = (1, 0, 0, 0, 0);
+    }
+}
+
+/// The second pass of a document: 64 tokens at a time, or the walk if its value is no container.
+pub(crate) struct StructurePass<'a> {
+    pub(crate) kernel: Kernel,
+    pub(crate) state: &'a mut Structure,
+    /// Where the tape goes, if it is wanted.
+    pub(crate) words: Option<&'a mut Vec<u64>>,
+}
+
+impl PassTwo for StructurePass<'_> {
+    #[inline]
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Error> {
+        let (kind, pos) = tokens.slices();
+        let to = if last { kind.len() - SENTINELS } else { kind.len().saturating_sub(1) };
+        if !self.state.begun {
+            match kind.first() {
+                // Nothing but white space so far.
+                None => return Ok(()),
+                Some(&first) if !matches!(first & !SPACED, b'{' | b'[') => {
+                    return lone_scalar(text, tokens, at, last, self.state, self.words.as_deref_mut());
+                }
+                Some(_) => self.state.begun = true,
+            }
+        }
+        let batch = Batch { text, tokens, at, to, last };
+        self.kernel.structure(batch, self.state, self.words.as_deref_mut())?;
+        if last && !self.state.done { Err(Error::at_byte(ErrorKind::Unclosed, pos[to] as usize)) } else { Ok(()) }
+    }
+}
+
+/// A document that begins with something else than a bracket, or has nothing but white space. Rare, and so left to the walk.
+#[cold]
+fn lone_scalar(
+    text: &[u8],
+    tokens: &Tokens,
+    at: &mut usize,
+    last: bool,
+    state: &Structure,
+    words: Option<&mut Vec<u64>>,
+) -> Result<(), Error> {
+    if !last {
+        // What it is shows at its end.
+        return Ok(());
+    }
+    let policy = Policy { depth_max: state.depth_max, numbers: state.numbers, ..Policy::default() };
+    let mut build = TapeBuilder::default();
+    let walked = WalkPass { walk: &mut Walk::new(&policy), build: &mut build }.consume(text, tokens, at, last);
+    if let Some(words) = words {
+        *words = build.words;
+    }
+    walked
+}
+
+/// Consumes whole batches, and with `last` all tokens. Generic over the instruction set; [`crate::kernel`] compiles it once for
+/// each. With `words`, writes the tape.
+#[inline(always)]
+pub(crate) fn run<S: Simd>(
+    simd: S,
+    batch: Batch<'_>,
+    state: &mut Structure,
+    words: Option<&mut Vec<u64>>,
+) -> Result<(), Error> {
+    match words {
+        Some(words) => batches::<S, true>(simd, batch, state, words),
+        None => batches::<S, false>(simd, batch, state, &mut Vec::new()),
+    }
+}
+
+#[inline(always)]
+fn batches<S: Simd, const TAPE: bool>(
+    simd: S,
+    batch: Batch<'_>,
+    state: &mut Structure,
+    words: &mut Vec<u64>,
+) -> Result<(), Error> {
+    let Batch { text, tokens, at, to, last } = batch;
+    if TAPE {
+        // A token makes a word at most, and each batch writes 64 whatever it found.
+        words.reserve(to - *at + BATCH);
+    }
+    let mut tape = Tape { start: words.as_mut_ptr(), len: words.len(), capacity: words.capacity() };
+    let mut judged = Ok(());
+    while *at < to && judged.is_ok() {
+        let count = to - *at;
+        if count < BATCH && !last {
+            break;
+        }
+        let count = count.min(BATCH);
+        if state.done {
+            judged = Err(Error::at_byte(ErrorKind::Trailing, tokens.batch(*at).1[0] as usize));
+            break;
+        }
+        judged = one_batch::<S, TAPE>(simd, text, tokens, *at, count, state, &mut tape);
+        *at += count;
+    }
+    if TAPE {
+        // SAFETY: `len` words were written, and the vector has room for them.
+        unsafe { words.set_len(tape.len) };
+    }
+    judged
+}
+
+/// The tape while batches write to it. Its length is a local: in the vector, each batch would wait for the one before.
+struct Tape {
+    start: *mut u64,
+    len: usize,
+    capacity: usize,
+}
+
+impl Tape {
+    /// Room for the words of a batch.
+    #[inline(always)]
+    fn room(&mut self) -> &mut [core::mem::MaybeUninit<u64>; BATCH] {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(self.len + BATCH <= self.capacity, "room for a batch was reserved");
+        }
+        // SAFETY: `batches` reserved a word for each token of the call and 64 more, and each token makes one at most.
+        unsafe { &mut *self.start.add(self.len).cast() }
+    }
+
+    /// Writes the upper half of a word. Reading the word to change it would wait for the vectors that wrote it.
+    #[inline(always)]
+    fn set_upper(&mut self, index: usize, upper: u32) {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(index < self.len + BATCH, "a word of the tape");
+        }
+        let half = 2 * index + usize::from(cfg!(target_endian = "little"));
+        // SAFETY: the index is that of a word of this batch, all of which are written, or from a slot, that is, of this batch
+        // or one before.
+        unsafe { self.start.cast::<u32>().add(half).write(upper) };
+    }
+}
+
+/// The tokens of a batch by what they are.
+struct Kinds {
+    string: u64,
+    number: u64,
+    literal: u64,
+    comma: u64,
+    colon: u64,
+    open_object: u64,
+    open_array: u64,
+    close_object: u64,
+    close_array: u64,
+}
+
+impl Kinds {
+    #[inline(always)]
+    fn scalar(&self) -> u64 {
+        self.string | self.number | self.literal
+    }
+
+    #[inline(always)]
+    fn open(&self) -> u64 {
+        self.open_object | self.open_array
+    }
+
+    #[inline(always)]
+    fn close(&self) -> u64 {
+        self.close_object | self.close_array
+    }
+
+    #[inline(always)]
+    fn of<S: Simd>(simd: S, kinds: S::Block, valid: u64) -> Self {
+        let plain = simd.without_high_bits(kinds);
+        let is = |byte| simd.eq(plain, byte) & valid;
+        Self {
+            string: is(b'"'),
+            number: (simd.between(plain, b'0', b'9') | simd.eq(plain, b'-')) & valid,
+            literal: is(b't') | is(b'f') | is(b'n'),
+            comma: is(b','),
+            colon: is(b':'),
+            open_object: is(b'{'),
+            open_array: is(b'['),
+            close_object: is(b'}'),
+            close_array: is(b']'),
+        }
+    }
+}
+
+/// One batch: `count` tokens from `at` on.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
+fn one_batch<S: Simd, const TAPE: bool>(
+    simd: S,
+    text: &[u8],
+    tokens: &Tokens,
+    at: usize,
+    count: usize,
+    state: &mut Structure,
+    tape: &mut Tape,
+) -> Result<(), Error> {
+    let (kinds, pos) = tokens.batch(at);
+    let valid = u64::MAX >> (BATCH - count);
+    let block = simd.load(kinds);
+    let marked = simd.beyond_ascii(block) & valid;
+    let is = Kinds::of(simd, block, valid);
+    // The text is read before the tape is written: a load waits for older stores to addresses that look like its own.
+    let tight_behind = tokens.is_tight_operator(at + BATCH);
+    let scalars =
+        scalars::<S, TAPE>(simd, text, kinds, pos, &is, tight_behind, marked, tokens.numbers_wrong, state);
+    let keep = valid & !(is.comma | is.colon);
+    if TAPE {
+        let escaped = marked & is.string;
+        let words = TokenWords { kinds, pos, keep, string: is.string, escaped, scalar: is.scalar(), close: is.close() };
+        simd.words(block, &words, tape.room());
+        let mut anew = scalars.anew;
+        while anew != 0 {
+            let below = (anew & anew.wrapping_neg()) - 1;
+            let word = tape.len + (keep & below).count_ones() as usize;
+            tape.set_upper(word, state.uppers[anew.trailing_zeros() as usize]);
+            anew &= anew - 1;
+        }
+    }
+    let inside = brackets::<TAPE>(&is, keep, state, tape);
+    let first_bad = rules(simd, &is, valid, &inside, state);
+    if TAPE {
+        tape.len += keep.count_ones() as usize;
+    }
+    if first_bad.is_none() && scalars.fault.is_none() && inside.stop == NEVER {
+        return Ok(());
+    }
+    verdict(text, kinds, pos, valid, first_bad, &inside, scalars.fault, state)
+}
+
+/// What came of the scalars of a batch.
+struct Scalars {
+    /// Words that are not as their kind and the next token make them.
+    anew: u64,
+    /// The first that is wrong, and how.
+    fault: Option<(usize, Error)>,
+}
+
+/// Finds where scalars end, and checks numbers and literals.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
+fn scalars<S: Simd, const TAPE: bool>(
+    simd: S,
+    text: &[u8],
+    kinds: &[u8; BATCH],
+    pos: &[u32; BATCH + 1],
+    is: &Kinds,
+    tight_behind: bool,
+    marked: u64,
+    numbers_suspect: bool,
+    state: &mut Structure,
+) -> Scalars {
+    // These do not reach to the next token: it is no operator, or one with white space before it.
+    let tight = (is.open() | is.close() | is.comma | is.colon) & !marked;
+    let tight = tight >> 1 | u64::from(tight_behind) << (BATCH - 1);
+    let loose = is.scalar() & !tight;
+    let mut left = if TAPE { loose } else { loose & is.literal };
+    while left != 0 {
+        let index = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let start = pos[index] as usize;
+        let end = end_before(simd, text, start, pos[index + 1] as usize);
+        state.ends[index] = end as u32;
+        state.uppers[index] = Word::scalar_upper(kinds[index], end - start);
+    }
+    let end = |state: &Structure, bit: u64, index: usize| {
+        *core::hint::select_unpredictable(loose & bit != 0, &state.ends[index], &pos[index + 1]) as usize
+    };
+    let mut fault = None;
+    if numbers_suspect || state.numbers != Numbers::Any {
+        fault = first_wrong_number(text, pos, is.number, state.numbers);
+    }
+    let mut left = is.literal;
+    while left != 0 {
+        let bit = left & left.wrapping_neg();
+        left ^= bit;
+        let index = bit.trailing_zeros() as usize;
+        let (start, end) = (pos[index] as usize, end(state, bit, index));
+        if !is_literal(text, start, end, kinds[index]) {
+            let name = match kinds[index] {
+                b't' => Literal::True,
+                b'f' => Literal::False,
+                _ => Literal::Null,
+            };
+            if let Err(error) = literal(text, start, end, name) {
+                if fault.is_none_or(|(first, _)| index < first) {
+                    fault = Some((index, error));
+                }
+                break;
+            }
+        }
+    }
+    Scalars { anew: loose, fault }
+}
+
+/// Looks at numbers one by one: pass one has found that one of the document's is wrong, or the policy refuses some.
+#[inline(never)]
+fn first_wrong_number(text: &[u8], pos: &[u32; BATCH + 1], mut left: u64, numbers: Numbers) -> Option<(usize, Error)> {
+    while left != 0 {
+        let index = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
+        if let Err(error) = number(text, start, trim_end(text, start, next), numbers) {
+            return Some((index, error));
+        }
+    }
+    None
+}
+
+/// Whether `text[start..end]` is the literal that begins with `first`; false also where too little text is left to tell.
+#[inline(always)]
+fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
+    const NULL: u64 = u32::from_le_bytes(*b"null") as u64;
+    const TRUE: u64 = u32::from_le_bytes(*b"true") as u64;
+    const FALSE: u64 = u64::from_le_bytes(*b"false\0\0\0");
+    let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk) else { return false };
+    let len = if first == b'f' { 5 } else { 4 };
+    let wanted = match first {
+        b'f' => FALSE,
+        b't' => TRUE,
+        _ => NULL,
+    };
+    end - start == len && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
+}
+
+/// What the brackets of a batch say.
+struct Inside {
+    /// Bits where the innermost container becomes another kind.
+    changes: u64,
+    /// For each token 1 if the one before is an opening bracket.
+    opened: u64,
+    /// The bracket that closes the document's value, or is one too many; else [`NEVER`].
+    stop: u32,
+}
+
+const NEVER: u32 = u32::MAX;
+
+/// Matches the brackets of a batch, one by one, and writes what their words say.
+#[inline(always)]
+fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape: &mut Tape) -> Inside {
+    let (open, close) = (is.open(), is.close());
+    let opened = open << 1 | state.opened;
+    let (mut depth, mut commas) = (state.depth, state.commas);
+    if state.open.len() < depth + BATCH + 2 {
+        state.open.resize(2 * depth + BATCH + 2, 0);
+    }
+    let slots = &mut state.open[..];
+    let mut inside = Inside { changes: 0, opened, stop: NEVER };
+    let mut context = state.in_object & 1;
+    let mut seen = 0;
+    let mut left = open | close;
+    while left != 0 {
+        let bit = left & left.wrapping_neg();
+        left ^= bit;
+        let below = bit - 1;
+        let commas_here = (is.comma & below).count_ones();
+        commas += commas_here - seen;
+        seen = commas_here;
+        let word = tape.len + (keep & below).count_ones() as usize;
+        if close & bit != 0 {
+            let slot = slots[depth];
+            depth -= 1;
+            if TAPE {
+                let first = slot as u32 as usize;
+                let children = commas + u32::from(opened & bit == 0);
+                let node = if slot >> Slot::OBJECT != 0 { Node::Object } else { Node::Array };
+                tape.set_upper(first, Word::upper(node, word + 1 - first));
+                tape.set_upper(word, Word::upper(Node::End, children as usize));
+            }
+            commas = (slot >> Slot::COMMAS) as u32 & (u32::MAX >> 1);
+        } else {
+            depth += 1;
+            slots[depth] = Slot::new(word, commas, u64::from(is.open_object & bit != 0));
+            commas = 0;
+        }
+        let inner = slots[depth] >> Slot::OBJECT;
+        inside.changes |= bit & (inner ^ context).wrapping_neg();
+        context = inner;
+        if depth.wrapping_sub(1) >= state.depth_max {
+            inside.stop = bit.trailing_zeros();
+            break;
+        }
+    }
+    commas += is.comma.count_ones() - seen;
+    (state.depth, state.commas) = (depth, commas);
+    inside
+}
+
+/// Judges each token by the one before it and by the container it stands in. The first bad one, and what it should have been.
+#[inline(always)]
+fn rules<S: Simd>(simd: S, is: &Kinds, valid: u64, inside: &Inside, state: &mut Structure) -> Option<(usize, ErrorKind)> {
+    let (open, scalar, opened) = (is.open(), is.scalar(), inside.opened);
+    let inclusive = simd.prefix_xor(inside.changes) ^ state.in_object;
+    let in_object = inclusive << 1 | state.in_object & 1;
+    let begins = (is.comma | open) << 1 | state.begins;
+    let after_colon = is.colon << 1 | state.colon;
+    let key = is.string & begins & in_object;
+    let after_key = key << 1 | state.key;
+    let after_value = !(begins | after_colon | after_key);
+    let value = scalar | open;
+    let closes = is.close_object & in_object | is.close_array & !in_object;
+    let good = begins & !in_object & value
+        | begins & in_object & is.string
+        | opened & closes
+        | after_colon & value
+        | after_key & is.colon
+        | after_value & (is.comma | closes);
+    state.begins = (is.comma | open) >> 63;
+    state.opened = open >> 63;
+    state.colon = is.colon >> 63;
+    state.key = key >> 63;
+    state.in_object = (inclusive.cast_signed() >> 63).cast_unsigned();
+    let bad = valid & !good;
+    if bad == 0 {
+        return None;
+    }
+    let bit = bad & bad.wrapping_neg();
+    let wanted = match () {
+        () if begins & in_object & bit != 0 => ErrorKind::Key,
+        () if (begins | after_colon) & bit != 0 => ErrorKind::Value,
+        () if after_key & bit != 0 => ErrorKind::Colon,
+        () => ErrorKind::Comma,
+    };
+    Some((bit.trailing_zeros() as usize, wanted))
+}
+
+/// The first of all that may be wrong with a batch; or the document's value is complete, and nothing is.
+#[cold]
+#[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "everything that can be wrong")]
+fn verdict(
+    text: &[u8],
+    kinds: &[u8; BATCH],
+    pos: &[u32; BATCH + 1],
+    valid: u64,
+    first_bad: Option<(usize, ErrorKind)>,
+    inside: &Inside,
+    scalars: Option<(usize, Error)>,
+    state: &mut Structure,
+) -> Result<(), Error> {
+    // Brackets behind the one that stopped the matching were not matched, and what follows them is not judged.
+    let stop = if inside.stop == NEVER { None } else { Some(inside.stop as usize) };
+    let bad = first_bad.filter(|&(index, _)| stop.is_none_or(|stop| index <= stop));
+    let bad = bad.map(|(index, wanted)| (index, unexpected(text, kinds[index], pos[index], wanted)));
+    let stopped = stop.and_then(|stop| {
+        if state.depth > 0 {
+            return Some((stop, Error::at_byte(ErrorKind::Depth, pos[stop] as usize)));
+        }
+        state.done = true;
+        let more = (valid >> stop) > 1;
+        more.then(|| (stop + 1, Error::at_byte(ErrorKind::Trailing, pos[stop + 1] as usize)))
+    });
+    // Where a token is wrong for two reasons, what it is comes before what it says.
+    let first = [bad, stopped, scalars].into_iter().flatten().min_by_key(|&(index, _)| index);
+    first.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// Where the scalar ends that starts at `start`, before the token at `next`, with white space between.
+#[inline(always)]
+fn end_before<S: Simd>(simd: S, text: &[u8], start: usize, next: usize) -> usize {
+    if let Some(before) = text[..next].last_chunk() {
+        let space = simd.classify(simd.load(before)).space;
+        if space != u64::MAX {
+            return (next - (!space).leading_zeros() as usize).max(start);
+        }
+    }
+    trim_end(text, start, next)
+}
