@@ -22,6 +22,6 @@ pub use number::Number;
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
-pub use tape::{Document, Elements, Entries, Kind, Parser, Value, parse, validate};
+pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
 #[doc(hidden)]
 pub use walk::scan_only;

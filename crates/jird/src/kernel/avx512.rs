@@ -3,7 +3,10 @@
 //! The feature list starts at VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
 //! byte compress that makes it worth while.
 
-use super::{BLOCK, Batch, Carry, Chunk, Classes, Error, Found, LENGTH_MAX, MaybeUninit, Mode, Simd, Structure, TokenWords, Tokens, UPPER, proof};
+use super::{
+    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, LENGTH_MAX, MaybeUninit, Mode, Simd, Structure, TokenWords,
+    Tokens, UPPER, proof,
+};
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 

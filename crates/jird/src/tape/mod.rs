@@ -31,4 +31,4 @@ mod value;
 pub(crate) mod word;
 
 pub use document::{Document, Parser, parse, validate};
-pub use value::{Elements, Entries, Kind, Value};
+pub use value::{Descendants, Elements, Entries, Kind, Value};

@@ -299,8 +299,7 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let is = Kinds::of(simd, block, valid);
     // The text is read before the tape is written: a load waits for older stores to addresses that look like its own.
     let tight_behind = tokens.is_tight_operator(at + BATCH);
-    let scalars =
-        scalars::<S, TAPE>(simd, text, kinds, pos, &is, tight_behind, marked, tokens.numbers_wrong, state);
+    let scalars = scalars::<S, TAPE>(simd, text, kinds, pos, &is, tight_behind, marked, tokens.numbers_wrong, state);
     let keep = valid & !(is.comma | is.colon);
     if TAPE {
         let escaped = marked & is.string;
@@ -485,7 +484,13 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
 
 /// Judges each token by the one before it and by the container it stands in. The first bad one, and what it should have been.
 #[inline(always)]
-fn rules<S: Simd>(simd: S, is: &Kinds, valid: u64, inside: &Inside, state: &mut Structure) -> Option<(usize, ErrorKind)> {
+fn rules<S: Simd>(
+    simd: S,
+    is: &Kinds,
+    valid: u64,
+    inside: &Inside,
+    state: &mut Structure,
+) -> Option<(usize, ErrorKind)> {
     let (open, scalar, opened) = (is.open(), is.scalar(), inside.opened);
     let inclusive = simd.prefix_xor(inside.changes) ^ state.in_object;
     let in_object = inclusive << 1 | state.in_object & 1;
