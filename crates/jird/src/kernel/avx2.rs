@@ -1,6 +1,9 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
-use super::{BLOCK, Batch, Carry, Chunk, Classes, Error, Found, Mode, Simd, Structure, Tokens, UTF8_TABLES, proof};
+use super::{
+    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, Mode, Simd, Structure, Tokens, UTF8_TABLES, is_plain_number,
+    proof,
+};
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 
@@ -137,6 +140,12 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe { [_mm256_or_si256(one[0], other[0]), _mm256_or_si256(one[1], other[1])] }
+    }
+
+    #[inline(always)]
     fn beyond_ascii(self, block: Self::Block) -> u64 {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { mask(block) }
@@ -150,6 +159,22 @@ impl Simd for Avx2 {
             let mask = _mm256_set1_epi8(0x7F);
             [_mm256_and_si256(low, mask), _mm256_and_si256(high, mask)]
         }
+    }
+
+    #[inline(always)]
+    fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> bool {
+        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk::<32>) else { return false };
+        // SAFETY: `self` proves the features; the load reads the 32 bytes of the reference.
+        let (digits, points, zeros) = unsafe {
+            let bytes = _mm256_loadu_si256(bytes.as_ptr().cast());
+            let zero = _mm256_set1_epi8(b'0'.cast_signed());
+            let nine = _mm256_set1_epi8(9);
+            let digits = _mm256_cmpeq_epi8(_mm256_max_epu8(_mm256_sub_epi8(bytes, zero), nine), nine);
+            let points = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'.'.cast_signed()));
+            let zeros = _mm256_cmpeq_epi8(bytes, zero);
+            (_mm256_movemask_epi8(digits), _mm256_movemask_epi8(points), _mm256_movemask_epi8(zeros))
+        };
+        is_plain_number(end - start, !digits.cast_unsigned(), points.cast_unsigned(), zeros.cast_unsigned())
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 
 use super::{
     BLOCK, Batch, Carry, Chunk, Classes, Error, Found, LENGTH_MAX, MaybeUninit, Mode, Simd, Structure, TokenWords,
-    Tokens, UPPER, proof,
+    Tokens, UPPER, is_plain_number, proof,
 };
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
@@ -123,6 +123,12 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe { _mm512_or_si512(one, other) }
+    }
+
+    #[inline(always)]
     fn beyond_ascii(self, block: Self::Block) -> u64 {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { _mm512_movepi8_mask(block) }
@@ -132,6 +138,20 @@ impl Simd for Avx512 {
     fn without_high_bits(self, block: Self::Block) -> Self::Block {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { _mm512_and_si512(block, _mm512_set1_epi8(0x7F)) }
+    }
+
+    #[inline(always)]
+    fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> bool {
+        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk::<32>) else { return false };
+        // SAFETY: `self` proves the features; the load reads the 32 bytes of the reference.
+        let (other, points, zeros) = unsafe {
+            let bytes = _mm256_loadu_si256(bytes.as_ptr().cast());
+            let zero = _mm256_set1_epi8(b'0'.cast_signed());
+            let other = _mm256_cmpgt_epu8_mask(_mm256_sub_epi8(bytes, zero), _mm256_set1_epi8(9));
+            let points = _mm256_cmpeq_epi8_mask(bytes, _mm256_set1_epi8(b'.'.cast_signed()));
+            (other, points, _mm256_cmpeq_epi8_mask(bytes, zero))
+        };
+        is_plain_number(end - start, other, points, zeros)
     }
 
     #[inline(always)]

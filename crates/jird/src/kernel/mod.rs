@@ -67,10 +67,24 @@ pub(crate) trait Simd: Copy {
     fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block);
     /// False once any step saw a byte that is not UTF-8.
     fn utf8_ok(self, state: &Self::Utf8) -> bool;
+    /// A block that has, for each bit of a byte, whether one of the two has it.
+    fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block;
+    /// Where one of `"\\/bfnrt` stands, which may follow a backslash.
+    #[inline(always)]
+    fn escape_letters(self, block: Self::Block) -> u64 {
+        let letters = self.eq(block, b'b') | self.eq(block, b'f') | self.eq(block, b'n') | self.eq(block, b'r');
+        letters | self.eq(block, b't') | self.eq(block, b'/') | self.eq(block, b'"') | self.eq(block, b'\\')
+    }
     /// Where a byte beyond ASCII stands.
     fn beyond_ascii(self, block: Self::Block) -> u64;
     /// Each byte without its high bit.
     fn without_high_bits(self, block: Self::Block) -> Self::Block;
+    /// Whether `text[start..end]`, which begins with a digit or a minus and is followed by neither digit nor point, is a number
+    /// of less than 32 bytes without exponent. False says nothing.
+    #[inline(always)]
+    fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> bool {
+        crate::number::check_at(text, start, end).is_ok()
+    }
     /// Writes a word of the tape for each token of `keep`, in order: see [`TokenWords`]. What lies past the last is left
     /// arbitrary.
     #[inline(always)]
@@ -90,6 +104,19 @@ pub(crate) trait Simd: Copy {
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     );
+}
+
+/// [`Simd::is_plain_number`], given masks of 32 bytes from the number's first on: what is no digit, points, zeros.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn is_plain_number(len: usize, other: u32, points: u32, zeros: u32) -> bool {
+    // The first byte is a digit or a minus.
+    let sign = other & 1;
+    let point = other & !(u32::MAX << (len & 31)) & !1;
+    // Behind the sign stands a digit, and no digit behind it if it is a zero; behind a point stands a digit; there is one
+    // point at most, and nothing else.
+    let first_digit = (other | zeros & !(other >> 1)) >> sign & 1;
+    first_digit | point & !points | point << 1 & other | point & point.wrapping_sub(1) == 0 && len < 32
 }
 
 /// 64 tokens that become words of the tape (`tape::word`): offset in the lower half, what it is and its length in the upper.

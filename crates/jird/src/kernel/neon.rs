@@ -140,6 +140,18 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe {
+            let mut merged = one;
+            for at in 0..4 {
+                merged[at] = vorrq_u8(one[at], other[at]);
+            }
+            merged
+        }
+    }
+
+    #[inline(always)]
     fn beyond_ascii(self, block: Self::Block) -> u64 {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {

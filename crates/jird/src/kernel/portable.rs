@@ -113,6 +113,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block {
+        core::array::from_fn(|at| one[at] | other[at])
+    }
+
+    #[inline(always)]
     fn beyond_ascii(self, block: Self::Block) -> u64 {
         self.between(block, 0x80, 0xFF)
     }

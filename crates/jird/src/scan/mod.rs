@@ -18,11 +18,11 @@ mod tests;
 mod tokens;
 
 pub(crate) use fault::{checked_str, first_fault};
-use numbers::{NumberCarry, any_wrong};
+use numbers::{NumberCarry, wrong_bytes};
 use tokens::Free;
 pub(crate) use tokens::{BATCH, END, ESCAPED, SENTINELS, SPACED, Tokens};
 
-use crate::kernel::{BLOCK, Classes, Simd};
+use crate::kernel::{BLOCK, Simd};
 use crate::text;
 
 /// What pass one treats as a token, and what it checks.
@@ -107,14 +107,41 @@ pub(crate) fn scan_chunk<S: Simd>(
     }
 }
 
-/// One pass over a chunk. Everything lives in locals and nothing borrows it as a whole, so that the carries stay in
-/// registers: through memory, each block would wait for the stores of the one before.
+/// Blocks that are taken through all steps together: 4 KB of text, which stay in the first-level cache from one to the next.
+const GROUP: usize = 64;
+
+/// A chunk is full of numbers if one byte in so many belongs to a number or literal. In unit tests all are.
+const NUMBERS_DENSITY: usize = 4;
+
+/// One pass over a chunk, a group of blocks at a time, in steps. The first finds the tokens; it is all that most text needs,
+/// and nothing else is in its loop, so that what it carries from block to block stays in registers. The others look at what
+/// only some blocks have: escapes, numbers, bytes beyond ASCII.
 struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool> {
     simd: S,
     text: &'a [u8],
     carry: Carry,
     utf8: S::Utf8,
     found: Found,
+    /// Bytes outside strings that are neither operators nor white space nor quotes, for each block of the group.
+    runs: [u64; GROUP],
+    /// The chunk is full of numbers, which are judged here: block by block, that takes less time than one by one.
+    judges_numbers: bool,
+    /// What the blocks with escapes are like.
+    escapes: [Escapes; GROUP],
+    escapes_len: usize,
+}
+
+/// A block that holds an escape, or the rest of a string that does.
+#[derive(Clone, Copy, Default)]
+struct Escapes {
+    /// The block's index in the group.
+    block: usize,
+    backslash: u64,
+    escaped: u64,
+    inside: u64,
+    found: u64,
+    /// How many tokens came before the block.
+    tokens_before: usize,
 }
 
 impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK> {
@@ -122,23 +149,35 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
     fn run(simd: S, chunk: Chunk<'a>, carry: &mut Carry, tokens: &mut Tokens) -> Found {
         let Chunk { text, from, to } = chunk;
         let before = text[..from].last_chunk().unwrap_or(&[b' '; BLOCK]);
-        let mut pass = Self { simd, text, carry: *carry, utf8: simd.utf8_after(before), found: Found::default() };
+        let mut pass = Self {
+            simd,
+            text,
+            carry: *carry,
+            utf8: simd.utf8_after(before),
+            found: Found::default(),
+            runs: [0; GROUP],
+            judges_numbers: false,
+            escapes: [Escapes::default(); GROUP],
+            escapes_len: 0,
+        };
         let (blocks, rest) = text[from..to].as_chunks::<BLOCK>();
         tokens.reserve(to - from);
         let mut out = tokens.free();
-        for (index, block) in blocks.iter().enumerate() {
-            pass.block(block, from + index * BLOCK, &mut out);
+        for (index, group) in blocks.chunks(GROUP).enumerate() {
+            pass.group(group, from + index * GROUP * BLOCK, index == 0, &mut out);
         }
         if to == text.len() {
             // The end of the text: the rest in a block of spaces. Also when nothing is left, since the block of spaces is
             // what shows a sequence that the text's last block leaves open.
             let mut last = [b' '; BLOCK];
             last[..rest.len()].copy_from_slice(rest);
-            pass.block(&last, to - rest.len(), &mut out);
+            pass.group(&[last], to - rest.len(), blocks.is_empty(), &mut out);
         }
         let len = out.len();
         tokens.set_len(len);
-        tokens.numbers_wrong |= pass.found.number;
+        if CHECK && !LINES {
+            tokens.numbers_judged(pass.judges_numbers, pass.found.number);
+        }
         if CHECK {
             pass.found.not_utf8 = !simd.utf8_ok(&pass.utf8);
         }
@@ -146,83 +185,147 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         pass.found
     }
 
+    /// Takes some blocks, of which the first is at `base`, through all steps. The first group of a chunk tells what to expect.
     #[inline(always)]
-    fn block(&mut self, bytes: &[u8; BLOCK], base: usize, out: &mut Free<'_>) {
-        let simd = self.simd;
-        let block = simd.load(bytes);
-        let classes = simd.classify(block);
-        let any_escape = classes.backslash | self.carry.escape | self.carry.flag | self.carry.hex_due != 0;
-        let escaped = if any_escape { self.escaped(classes.backslash) } else { 0 };
-
-        // §3.1.1: a bit for each byte inside a string, the opening quote included, the closing one not.
-        let quotes = classes.quote & !escaped;
-        let inside = simd.prefix_xor(quotes) ^ self.carry.in_string;
-        self.carry.in_string = (inside.cast_signed() >> 63).cast_unsigned();
-
-        let operators = if LINES { classes.operator | simd.eq(block, b'\n') } else { classes.operator };
-        let scalar = !(operators | classes.space);
-        let run = scalar & !quotes;
-        let starts = scalar & !(run << 1 | self.carry.scalar);
-        self.carry.scalar = run >> 63;
-        // All of a string but its opening quote, the closing quote included.
-        let covered = inside ^ quotes;
-        let found = (operators | starts) & !covered;
-
-        let count_before = out.len();
-        if LINES {
-            out.emit(simd, block, bytes, found, 0, base);
-        } else {
-            let spaced = (classes.space << 1 | self.carry.space) & classes.operator;
-            self.carry.space = classes.space >> 63;
-            out.emit(simd, block, bytes, found, spaced, base);
-            let foreign = simd.beyond_ascii(block) & found;
-            if foreign != 0 {
-                out.mark_foreign(count_before, found, foreign);
-            }
+    fn group(&mut self, blocks: &[[u8; BLOCK]], base: usize, is_first: bool, out: &mut Free<'_>) {
+        let Carry { in_string, escape, scalar, .. } = self.carry;
+        let tokens_before = out.len();
+        let (controls, all) = self.tokens(blocks, base, out);
+        if self.escapes_len > 0 {
+            self.escapes(blocks, base, out);
         }
+        let ascii = self.simd.beyond_ascii(all) == 0;
         if CHECK {
-            simd.utf8_step(&mut self.utf8, block);
-            if !LINES {
-                let run = run & !inside;
-                self.found.number |= any_wrong(simd, block, run, starts & run, quotes, &mut self.carry);
+            if controls != 0 {
+                let control = first_control(blocks, in_string, escape);
+                self.found.control =
+                    control.map(|control| first(self.found.control, base + control)).or(self.found.control);
             }
-            let control = classes.control & inside;
-            if control != 0 {
-                self.found.control = Some(first(self.found.control, base + control.trailing_zeros() as usize));
-            }
+            self.utf8(blocks, ascii);
         }
-        if any_escape {
-            if CHECK {
-                self.check_escapes(block, &classes, escaped & inside, base);
+        if !LINES && !ascii {
+            out.mark_foreign(self.text, tokens_before);
+        }
+        if CHECK && !LINES {
+            if is_first {
+                let run_bytes: u32 = self.runs[..blocks.len()].iter().map(|run| run.count_ones()).sum();
+                let dense = run_bytes as usize * NUMBERS_DENSITY >= blocks.len() * BLOCK;
+                self.judges_numbers = dense || cfg!(test);
+                if !self.judges_numbers {
+                    self.carry.number = NumberCarry::default();
+                } else if self.carry.number == NumberCarry::default() {
+                    // Of a number that began in a chunk where none was judged the rest is not judged either.
+                    self.carry.number = NumberCarry::within_run(scalar & !in_string);
+                }
             }
-            self.flag_escaped(classes.backslash & inside, inside, found, count_before, out);
+            if self.judges_numbers {
+                self.numbers(blocks);
+            }
         }
     }
 
-    /// The bytes that a backslash escapes: after each run of backslashes of odd length, and every second one inside a run.
-    /// One subtraction finds them all (simdjson's `json_escape_scanner`).
+    /// Finds the tokens. Returns the bytes below 0x20 inside strings, and all blocks in one.
     #[inline(always)]
-    fn escaped(&mut self, backslash: u64) -> u64 {
-        const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
-        let potential = backslash & !self.carry.escape;
-        let follows = (potential << 1 | ODD).wrapping_sub(potential) ^ ODD;
-        let escaped = follows ^ (backslash | self.carry.escape);
-        self.carry.escape = (follows & backslash) >> 63;
-        escaped
+    fn tokens(&mut self, blocks: &[[u8; BLOCK]], base: usize, out: &mut Free<'_>) -> (u64, S::Block) {
+        let simd = self.simd;
+        let Carry { mut escape, mut in_string, mut scalar, mut space, .. } = self.carry;
+        // Whether an escape of a block before may concern this one: its string, or the digits of a `\u`.
+        let mut pending = self.carry.flag | self.carry.hex_due;
+        let mut controls = 0;
+        let mut all = simd.load(&[0; BLOCK]);
+        let mut escapes_len = 0;
+        for (index, bytes) in blocks.iter().enumerate() {
+            let block = simd.load(bytes);
+            let classes = simd.classify(block);
+            let mut escaped = 0;
+            let special = classes.backslash | escape | pending;
+            if special != 0 {
+                (escaped, escape) = escaped_bytes(classes.backslash, escape);
+            }
+
+            // §3.1.1: a bit for each byte inside a string, the opening quote included, the closing one not.
+            let quotes = classes.quote & !escaped;
+            let inside = simd.prefix_xor(quotes) ^ in_string;
+            in_string = (inside.cast_signed() >> 63).cast_unsigned();
+
+            let operators = if LINES { classes.operator | simd.eq(block, b'\n') } else { classes.operator };
+            let plain = !(operators | classes.space);
+            let run = plain & !quotes;
+            let starts = plain & !(run << 1 | scalar);
+            scalar = run >> 63;
+            // All of a string but its opening quote, the closing quote included.
+            let covered = inside ^ quotes;
+            let found = (operators | starts) & !covered;
+            let tokens_before = out.len();
+            if LINES {
+                out.emit(simd, block, bytes, found, 0, base + index * BLOCK);
+            } else {
+                let spaced = (classes.space << 1 | space) & classes.operator;
+                space = classes.space >> 63;
+                out.emit(simd, block, bytes, found, spaced, base + index * BLOCK);
+                self.runs[index % GROUP] = run & !inside;
+            }
+            all = simd.merge(all, block);
+            if CHECK {
+                controls |= classes.control & inside;
+            }
+            if special != 0 {
+                self.escapes[escapes_len % GROUP] =
+                    Escapes { block: index, backslash: classes.backslash, escaped, inside, found, tokens_before };
+                escapes_len += 1;
+                pending = in_string;
+            }
+        }
+        self.escapes_len = escapes_len;
+        (self.carry.escape, self.carry.in_string) = (escape, in_string);
+        (self.carry.scalar, self.carry.space) = (scalar, space);
+        (controls, all)
+    }
+
+    /// Checks escapes, and marks the tokens of strings that hold one.
+    #[inline(always)]
+    fn escapes(&mut self, blocks: &[[u8; BLOCK]], base: usize, out: &mut Free<'_>) {
+        for at in 0..self.escapes_len {
+            let Escapes { block, backslash, escaped, inside, found, tokens_before } = self.escapes[at];
+            if CHECK {
+                self.check_escapes(&blocks[block], escaped & inside, base + block * BLOCK);
+            }
+            self.flag_escaped(backslash & inside, inside, found, tokens_before, out);
+        }
+    }
+
+    /// Checks UTF-8. `ascii` says that there is nothing but ASCII in the blocks; then what is open before them is wrong.
+    #[inline(always)]
+    fn utf8(&mut self, blocks: &[[u8; BLOCK]], ascii: bool) {
+        let blocks = if ascii { &blocks[blocks.len() - 1..] } else { blocks };
+        for bytes in blocks {
+            self.simd.utf8_step(&mut self.utf8, self.simd.load(bytes));
+        }
+    }
+
+    /// Checks numbers.
+    #[inline(always)]
+    fn numbers(&mut self, blocks: &[[u8; BLOCK]]) {
+        let mut carry = self.carry.number;
+        let mut wrong = 0;
+        for (block, &run) in blocks.iter().zip(&self.runs) {
+            wrong |= wrong_bytes(self.simd, self.simd.load(block), run, &mut carry);
+        }
+        self.carry.number = carry;
+        self.found.number |= wrong != 0;
     }
 
     /// Checks all escapes of a block at once: a set bit of `escaped` is the byte after a backslash. After `u` four bits are
     /// owed a hexadecimal digit, which may run into the next block. What could be a surrogate is looked at one by one.
     #[inline(always)]
-    fn check_escapes(&mut self, block: S::Block, classes: &Classes, escaped: u64, base: usize) {
+    fn check_escapes(&mut self, bytes: &[u8; BLOCK], escaped: u64, base: usize) {
         let simd = self.simd;
         if escaped | self.carry.hex_due == 0 {
             return;
         }
-        let letters = simd.eq(block, b'b') | simd.eq(block, b'f') | simd.eq(block, b'n') | simd.eq(block, b'r');
-        let simple = letters | simd.eq(block, b't') | simd.eq(block, b'/') | classes.quote | classes.backslash;
+        let block = simd.load(bytes);
         let unicode = escaped & simd.eq(block, b'u');
-        let mut bad = escaped & !(simple | unicode);
+        let mut bad = escaped & !(simd.escape_letters(block) | unicode);
         if unicode | self.carry.hex_due != 0 {
             let first_digit = unicode << 1 | self.carry.hex_first;
             let due = unicode << 1 | unicode << 2 | unicode << 3 | unicode << 4 | self.carry.hex_due;
@@ -249,7 +352,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
     /// Marks the tokens of the strings that hold a backslash. `inside` has a run of ones for each string; adding a bit
     /// within the run carries to the first byte after it, the closing quote, and to there only.
     #[inline(always)]
-    fn flag_escaped(&mut self, backslash: u64, inside: u64, found: u64, count_before: usize, out: &mut Free<'_>) {
+    fn flag_escaped(&mut self, backslash: u64, inside: u64, found: u64, tokens_before: usize, out: &mut Free<'_>) {
         let (sum, over) = inside.overflowing_add(backslash);
         let (sum, over_by_carry) = sum.overflowing_add(self.carry.flag);
         self.carry.flag = u64::from(over | over_by_carry);
@@ -257,10 +360,34 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         while closing != 0 {
             // A string's token is the last one before its closing quote.
             let before = closing ^ (closing - 1);
-            out.flag_escaped(count_before + (found & before).count_ones() as usize);
+            out.flag_escaped(tokens_before + (found & before).count_ones() as usize);
             closing &= closing - 1;
         }
     }
+}
+
+/// The bytes that a backslash escapes: after each run of backslashes of odd length, and every second one inside a run; and
+/// whether the next block's first byte is one. One subtraction finds them all (simdjson's `json_escape_scanner`).
+#[inline(always)]
+fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
+    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    let potential = backslash & !carry;
+    let follows = (potential << 1 | ODD).wrapping_sub(potential) ^ ODD;
+    (follows ^ (backslash | carry), (follows & backslash) >> 63)
+}
+
+/// The first byte below 0x20 inside a string, byte by byte.
+#[cold]
+#[inline(never)]
+fn first_control(blocks: &[[u8; BLOCK]], in_string: u64, escape: u64) -> Option<usize> {
+    let (mut in_string, mut escaped) = (in_string != 0, escape != 0);
+    blocks.as_flattened().iter().position(|&byte| {
+        let quote = byte == b'"' && !escaped;
+        let control = in_string && byte < 0x20;
+        escaped = byte == b'\\' && !escaped;
+        in_string ^= quote;
+        control
+    })
 }
 
 /// The lesser of two offsets, of which one may not be there yet.

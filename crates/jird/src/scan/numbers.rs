@@ -4,14 +4,15 @@
 //! at most one point, and no point or second exponent behind an exponent, which takes an addition: a bit added at the start of
 //! a run of ones comes out at the first byte behind the run.
 
-use super::Carry;
 use crate::kernel::Simd;
 
 /// What the bytes of numbers leave for the next block: bit 0 of each stands for its first byte. All zero unless a number
 /// reaches to the block's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NumberCarry {
-    /// The byte before belongs to a number.
+    /// The byte before is none of a string, no operator and no white space.
+    run: u64,
+    /// It belongs to a number.
     number: u64,
     /// It is the minus that a number begins with.
     minus: u64,
@@ -33,24 +34,20 @@ struct ExponentCarry {
     digits: u64,
 }
 
-/// Whether a byte is wrong in some number of the block, or behind it. `run` has the bytes outside strings that are neither
-/// operators nor white space nor quotes, `starts` those of them that begin a token, `quotes` the quotes of strings.
-#[inline(always)]
-pub(super) fn any_wrong<S: Simd>(
-    simd: S,
-    block: S::Block,
-    run: u64,
-    starts: u64,
-    quotes: u64,
-    carry: &mut Carry,
-) -> bool {
-    let before = &mut carry.number;
-    if starts | before.number == 0 {
-        return false;
+impl NumberCarry {
+    /// What is left by bytes that are not judged, of which the last, if the bit is set, is of a run.
+    pub(super) fn within_run(run: u64) -> Self {
+        Self { run, ..Self::default() }
     }
+}
+
+/// The bytes that are wrong in some number of the block, or behind it. `run` has the bytes outside strings that are neither
+/// operators nor white space nor quotes.
+#[inline(always)]
+pub(super) fn wrong_bytes<S: Simd>(simd: S, block: S::Block, run: u64, before: &mut NumberCarry) -> u64 {
     let digit = simd.between(block, b'0', b'9');
     let minus = simd.eq(block, b'-');
-    let starts = starts & (digit | minus);
+    let starts = run & !(run << 1 | before.run) & (digit | minus);
     // The whole of each run that begins as a number, and of no other: a bit added to a run clears it.
     let number = run & !run.wrapping_add(starts).wrapping_add(before.number);
     let digit = digit & number;
@@ -74,14 +71,15 @@ pub(super) fn any_wrong<S: Simd>(
         | point & !after_digit
         | tail & point
         | (zero << 1 | before.zero) & digit
-        | (number << 1 | before.number) & quotes;
+        | (number << 1 | before.number) & simd.eq(block, b'"');
+    before.run = run >> 63;
     before.number = number >> 63;
     before.minus = minus >> 63;
     before.zero = zero >> 63;
     before.digit = digit >> 63;
     before.point = point >> 63;
     before.tail = tail_goes_on;
-    wrong != 0
+    wrong
 }
 
 /// Judges the bytes of numbers that are neither digits nor points nor their minus. Returns where the digits of exponents

@@ -42,7 +42,7 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
         if mode == Mode::Document && wanted.found == super::Found::default() {
             let wrong = wanted.tokens.iter().any(|&(kind, pos)| is_wrong_number(text, kind, pos as usize));
             for (kernel, tokens, _) in &runs {
-                assert_eq!(tokens.numbers_wrong, wrong, "{kernel:?}: numbers of {:?}", String::from_utf8_lossy(text));
+                assert_eq!(tokens.owe_numbers(0), wrong, "{kernel:?}: numbers of {:?}", String::from_utf8_lossy(text));
             }
         }
     }

@@ -8,7 +8,7 @@ pub(crate) const ESCAPED: u8 = 0x80;
 /// Set in the kind of an operator of a document if white space stands before it, so that the token before ends earlier.
 pub(crate) const SPACED: u8 = 0x80;
 
-/// The kind of a token of a document that begins with a byte beyond ASCII, which no token may: so the bit above is free.
+/// The kind of a token of a document that begins with a byte beyond ASCII which would pass for an operator with that bit.
 const FOREIGN: u8 = 0x7F;
 
 /// How many tokens [`Tokens::batch`] hands out.
@@ -29,8 +29,8 @@ pub(crate) struct Tokens {
     pos: Vec<u32>,
     kind: Vec<u8>,
     len: usize,
-    /// Some number among them or before them is wrong. Documents only.
-    pub(crate) numbers_wrong: bool,
+    /// Numbers among the tokens before this one were not judged by pass one. Documents only.
+    numbers_unjudged: usize,
 }
 
 impl Tokens {
@@ -41,7 +41,7 @@ impl Tokens {
     /// Forgets all tokens.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
-        self.numbers_wrong = false;
+        self.numbers_unjudged = 0;
     }
 
     /// The kinds and the offsets, without sentinels.
@@ -100,8 +100,27 @@ impl Tokens {
         self.len = len;
     }
 
+    /// Notes whether pass one has judged the numbers of the chunk that it has just scanned, and whether one is wrong. After a
+    /// wrong one all numbers count as not judged, so that somebody will say which it is.
+    pub(super) fn numbers_judged(&mut self, judged: bool, wrong: bool) {
+        if wrong {
+            self.numbers_unjudged = usize::MAX;
+        } else if !judged {
+            self.numbers_unjudged = self.numbers_unjudged.max(self.len);
+        }
+    }
+
+    /// Whether the numbers of the tokens from `at` on, or some of them, still have to be judged.
+    #[inline(always)]
+    pub(crate) fn owe_numbers(&self, at: usize) -> bool {
+        at < self.numbers_unjudged
+    }
+
     /// Drops the first `count` tokens.
     pub(crate) fn consume(&mut self, count: usize) {
+        if self.numbers_unjudged != usize::MAX {
+            self.numbers_unjudged = self.numbers_unjudged.saturating_sub(count);
+        }
         self.pos.copy_within(count..self.len, 0);
         self.kind.copy_within(count..self.len, 0);
         self.len -= count;
@@ -145,21 +164,28 @@ impl Free<'_> {
         spaced: u64,
         base: usize,
     ) {
-        let pos = self.pos[self.len..].first_chunk_mut().expect("room for a block was reserved");
-        let kind = self.kind[self.len..].first_chunk_mut().expect("room for a block was reserved");
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(self.len + BLOCK <= self.pos.len() && self.len + BLOCK <= self.kind.len());
+        }
+        // SAFETY: `Pass::run` reserved room for a token for each byte of the chunk and for two blocks more; each block before
+        // has made 64 at most.
+        let (pos, kind) = unsafe {
+            (&mut *self.pos.as_mut_ptr().add(self.len).cast(), &mut *self.kind.as_mut_ptr().add(self.len).cast())
+        };
         // Texts are shorter than 2^32 bytes; whoever drives the scan refuses others.
         simd.emit(block, bytes, found, spaced, base as u32, pos, kind);
         self.len += found.count_ones() as usize;
     }
 
-    /// Gives those of the block's tokens that are `foreign` the kind that says so. `found` has the block's tokens, of which
-    /// the first has index `first`.
-    #[cold]
-    pub(super) fn mark_foreign(&mut self, first: usize, found: u64, mut foreign: u64) {
-        while foreign != 0 {
-            let before = (foreign ^ (foreign - 1)) >> 1;
-            self.kind[first + (found & before).count_ones() as usize] = FOREIGN;
-            foreign &= foreign - 1;
+    /// Among the tokens from the one at `first` on, those that begin beyond ASCII and would pass for brackets with white
+    /// space before them get a kind that says so. (The other operators' kinds are no bytes that UTF-8 begins with.)
+    #[inline(never)]
+    pub(super) fn mark_foreign(&mut self, text: &[u8], first: usize) {
+        const ALIKE: [u8; 2] = [b'[' | SPACED, b']' | SPACED];
+        for at in first..self.len {
+            if ALIKE.contains(&self.kind[at]) && !text[self.pos[at] as usize].is_ascii() {
+                self.kind[at] = FOREIGN;
+            }
         }
     }
 

@@ -264,12 +264,14 @@ impl Kinds {
 
     #[inline(always)]
     fn of<S: Simd>(simd: S, kinds: S::Block, valid: u64) -> Self {
+        // Operators and strings may be marked by their high bit; of what else has it, nothing begins a token.
         let plain = simd.without_high_bits(kinds);
         let is = |byte| simd.eq(plain, byte) & valid;
+        let letter = simd.eq(kinds, b't') | simd.eq(kinds, b'f') | simd.eq(kinds, b'n');
         Self {
             string: is(b'"'),
-            number: (simd.between(plain, b'0', b'9') | simd.eq(plain, b'-')) & valid,
-            literal: is(b't') | is(b'f') | is(b'n'),
+            number: (simd.between(kinds, b'0', b'9') | simd.eq(kinds, b'-')) & valid,
+            literal: letter & valid,
             comma: is(b','),
             colon: is(b':'),
             open_object: is(b'{'),
@@ -299,7 +301,7 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let is = Kinds::of(simd, block, valid);
     // The text is read before the tape is written: a load waits for older stores to addresses that look like its own.
     let tight_behind = tokens.is_tight_operator(at + BATCH);
-    let scalars = scalars::<S, TAPE>(simd, text, kinds, pos, &is, tight_behind, marked, tokens.numbers_wrong, state);
+    let scalars = scalars::<S, TAPE>(simd, text, kinds, pos, &is, tight_behind, marked, tokens.owe_numbers(at), state);
     let keep = valid & !(is.comma | is.colon);
     if TAPE {
         let escaped = marked & is.string;
@@ -343,7 +345,7 @@ fn scalars<S: Simd, const TAPE: bool>(
     is: &Kinds,
     tight_behind: bool,
     marked: u64,
-    numbers_suspect: bool,
+    owe_numbers: bool,
     state: &mut Structure,
 ) -> Scalars {
     // These do not reach to the next token: it is no operator, or one with white space before it.
@@ -363,8 +365,21 @@ fn scalars<S: Simd, const TAPE: bool>(
         *core::hint::select_unpredictable(loose & bit != 0, &state.ends[index], &pos[index + 1]) as usize
     };
     let mut fault = None;
-    if numbers_suspect || state.numbers != Numbers::Any {
-        fault = first_wrong_number(text, pos, is.number, state.numbers);
+    if owe_numbers || state.numbers != Numbers::Any {
+        let mut left = is.number;
+        while left != 0 {
+            let bit = left & left.wrapping_neg();
+            left ^= bit;
+            let index = bit.trailing_zeros() as usize;
+            let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
+            if loose & bit == 0 && state.numbers == Numbers::Any && simd.is_plain_number(text, start, next) {
+                continue;
+            }
+            if let Err(error) = number(text, start, trim_end(text, start, next), state.numbers) {
+                fault = Some((index, error));
+                break;
+            }
+        }
     }
     let mut left = is.literal;
     while left != 0 {
@@ -387,20 +402,6 @@ fn scalars<S: Simd, const TAPE: bool>(
         }
     }
     Scalars { anew: loose, fault }
-}
-
-/// Looks at numbers one by one: pass one has found that one of the document's is wrong, or the policy refuses some.
-#[inline(never)]
-fn first_wrong_number(text: &[u8], pos: &[u32; BATCH + 1], mut left: u64, numbers: Numbers) -> Option<(usize, Error)> {
-    while left != 0 {
-        let index = left.trailing_zeros() as usize;
-        left &= left - 1;
-        let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
-        if let Err(error) = number(text, start, trim_end(text, start, next), numbers) {
-            return Some((index, error));
-        }
-    }
-    None
 }
 
 /// Whether `text[start..end]` is the literal that begins with `first`; false also where too little text is left to tell.
