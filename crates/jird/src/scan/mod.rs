@@ -124,6 +124,8 @@ struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool> {
     found: Found,
     /// Bytes outside strings that are neither operators nor white space nor quotes, for each block of the group.
     runs: [u64; GROUP],
+    /// Not everything so far is ASCII.
+    beyond_ascii: bool,
     /// The chunk is full of numbers, which are judged here: block by block, that takes less time than one by one.
     judges_numbers: bool,
     /// What the blocks with escapes are like.
@@ -156,6 +158,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
             utf8: simd.utf8_after(before),
             found: Found::default(),
             runs: [0; GROUP],
+            beyond_ascii: false,
             judges_numbers: false,
             escapes: [Escapes::default(); GROUP],
             escapes_len: 0,
@@ -175,6 +178,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         }
         let len = out.len();
         tokens.set_len(len);
+        tokens.beyond_ascii |= pass.beyond_ascii;
         if CHECK && !LINES {
             tokens.numbers_judged(pass.judges_numbers, pass.found.number);
         }
@@ -189,7 +193,6 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
     #[inline(always)]
     fn group(&mut self, blocks: &[[u8; BLOCK]], base: usize, is_first: bool, out: &mut Free<'_>) {
         let Carry { in_string, escape, scalar, .. } = self.carry;
-        let tokens_before = out.len();
         let (controls, all) = self.tokens(blocks, base, out);
         if self.escapes_len > 0 {
             self.escapes(blocks, base, out);
@@ -203,9 +206,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
             }
             self.utf8(blocks, ascii);
         }
-        if !LINES && !ascii {
-            out.mark_foreign(self.text, tokens_before);
-        }
+        self.beyond_ascii |= !ascii;
         if CHECK && !LINES {
             if is_first {
                 let run_bytes: u32 = self.runs[..blocks.len()].iter().map(|run| run.count_ones()).sum();

@@ -94,7 +94,6 @@ impl State<'_> {
         } else if operator || (word || quote) && !self.in_word {
             let kind = match byte {
                 _ if lines => byte,
-                0xDB | 0xDD => 0x7F,
                 _ if operator && self.in_space => byte | SPACED,
                 _ => byte,
             };

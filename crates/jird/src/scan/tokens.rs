@@ -8,7 +8,7 @@ pub(crate) const ESCAPED: u8 = 0x80;
 /// Set in the kind of an operator of a document if white space stands before it, so that the token before ends earlier.
 pub(crate) const SPACED: u8 = 0x80;
 
-/// The kind of a token of a document that begins with a byte beyond ASCII which would pass for an operator with that bit.
+/// The kind of a token that begins with a byte beyond ASCII which would pass for an operator with that bit.
 const FOREIGN: u8 = 0x7F;
 
 /// How many tokens [`Tokens::batch`] hands out.
@@ -31,6 +31,8 @@ pub(crate) struct Tokens {
     len: usize,
     /// Numbers among the tokens before this one were not judged by pass one. Documents only.
     numbers_unjudged: usize,
+    /// The text of the tokens, or of some before them, is not all ASCII.
+    pub(crate) beyond_ascii: bool,
 }
 
 impl Tokens {
@@ -42,6 +44,7 @@ impl Tokens {
     pub(crate) fn clear(&mut self) {
         self.len = 0;
         self.numbers_unjudged = 0;
+        self.beyond_ascii = false;
     }
 
     /// The kinds and the offsets, without sentinels.
@@ -98,6 +101,23 @@ impl Tokens {
     pub(super) fn set_len(&mut self, len: usize) {
         assert!(len + SENTINELS <= self.pos.len(), "room was reserved for the sentinels");
         self.len = len;
+    }
+
+    /// Whether the token at `at`, by its kind a square bracket with white space before it, is one: a byte beyond ASCII may
+    /// have the same kind. (The kinds of the other marked operators are no bytes that UTF-8 begins with.)
+    #[inline(always)]
+    pub(crate) fn is_bracket(&self, text: &[u8], at: usize) -> bool {
+        text[self.pos[at] as usize].is_ascii()
+    }
+
+    /// Gives tokens that only look like square brackets a kind that says so. For whoever does not ask [`Self::is_bracket`].
+    pub(crate) fn mark_foreign(&mut self, text: &[u8]) {
+        const ALIKE: [u8; 2] = [b'[' | SPACED, b']' | SPACED];
+        for at in 0..self.len {
+            if ALIKE.contains(&self.kind[at]) && !self.is_bracket(text, at) {
+                self.kind[at] = FOREIGN;
+            }
+        }
     }
 
     /// Notes whether pass one has judged the numbers of the chunk that it has just scanned, and whether one is wrong. After a
@@ -175,18 +195,6 @@ impl Free<'_> {
         // Texts are shorter than 2^32 bytes; whoever drives the scan refuses others.
         simd.emit(block, bytes, found, spaced, base as u32, pos, kind);
         self.len += found.count_ones() as usize;
-    }
-
-    /// Among the tokens from the one at `first` on, those that begin beyond ASCII and would pass for brackets with white
-    /// space before them get a kind that says so. (The other operators' kinds are no bytes that UTF-8 begins with.)
-    #[inline(never)]
-    pub(super) fn mark_foreign(&mut self, text: &[u8], first: usize) {
-        const ALIKE: [u8; 2] = [b'[' | SPACED, b']' | SPACED];
-        for at in first..self.len {
-            if ALIKE.contains(&self.kind[at]) && !text[self.pos[at] as usize].is_ascii() {
-                self.kind[at] = FOREIGN;
-            }
-        }
     }
 
     /// Marks the string whose token is the last of the first `count`. There is no such token if the quote stands right

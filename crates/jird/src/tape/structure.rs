@@ -15,7 +15,7 @@ use super::word::{Node, Word};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{Kernel, Simd, TokenWords};
 use crate::policy::{Numbers, Policy};
-use crate::scan::{BATCH, SENTINELS, SPACED, Tokens};
+use crate::scan::{BATCH, SENTINELS, Tokens};
 use crate::walk::{Literal, PassTwo, Walk, WalkPass, literal, number, trim_end, unexpected};
 
 /// What one batch leaves for the next.
@@ -110,15 +110,18 @@ pub(crate) struct StructurePass<'a> {
 }
 
 impl PassTwo for StructurePass<'_> {
+    const WANTS_FOREIGN_MARKED: bool = false;
+
     #[inline]
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Error> {
         let (kind, pos) = tokens.slices();
         let to = if last { kind.len() - SENTINELS } else { kind.len().saturating_sub(1) };
         if !self.state.begun {
-            match kind.first() {
+            // By the text: there no byte beyond ASCII passes for a bracket.
+            match pos.first().map(|&first| text.get(first as usize)) {
                 // Nothing but white space so far.
                 None => return Ok(()),
-                Some(&first) if !matches!(first & !SPACED, b'{' | b'[') => {
+                Some(first) if !matches!(first, Some(b'{' | b'[')) => {
                     return lone_scalar(text, tokens, at, last, self.state, self.words.as_deref_mut());
                 }
                 Some(_) => self.state.begun = true,
@@ -298,7 +301,18 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let valid = u64::MAX >> (BATCH - count);
     let block = simd.load(kinds);
     let marked = simd.beyond_ascii(block) & valid;
-    let is = Kinds::of(simd, block, valid);
+    let mut is = Kinds::of(simd, block, valid);
+    if tokens.beyond_ascii {
+        let mut suspects = marked & (is.open_array | is.close_array);
+        while suspects != 0 {
+            if !tokens.is_bracket(text, at + suspects.trailing_zeros() as usize) {
+                let bit = suspects & suspects.wrapping_neg();
+                is.open_array &= !bit;
+                is.close_array &= !bit;
+            }
+            suspects &= suspects - 1;
+        }
+    }
     // The text is read before the tape is written: a load waits for older stores to addresses that look like its own.
     let tight_behind = tokens.is_tight_operator(at + BATCH);
     let scalars = scalars::<S, TAPE>(simd, text, kinds, pos, &is, tight_behind, marked, tokens.owe_numbers(at), state);

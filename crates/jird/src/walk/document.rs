@@ -23,6 +23,9 @@ pub(crate) struct Chunks {
 
 /// What is done with the tokens of a document.
 pub(crate) trait PassTwo {
+    /// Tokens beyond ASCII are to be marked, or would be taken for brackets.
+    const WANTS_FOREIGN_MARKED: bool;
+
     /// Consumes tokens from `*at` on, and leaves `*at` at the first that needs those behind it to be judged. The last are
     /// sentinels if `last` says so: then nothing may be left.
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Error>;
@@ -57,6 +60,7 @@ impl Chunks {
                 return self.finish(text, fault, pass);
             }
             let mut at = 0;
+            self.mark_foreign(text, pass);
             pass.consume(text, &self.tokens, &mut at, false).map_err(|error| utf8_first(text, error))?;
             self.tokens.consume(at);
             from = to;
@@ -67,10 +71,17 @@ impl Chunks {
     fn finish(&mut self, text: &[u8], fault: Option<Error>, pass: &mut impl PassTwo) -> Result<(), Error> {
         let end = fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
         self.tokens.end_at(end);
+        self.mark_foreign(text, pass);
         match (pass.consume(text, &self.tokens, &mut 0, true), fault) {
             (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
             (_, Some(fault)) => Err(fault),
             (consumed, None) => consumed,
+        }
+    }
+
+    fn mark_foreign<P: PassTwo>(&mut self, text: &[u8], _: &P) {
+        if P::WANTS_FOREIGN_MARKED && self.tokens.beyond_ascii {
+            self.tokens.mark_foreign(text);
         }
     }
 
@@ -90,6 +101,8 @@ pub(crate) struct WalkPass<'a, B: Build> {
 }
 
 impl<B: Build> PassTwo for WalkPass<'_, B> {
+    const WANTS_FOREIGN_MARKED: bool = true;
+
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Error> {
         let walked = self.walk.run(text, tokens, at, self.build)?;
         if !last {
