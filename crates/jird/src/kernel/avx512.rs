@@ -4,8 +4,8 @@
 //! byte compress that makes it worth while.
 
 use super::{
-    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, LENGTH_MAX, MaybeUninit, Mode, Simd, Structure, TokenWords,
-    Tokens, UPPER, is_plain_number, proof,
+    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, LENGTH_MAX, LOOSE, MaybeUninit, Mode, Simd, Structure,
+    TokenWords, Tokens, UPPER, is_plain_number, proof,
 };
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
@@ -165,6 +165,7 @@ impl Simd for Avx512 {
             let flag = _mm512_set1_epi8(1 << 3);
             let upper = _mm512_permutex2var_epi8(low, kinds, high);
             let upper = _mm512_mask_add_epi8(upper, tokens.escaped, upper, flag);
+            let upper = _mm512_mask_add_epi8(upper, tokens.loose, upper, _mm512_set1_epi8((LOOSE >> 24) as i8));
             let mut uppers = [0_u8; BLOCK];
             _mm512_storeu_si512(uppers.as_mut_ptr().cast(), upper);
             let mut at = 0;

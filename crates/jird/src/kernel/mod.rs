@@ -19,7 +19,7 @@ mod utf8;
 use crate::error::Error;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens};
 use crate::tape::structure::{Batch, Structure};
-use crate::tape::word::{LENGTH_MAX, UPPER};
+use crate::tape::word::{LENGTH_MAX, LOOSE, UPPER};
 use core::fmt;
 use core::mem::MaybeUninit;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -133,6 +133,8 @@ pub(crate) struct TokenWords<'a> {
     pub(crate) escaped: u64,
     /// Strings, numbers and literals, which have a length.
     pub(crate) scalar: u64,
+    /// Scalars that white space follows.
+    pub(crate) loose: u64,
     /// Closing brackets, whose word says where the text behind them begins.
     pub(crate) close: u64,
 }
@@ -141,12 +143,13 @@ pub(crate) struct TokenWords<'a> {
 #[inline(always)]
 fn words_one_by_one(tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
     let mut at = 0;
-    let mut keep = tokens.keep;
+    let (mut keep, mut loose) = (tokens.keep, tokens.loose);
     for (index, &kind) in tokens.kinds.iter().enumerate() {
         let (start, next) = (tokens.pos[index], tokens.pos[index + 1]);
         let form = &FORMS[usize::from(kind)];
         let len = next.wrapping_sub(start).wrapping_sub(form.quotes).min(LENGTH_MAX as u32) & form.has_length;
-        let upper = form.upper | len;
+        let upper = form.upper | len | (loose & 1) as u32 * LOOSE;
+        loose >>= 1;
         out[at & (BLOCK - 1)].write(u64::from(upper) << 32 | u64::from(start.wrapping_add(form.skip)));
         at += (keep & 1) as usize;
         keep >>= 1;

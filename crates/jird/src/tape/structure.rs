@@ -40,10 +40,6 @@ pub(crate) struct Structure {
     begun: bool,
     /// The document's value is complete.
     done: bool,
-    /// For a batch, where scalars end that do not reach to the next token.
-    ends: [u32; BATCH],
-    /// The upper halves of words that are not as their kind and the next token make them.
-    uppers: [u32; BATCH],
     depth_max: usize,
     numbers: Numbers,
 }
@@ -87,8 +83,6 @@ impl Structure {
             in_object: 0,
             begun: false,
             done: false,
-            ends: [0; BATCH],
-            uppers: [0; BATCH],
             depth_max: policy.depth_max,
             numbers: policy.numbers,
         }
@@ -313,83 +307,54 @@ fn one_batch<S: Simd, const TAPE: bool>(
             suspects &= suspects - 1;
         }
     }
-    // The text is read before the tape is written: a load waits for older stores to addresses that look like its own.
-    let tight_behind = tokens.is_tight_operator(at + BATCH);
-    let scalars = scalars::<S, TAPE>(simd, text, kinds, pos, &is, tight_behind, marked, tokens.owe_numbers(at), state);
+    // These do not reach to the next token: it is no operator, or one with white space before it.
+    let tight = (is.open() | is.close() | is.comma | is.colon) & !marked;
+    let tight = tight >> 1 | u64::from(tokens.is_tight_operator(at + BATCH)) << (BATCH - 1);
+    let loose = is.scalar() & !tight;
+    let wrong_scalar = check_scalars(simd, text, kinds, pos, &is, loose, tokens.owe_numbers(at), state.numbers);
     let keep = valid & !(is.comma | is.colon);
     if TAPE {
         let escaped = marked & is.string;
-        let words = TokenWords { kinds, pos, keep, string: is.string, escaped, scalar: is.scalar(), close: is.close() };
+        let scalar = is.scalar();
+        let words = TokenWords { kinds, pos, keep, string: is.string, escaped, scalar, loose, close: is.close() };
         simd.words(block, &words, tape.room());
-        let mut anew = scalars.anew;
-        while anew != 0 {
-            let below = (anew & anew.wrapping_neg()) - 1;
-            let word = tape.len + (keep & below).count_ones() as usize;
-            tape.set_upper(word, state.uppers[anew.trailing_zeros() as usize]);
-            anew &= anew - 1;
-        }
     }
     let inside = brackets::<TAPE>(&is, keep, state, tape);
     let first_bad = rules(simd, &is, valid, &inside, state);
     if TAPE {
         tape.len += keep.count_ones() as usize;
     }
-    if first_bad.is_none() && scalars.fault.is_none() && inside.stop == NEVER {
+    if first_bad.is_none() && wrong_scalar.is_none() && inside.stop == NEVER {
         return Ok(());
     }
-    verdict(text, kinds, pos, valid, first_bad, &inside, scalars.fault, state)
+    verdict(text, kinds, pos, valid, first_bad, &inside, wrong_scalar, state)
 }
 
-/// What came of the scalars of a batch.
-struct Scalars {
-    /// Words that are not as their kind and the next token make them.
-    anew: u64,
-    /// The first that is wrong, and how.
-    fault: Option<(usize, Error)>,
-}
-
-/// Finds where scalars end, and checks numbers and literals.
+/// Checks numbers, as far as pass one has not, and literals. The first that is wrong, and how.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
-fn scalars<S: Simd, const TAPE: bool>(
+fn check_scalars<S: Simd>(
     simd: S,
     text: &[u8],
     kinds: &[u8; BATCH],
     pos: &[u32; BATCH + 1],
     is: &Kinds,
-    tight_behind: bool,
-    marked: u64,
+    loose: u64,
     owe_numbers: bool,
-    state: &mut Structure,
-) -> Scalars {
-    // These do not reach to the next token: it is no operator, or one with white space before it.
-    let tight = (is.open() | is.close() | is.comma | is.colon) & !marked;
-    let tight = tight >> 1 | u64::from(tight_behind) << (BATCH - 1);
-    let loose = is.scalar() & !tight;
-    let mut left = if TAPE { loose } else { loose & is.literal };
-    while left != 0 {
-        let index = left.trailing_zeros() as usize;
-        left &= left - 1;
-        let start = pos[index] as usize;
-        let end = end_before(simd, text, start, pos[index + 1] as usize);
-        state.ends[index] = end as u32;
-        state.uppers[index] = Word::scalar_upper(kinds[index], end - start);
-    }
-    let end = |state: &Structure, bit: u64, index: usize| {
-        *core::hint::select_unpredictable(loose & bit != 0, &state.ends[index], &pos[index + 1]) as usize
-    };
+    numbers: Numbers,
+) -> Option<(usize, Error)> {
     let mut fault = None;
-    if owe_numbers || state.numbers != Numbers::Any {
+    if owe_numbers || numbers != Numbers::Any {
         let mut left = is.number;
         while left != 0 {
             let bit = left & left.wrapping_neg();
             left ^= bit;
             let index = bit.trailing_zeros() as usize;
             let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
-            if loose & bit == 0 && state.numbers == Numbers::Any && simd.is_plain_number(text, start, next) {
+            if loose & bit == 0 && numbers == Numbers::Any && simd.is_plain_number(text, start, next) {
                 continue;
             }
-            if let Err(error) = number(text, start, trim_end(text, start, next), state.numbers) {
+            if let Err(error) = number(text, start, trim_end(text, start, next), numbers) {
                 fault = Some((index, error));
                 break;
             }
@@ -397,17 +362,16 @@ fn scalars<S: Simd, const TAPE: bool>(
     }
     let mut left = is.literal;
     while left != 0 {
-        let bit = left & left.wrapping_neg();
-        left ^= bit;
-        let index = bit.trailing_zeros() as usize;
-        let (start, end) = (pos[index] as usize, end(state, bit, index));
-        if !is_literal(text, start, end, kinds[index]) {
+        let index = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
+        if !is_literal(text, start, next, kinds[index]) {
             let name = match kinds[index] {
                 b't' => Literal::True,
                 b'f' => Literal::False,
                 _ => Literal::Null,
             };
-            if let Err(error) = literal(text, start, end, name) {
+            if let Err(error) = literal(text, start, next, name) {
                 if fault.is_none_or(|(first, _)| index < first) {
                     fault = Some((index, error));
                 }
@@ -415,12 +379,13 @@ fn scalars<S: Simd, const TAPE: bool>(
             }
         }
     }
-    Scalars { anew: loose, fault }
+    fault
 }
 
-/// Whether `text[start..end]` is the literal that begins with `first`; false also where too little text is left to tell.
+/// Whether the literal that begins with `first` stands right before the token at `next`, or before white space. False says
+/// nothing: there may be too little text left to tell.
 #[inline(always)]
-fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
+fn is_literal(text: &[u8], start: usize, next: usize, first: u8) -> bool {
     const NULL: u64 = u32::from_le_bytes(*b"null") as u64;
     const TRUE: u64 = u32::from_le_bytes(*b"true") as u64;
     const FALSE: u64 = u64::from_le_bytes(*b"false\0\0\0");
@@ -431,7 +396,9 @@ fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
         b't' => TRUE,
         _ => NULL,
     };
-    end - start == len && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
+    let behind = bytes[len];
+    let ends = next - start == len || matches!(behind, b' ' | b'\t' | b'\n' | b'\r');
+    ends && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
 }
 
 /// What the brackets of a batch say.
@@ -570,16 +537,4 @@ fn verdict(
     // Where a token is wrong for two reasons, what it is comes before what it says.
     let first = [bad, stopped, scalars].into_iter().flatten().min_by_key(|&(index, _)| index);
     first.map_or(Ok(()), |(_, error)| Err(error))
-}
-
-/// Where the scalar ends that starts at `start`, before the token at `next`, with white space between.
-#[inline(always)]
-fn end_before<S: Simd>(simd: S, text: &[u8], start: usize, next: usize) -> usize {
-    if let Some(before) = text[..next].last_chunk() {
-        let space = simd.classify(simd.load(before)).space;
-        if space != u64::MAX {
-            return (next - (!space).leading_zeros() as usize).max(start);
-        }
-    }
-    trim_end(text, start, next)
 }
