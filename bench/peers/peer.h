@@ -24,7 +24,7 @@ struct bench_peer {
   const char *(*version)();
   void *(*make)();
   void (*load)(void *self, const uint8_t *text, size_t length);  // appends one document
-  void (*refresh)(void *self);                                   // untimed, before each run over all documents
+  void (*refresh)(void *self, size_t index);                     // untimed, before each run over a document
   const char *(*dom)(void *self, size_t index, bench_fold *fold);
   const char *(*parse)(void *self, size_t index);
   const char *(*validate)(void *self, size_t index);

@@ -262,7 +262,7 @@ void load_stage_one(void *self, const uint8_t *text, size_t length) {
   (void)get_active_implementation()->create_dom_parser_implementation(longest, 1024, stage.implementation);
 }
 
-void refresh(void *) {}
+void refresh(void *, size_t) {}
 
 template <class Self, error_code (*run)(Self &, size_t, Fold &)>
 const char *folded(void *self, size_t index, bench_fold *answer) {

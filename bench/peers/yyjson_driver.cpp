@@ -115,9 +115,9 @@ void load(void *pointer, const uint8_t *text, size_t length) {
   if (IN_SITU) self.copies.emplace_back(text, length);
 }
 
-void refresh(void *pointer) {
+void refresh(void *pointer, size_t index) {
   auto &self = *static_cast<Yyjson *>(pointer);
-  for (size_t i = 0; i < self.copies.size(); i++) self.copies[i].restore(self.documents[i]);
+  if (!self.copies.empty()) self.copies[index].restore(self.documents[index]);
 }
 
 void drop(void *pointer) { delete static_cast<Yyjson *>(pointer); }

@@ -70,11 +70,13 @@ fn measure(options: &Options) -> Result<bool, String> {
         let mut field = Field::start(options);
         let probed = field.probe();
         for &task in &inside {
-            for input in task.inputs().iter().filter(|input| options.wants_input(input)) {
-                eprintln!("{} {input}", task.name());
-                rows.extend(field.measure(task, input, options));
+            let inputs: Vec<&str> = task.inputs().iter().copied().filter(|input| options.wants_input(input)).collect();
+            let together = if options.rotate { inputs.len().max(1) } else { 1 };
+            for inputs in inputs.chunks(together) {
+                eprintln!("{} {}", task.name(), inputs.join(", "));
+                rows.extend(field.measure(task, inputs, options));
             }
-            print!("{}", report::table(&rows, task));
+            print!("{}", report::table(&rows, task, options.rotate));
             if task == Task::Validate {
                 print_verdicts(&probed);
             }
@@ -84,14 +86,17 @@ fn measure(options: &Options) -> Result<bool, String> {
     // After the servers are gone: this process should be alone with what it starts.
     for &task in &whole {
         rows.extend(query::measure(options));
-        print!("{}", report::table(&rows, task));
+        print!("{}", report::table(&rows, task, false));
     }
     machine.finished();
     let bars = if options.bars { bars::check(&rows, &options.tasks) } else { Vec::new() };
     if options.bars {
         print!("{}", report::bars(&bars));
     }
-    write(options, &Report { machine: &machine, command: command(), peers, rows: &rows, bars: &bars })?;
+    write(
+        options,
+        &Report { machine: &machine, command: command(), rotated: options.rotate, peers, rows: &rows, bars: &bars },
+    )?;
     Ok(bars.iter().all(bars::Bar::holds))
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Options {
     pub(crate) rounds: usize,
     pub(crate) milliseconds: u64,
     pub(crate) native: bool,
+    /// The documents of a task take turns.
+    pub(crate) rotate: bool,
     pub(crate) kernel: Option<String>,
     pub(crate) bars: bool,
     pub(crate) out: Option<PathBuf>,
@@ -36,6 +38,7 @@ The barometer: jird and its peers, interleaved.
     --document LIST    of the inputs' names                                   [all]
     --rounds N         interleaved rounds; medians are over these             [7]
     --milliseconds N   length of one peer's batch within a round              [25]
+    --rotate           the documents of a task take turns within each batch
     --kernel NAME      forces jird's kernel
     --default-only     leaves out the builds with -C target-cpu=native
     --events FILE      the events of `query`                                  [generated once into target/]
@@ -56,6 +59,7 @@ impl Options {
             rounds: 7,
             milliseconds: 25,
             native: true,
+            rotate: false,
             kernel: None,
             bars: false,
             out: None,
@@ -71,6 +75,7 @@ impl Options {
                 "--document" => options.documents = list(&value()?),
                 "--rounds" => options.rounds = number(&value()?)?.max(1),
                 "--milliseconds" => options.milliseconds = number(&value()?)? as u64,
+                "--rotate" => options.rotate = true,
                 "--kernel" => options.kernel = Some(value()?),
                 "--default-only" => options.native = false,
                 "--events" => options.events = Some(value()?.into()),

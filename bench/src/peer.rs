@@ -15,8 +15,8 @@ pub(crate) trait Peer {
     /// Untimed: forgets earlier documents and takes copies of these.
     fn load(&mut self, documents: &[Vec<u8>]);
 
-    /// Untimed, before each run over all documents: restores what the last run overwrote.
-    fn refresh(&mut self) {}
+    /// Untimed, before each run over a document: restores what the last run overwrote.
+    fn refresh(&mut self, _index: usize) {}
 
     /// Parses, then visits everything: decodes every string and key, converts every number.
     fn dom(&mut self, _index: usize) -> Answer<Fold> {

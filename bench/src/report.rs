@@ -16,6 +16,8 @@ use crate::task::Task;
 pub(crate) struct Report<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) command: String,
+    /// The documents took turns within each batch.
+    pub(crate) rotated: bool,
     pub(crate) peers: Vec<PeerReport>,
     pub(crate) rows: &'a [Row],
     pub(crate) bars: &'a [Bar],
@@ -35,8 +37,9 @@ pub(crate) struct PeerReport {
 }
 
 /// Everything about one task.
-pub(crate) fn table(rows: &[Row], task: Task) -> String {
-    let mut text = format!("\n{}: {}\n\n", task.name(), task.question());
+pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
+    let mode = if rotated { ", documents in rotation" } else { "" };
+    let mut text = format!("\n{}{mode}: {}\n\n", task.name(), task.question());
     match task {
         Task::Query => query_table(&mut text, rows),
         Task::Small | Task::Partial => list(&mut text, rows, task),

@@ -1,6 +1,7 @@
 //! What is measured, and on which inputs.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,16 @@ impl Task {
         }
     }
 
+    /// Whether a broken document has to be refused for the row to count.
+    pub(crate) fn judges(self) -> bool {
+        matches!(self, Self::Validate | Self::Error)
+    }
+
+    /// Timed runs per input: `error` times the broken document beside the whole one.
+    pub(crate) fn lanes(self) -> usize {
+        if self == Self::Error { 2 } else { 1 }
+    }
+
     /// The names of the inputs. `query` has its own runner and none here.
     pub(crate) fn inputs(self) -> &'static [&'static str] {
         match self {
@@ -115,8 +126,13 @@ pub(crate) fn broken(text: &[u8]) -> Vec<u8> {
     text
 }
 
+/// Untimed, before each `run`.
+pub(crate) fn refresh(peer: &mut dyn Peer, range: Range<usize>) {
+    range.for_each(|index| peer.refresh(index));
+}
+
 /// What runs inside the timing: one answer over documents `from..to` of a loaded peer.
-pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: std::ops::Range<usize>) -> Answer<Fold> {
+pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answer<Fold> {
     let mut fold = Fold::default();
     for index in range {
         fold.add(match task {

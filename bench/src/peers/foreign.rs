@@ -63,7 +63,7 @@ struct Table {
     version: extern "C" fn() -> *const c_char,
     make: extern "C" fn() -> *mut c_void,
     load: unsafe extern "C" fn(*mut c_void, *const u8, usize),
-    refresh: unsafe extern "C" fn(*mut c_void),
+    refresh: unsafe extern "C" fn(*mut c_void, usize),
     dom: Option<Folding>,
     parse: Option<Checking>,
     validate: Option<Checking>,
@@ -137,9 +137,10 @@ impl Peer for Foreign {
         }
     }
 
-    fn refresh(&mut self) {
-        // SAFETY: `state` is alive and this table's.
-        unsafe { (self.table.refresh)(self.state) }
+    fn refresh(&mut self, index: usize) {
+        assert!(index < self.len, "the driver does not check it");
+        // SAFETY: `state` is alive and this table's, `index` is below the number of loaded documents.
+        unsafe { (self.table.refresh)(self.state, index) }
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {

@@ -216,7 +216,7 @@ mod tests {
         let fold = |entry: &Entry| {
             let mut peer = (entry.make)().ok()?;
             peer.load(documents);
-            peer.refresh();
+            (0..documents.len()).for_each(|index| peer.refresh(index));
             match task::run(Task::Dom, &mut *peer, 0..documents.len()) {
                 Ok(fold) => Some(fold),
                 Err(Refusal::NotDone) => None,

@@ -24,10 +24,8 @@ impl Copies {
         self.copies.clone_from(&self.originals);
     }
 
-    fn refresh(&mut self) {
-        for (copy, original) in self.copies.iter_mut().zip(&self.originals) {
-            copy.copy_from_slice(original);
-        }
+    fn refresh(&mut self, index: usize) {
+        self.copies[index].copy_from_slice(&self.originals[index]);
     }
 }
 
@@ -66,8 +64,8 @@ impl Peer for Flat {
         self.text.load(documents, INPUT_PADDING);
     }
 
-    fn refresh(&mut self) {
-        self.text.refresh();
+    fn refresh(&mut self, index: usize) {
+        self.text.refresh(index);
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {
@@ -122,8 +120,8 @@ impl Peer for Borrowed {
         self.text.load(documents, 0);
     }
 
-    fn refresh(&mut self) {
-        self.text.refresh();
+    fn refresh(&mut self, index: usize) {
+        self.text.refresh(index);
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {
@@ -155,8 +153,8 @@ impl Peer for Typed {
         self.text.load(documents, 0);
     }
 
-    fn refresh(&mut self) {
-        self.text.refresh();
+    fn refresh(&mut self, index: usize) {
+        self.text.refresh(index);
     }
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {
