@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,12 @@ struct bench_fold {
   uint64_t exact;  // strings, keys, integers, literals, containers
   uint64_t reals;  // the bits of every float
   double sum;      // the floats' absolute values, for peers whose last bit is off
+};
+
+// Text that stays where it is until the peer is asked the next time.
+struct bench_text {
+  const uint8_t *at;
+  size_t length;
 };
 
 // Every function that returns `const char *` answers null for "done", or the reason in static storage.
@@ -29,6 +36,9 @@ struct bench_peer {
   const char *(*parse)(void *self, size_t index);
   const char *(*validate)(void *self, size_t index);
   const char *(*partial)(void *self, size_t index, bench_fold *fold);
+  const char *(*users)(void *self, size_t index, bench_fold *fold);
+  const char *(*two)(void *self, size_t index, bench_fold *fold);
+  const char *(*minify)(void *self, size_t index, bench_text *text);
   const char *(*scan)(void *self, size_t index, uint64_t *answer);
   void (*free)(void *self);
 };
@@ -92,6 +102,13 @@ struct Fold : bench_fold {
   void literal(uint64_t which) { exact += mix(which, LITERAL); }  // 0 null, 1 false, 2 true
   void container(uint64_t members) { exact += mix(members, CONTAINER); }
 };
+
+// The distinct numbers: sorted, each folded once.
+inline void fold_distinct(std::vector<uint64_t> &ids, Fold &fold) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (uint64_t id : ids) fold.integer(id);
+}
 
 // A document in a buffer of its own with readable (and writable) bytes behind it.
 struct Padded {

@@ -46,7 +46,7 @@ fn of_task(rows: &[Row], task: Task) -> Vec<Bar> {
         Task::Validate | Task::Partial => rust_peers(rows, task).map(|peer| against(rows, task, peer, 1.0)).collect(),
         Task::Error => vec![refusals(rows)],
         Task::Query => ["elapsed", "match"].iter().flat_map(|query| of_query(rows, query)).collect(),
-        Task::Small | Task::Scan => Vec::new(),
+        Task::Small | Task::Users | Task::Two | Task::Minify | Task::Scan => Vec::new(),
     }
 }
 

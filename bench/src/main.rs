@@ -13,6 +13,7 @@ mod bars;
 mod events;
 mod fold;
 mod machine;
+mod minified;
 mod options;
 mod peer;
 mod peers;

@@ -33,7 +33,7 @@ The barometer: jird and its peers, interleaved.
 
     cargo run --release -p bench -- [OPTIONS]
 
-    --task LIST        of dom, validate, partial, small, error, scan, query   [all]
+    --task LIST        of dom, validate, partial, users, small, two, minify, error, scan, query   [all]
     --peer LIST        of the peers' names; jird is one of them               [all]
     --document LIST    of the inputs' names                                   [all]
     --rounds N         interleaved rounds; medians are over these             [7]

@@ -42,9 +42,11 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
     let mut text = format!("\n{}{mode}: {}\n\n", task.name(), task.question());
     match task {
         Task::Query => query_table(&mut text, rows),
-        Task::Small | Task::Partial => list(&mut text, rows, task),
+        Task::Small | Task::Two | Task::Partial | Task::Users => list(&mut text, rows, task),
         Task::Error => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
-        Task::Dom | Task::Validate | Task::Scan => matrix(&mut text, rows, task, "GB/s", Measured::speed),
+        Task::Dom | Task::Validate | Task::Minify | Task::Scan => {
+            matrix(&mut text, rows, task, "GB/s", Measured::speed);
+        }
     }
     footnotes(&mut text, rows, task);
     text

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::fold::Fold;
+use crate::minified;
 use crate::peer::{Peer, Refusal};
 use crate::peers::Entry;
 use crate::probe;
@@ -203,6 +204,9 @@ impl Session {
         if self.task.judges() && self.run(broken.clone()).is_ok() {
             return Err(FirstRun::Wrong("accepts the broken document"));
         }
+        if self.task == Task::Minify {
+            self.check_minified(range.clone(), documents)?;
+        }
         let bytes = documents[range.clone()].iter().map(Vec::len).sum();
         let loaded = Loaded { fold, bytes, documents: range.len() };
         self.lanes.push(range);
@@ -210,6 +214,15 @@ impl Session {
             self.lanes.push(broken);
         }
         Ok(loaded)
+    }
+
+    fn check_minified(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<(), FirstRun> {
+        for index in range {
+            self.peer.refresh(index);
+            let text = self.peer.minify(index).map_err(|_| FirstRun::Wrong("refuses the document"))?;
+            minified::check(&documents[index], text).map_err(FirstRun::Wrong)?;
+        }
+        Ok(())
     }
 
     fn run(&mut self, range: Range<usize>) -> Result<Fold, Refusal> {

@@ -1,6 +1,7 @@
 //! What is measured, and on which inputs.
 
 use std::fs;
+use std::hint::black_box;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,10 @@ pub(crate) enum Task {
     Dom,
     Validate,
     Partial,
+    Users,
     Small,
+    Two,
+    Minify,
     Error,
     Scan,
     Query,
@@ -45,15 +49,28 @@ pub(crate) const DOCUMENTS: &[&str] = &[
 const EVENTS: &str = "events";
 
 impl Task {
-    pub(crate) const ALL: &[Task] =
-        &[Self::Dom, Self::Validate, Self::Partial, Self::Small, Self::Error, Self::Scan, Self::Query];
+    pub(crate) const ALL: &[Task] = &[
+        Self::Dom,
+        Self::Validate,
+        Self::Partial,
+        Self::Users,
+        Self::Small,
+        Self::Two,
+        Self::Minify,
+        Self::Error,
+        Self::Scan,
+        Self::Query,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Dom => "dom",
             Self::Validate => "validate",
             Self::Partial => "partial",
+            Self::Users => "users",
             Self::Small => "small",
+            Self::Two => "two",
+            Self::Minify => "minify",
             Self::Error => "error",
             Self::Scan => "scan",
             Self::Query => "query",
@@ -70,6 +87,9 @@ impl Task {
             Self::Dom => "parse, then visit everything: strings and keys decoded and folded, numbers converted",
             Self::Validate => "check a whole document",
             Self::Partial => "eight fields of every tweet",
+            Self::Users => "distinct user.id of all tweets and of those that they retweet",
+            Self::Two => "two fields of each of the events of small: Message decoded, Elapsed as a double",
+            Self::Minify => "the document without white space between its tokens, into a reused buffer",
             Self::Small => "dom over 1000 different log events of about 600 bytes, one after the other",
             Self::Error => "time to refuse a document with its last bracket changed, over the time to parse it whole",
             Self::Scan => "pass one alone",
@@ -92,9 +112,9 @@ impl Task {
     /// The names of the inputs. `query` has its own runner and none here.
     pub(crate) fn inputs(self) -> &'static [&'static str] {
         match self {
-            Self::Dom | Self::Validate | Self::Error | Self::Scan => DOCUMENTS,
-            Self::Partial => &["twitter"],
-            Self::Small => &[EVENTS],
+            Self::Dom | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
+            Self::Partial | Self::Users => &["twitter"],
+            Self::Small | Self::Two => &[EVENTS],
             Self::Query => &[],
         }
     }
@@ -138,11 +158,19 @@ pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answe
         fold.add(match task {
             Task::Dom | Task::Small => peer.dom(index)?,
             Task::Partial => peer.partial(index)?,
-            Task::Validate => peer.validate(index).map(|()| Fold::default())?,
-            Task::Error => peer.parse(index).map(|()| Fold::default())?,
-            Task::Scan => peer.scan(index).map(|_| Fold::default())?,
+            Task::Users => peer.users(index)?,
+            Task::Two => peer.two(index)?,
+            Task::Validate => done(peer.validate(index))?,
+            Task::Minify => done(peer.minify(index).map(black_box))?,
+            Task::Error => done(peer.parse(index))?,
+            Task::Scan => done(peer.scan(index))?,
             Task::Query => Fold::default(),
         });
     }
     Ok(fold)
+}
+
+/// For tasks that answer with nothing to fold.
+fn done<T>(answer: Answer<T>) -> Answer<Fold> {
+    answer.map(|_| Fold::default())
 }

@@ -5,8 +5,8 @@
 use simd_json::{Buffers, INPUT_PADDING, Node, StaticNode, Tape, borrowed};
 
 use crate::fold::Fold;
-use crate::peer::tweets::Timeline;
-use crate::peer::{Answer, Peer, Refusal};
+use crate::peer::typed::{Authors, Event, Timeline};
+use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
 
 /// The documents, and the copies that parsing overwrites.
 #[derive(Default)]
@@ -34,11 +34,12 @@ pub(super) struct Flat {
     text: Copies,
     buffers: Buffers,
     tape: Tape<'static>,
+    minified: Vec<u8>,
 }
 
 impl Default for Flat {
     fn default() -> Self {
-        Self { text: Copies::default(), buffers: Buffers::default(), tape: Tape::null() }
+        Self { text: Copies::default(), buffers: Buffers::default(), tape: Tape::null(), minified: Vec::new() }
     }
 }
 
@@ -102,6 +103,37 @@ impl Peer for Flat {
             Some(fold)
         })
     }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        use simd_json::prelude::*;
+        self.with_tape(index, |tape| {
+            let mut ids = Vec::new();
+            for tweet in &tape.as_value().get("statuses")?.as_array()? {
+                ids.push(tweet.get("user")?.get("id")?.as_u64()?);
+                if let Some(original) = tweet.get("retweeted_status") {
+                    ids.push(original.get("user")?.get("id")?.as_u64()?);
+                }
+            }
+            Some(fold_distinct(ids))
+        })
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        use simd_json::prelude::*;
+        self.with_tape(index, |tape| {
+            let root = tape.as_value();
+            Some(fold_two(root.get("Message")?.as_str()?, root.get("Elapsed")?.cast_f64()?))
+        })
+    }
+
+    fn minify(&mut self, index: usize) -> Answer<&[u8]> {
+        use simd_json::prelude::*;
+        let mut minified = std::mem::take(&mut self.minified);
+        minified.clear();
+        let written = self.with_tape(index, |tape| tape.as_value().write(&mut minified).ok());
+        self.minified = minified;
+        written.map(|()| &*self.minified)
+    }
 }
 
 /// The borrowed value, with its parse buffers reused.
@@ -162,6 +194,20 @@ impl Peer for Typed {
         let timeline: Timeline<'_> =
             simd_json::serde::from_slice_with_buffers(copy, &mut self.buffers).map_err(Refusal::rejected)?;
         Ok(timeline.fold())
+    }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        let copy = &mut self.text.copies[index];
+        let authors: Authors =
+            simd_json::serde::from_slice_with_buffers(copy, &mut self.buffers).map_err(Refusal::rejected)?;
+        Ok(authors.fold())
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        let copy = &mut self.text.copies[index];
+        let event: Event<'_> =
+            simd_json::serde::from_slice_with_buffers(copy, &mut self.buffers).map_err(Refusal::rejected)?;
+        Ok(event.fold())
     }
 }
 
