@@ -62,7 +62,7 @@ fn serve(name: &str) -> Result<bool, String> {
 
 /// The whole run. `Ok(false)` if a bar was missed.
 fn measure(options: &Options) -> Result<bool, String> {
-    let mut machine = Machine::here();
+    let mut machine = Machine::here(options.arch());
     describe(&machine);
     let mut rows = Vec::new();
     let mut peers = Vec::new();
@@ -90,7 +90,7 @@ fn measure(options: &Options) -> Result<bool, String> {
         print!("{}", report::table(&rows, task, false));
     }
     machine.finished();
-    let bars = if options.bars { bars::check(&rows, &options.tasks) } else { Vec::new() };
+    let bars = if options.bars { bars::check(&rows, &options.tasks, options.avx2()) } else { Vec::new() };
     if options.bars {
         print!("{}", report::bars(&bars));
     }

@@ -39,7 +39,7 @@ The barometer: jird and its peers, interleaved.
     --rounds N         interleaved rounds; medians are over these             [7]
     --milliseconds N   length of one peer's batch within a round              [25]
     --rotate           the documents of a task take turns within each batch
-    --kernel NAME      forces jird's kernel
+    --kernel NAME      forces jird's kernel; avx2 builds the peers for Haswell too     [JIRD_KERNEL]
     --default-only     leaves out the builds with -C target-cpu=native
     --events FILE      the events of `query`                                  [generated once into target/]
     --jird FILE        the jird of `query`                                    [built]
@@ -60,7 +60,7 @@ impl Options {
             milliseconds: 25,
             native: true,
             rotate: false,
-            kernel: None,
+            kernel: std::env::var("JIRD_KERNEL").ok(),
             bars: false,
             out: None,
             events: None,
@@ -87,6 +87,16 @@ impl Options {
             }
         }
         Ok(options)
+    }
+
+    /// What peers with flags of their own are built for: as much as jird may use.
+    pub(crate) fn arch(&self) -> &'static str {
+        if self.avx2() { "haswell" } else { "native" }
+    }
+
+    /// Whether nobody may use AVX-512.
+    pub(crate) fn avx2(&self) -> bool {
+        self.kernel.as_deref() == Some("avx2")
     }
 
     pub(crate) fn wants_peer(&self, name: &str) -> bool {

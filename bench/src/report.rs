@@ -196,7 +196,7 @@ fn footnotes(text: &mut String, rows: &[Row], task: Task) {
         line(text, format_args!("  FAILED {who}: {reason}"));
     }
     if mine().any(|row| row.build == Build::Native) {
-        line(text, format_args!("  n: the build with -C target-cpu=native was the better one"));
+        line(text, format_args!("  n: the build with -C target-cpu set was the better one"));
     }
     let spreads: Vec<_> = mine().filter_map(Row::measured).map(|measured| measured.spread).collect();
     let (usual, worst) = (quantile(&spreads, 0.5) * 100.0, quantile(&spreads, 1.0) * 100.0);

@@ -25,16 +25,22 @@ struct Contestant {
 }
 
 impl Field {
-    /// Starts everyone who was asked for; builds the native binary first if it is needed.
+    /// Starts everyone who was asked for; builds the other binary first if it is needed.
     pub(crate) fn start(options: &Options) -> Self {
         let this = std::env::current_exe().map_err(|error| error.to_string());
         let wanted = || peers::ALL.iter().filter(|entry| options.wants_peer(entry.name));
-        let any_native = options.native && wanted().any(|entry| entry.builds.contains(&Build::Native));
-        let native = if any_native { native_binary() } else { Err("left out".to_owned()) };
+        // The default build's C and C++ peers are native.
+        let elsewhere = |build: Build| build == Build::Native || build == Build::Cxx && options.avx2();
+        let builds = || wanted().flat_map(|entry| entry.builds).filter(|build| options.wants_build(**build));
+        let other = if builds().any(|build| elsewhere(*build)) {
+            binary_for(options.arch())
+        } else {
+            Err("left out".to_owned())
+        };
         let mut field = Self { contestants: Vec::new(), kernel: options.kernel.clone() };
         for entry in wanted() {
             for &build in entry.builds.iter().filter(|build| options.wants_build(**build)) {
-                let binary = if build == Build::Native { native.clone() } else { this.clone() };
+                let binary = if elsewhere(build) { other.clone() } else { this.clone() };
                 let client = Err("not started".to_owned());
                 let mut contestant = Contestant { entry, build, binary, client };
                 contestant.restart(field.kernel.as_deref());
@@ -190,18 +196,25 @@ fn reference(task: Task, input: &str) -> Result<Fold, String> {
     task::run(task, &mut *peer, 0..documents.len()).map_err(|_| "the reference peer refuses the document".to_owned())
 }
 
-/// Builds this package with `-C target-cpu=native` into a folder of its own.
-fn native_binary() -> Result<PathBuf, String> {
-    let folder = target_folder()?.join("bench-native");
-    eprintln!("building the peers with -C target-cpu=native in {}", folder.display());
-    let status = cargo()
-        .args(["build", "--release", "--quiet", "--package", "bench", "--target-dir"])
-        .arg(&folder)
-        .env("RUSTFLAGS", "-C target-cpu=native")
-        .env("BENCH_WITHOUT_FOREIGN", "1")
-        .status()
-        .map_err(|error| format!("cargo: {error}"))?;
-    if status.success() { Ok(folder.join("release/bench")) } else { Err(format!("the native build failed: {status}")) }
+/// Builds this package for `native` (the Rust peers) or for `haswell` (all), into a folder of its own.
+pub(crate) fn binary_for(arch: &str) -> Result<PathBuf, String> {
+    let folder = target_folder()?.join(format!("bench-{arch}"));
+    eprintln!("building the peers for {arch} in {}", folder.display());
+    let mut build = cargo();
+    build.args(["build", "--release", "--quiet", "--package", "bench", "--target-dir"]);
+    build.arg(&folder).env("RUSTFLAGS", format!("-C target-cpu={arch}"));
+    if arch == "native" {
+        // They are in the default build.
+        build.env("BENCH_WITHOUT_FOREIGN", "1");
+    } else {
+        build.env("BENCH_CXX_ARCH", arch);
+    }
+    let status = build.status().map_err(|error| format!("cargo: {error}"))?;
+    if status.success() {
+        Ok(folder.join("release/bench"))
+    } else {
+        Err(format!("the build for {arch} failed: {status}"))
+    }
 }
 
 /// Cargo, run in the workspace.
