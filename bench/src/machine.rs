@@ -59,6 +59,13 @@ impl Machine {
         }
     }
 
+    /// What stands below a chart.
+    pub(crate) fn line(&self) -> String {
+        let load = format!("load {:.2}", self.load_before);
+        let parts = [&self.cpu, &self.rustc.to_owned(), &format!("{} {}", self.cxx, self.cxx_flags), &self.date, &load];
+        parts.map(String::as_str).join(" · ")
+    }
+
     /// Notes the load at the end.
     pub(crate) fn finished(&mut self) {
         self.load_after = load();

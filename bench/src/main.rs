@@ -10,6 +10,7 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 mod bars;
+mod charts;
 mod events;
 mod fold;
 mod machine;
@@ -24,6 +25,7 @@ mod report;
 mod row;
 mod run;
 mod server;
+mod svg;
 mod task;
 
 use std::process::ExitCode;
@@ -90,6 +92,9 @@ fn measure(options: &Options) -> Result<bool, String> {
         print!("{}", report::table(&rows, task, false));
     }
     machine.finished();
+    if let Some(folder) = &options.svg {
+        charts::write(folder, &rows, &options.tasks, &machine)?;
+    }
     let bars = if options.bars { bars::check(&rows, &options.tasks, options.avx2()) } else { Vec::new() };
     if options.bars {
         print!("{}", report::bars(&bars));

@@ -22,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) kernel: Option<String>,
     pub(crate) bars: bool,
     pub(crate) out: Option<PathBuf>,
+    /// Where the charts go.
+    pub(crate) svg: Option<PathBuf>,
     pub(crate) events: Option<PathBuf>,
     pub(crate) jird: Option<PathBuf>,
     pub(crate) serve: Option<String>,
@@ -45,6 +47,7 @@ The barometer: jird and its peers, interleaved.
     --jird FILE        the jird of `query`                                    [built]
     --bars             checks the bars; exit 1 if one is missed
     --out FILE         writes everything as JSON
+    --svg FOLDER       draws a chart per task
 
 The corpus is found by JIRD_CORPUS, or beside the workspace.
 ";
@@ -63,6 +66,7 @@ impl Options {
             kernel: std::env::var("JIRD_KERNEL").ok(),
             bars: false,
             out: None,
+            svg: None,
             events: None,
             jird: None,
             serve: None,
@@ -78,6 +82,7 @@ impl Options {
                 "--rotate" => options.rotate = true,
                 "--kernel" => options.kernel = Some(value()?),
                 "--default-only" => options.native = false,
+                "--svg" => options.svg = Some(value()?.into()),
                 "--events" => options.events = Some(value()?.into()),
                 "--jird" => options.jird = Some(value()?.into()),
                 "--bars" => options.bars = true,
