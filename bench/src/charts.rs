@@ -61,7 +61,9 @@ fn chart(rows: &[Row], task: Task, machine: &Machine) -> Option<Chart> {
             (labels, shown.iter().map(of_peer).collect())
         }
     };
-    let title = format!("{}: {}", task.name(), task.question());
+    // What follows the semicolon is for the table.
+    let question = task.question().split(';').next().unwrap_or_default();
+    let title = format!("{}: {question}", task.name());
     Some(Chart { title, unit: unit.to_owned(), labels, series, stacked: false, footer: machine.line() })
 }
 

@@ -61,9 +61,13 @@ impl Machine {
 
     /// What stands below a chart.
     pub(crate) fn line(&self) -> String {
-        let load = format!("load {:.2}", self.load_before);
-        let parts = [&self.cpu, &self.rustc.to_owned(), &format!("{} {}", self.cxx, self.cxx_flags), &self.date, &load];
-        parts.map(String::as_str).join(" · ")
+        // Without what stands in brackets and commits, which the JSON has.
+        let rustc = self.rustc.split(" (").next().unwrap_or_default();
+        let cxx = self.cxx.rsplit(' ').next().unwrap_or_default();
+        format!(
+            "{} · {} · load {:.2} · {rustc} · C++ compiler {cxx} {}",
+            self.cpu, self.date, self.load_before, self.cxx_flags
+        )
     }
 
     /// Notes the load at the end.

@@ -16,6 +16,7 @@ mod fold;
 mod machine;
 mod minified;
 mod options;
+mod paper;
 mod peer;
 mod peers;
 mod probe;
@@ -31,7 +32,7 @@ mod task;
 use std::process::ExitCode;
 
 use machine::Machine;
-use options::Options;
+use options::{Command, Options};
 use peers::Entry;
 use report::{PeerReport, Report};
 use run::Field;
@@ -43,9 +44,10 @@ fn main() -> ExitCode {
         print!("{}", options::HELP);
         return ExitCode::SUCCESS;
     }
-    let outcome = Options::parse(words.into_iter()).and_then(|options| match &options.serve {
-        Some(name) => serve(name),
-        None => measure(&options),
+    let outcome = Options::parse(words.into_iter()).and_then(|options| match &options.command {
+        Command::Serve(name) => serve(name, &options),
+        Command::Paper => paper::run(&options, &command()),
+        Command::Measure => measure(&options),
     });
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -57,8 +59,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn serve(name: &str) -> Result<bool, String> {
+fn serve(name: &str, options: &Options) -> Result<bool, String> {
     let entry = Entry::named(name).ok_or_else(|| format!("no peer {name}"))?;
+    if let Some(runs) = options.repeat {
+        let input = options.input().ok_or("--repeat wants a --document")?;
+        return server::repeat(entry, options.tasks[0], input, runs).map(|()| true);
+    }
     server::serve(entry).map(|()| true).map_err(|error| error.to_string())
 }
 

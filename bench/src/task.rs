@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::events;
 use crate::fold::Fold;
+use crate::minified;
 use crate::peer::{Answer, Peer};
 
 /// A question to the peers.
@@ -16,6 +17,7 @@ use crate::peer::{Answer, Peer};
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Task {
     Dom,
+    Parse,
     Validate,
     Partial,
     Users,
@@ -45,12 +47,27 @@ pub(crate) const DOCUMENTS: &[&str] = &[
     "update-center",
 ];
 
+/// Behind a document's name: the same without white space between its tokens.
+pub(crate) const MINIFIED: &str = ".minified";
+
+/// The statuses of twitter, over and over, until a document has `LARGE_BYTES`.
+pub(crate) const LARGE: &str = "large";
+
+/// As much as the paper's large file.
+const LARGE_BYTES: usize = 84_000_000;
+
 /// What `small` reads.
 const EVENTS: &str = "events";
 
 impl Task {
-    pub(crate) const ALL: &[Task] = &[
+    /// What runs unless tasks are named: `parse` is for the paper's tables, and half of `error`.
+    pub(crate) fn usual() -> Vec<Task> {
+        Self::ALL.iter().copied().filter(|task| *task != Self::Parse).collect()
+    }
+
+    const ALL: &[Task] = &[
         Self::Dom,
+        Self::Parse,
         Self::Validate,
         Self::Partial,
         Self::Users,
@@ -65,6 +82,7 @@ impl Task {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Dom => "dom",
+            Self::Parse => "parse",
             Self::Validate => "validate",
             Self::Partial => "partial",
             Self::Users => "users",
@@ -85,6 +103,7 @@ impl Task {
     pub(crate) fn question(self) -> &'static str {
         match self {
             Self::Dom => "parse, then visit everything: strings and keys decoded and folded, numbers converted",
+            Self::Parse => "make whatever the peer makes of a whole document, without visiting it",
             Self::Validate => "check a whole document",
             Self::Partial => "eight fields of every tweet",
             Self::Users => "distinct user.id of all tweets and of those that they retweet",
@@ -112,7 +131,7 @@ impl Task {
     /// The names of the inputs. `query` has its own runner and none here.
     pub(crate) fn inputs(self) -> &'static [&'static str] {
         match self {
-            Self::Dom | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
+            Self::Dom | Self::Parse | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
             Self::Partial | Self::Users => &["twitter"],
             Self::Small | Self::Two => &[EVENTS],
             Self::Query => &[],
@@ -125,9 +144,30 @@ pub(crate) fn documents(input: &str) -> Result<Vec<Vec<u8>>, String> {
     if input == EVENTS {
         return Ok(events::events());
     }
+    if input == LARGE {
+        return large(&documents("twitter")?[0]).map(|text| vec![text]).ok_or("twitter has no statuses".to_owned());
+    }
+    if let Some(original) = input.strip_suffix(MINIFIED) {
+        return Ok(documents(original)?.iter().map(|text| minified::stripped(text)).collect());
+    }
     let path = corpus().join("bench").join(format!("{input}.json"));
     let text = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(vec![text])
+}
+
+fn large(twitter: &[u8]) -> Option<Vec<u8>> {
+    let document = jird::parse(twitter).ok()?;
+    let tweets: Vec<&[u8]> = document.root().get("statuses")?.elements().map(jird::Value::raw).collect();
+    let mut text = br#"{"statuses":["#.to_vec();
+    for tweet in tweets.iter().cycle() {
+        text.extend_from_slice(tweet);
+        if text.len() >= LARGE_BYTES {
+            break;
+        }
+        text.extend_from_slice(b",\n");
+    }
+    text.extend_from_slice(b"]}");
+    Some(text)
 }
 
 /// `JIRD_CORPUS`, or the corpus beside the workspace.
@@ -162,7 +202,7 @@ pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answe
             Task::Two => peer.two(index)?,
             Task::Validate => done(peer.validate(index))?,
             Task::Minify => done(peer.minify(index).map(black_box))?,
-            Task::Error => done(peer.parse(index))?,
+            Task::Parse | Task::Error => done(peer.parse(index))?,
             Task::Scan => done(peer.scan(index))?,
             Task::Query => Fold::default(),
         });
