@@ -3,18 +3,22 @@
 use std::path::Path;
 
 use crate::machine::Machine;
-use crate::peers;
+use crate::options::Options;
+use crate::peers::{Entry, Origin};
 use crate::row::{Measured, Row, best, geometric_mean};
 use crate::svg::{self, Chart, Series};
 use crate::task::Task;
 
-/// The peers of a chart with several inputs: jird, and the fastest others.
+/// The peers of a chart with several inputs: jird, simdjson, and the fastest others.
 const SERIES_MAX: usize = 6;
 
 /// Draws the tasks that have rows into `folder`, one file each.
-pub(crate) fn write(folder: &Path, rows: &[Row], tasks: &[Task], machine: &Machine) -> Result<(), String> {
-    for &task in tasks {
-        let Some(chart) = chart(rows, task, machine) else { continue };
+pub(crate) fn write(folder: &Path, rows: &[Row], options: &Options, machine: &Machine) -> Result<(), String> {
+    for &task in &options.tasks {
+        let Some(mut chart) = chart(rows, task, machine) else { continue };
+        if options.rotate && task != Task::Query {
+            chart.unit.push_str("; documents in rotation");
+        }
         save(folder, task.name(), &chart)?;
     }
     Ok(())
@@ -45,6 +49,8 @@ fn chart(rows: &[Row], task: Task, machine: &Machine) -> Option<Chart> {
     let mean = |peer: &str| geometric_mean(inputs.iter().map(|input| value(input, peer)));
     let less_is_better = matches!(task, Task::Error | Task::Query);
     let names = ranked(names, |peer| if less_is_better { -mean(peer) } else { mean(peer) });
+    let several = inputs.len() > 1;
+    let names = if several { chosen(&names) } else { names };
     let (labels, series) = match inputs.as_slice() {
         [] => return None,
         [input] => {
@@ -52,19 +58,26 @@ fn chart(rows: &[Row], task: Task, machine: &Machine) -> Option<Chart> {
             (names.iter().map(|&name| name.to_owned()).collect(), vec![Series { name: String::new(), values }])
         }
         _ => {
-            let shown = chosen(&names);
             let of_peer = |peer: &&str| {
                 let values = inputs.iter().map(|input| value(input, peer)).chain([mean(peer)]).collect();
                 Series { name: (*peer).to_owned(), values }
             };
             let labels = inputs.iter().copied().chain(["geometric mean"]).map(str::to_owned).collect();
-            (labels, shown.iter().map(of_peer).collect())
+            (labels, names.iter().map(of_peer).collect())
         }
     };
     // What follows the semicolon is for the table.
     let question = task.question().split(';').next().unwrap_or_default();
     let title = format!("{}: {question}", task.name());
-    Some(Chart { title, unit: unit.to_owned(), labels, series, stacked: false, footer: machine.line() })
+    let notes = names.iter().filter_map(|name| Entry::named(name)).filter_map(|entry| note(entry, task)).collect();
+    Some(Chart { title, unit: unit.to_owned(), labels, series, stacked: false, notes, footer: machine.line() })
+}
+
+/// What a peer does not do in this task.
+fn note(entry: &Entry, task: Task) -> Option<String> {
+    let mut words = entry.shortfalls.iter().filter(|(one, _)| *one == task).map(|(_, words)| *words).peekable();
+    words.peek()?;
+    Some(format!("{}: {}", entry.name, words.collect::<Vec<_>>().join("; ")))
 }
 
 fn peers_of(rows: &[Row], task: Task) -> Vec<&str> {
@@ -84,14 +97,13 @@ fn ranked(mut names: Vec<&str>, merit: impl Fn(&str) -> f64) -> Vec<&str> {
     names
 }
 
-/// jird in front, then the others as they come, without the walls.
+/// jird in front, then simdjson, then the others as they come, without the walls.
 fn chosen<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let wall = |name: &str| peers::Entry::named(name).is_some_and(|entry| entry.origin == peers::Origin::Wall);
-    let others = names.iter().copied().filter(|name| *name != "jird" && !wall(name));
-    let mut shown: Vec<&str> = names.iter().copied().filter(|name| *name == "jird").collect();
-    shown.extend(others);
-    shown.truncate(SERIES_MAX);
-    shown
+    const FIRST: [&str; 2] = ["jird", "simdjson"];
+    let wall = |name: &str| Entry::named(name).is_some_and(|entry| entry.origin == Origin::Wall);
+    let first = FIRST.iter().filter_map(|first| names.iter().copied().find(|name| name == first));
+    let others = names.iter().copied().filter(|name| !FIRST.contains(name) && !wall(name));
+    first.chain(others).take(SERIES_MAX).collect()
 }
 
 #[cfg(test)]
@@ -99,8 +111,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jird_comes_first_and_walls_not_at_all() {
-        assert_eq!(chosen(&["memcpy", "yyjson", "jird", "simdjson"]), ["jird", "yyjson", "simdjson"]);
+    fn jird_and_simdjson_come_first_and_walls_not_at_all() {
+        assert_eq!(chosen(&["memcpy", "yyjson", "jird", "simdjson"]), ["jird", "simdjson", "yyjson"]);
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn measure(options: &Options) -> Result<bool, String> {
     }
     machine.finished();
     if let Some(folder) = &options.svg {
-        charts::write(folder, &rows, &options.tasks, &machine)?;
+        charts::write(folder, &rows, options, &machine)?;
     }
     let bars = if options.bars { bars::check(&rows, &options.tasks, options.avx2()) } else { Vec::new() };
     if options.bars {

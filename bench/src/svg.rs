@@ -12,6 +12,8 @@ pub(crate) struct Chart {
     pub(crate) series: Vec<Series>,
     /// The series follow each other in one bar per label, rather than lying below each other.
     pub(crate) stacked: bool,
+    /// Lines below the bars: what somebody does not do.
+    pub(crate) notes: Vec<String>,
     /// Machine and date.
     pub(crate) footer: String,
 }
@@ -59,8 +61,11 @@ pub(crate) fn bars(chart: &Chart) -> String {
         top += height + gap;
     }
     writeln!(body, "<path class=\"line\" d=\"M{LEFT} {start}V{:.0}\"/>", top - gap).expect("writing to a String");
-    text(&mut body, 16.0, top + 16.0, "faint", 11, &chart.footer);
-    let height = top + 30.0;
+    for note in chart.notes.iter().chain([&chart.footer]) {
+        text(&mut body, 16.0, top + 14.0, "faint", 11, note);
+        top += 16.0;
+    }
+    let height = top + 12.0;
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height:.0}\" \
          viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\">\n<title>{}</title>\n<style>{STYLE}</style>\n\
@@ -186,6 +191,7 @@ mod tests {
             labels: vec![NASTY.to_owned(); 4],
             series: vec![one; series],
             stacked,
+            notes: vec![NASTY.to_owned(); 2],
             footer: NASTY.to_owned(),
         }
     }

@@ -71,6 +71,7 @@ impl Table {
             labels: self.rows.iter().map(|(name, _)| name.clone()).collect(),
             series: series.collect(),
             stacked: drawing.stacked,
+            notes: Vec::new(),
             footer,
         })
     }
