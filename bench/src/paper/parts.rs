@@ -16,7 +16,10 @@ const PARTS: &[(&str, &str)] = &[
         "pass one (scan_only) over a copy whose bytes beyond ASCII were replaced by the letter x, so that it has the same tokens",
     ),
     ("UTF-8", "pass one over the document less pass one over that copy"),
-    ("structure", "validate less pass one: the grammar, the syntax of numbers, escapes and literals"),
+    (
+        "structure",
+        "validate less pass one: the grammar, and what pass one has not judged of numbers, escapes and literals",
+    ),
     ("tape", "parse less validate: writing the tape"),
     ("visit", "a visit that asks for nothing but each value's kind"),
     ("strings", "a visit that decodes strings and keys too, less that visit"),
