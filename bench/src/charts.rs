@@ -16,10 +16,12 @@ const SERIES_MAX: usize = 6;
 pub(crate) fn write(folder: &Path, rows: &[Row], options: &Options, machine: &Machine) -> Result<(), String> {
     for &task in &options.tasks {
         let Some(mut chart) = chart(rows, task, machine) else { continue };
+        let mut name = task.name().to_owned();
         if options.rotate && task != Task::Query {
             chart.unit.push_str("; documents in rotation");
+            name.push_str("-rotated");
         }
-        save(folder, task.name(), &chart)?;
+        save(folder, &name, &chart)?;
     }
     Ok(())
 }
