@@ -11,13 +11,11 @@ use std::process::Command;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const FLAGS: &[&str] = &["-O3", "-march=native"];
-
 fn main() {
     for input in ["build.rs", "peers", "../Cargo.lock"] {
         println!("cargo::rerun-if-changed={input}");
     }
-    for variable in ["BENCH_WITHOUT_FOREIGN", "CXX", "CC"] {
+    for variable in ["BENCH_WITHOUT_FOREIGN", "BENCH_CXX_ARCH", "CXX", "CC"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     foreign("simdjson", simdjson);
@@ -77,7 +75,17 @@ fn driver(peer: &str) -> cc::Build {
 }
 
 fn with_flags(build: &mut cc::Build) -> &mut cc::Build {
-    build.define("NDEBUG", None).warnings(false).cargo_warnings(false).debug(false).opt_level(3).flag("-march=native")
+    if arch() != "native" {
+        // simdjson's DOM looks at the CPU and would take its AVX-512 all the same; On-Demand has what `-march` says.
+        build.define("SIMDJSON_IMPLEMENTATION_ICELAKE", "0");
+    }
+    build.define("NDEBUG", None).warnings(false).cargo_warnings(false).debug(false).opt_level(3);
+    build.flag(format!("-march={}", arch()))
+}
+
+/// What the C and C++ peers are compiled for: this machine, unless `BENCH_CXX_ARCH` names an older one (`haswell`: AVX2).
+fn arch() -> String {
+    env::var("BENCH_CXX_ARCH").unwrap_or_else(|_| "native".to_owned())
 }
 
 /// Where the registry keeps the sources of a crate that `peers/sources` depends on (downloaded when need be).
@@ -108,7 +116,6 @@ fn describe_build() {
     let cxx = compiler.map_or_else(|error| error.to_string(), |one| first_line(one.to_command().arg("--version")));
     println!("cargo::rustc-env=BENCH_RUSTC={rustc}");
     println!("cargo::rustc-env=BENCH_CXX={cxx}");
-    println!("cargo::rustc-env=BENCH_CXX_FLAGS={}", FLAGS.join(" "));
     println!("cargo::rustc-env=BENCH_PROFILE={}", env::var("PROFILE").unwrap_or_default());
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default().replace('\u{1f}', " ");
     println!("cargo::rustc-env=BENCH_RUST_FLAGS={flags}");

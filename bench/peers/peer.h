@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -18,17 +19,26 @@ struct bench_fold {
   double sum;      // the floats' absolute values, for peers whose last bit is off
 };
 
+// Text that stays where it is until the peer is asked the next time.
+struct bench_text {
+  const uint8_t *at;
+  size_t length;
+};
+
 // Every function that returns `const char *` answers null for "done", or the reason in static storage.
 // A null entry means that the peer does not do that task.
 struct bench_peer {
   const char *(*version)();
   void *(*make)();
   void (*load)(void *self, const uint8_t *text, size_t length);  // appends one document
-  void (*refresh)(void *self);                                   // untimed, before each run over all documents
+  void (*refresh)(void *self, size_t index);                     // untimed, before each run over a document
   const char *(*dom)(void *self, size_t index, bench_fold *fold);
   const char *(*parse)(void *self, size_t index);
   const char *(*validate)(void *self, size_t index);
   const char *(*partial)(void *self, size_t index, bench_fold *fold);
+  const char *(*users)(void *self, size_t index, bench_fold *fold);
+  const char *(*two)(void *self, size_t index, bench_fold *fold);
+  const char *(*minify)(void *self, size_t index, bench_text *text);
   const char *(*scan)(void *self, size_t index, uint64_t *answer);
   void (*free)(void *self);
 };
@@ -45,22 +55,30 @@ inline T load(const uint8_t *at) {
   return value;
 }
 
-// One rotation and one exclusive-or per eight bytes: a chain, so that no compiler turns it into vectors.
+inline uint64_t rotated(uint64_t word, int by) { return word << by | word >> (64 - by); }
+
+inline uint64_t joined(uint64_t state, uint64_t word) { return rotated(state, 7) ^ word; }
+
+inline uint64_t word(const uint8_t *at) { return load<uint64_t>(at); }
+
+inline uint64_t two(const uint8_t *at) { return word(at) ^ rotated(word(at + 8), 16); }
+
+inline uint64_t four(const uint8_t *at) { return two(at) ^ rotated(two(at + 16), 32); }
+
+// Loops only above 32 bytes: the exit of a loop over a short text is mispredicted once per text, which costs more than
+// the text's parsing. The chain is one rotation and one exclusive-or per 32 bytes, so that no compiler turns it into
+// vectors.
 inline uint64_t words(const uint8_t *at, size_t length) {
   uint64_t state = length;
-  if (length >= 8) {
-    const uint8_t *last = at + length - 8;
-    for (; at < last; at += 8) {
-      state = (state << 7 | state >> 57) ^ load<uint64_t>(at);
-    }
-    return (state << 7 | state >> 57) ^ load<uint64_t>(last);
+  const uint8_t *end = at + length;
+  if (length > 32) {
+    for (; at < end - 32; at += 32) state = joined(state, four(at));
+    return joined(state, four(end - 32));
   }
-  if (length >= 4) {
-    return state ^ (uint64_t(load<uint32_t>(at)) << 32 | load<uint32_t>(at + length - 4));
-  }
-  if (length > 0) {
-    return state ^ (uint64_t(at[0]) << 32 | uint64_t(at[length / 2]) << 16 | at[length - 1]) << 8;
-  }
+  if (length > 16) return joined(state ^ two(at), two(end - 16));
+  if (length >= 8) return joined(state ^ word(at), word(end - 8));
+  if (length >= 4) return state ^ (uint64_t(load<uint32_t>(at)) << 32 | load<uint32_t>(end - 4));
+  if (length > 0) return state ^ (uint64_t(at[0]) << 32 | uint64_t(at[length / 2]) << 16 | at[length - 1]) << 8;
   return state;
 }
 
@@ -84,6 +102,13 @@ struct Fold : bench_fold {
   void literal(uint64_t which) { exact += mix(which, LITERAL); }  // 0 null, 1 false, 2 true
   void container(uint64_t members) { exact += mix(members, CONTAINER); }
 };
+
+// The distinct numbers: sorted, each folded once.
+inline void fold_distinct(std::vector<uint64_t> &ids, Fold &fold) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (uint64_t id : ids) fold.integer(id);
+}
 
 // A document in a buffer of its own with readable (and writable) bytes behind it.
 struct Padded {

@@ -5,6 +5,8 @@
 #define RAPIDJSON_HAS_STDSTRING 0
 #include <rapidjson/document.h>
 #include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
+#include <rapidjson/writer.h>
 
 #include "peer.h"
 
@@ -18,6 +20,7 @@ constexpr unsigned FLAGS = rapidjson::kParseInsituFlag | rapidjson::kParseFullPr
 
 struct RapidJson {
   std::vector<Padded> documents, copies;
+  rapidjson::StringBuffer minified;
 };
 
 void visit(const rapidjson::Value &value, Fold &fold) {
@@ -90,6 +93,53 @@ const char *partial(void *pointer, size_t index, bench_fold *answer) {
   return nullptr;
 }
 
+const char *users(void *pointer, size_t index, bench_fold *answer) {
+  rapidjson::Document document;
+  if (const char *reason = read(pointer, index, document)) return reason;
+  Fold fold;
+  std::vector<uint64_t> ids;
+  for (const auto &tweet : document["statuses"].GetArray()) {
+    ids.push_back(tweet["user"]["id"].GetUint64());
+    auto original = tweet.FindMember("retweeted_status");
+    if (original != tweet.MemberEnd()) ids.push_back(original->value["user"]["id"].GetUint64());
+  }
+  bench::fold_distinct(ids, fold);
+  *answer = fold;
+  return nullptr;
+}
+
+const char *two(void *pointer, size_t index, bench_fold *answer) {
+  rapidjson::Document document;
+  if (const char *reason = read(pointer, index, document)) return reason;
+  Fold fold;
+  fold_string(document["Message"], fold);
+  fold.real(document["Elapsed"].GetDouble());
+  *answer = fold;
+  return nullptr;
+}
+
+// Writes a number as it stood; RapidJSON's own writer would put it into quotes.
+struct Rewriter : rapidjson::Writer<rapidjson::StringBuffer> {
+  using Writer::Writer;
+  bool RawNumber(const char *text, rapidjson::SizeType length, bool) {
+    return RawValue(text, length, rapidjson::kNumberType);
+  }
+};
+
+// From the events of its reader, without a document in between.
+const char *minify(void *pointer, size_t index, bench_text *text) {
+  auto &self = *static_cast<RapidJson *>(pointer);
+  self.minified.Clear();
+  rapidjson::Reader reader;
+  rapidjson::InsituStringStream stream((char *)self.copies[index].bytes.get());
+  Rewriter writer(self.minified);
+  if (!reader.Parse<FLAGS | rapidjson::kParseNumbersAsStringsFlag>(stream, writer)) {
+    return rapidjson::GetParseError_En(reader.GetParseErrorCode());
+  }
+  *text = {(const uint8_t *)self.minified.GetString(), self.minified.GetSize()};
+  return nullptr;
+}
+
 void *make() { return new RapidJson; }
 
 void load(void *pointer, const uint8_t *text, size_t length) {
@@ -98,9 +148,9 @@ void load(void *pointer, const uint8_t *text, size_t length) {
   self.copies.emplace_back(text, length);
 }
 
-void refresh(void *pointer) {
+void refresh(void *pointer, size_t index) {
   auto &self = *static_cast<RapidJson *>(pointer);
-  for (size_t i = 0; i < self.copies.size(); i++) self.copies[i].restore(self.documents[i]);
+  self.copies[index].restore(self.documents[index]);
 }
 
 void drop(void *pointer) { delete static_cast<RapidJson *>(pointer); }
@@ -112,6 +162,6 @@ const char *version() { return RAPIDJSON_VERSION_STRING; }
 extern "C" {
 
 extern const bench_peer bench_rapidjson = {
-    version, make, load, refresh, dom, parse, parse, partial, nullptr, drop,
+    version, make, load, refresh, dom, parse, parse, partial, users, two, minify, nullptr, drop,
 };
 }

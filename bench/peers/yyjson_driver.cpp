@@ -13,6 +13,10 @@ using bench::Padded;
 struct Yyjson {
   std::vector<Padded> documents, copies;
   yyjson_read_err error;
+  // Reused by all writing.
+  yyjson_alc *allocator = yyjson_alc_dyn_new();
+  char *minified = nullptr;
+  ~Yyjson() { yyjson_alc_dyn_free(allocator); }
 };
 
 void visit(yyjson_val *value, Fold &fold) {
@@ -51,10 +55,10 @@ struct Document {
 };
 
 template <bool IN_SITU>
-Document read(Yyjson &self, size_t index) {
+Document read(Yyjson &self, size_t index, yyjson_read_flag extra = YYJSON_READ_NOFLAG) {
   Padded &text = IN_SITU ? self.copies[index] : self.documents[index];
   yyjson_read_flag flags = IN_SITU ? YYJSON_READ_INSITU : YYJSON_READ_NOFLAG;
-  return {yyjson_read_opts((char *)text.bytes.get(), text.length, flags, nullptr, &self.error)};
+  return {yyjson_read_opts((char *)text.bytes.get(), text.length, flags | extra, nullptr, &self.error)};
 }
 
 const char *failure(const Yyjson &self) { return self.error.msg ? self.error.msg : "failed"; }
@@ -106,6 +110,52 @@ const char *partial(void *pointer, size_t index, bench_fold *answer) {
   return nullptr;
 }
 
+template <bool IN_SITU>
+const char *users(void *pointer, size_t index, bench_fold *answer) {
+  auto &self = *static_cast<Yyjson *>(pointer);
+  Document document = read<IN_SITU>(self, index);
+  if (!document.raw) return failure(self);
+  Fold fold;
+  std::vector<uint64_t> ids;
+  yyjson_arr_iter elements = yyjson_arr_iter_with(yyjson_obj_get(yyjson_doc_get_root(document.raw), "statuses"));
+  while (yyjson_val *tweet = yyjson_arr_iter_next(&elements)) {
+    yyjson_obj_iter members = yyjson_obj_iter_with(tweet);
+    ids.push_back(yyjson_get_uint(yyjson_obj_get(yyjson_obj_iter_get(&members, "user"), "id")));
+    if (yyjson_val *original = yyjson_obj_iter_get(&members, "retweeted_status")) {
+      ids.push_back(yyjson_get_uint(yyjson_obj_get(yyjson_obj_get(original, "user"), "id")));
+    }
+  }
+  bench::fold_distinct(ids, fold);
+  *answer = fold;
+  return nullptr;
+}
+
+template <bool IN_SITU>
+const char *two(void *pointer, size_t index, bench_fold *answer) {
+  auto &self = *static_cast<Yyjson *>(pointer);
+  Document document = read<IN_SITU>(self, index);
+  if (!document.raw) return failure(self);
+  Fold fold;
+  yyjson_obj_iter members = yyjson_obj_iter_with(yyjson_doc_get_root(document.raw));
+  fold_string(yyjson_obj_iter_get(&members, "Message"), fold);
+  fold.real(yyjson_get_num(yyjson_obj_iter_get(&members, "Elapsed")));
+  *answer = fold;
+  return nullptr;
+}
+
+// Numbers keep their text, which is the fastest way through.
+template <bool IN_SITU>
+const char *minify(void *pointer, size_t index, bench_text *text) {
+  auto &self = *static_cast<Yyjson *>(pointer);
+  if (self.minified) self.allocator->free(self.allocator->ctx, self.minified);
+  self.minified = nullptr;
+  Document document = read<IN_SITU>(self, index, YYJSON_READ_NUMBER_AS_RAW);
+  if (!document.raw) return failure(self);
+  self.minified = yyjson_write_opts(document.raw, YYJSON_WRITE_NOFLAG, self.allocator, &text->length, nullptr);
+  text->at = (const uint8_t *)self.minified;
+  return self.minified ? nullptr : "not written";
+}
+
 void *make() { return new Yyjson{}; }
 
 template <bool IN_SITU>
@@ -115,9 +165,9 @@ void load(void *pointer, const uint8_t *text, size_t length) {
   if (IN_SITU) self.copies.emplace_back(text, length);
 }
 
-void refresh(void *pointer) {
+void refresh(void *pointer, size_t index) {
   auto &self = *static_cast<Yyjson *>(pointer);
-  for (size_t i = 0; i < self.copies.size(); i++) self.copies[i].restore(self.documents[i]);
+  if (!self.copies.empty()) self.copies[index].restore(self.documents[index]);
 }
 
 void drop(void *pointer) { delete static_cast<Yyjson *>(pointer); }
@@ -129,10 +179,12 @@ const char *version() { return YYJSON_VERSION_STRING; }
 extern "C" {
 
 extern const bench_peer bench_yyjson = {
-    version, make, load<false>, refresh, dom<false>, parse<false>, parse<false>, partial<false>, nullptr, drop,
+    version, make, load<false>, refresh, dom<false>, parse<false>, parse<false>, partial<false>,
+    users<false>, two<false>, minify<false>, nullptr, drop,
 };
 
 extern const bench_peer bench_yyjson_insitu = {
-    version, make, load<true>, refresh, dom<true>, parse<true>, parse<true>, partial<true>, nullptr, drop,
+    version, make, load<true>, refresh, dom<true>, parse<true>, parse<true>, partial<true>,
+    users<true>, two<true>, minify<true>, nullptr, drop,
 };
 }

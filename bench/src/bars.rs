@@ -17,6 +17,7 @@ pub(crate) struct Bar {
     pub(crate) at_most: bool,
 }
 
+const JIRD: &str = "jird";
 const RESIDENT_BYTES_MAX: f64 = 300e6;
 
 impl Bar {
@@ -33,35 +34,104 @@ impl Bar {
     }
 }
 
-/// The bars of the tasks that ran.
-pub(crate) fn check(rows: &[Row], tasks: &[Task]) -> Vec<Bar> {
-    tasks.iter().flat_map(|&task| of_task(rows, task)).collect()
+/// The bars of the tasks that ran. `avx2`: nobody was allowed AVX-512.
+pub(crate) fn check(rows: &[Row], tasks: &[Task], avx2: bool) -> Vec<Bar> {
+    tasks.iter().flat_map(|&task| of_task(rows, task, avx2)).collect()
 }
 
-fn of_task(rows: &[Row], task: Task) -> Vec<Bar> {
+fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
     match task {
-        Task::Dom => {
-            [("simdjson", 0.9), ("serde_json", 3.0)].map(|(peer, limit)| against(rows, task, peer, limit)).into()
+        Task::Dom => vec![
+            against(rows, task, "simdjson", if avx2 { 1.1 } else { 1.2 }),
+            worst_document(rows, task, "simdjson", 0.9),
+            against(rows, task, "serde_json", 3.0),
+        ],
+        Task::Validate => {
+            let mut bars = vec![against_parsing(rows, "simdjson", 2.0)];
+            bars.extend(rust_peers(rows, task).map(|peer| against(rows, task, peer, 1.0)));
+            bars
         }
-        Task::Validate | Task::Partial => rust_peers(rows, task).map(|peer| against(rows, task, peer, 1.0)).collect(),
+        Task::Partial | Task::Users => vec![
+            against(rows, task, "simdjson-od", 0.9),
+            against_best_rust(rows, task, 2.5),
+            trusted(rows, task, "simdjson-od", 1.1),
+        ],
+        Task::Small => vec![time_over(rows, task, "simdjson", 0.9)],
+        Task::Two => vec![time_each(rows, task, 250.0)],
+        Task::Minify => vec![speed(rows, task, 5.0)],
         Task::Error => vec![refusals(rows)],
         Task::Query => ["elapsed", "match"].iter().flat_map(|query| of_query(rows, query)).collect(),
-        Task::Small | Task::Scan => Vec::new(),
+        Task::Parse | Task::Scan => Vec::new(),
     }
 }
 
 /// The geometric mean over the task's inputs of jird's speed over the peer's better build's.
 fn against(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
-    let ratio = speed_ratio(rows, task, peer);
+    let ratio = mean(task, |input| Some(time(rows, task, input, peer)? / time(rows, task, input, JIRD)?));
     Bar::at_least(format!("{}: jird over {peer}", task.name()), ratio, limit)
 }
 
-/// `None` unless both were measured on every input of the task.
-pub(crate) fn speed_ratio(rows: &[Row], task: Task, peer: &str) -> Option<f64> {
-    let time = |input: &str, peer| Some(best(rows, task, input, peer)?.measured()?.median_ns);
-    let ratios: Option<Vec<f64>> =
-        task.inputs().iter().map(|input| Some(time(input, peer)? / time(input, "jird")?)).collect();
-    ratios.map(|ratios| geometric_mean(ratios.into_iter()))
+fn worst_document(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
+    let ratio = |input: &&'static str| Some((time(rows, task, input, peer)? / time(rows, task, input, JIRD)?, *input));
+    let ratios: Option<Vec<_>> = task.inputs().iter().map(ratio).collect();
+    let worst = ratios.and_then(|ratios| ratios.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)));
+    let place = worst.map_or("", |(_, input)| input);
+    let text = format!("{}: jird over {peer}, worst document {place}", task.name());
+    Bar::at_least(text, worst.map(|one| one.0), limit)
+}
+
+/// Validation against a parse without a visit, which `error` measures.
+fn against_parsing(rows: &[Row], peer: &str, limit: f64) -> Bar {
+    let ratio = mean(Task::Validate, |input| {
+        Some(time(rows, Task::Error, input, peer)? / time(rows, Task::Validate, input, JIRD)?)
+    });
+    Bar::at_least(format!("validate: jird over {peer}'s parse (the good half of error)"), ratio, limit)
+}
+
+fn against_best_rust(rows: &[Row], task: Task, limit: f64) -> Bar {
+    let fastest =
+        |input: &str| rust_peers(rows, task).filter_map(|peer| time(rows, task, input, peer)).min_by(f64::total_cmp);
+    let ratio = mean(task, |input| Some(fastest(input)? / time(rows, task, input, JIRD)?));
+    Bar::at_least(format!("{}: jird over the best Rust peer", task.name()), ratio, limit)
+}
+
+/// The best row of jird that reads on trust, whatever API it goes through.
+fn trusted(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
+    let fastest = |input: &str| {
+        let ours = peers::ALL.iter().filter(|entry| entry.name.starts_with("jird-trusted"));
+        ours.filter_map(|entry| time(rows, task, input, entry.name)).min_by(f64::total_cmp)
+    };
+    let ratio = mean(task, |input| Some(time(rows, task, input, peer)? / fastest(input)?));
+    Bar::at_least(format!("{}: jird on trust over {peer}", task.name()), ratio, limit)
+}
+
+fn time_over(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
+    let ratio = mean(task, |input| Some(time(rows, task, input, JIRD)? / time(rows, task, input, peer)?));
+    Bar::at_most(format!("{}: jird's time over {peer}'s", task.name()), ratio, limit)
+}
+
+fn time_each(rows: &[Row], task: Task, limit: f64) -> Bar {
+    let each = |input: &str| {
+        let measured = best(rows, task, input, JIRD)?.measured()?;
+        Some(measured.median_ns / measured.documents as f64)
+    };
+    Bar::at_most(format!("{}: jird's nanoseconds an event", task.name()), mean(task, each), limit)
+}
+
+fn speed(rows: &[Row], task: Task, limit: f64) -> Bar {
+    let speed = |input: &str| Some(best(rows, task, input, JIRD)?.measured()?.speed());
+    Bar::at_least(format!("{}: jird's GB/s", task.name()), mean(task, speed), limit)
+}
+
+/// The geometric mean over the task's inputs; `None` unless every one of them has a figure.
+fn mean(task: Task, figure: impl Fn(&'static str) -> Option<f64>) -> Option<f64> {
+    let figures: Option<Vec<f64>> = task.inputs().iter().map(|input| figure(input)).collect();
+    figures.map(|figures| geometric_mean(figures.into_iter()))
+}
+
+/// Of the peer's better build.
+fn time(rows: &[Row], task: Task, input: &str, peer: &str) -> Option<f64> {
+    Some(best(rows, task, input, peer)?.measured()?.median_ns)
 }
 
 /// Those that have the task at all.
@@ -93,4 +163,41 @@ fn of_query(rows: &[Row], query: &str) -> [Bar; 2] {
 
 fn resident_bytes(measured: &Measured) -> Option<f64> {
     measured.process.as_ref().map(|process| process.resident_bytes_max as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::peer::Build;
+    use crate::row::Outcome;
+
+    fn row(task: Task, input: &str, peer: &str, median_ns: f64) -> Row {
+        let measured = Measured { bytes: 1, documents: 2, median_ns, ..Measured::default() };
+        let outcome = Outcome::Measured(measured);
+        Row { task, input: input.into(), peer: peer.into(), build: Build::Default, loaded: true, outcome }
+    }
+
+    #[test]
+    fn what_was_not_measured_is_missed() {
+        let bars = check(&[], &Task::usual(), false);
+        assert!(bars.iter().all(|bar| bar.value.is_none() && !bar.holds()), "{bars:?}");
+    }
+
+    #[test]
+    fn jird_is_compared_with_the_fastest_rust_peer_and_the_fastest_trusted_row() {
+        let task = Task::Users;
+        let times =
+            [(JIRD, 10.0), ("simdjson-od", 8.0), ("sonic-rs", 30.0), ("serde_json", 90.0), ("jird-trusted", 4.0)];
+        let rows = times.map(|(peer, ns)| row(task, "twitter", peer, ns));
+        let values: Vec<_> = check(&rows, &[task], false).iter().filter_map(|bar| bar.value).collect();
+        for (value, wanted) in values.iter().zip([0.8, 3.0, 2.0]) {
+            assert!((value - wanted).abs() < 1e-9, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn times_are_per_event() {
+        let bars = check(&[row(Task::Two, "events", JIRD, 500.0)], &[Task::Two], false);
+        assert_eq!(bars[0].value.map(f64::round), Some(250.0));
+    }
 }

@@ -21,7 +21,8 @@ pub(crate) struct Machine {
     pub(crate) rust_profile: &'static str,
     pub(crate) rust_flags: &'static str,
     pub(crate) cxx: &'static str,
-    pub(crate) cxx_flags: &'static str,
+    /// Of the C and C++ peers.
+    pub(crate) cxx_flags: String,
     /// One-minute load when the run began: above 0.2 or so, somebody else was working.
     pub(crate) load_before: f64,
     pub(crate) load_after: f64,
@@ -29,7 +30,9 @@ pub(crate) struct Machine {
 
 impl Machine {
     /// Looks around.
-    pub(crate) fn here() -> Self {
+    ///
+    /// `arch` is what the peers with flags of their own are built for.
+    pub(crate) fn here(arch: &str) -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
             let line = cpuinfo.lines().find(|line| line.starts_with(name)).unwrap_or_default();
@@ -50,10 +53,21 @@ impl Machine {
             rust_profile: env!("BENCH_PROFILE"),
             rust_flags: env!("BENCH_RUST_FLAGS"),
             cxx: env!("BENCH_CXX"),
-            cxx_flags: env!("BENCH_CXX_FLAGS"),
+            cxx_flags: format!("-O3 -march={arch}"),
             load_before: load(),
             load_after: f64::NAN,
         }
+    }
+
+    /// What stands below a chart.
+    pub(crate) fn line(&self) -> String {
+        // Without what stands in brackets and commits, which the JSON has.
+        let rustc = self.rustc.split(" (").next().unwrap_or_default();
+        let cxx = self.cxx.rsplit(' ').next().unwrap_or_default();
+        format!(
+            "{} · {} · load {:.2} · {rustc} · C++ compiler {cxx} {}",
+            self.cpu, self.date, self.load_before, self.cxx_flags
+        )
     }
 
     /// Notes the load at the end.

@@ -10,10 +10,13 @@
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 mod bars;
+mod charts;
 mod events;
 mod fold;
 mod machine;
+mod minified;
 mod options;
+mod paper;
 mod peer;
 mod peers;
 mod probe;
@@ -23,12 +26,13 @@ mod report;
 mod row;
 mod run;
 mod server;
+mod svg;
 mod task;
 
 use std::process::ExitCode;
 
 use machine::Machine;
-use options::Options;
+use options::{Command, Options};
 use peers::Entry;
 use report::{PeerReport, Report};
 use run::Field;
@@ -40,9 +44,10 @@ fn main() -> ExitCode {
         print!("{}", options::HELP);
         return ExitCode::SUCCESS;
     }
-    let outcome = Options::parse(words.into_iter()).and_then(|options| match &options.serve {
-        Some(name) => serve(name),
-        None => measure(&options),
+    let outcome = Options::parse(words.into_iter()).and_then(|options| match &options.command {
+        Command::Serve(name) => serve(name, &options),
+        Command::Paper => paper::run(&options, &command()),
+        Command::Measure => measure(&options),
     });
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -54,14 +59,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn serve(name: &str) -> Result<bool, String> {
+fn serve(name: &str, options: &Options) -> Result<bool, String> {
     let entry = Entry::named(name).ok_or_else(|| format!("no peer {name}"))?;
+    if let Some(runs) = options.repeat {
+        let input = options.input().ok_or("--repeat wants a --document")?;
+        return server::repeat(entry, options.tasks[0], input, runs).map(|()| true);
+    }
     server::serve(entry).map(|()| true).map_err(|error| error.to_string())
 }
 
 /// The whole run. `Ok(false)` if a bar was missed.
 fn measure(options: &Options) -> Result<bool, String> {
-    let mut machine = Machine::here();
+    let mut machine = Machine::here(options.arch());
     describe(&machine);
     let mut rows = Vec::new();
     let mut peers = Vec::new();
@@ -70,11 +79,13 @@ fn measure(options: &Options) -> Result<bool, String> {
         let mut field = Field::start(options);
         let probed = field.probe();
         for &task in &inside {
-            for input in task.inputs().iter().filter(|input| options.wants_input(input)) {
-                eprintln!("{} {input}", task.name());
-                rows.extend(field.measure(task, input, options));
+            let inputs: Vec<&str> = task.inputs().iter().copied().filter(|input| options.wants_input(input)).collect();
+            let together = if options.rotate { inputs.len().max(1) } else { 1 };
+            for inputs in inputs.chunks(together) {
+                eprintln!("{} {}", task.name(), inputs.join(", "));
+                rows.extend(field.measure(task, inputs, options));
             }
-            print!("{}", report::table(&rows, task));
+            print!("{}", report::table(&rows, task, options.rotate));
             if task == Task::Validate {
                 print_verdicts(&probed);
             }
@@ -84,14 +95,20 @@ fn measure(options: &Options) -> Result<bool, String> {
     // After the servers are gone: this process should be alone with what it starts.
     for &task in &whole {
         rows.extend(query::measure(options));
-        print!("{}", report::table(&rows, task));
+        print!("{}", report::table(&rows, task, false));
     }
     machine.finished();
-    let bars = if options.bars { bars::check(&rows, &options.tasks) } else { Vec::new() };
+    if let Some(folder) = &options.svg {
+        charts::write(folder, &rows, options, &machine)?;
+    }
+    let bars = if options.bars { bars::check(&rows, &options.tasks, options.avx2()) } else { Vec::new() };
     if options.bars {
         print!("{}", report::bars(&bars));
     }
-    write(options, &Report { machine: &machine, command: command(), peers, rows: &rows, bars: &bars })?;
+    write(
+        options,
+        &Report { machine: &machine, command: command(), rotated: options.rotate, peers, rows: &rows, bars: &bars },
+    )?;
     Ok(bars.iter().all(bars::Bar::holds))
 }
 

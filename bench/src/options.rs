@@ -7,7 +7,7 @@ use crate::peers::{self, Entry};
 use crate::task::Task;
 
 /// The command line, checked.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) tasks: Vec<Task>,
     /// Empty: all.
@@ -17,12 +17,31 @@ pub(crate) struct Options {
     pub(crate) rounds: usize,
     pub(crate) milliseconds: u64,
     pub(crate) native: bool,
+    /// The documents of a task take turns.
+    pub(crate) rotate: bool,
     pub(crate) kernel: Option<String>,
     pub(crate) bars: bool,
     pub(crate) out: Option<PathBuf>,
+    /// Where the charts go.
+    pub(crate) svg: Option<PathBuf>,
     pub(crate) events: Option<PathBuf>,
     pub(crate) jird: Option<PathBuf>,
-    pub(crate) serve: Option<String>,
+    pub(crate) command: Command,
+    /// For a server: so many runs of one task over one input, and no questions.
+    pub(crate) repeat: Option<usize>,
+    /// Empty: all.
+    pub(crate) parts: Vec<String>,
+}
+
+/// What to do.
+#[derive(Clone, Debug)]
+pub(crate) enum Command {
+    /// The tasks.
+    Measure,
+    /// The paper's tables.
+    Paper,
+    /// Be the server of this peer.
+    Serve(String),
 }
 
 /// What `--help` prints.
@@ -31,17 +50,28 @@ The barometer: jird and its peers, interleaved.
 
     cargo run --release -p bench -- [OPTIONS]
 
-    --task LIST        of dom, validate, partial, small, error, scan, query   [all]
+    --task LIST        of dom, validate, partial, users, small, two, minify, error, scan, query   [all];
+                       parse if named
     --peer LIST        of the peers' names; jird is one of them               [all]
     --document LIST    of the inputs' names                                   [all]
     --rounds N         interleaved rounds; medians are over these             [7]
     --milliseconds N   length of one peer's batch within a round              [25]
-    --kernel NAME      forces jird's kernel
+    --rotate           the documents of a task take turns within each batch
+    --kernel NAME      forces jird's kernel; avx2 builds the peers for Haswell too     [JIRD_KERNEL]
     --default-only     leaves out the builds with -C target-cpu=native
     --events FILE      the events of `query`                                  [generated once into target/]
     --jird FILE        the jird of `query`                                    [built]
     --bars             checks the bars; exit 1 if one is missed
     --out FILE         writes everything as JSON
+    --svg FOLDER       draws a chart per task
+
+    cargo run --release -p bench -- paper [OPTIONS]
+
+makes the tables and figures of 'Parsing Gigabytes of JSON per Second' anew, with the options above and
+
+    --part LIST        of table-5, table-6, model, figure-8, table-8, table-9, table-11, table-12, table-13   [all]
+    --out FOLDER       writes NAME.md and NAME.json
+    --svg FOLDER       draws those that are figures
 
 The corpus is found by JIRD_CORPUS, or beside the workspace.
 ";
@@ -50,18 +80,22 @@ impl Options {
     /// Parses the arguments that follow the program's name. `Err` is a message for people.
     pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
-            tasks: Task::ALL.to_vec(),
+            tasks: Task::usual(),
             peers: Vec::new(),
             documents: Vec::new(),
             rounds: 7,
             milliseconds: 25,
             native: true,
-            kernel: None,
+            rotate: false,
+            kernel: std::env::var("JIRD_KERNEL").ok(),
             bars: false,
             out: None,
+            svg: None,
             events: None,
             jird: None,
-            serve: None,
+            command: Command::Measure,
+            repeat: None,
+            parts: Vec::new(),
         };
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word} wants a value"));
@@ -71,17 +105,46 @@ impl Options {
                 "--document" => options.documents = list(&value()?),
                 "--rounds" => options.rounds = number(&value()?)?.max(1),
                 "--milliseconds" => options.milliseconds = number(&value()?)? as u64,
+                "--rotate" => options.rotate = true,
                 "--kernel" => options.kernel = Some(value()?),
                 "--default-only" => options.native = false,
+                "--svg" => options.svg = Some(value()?.into()),
                 "--events" => options.events = Some(value()?.into()),
                 "--jird" => options.jird = Some(value()?.into()),
                 "--bars" => options.bars = true,
                 "--out" => options.out = Some(value()?.into()),
-                "--serve" => options.serve = Some(value()?),
+                "paper" => options.command = Command::Paper,
+                "--part" => options.parts = list(&value()?),
+                "--repeat" => options.repeat = Some(number(&value()?)?),
+                "--serve" => options.command = Command::Serve(value()?),
                 _ => return Err(format!("unknown option {word}\n\n{HELP}")),
             }
         }
         Ok(options)
+    }
+
+    /// What peers with flags of their own are built for: as much as jird may use.
+    pub(crate) fn arch(&self) -> &'static str {
+        if self.avx2() { "haswell" } else { "native" }
+    }
+
+    /// Whether nobody may use AVX-512.
+    pub(crate) fn avx2(&self) -> bool {
+        self.kernel.as_deref() == Some("avx2")
+    }
+
+    /// The same for these peers, or for those of them that were asked for, if any was.
+    pub(crate) fn with_peers(&self, peers: &[&str]) -> Self {
+        let owned = |peers: &mut dyn Iterator<Item = &&str>| peers.map(|&peer| peer.to_owned()).collect::<Vec<_>>();
+        let wanted = owned(&mut peers.iter().filter(|peer| self.wants_peer(peer)));
+        // No peers would mean all.
+        let peers = if wanted.is_empty() { owned(&mut peers.iter()) } else { wanted };
+        Self { peers, ..self.clone() }
+    }
+
+    /// The first of the inputs that were asked for.
+    pub(crate) fn input(&self) -> Option<&str> {
+        self.documents.first().map(String::as_str)
     }
 
     pub(crate) fn wants_peer(&self, name: &str) -> bool {

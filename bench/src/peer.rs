@@ -15,8 +15,8 @@ pub(crate) trait Peer {
     /// Untimed: forgets earlier documents and takes copies of these.
     fn load(&mut self, documents: &[Vec<u8>]);
 
-    /// Untimed, before each run over all documents: restores what the last run overwrote.
-    fn refresh(&mut self) {}
+    /// Untimed, before each run over a document: restores what the last run overwrote.
+    fn refresh(&mut self, _index: usize) {}
 
     /// Parses, then visits everything: decodes every string and key, converts every number.
     fn dom(&mut self, _index: usize) -> Answer<Fold> {
@@ -35,6 +35,22 @@ pub(crate) trait Peer {
 
     /// Reads eight fields of every tweet.
     fn partial(&mut self, _index: usize) -> Answer<Fold> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Reads the distinct ids of those who wrote or were retweeted: `user.id` of each status and of its
+    /// `retweeted_status`, where it has one.
+    fn users(&mut self, _index: usize) -> Answer<Fold> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Reads `Message` and `Elapsed` of a log event, the latter as `f64` however it is written.
+    fn two(&mut self, _index: usize) -> Answer<Fold> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Writes the document without white space between its tokens, into memory that is reused where the peer lets it.
+    fn minify(&mut self, _index: usize) -> Answer<&[u8]> {
         Err(Refusal::NotDone)
     }
 
@@ -85,12 +101,30 @@ impl Build {
     }
 }
 
-/// The eight fields, shared by the peers that read them through serde.
-pub(crate) mod tweets {
+/// What `users` answers: the distinct ids, each folded once.
+pub(crate) fn fold_distinct(mut ids: Vec<u64>) -> Fold {
+    ids.sort_unstable();
+    ids.dedup();
+    let mut fold = Fold::default();
+    ids.into_iter().for_each(|id| fold.unsigned(id));
+    fold
+}
+
+/// What `two` answers.
+pub(crate) fn fold_two(message: &str, elapsed: f64) -> Fold {
+    let mut fold = Fold::default();
+    fold.string(message);
+    fold.real(elapsed);
+    fold
+}
+
+/// The wanted fields, shared by the peers that read them through serde.
+pub(crate) mod typed {
     use std::borrow::Cow;
 
     use serde::Deserialize;
 
+    use super::{fold_distinct, fold_two};
     use crate::fold::Fold;
 
     /// `twitter.json`, as far as the task reads it.
@@ -119,6 +153,54 @@ pub(crate) mod tweets {
         #[serde(borrow)]
         screen_name: Cow<'a, str>,
         followers_count: i64,
+    }
+
+    /// `twitter.json`, as far as `users` reads it.
+    #[derive(Deserialize)]
+    pub(crate) struct Authors {
+        statuses: Vec<Authored>,
+    }
+
+    #[derive(Deserialize)]
+    struct Authored {
+        user: Author,
+        retweeted_status: Option<Original>,
+    }
+
+    #[derive(Deserialize)]
+    struct Original {
+        user: Author,
+    }
+
+    #[derive(Deserialize)]
+    struct Author {
+        id: u64,
+    }
+
+    impl Authors {
+        pub(crate) fn fold(&self) -> Fold {
+            let mut ids = Vec::new();
+            for tweet in &self.statuses {
+                ids.push(tweet.user.id);
+                ids.extend(tweet.retweeted_status.as_ref().map(|original| original.user.id));
+            }
+            fold_distinct(ids)
+        }
+    }
+
+    /// A log event, as far as `two` reads it.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    pub(crate) struct Event<'a> {
+        #[serde(borrow)]
+        message: Cow<'a, str>,
+        elapsed: f64,
+    }
+
+    impl Event<'_> {
+        pub(crate) fn fold(&self) -> Fold {
+            fold_two(&self.message, self.elapsed)
+        }
     }
 
     impl Timeline<'_> {

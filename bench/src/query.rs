@@ -193,7 +193,8 @@ impl Runner {
             }
             Err(reason) => Outcome::Failed(reason),
         };
-        Row { task: Task::Query, input: query.name.to_owned(), peer: self.name.to_owned(), build: self.build, outcome }
+        let (input, peer) = (query.name.to_owned(), self.name.to_owned());
+        Row { task: Task::Query, input, peer, build: self.build, loaded: false, outcome }
     }
 }
 

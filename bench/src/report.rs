@@ -16,6 +16,8 @@ use crate::task::Task;
 pub(crate) struct Report<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) command: String,
+    /// The documents took turns within each batch.
+    pub(crate) rotated: bool,
     pub(crate) peers: Vec<PeerReport>,
     pub(crate) rows: &'a [Row],
     pub(crate) bars: &'a [Bar],
@@ -35,13 +37,16 @@ pub(crate) struct PeerReport {
 }
 
 /// Everything about one task.
-pub(crate) fn table(rows: &[Row], task: Task) -> String {
-    let mut text = format!("\n{}: {}\n\n", task.name(), task.question());
+pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
+    let mode = if rotated { ", documents in rotation" } else { "" };
+    let mut text = format!("\n{}{mode}: {}\n\n", task.name(), task.question());
     match task {
         Task::Query => query_table(&mut text, rows),
-        Task::Small | Task::Partial => list(&mut text, rows, task),
+        Task::Small | Task::Two | Task::Partial | Task::Users => list(&mut text, rows, task),
         Task::Error => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
-        Task::Dom | Task::Validate | Task::Scan => matrix(&mut text, rows, task, "GB/s", Measured::speed),
+        Task::Dom | Task::Parse | Task::Validate | Task::Minify | Task::Scan => {
+            matrix(&mut text, rows, task, "GB/s", Measured::speed);
+        }
     }
     footnotes(&mut text, rows, task);
     text
@@ -191,7 +196,7 @@ fn footnotes(text: &mut String, rows: &[Row], task: Task) {
         line(text, format_args!("  FAILED {who}: {reason}"));
     }
     if mine().any(|row| row.build == Build::Native) {
-        line(text, format_args!("  n: the build with -C target-cpu=native was the better one"));
+        line(text, format_args!("  n: the build with -C target-cpu set was the better one"));
     }
     let spreads: Vec<_> = mine().filter_map(Row::measured).map(|measured| measured.spread).collect();
     let (usual, worst) = (quantile(&spreads, 0.5) * 100.0, quantile(&spreads, 1.0) * 100.0);

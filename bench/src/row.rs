@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::peer::Build;
+use crate::server::Lane;
 use crate::task::Task;
 
 /// A line of the raw results.
@@ -12,6 +13,9 @@ pub(crate) struct Row {
     pub(crate) input: String,
     pub(crate) peer: String,
     pub(crate) build: Build,
+    /// Its server has a lane for it, whatever became of the rounds.
+    #[serde(skip)]
+    pub(crate) loaded: bool,
     pub(crate) outcome: Outcome,
 }
 
@@ -82,6 +86,15 @@ impl Measured {
 }
 
 impl Row {
+    /// Notes one batch: the lane of the whole document, and that of the broken one where the task has it.
+    pub(crate) fn add_round(&mut self, lanes: &[Lane]) {
+        let Outcome::Measured(measured) = &mut self.outcome else { return };
+        measured.rounds_ns.push(lanes[0].median);
+        measured.failed_rounds_ns.extend(lanes.get(1).map(|lane| lane.median));
+        measured.least_ns = measured.least_ns.min(lanes[0].least);
+        measured.runs += lanes[0].runs;
+    }
+
     pub(crate) fn measured(&self) -> Option<&Measured> {
         match &self.outcome {
             Outcome::Measured(measured) => Some(measured),
@@ -134,7 +147,8 @@ mod tests {
 
     #[test]
     fn the_better_build_is_the_faster_one_that_did_not_fail() {
-        let row = |build, outcome| Row { task: Task::Dom, input: "x".into(), peer: "p".into(), build, outcome };
+        let row =
+            |build, outcome| Row { task: Task::Dom, input: "x".into(), peer: "p".into(), build, loaded: true, outcome };
         let measured = |median_ns| Outcome::Measured(Measured { median_ns, ..Measured::default() });
         let rows = [
             row(Build::Default, measured(2.0)),

@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::peer::Build;
 use crate::peers::{self, Entry};
 use crate::row::{Measured, Outcome, Row};
-use crate::server::{Client, Request, Response};
+use crate::server::{Client, Loaded, Request, Response};
 use crate::task::{self, Task};
 
 /// Peers that are running, or the reason why they are not.
@@ -25,16 +25,22 @@ struct Contestant {
 }
 
 impl Field {
-    /// Starts everyone who was asked for; builds the native binary first if it is needed.
+    /// Starts everyone who was asked for; builds the other binary first if it is needed.
     pub(crate) fn start(options: &Options) -> Self {
         let this = std::env::current_exe().map_err(|error| error.to_string());
         let wanted = || peers::ALL.iter().filter(|entry| options.wants_peer(entry.name));
-        let any_native = options.native && wanted().any(|entry| entry.builds.contains(&Build::Native));
-        let native = if any_native { native_binary() } else { Err("left out".to_owned()) };
+        // The default build's C and C++ peers are native.
+        let elsewhere = |build: Build| build == Build::Native || build == Build::Cxx && options.avx2();
+        let builds = || wanted().flat_map(|entry| entry.builds).filter(|build| options.wants_build(**build));
+        let other = if builds().any(|build| elsewhere(*build)) {
+            binary_for(options.arch())
+        } else {
+            Err("left out".to_owned())
+        };
         let mut field = Self { contestants: Vec::new(), kernel: options.kernel.clone() };
         for entry in wanted() {
             for &build in entry.builds.iter().filter(|build| options.wants_build(**build)) {
-                let binary = if build == Build::Native { native.clone() } else { this.clone() };
+                let binary = if elsewhere(build) { other.clone() } else { this.clone() };
                 let client = Err("not started".to_owned());
                 let mut contestant = Contestant { entry, build, binary, client };
                 contestant.restart(field.kernel.as_deref());
@@ -67,25 +73,24 @@ impl Field {
         table
     }
 
-    /// All rounds of one task on one input.
-    pub(crate) fn measure(&mut self, task: Task, input: &str, options: &Options) -> Vec<Row> {
-        let reference = reference(task, input);
+    /// All rounds of one task. Several inputs are read in rotation.
+    pub(crate) fn measure(&mut self, task: Task, inputs: &[&str], options: &Options) -> Vec<Row> {
+        let references: Vec<_> = inputs.iter().map(|input| reference(task, input)).collect();
         let mut rows = Vec::new();
         let mut running = Vec::new();
         for (index, contestant) in self.contestants.iter_mut().enumerate() {
             contestant.restart_if_dead(self.kernel.as_deref());
-            let outcome = contestant.load(task, input, reference.as_ref());
-            let Some(outcome) = outcome.transpose() else { continue };
-            let row = contestant.row(task, input, outcome.map_or_else(Outcome::Failed, Outcome::Measured));
-            if row.measured().is_some() {
-                running.push((index, rows.len()));
+            let Some(outcomes) = contestant.load(task, inputs, &references) else { continue };
+            let first = rows.len();
+            for (input, outcome) in inputs.iter().zip(outcomes) {
+                rows.push(contestant.row(task, input, outcome.map_or_else(Outcome::Failed, Outcome::Measured)));
             }
-            rows.push(row);
+            running.push((index, first..rows.len()));
         }
         for round in 0..options.rounds {
             for turn in 0..running.len() {
-                let (contestant, row) = running[(turn + round) % running.len()];
-                self.contestants[contestant].batch(&mut rows[row], options.milliseconds);
+                let (contestant, range) = &running[(turn + round) % running.len()];
+                self.contestants[*contestant].batch(task, &mut rows[range.clone()], options.milliseconds);
             }
         }
         for row in &mut rows {
@@ -118,43 +123,62 @@ impl Contestant {
         answer
     }
 
-    /// `Ok(None)` if the peer has no such task.
-    fn load(&mut self, task: Task, input: &str, reference: Result<&Fold, &String>) -> Result<Option<Measured>, String> {
-        let reference = reference.map_err(Clone::clone)?;
-        match self.ask(&Request::Load { task, input: input.to_owned() })? {
-            Response::NotDone => Ok(None),
-            Response::Loaded { fold, bytes, documents } => {
-                let agreement = fold.agrees(*reference);
-                if agreement == Agreement::Differs {
-                    return Err(format!("wrong answer: {fold:?} instead of {reference:?}"));
-                }
-                let floats_inexact = agreement == Agreement::NearlyFloats;
-                let least_ns = f64::INFINITY;
-                Ok(Some(Measured { bytes, documents, floats_inexact, least_ns, ..Measured::default() }))
+    /// What each input's row begins as; `None` if the peer has no such task.
+    fn load(
+        &mut self,
+        task: Task,
+        inputs: &[&str],
+        references: &[Result<Fold, String>],
+    ) -> Option<Vec<Result<Measured, String>>> {
+        let all_failed = |reason: String| Some(vec![Err(reason); inputs.len()]);
+        let names = inputs.iter().map(|&input| input.to_owned()).collect();
+        match self.ask(&Request::Load { task, inputs: names }) {
+            Ok(Response::NotDone) => None,
+            Ok(Response::Loaded { inputs }) => {
+                Some(inputs.into_iter().zip(references).map(|(loaded, wanted)| compared(&loaded?, wanted)).collect())
             }
-            Response::Failed { reason } => Err(reason),
-            other => Err(format!("unexpected answer: {other:?}")),
+            Ok(Response::Failed { reason }) | Err(reason) => all_failed(reason),
+            Ok(other) => all_failed(format!("unexpected answer: {other:?}")),
         }
     }
 
-    /// One batch into the row, unless it has failed by now.
-    fn batch(&mut self, row: &mut Row, milliseconds: u64) {
-        let Outcome::Measured(measured) = &mut row.outcome else { return };
-        match self.ask(&Request::Batch { milliseconds }) {
-            Ok(Response::Batch { lanes }) => {
-                measured.rounds_ns.push(lanes[0].median);
-                measured.failed_rounds_ns.extend(lanes.get(1).map(|lane| lane.median));
-                measured.least_ns = measured.least_ns.min(lanes[0].least);
-                measured.runs += lanes[0].runs;
+    /// One batch into the rows that were loaded without failure, unless they have failed by now.
+    fn batch(&mut self, task: Task, rows: &mut [Row], milliseconds: u64) {
+        let mut rows: Vec<&mut Row> = rows.iter_mut().filter(|row| row.loaded).collect();
+        if rows.iter().all(|row| row.measured().is_none()) {
+            return;
+        }
+        let failure = match self.ask(&Request::Batch { milliseconds }) {
+            Ok(Response::Batch { lanes }) if lanes.len() == rows.len() * task.lanes() => {
+                for (row, lanes) in rows.iter_mut().zip(lanes.chunks(task.lanes())) {
+                    row.add_round(lanes);
+                }
+                return;
             }
-            Ok(other) => row.outcome = Outcome::Failed(format!("unexpected answer: {other:?}")),
-            Err(reason) => row.outcome = Outcome::Failed(reason),
+            Ok(other) => format!("unexpected answer: {other:?}"),
+            Err(reason) => reason,
+        };
+        for row in rows {
+            row.outcome = Outcome::Failed(failure.clone());
         }
     }
 
     fn row(&self, task: Task, input: &str, outcome: Outcome) -> Row {
-        Row { task, input: input.to_owned(), peer: self.entry.name.to_owned(), build: self.build, outcome }
+        let loaded = matches!(outcome, Outcome::Measured(_));
+        Row { task, input: input.to_owned(), peer: self.entry.name.to_owned(), build: self.build, loaded, outcome }
     }
+}
+
+/// The beginning of a row, if the peer's answer is the reference's.
+fn compared(loaded: &Loaded, reference: &Result<Fold, String>) -> Result<Measured, String> {
+    let &Loaded { fold, bytes, documents } = loaded;
+    let reference = reference.clone()?;
+    let agreement = fold.agrees(reference);
+    if agreement == Agreement::Differs {
+        return Err(format!("wrong answer: {fold:?} instead of {reference:?}"));
+    }
+    let floats_inexact = agreement == Agreement::NearlyFloats;
+    Ok(Measured { bytes, documents, floats_inexact, least_ns: f64::INFINITY, ..Measured::default() })
 }
 
 /// The answer that all others must equal: simdjson's, whose floats are exact, or `serde_json`'s if it was not built.
@@ -163,26 +187,34 @@ fn reference(task: Task, input: &str) -> Result<Fold, String> {
     let make = |name| Entry::named(name).map(|entry| (entry.make)());
     let peer = make("simdjson").and_then(Result::ok).or_else(|| make("serde_json").and_then(Result::ok));
     let mut peer = peer.ok_or("no reference peer")?;
-    if task == Task::Scan {
+    if matches!(task, Task::Scan | Task::Minify) {
+        // `minify` is checked where its text is: in the server.
         return Ok(Fold::default());
     }
     peer.load(&documents);
-    peer.refresh();
+    task::refresh(&mut *peer, 0..documents.len());
     task::run(task, &mut *peer, 0..documents.len()).map_err(|_| "the reference peer refuses the document".to_owned())
 }
 
-/// Builds this package with `-C target-cpu=native` into a folder of its own.
-fn native_binary() -> Result<PathBuf, String> {
-    let folder = target_folder()?.join("bench-native");
-    eprintln!("building the peers with -C target-cpu=native in {}", folder.display());
-    let status = cargo()
-        .args(["build", "--release", "--quiet", "--package", "bench", "--target-dir"])
-        .arg(&folder)
-        .env("RUSTFLAGS", "-C target-cpu=native")
-        .env("BENCH_WITHOUT_FOREIGN", "1")
-        .status()
-        .map_err(|error| format!("cargo: {error}"))?;
-    if status.success() { Ok(folder.join("release/bench")) } else { Err(format!("the native build failed: {status}")) }
+/// Builds this package for `native` (the Rust peers) or for `haswell` (all), into a folder of its own.
+pub(crate) fn binary_for(arch: &str) -> Result<PathBuf, String> {
+    let folder = target_folder()?.join(format!("bench-{arch}"));
+    eprintln!("building the peers for {arch} in {}", folder.display());
+    let mut build = cargo();
+    build.args(["build", "--release", "--quiet", "--package", "bench", "--target-dir"]);
+    build.arg(&folder).env("RUSTFLAGS", format!("-C target-cpu={arch}"));
+    if arch == "native" {
+        // They are in the default build.
+        build.env("BENCH_WITHOUT_FOREIGN", "1");
+    } else {
+        build.env("BENCH_CXX_ARCH", arch);
+    }
+    let status = build.status().map_err(|error| format!("cargo: {error}"))?;
+    if status.success() {
+        Ok(folder.join("release/bench"))
+    } else {
+        Err(format!("the build for {arch} failed: {status}"))
+    }
 }
 
 /// Cargo, run in the workspace.

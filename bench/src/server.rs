@@ -5,6 +5,7 @@
 
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::fold::Fold;
+use crate::minified;
 use crate::peer::{Peer, Refusal};
 use crate::peers::Entry;
 use crate::probe;
@@ -20,9 +22,10 @@ use crate::task::{self, Task};
 /// What the barometer asks; one line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// Load the input, run the task once and answer with what it computed.
-    Load { task: Task, input: String },
-    /// Warm up, then run for about this long.
+    /// Load the inputs, run the task once over each and answer with what it computed.
+    Load { task: Task, inputs: Vec<String> },
+    /// Warm up, then run for about this long for each input: one run over the first, one over the second, and so on,
+    /// then the first again.
     Batch { milliseconds: u64 },
     /// Which documents the validator judges wrongly.
     Probe,
@@ -33,16 +36,24 @@ pub(crate) enum Request {
 pub(crate) enum Response {
     /// The peer is there.
     Ready { version: String },
-    /// The first run's answer.
-    Loaded { fold: Fold, bytes: usize, documents: usize },
+    /// The first run's answer for each input, or why there is none.
+    Loaded { inputs: Vec<Result<Loaded, String>> },
     /// The peer has no such task.
     NotDone,
-    /// One lane, or two for `error`: the whole document and the broken one, alternating.
+    /// For each input that was loaded without failure one lane, or two for `error`: the whole document and the broken one.
     Batch { lanes: Vec<Lane> },
     /// The names of the documents judged wrongly.
     Probed { wrong: Vec<String> },
     /// It could not be done.
     Failed { reason: String },
+}
+
+/// An input in the server's memory, and what the first run made of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Loaded {
+    pub(crate) fold: Fold,
+    pub(crate) bytes: usize,
+    pub(crate) documents: usize,
 }
 
 /// The timings of one batch, in nanoseconds per run over the whole input.
@@ -117,13 +128,26 @@ pub(crate) fn serve(entry: &Entry) -> std::io::Result<()> {
     };
     send(&greeting)?;
     let Ok(peer) = made else { return Ok(()) };
-    let mut session = Session { peer, task: Task::Dom, documents: 0 };
+    let mut session = Session { peer, task: Task::Dom, lanes: Vec::new() };
     for line in std::io::stdin().lock().lines() {
         let response = match serde_json::from_str(&line?) {
             Ok(request) => session.answer(request),
             Err(error) => Response::Failed { reason: error.to_string() },
         };
         send(&response)?;
+    }
+    Ok(())
+}
+
+/// One untimed run and `runs` more, for whoever counts from outside.
+pub(crate) fn repeat(entry: &Entry, task: Task, input: &str, runs: usize) -> Result<(), String> {
+    let mut session = Session { peer: (entry.make)()?, task, lanes: Vec::new() };
+    match session.load(task, &[input.to_owned()]) {
+        Response::Loaded { inputs } => inputs.into_iter().try_for_each(|loaded| loaded.map(drop))?,
+        _ => return Err(format!("{} does not do {}", entry.name, task.name())),
+    }
+    for _ in 0..runs {
+        session.timed_run(session.lanes[0].clone());
     }
     Ok(())
 }
@@ -139,69 +163,112 @@ fn send(response: &Response) -> std::io::Result<()> {
 struct Session {
     peer: Box<dyn Peer>,
     task: Task,
-    /// How many documents count as good; a broken one may follow them.
-    documents: usize,
+    /// The documents of each run, in the order in which the runs follow each other.
+    lanes: Vec<Range<usize>>,
 }
 
 impl Session {
     fn answer(&mut self, request: Request) -> Response {
         match request {
-            Request::Load { task, input } => {
-                self.load(task, &input).unwrap_or_else(|reason| Response::Failed { reason })
-            }
+            Request::Load { task, inputs } => self.load(task, &inputs),
             Request::Batch { milliseconds } => self.batch(Duration::from_millis(milliseconds)),
             Request::Probe => self.probe(),
         }
     }
 
-    /// Loads, runs once, and checks that a broken copy is refused where the task has a verdict.
-    fn load(&mut self, task: Task, input: &str) -> Result<Response, String> {
-        let mut documents = task::documents(input)?;
-        (self.task, self.documents) = (task, documents.len());
-        let bytes = documents.iter().map(Vec::len).sum();
-        let judges = matches!(task, Task::Validate | Task::Error);
-        if judges {
-            documents.push(task::broken(&documents[0]));
+    /// Loads everything, runs once over each input, and checks that a broken copy is refused where the task has a verdict.
+    fn load(&mut self, task: Task, inputs: &[String]) -> Response {
+        let mut documents = Vec::new();
+        let mut ranges = Vec::new();
+        for input in inputs {
+            ranges.push(task::documents(input).map(|own| {
+                let start = documents.len();
+                documents.extend(own);
+                let range = start..documents.len();
+                if task.judges() {
+                    documents.push(task::broken(&documents[start]));
+                }
+                range
+            }));
         }
+        self.task = task;
+        self.lanes.clear();
         self.peer.load(&documents);
-        self.peer.refresh();
-        let fold = match task::run(task, &mut *self.peer, 0..self.documents) {
-            Ok(fold) => fold,
-            Err(Refusal::NotDone) => return Ok(Response::NotDone),
-            Err(Refusal::Rejected) => return Err("refuses the document".to_owned()),
-        };
-        if judges && self.broken().is_ok() {
-            return Err("accepts the broken document".to_owned());
+        let mut answers = Vec::new();
+        for range in ranges {
+            let answer = match range.map(|range| self.first_run(range, &documents)) {
+                Ok(Err(FirstRun::NotDone)) => return Response::NotDone,
+                Ok(Err(FirstRun::Wrong(reason))) => Err(reason.to_owned()),
+                Ok(Ok(loaded)) => Ok(loaded),
+                Err(reason) => Err(reason),
+            };
+            answers.push(answer);
         }
-        Ok(Response::Loaded { fold, bytes, documents: self.documents })
+        Response::Loaded { inputs: answers }
     }
 
-    fn broken(&mut self) -> Result<Fold, Refusal> {
-        task::run(self.task, &mut *self.peer, self.documents..self.documents + 1)
+    /// Adds the lanes of an input that the peer answers for.
+    fn first_run(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<Loaded, FirstRun> {
+        let fold = self.run(range.clone()).map_err(|refusal| match refusal {
+            Refusal::NotDone => FirstRun::NotDone,
+            Refusal::Rejected => FirstRun::Wrong("refuses the document"),
+        })?;
+        let broken = range.end..range.end + 1;
+        if self.task.judges() && self.run(broken.clone()).is_ok() {
+            return Err(FirstRun::Wrong("accepts the broken document"));
+        }
+        if self.task == Task::Minify {
+            self.check_minified(range.clone(), documents)?;
+        }
+        let bytes = documents[range.clone()].iter().map(Vec::len).sum();
+        let loaded = Loaded { fold, bytes, documents: range.len() };
+        self.lanes.push(range);
+        if self.task == Task::Error {
+            self.lanes.push(broken);
+        }
+        Ok(loaded)
+    }
+
+    fn check_minified(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<(), FirstRun> {
+        for index in range {
+            self.peer.refresh(index);
+            let text = self.peer.minify(index).map_err(|_| FirstRun::Wrong("refuses the document"))?;
+            minified::check(&documents[index], text).map_err(FirstRun::Wrong)?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, range: Range<usize>) -> Result<Fold, Refusal> {
+        task::refresh(&mut *self.peer, range.clone());
+        task::run(self.task, &mut *self.peer, range)
     }
 
     /// Two untimed runs, then timed ones until the time is used up.
     fn batch(&mut self, budget: Duration) -> Response {
         const RUNS_MIN: usize = 5;
         const WARMING: usize = 2;
-        let mut lanes = vec![Vec::new(); if self.task == Task::Error { 2 } else { 1 }];
+        let lanes = self.lanes.clone();
+        let mut samples = vec![Vec::new(); lanes.len()];
+        if lanes.is_empty() {
+            return Response::Batch { lanes: Vec::new() };
+        }
         for _ in 0..WARMING {
-            for lane in 0..lanes.len() {
-                self.timed_run(lane);
+            for lane in &lanes {
+                self.timed_run(lane.clone());
             }
         }
+        let budget = budget * u32::try_from(lanes.len() / self.task.lanes()).unwrap_or(u32::MAX);
         let started = Instant::now();
-        while lanes[0].len() < RUNS_MIN || started.elapsed() < budget {
-            for (lane, samples) in lanes.iter_mut().enumerate() {
-                samples.push(self.timed_run(lane));
+        while samples[0].len() < RUNS_MIN || started.elapsed() < budget {
+            for (lane, samples) in lanes.iter().zip(&mut samples) {
+                samples.push(self.timed_run(lane.clone()));
             }
         }
-        Response::Batch { lanes: lanes.into_iter().map(Lane::of).collect() }
+        Response::Batch { lanes: samples.into_iter().map(Lane::of).collect() }
     }
 
-    fn timed_run(&mut self, lane: usize) -> f64 {
-        self.peer.refresh();
-        let range = if lane == 0 { 0..self.documents } else { self.documents..self.documents + 1 };
+    fn timed_run(&mut self, range: Range<usize>) -> f64 {
+        task::refresh(&mut *self.peer, range.clone());
         let started = Instant::now();
         // What was computed is used; whether it is right was checked when the input was loaded.
         let _ = black_box(task::run(black_box(self.task), &mut *self.peer, black_box(range)));
@@ -212,7 +279,7 @@ impl Session {
         let mut wrong = Vec::new();
         for probe in probe::ALL {
             self.peer.load(&[probe.text.to_vec()]);
-            self.peer.refresh();
+            self.peer.refresh(0);
             match self.peer.validate(0) {
                 Err(Refusal::NotDone) => return Response::NotDone,
                 verdict if verdict.is_ok() != probe.legal => {
@@ -223,6 +290,12 @@ impl Session {
         }
         Response::Probed { wrong }
     }
+}
+
+/// Why an input has no lane.
+enum FirstRun {
+    NotDone,
+    Wrong(&'static str),
 }
 
 impl Lane {

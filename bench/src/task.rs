@@ -1,12 +1,15 @@
 //! What is measured, and on which inputs.
 
 use std::fs;
+use std::hint::black_box;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::events;
 use crate::fold::Fold;
+use crate::minified;
 use crate::peer::{Answer, Peer};
 
 /// A question to the peers.
@@ -14,9 +17,13 @@ use crate::peer::{Answer, Peer};
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Task {
     Dom,
+    Parse,
     Validate,
     Partial,
+    Users,
     Small,
+    Two,
+    Minify,
     Error,
     Scan,
     Query,
@@ -40,19 +47,48 @@ pub(crate) const DOCUMENTS: &[&str] = &[
     "update-center",
 ];
 
+/// Behind a document's name: the same without white space between its tokens.
+pub(crate) const MINIFIED: &str = ".minified";
+
+/// The statuses of twitter, over and over, until a document has `LARGE_BYTES`.
+pub(crate) const LARGE: &str = "large";
+
+/// As much as the paper's large file.
+const LARGE_BYTES: usize = 84_000_000;
+
 /// What `small` reads.
 const EVENTS: &str = "events";
 
 impl Task {
-    pub(crate) const ALL: &[Task] =
-        &[Self::Dom, Self::Validate, Self::Partial, Self::Small, Self::Error, Self::Scan, Self::Query];
+    /// What runs unless tasks are named: `parse` is for the paper's tables, and half of `error`.
+    pub(crate) fn usual() -> Vec<Task> {
+        Self::ALL.iter().copied().filter(|task| *task != Self::Parse).collect()
+    }
+
+    const ALL: &[Task] = &[
+        Self::Dom,
+        Self::Parse,
+        Self::Validate,
+        Self::Partial,
+        Self::Users,
+        Self::Small,
+        Self::Two,
+        Self::Minify,
+        Self::Error,
+        Self::Scan,
+        Self::Query,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Dom => "dom",
+            Self::Parse => "parse",
             Self::Validate => "validate",
             Self::Partial => "partial",
+            Self::Users => "users",
             Self::Small => "small",
+            Self::Two => "two",
+            Self::Minify => "minify",
             Self::Error => "error",
             Self::Scan => "scan",
             Self::Query => "query",
@@ -67,8 +103,12 @@ impl Task {
     pub(crate) fn question(self) -> &'static str {
         match self {
             Self::Dom => "parse, then visit everything: strings and keys decoded and folded, numbers converted",
+            Self::Parse => "make whatever the peer makes of a whole document, without visiting it",
             Self::Validate => "check a whole document",
             Self::Partial => "eight fields of every tweet",
+            Self::Users => "distinct user.id of all tweets and of those that they retweet",
+            Self::Two => "two fields of each of the events of small: Message decoded, Elapsed as a double",
+            Self::Minify => "the document without white space between its tokens, into a reused buffer",
             Self::Small => "dom over 1000 different log events of about 600 bytes, one after the other",
             Self::Error => "time to refuse a document with its last bracket changed, over the time to parse it whole",
             Self::Scan => "pass one alone",
@@ -78,12 +118,22 @@ impl Task {
         }
     }
 
+    /// Whether a broken document has to be refused for the row to count.
+    pub(crate) fn judges(self) -> bool {
+        matches!(self, Self::Validate | Self::Error)
+    }
+
+    /// Timed runs per input: `error` times the broken document beside the whole one.
+    pub(crate) fn lanes(self) -> usize {
+        if self == Self::Error { 2 } else { 1 }
+    }
+
     /// The names of the inputs. `query` has its own runner and none here.
     pub(crate) fn inputs(self) -> &'static [&'static str] {
         match self {
-            Self::Dom | Self::Validate | Self::Error | Self::Scan => DOCUMENTS,
-            Self::Partial => &["twitter"],
-            Self::Small => &[EVENTS],
+            Self::Dom | Self::Parse | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
+            Self::Partial | Self::Users => &["twitter"],
+            Self::Small | Self::Two => &[EVENTS],
             Self::Query => &[],
         }
     }
@@ -94,9 +144,30 @@ pub(crate) fn documents(input: &str) -> Result<Vec<Vec<u8>>, String> {
     if input == EVENTS {
         return Ok(events::events());
     }
+    if input == LARGE {
+        return large(&documents("twitter")?[0]).map(|text| vec![text]).ok_or("twitter has no statuses".to_owned());
+    }
+    if let Some(original) = input.strip_suffix(MINIFIED) {
+        return Ok(documents(original)?.iter().map(|text| minified::stripped(text)).collect());
+    }
     let path = corpus().join("bench").join(format!("{input}.json"));
     let text = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(vec![text])
+}
+
+fn large(twitter: &[u8]) -> Option<Vec<u8>> {
+    let document = jird::parse(twitter).ok()?;
+    let tweets: Vec<&[u8]> = document.root().get("statuses")?.elements().map(jird::Value::raw).collect();
+    let mut text = br#"{"statuses":["#.to_vec();
+    for tweet in tweets.iter().cycle() {
+        text.extend_from_slice(tweet);
+        if text.len() >= LARGE_BYTES {
+            break;
+        }
+        text.extend_from_slice(b",\n");
+    }
+    text.extend_from_slice(b"]}");
+    Some(text)
 }
 
 /// `JIRD_CORPUS`, or the corpus beside the workspace.
@@ -115,18 +186,31 @@ pub(crate) fn broken(text: &[u8]) -> Vec<u8> {
     text
 }
 
+/// Untimed, before each `run`.
+pub(crate) fn refresh(peer: &mut dyn Peer, range: Range<usize>) {
+    range.for_each(|index| peer.refresh(index));
+}
+
 /// What runs inside the timing: one answer over documents `from..to` of a loaded peer.
-pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: std::ops::Range<usize>) -> Answer<Fold> {
+pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answer<Fold> {
     let mut fold = Fold::default();
     for index in range {
         fold.add(match task {
             Task::Dom | Task::Small => peer.dom(index)?,
             Task::Partial => peer.partial(index)?,
-            Task::Validate => peer.validate(index).map(|()| Fold::default())?,
-            Task::Error => peer.parse(index).map(|()| Fold::default())?,
-            Task::Scan => peer.scan(index).map(|_| Fold::default())?,
+            Task::Users => peer.users(index)?,
+            Task::Two => peer.two(index)?,
+            Task::Validate => done(peer.validate(index))?,
+            Task::Minify => done(peer.minify(index).map(black_box))?,
+            Task::Parse | Task::Error => done(peer.parse(index))?,
+            Task::Scan => done(peer.scan(index))?,
             Task::Query => Fold::default(),
         });
     }
     Ok(fold)
+}
+
+/// For tasks that answer with nothing to fold.
+fn done<T>(answer: Answer<T>) -> Answer<Fold> {
+    answer.map(|_| Fold::default())
 }

@@ -63,17 +63,21 @@ struct Table {
     version: extern "C" fn() -> *const c_char,
     make: extern "C" fn() -> *mut c_void,
     load: unsafe extern "C" fn(*mut c_void, *const u8, usize),
-    refresh: unsafe extern "C" fn(*mut c_void),
+    refresh: unsafe extern "C" fn(*mut c_void, usize),
     dom: Option<Folding>,
     parse: Option<Checking>,
     validate: Option<Checking>,
     partial: Option<Folding>,
+    users: Option<Folding>,
+    two: Option<Folding>,
+    minify: Option<Writing>,
     scan: Option<Counting>,
     free: unsafe extern "C" fn(*mut c_void),
 }
 
 type Folding = unsafe extern "C" fn(*mut c_void, usize, *mut RawFold) -> *const c_char;
 type Checking = unsafe extern "C" fn(*mut c_void, usize) -> *const c_char;
+type Writing = unsafe extern "C" fn(*mut c_void, usize, *mut RawText) -> *const c_char;
 type Counting = unsafe extern "C" fn(*mut c_void, usize, *mut u64) -> *const c_char;
 
 /// `bench_fold` of `peers/peer.h`.
@@ -83,6 +87,13 @@ struct RawFold {
     exact: u64,
     reals: u64,
     sum: f64,
+}
+
+/// `bench_text` of `peers/peer.h`.
+#[repr(C)]
+struct RawText {
+    at: *const u8,
+    len: usize,
 }
 
 struct Foreign {
@@ -137,9 +148,10 @@ impl Peer for Foreign {
         }
     }
 
-    fn refresh(&mut self) {
-        // SAFETY: `state` is alive and this table's.
-        unsafe { (self.table.refresh)(self.state) }
+    fn refresh(&mut self, index: usize) {
+        assert!(index < self.len, "the driver does not check it");
+        // SAFETY: `state` is alive and this table's, `index` is below the number of loaded documents.
+        unsafe { (self.table.refresh)(self.state, index) }
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {
@@ -156,6 +168,28 @@ impl Peer for Foreign {
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {
         self.fold(self.table.partial, index)
+    }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        self.fold(self.table.users, index)
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        self.fold(self.table.two, index)
+    }
+
+    fn minify(&mut self, index: usize) -> Answer<&[u8]> {
+        let function = self.table.minify.ok_or(Refusal::NotDone)?;
+        assert!(index < self.len, "the driver does not check it");
+        let mut text = RawText { at: std::ptr::null(), len: 0 };
+        // SAFETY: `state` is alive and this table's, `index` is below the number of documents, `text` is writable.
+        let reason = unsafe { function(self.state, index, &raw mut text) };
+        if !reason.is_null() || text.at.is_null() {
+            return Err(Refusal::Rejected);
+        }
+        // SAFETY: the driver wrote `len` bytes there and keeps them until it is called again, which the borrow of `self`
+        // that the answer holds forbids.
+        Ok(unsafe { std::slice::from_raw_parts(text.at, text.len) })
     }
 
     fn scan(&mut self, index: usize) -> Answer<u64> {

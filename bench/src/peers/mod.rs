@@ -7,6 +7,7 @@ mod serde_json;
 mod simd_json;
 mod sonic_rs;
 
+use crate::fold::Fold;
 use crate::peer::{Build, Peer};
 use crate::task::Task;
 
@@ -46,8 +47,16 @@ impl Entry {
     }
 }
 
+/// The fold of a value of `serde_json`'s, for whoever compares.
+pub(crate) fn fold_value(value: &::serde_json::Value) -> Fold {
+    serde_json::fold_value(value)
+}
+
 const RUST: &[Build] = &[Build::Default, Build::Native];
 const JIRD: &[Build] = &[Build::Default];
+const SKIPS: &str = "does not check what it skips; the fields are asked for in the document's order";
+const KEEPS_NUMBERS: &str = "numbers keep their text, strings are written anew";
+const WRITES_ANEW: &str = "numbers and strings are written anew";
 const CXX: &[Build] = &[Build::Cxx];
 
 /// In the order of the tables' columns.
@@ -57,7 +66,7 @@ pub(crate) static ALL: &[Entry] = &[
         builds: JIRD,
         origin: Origin::Jird,
         note: "reuses its Parser",
-        shortfalls: &[],
+        shortfalls: &[(Task::Minify, "makes a new buffer each time")],
         make: || jird::Reused::new().and_then(boxed),
     },
     Entry {
@@ -69,11 +78,22 @@ pub(crate) static ALL: &[Entry] = &[
         make: || jird::Fresh::new().and_then(boxed),
     },
     Entry {
+        name: "jird-trusted",
+        builds: JIRD,
+        origin: Origin::Jird,
+        note: "Record::scan_trusted: checks only the text that it hands out; reuses its RecordBuffer",
+        shortfalls: &[],
+        make: || jird::Trusted::new().and_then(boxed),
+    },
+    Entry {
         name: "simdjson",
         builds: CXX,
         origin: Origin::Cxx,
         note: "wants padded input, made outside the timing; reuses its parser; refuses integers beyond 64 bits and 1e309",
-        shortfalls: &[(Task::Error, "sees a last byte that does not close the first before it walks")],
+        shortfalls: &[
+            (Task::Error, "sees a last byte that does not close the first before it walks"),
+            (Task::Minify, "validates nothing: neither UTF-8 nor grammar"),
+        ],
         make: foreign::simdjson_dom,
     },
     Entry {
@@ -81,10 +101,7 @@ pub(crate) static ALL: &[Entry] = &[
         builds: CXX,
         origin: Origin::Cxx,
         note: "On-Demand: wants padded input, made outside the timing; each value can be read once",
-        shortfalls: &[(
-            Task::Partial,
-            "does not check what it skips; the fields are asked for in the document's order",
-        )],
+        shortfalls: &[(Task::Partial, SKIPS), (Task::Users, SKIPS), (Task::Two, SKIPS)],
         make: foreign::simdjson_ondemand,
     },
     Entry {
@@ -100,7 +117,7 @@ pub(crate) static ALL: &[Entry] = &[
         builds: CXX,
         origin: Origin::Cxx,
         note: "copies the text inside the timing, as its API does",
-        shortfalls: &[],
+        shortfalls: &[(Task::Minify, KEEPS_NUMBERS)],
         make: foreign::yyjson,
     },
     Entry {
@@ -108,7 +125,7 @@ pub(crate) static ALL: &[Entry] = &[
         builds: CXX,
         origin: Origin::Cxx,
         note: "overwrites padded input, restored outside the timing",
-        shortfalls: &[],
+        shortfalls: &[(Task::Minify, KEEPS_NUMBERS)],
         make: foreign::yyjson_insitu,
     },
     Entry {
@@ -116,7 +133,7 @@ pub(crate) static ALL: &[Entry] = &[
         builds: CXX,
         origin: Origin::Cxx,
         note: "overwrites its input, restored outside the timing; full precision and UTF-8 validation asked for",
-        shortfalls: &[],
+        shortfalls: &[(Task::Minify, KEEPS_NUMBERS)],
         make: foreign::rapidjson,
     },
     Entry {
@@ -124,7 +141,7 @@ pub(crate) static ALL: &[Entry] = &[
         builds: RUST,
         origin: Origin::Rust,
         note: "chooses SIMD at compile time",
-        shortfalls: &[],
+        shortfalls: &[(Task::Minify, KEEPS_NUMBERS)],
         make: || boxed(sonic_rs::Tree::default()),
     },
     Entry {
@@ -135,6 +152,8 @@ pub(crate) static ALL: &[Entry] = &[
         shortfalls: &[
             (Task::Validate, "skips with checks (IgnoredAny): see the table of wrongly accepted documents"),
             (Task::Partial, "get_many over lazy tweets: what follows the last wanted field is not checked"),
+            (Task::Users, "get_many over lazy tweets: what follows the last wanted field is not checked"),
+            (Task::Two, "get_many: what follows the last wanted field is not checked"),
         ],
         make: || boxed(sonic_rs::Lazy::default()),
     },
@@ -151,7 +170,7 @@ pub(crate) static ALL: &[Entry] = &[
         builds: RUST,
         origin: Origin::Rust,
         note: "tape, tape and buffers reused; overwrites padded input, restored outside the timing",
-        shortfalls: &[(Task::Dom, "the tape is visited as a flat list, its best case")],
+        shortfalls: &[(Task::Dom, "the tape is visited as a flat list, its best case"), (Task::Minify, WRITES_ANEW)],
         make: || boxed(simd_json::Flat::default()),
     },
     Entry {
@@ -178,6 +197,7 @@ pub(crate) static ALL: &[Entry] = &[
         shortfalls: &[
             (Task::Dom, "default features: some floats are off by the last bit"),
             (Task::Validate, "IgnoredAny: see the table of wrongly accepted documents"),
+            (Task::Minify, "numbers and strings are written anew, members in the order of their keys"),
         ],
         make: || boxed(serde_json::Tree::default()),
     },
@@ -211,13 +231,17 @@ mod tests {
     use crate::peer::Refusal;
     use crate::task;
 
-    /// What every peer that was built makes of these documents, compared with `serde_json`.
     fn check(documents: &[Vec<u8>]) {
+        check_task(Task::Dom, documents);
+    }
+
+    /// What every peer that was built makes of these documents, compared with `serde_json`.
+    fn check_task(task: Task, documents: &[Vec<u8>]) {
         let fold = |entry: &Entry| {
             let mut peer = (entry.make)().ok()?;
             peer.load(documents);
-            peer.refresh();
-            match task::run(Task::Dom, &mut *peer, 0..documents.len()) {
+            (0..documents.len()).for_each(|index| peer.refresh(index));
+            match task::run(task, &mut *peer, 0..documents.len()) {
                 Ok(fold) => Some(fold),
                 Err(Refusal::NotDone) => None,
                 Err(Refusal::Rejected) => panic!("{} refuses a document", entry.name),
@@ -233,12 +257,38 @@ mod tests {
 
     #[test]
     fn all_peers_compute_the_same_over_the_events() {
-        check(&task::documents("events").expect("they need no file"));
+        let events = task::documents("events").expect("they need no file");
+        check(&events);
+        check_task(Task::Two, &events);
+    }
+
+    #[test]
+    fn all_peers_find_the_same_users() {
+        let tweets = br#"{"statuses": [
+            {"id": 1, "user": {"id": 30, "name": "a"}, "lang": "en"},
+            {"id": 2, "user": {"id": 7}, "retweeted_status": {"id": 3, "user": {"id": 30}}, "lang": "en"},
+            {"id": 4, "user": {"id": 12345678901}, "retweeted_status": {"user": {"id": 8}}}
+        ], "count": 3}"#;
+        check_task(Task::Users, &[tweets.to_vec()]);
+    }
+
+    #[test]
+    fn all_peers_minify() {
+        let text = r#" { "a\u0041\n" : [ 1 , 2.5 , -0.0, 1e3, "\\" , "ü" , true , null , { } , [ ] ] } "#;
+        for entry in ALL {
+            let Ok(mut peer) = (entry.make)() else { continue };
+            peer.load(&[text.as_bytes().to_vec()]);
+            peer.refresh(0);
+            match peer.minify(0) {
+                Ok(minified) => assert_eq!(crate::minified::check(text.as_bytes(), minified), Ok(()), "{}", entry.name),
+                Err(refusal) => assert_eq!(refusal, Refusal::NotDone, "{}", entry.name),
+            }
+        }
     }
 
     #[test]
     fn all_peers_fold_texts_of_every_length_alike() {
-        let texts: Vec<String> = (0..70).map(|len| "abcdefghij".chars().cycle().take(len).collect()).collect();
+        let texts: Vec<String> = (0..=100).map(|len| "abcdefghij".chars().cycle().take(len).collect()).collect();
         check(&[::serde_json::to_vec(&texts).expect("strings")]);
     }
 

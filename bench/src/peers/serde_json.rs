@@ -4,13 +4,14 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::fold::Fold;
-use crate::peer::tweets::Timeline;
-use crate::peer::{Answer, Peer, Refusal};
+use crate::peer::typed::{Authors, Event, Timeline};
+use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
 
 /// `serde_json::Value`.
 #[derive(Default)]
 pub(super) struct Tree {
     documents: Vec<Vec<u8>>,
+    minified: Vec<u8>,
 }
 
 impl Tree {
@@ -57,6 +58,31 @@ impl Peer for Tree {
         }
         Ok(fold)
     }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        let root = self.read(index)?;
+        let mut ids = Vec::new();
+        for tweet in root["statuses"].as_array().ok_or(Refusal::Rejected)? {
+            ids.push(tweet["user"]["id"].as_u64().ok_or(Refusal::Rejected)?);
+            if let Some(original) = tweet.get("retweeted_status") {
+                ids.push(original["user"]["id"].as_u64().ok_or(Refusal::Rejected)?);
+            }
+        }
+        Ok(fold_distinct(ids))
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        let root = self.read(index)?;
+        let message = root["Message"].as_str().ok_or(Refusal::Rejected)?;
+        Ok(fold_two(message, root["Elapsed"].as_f64().ok_or(Refusal::Rejected)?))
+    }
+
+    fn minify(&mut self, index: usize) -> Answer<&[u8]> {
+        let root = self.read(index)?;
+        self.minified.clear();
+        serde_json::to_writer(&mut self.minified, &root).map_err(Refusal::rejected)?;
+        Ok(&self.minified)
+    }
 }
 
 /// `serde_json::from_slice` into a struct of the wanted fields.
@@ -78,6 +104,23 @@ impl Peer for Typed {
         let timeline: Timeline<'_> = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
         Ok(timeline.fold())
     }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        let authors: Authors = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
+        Ok(authors.fold())
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        let event: Event<'_> = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
+        Ok(event.fold())
+    }
+}
+
+/// What `dom` makes of a value.
+pub(super) fn fold_value(value: &Value) -> Fold {
+    let mut fold = Fold::default();
+    visit(value, &mut fold);
+    fold
 }
 
 fn visit(value: &Value, fold: &mut Fold) {

@@ -5,8 +5,8 @@
 use simd_json::{Buffers, INPUT_PADDING, Node, StaticNode, Tape, borrowed};
 
 use crate::fold::Fold;
-use crate::peer::tweets::Timeline;
-use crate::peer::{Answer, Peer, Refusal};
+use crate::peer::typed::{Authors, Event, Timeline};
+use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
 
 /// The documents, and the copies that parsing overwrites.
 #[derive(Default)]
@@ -24,10 +24,8 @@ impl Copies {
         self.copies.clone_from(&self.originals);
     }
 
-    fn refresh(&mut self) {
-        for (copy, original) in self.copies.iter_mut().zip(&self.originals) {
-            copy.copy_from_slice(original);
-        }
+    fn refresh(&mut self, index: usize) {
+        self.copies[index].copy_from_slice(&self.originals[index]);
     }
 }
 
@@ -36,11 +34,12 @@ pub(super) struct Flat {
     text: Copies,
     buffers: Buffers,
     tape: Tape<'static>,
+    minified: Vec<u8>,
 }
 
 impl Default for Flat {
     fn default() -> Self {
-        Self { text: Copies::default(), buffers: Buffers::default(), tape: Tape::null() }
+        Self { text: Copies::default(), buffers: Buffers::default(), tape: Tape::null(), minified: Vec::new() }
     }
 }
 
@@ -66,8 +65,8 @@ impl Peer for Flat {
         self.text.load(documents, INPUT_PADDING);
     }
 
-    fn refresh(&mut self) {
-        self.text.refresh();
+    fn refresh(&mut self, index: usize) {
+        self.text.refresh(index);
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {
@@ -104,6 +103,37 @@ impl Peer for Flat {
             Some(fold)
         })
     }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        use simd_json::prelude::*;
+        self.with_tape(index, |tape| {
+            let mut ids = Vec::new();
+            for tweet in &tape.as_value().get("statuses")?.as_array()? {
+                ids.push(tweet.get("user")?.get("id")?.as_u64()?);
+                if let Some(original) = tweet.get("retweeted_status") {
+                    ids.push(original.get("user")?.get("id")?.as_u64()?);
+                }
+            }
+            Some(fold_distinct(ids))
+        })
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        use simd_json::prelude::*;
+        self.with_tape(index, |tape| {
+            let root = tape.as_value();
+            Some(fold_two(root.get("Message")?.as_str()?, root.get("Elapsed")?.cast_f64()?))
+        })
+    }
+
+    fn minify(&mut self, index: usize) -> Answer<&[u8]> {
+        use simd_json::prelude::*;
+        let mut minified = std::mem::take(&mut self.minified);
+        minified.clear();
+        let written = self.with_tape(index, |tape| tape.as_value().write(&mut minified).ok());
+        self.minified = minified;
+        written.map(|()| &*self.minified)
+    }
 }
 
 /// The borrowed value, with its parse buffers reused.
@@ -122,8 +152,8 @@ impl Peer for Borrowed {
         self.text.load(documents, 0);
     }
 
-    fn refresh(&mut self) {
-        self.text.refresh();
+    fn refresh(&mut self, index: usize) {
+        self.text.refresh(index);
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {
@@ -155,8 +185,8 @@ impl Peer for Typed {
         self.text.load(documents, 0);
     }
 
-    fn refresh(&mut self) {
-        self.text.refresh();
+    fn refresh(&mut self, index: usize) {
+        self.text.refresh(index);
     }
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {
@@ -164,6 +194,20 @@ impl Peer for Typed {
         let timeline: Timeline<'_> =
             simd_json::serde::from_slice_with_buffers(copy, &mut self.buffers).map_err(Refusal::rejected)?;
         Ok(timeline.fold())
+    }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        let copy = &mut self.text.copies[index];
+        let authors: Authors =
+            simd_json::serde::from_slice_with_buffers(copy, &mut self.buffers).map_err(Refusal::rejected)?;
+        Ok(authors.fold())
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        let copy = &mut self.text.copies[index];
+        let event: Event<'_> =
+            simd_json::serde::from_slice_with_buffers(copy, &mut self.buffers).map_err(Refusal::rejected)?;
+        Ok(event.fold())
     }
 }
 

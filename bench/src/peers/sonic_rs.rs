@@ -4,13 +4,14 @@ use serde::de::IgnoredAny;
 use sonic_rs::{JsonContainerTrait, JsonNumberTrait, JsonValueTrait, LazyValue, PointerTree, Value, ValueRef, pointer};
 
 use crate::fold::Fold;
-use crate::peer::tweets::Timeline;
-use crate::peer::{Answer, Peer, Refusal};
+use crate::peer::typed::{Authors, Event, Timeline};
+use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
 
 /// `sonic_rs::Value`.
 #[derive(Default)]
 pub(super) struct Tree {
     documents: Vec<Vec<u8>>,
+    minified: Vec<u8>,
 }
 
 impl Tree {
@@ -57,12 +58,42 @@ impl Peer for Tree {
         }
         Ok(fold)
     }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        let root = self.read(index)?;
+        let mut ids = Vec::new();
+        for tweet in root["statuses"].as_array().ok_or(Refusal::Rejected)? {
+            ids.push(tweet["user"]["id"].as_u64().ok_or(Refusal::Rejected)?);
+            if let Some(original) = tweet.get("retweeted_status") {
+                ids.push(original["user"]["id"].as_u64().ok_or(Refusal::Rejected)?);
+            }
+        }
+        Ok(fold_distinct(ids))
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        let root = self.read(index)?;
+        let message = root["Message"].as_str().ok_or(Refusal::Rejected)?;
+        Ok(fold_two(message, root["Elapsed"].as_f64().ok_or(Refusal::Rejected)?))
+    }
+
+    fn minify(&mut self, index: usize) -> Answer<&[u8]> {
+        // Numbers keep their text, which is the fastest way through.
+        let mut reader = sonic_rs::Deserializer::from_slice(&self.documents[index]).use_rawnumber();
+        let root: Value = reader.deserialize().map_err(Refusal::rejected)?;
+        reader.end().map_err(Refusal::rejected)?;
+        self.minified.clear();
+        sonic_rs::to_writer(&mut self.minified, &root).map_err(Refusal::rejected)?;
+        Ok(&self.minified)
+    }
 }
 
 /// `sonic_rs::get_many` over each lazy tweet; `IgnoredAny` to validate.
 pub(super) struct Lazy {
     documents: Vec<Vec<u8>>,
     fields: PointerTree,
+    ids: PointerTree,
+    two: PointerTree,
 }
 
 impl Default for Lazy {
@@ -74,7 +105,12 @@ impl Default for Lazy {
         for name in ["screen_name", "id", "followers_count"] {
             fields.add_path(pointer!["user", name].iter());
         }
-        Self { documents: Vec::new(), fields }
+        let mut ids = PointerTree::new();
+        ids.add_path(pointer!["user", "id"].iter());
+        ids.add_path(pointer!["retweeted_status", "user", "id"].iter());
+        let mut two = PointerTree::new();
+        ["Message", "Elapsed"].iter().for_each(|name| two.add_path([*name]));
+        Self { documents: Vec::new(), fields, ids, two }
     }
 }
 
@@ -113,6 +149,24 @@ impl Peer for Lazy {
         }
         Ok(fold)
     }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        let tweets = sonic_rs::get_from_slice(&self.documents[index], ["statuses"]).map_err(Refusal::rejected)?;
+        let mut ids = Vec::new();
+        for tweet in tweets.into_array_iter().ok_or(Refusal::Rejected)? {
+            let tweet = tweet.map_err(Refusal::rejected)?;
+            let found = sonic_rs::get_many(tweet.as_raw_str(), &self.ids).map_err(Refusal::rejected)?;
+            ids.extend(found.iter().flatten().filter_map(JsonValueTrait::as_u64));
+        }
+        Ok(fold_distinct(ids))
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        let found = sonic_rs::get_many(self.documents[index].as_slice(), &self.two).map_err(Refusal::rejected)?;
+        let (message, elapsed) = (found[0].as_ref(), found[1].as_ref());
+        let message = message.and_then(JsonValueTrait::as_str).ok_or(Refusal::Rejected)?;
+        Ok(fold_two(message, elapsed.and_then(JsonValueTrait::as_f64).ok_or(Refusal::Rejected)?))
+    }
 }
 
 /// `sonic_rs::from_slice` into a struct of the wanted fields.
@@ -133,6 +187,16 @@ impl Peer for Typed {
     fn partial(&mut self, index: usize) -> Answer<Fold> {
         let timeline: Timeline<'_> = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
         Ok(timeline.fold())
+    }
+
+    fn users(&mut self, index: usize) -> Answer<Fold> {
+        let authors: Authors = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
+        Ok(authors.fold())
+    }
+
+    fn two(&mut self, index: usize) -> Answer<Fold> {
+        let event: Event<'_> = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
+        Ok(event.fold())
     }
 }
 
