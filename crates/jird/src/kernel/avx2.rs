@@ -174,7 +174,7 @@ impl Simd for Avx2 {
             let zeros = _mm256_cmpeq_epi8(bytes, zero);
             (_mm256_movemask_epi8(digits), _mm256_movemask_epi8(points), _mm256_movemask_epi8(zeros))
         };
-        is_plain_number(end - start, !digits.cast_unsigned(), points.cast_unsigned(), zeros.cast_unsigned())
+        is_plain_number(end.wrapping_sub(start), !digits.cast_unsigned(), points.cast_unsigned(), zeros.cast_unsigned())
     }
 
     #[inline(always)]

@@ -4,8 +4,8 @@
 //! byte compress that makes it worth while.
 
 use super::{
-    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, LENGTH_MAX, LOOSE, MaybeUninit, Mode, Simd, Structure,
-    TokenWords, Tokens, UPPER, is_plain_number, proof,
+    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, LENGTH_MAX, MaybeUninit, Mode, Simd, Structure, TokenWords,
+    Tokens, UPPER, is_plain_number, proof,
 };
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
@@ -151,12 +151,30 @@ impl Simd for Avx512 {
             let points = _mm256_cmpeq_epi8_mask(bytes, _mm256_set1_epi8(b'.'.cast_signed()));
             (other, points, _mm256_cmpeq_epi8_mask(bytes, zero))
         };
-        is_plain_number(end - start, other, points, zeros)
+        is_plain_number(end.wrapping_sub(start), other, points, zeros)
+    }
+
+    #[inline(always)]
+    fn offsets(self, mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
+        // SAFETY: `self` proves the features; each store writes 16 of the 64 words, at 0 and 16; a block has no more than 32
+        // places where white space begins.
+        unsafe {
+            let found = _mm512_maskz_compress_epi8(mask, identity());
+            let base = _mm512_set1_epi32(base.cast_signed());
+            let out = offsets.as_mut_ptr();
+            let low = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(found));
+            _mm512_storeu_si512(out.cast(), _mm512_add_epi32(base, low));
+            if mask.count_ones() > 16 {
+                let high = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<1>(found));
+                _mm512_storeu_si512(out.add(16).cast(), _mm512_add_epi32(base, high));
+            }
+        }
     }
 
     #[inline(always)]
     fn words(self, kinds: __m512i, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
-        // SAFETY: `self` proves the features. Each load reads eight of the 65 offsets; each store writes eight words at an
+        // SAFETY: `self` proves the features. Each load reads eight of the 65 offsets, or as many ends as there are bits, 64 in
+        // all at most; each store writes eight words at an
         // index of 56 at most, since a group of eight tokens moves it by eight at most.
         unsafe {
             let table: *const u8 = UPPER.as_ptr();
@@ -165,15 +183,18 @@ impl Simd for Avx512 {
             let flag = _mm512_set1_epi8(1 << 3);
             let upper = _mm512_permutex2var_epi8(low, kinds, high);
             let upper = _mm512_mask_add_epi8(upper, tokens.escaped, upper, flag);
-            let upper = _mm512_mask_add_epi8(upper, tokens.loose, upper, _mm512_set1_epi8((LOOSE >> 24) as i8));
             let mut uppers = [0_u8; BLOCK];
             _mm512_storeu_si512(uppers.as_mut_ptr().cast(), upper);
             let mut at = 0;
+            let mut ends = tokens.ends.as_ptr();
             for group in 0..BLOCK / 8 {
                 let bits = |mask: u64| (mask >> (8 * group)) as u8;
                 let pos = tokens.pos.as_ptr().add(8 * group);
                 let start = _mm256_loadu_si256(pos.cast());
                 let next = _mm256_loadu_si256(pos.add(1).cast());
+                let loose = bits(tokens.loose);
+                let next = _mm256_mask_expandloadu_epi32(next, loose, ends.cast());
+                ends = ends.add(loose.count_ones() as usize);
                 let len = _mm256_maskz_sub_epi32(bits(tokens.scalar), next, start);
                 let len = _mm256_mask_sub_epi32(len, bits(tokens.string), len, _mm256_set1_epi32(2));
                 let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));

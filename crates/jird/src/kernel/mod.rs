@@ -19,7 +19,7 @@ mod utf8;
 use crate::error::Error;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens};
 use crate::tape::structure::{Batch, Structure};
-use crate::tape::word::{LENGTH_MAX, LOOSE, UPPER};
+use crate::tape::word::{LENGTH_MAX, UPPER};
 use core::fmt;
 use core::mem::MaybeUninit;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -80,10 +80,18 @@ pub(crate) trait Simd: Copy {
     /// Each byte without its high bit.
     fn without_high_bits(self, block: Self::Block) -> Self::Block;
     /// Whether `text[start..end]`, which begins with a digit or a minus and is followed by neither digit nor point, is a number
-    /// of less than 32 bytes without exponent. False says nothing.
+    /// of less than 32 bytes without exponent. False says nothing; and what `end` is may be nonsense.
     #[inline(always)]
     fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> bool {
-        crate::number::check_at(text, start, end).is_ok()
+        start <= end && end <= text.len() && crate::number::check_at(text, start, end).is_ok()
+    }
+    /// Writes `base + i` for each set bit `i` of `mask`, in order. What lies past the last is left arbitrary.
+    #[inline(always)]
+    fn offsets(self, mut mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
+        for offset in offsets.iter_mut().take(mask.count_ones() as usize) {
+            *offset = base.wrapping_add(mask.trailing_zeros());
+            mask &= mask.wrapping_sub(1);
+        }
     }
     /// Writes a word of the tape for each token of `keep`, in order: see [`TokenWords`]. What lies past the last is left
     /// arbitrary.
@@ -133,8 +141,9 @@ pub(crate) struct TokenWords<'a> {
     pub(crate) escaped: u64,
     /// Strings, numbers and literals, which have a length.
     pub(crate) scalar: u64,
-    /// Scalars that white space follows.
+    /// Scalars that white space follows, and where they end, in order.
     pub(crate) loose: u64,
+    pub(crate) ends: &'a [u32; BLOCK],
     /// Closing brackets, whose word says where the text behind them begins.
     pub(crate) close: u64,
 }
@@ -144,12 +153,16 @@ pub(crate) struct TokenWords<'a> {
 fn words_one_by_one(tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
     let mut at = 0;
     let (mut keep, mut loose) = (tokens.keep, tokens.loose);
+    let mut ends = 0;
     for (index, &kind) in tokens.kinds.iter().enumerate() {
-        let (start, next) = (tokens.pos[index], tokens.pos[index + 1]);
+        let start = tokens.pos[index];
+        let (next, end) = (&tokens.pos[index + 1], &tokens.ends[ends % BLOCK]);
+        let next = *core::hint::select_unpredictable(loose & 1 != 0, end, next);
+        ends += (loose & 1) as usize;
+        loose >>= 1;
         let form = &FORMS[usize::from(kind)];
         let len = next.wrapping_sub(start).wrapping_sub(form.quotes).min(LENGTH_MAX as u32) & form.has_length;
-        let upper = form.upper | len | (loose & 1) as u32 * LOOSE;
-        loose >>= 1;
+        let upper = form.upper | len;
         out[at & (BLOCK - 1)].write(u64::from(upper) << 32 | u64::from(start.wrapping_add(form.skip)));
         at += (keep & 1) as usize;
         keep >>= 1;

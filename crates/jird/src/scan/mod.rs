@@ -20,7 +20,7 @@ mod tokens;
 pub(crate) use fault::{checked_str, first_fault};
 use numbers::{NumberCarry, wrong_bytes};
 use tokens::Free;
-pub(crate) use tokens::{BATCH, END, ESCAPED, SENTINELS, SPACED, Tokens};
+pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, SPACED, Tokens};
 
 use crate::kernel::{BLOCK, Simd};
 use crate::text;
@@ -58,6 +58,8 @@ pub(crate) struct Carry {
     scalar: u64,
     /// 1 if the last byte is white space. Documents only.
     space: u64,
+    /// 1 if it is neither white space nor an operator. Documents only.
+    plain_before: u64,
     /// What numbers leave.
     number: NumberCarry,
     /// 1 if the open string holds an escape already.
@@ -176,8 +178,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
             last[..rest.len()].copy_from_slice(rest);
             pass.group(&[last], to - rest.len(), blocks.is_empty(), &mut out);
         }
-        let len = out.len();
-        tokens.set_len(len);
+        let (len, ends_len) = (out.len(), out.ends_len());
+        tokens.set_len(len, ends_len);
         tokens.beyond_ascii |= pass.beyond_ascii;
         if CHECK && !LINES {
             tokens.numbers_judged(pass.judges_numbers, pass.found.number);
@@ -229,7 +231,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
     #[inline(always)]
     fn tokens(&mut self, blocks: &[[u8; BLOCK]], base: usize, out: &mut Free<'_>) -> (u64, S::Block) {
         let simd = self.simd;
-        let Carry { mut escape, mut in_string, mut scalar, mut space, .. } = self.carry;
+        let Carry { mut escape, mut in_string, mut scalar, mut space, mut plain_before, .. } = self.carry;
         // Whether an escape of a block before may concern this one: its string, or the digits of a `\u`.
         let mut pending = self.carry.flag | self.carry.hex_due;
         let mut controls = 0;
@@ -263,6 +265,11 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
             } else {
                 let spaced = (classes.space << 1 | space) & classes.operator;
                 space = classes.space >> 63;
+                let ends = classes.space & !inside & (plain << 1 | plain_before);
+                plain_before = plain >> 63;
+                if ends != 0 {
+                    out.emit_ends(simd, ends, base + index * BLOCK);
+                }
                 out.emit(simd, block, bytes, found, spaced, base + index * BLOCK);
                 self.runs[index % GROUP] = run & !inside;
             }
@@ -279,7 +286,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         }
         self.escapes_len = escapes_len;
         (self.carry.escape, self.carry.in_string) = (escape, in_string);
-        (self.carry.scalar, self.carry.space) = (scalar, space);
+        (self.carry.scalar, self.carry.space, self.carry.plain_before) = (scalar, space, plain_before);
         (controls, all)
     }
 

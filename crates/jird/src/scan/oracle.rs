@@ -9,12 +9,15 @@ use crate::text;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scanned {
     pub(super) tokens: Vec<(u8, u32)>,
+    /// Where scalars end that white space follows.
+    pub(super) ends: Vec<u32>,
     pub(super) found: Found,
     pub(super) carry: Carry,
 }
 
-/// Scans `chunk`, where the chunks before it left `carry` and `tokens`.
-pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, u32)>) -> Scanned {
+/// Scans `chunk`, where the chunks before it left `before`.
+pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
+    let Scanned { tokens, ends, carry, .. } = before;
     let Chunk { text, from, to } = chunk;
     let lines = matches!(mode, Mode::Lines | Mode::LinesTrusted);
     let check = matches!(mode, Mode::Document | Mode::Lines);
@@ -24,10 +27,12 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, 
         in_string: carry.in_string(),
         in_word: carry.scalar == 1,
         in_space: carry.space == 1,
+        before_plain: carry.plain_before == 1,
         holds_backslash: carry.flag == 1,
         digits_due: carry.hex_due.count_ones(),
         pair_end: carry.pair_end,
         tokens,
+        ends,
         found: Found::default(),
     };
     (from..to).for_each(|at| state.byte(text[at], at, lines, check));
@@ -48,6 +53,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, 
         in_string: if state.in_string { u64::MAX } else { 0 },
         scalar: u64::from(state.in_word),
         space: u64::from(state.in_space && !lines),
+        plain_before: u64::from(state.before_plain && !lines),
         // Judged on its own.
         number: super::NumberCarry::default(),
         flag: u64::from(state.holds_backslash),
@@ -55,7 +61,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, carry: Carry, tokens: Vec<(u8, 
         hex_first: u64::from(state.digits_due == 4),
         pair_end: state.pair_end,
     };
-    Scanned { tokens: state.tokens, found: state.found, carry }
+    Scanned { tokens: state.tokens, ends: state.ends, found: state.found, carry }
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "as plain as it can be written")]
@@ -69,6 +75,8 @@ struct State<'t> {
     in_word: bool,
     /// The byte before is white space.
     in_space: bool,
+    /// The byte before is neither white space nor an operator.
+    before_plain: bool,
     /// The open string holds a backslash.
     holds_backslash: bool,
     /// How many of the next bytes must be hexadecimal digits.
@@ -76,6 +84,7 @@ struct State<'t> {
     /// Where the last surrogate pair ends.
     pair_end: usize,
     tokens: Vec<(u8, u32)>,
+    ends: Vec<u32>,
     found: Found,
 }
 
@@ -102,6 +111,10 @@ impl State<'_> {
         if quote {
             self.in_string = !self.in_string;
         }
+        if self.before_plain && !self.in_string && matches!(byte, b' ' | b'\t' | b'\n' | b'\r') && !lines {
+            self.ends.push(u32::try_from(at).expect("tests are small"));
+        }
+        self.before_plain = word || byte == b'"';
         self.in_word = word;
         self.in_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     }

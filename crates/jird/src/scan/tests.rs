@@ -15,22 +15,27 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 0..=130;
 /// Scans `text` in chunks on every kernel and compares each chunk with the oracle.
 fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
     for mode in MODES {
-        let mut wanted =
-            oracle::Scanned { tokens: Vec::new(), found: super::Found::default(), carry: Carry::default() };
+        let mut wanted = oracle::Scanned {
+            tokens: Vec::new(),
+            ends: Vec::new(),
+            found: super::Found::default(),
+            carry: Carry::default(),
+        };
         let mut runs: Vec<_> = kernels.iter().map(|&kernel| (kernel, Tokens::default(), Carry::default())).collect();
         let mut from = 0;
         loop {
             let to = text.len().min(from + chunk_bytes);
             let chunk = Chunk { text, from, to };
-            wanted = oracle::scan(chunk, mode, wanted.carry, wanted.tokens);
+            wanted = oracle::scan(chunk, mode, wanted);
             for (kernel, tokens, carry) in &mut runs {
                 let found = kernel.scan(chunk, mode, carry, tokens);
                 let (kind, pos) = tokens.slices();
                 // Numbers are judged below.
                 let found = super::Found { number: false, ..found };
                 let judged = Carry { number: super::NumberCarry::default(), ..*carry };
-                let tokens = kind.iter().copied().zip(pos.iter().copied()).collect();
-                let scanned = oracle::Scanned { tokens, found, carry: judged };
+                let listed = kind.iter().copied().zip(pos.iter().copied()).collect();
+                let ends = tokens.ends_slice().to_vec();
+                let scanned = oracle::Scanned { tokens: listed, ends, found, carry: judged };
                 assert_eq!(scanned, wanted, "{kernel:?} {mode:?} {from}..{to} of {:?}", String::from_utf8_lossy(text));
             }
             // After a fault nobody goes on: it may be reported again, or not.

@@ -29,6 +29,9 @@ pub(crate) struct Tokens {
     pos: Vec<u32>,
     kind: Vec<u8>,
     len: usize,
+    /// Where those scalars end, in order, that white space follows. Documents only.
+    ends: Vec<u32>,
+    ends_len: usize,
     /// Numbers among the tokens before this one were not judged by pass one. Documents only.
     numbers_unjudged: usize,
     /// The text of the tokens, or of some before them, is not all ASCII.
@@ -43,6 +46,7 @@ impl Tokens {
     /// Forgets all tokens.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
+        self.ends_len = 0;
         self.numbers_unjudged = 0;
         self.beyond_ascii = false;
     }
@@ -63,10 +67,11 @@ impl Tokens {
         (kind, pos)
     }
 
-    /// Whether the token at `at` is an operator with no white space before it. Documents only.
+    /// Whether the token at `at` is an operator, and then whether white space stands before it. Documents only.
     #[inline(always)]
-    pub(crate) fn is_tight_operator(&self, at: usize) -> bool {
-        matches!(self.kind[at], b',' | b':' | b'{' | b'}' | b'[' | b']')
+    pub(crate) fn operator(&self, at: usize) -> Option<bool> {
+        let kind = self.kind[at];
+        matches!(kind & !SPACED, b',' | b':' | b'{' | b'}' | b'[' | b']').then_some(kind & SPACED != 0)
     }
 
     /// Makes room for the tokens of `bytes` more bytes.
@@ -85,22 +90,40 @@ impl Tokens {
         if self.len == 0 {
             self.pos = vec![0; wanted];
             self.kind = vec![0; wanted];
+            self.ends = vec![0; wanted];
         } else {
             self.pos.resize(wanted, 0);
             self.kind.resize(wanted, 0);
+            self.ends.resize(wanted, 0);
         }
     }
 
     /// The buffers, to be written behind the tokens that are there.
     #[inline(always)]
     pub(super) fn free(&mut self) -> Free<'_> {
-        Free { pos: &mut self.pos, kind: &mut self.kind, len: self.len }
+        Free { pos: &mut self.pos, kind: &mut self.kind, len: self.len, ends: &mut self.ends, ends_len: self.ends_len }
     }
 
     /// Takes over what was written to the buffers that [`Tokens::free`] lent.
-    pub(super) fn set_len(&mut self, len: usize) {
-        assert!(len + SENTINELS <= self.pos.len(), "room was reserved for the sentinels");
+    pub(super) fn set_len(&mut self, len: usize, ends_len: usize) {
+        assert!(
+            len + SENTINELS <= self.pos.len() && ends_len <= self.ends.len(),
+            "room was reserved for the sentinels"
+        );
         self.len = len;
+        self.ends_len = ends_len;
+    }
+
+    #[cfg(test)]
+    pub(super) fn ends_slice(&self) -> &[u32] {
+        &self.ends[..self.ends_len]
+    }
+
+    /// The ends of 64 scalars that white space follows, from `at` on. What lies past the last is arbitrary.
+    #[inline(always)]
+    pub(crate) fn ends(&self, at: usize) -> &[u32; BATCH] {
+        let Some(ends) = self.ends[at..].first_chunk() else { panic!("room for a block stands behind the last end") };
+        ends
     }
 
     /// Whether the token at `at`, by its kind a square bracket with white space before it, is one: a byte beyond ASCII may
@@ -136,14 +159,17 @@ impl Tokens {
         at < self.numbers_unjudged
     }
 
-    /// Drops the first `count` tokens.
-    pub(crate) fn consume(&mut self, count: usize) {
+    /// Drops what stands before the cursor.
+    pub(crate) fn consume(&mut self, at: Cursor) {
         if self.numbers_unjudged != usize::MAX {
-            self.numbers_unjudged = self.numbers_unjudged.saturating_sub(count);
+            self.numbers_unjudged = self.numbers_unjudged.saturating_sub(at.token);
         }
-        self.pos.copy_within(count..self.len, 0);
-        self.kind.copy_within(count..self.len, 0);
-        self.len -= count;
+        self.pos.copy_within(at.token..self.len, 0);
+        self.kind.copy_within(at.token..self.len, 0);
+        self.len -= at.token;
+        let end = at.end.min(self.ends_len);
+        self.ends.copy_within(end..self.ends_len, 0);
+        self.ends_len -= end;
     }
 
     /// Drops the tokens at `end` and after, and stands sentinels in their place.
@@ -160,17 +186,45 @@ impl Tokens {
     }
 }
 
-/// The token buffers while a chunk is scanned: slices and a length in locals.
+/// A place among the tokens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    /// The index of a token.
+    pub(crate) token: usize,
+    /// How many of the scalars before it are followed by white space. Only who asks for [`Tokens::ends`] counts them.
+    pub(crate) end: usize,
+}
+
+/// The token buffers while a chunk is scanned: slices and lengths in locals.
 pub(super) struct Free<'t> {
     pos: &'t mut [u32],
     kind: &'t mut [u8],
     len: usize,
+    ends: &'t mut [u32],
+    ends_len: usize,
 }
 
 impl Free<'_> {
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.len
+    }
+
+    #[inline(always)]
+    pub(super) fn ends_len(&self) -> usize {
+        self.ends_len
+    }
+
+    /// Appends the ends of scalars that a block has.
+    #[inline(always)]
+    pub(super) fn emit_ends<S: Simd>(&mut self, simd: S, found: u64, base: usize) {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(self.ends_len + BLOCK <= self.ends.len());
+        }
+        // SAFETY: as for `emit`; every other byte at most is the first white space behind a scalar.
+        let ends = unsafe { &mut *self.ends.as_mut_ptr().add(self.ends_len).cast() };
+        simd.offsets(found, base as u32, ends);
+        self.ends_len += found.count_ones() as usize;
     }
 
     /// Appends the tokens of a block. Those of `spaced` are [`SPACED`].

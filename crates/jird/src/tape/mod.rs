@@ -5,12 +5,11 @@
 //! it stands.
 //!
 //! ```text
-//!         63 62  60 59 58 57           32 31          0
-//! scalar |u | kind |f |l |    length     |   offset   |   u: the text was not checked
+//!         63 62  60 59 58              32 31          0
+//! scalar |u | kind |f |      length      |   offset   |   u: the text was not checked
 //!         63 62  60 59                 32 31          0   f: a string holds an escape. Offset and length of a string are
 //! first  |u | kind |   length in words   |   offset   |      those of its content, without quotes.
-//! last   |u | End  | number of children  | end of text|   l: the length reaches to the next token, and white space comes
-//!                                                            before that
+//! last   |u | End  | number of children  | end of text|
 //! ```
 //!
 //! An object's members are a key (a string) and a value in turn. The node after a scalar is the next one; the node after a

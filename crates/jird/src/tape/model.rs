@@ -357,7 +357,7 @@ mod tests {
                         String::from_utf8_lossy(&text)
                     );
                     if let Ok(words) = &wanted {
-                        assert_eq!(&parser.settled_words(&text), words, "{:?}", String::from_utf8_lossy(&text));
+                        assert_eq!(parser.words(), &words[..], "{:?}", String::from_utf8_lossy(&text));
                     }
                 }
             }

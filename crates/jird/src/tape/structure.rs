@@ -15,7 +15,7 @@ use super::word::{Node, Word};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{Kernel, Simd, TokenWords};
 use crate::policy::{Numbers, Policy};
-use crate::scan::{BATCH, SENTINELS, Tokens};
+use crate::scan::{BATCH, Cursor, SENTINELS, Tokens};
 use crate::walk::{Literal, PassTwo, Walk, WalkPass, literal, number, trim_end, unexpected};
 
 /// What one batch leaves for the next.
@@ -63,7 +63,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) tokens: &'a Tokens,
     /// The first token that was not consumed.
-    pub(crate) at: &'a mut usize,
+    pub(crate) at: &'a mut Cursor,
     /// Past the last token. Behind it stands another, or a sentinel.
     pub(crate) to: usize,
     /// The token at `to` is a sentinel.
@@ -107,7 +107,7 @@ impl PassTwo for StructurePass<'_> {
     const WANTS_FOREIGN_MARKED: bool = false;
 
     #[inline]
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Error> {
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {
         let (kind, pos) = tokens.slices();
         let to = if last { kind.len() - SENTINELS } else { kind.len().saturating_sub(1) };
         if !self.state.begun {
@@ -132,7 +132,7 @@ impl PassTwo for StructurePass<'_> {
 fn lone_scalar(
     text: &[u8],
     tokens: &Tokens,
-    at: &mut usize,
+    at: &mut Cursor,
     last: bool,
     state: &Structure,
     words: Option<&mut Vec<u64>>,
@@ -175,22 +175,22 @@ fn batches<S: Simd, const TAPE: bool>(
     let Batch { text, tokens, at, to, last } = batch;
     if TAPE {
         // A token makes a word at most, and each batch writes 64 whatever it found.
-        words.reserve(to - *at + BATCH);
+        words.reserve(to - at.token + BATCH);
     }
     let mut tape = Tape { start: words.as_mut_ptr(), len: words.len(), capacity: words.capacity() };
     let mut judged = Ok(());
-    while *at < to && judged.is_ok() {
-        let count = to - *at;
+    while at.token < to && judged.is_ok() {
+        let count = to - at.token;
         if count < BATCH && !last {
             break;
         }
         let count = count.min(BATCH);
         if state.done {
-            judged = Err(Error::at_byte(ErrorKind::Trailing, tokens.batch(*at).1[0] as usize));
+            judged = Err(Error::at_byte(ErrorKind::Trailing, tokens.batch(at.token).1[0] as usize));
             break;
         }
-        judged = one_batch::<S, TAPE>(simd, text, tokens, *at, count, state, &mut tape);
-        *at += count;
+        judged = one_batch::<S, TAPE>(simd, text, tokens, at.token, count, &mut at.end, state, &mut tape);
+        at.token += count;
     }
     if TAPE {
         // SAFETY: `len` words were written, and the vector has room for them.
@@ -288,6 +288,7 @@ fn one_batch<S: Simd, const TAPE: bool>(
     tokens: &Tokens,
     at: usize,
     count: usize,
+    ends_at: &mut usize,
     state: &mut Structure,
     tape: &mut Tape,
 ) -> Result<(), Error> {
@@ -307,16 +308,23 @@ fn one_batch<S: Simd, const TAPE: bool>(
             suspects &= suspects - 1;
         }
     }
-    // These do not reach to the next token: it is no operator, or one with white space before it.
-    let tight = (is.open() | is.close() | is.comma | is.colon) & !marked;
-    let tight = tight >> 1 | u64::from(tokens.is_tight_operator(at + BATCH)) << (BATCH - 1);
-    let loose = is.scalar() & !tight;
-    let wrong_scalar = check_scalars(simd, text, kinds, pos, &is, loose, tokens.owe_numbers(at), state.numbers);
+    // Scalars that reach to the next token; those that white space separates from it, of which pass one says where they end;
+    // and those that no operator follows, so that something is wrong.
+    let operators = is.open() | is.close() | is.comma | is.colon;
+    let behind = tokens.operator(at + BATCH);
+    let tight = (operators & !marked) >> 1 | u64::from(behind == Some(false)) << (BATCH - 1);
+    let loose = is.scalar() & ((operators & marked) >> 1 | u64::from(behind == Some(true)) << (BATCH - 1));
+    let odd = is.scalar() & !(tight | loose);
+    let ends = tokens.ends(*ends_at);
+    *ends_at += loose.count_ones() as usize;
+    // The text is read before the tape is written: a load waits for older stores to addresses that look like its own.
+    let wrong_scalar =
+        check_scalars(simd, text, kinds, pos, ends, &is, loose, odd, tokens.owe_numbers(at), state.numbers);
     let keep = valid & !(is.comma | is.colon);
     if TAPE {
         let escaped = marked & is.string;
         let scalar = is.scalar();
-        let words = TokenWords { kinds, pos, keep, string: is.string, escaped, scalar, loose, close: is.close() };
+        let words = TokenWords { kinds, pos, ends, keep, string: is.string, escaped, scalar, loose, close: is.close() };
         simd.words(block, &words, tape.room());
     }
     let inside = brackets::<TAPE>(&is, keep, state, tape);
@@ -338,11 +346,17 @@ fn check_scalars<S: Simd>(
     text: &[u8],
     kinds: &[u8; BATCH],
     pos: &[u32; BATCH + 1],
+    ends: &[u32; BATCH],
     is: &Kinds,
     loose: u64,
+    odd: u64,
     owe_numbers: bool,
     numbers: Numbers,
 ) -> Option<(usize, Error)> {
+    let end = |bit: u64, index: usize| {
+        let loose_before = (loose & (bit - 1)).count_ones() as usize;
+        *core::hint::select_unpredictable(loose & bit != 0, &ends[loose_before % BATCH], &pos[index + 1]) as usize
+    };
     let mut fault = None;
     if owe_numbers || numbers != Numbers::Any {
         let mut left = is.number;
@@ -351,7 +365,8 @@ fn check_scalars<S: Simd>(
             left ^= bit;
             let index = bit.trailing_zeros() as usize;
             let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
-            if loose & bit == 0 && numbers == Numbers::Any && simd.is_plain_number(text, start, next) {
+            let simple = odd & bit == 0 && numbers == Numbers::Any;
+            if simple && simd.is_plain_number(text, start, end(bit, index)) {
                 continue;
             }
             if let Err(error) = number(text, start, trim_end(text, start, next), numbers) {
@@ -362,16 +377,17 @@ fn check_scalars<S: Simd>(
     }
     let mut left = is.literal;
     while left != 0 {
-        let index = left.trailing_zeros() as usize;
-        left &= left - 1;
-        let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
-        if !is_literal(text, start, next, kinds[index]) {
+        let bit = left & left.wrapping_neg();
+        left ^= bit;
+        let index = bit.trailing_zeros() as usize;
+        let start = pos[index] as usize;
+        if odd & bit != 0 || !is_literal(text, start, end(bit, index), kinds[index]) {
             let name = match kinds[index] {
                 b't' => Literal::True,
                 b'f' => Literal::False,
                 _ => Literal::Null,
             };
-            if let Err(error) = literal(text, start, next, name) {
+            if let Err(error) = literal(text, start, pos[index + 1] as usize, name) {
                 if fault.is_none_or(|(first, _)| index < first) {
                     fault = Some((index, error));
                 }
@@ -382,10 +398,9 @@ fn check_scalars<S: Simd>(
     fault
 }
 
-/// Whether the literal that begins with `first` stands right before the token at `next`, or before white space. False says
-/// nothing: there may be too little text left to tell.
+/// Whether `text[start..end]` is the literal that begins with `first`; false also where too little text is left to tell.
 #[inline(always)]
-fn is_literal(text: &[u8], start: usize, next: usize, first: u8) -> bool {
+fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
     const NULL: u64 = u32::from_le_bytes(*b"null") as u64;
     const TRUE: u64 = u32::from_le_bytes(*b"true") as u64;
     const FALSE: u64 = u64::from_le_bytes(*b"false\0\0\0");
@@ -396,9 +411,7 @@ fn is_literal(text: &[u8], start: usize, next: usize, first: u8) -> bool {
         b't' => TRUE,
         _ => NULL,
     };
-    let behind = bytes[len];
-    let ends = next - start == len || matches!(behind, b' ' | b'\t' | b'\n' | b'\r');
-    ends && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
+    end.wrapping_sub(start) == len && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
 }
 
 /// What the brackets of a batch say.

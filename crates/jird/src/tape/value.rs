@@ -4,7 +4,6 @@ use super::trust;
 use super::word::{Node, Word};
 use crate::number::{self, Number};
 use crate::text;
-use crate::walk::trim_end;
 use core::fmt;
 use std::borrow::Cow;
 
@@ -338,21 +337,11 @@ impl<'a> Value<'a> {
     #[inline(always)]
     fn content(self) -> &'a [u8] {
         let word = self.word();
+        let start = word.offset();
+        let Some(len) = word.len() else { return self.long_content() };
         debug_assert!(matches!(word.node(), Node::Number | Node::String));
-        match word.len() {
-            // SAFETY: the builder was told of `start..start + len` as a range of the text.
-            Some(len) if !word.is_loose() => unsafe { trust::range(self.text, word.offset(), word.offset() + len) },
-            Some(len) => self.loose_content(word.offset(), len),
-            None => self.long_content(),
-        }
-    }
-
-    /// The content of a scalar that has white space behind it.
-    #[inline(never)]
-    fn loose_content(self, start: usize, len: usize) -> &'a [u8] {
-        let quote = usize::from(self.word().node() == Node::String);
-        let end = trim_end(self.text, start, (start + len + quote).min(self.text.len()));
-        self.text.get(start..end.saturating_sub(quote)).unwrap_or_default()
+        // SAFETY: the builder was told of `start..start + len` as a range of the text.
+        unsafe { trust::range(self.text, start, start + len) }
     }
 
     /// The content of a scalar whose length is not on the tape.

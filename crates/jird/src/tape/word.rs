@@ -25,11 +25,9 @@ pub(crate) struct Word(u64);
 
 const KIND_SHIFT: u32 = 60;
 const FLAG: u64 = 1 << 59;
-/// In the upper half of a word.
-pub(crate) const LOOSE: u32 = 1 << 26;
 const LENGTH_SHIFT: u32 = 32;
 /// Lengths from here on are not stored.
-pub(crate) const LENGTH_MAX: usize = (1 << 26) - 1;
+pub(crate) const LENGTH_MAX: usize = (1 << 27) - 1;
 /// Counts of children and of words from here on are not stored.
 pub(crate) const COUNT_MAX: usize = (1 << 28) - 1;
 
@@ -65,20 +63,14 @@ impl Word {
     }
 
     /// [`Word::class`] of a number in a checked text.
-    pub(crate) const CHECKED_NUMBER: u64 = (Node::Number as u64) << 2;
+    pub(crate) const CHECKED_NUMBER: u64 = (Node::Number as u64) << 1;
     /// [`Word::class`] of a string without escapes in a checked text.
-    pub(crate) const CHECKED_STRING: u64 = (Node::String as u64) << 2;
+    pub(crate) const CHECKED_STRING: u64 = (Node::String as u64) << 1;
 
-    /// A scalar's kind, whether it was checked, its flag, and whether it is loose, in one.
+    /// A scalar's kind, whether it was checked, and its flag, in one.
     #[inline(always)]
     pub(crate) fn class(self) -> u64 {
-        self.0 >> 58
-    }
-
-    /// Whether white space counts into the length of a scalar: what stands between it and the next token.
-    #[inline(always)]
-    pub(crate) fn is_loose(self) -> bool {
-        self.0 >> 32 & u64::from(LOOSE) != 0
+        self.0 >> 59
     }
 
     #[inline(always)]
@@ -90,19 +82,6 @@ impl Word {
     #[inline(always)]
     pub(crate) fn is_open(self) -> bool {
         matches!(self.0 >> KIND_SHIFT & 7, 5 | 6)
-    }
-
-    /// The word as it would be if no white space counted into its length: by which two tapes can be compared.
-    #[cfg(any(test, jird_checked))]
-    pub(crate) fn settled(self, text: &[u8]) -> u64 {
-        let (start, quotes) = match self.node() {
-            Node::String => (self.offset(), 1),
-            Node::Number | Node::Null | Node::False | Node::True => (self.offset(), 0),
-            _ => return self.0,
-        };
-        let Some(len) = self.len().filter(|_| self.is_loose()) else { return self.0 };
-        let end = crate::walk::trim_end(text, start, start + len + quotes) - quotes;
-        Self::scalar(self.node(), self.flag(), start, end - start)
     }
 
     #[inline(always)]
@@ -150,7 +129,7 @@ impl Word {
     }
 }
 
-/// What a token makes of the highest byte of its word, by its kind: the node, and for strings with an escape the flag.
+/// What a token makes of the upper half of its word, by its kind: the node, and for strings with an escape the flag.
 pub(crate) static UPPER: [u8; 256] = {
     let mut upper = [0; 256];
     let mut kind = 0;

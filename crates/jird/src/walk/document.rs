@@ -3,7 +3,7 @@
 use super::{Build, Walk, Walked};
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{BLOCK, Kernel};
-use crate::scan::{Carry, Chunk, Mode, SENTINELS, Tokens, first_fault};
+use crate::scan::{Carry, Chunk, Cursor, Mode, SENTINELS, Tokens, first_fault};
 use core::cell::RefCell;
 
 /// The longest text of a document, in bytes: offsets are 32 bits wide, and leave room for one block past the end.
@@ -28,7 +28,7 @@ pub(crate) trait PassTwo {
 
     /// Consumes tokens from `*at` on, and leaves `*at` at the first that needs those behind it to be judged. The last are
     /// sentinels if `last` says so: then nothing may be left.
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Error>;
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error>;
 }
 
 impl Chunks {
@@ -59,7 +59,7 @@ impl Chunks {
             if fault.is_some() || to == text.len() {
                 return self.finish(text, fault, pass);
             }
-            let mut at = 0;
+            let mut at = Cursor::default();
             self.mark_foreign(text, pass);
             pass.consume(text, &self.tokens, &mut at, false).map_err(|error| utf8_first(text, error))?;
             self.tokens.consume(at);
@@ -72,7 +72,7 @@ impl Chunks {
         let end = fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
         self.tokens.end_at(end);
         self.mark_foreign(text, pass);
-        match (pass.consume(text, &self.tokens, &mut 0, true), fault) {
+        match (pass.consume(text, &self.tokens, &mut Cursor::default(), true), fault) {
             (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
             (_, Some(fault)) => Err(fault),
             (consumed, None) => consumed,
@@ -103,15 +103,15 @@ pub(crate) struct WalkPass<'a, B: Build> {
 impl<B: Build> PassTwo for WalkPass<'_, B> {
     const WANTS_FOREIGN_MARKED: bool = true;
 
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Error> {
-        let walked = self.walk.run(text, tokens, at, self.build)?;
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {
+        let walked = self.walk.run(text, tokens, &mut at.token, self.build)?;
         if !last {
             return Ok(());
         }
         let (kind, pos) = tokens.slices();
         match walked {
-            Walked::Value if pos.len() - *at <= SENTINELS => Ok(()),
-            Walked::Value => Err(Error::at_byte(ErrorKind::Trailing, pos[*at] as usize)),
+            Walked::Value if pos.len() - at.token <= SENTINELS => Ok(()),
+            Walked::Value => Err(Error::at_byte(ErrorKind::Trailing, pos[at.token] as usize)),
             Walked::More => unreachable!("{SENTINELS} sentinels stand after {} tokens", kind.len()),
         }
     }
