@@ -183,6 +183,7 @@ impl Simd for Avx512 {
             let flag = _mm512_set1_epi8(1 << 3);
             let upper = _mm512_permutex2var_epi8(low, kinds, high);
             let upper = _mm512_mask_add_epi8(upper, tokens.escaped, upper, flag);
+            let upper = _mm512_or_si512(upper, _mm512_set1_epi8((tokens.flag >> 24) as i8));
             let mut uppers = [0_u8; BLOCK];
             _mm512_storeu_si512(uppers.as_mut_ptr().cast(), upper);
             let mut at = 0;

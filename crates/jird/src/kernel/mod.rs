@@ -146,6 +146,8 @@ pub(crate) struct TokenWords<'a> {
     pub(crate) ends: &'a [u32; BLOCK],
     /// Closing brackets, whose word says where the text behind them begins.
     pub(crate) close: u64,
+    /// What the upper half of every word holds besides.
+    pub(crate) flag: u32,
 }
 
 /// [`Simd::words`] without a compress: a word for every token, and a step on for those that are kept.
@@ -162,7 +164,7 @@ fn words_one_by_one(tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]
         loose >>= 1;
         let form = &FORMS[usize::from(kind)];
         let len = next.wrapping_sub(start).wrapping_sub(form.quotes).min(LENGTH_MAX as u32) & form.has_length;
-        let upper = form.upper | len;
+        let upper = tokens.flag | form.upper | len;
         out[at & (BLOCK - 1)].write(u64::from(upper) << 32 | u64::from(start.wrapping_add(form.skip)));
         at += (keep & 1) as usize;
         keep >>= 1;

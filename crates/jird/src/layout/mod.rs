@@ -9,6 +9,7 @@ mod rewrite;
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::policy::Policy;
+use crate::scan::Mode;
 use crate::walk::{Chunks, Walk, WalkPass};
 use rewrite::Rewrite;
 
@@ -58,6 +59,6 @@ pub fn format(text: &[u8], layout: Layout) -> Result<Vec<u8>, Error> {
     };
     let mut rewrite = Rewrite::new(text, indent);
     let walk = &mut Walk::new(&Policy::default());
-    Chunks::new(Kernel::best()).read(text, &mut WalkPass { walk, build: &mut rewrite })?;
+    Chunks::new(Kernel::best()).read(text, Mode::Document, &mut WalkPass { walk, build: &mut rewrite })?;
     Ok(rewrite.into_text())
 }

@@ -126,18 +126,18 @@ impl Tokens {
         ends
     }
 
-    /// Whether the token at `at`, by its kind a square bracket with white space before it, is one: a byte beyond ASCII may
-    /// have the same kind. (The kinds of the other marked operators are no bytes that UTF-8 begins with.)
+    /// Whether the token at `at` begins with an ASCII byte. If it does not, its kind may pass for that of a marked operator or
+    /// string: in UTF-8 for that of a square bracket, since the others are no bytes that UTF-8 begins a character with.
     #[inline(always)]
-    pub(crate) fn is_bracket(&self, text: &[u8], at: usize) -> bool {
+    pub(crate) fn is_ascii(&self, text: &[u8], at: usize) -> bool {
         text[self.pos[at] as usize].is_ascii()
     }
 
-    /// Gives tokens that only look like square brackets a kind that says so. For whoever does not ask [`Self::is_bracket`].
+    /// Gives tokens that only look like square brackets a kind that says so. For whoever does not ask [`Self::is_ascii`].
     pub(crate) fn mark_foreign(&mut self, text: &[u8]) {
         const ALIKE: [u8; 2] = [b'[' | SPACED, b']' | SPACED];
         for at in 0..self.len {
-            if ALIKE.contains(&self.kind[at]) && !self.is_bracket(text, at) {
+            if ALIKE.contains(&self.kind[at]) && !self.is_ascii(text, at) {
                 self.kind[at] = FOREIGN;
             }
         }

@@ -42,6 +42,8 @@ pub(crate) struct Structure {
     done: bool,
     depth_max: usize,
     numbers: Numbers,
+    /// Scalars are not looked at, and words say so.
+    trusted: bool,
 }
 
 /// An open container: the index of its first word; the commas of the container around it; whether it is an object.
@@ -85,7 +87,19 @@ impl Structure {
             done: false,
             depth_max: policy.depth_max,
             numbers: policy.numbers,
+            trusted: false,
         }
+    }
+
+    /// Whether scalars are taken for right without a look at them.
+    pub(crate) fn trust(&mut self, trusted: bool) {
+        self.trusted = trusted;
+    }
+
+    /// What the upper half of every word holds.
+    #[inline(always)]
+    fn flag(&self) -> u32 {
+        if self.trusted { (Word::UNCHECKED >> 32) as u32 } else { 0 }
     }
 
     /// Forgets what is open, to begin with another document.
@@ -115,6 +129,11 @@ impl PassTwo for StructurePass<'_> {
             match pos.first().map(|&first| text.get(first as usize)) {
                 // Nothing but white space so far.
                 None => return Ok(()),
+                // No tape: then the careful walk makes one.
+                Some(first) if !matches!(first, Some(b'{' | b'[')) && self.state.trusted => {
+                    at.token = if last { to } else { 0 };
+                    return Ok(());
+                }
                 Some(first) if !matches!(first, Some(b'{' | b'[')) => {
                     return lone_scalar(text, tokens, at, last, self.state, self.words.as_deref_mut());
                 }
@@ -259,6 +278,18 @@ impl Kinds {
         self.close_object | self.close_array
     }
 
+    /// These are none of them.
+    #[cold]
+    fn remove(&mut self, tokens: u64) {
+        self.string &= !tokens;
+        self.comma &= !tokens;
+        self.colon &= !tokens;
+        self.open_object &= !tokens;
+        self.open_array &= !tokens;
+        self.close_object &= !tokens;
+        self.close_array &= !tokens;
+    }
+
     #[inline(always)]
     fn of<S: Simd>(simd: S, kinds: S::Block, valid: u64) -> Self {
         // Operators and strings may be marked by their high bit; of what else has it, nothing begins a token.
@@ -298,12 +329,11 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let marked = simd.beyond_ascii(block) & valid;
     let mut is = Kinds::of(simd, block, valid);
     if tokens.beyond_ascii {
-        let mut suspects = marked & (is.open_array | is.close_array);
+        // Text that is known to be UTF-8 has nothing else that looks like a marked token.
+        let mut suspects = if state.trusted { marked } else { marked & (is.open_array | is.close_array) };
         while suspects != 0 {
-            if !tokens.is_bracket(text, at + suspects.trailing_zeros() as usize) {
-                let bit = suspects & suspects.wrapping_neg();
-                is.open_array &= !bit;
-                is.close_array &= !bit;
+            if !tokens.is_ascii(text, at + suspects.trailing_zeros() as usize) {
+                is.remove(suspects & suspects.wrapping_neg());
             }
             suspects &= suspects - 1;
         }
@@ -318,13 +348,28 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let ends = tokens.ends(*ends_at);
     *ends_at += loose.count_ones() as usize;
     // The text is read before the tape is written: a load waits for older stores to addresses that look like its own.
-    let wrong_scalar =
-        check_scalars(simd, text, kinds, pos, ends, &is, loose, odd, tokens.owe_numbers(at), state.numbers);
+    let owe_numbers = tokens.owe_numbers(at);
+    let wrong_scalar = if state.trusted {
+        None
+    } else {
+        check_scalars(simd, text, kinds, pos, ends, &is, loose, odd, owe_numbers, state.numbers)
+    };
     let keep = valid & !(is.comma | is.colon);
     if TAPE {
         let escaped = marked & is.string;
         let scalar = is.scalar();
-        let words = TokenWords { kinds, pos, ends, keep, string: is.string, escaped, scalar, loose, close: is.close() };
+        let words = TokenWords {
+            kinds,
+            pos,
+            ends,
+            keep,
+            string: is.string,
+            escaped,
+            scalar,
+            loose,
+            close: is.close(),
+            flag: state.flag(),
+        };
         simd.words(block, &words, tape.room());
     }
     let inside = brackets::<TAPE>(&is, keep, state, tape);
@@ -435,6 +480,7 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
     if state.open.len() < depth + BATCH + 2 {
         state.open.resize(2 * depth + BATCH + 2, 0);
     }
+    let flag = state.flag();
     let slots = &mut state.open[..];
     let mut inside = Inside { changes: 0, opened, stop: NEVER };
     let mut context = state.in_object & 1;
@@ -455,8 +501,8 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
                 let first = slot as u32 as usize;
                 let children = commas + u32::from(opened & bit == 0);
                 let node = if slot >> Slot::OBJECT != 0 { Node::Object } else { Node::Array };
-                tape.set_upper(first, Word::upper(node, word + 1 - first));
-                tape.set_upper(word, Word::upper(Node::End, children as usize));
+                tape.set_upper(first, flag | Word::upper(node, word + 1 - first));
+                tape.set_upper(word, flag | Word::upper(Node::End, children as usize));
             }
             commas = (slot >> Slot::COMMAS) as u32 & (u32::MAX >> 1);
         } else {

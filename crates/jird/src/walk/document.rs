@@ -42,8 +42,9 @@ impl Chunks {
         self
     }
 
-    /// Reads `text` as one document and checks all of it.
-    pub(crate) fn read(&mut self, text: &[u8], pass: &mut impl PassTwo) -> Result<(), Error> {
+    /// Reads `text` as one document. In [`Mode::Document`] it checks all of it; in [`Mode::DocumentTrusted`] only what the
+    /// second pass checks, and that strings are closed.
+    pub(crate) fn read(&mut self, text: &[u8], mode: Mode, pass: &mut impl PassTwo) -> Result<(), Error> {
         if text.len() > SIZE_MAX {
             return Err(Error::at_byte(ErrorKind::Size, SIZE_MAX));
         }
@@ -53,7 +54,7 @@ impl Chunks {
         loop {
             let to = text.len().min(from + self.chunk_bytes);
             let chunk = Chunk { text, from, to };
-            let found = self.kernel.scan(chunk, Mode::Document, &mut carry, &mut self.tokens);
+            let found = self.kernel.scan(chunk, mode, &mut carry, &mut self.tokens);
             let fault = first_fault(chunk, &found)
                 .or_else(|| (to == text.len() && carry.in_string()).then(|| Error::at_byte(ErrorKind::String, to)));
             if fault.is_some() || to == text.len() {
