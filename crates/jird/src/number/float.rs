@@ -15,7 +15,7 @@
 use std::io::Write;
 
 use super::parts::{Parts, Significant};
-use super::plain::{Plain, plain, plain_if_short};
+use super::plain::{Plain, TENS, plain};
 use super::powers;
 use super::token::Token;
 
@@ -46,40 +46,79 @@ pub(crate) fn to_f32_at(text: &[u8], start: usize, end: usize) -> Option<f32> {
 
 #[inline(always)]
 fn to_float<F: Float>(token: Token<'_>) -> Option<F> {
-    // Short ones are decided in the caller's loop.
-    if let Some(value) = plain_if_short(token).and_then(exact) {
-        return Some(value);
+    match plain(token) {
+        Some(number) => Some(of_plain(number)),
+        None => long(token.bytes()),
     }
-    to_float_any(token.bytes())
 }
 
-#[inline(never)]
-fn to_float_any<F: Float>(token: &[u8]) -> Option<F> {
-    let Some(number) = plain(Token::alone(token)) else { return long(token) };
-    if let Some(value) = exact(number) {
-        return Some(value);
-    }
-    if number.digits == 0 {
-        return Some(F::from_integer(0).negated_if(number.negative));
-    }
-    // At most 18 places: the power is in the table and decides every case, and the value is normal and finite.
-    let power = -i64::from(number.places);
-    Some(F::from_size(Scaled::of::<F>(number.digits, power).rounded::<F>(power)).negated_if(number.negative))
-}
-
-/// The value, if one operation on exact operands gives it.
+/// The nearest value, which is finite. Which way it is found depends on the number's length and not on its digits,
+/// because a document's numbers have few lengths, and the branch is predicted.
 #[inline(always)]
-fn exact<F: Float>(number: Plain) -> Option<F> {
-    let size = if number.places == 0 {
+pub(super) fn of_plain<F: Float>(number: Plain) -> F {
+    let size = if number.integer {
         // One conversion rounds once, whatever the integer.
         F::from_integer(number.digits)
-    } else if number.digits <= F::INTEGER_MAX {
-        F::from_integer(number.digits).over(*F::TENS.get(number.places as usize)?)
+    } else if number.len <= F::EXACT_LEN {
+        // Below 2^63, so that a signed conversion does.
+        F::from_signed(number.digits as i64).over(F::TENS[number.places as usize])
     } else {
-        return None;
+        quotient(number.digits, number.places)
     };
-    Some(size.negated_if(number.negative))
+    size.negated_if(number.negative)
 }
+
+/// The value nearest to `digits / 10^places`. At most 18 places: 128 bits of the power decide every case, and the value is
+/// zero, or normal and finite.
+#[inline(always)]
+fn quotient<F: Float>(digits: u64, places: u32) -> F {
+    // A zero stays one, and goes the slow way.
+    let zeros = (digits | 1).leading_zeros();
+    let ten = &TENTHS[places as usize % TENTHS.len()];
+    let product = u128::from(digits << zeros) * u128::from(ten.five);
+    let (high, low) = ((product >> 64) as u64, product as u64);
+    // More bits of the power may be needed; or it may be a tie.
+    let undecided = u64::MAX >> (F::SIGNIFICAND_BITS + 3);
+    if high & undecided == undecided || low <= 1 {
+        return quotient_with_care(digits, places);
+    }
+    let top = (high >> 63) as u32;
+    let significand = high >> (top + 61 - F::SIGNIFICAND_BITS);
+    let exponent = ten.exponent + F::EXPONENT_BIAS + top as i32 - zeros as i32;
+    F::from_size(join::<F>(exponent, significand))
+}
+
+/// As [`quotient`], with everything considered.
+#[cold]
+#[inline(never)]
+fn quotient_with_care<F: Float>(digits: u64, places: u32) -> F {
+    if digits == 0 {
+        return F::from_integer(0);
+    }
+    let power = -i64::from(places);
+    F::from_size(Scaled::of::<F>(digits, power).rounded::<F>(power))
+}
+
+/// One of `10^0`, `10^-1`, …
+#[derive(Clone, Copy)]
+struct Tenth {
+    /// The high half of the power of five.
+    five: u64,
+    /// The binary exponent of a 64-bit integer with its first bit set, times this.
+    exponent: i32,
+}
+
+/// By places. There are at most 19, of garbage; an index of five bits needs no check.
+const TENTHS: &[Tenth; 32] = &{
+    let mut tenths = [Tenth { five: 0, exponent: 0 }; 32];
+    let mut places = 0;
+    while places < tenths.len() {
+        let power = -(places as i64);
+        tenths[places] = Tenth { five: powers::of_five(power).0, exponent: log2(power) + 63 };
+        places += 1;
+    }
+    tenths
+};
 
 /// Any number at all.
 #[inline(never)]
@@ -173,9 +212,7 @@ impl Scaled {
         let zeros = integer.leading_zeros();
         let (high, low) = product(integer << zeros, power, F::SIGNIFICAND_BITS + 3);
         let top = (high >> 63) as u32;
-        // floor(log2(10^power)), for any power of the table.
-        let log2 = ((power as i32) * (152_170 + 65_536)) >> 16;
-        let exponent = log2 + 63 + top as i32 - zeros as i32 + F::EXPONENT_BIAS;
+        let exponent = log2(power) + 63 + top as i32 - zeros as i32 + F::EXPONENT_BIAS;
         Self { high, low, shift: top + 61 - F::SIGNIFICAND_BITS, exponent }
     }
 
@@ -187,10 +224,22 @@ impl Scaled {
         if self.low <= 1 && significand & 3 == 1 && F::TIES.contains(&power) && significand << self.shift == self.high {
             significand &= !1;
         }
-        let significand = (significand + (significand & 1)) >> 1;
-        // The leading bit counts one into the exponent, and a carry of the rounding one more, as it should.
-        ((self.exponent - 1) as u64).wrapping_shl(F::SIGNIFICAND_BITS) + significand
+        join::<F>(self.exponent, significand)
     }
+}
+
+/// The bits of a normal value: its exponent as it is stored, its significand with one bit more, to be rounded by.
+#[inline(always)]
+fn join<F: Float>(exponent: i32, significand: u64) -> u64 {
+    let significand = (significand + (significand & 1)) >> 1;
+    // The leading bit counts one into the exponent, and a carry of the rounding one more, as it should.
+    ((exponent - 1) as u64).wrapping_shl(F::SIGNIFICAND_BITS) + significand
+}
+
+/// `floor(log2(10^power))`, for any power of the table.
+#[inline(always)]
+const fn log2(power: i64) -> i32 {
+    ((power as i32) * (152_170 + 65_536)) >> 16
 }
 
 /// The high 128 bits of `integer × 5^power` (scaled), to at least `bits` bits; exact or just below.
@@ -210,7 +259,7 @@ fn product(integer: u64, power: i64, bits: u32) -> (u64, u64) {
 }
 
 /// The two formats, by their measures.
-trait Float: Copy + std::str::FromStr + 'static {
+pub(super) trait Float: Copy + std::str::FromStr + 'static {
     /// Stored bits of the significand.
     const SIGNIFICAND_BITS: u32;
     /// Added to a binary exponent when it is stored.
@@ -229,7 +278,11 @@ trait Float: Copy + std::str::FromStr + 'static {
     /// The powers of ten that are exact.
     const TENS: &'static [Self];
 
+    /// A decimal of at most that many bytes, its point one of them, has digits that are exact.
+    const EXACT_LEN: usize = if Self::INTEGER_MAX > TENS[15] { 16 } else { 8 };
+
     fn from_integer(integer: u64) -> Self;
+    fn from_signed(integer: i64) -> Self;
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
     fn negated_if(self, negative: bool) -> Self;
@@ -253,6 +306,10 @@ macro_rules! float {
 
             #[inline(always)]
             fn from_integer(integer: u64) -> Self {
+                integer as $float
+            }
+            #[inline(always)]
+            fn from_signed(integer: i64) -> Self {
                 integer as $float
             }
             #[inline(always)]

@@ -1,23 +1,40 @@
 //! The shape that nearly every number has: up to 19 digits, perhaps a point early among them, no exponent.
+//!
+//! Taken apart in whole words and without a branch on sign or length, but for one: up to eight bytes, or more. Of a
+//! longer one, the first eight bytes may hold a point, and behind them there are digits only:
+//!
+//! ```text
+//! token    6 5 . 6 1 3 6 1 6 9 9 9 9 9 9 9 7 7
+//! head    [6 5 . 6 1 3 6 1]                      → [0 6 5 6 1 3 6 1]
+//! tail                 [. . 6 9][9 9 9 9 9 9 7 7] → [0 0 6 9][9 9 9 9 9 9 7 7], cut by a table
+//! ```
 
 #![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text")]
 
-use super::swar::{HalfWord, Word};
+use super::swar::{HalfWord, Word, digits_end};
 use super::token::Token;
 
 /// A number as `digits / 10^places`, negated if `negative`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plain {
     pub(super) negative: bool,
+    /// Without a point.
+    pub(super) integer: bool,
     /// All digits in order as one integer, below 10^19.
     pub(super) digits: u64,
-    /// How many of them stand behind the point, 0..=18.
+    /// How many of them stand behind the point, 0..=18; of a decimal that was checked at least one.
     pub(super) places: u32,
+    /// Bytes without the sign, 1..=20.
+    pub(super) len: usize,
 }
 
-/// Powers of ten that a `u64` holds.
-pub(super) static TENS: [u64; 20] = {
-    let mut tens = [1; 20];
+/// The longest without a sign: 19 digits and a point.
+pub(super) const LEN_MAX: usize = 20;
+
+/// Powers of ten that a `u64` holds, and zeros, so that an index of five bits needs no check.
+pub(super) static TENS: [u64; 32] = {
+    let mut tens = [0; 32];
+    tens[0] = 1;
     let mut power = 1;
     while power < 20 {
         tens[power] = tens[power - 1] * 10;
@@ -31,68 +48,108 @@ pub(super) static TENS: [u64; 20] = {
 #[inline(always)]
 pub(super) fn plain(token: Token<'_>) -> Option<Plain> {
     let (negative, size) = token.unsigned();
-    if size.len() <= Word::LEN { short(negative, size) } else { long(negative, size.bytes()) }
+    if size.len() <= Word::LEN { short(negative, size) } else { long(negative, size) }
 }
 
-/// [`plain`] for a sign and at most eight bytes; `None` for more.
+/// Whether `token` (checked) has neither a point nor an exponent.
 #[inline(always)]
-pub(super) fn plain_if_short(token: Token<'_>) -> Option<Plain> {
-    let (negative, size) = token.unsigned();
-    if size.len() <= Word::LEN { short(negative, size) } else { None }
+pub(super) fn is_integer(token: Token<'_>) -> bool {
+    let (_, size) = token.unsigned();
+    if size.len() <= Word::LEN {
+        return size.len() == 0 || size.head().first(size.len()).others() == 0;
+    }
+    if size.len() > LEN_MAX {
+        return digits_end(size.bytes(), 0) == size.len();
+    }
+    // SAFETY: more than eight bytes.
+    let (half, last) = unsafe { size.tail() };
+    let cut = Cut::behind_head(size.len());
+    size.head().others() | cut.others(half, last) == 0
 }
 
 /// Up to eight bytes.
 #[inline(always)]
 fn short(negative: bool, size: Token<'_>) -> Option<Plain> {
-    if size.len() == 0 {
+    let len = size.len();
+    if len == 0 {
         return None;
     }
-    let word = Word::load_head(size.rest()).first(size.len());
-    let marks = word.marks();
-    if marks == 0 {
-        return Some(Plain { negative, digits: word.value(), places: 0 });
+    let word = size.head().first(len);
+    if word.others() == 0 {
+        return Some(Plain { negative, integer: true, digits: word.value(), places: 0, len });
     }
     if word.exponents() != 0 {
         return None;
     }
-    Some(Plain { negative, digits: word.without(marks).value(), places: 7 - marks.trailing_zeros() / 8 })
+    let mark = word.marks();
+    // Of what was checked there is a mark; the lower bits say to the compiler that there is an end to it.
+    let places = 7_u32.wrapping_sub(mark.trailing_zeros() / 8) & 7;
+    Some(Plain { negative, integer: false, digits: word.without(mark).value(), places, len })
 }
 
 /// Nine bytes or more.
 #[inline(always)]
-fn long(negative: bool, text: &[u8]) -> Option<Plain> {
-    let end = text.len();
-    // 19 digits and a point.
-    if !(Word::LEN + 1..=20).contains(&end) {
+fn long(negative: bool, size: Token<'_>) -> Option<Plain> {
+    let len = size.len();
+    if !(Word::LEN + 1..=LEN_MAX).contains(&len) {
         return None;
     }
+    let head = size.head();
     // SAFETY: more than eight bytes.
-    let head = unsafe { Word::load_unchecked(text, 0) };
-    // Behind them there are digits only: one to eight; or eight, and then one to four.
-    let (behind, marks) = if end <= 2 * Word::LEN {
-        // SAFETY: more than eight bytes, of which these are the last eight.
-        let last = unsafe { Word::load_unchecked(text, end - Word::LEN) }.last(end - Word::LEN);
-        (last.value(), last.marks())
-    } else {
-        let len = end - 2 * Word::LEN;
-        // SAFETY: more than sixteen bytes, of which these are the second eight and the last four.
-        let (middle, last) = unsafe {
-            (Word::load_unchecked(text, Word::LEN), HalfWord::load_unchecked(text, end - HalfWord::LEN).last(len))
-        };
-        (middle.value() * TENS[len] + u64::from(last.value()), middle.marks() | u64::from(last.marks()))
-    };
-    if marks | head.exponents() != 0 {
+    let (half, last) = unsafe { size.tail() };
+    let cut = Cut::behind_head(len);
+    if head.exponents() | cut.others(half, last) != 0 {
         return None;
     }
+    let tail = cut.value(half, last);
+    let join = |head: Word| head.value().wrapping_mul(cut.ten).wrapping_add(tail);
     // Among the first eight there is a point, or nothing but digits.
     let mark = head.marks();
-    let (head, places) = if mark != 0 {
-        (head.without(mark), end as u32 - 1 - mark.trailing_zeros() / 8)
-    } else if end < 20 {
-        (head, 0)
-    } else {
-        return None;
-    };
-    let digits = head.value().wrapping_mul(TENS[end - Word::LEN]).wrapping_add(behind);
-    Some(Plain { negative, digits, places })
+    if mark == 0 {
+        let number = Plain { negative, integer: true, digits: join(head), places: 0, len };
+        return (len < LEN_MAX).then_some(number);
+    }
+    let places = len as u32 - 1 - mark.trailing_zeros() / 8;
+    Some(Plain { negative, integer: false, digits: join(head.without(mark)), places, len })
+}
+
+/// What of a token's last words is behind its first eight bytes.
+#[derive(Clone, Copy)]
+struct Cut {
+    last: u64,
+    half: u32,
+    /// Ten to the power of how many bytes that is.
+    ten: u64,
+}
+
+impl Cut {
+    /// `len` in 9..=20.
+    #[inline(always)]
+    fn behind_head(len: usize) -> &'static Self {
+        // By length. No other length is asked for, and an index of five bits needs no check.
+        // A constant lies in the crate that it is used in, and is found without a load.
+        const CUTS: &[Cut; 32] = &{
+            let mut cuts = [Cut { last: 0, half: 0, ten: 0 }; 32];
+            let mut behind = 1;
+            while behind <= LEN_MAX - Word::LEN {
+                let last = if behind < 8 { u64::MAX << (64 - 8 * behind) } else { u64::MAX };
+                let half = if behind <= 8 { 0 } else { u32::MAX << (32 - 8 * (behind - 8)) };
+                cuts[Word::LEN + behind] = Cut { last, half, ten: TENS[behind] };
+                behind += 1;
+            }
+            cuts
+        };
+        debug_assert!((Word::LEN + 1..=LEN_MAX).contains(&len));
+        &CUTS[len % CUTS.len()]
+    }
+
+    #[inline(always)]
+    fn others(&self, half: HalfWord, last: Word) -> u64 {
+        u64::from(half.only(self.half).others()) | last.only(self.last).others()
+    }
+
+    #[inline(always)]
+    fn value(&self, half: HalfWord, last: Word) -> u64 {
+        u64::from(half.only(self.half).value()) * TENS[8] + last.only(self.last).value()
+    }
 }

@@ -51,12 +51,6 @@ impl Word {
         Self(u64::from_le_bytes(bytes) ^ ZEROS)
     }
 
-    /// These bytes.
-    #[inline(always)]
-    pub(super) fn of(bytes: [u8; 8]) -> Self {
-        Self(u64::from_le_bytes(bytes) ^ ZEROS)
-    }
-
     /// The first bytes of `text`. If it is shorter than a word, those that it lacks are no digits.
     #[inline(always)]
     pub(super) fn load_head(text: &[u8]) -> Self {
@@ -68,7 +62,7 @@ impl Word {
 
     /// Fewer than eight bytes: two loads that overlap, instead of a loop.
     #[inline(always)]
-    fn load_short(text: &[u8]) -> Self {
+    pub(super) fn load_short(text: &[u8]) -> Self {
         let len = text.len();
         let loaded = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
             (Some(&low), Some(&high)) => {
@@ -91,10 +85,10 @@ impl Word {
         Self(self.0 << (64_usize.wrapping_sub(8 * len) & 63))
     }
 
-    /// Only the last `len` (1..=8) bytes, where they are.
+    /// Zeros where the mask has them.
     #[inline(always)]
-    pub(super) fn last(self, len: usize) -> Self {
-        Self(self.0 & u64::MAX << (64_usize.wrapping_sub(8 * len) & 63))
+    pub(super) fn only(self, mask: u64) -> Self {
+        Self(self.0 & mask)
     }
 
     /// The high bit of every byte that is no digit, and of none before the first of them. Exact in every byte if all
@@ -123,17 +117,23 @@ impl Word {
         (self.0 >> (8 * (index & 7))) as u8 == 0
     }
 
-    /// One bit of each byte that is no digit, given that all are from a number that was checked. As digits, its other
-    /// bytes `+ - . E e` are 0x1b, 0x1d, 0x1e, 0x75 and 0x55: bit 4 tells them from 0 to 9.
+    /// Not zero if a byte is no digit, given that all are from a number that was checked. As digits, its other bytes
+    /// `+ - . E e` are 0x1b, 0x1d, 0x1e, 0x75 and 0x55; 0 to 9 leave the upper four bits empty.
+    #[inline(always)]
+    pub(super) fn others(self) -> u64 {
+        self.0 & 0xf0f0_f0f0_f0f0_f0f0
+    }
+
+    /// Not zero if a byte is an `e` or `E`, given the same.
+    #[inline(always)]
+    pub(super) fn exponents(self) -> u64 {
+        self.0 & 0xe0e0_e0e0_e0e0_e0e0
+    }
+
+    /// One bit of each byte that is no digit, given the same, and that there are no [exponents](Self::exponents).
     #[inline(always)]
     pub(super) fn marks(self) -> u64 {
         self.0 & 0x1010_1010_1010_1010
-    }
-
-    /// Not zero if one of the bytes is an `e` or `E`, given the same: bit 6 tells these from the others.
-    #[inline(always)]
-    pub(super) fn exponents(self) -> u64 {
-        self.0 & 0x4040_4040_4040_4040
     }
 
     /// Without the byte whose [mark](Self::marks) `mark` is: what was before it moves up by one, and a zero comes in.
@@ -165,6 +165,8 @@ pub(super) struct HalfWord(u32);
 impl HalfWord {
     /// Bytes in a half-word.
     pub(super) const LEN: usize = 4;
+    /// Four times the digit zero.
+    pub(super) const ZERO: Self = Self(0);
 
     /// The four bytes from `at`.
     ///
@@ -181,16 +183,16 @@ impl HalfWord {
         Self(u32::from_le_bytes(bytes) ^ ZEROS as u32)
     }
 
-    /// Only the last `len` (1..=4) bytes, where they are.
+    /// As [`Word::only`].
     #[inline(always)]
-    pub(super) fn last(self, len: usize) -> Self {
-        Self(self.0 & u32::MAX << (32_usize.wrapping_sub(8 * len) & 31))
+    pub(super) fn only(self, mask: u32) -> Self {
+        Self(self.0 & mask)
     }
 
-    /// As [`Word::marks`].
+    /// As [`Word::others`].
     #[inline(always)]
-    pub(super) fn marks(self) -> u32 {
-        self.0 & 0x1010_1010
+    pub(super) fn others(self) -> u32 {
+        self.0 & 0xf0f0_f0f0
     }
 
     /// The number that the four digits make. Meaningless if one is no digit.
@@ -199,6 +201,20 @@ impl HalfWord {
         let pairs = (self.0.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff;
         pairs.wrapping_mul(1 + (100 << 16)) >> 16
     }
+}
+
+/// The byte at `at`.
+///
+/// # Safety
+///
+/// `at < text.len()`. Checked in debug builds and under `jird_checked`.
+#[inline(always)]
+pub(super) unsafe fn byte_unchecked(text: &[u8], at: usize) -> u8 {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        return text[at];
+    }
+    // SAFETY: the caller's duty.
+    unsafe { *text.get_unchecked(at) }
 }
 
 /// Where the digits that start at `at` end: the first byte in `at..text.len()` that is no digit, or `text.len()`.
@@ -252,7 +268,8 @@ mod tests {
                 assert_eq!(word.exponents() != 0, matches!(byte, b'e' | b'E'));
                 // SAFETY: four bytes from the first.
                 let half = unsafe { HalfWord::load_unchecked(&bytes, 0) };
-                assert_eq!(u64::from(half.marks()), word.marks() & 0xffff_ffff);
+                assert_eq!(u64::from(half.others()), word.others() & 0xffff_ffff);
+                assert_eq!(word.others() == 0, byte.is_ascii_digit());
             }
         }
     }
@@ -265,12 +282,12 @@ mod tests {
             assert_eq!(Word::load(digits, 0).first(len).value(), expected);
             assert_eq!(Word::load_head(&digits[..len]).first(len).value(), expected);
             let expected: u64 = std::str::from_utf8(&digits[8 - len..]).unwrap().parse().unwrap();
-            assert_eq!(Word::load(digits, 0).last(len).value(), expected);
+            assert_eq!(Word::load(digits, 0).only(u64::MAX << (64 - 8 * len)).value(), expected);
         }
         for len in 1..=4 {
             let expected: u32 = std::str::from_utf8(&digits[8 - len..]).unwrap().parse().unwrap();
             // SAFETY: these are the last four bytes.
-            assert_eq!(unsafe { HalfWord::load_unchecked(digits, 4) }.last(len).value(), expected);
+            assert_eq!(unsafe { HalfWord::load_unchecked(digits, 4) }.only(u32::MAX << (32 - 8 * len)).value(), expected);
         }
         for index in 0..8 {
             let mut expected = digits.to_vec();
