@@ -56,68 +56,56 @@ fn to_float<F: Float>(token: Token<'_>) -> Option<F> {
 /// because a document's numbers have few lengths, and the branch is predicted.
 #[inline(always)]
 pub(super) fn of_plain<F: Float>(number: Plain) -> F {
-    let size = if number.integer {
+    if number.integer {
         // One conversion rounds once, whatever the integer.
-        F::from_integer(number.digits)
+        F::from_integer(number.digits).negated_if(number.negative)
     } else if number.len <= F::EXACT_LEN {
         // Below 2^63, so that a signed conversion does.
-        F::from_signed(number.digits as i64).over(F::TENS[number.places as usize])
+        F::from_signed(number.digits as i64).over(F::TENS[number.places as usize]).negated_if(number.negative)
     } else {
-        quotient(number.digits, number.places)
-    };
-    size.negated_if(number.negative)
+        F::from_bits(quotient::<F>(number.digits, number.places), number.negative)
+    }
 }
 
-/// The value nearest to `digits / 10^places`. At most 18 places: 128 bits of the power decide every case, and the value is
-/// zero, or normal and finite.
+/// The bits of the value nearest to `digits / 10^places`. At most 18 places: 128 bits of the power decide every case, and
+/// the value is zero, or normal and finite.
+///
+/// This is [`nearest`] for the frequent case, which is where the 64 upper bits decide.
 #[inline(always)]
-fn quotient<F: Float>(digits: u64, places: u32) -> F {
-    // A zero stays one, and goes the slow way.
-    let zeros = (digits | 1).leading_zeros();
-    let ten = &TENTHS[places as usize % TENTHS.len()];
-    let product = u128::from(digits << zeros) * u128::from(ten.five);
-    let (high, low) = ((product >> 64) as u64, product as u64);
-    // More bits of the power may be needed; or it may be a tie.
-    let undecided = u64::MAX >> (F::SIGNIFICAND_BITS + 3);
-    if high & undecided == undecided || low <= 1 {
-        return quotient_with_care(digits, places);
+fn quotient<F: Float>(digits: u64, places: u32) -> u64 {
+    // At most 19, of garbage; an index of five bits needs no check.
+    let power = places as usize % 32;
+    // A zero stays one, and goes the careful way.
+    let log2 = (digits | 1).ilog2();
+    let high = (u128::from(digits << (63 - log2)) * u128::from(FIFTHS[power]) >> 64) as u64;
+    // If all bits beyond the significand are set, more of the power may be needed. If none is, it may be a tie, or a zero.
+    if high.wrapping_add(1) & u64::MAX >> (F::SIGNIFICAND_BITS + 3) <= 1 {
+        return quotient_with_care::<F>(digits, places);
     }
     let top = (high >> 63) as u32;
     let significand = high >> (top + 61 - F::SIGNIFICAND_BITS);
-    let exponent = ten.exponent + F::EXPONENT_BIAS + top as i32 - zeros as i32;
-    F::from_size(join::<F>(exponent, significand))
+    let exponent = u64::from(top + log2) << F::SIGNIFICAND_BITS;
+    // As in `join`.
+    F::EXPONENTS[power].wrapping_add(exponent) + ((significand + (significand & 1)) >> 1)
 }
 
 /// As [`quotient`], with everything considered.
 #[cold]
 #[inline(never)]
-fn quotient_with_care<F: Float>(digits: u64, places: u32) -> F {
-    if digits == 0 {
-        return F::from_integer(0);
-    }
+fn quotient_with_care<F: Float>(digits: u64, places: u32) -> u64 {
     let power = -i64::from(places);
-    F::from_size(Scaled::of::<F>(digits, power).rounded::<F>(power))
+    if digits == 0 { 0 } else { Scaled::of::<F>(digits, power).rounded::<F>(power) }
 }
 
-/// One of `10^0`, `10^-1`, …
-#[derive(Clone, Copy)]
-struct Tenth {
-    /// The high half of the power of five.
-    five: u64,
-    /// The binary exponent of a 64-bit integer with its first bit set, times this.
-    exponent: i32,
-}
-
-/// By places. There are at most 19, of garbage; an index of five bits needs no check.
-const TENTHS: &[Tenth; 32] = &{
-    let mut tenths = [Tenth { five: 0, exponent: 0 }; 32];
+/// By places: the high half of 5^-places.
+const FIFTHS: &[u64; 32] = &{
+    let mut fifths = [0; 32];
     let mut places = 0;
-    while places < tenths.len() {
-        let power = -(places as i64);
-        tenths[places] = Tenth { five: powers::of_five(power).0, exponent: log2(power) + 63 };
+    while places < 32 {
+        fifths[places] = powers::of_five(-(places as i64)).0;
         places += 1;
     }
-    tenths
+    fifths
 };
 
 /// Any number at all.
@@ -281,13 +269,26 @@ pub(super) trait Float: Copy + std::str::FromStr + 'static {
     /// A decimal of at most that many bytes, its point one of them, has digits that are exact.
     const EXACT_LEN: usize = if Self::INTEGER_MAX > TENS[15] { 16 } else { 8 };
 
+    /// By places: the exponent of the smallest double that is not below 10^-places, as it is stored and where it is stored,
+    /// less one.
+    const EXPONENTS: &'static [u64; 32] = &{
+        let mut exponents = [0; 32];
+        let mut places = 0;
+        while places < 32 {
+            let exponent = log2(-(places as i64)) + Self::EXPONENT_BIAS - 1;
+            exponents[places] = (exponent as u64) << Self::SIGNIFICAND_BITS;
+            places += 1;
+        }
+        exponents
+    };
+
     fn from_integer(integer: u64) -> Self;
     fn from_signed(integer: i64) -> Self;
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
     fn negated_if(self, negative: bool) -> Self;
     fn is_finite(self) -> bool;
-    fn from_size(bits: u64) -> Self;
+    fn from_bits(size: u64, negative: bool) -> Self;
     /// `None` if these are the bits of infinity.
     fn finite(bits: u64, negative: bool) -> Option<Self>;
 }
@@ -329,12 +330,12 @@ macro_rules! float {
                 $float::is_finite(self)
             }
             #[inline(always)]
-            fn from_size(bits: u64) -> Self {
-                $float::from_bits(bits as $bits)
+            fn from_bits(size: u64, negative: bool) -> Self {
+                $float::from_bits(size as $bits | $bits::from(negative) << ($bits::BITS - 1))
             }
             #[inline(always)]
             fn finite(bits: u64, negative: bool) -> Option<Self> {
-                (bits != Self::INFINITE_BITS).then(|| Self::from_size(bits).negated_if(negative))
+                (bits != Self::INFINITE_BITS).then(|| <Self as Float>::from_bits(bits, negative))
             }
         }
     };

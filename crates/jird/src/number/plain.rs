@@ -11,7 +11,7 @@
 
 #![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text")]
 
-use super::swar::{HalfWord, Word, digits_end};
+use super::swar::{Word, digits_end};
 use super::token::Token;
 
 /// A number as `digits / 10^places`, negated if `negative`.
@@ -48,7 +48,12 @@ pub(super) static TENS: [u64; 32] = {
 #[inline(always)]
 pub(super) fn plain(token: Token<'_>) -> Option<Plain> {
     let (negative, size) = token.unsigned();
-    if size.len() <= Word::LEN { short(negative, size) } else { long(negative, size) }
+    if size.len() <= Word::LEN {
+        short(negative, size)
+    } else {
+        // SAFETY: more than eight bytes.
+        unsafe { long(negative, size) }
+    }
 }
 
 /// Whether `token` (checked) has neither a point nor an exponent.
@@ -62,9 +67,9 @@ pub(super) fn is_integer(token: Token<'_>) -> bool {
         return digits_end(size.bytes(), 0) == size.len();
     }
     // SAFETY: more than eight bytes.
-    let (half, last) = unsafe { size.tail() };
+    let (head, half, last) = unsafe { size.ends() };
     let cut = Cut::behind_head(size.len());
-    size.head().others() | cut.others(half, last) == 0
+    last.only(cut.last).or(half.only(cut.half).wide()).or(head).others() == 0
 }
 
 /// Up to eight bytes.
@@ -75,42 +80,53 @@ fn short(negative: bool, size: Token<'_>) -> Option<Plain> {
         return None;
     }
     let word = size.head().first(len);
-    if word.others() == 0 {
+    let others = word.others();
+    if others == 0 {
         return Some(Plain { negative, integer: true, digits: word.value(), places: 0, len });
     }
-    if word.exponents() != 0 {
+    if more_than_a_point(others) != 0 {
         return None;
     }
-    let mark = word.marks();
-    // Of what was checked there is a mark; the lower bits say to the compiler that there is an end to it.
-    let places = 7_u32.wrapping_sub(mark.trailing_zeros() / 8) & 7;
-    Some(Plain { negative, integer: false, digits: word.without(mark).value(), places, len })
+    let point = others.trailing_zeros() as usize / 8;
+    Some(Plain { negative, integer: false, digits: word.without(point).value(), places: 7 - point as u32, len })
 }
 
 /// Nine bytes or more.
+///
+/// # Safety
+///
+/// It is.
 #[inline(always)]
-fn long(negative: bool, size: Token<'_>) -> Option<Plain> {
+unsafe fn long(negative: bool, size: Token<'_>) -> Option<Plain> {
     let len = size.len();
-    if !(Word::LEN + 1..=LEN_MAX).contains(&len) {
+    if len > LEN_MAX {
         return None;
     }
-    let head = size.head();
     // SAFETY: more than eight bytes.
-    let (half, last) = unsafe { size.tail() };
+    let (head, half, last) = unsafe { size.ends() };
     let cut = Cut::behind_head(len);
-    if head.exponents() | cut.others(half, last) != 0 {
+    let (half, last) = (half.only(cut.half), last.only(cut.last));
+    let others = head.others();
+    if last.or(half.wide()).others() | more_than_a_point(others) != 0 {
         return None;
     }
-    let tail = cut.value(half, last);
+    let tail = u64::from(half.value()) * TENS[8] + last.value();
     let join = |head: Word| head.value().wrapping_mul(cut.ten).wrapping_add(tail);
     // Among the first eight there is a point, or nothing but digits.
-    let mark = head.marks();
-    if mark == 0 {
+    if others == 0 {
         let number = Plain { negative, integer: true, digits: join(head), places: 0, len };
         return (len < LEN_MAX).then_some(number);
     }
-    let places = len as u32 - 1 - mark.trailing_zeros() / 8;
-    Some(Plain { negative, integer: false, digits: join(head.without(mark)), places, len })
+    let point = others.trailing_zeros() as usize / 8;
+    let places = (len - 1 - point) as u32;
+    Some(Plain { negative, integer: false, digits: join(head.without(point)), places, len })
+}
+
+/// Not zero if `others` of a word say more than one point: an exponent. A point has one bit there, and `e` and `E` have
+/// more.
+#[inline(always)]
+fn more_than_a_point(others: u64) -> u64 {
+    others & others.wrapping_sub(1)
 }
 
 /// What of a token's last words is behind its first eight bytes.
@@ -141,15 +157,5 @@ impl Cut {
         };
         debug_assert!((Word::LEN + 1..=LEN_MAX).contains(&len));
         &CUTS[len % CUTS.len()]
-    }
-
-    #[inline(always)]
-    fn others(&self, half: HalfWord, last: Word) -> u64 {
-        u64::from(half.only(self.half).others()) | last.only(self.last).others()
-    }
-
-    #[inline(always)]
-    fn value(&self, half: HalfWord, last: Word) -> u64 {
-        u64::from(half.only(self.half).value()) * TENS[8] + last.only(self.last).value()
     }
 }

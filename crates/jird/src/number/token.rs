@@ -64,22 +64,24 @@ impl<'a> Token<'a> {
         unsafe { Word::load_unchecked(self.text, self.start) }
     }
 
-    /// Its last eight bytes, and the four before these. What the text has no room for is zeros; what is in the text and
-    /// not in the token is any.
+    /// Its first eight bytes, the four before its last eight, and these. What the text has no room for is zeros; what is in
+    /// the text and not in the token is any.
     ///
     /// # Safety
     ///
     /// `len() >= 8`
     #[inline(always)]
-    pub(super) unsafe fn tail(self) -> (HalfWord, Word) {
+    pub(super) unsafe fn ends(self) -> (Word, HalfWord, Word) {
         const LEN: usize = Word::LEN + HalfWord::LEN;
-        // SAFETY: `end - 8 >= start`, and `end` is in the text.
-        let last = unsafe { Word::load_unchecked(self.text, self.end - Word::LEN) };
+        // SAFETY: `start + 8 <= end`, and `end` is in the text.
+        let (head, last) = unsafe {
+            (Word::load_unchecked(self.text, self.start), Word::load_unchecked(self.text, self.end - Word::LEN))
+        };
         if self.end < LEN {
-            return (HalfWord::ZERO, last);
+            return (head, HalfWord::ZERO, last);
         }
         // SAFETY: `end - 12 >= 0`, and `end` is in the text.
-        (unsafe { HalfWord::load_unchecked(self.text, self.end - LEN) }, last)
+        (head, unsafe { HalfWord::load_unchecked(self.text, self.end - LEN) }, last)
     }
 }
 

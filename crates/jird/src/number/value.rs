@@ -7,7 +7,9 @@ use std::str::FromStr;
 use super::parts::{Parts, Significant};
 use super::plain::plain;
 use super::token::Token;
-use super::{MachineNumber, check, decimal, is_integer_token, to_f32, to_f64, to_i64, to_i128, to_machine, to_u64, to_u128};
+use super::{
+    MachineNumber, check, decimal, is_integer_token, to_f32, to_f64, to_i64, to_i128, to_machine, to_u64, to_u128,
+};
 
 /// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. Nothing is lost: conversions
 /// are made when they are asked for, and what does not fit is `None`, never a wrong value.

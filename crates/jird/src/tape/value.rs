@@ -148,7 +148,7 @@ impl<'a> Value<'a> {
     pub fn machine_number(self) -> Option<MachineNumber> {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_machine_at(self.text, start, end),
-            None => self.as_number()?.machine_number(),
+            None => other_number(self.text, self.words, Number::machine_number),
         }
     }
 
@@ -157,7 +157,7 @@ impl<'a> Value<'a> {
     pub fn as_i64(self) -> Option<i64> {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_i64_at(self.text, start, end),
-            None => self.as_number()?.as_i64(),
+            None => other_number(self.text, self.words, Number::as_i64),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'a> Value<'a> {
     pub fn as_u64(self) -> Option<u64> {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_u64_at(self.text, start, end),
-            None => self.as_number()?.as_u64(),
+            None => other_number(self.text, self.words, Number::as_u64),
         }
     }
 
@@ -175,7 +175,7 @@ impl<'a> Value<'a> {
     pub fn as_f64(self) -> Option<f64> {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_f64_at(self.text, start, end),
-            None => self.as_number()?.to_f64(),
+            None => other_number(self.text, self.words, Number::to_f64),
         }
     }
 
@@ -194,7 +194,7 @@ impl<'a> Value<'a> {
     pub fn is_integer(self) -> bool {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::is_integer_at(self.text, start, end),
-            None => self.as_number().is_some_and(Number::is_integer),
+            None => other_number(self.text, self.words, |number| Some(number.is_integer())).unwrap_or(false),
         }
     }
 
@@ -391,6 +391,14 @@ impl fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", String::from_utf8_lossy(self.raw()))
     }
+}
+
+/// What `read` makes of a value that is no number, or one that was not checked, or a very long one. Out of the way of all
+/// others; and handed the value in its parts, for a reference would keep it in memory.
+#[cold]
+#[inline(never)]
+fn other_number<'a, T>(text: &'a [u8], words: &'a [u64], read: impl FnOnce(Number<'a>) -> Option<T>) -> Option<T> {
+    read(Value { text, words }.as_number()?)
 }
 
 /// How many words the container takes that begins with `words`, when they are too many for its first word: by walking.
