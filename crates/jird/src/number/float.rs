@@ -26,7 +26,7 @@ pub(crate) fn to_f64(token: &[u8]) -> Option<f64> {
 }
 
 /// [`to_f64`] of `text[start..end]`.
-#[inline]
+#[inline(always)]
 pub(crate) fn to_f64_at(text: &[u8], start: usize, end: usize) -> Option<f64> {
     to_float(Token::at(text, start, end))
 }

@@ -44,7 +44,7 @@ pub(crate) fn to_machine(token: &[u8]) -> Option<MachineNumber> {
 }
 
 /// [`to_machine`] of `text[start..end]`.
-#[inline]
+#[inline(always)]
 pub(crate) fn to_machine_at(text: &[u8], start: usize, end: usize) -> Option<MachineNumber> {
     machine(Token::at(text, start, end))
 }
@@ -89,5 +89,207 @@ fn machine_long(token: &[u8]) -> Option<MachineNumber> {
         to_i64(token).map(MachineNumber::I64).or_else(|| to_u64(token).map(MachineNumber::U64))
     } else {
         to_f64(token).map(MachineNumber::F64)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::format_push_string, reason = "texts to test, not to hurry")]
+mod tests {
+    use super::*;
+    use crate::number::{to_f32, to_f64_at, to_i64_at, to_u64_at};
+
+    /// What the three are, by `std` and nothing of ours. An `F64` as bits, for `-0.0` is not `0.0` here.
+    #[derive(Debug, PartialEq)]
+    enum Bits {
+        I64(i64),
+        U64(u64),
+        F64(u64),
+    }
+
+    fn bits(number: MachineNumber) -> Bits {
+        match number {
+            MachineNumber::I64(value) => Bits::I64(value),
+            MachineNumber::U64(value) => Bits::U64(value),
+            MachineNumber::F64(value) => Bits::F64(value.to_bits()),
+        }
+    }
+
+    fn naive(text: &str) -> Option<Bits> {
+        if text.contains(['.', 'e', 'E']) {
+            let value: f64 = text.parse().unwrap();
+            return value.is_finite().then(|| Bits::F64(value.to_bits()));
+        }
+        text.parse().map(Bits::I64).or_else(|_| text.parse().map(Bits::U64)).ok()
+    }
+
+    /// Alone; at the start, at the end and amid a text; behind and before bytes that would count if they were taken in.
+    /// And whoever asks for one kind of number gets the same.
+    fn agrees(text: &str) {
+        let expected = naive(text);
+        assert_eq!(to_machine(text.as_bytes()).map(bits), expected, "{text}");
+        let integer = !text.contains(['.', 'e', 'E']);
+        for around in ["7", "-", ".", "e", "0", " ", "\u{7f}"] {
+            for (before, behind) in [(0, 0), (0, 20), (20, 0), (1, 1), (2, 3), (3, 7), (5, 8), (9, 2), (20, 20)] {
+                let among = format!("{}{text}{}", around.repeat(before), around.repeat(behind));
+                let (among, start, end) = (among.as_bytes(), before, before + text.len());
+                let found = to_machine_at(among, start, end).map(bits);
+                assert_eq!(found, expected, "{text} amid {before} and {behind} of {around}");
+                assert_eq!(is_integer_at(among, start, end), integer, "{text} amid {around}");
+                let double = text.parse::<f64>().unwrap();
+                let double = double.is_finite().then_some(double.to_bits());
+                assert_eq!(to_f64_at(among, start, end).map(f64::to_bits), double, "{text} amid {around}");
+                let zero = text == "-0";
+                let unsigned = if zero { Some(0) } else { text.parse().ok() };
+                assert_eq!(to_i64_at(among, start, end), text.parse().ok(), "{text} amid {around}");
+                assert_eq!(to_u64_at(among, start, end), unsigned, "{text} amid {around}");
+            }
+        }
+        let single: f32 = text.parse().unwrap();
+        let single = single.is_finite().then_some(single.to_bits());
+        assert_eq!(to_f32(text.as_bytes()).map(f32::to_bits), single, "{text}");
+    }
+
+    fn agrees_signed(text: &str) {
+        agrees(text);
+        agrees(&format!("-{text}"));
+    }
+
+    /// xorshift64: the same digits in every run.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0 % limit
+        }
+
+        fn digits(&mut self, len: usize) -> String {
+            (0..len).map(|_| char::from(b'0' + self.below(10) as u8)).collect()
+        }
+    }
+
+    #[test]
+    fn every_length_and_every_place_of_the_point_is_as_std_has_it() {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        for len in 1..=25 {
+            let nines = "9".repeat(len);
+            let zeros = format!("1{}", "0".repeat(len - 1));
+            let mut rows = vec![nines, zeros, "0".repeat(len), format!("{}1", "0".repeat(len - 1))];
+            rows.extend((0..4).map(|_| random.digits(len)));
+            for digits in rows {
+                for point in 1..=len {
+                    let (whole, fraction) = digits.split_at(point);
+                    // A zero leads only where it is alone.
+                    let whole = match whole.trim_start_matches('0') {
+                        "" => "0",
+                        whole => whole,
+                    };
+                    let text = if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") };
+                    agrees_signed(&text);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_exponent_at_any_place_is_seen() {
+        let mut random = Random(0x2545_f491_4f6c_dd1d);
+        for len in 1..=22 {
+            for exponent in
+                ["e0", "E5", "e-7", "E+1", "e-000012", "e300", "e12345678", "e-123456789012", "e000000000000001"]
+            {
+                let digits = random.digits(len);
+                agrees_signed(&format!("1{digits}{exponent}"));
+                agrees_signed(&format!("0.{digits}{exponent}"));
+                let (whole, fraction) = digits.split_at(len / 2);
+                agrees_signed(&format!("7{whole}.{fraction}3{exponent}"));
+            }
+        }
+    }
+
+    #[test]
+    fn integers_at_the_borders_are_of_the_narrower_kind_or_none() {
+        for border in
+            [1_u128 << 31, 1 << 32, 1 << 53, 1 << 63, 1 << 64, 10_u128.pow(18), 10_u128.pow(19), 10_u128.pow(20)]
+        {
+            for text in (border - 12..=border + 12).map(|value| value.to_string()) {
+                agrees_signed(&text);
+            }
+        }
+        let rows = [
+            ("-0", Some(Bits::I64(0))),
+            ("-9223372036854775808", Some(Bits::I64(i64::MIN))),
+            ("-9223372036854775809", None),
+            ("9223372036854775807", Some(Bits::I64(i64::MAX))),
+            ("9223372036854775808", Some(Bits::U64(1 << 63))),
+            ("18446744073709551615", Some(Bits::U64(u64::MAX))),
+            ("18446744073709551616", None),
+            ("99999999999999999999", None),
+            ("100000000000000000000000", None),
+            ("18446744073709551616.0", Some(Bits::F64(18_446_744_073_709_551_616_f64.to_bits()))),
+            ("0.000000000000", Some(Bits::F64(0))),
+            ("-0.00000000000000000", Some(Bits::F64(1 << 63))),
+            ("1e309", None),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(to_machine(text.as_bytes()).map(bits), expected, "{text}");
+            agrees(text);
+        }
+    }
+
+    #[test]
+    fn halfway_between_two_doubles_the_even_one_is_nearest() {
+        // An integer of 54 bits that is odd lies halfway; so do its halves, quarters and so on, which end after as many
+        // places. One up and one down in the last place that is left are not.
+        let mut random = Random(0x1234_5678_9abc_def1);
+        let mut ties = 0;
+        for round in 0..3000_u32 {
+            let (places, bits) = (round % 5, 54 + round / 5 % 4);
+            let odd = u128::from(random.below(1 << 53) | 1 << 53 | 1) << (bits - 54);
+            let digits = odd * 5_u128.pow(places);
+            for digits in [digits - 1, digits, digits + 1] {
+                let text = digits.to_string();
+                let (whole, fraction) = text.split_at(text.len() - places as usize);
+                let text = if fraction.is_empty() { format!("{whole}.0") } else { format!("{whole}.{fraction}") };
+                ties += u32::from(text.len() <= 20);
+                let expected = naive(&text);
+                assert_eq!(to_machine(text.as_bytes()).map(super::tests::bits), expected, "{text}");
+                if round < 100 {
+                    agrees_signed(&text);
+                }
+            }
+        }
+        assert!(ties > 1000, "of the shape that is decided in words: {ties}");
+    }
+
+    #[test]
+    fn doubles_as_they_are_printed_are_read_back() {
+        let mut random = Random(0x0dd0_15ea_5e1f_00d5);
+        for _ in 0..200_000 {
+            let text = format!("{:?}", f64::from_bits(random.below(1 << 62) >> 4 | 0x3c00_0000_0000_0000) * 1e9);
+            assert_eq!(to_machine(text.as_bytes()).map(bits), naive(&text), "{text}");
+            let places = random.below(18) as usize;
+            let text = format!("{:.places$}", random.below(u64::MAX) as f64 / 1e17);
+            assert_eq!(to_machine(text.as_bytes()).map(bits), naive(&text), "{text}");
+        }
+    }
+
+    #[test]
+    fn garbage_does_not_panic() {
+        for len in 0..50 {
+            for byte in [0, b'-', b'.', b'e', b'7', 0xff, b'/', b':'] {
+                for mark in [b'.', b'e', b'-', 0x10, 0x80] {
+                    for at in 0..len.max(1) {
+                        let mut token = vec![byte; len];
+                        if let Some(place) = token.get_mut(at) {
+                            *place = mark;
+                        }
+                        let _ = (to_machine(&token), is_integer_token(&token));
+                    }
+                }
+            }
+        }
     }
 }

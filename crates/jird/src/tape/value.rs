@@ -144,7 +144,7 @@ impl<'a> Value<'a> {
     /// assert_eq!(numbers, [Some(I64(7)), Some(F64(7.5)), None, None]);
     /// # Ok::<(), jird::Error>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn machine_number(self) -> Option<MachineNumber> {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_machine_at(self.text, start, end),
@@ -153,7 +153,7 @@ impl<'a> Value<'a> {
     }
 
     /// The number as an `i64`, if it is an integer by its syntax and fits.
-    #[inline]
+    #[inline(always)]
     pub fn as_i64(self) -> Option<i64> {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_i64_at(self.text, start, end),
@@ -162,7 +162,7 @@ impl<'a> Value<'a> {
     }
 
     /// The number as a `u64`, if it is an integer by its syntax and fits.
-    #[inline]
+    #[inline(always)]
     pub fn as_u64(self) -> Option<u64> {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_u64_at(self.text, start, end),
@@ -171,7 +171,7 @@ impl<'a> Value<'a> {
     }
 
     /// The number as the nearest `f64`. `None` if it is not a number, or too large for a finite one.
-    #[inline]
+    #[inline(always)]
     pub fn as_f64(self) -> Option<f64> {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::to_f64_at(self.text, start, end),
@@ -190,7 +190,7 @@ impl<'a> Value<'a> {
     }
 
     /// Whether it is a number without point and exponent. Looks at the number's text.
-    #[inline]
+    #[inline(always)]
     pub fn is_integer(self) -> bool {
         match self.plain(Word::CHECKED_NUMBER) {
             Some((start, end)) => number::is_integer_at(self.text, start, end),
