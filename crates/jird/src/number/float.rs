@@ -60,8 +60,9 @@ pub(super) fn of_plain<F: Float>(number: Plain) -> F {
         // One conversion rounds once, whatever the integer.
         F::from_integer(number.digits).negated_if(number.negative)
     } else if number.len <= F::EXACT_LEN {
-        // Below 2^63, so that a signed conversion does.
-        F::from_signed(number.digits as i64).over(F::TENS[number.places as usize]).negated_if(number.negative)
+        // Fewer places than bytes: the remainder saves a check. Below 2^63, so that a signed conversion does.
+        let ten = F::TENS[number.places as usize % F::EXACT_LEN];
+        F::from_signed(number.digits as i64).over(ten).negated_if(number.negative)
     } else {
         F::from_bits(quotient::<F>(number.digits, number.places), number.negative)
     }

@@ -68,8 +68,8 @@ pub(super) fn is_integer(token: Token<'_>) -> bool {
     }
     // SAFETY: more than eight bytes.
     let (head, half, last) = unsafe { size.ends() };
-    let cut = Cut::behind_head(size.len());
-    last.only(cut.last).or(half.only(cut.half).wide()).or(head).others() == 0
+    let (half, last) = (half.only(BEHIND.half[size.len() % 32]), last.only(BEHIND.last[size.len() % 32]));
+    last.or(half.wide()).or(head).others() == 0
 }
 
 /// Up to eight bytes.
@@ -104,14 +104,13 @@ unsafe fn long(negative: bool, size: Token<'_>) -> Option<Plain> {
     }
     // SAFETY: more than eight bytes.
     let (head, half, last) = unsafe { size.ends() };
-    let cut = Cut::behind_head(len);
-    let (half, last) = (half.only(cut.half), last.only(cut.last));
+    let (half, last) = (half.only(BEHIND.half[len % 32]), last.only(BEHIND.last[len % 32]));
     let others = head.others();
     if last.or(half.wide()).others() | more_than_a_point(others) != 0 {
         return None;
     }
     let tail = u64::from(half.value()) * TENS[8] + last.value();
-    let join = |head: Word| head.value().wrapping_mul(cut.ten).wrapping_add(tail);
+    let join = |head: Word| head.value().wrapping_mul(BEHIND.ten[len % 32]).wrapping_add(tail);
     // Among the first eight there is a point, or nothing but digits.
     if others == 0 {
         let number = Plain { negative, integer: true, digits: join(head), places: 0, len };
@@ -129,33 +128,25 @@ fn more_than_a_point(others: u64) -> u64 {
     others & others.wrapping_sub(1)
 }
 
-/// What of a token's last words is behind its first eight bytes.
-#[derive(Clone, Copy)]
-struct Cut {
-    last: u64,
-    half: u32,
-    /// Ten to the power of how many bytes that is.
-    ten: u64,
+/// By the length of a token without its sign, 9..=20: what of its last words is behind its first eight bytes, and ten to the
+/// power of how many bytes that is. No other length is asked for, and an index of five bits needs no check.
+struct Behind {
+    last: [u64; 32],
+    half: [u32; 32],
+    ten: [u64; 32],
 }
 
-impl Cut {
-    /// `len` in 9..=20.
-    #[inline(always)]
-    fn behind_head(len: usize) -> &'static Self {
-        // By length. No other length is asked for, and an index of five bits needs no check.
-        // A constant lies in the crate that it is used in, and is found without a load.
-        const CUTS: &[Cut; 32] = &{
-            let mut cuts = [Cut { last: 0, half: 0, ten: 0 }; 32];
-            let mut behind = 1;
-            while behind <= LEN_MAX - Word::LEN {
-                let last = if behind < 8 { u64::MAX << (64 - 8 * behind) } else { u64::MAX };
-                let half = if behind <= 8 { 0 } else { u32::MAX << (32 - 8 * (behind - 8)) };
-                cuts[Word::LEN + behind] = Cut { last, half, ten: TENS[behind] };
-                behind += 1;
-            }
-            cuts
-        };
-        debug_assert!((Word::LEN + 1..=LEN_MAX).contains(&len));
-        &CUTS[len % CUTS.len()]
+/// A constant lies in the crate that it is used in, and is found without a load. Three arrays: an index is scaled for free,
+/// but not by the size of a triple.
+const BEHIND: &Behind = &{
+    let mut behind = Behind { last: [0; 32], half: [0; 32], ten: [0; 32] };
+    let mut len = Word::LEN + 1;
+    while len <= LEN_MAX {
+        let bytes = len - Word::LEN;
+        behind.last[len] = if bytes < 8 { u64::MAX << (64 - 8 * bytes) } else { u64::MAX };
+        behind.half[len] = if bytes <= 8 { 0 } else { u32::MAX << (32 - 8 * (bytes - 8)) };
+        behind.ten[len] = TENS[bytes];
+        len += 1;
     }
-}
+    behind
+};
