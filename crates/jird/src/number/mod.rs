@@ -6,7 +6,8 @@
 //! time and nothing is scanned twice (`swar`).
 //!
 //! A function comes as `f(token)` and as `f_at(text, start, end)`. Prefer the second where the text is at hand: it may
-//! load the bytes behind a short token together with it.
+//! load the bytes behind a short token together with it. Those of them that are asked for in a reader's own loop are
+//! inlined there, for a call costs as much as a tenth of a number.
 //!
 //! ```text
 //! check     token → integer or not, negative or not; or the first wrong byte

@@ -1,7 +1,7 @@
 //! The shape that nearly every number has: up to 19 digits, perhaps a point early among them, no exponent.
 //!
-//! Taken apart in whole words and without a branch on sign or length, but for one: up to eight bytes, or more. Of a
-//! longer one, the first eight bytes may hold a point, and behind them there are digits only:
+//! Taken apart in whole words and without a branch on the sign, and with two on the length: up to eight bytes, up to 16,
+//! or more. Of more than eight, the first eight bytes may hold a point, and behind them there are digits only:
 //!
 //! ```text
 //! token    6 5 . 6 1 3 6 1 6 9 9 9 9 9 9 9 7 7
@@ -95,7 +95,7 @@ fn short(negative: bool, size: Token<'_>) -> Option<Plain> {
 ///
 /// # Safety
 ///
-/// It is.
+/// `size.len() > 8`
 #[inline(always)]
 unsafe fn long(negative: bool, size: Token<'_>) -> Option<Plain> {
     let len = size.len();
@@ -109,7 +109,9 @@ unsafe fn long(negative: bool, size: Token<'_>) -> Option<Plain> {
     if last.or(half.wide()).others() | more_than_a_point(others) != 0 {
         return None;
     }
-    let tail = u64::from(half.value()) * TENS[8] + last.value();
+    // The branch that `float` takes next, too: with the half word for all, decimals of 15 digits took 14 instructions of
+    // 135 more.
+    let tail = if len <= 16 { last.value() } else { u64::from(half.value()) * TENS[8] + last.value() };
     let join = |head: Word| head.value().wrapping_mul(BEHIND.ten[len % 32]).wrapping_add(tail);
     // Among the first eight there is a point, or nothing but digits.
     if others == 0 {

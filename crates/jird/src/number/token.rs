@@ -77,10 +77,10 @@ impl<'a> Token<'a> {
         let (head, last) = unsafe {
             (Word::load_unchecked(self.text, self.start), Word::load_unchecked(self.text, self.end - Word::LEN))
         };
-        if self.end < LEN {
+        if self.len() <= 2 * Word::LEN {
             return (head, HalfWord::ZERO, last);
         }
-        // SAFETY: `end - 12 >= 0`, and `end` is in the text.
+        // SAFETY: `end - 12 > start`, and `end` is in the text.
         (head, unsafe { HalfWord::load_unchecked(self.text, self.end - LEN) }, last)
     }
 }
