@@ -78,7 +78,7 @@ fn quotient<F: Float>(digits: u64, places: u32) -> u64 {
     let power = places as usize % 32;
     // A zero stays one, and goes the careful way.
     let log2 = (digits | 1).ilog2();
-    let high = (u128::from(digits << (63 - log2)) * u128::from(FIFTHS[power]) >> 64) as u64;
+    let high = ((u128::from(digits << (63 - log2)) * u128::from(FIFTHS[power])) >> 64) as u64;
     // The power is cut off. If all bits beyond the significand are set, what is missing may carry, and if it does, it may be
     // a tie. If none is set, it may be a zero.
     if high.wrapping_add(1) & u64::MAX >> (F::SIGNIFICAND_BITS + 3) <= 1 {
