@@ -18,7 +18,7 @@ mod walk;
 pub use error::{Error, ErrorKind, Located};
 pub use kernel::{Kernel, UnknownKernel};
 pub use layout::{Layout, format, minify};
-pub use number::Number;
+pub use number::{MachineNumber, Number};
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};

@@ -3,7 +3,7 @@
 
 mod common;
 
-use jird::Number;
+use jird::{MachineNumber, Number};
 
 #[test]
 fn every_number_of_the_conformance_data_is_rounded_correctly() {
@@ -25,6 +25,13 @@ fn every_number_of_the_conformance_data_is_rounded_correctly() {
             let expected = u64::from_str_radix(double, 16).map(f64::from_bits).expect("16 digits");
             let expected = expected.is_finite().then(|| expected.to_bits());
             assert_eq!(number.to_f64().map(f64::to_bits), expected, "{line}");
+            if !number.is_integer() {
+                let found = number.machine_number().map(|found| match found {
+                    MachineNumber::F64(value) => value.to_bits(),
+                    integer => panic!("{integer:?} of {line}"),
+                });
+                assert_eq!(found, expected, "{line}");
+            }
             let expected = u32::from_str_radix(single, 16).map(f32::from_bits).expect("8 digits");
             let expected = expected.is_finite().then(|| expected.to_bits());
             assert_eq!(number.to_f32().map(f32::to_bits), expected, "{line}");

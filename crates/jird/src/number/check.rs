@@ -10,6 +10,7 @@
 
 #![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text")]
 
+use super::machine::is_integer_token;
 use super::swar::{Word, digits_end};
 
 /// What the syntax of a number tells: its sign, and whether it is an integer.
@@ -29,8 +30,7 @@ impl Class {
 
     /// The class of a token that was checked before; of anything else, some class.
     pub(crate) fn of(token: &[u8]) -> Self {
-        let integer = !token.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
-        Self::new(token.first() == Some(&b'-'), integer)
+        Self::new(token.first() == Some(&b'-'), is_integer_token(token))
     }
 
     /// Neither a point nor an exponent.
@@ -44,20 +44,6 @@ impl Class {
     #[cfg(test)]
     pub(crate) fn is_negative(self) -> bool {
         self.0 & Self::NEGATIVE != 0
-    }
-}
-
-/// Whether `text[start..end]`, a token that was checked, has neither a point nor an exponent.
-#[inline(always)]
-pub(crate) fn is_integer_at(text: &[u8], start: usize, end: usize) -> bool {
-    let len = end - start;
-    match text.get(start..).and_then(<[u8]>::first_chunk::<8>) {
-        // A sign is a mark too, and the token's first byte: it is shifted out.
-        Some(bytes) if len.wrapping_sub(1) < Word::LEN => {
-            let sign = usize::from(bytes[0] == b'-');
-            len - sign == 0 || Word::of(*bytes).first(len).last(len - sign).marks() == 0
-        }
-        _ => Class::of(&text[start..end]).is_integer(),
     }
 }
 

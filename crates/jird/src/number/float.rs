@@ -15,7 +15,7 @@
 use std::io::Write;
 
 use super::parts::{Parts, Significant};
-use super::plain::{Plain, plain, plain_if_short};
+use super::plain::{Plain, TENS, plain};
 use super::powers;
 use super::token::Token;
 
@@ -26,7 +26,7 @@ pub(crate) fn to_f64(token: &[u8]) -> Option<f64> {
 }
 
 /// [`to_f64`] of `text[start..end]`.
-#[inline]
+#[inline(always)]
 pub(crate) fn to_f64_at(text: &[u8], start: usize, end: usize) -> Option<f64> {
     to_float(Token::at(text, start, end))
 }
@@ -46,40 +46,69 @@ pub(crate) fn to_f32_at(text: &[u8], start: usize, end: usize) -> Option<f32> {
 
 #[inline(always)]
 fn to_float<F: Float>(token: Token<'_>) -> Option<F> {
-    // Short ones are decided in the caller's loop.
-    if let Some(value) = plain_if_short(token).and_then(exact) {
-        return Some(value);
+    match plain(token) {
+        Some(number) => Some(of_plain(number)),
+        None => long(token.bytes()),
     }
-    to_float_any(token.bytes())
 }
 
-#[inline(never)]
-fn to_float_any<F: Float>(token: &[u8]) -> Option<F> {
-    let Some(number) = plain(Token::alone(token)) else { return long(token) };
-    if let Some(value) = exact(number) {
-        return Some(value);
-    }
-    if number.digits == 0 {
-        return Some(F::from_integer(0).negated_if(number.negative));
-    }
-    // At most 18 places: the power is in the table and decides every case, and the value is normal and finite.
-    let power = -i64::from(number.places);
-    Some(F::from_size(Scaled::of::<F>(number.digits, power).rounded::<F>(power)).negated_if(number.negative))
-}
-
-/// The value, if one operation on exact operands gives it.
+/// The nearest value, which is finite. Which way it is found depends on the number's length and not on its digits,
+/// because a document's numbers have few lengths, and the branch is predicted.
 #[inline(always)]
-fn exact<F: Float>(number: Plain) -> Option<F> {
-    let size = if number.places == 0 {
+pub(super) fn of_plain<F: Float>(number: Plain) -> F {
+    if number.integer {
         // One conversion rounds once, whatever the integer.
-        F::from_integer(number.digits)
-    } else if number.digits <= F::INTEGER_MAX {
-        F::from_integer(number.digits).over(*F::TENS.get(number.places as usize)?)
+        F::from_integer(number.digits).negated_if(number.negative)
+    } else if number.len <= F::EXACT_LEN {
+        // Fewer places than bytes: the remainder saves a check. Below 2^63, so that a signed conversion does.
+        let ten = F::TENS[number.places as usize % F::EXACT_LEN];
+        F::from_signed(number.digits as i64).over(ten).negated_if(number.negative)
     } else {
-        return None;
-    };
-    Some(size.negated_if(number.negative))
+        F::from_bits(quotient::<F>(number.digits, number.places), number.negative)
+    }
 }
+
+/// The bits of the value nearest to `digits / 10^places`. At most 18 places: 128 bits of the power decide every case, and
+/// the value is zero, or normal and finite.
+///
+/// This is [`nearest`] for the frequent case, which is where the 64 upper bits decide.
+#[inline(always)]
+fn quotient<F: Float>(digits: u64, places: u32) -> u64 {
+    // At most 19, of garbage; an index of five bits needs no check.
+    let power = places as usize % 32;
+    // A zero stays one, and goes the careful way.
+    let log2 = (digits | 1).ilog2();
+    let high = ((u128::from(digits << (63 - log2)) * u128::from(FIFTHS[power])) >> 64) as u64;
+    // The power is cut off. If all bits beyond the significand are set, what is missing may carry, and if it does, it may be
+    // a tie. If none is set, it may be a zero.
+    if high.wrapping_add(1) & u64::MAX >> (F::SIGNIFICAND_BITS + 3) <= 1 {
+        return quotient_with_care::<F>(digits, places);
+    }
+    let top = (high >> 63) as u32;
+    let significand = high >> (top + 61 - F::SIGNIFICAND_BITS);
+    let exponent = u64::from(top + log2) << F::SIGNIFICAND_BITS;
+    // As in `join`.
+    F::EXPONENTS[power].wrapping_add(exponent) + ((significand + (significand & 1)) >> 1)
+}
+
+/// As [`quotient`], with everything considered.
+#[cold]
+#[inline(never)]
+fn quotient_with_care<F: Float>(digits: u64, places: u32) -> u64 {
+    let power = -i64::from(places);
+    if digits == 0 { 0 } else { Scaled::of::<F>(digits, power).rounded::<F>(power) }
+}
+
+/// By places: the high half of 5^-places.
+const FIFTHS: &[u64; 32] = &{
+    let mut fifths = [0; 32];
+    let mut places = 0;
+    while places < 32 {
+        fifths[places] = powers::of_five(-(places as i64)).0;
+        places += 1;
+    }
+    fifths
+};
 
 /// Any number at all.
 #[inline(never)]
@@ -173,9 +202,7 @@ impl Scaled {
         let zeros = integer.leading_zeros();
         let (high, low) = product(integer << zeros, power, F::SIGNIFICAND_BITS + 3);
         let top = (high >> 63) as u32;
-        // floor(log2(10^power)), for any power of the table.
-        let log2 = ((power as i32) * (152_170 + 65_536)) >> 16;
-        let exponent = log2 + 63 + top as i32 - zeros as i32 + F::EXPONENT_BIAS;
+        let exponent = log2(power) + 63 + top as i32 - zeros as i32 + F::EXPONENT_BIAS;
         Self { high, low, shift: top + 61 - F::SIGNIFICAND_BITS, exponent }
     }
 
@@ -187,10 +214,22 @@ impl Scaled {
         if self.low <= 1 && significand & 3 == 1 && F::TIES.contains(&power) && significand << self.shift == self.high {
             significand &= !1;
         }
-        let significand = (significand + (significand & 1)) >> 1;
-        // The leading bit counts one into the exponent, and a carry of the rounding one more, as it should.
-        ((self.exponent - 1) as u64).wrapping_shl(F::SIGNIFICAND_BITS) + significand
+        join::<F>(self.exponent, significand)
     }
+}
+
+/// The bits of a normal value: its exponent as it is stored, its significand with one bit more, to be rounded by.
+#[inline(always)]
+fn join<F: Float>(exponent: i32, significand: u64) -> u64 {
+    let significand = (significand + (significand & 1)) >> 1;
+    // The leading bit counts one into the exponent, and a carry of the rounding one more, as it should.
+    ((exponent - 1) as u64).wrapping_shl(F::SIGNIFICAND_BITS) + significand
+}
+
+/// `floor(log2(10^power))`, for any power of the table.
+#[inline(always)]
+const fn log2(power: i64) -> i32 {
+    ((power as i32) * (152_170 + 65_536)) >> 16
 }
 
 /// The high 128 bits of `integer × 5^power` (scaled), to at least `bits` bits; exact or just below.
@@ -210,7 +249,7 @@ fn product(integer: u64, power: i64, bits: u32) -> (u64, u64) {
 }
 
 /// The two formats, by their measures.
-trait Float: Copy + std::str::FromStr + 'static {
+pub(super) trait Float: Copy + std::str::FromStr + 'static {
     /// Stored bits of the significand.
     const SIGNIFICAND_BITS: u32;
     /// Added to a binary exponent when it is stored.
@@ -229,12 +268,29 @@ trait Float: Copy + std::str::FromStr + 'static {
     /// The powers of ten that are exact.
     const TENS: &'static [Self];
 
+    /// A decimal of at most that many bytes, its point one of them, has digits that are exact.
+    const EXACT_LEN: usize = if Self::INTEGER_MAX > TENS[15] { 16 } else { 8 };
+
+    /// By places: the exponent of the smallest double that is not below 10^-places, as it is stored and where it is stored,
+    /// less one.
+    const EXPONENTS: &'static [u64; 32] = &{
+        let mut exponents = [0; 32];
+        let mut places = 0;
+        while places < 32 {
+            let exponent = log2(-(places as i64)) + Self::EXPONENT_BIAS - 1;
+            exponents[places] = (exponent as u64) << Self::SIGNIFICAND_BITS;
+            places += 1;
+        }
+        exponents
+    };
+
     fn from_integer(integer: u64) -> Self;
+    fn from_signed(integer: i64) -> Self;
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
     fn negated_if(self, negative: bool) -> Self;
     fn is_finite(self) -> bool;
-    fn from_size(bits: u64) -> Self;
+    fn from_bits(size: u64, negative: bool) -> Self;
     /// `None` if these are the bits of infinity.
     fn finite(bits: u64, negative: bool) -> Option<Self>;
 }
@@ -256,6 +312,10 @@ macro_rules! float {
                 integer as $float
             }
             #[inline(always)]
+            fn from_signed(integer: i64) -> Self {
+                integer as $float
+            }
+            #[inline(always)]
             fn times(self, other: Self) -> Self {
                 self * other
             }
@@ -272,12 +332,12 @@ macro_rules! float {
                 $float::is_finite(self)
             }
             #[inline(always)]
-            fn from_size(bits: u64) -> Self {
-                $float::from_bits(bits as $bits)
+            fn from_bits(size: u64, negative: bool) -> Self {
+                $float::from_bits(size as $bits | $bits::from(negative) << ($bits::BITS - 1))
             }
             #[inline(always)]
             fn finite(bits: u64, negative: bool) -> Option<Self> {
-                (bits != Self::INFINITE_BITS).then(|| Self::from_size(bits).negated_if(negative))
+                (bits != Self::INFINITE_BITS).then(|| <Self as Float>::from_bits(bits, negative))
             }
         }
     };

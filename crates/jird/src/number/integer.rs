@@ -2,9 +2,7 @@
 //!
 //! `None` means: not an integer by its syntax (`1.0` and `1e2` are none), or out of the type's range. `-0` is 0.
 
-#![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text")]
-
-use super::plain::TENS;
+use super::plain::plain;
 use super::swar::Word;
 use super::token::Token;
 
@@ -59,42 +57,17 @@ pub(crate) fn to_u128(token: &[u8]) -> Option<u128> {
 /// Sign and size, if there are digits only and `u64` holds them.
 #[inline(always)]
 fn split(token: Token<'_>) -> Option<(bool, u64)> {
-    let (negative, size) = token.unsigned();
-    let size = if size.len() <= Word::LEN { size_of_short(size) } else { size_of_long(size.bytes()) }?;
-    Some((negative, size))
+    match plain(token) {
+        Some(number) => number.integer.then_some((number.negative, number.digits)),
+        None => split_any(token.bytes()),
+    }
 }
 
-/// Up to eight digits.
-#[inline(always)]
-fn size_of_short(size: Token<'_>) -> Option<u64> {
-    if size.len() == 0 {
-        return None;
-    }
-    let word = Word::load_head(size.rest()).first(size.len());
-    (word.nondigits() == 0).then(|| word.value())
-}
-
-/// Nine digits or more.
-#[inline(always)]
-fn size_of_long(digits: &[u8]) -> Option<u64> {
-    let len = digits.len();
-    // A u64 has at most 20 digits.
-    if !(Word::LEN + 1..=20).contains(&len) {
-        return None;
-    }
-    // SAFETY: more than eight bytes, of which these are the first and the last eight.
-    let (head, last) = unsafe { (Word::load_unchecked(digits, 0), Word::load_unchecked(digits, len - Word::LEN)) };
-    if len <= 16 {
-        let head = head.first(len - 8);
-        return (head.nondigits() | last.nondigits() == 0).then(|| head.value() * TENS[8] + last.value());
-    }
-    // SAFETY: sixteen bytes and more, of which these are the last but eight.
-    let middle = unsafe { Word::load_unchecked(digits, len - 2 * Word::LEN) };
-    let head = head.first(len - 16);
-    if head.nondigits() | middle.nondigits() | last.nondigits() != 0 {
-        return None;
-    }
-    head.value().checked_mul(TENS[16])?.checked_add(middle.value() * TENS[8] + last.value())
+/// [`split`] for 20 digits, and for what has no size.
+#[inline(never)]
+fn split_any(token: &[u8]) -> Option<(bool, u64)> {
+    let (negative, size) = split_wide(token)?;
+    Some((negative, u64::try_from(size).ok()?))
 }
 
 /// As [`split`], for `u128`: eight digits at a time from the end.

@@ -16,7 +16,7 @@ static POWERS: [(u64, u64); LEN] = powers();
 
 /// High and low half of 5^`power`, for a power within the limits.
 #[inline(always)]
-pub(super) fn of_five(power: i64) -> (u64, u64) {
+pub(super) const fn of_five(power: i64) -> (u64, u64) {
     POWERS[(power - SMALLEST) as usize]
 }
 

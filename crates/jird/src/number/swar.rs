@@ -51,12 +51,6 @@ impl Word {
         Self(u64::from_le_bytes(bytes) ^ ZEROS)
     }
 
-    /// These bytes.
-    #[inline(always)]
-    pub(super) fn of(bytes: [u8; 8]) -> Self {
-        Self(u64::from_le_bytes(bytes) ^ ZEROS)
-    }
-
     /// The first bytes of `text`. If it is shorter than a word, those that it lacks are no digits.
     #[inline(always)]
     pub(super) fn load_head(text: &[u8]) -> Self {
@@ -68,7 +62,7 @@ impl Word {
 
     /// Fewer than eight bytes: two loads that overlap, instead of a loop.
     #[inline(always)]
-    fn load_short(text: &[u8]) -> Self {
+    pub(super) fn load_short(text: &[u8]) -> Self {
         let len = text.len();
         let loaded = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
             (Some(&low), Some(&high)) => {
@@ -91,10 +85,10 @@ impl Word {
         Self(self.0 << (64_usize.wrapping_sub(8 * len) & 63))
     }
 
-    /// Only the last `len` (1..=8) bytes, where they are.
+    /// Zeros where the mask has them.
     #[inline(always)]
-    pub(super) fn last(self, len: usize) -> Self {
-        Self(self.0 & u64::MAX << (64_usize.wrapping_sub(8 * len) & 63))
+    pub(super) fn only(self, mask: u64) -> Self {
+        Self(self.0 & mask)
     }
 
     /// The high bit of every byte that is no digit, and of none before the first of them. Exact in every byte if all
@@ -123,24 +117,25 @@ impl Word {
         (self.0 >> (8 * (index & 7))) as u8 == 0
     }
 
-    /// One bit of each byte that is no digit, given that all are from a number that was checked. As digits, its other
-    /// bytes `+ - . E e` are 0x1b, 0x1d, 0x1e, 0x75 and 0x55: bit 4 tells them from 0 to 9.
+    /// Not zero if a byte is no digit, with one bit of each that is a point or a sign, and more of each `e` and `E`, given
+    /// that all are from a number that was checked. As digits, `+ - . E e` are 0x1b, 0x1d, 0x1e, 0x75 and 0x55; 0 to 9
+    /// leave the upper four bits empty.
     #[inline(always)]
-    pub(super) fn marks(self) -> u64 {
-        self.0 & 0x1010_1010_1010_1010
+    pub(super) fn others(self) -> u64 {
+        self.0 & 0xf0f0_f0f0_f0f0_f0f0
     }
 
-    /// Not zero if one of the bytes is an `e` or `E`, given the same: bit 6 tells these from the others.
+    /// The bits of both words.
     #[inline(always)]
-    pub(super) fn exponents(self) -> u64 {
-        self.0 & 0x4040_4040_4040_4040
+    pub(super) fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
-    /// Without the byte whose [mark](Self::marks) `mark` is: what was before it moves up by one, and a zero comes in.
+    /// Without the byte at `index`: what was before it moves up by one, and a zero comes in.
     #[inline(always)]
-    pub(super) fn without(self, mark: u64) -> Self {
-        let below = (mark >> 4).wrapping_sub(1);
-        let above = (mark << 4).wrapping_neg();
+    pub(super) fn without(self, index: usize) -> Self {
+        // By table: to make the masks takes twice as many instructions as to use them.
+        let (below, above) = AROUND[index];
         Self((self.0 & below) << 8 | self.0 & above)
     }
 
@@ -158,6 +153,19 @@ impl Word {
     }
 }
 
+/// By index: all bytes of a word below it, and all above it. A constant lies in the crate that it is used in, and is found
+/// without a load.
+const AROUND: &[(u64, u64); 8] = &{
+    let mut around = [(0, 0); 8];
+    let mut index = 0;
+    while index < 8 {
+        let from = u64::MAX << (8 * index);
+        around[index] = (!from, from << 8);
+        index += 1;
+    }
+    around
+};
+
 /// The same with four bytes, for a remainder of at most four: a multiplication less, and constants half as long.
 #[derive(Clone, Copy)]
 pub(super) struct HalfWord(u32);
@@ -165,6 +173,8 @@ pub(super) struct HalfWord(u32);
 impl HalfWord {
     /// Bytes in a half-word.
     pub(super) const LEN: usize = 4;
+    /// Four times the digit zero.
+    pub(super) const ZERO: Self = Self(0);
 
     /// The four bytes from `at`.
     ///
@@ -181,16 +191,16 @@ impl HalfWord {
         Self(u32::from_le_bytes(bytes) ^ ZEROS as u32)
     }
 
-    /// Only the last `len` (1..=4) bytes, where they are.
+    /// As [`Word::only`].
     #[inline(always)]
-    pub(super) fn last(self, len: usize) -> Self {
-        Self(self.0 & u32::MAX << (32_usize.wrapping_sub(8 * len) & 31))
+    pub(super) fn only(self, mask: u32) -> Self {
+        Self(self.0 & mask)
     }
 
-    /// As [`Word::marks`].
+    /// These four bytes, and four digits zero behind them.
     #[inline(always)]
-    pub(super) fn marks(self) -> u32 {
-        self.0 & 0x1010_1010
+    pub(super) fn wide(self) -> Word {
+        Word(u64::from(self.0))
     }
 
     /// The number that the four digits make. Meaningless if one is no digit.
@@ -199,6 +209,20 @@ impl HalfWord {
         let pairs = (self.0.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff;
         pairs.wrapping_mul(1 + (100 << 16)) >> 16
     }
+}
+
+/// The byte at `at`.
+///
+/// # Safety
+///
+/// `at < text.len()`. Checked in debug builds and under `jird_checked`.
+#[inline(always)]
+pub(super) unsafe fn byte_unchecked(text: &[u8], at: usize) -> u8 {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        return text[at];
+    }
+    // SAFETY: the caller's duty.
+    unsafe { *text.get_unchecked(at) }
 }
 
 /// Where the digits that start at `at` end: the first byte in `at..text.len()` that is no digit, or `text.len()`.
@@ -248,11 +272,14 @@ mod tests {
                 let mut bytes = *b"01234589";
                 bytes[index] = byte;
                 let word = Word::load(&bytes, 0);
-                assert_eq!(word.marks(), if byte.is_ascii_digit() { 0 } else { 0x10 << (8 * index) });
-                assert_eq!(word.exponents() != 0, matches!(byte, b'e' | b'E'));
+                let bits = word.others().count_ones();
+                assert_eq!(bits == 1, matches!(byte, b'+' | b'-' | b'.'));
+                assert_eq!(bits > 1, matches!(byte, b'e' | b'E'));
+                assert!(bits == 0 || word.others().trailing_zeros() / 8 == index as u32);
                 // SAFETY: four bytes from the first.
                 let half = unsafe { HalfWord::load_unchecked(&bytes, 0) };
-                assert_eq!(u64::from(half.marks()), word.marks() & 0xffff_ffff);
+                assert_eq!(half.wide().others(), word.others() & 0xffff_ffff);
+                assert_eq!(word.others() == 0, byte.is_ascii_digit());
             }
         }
     }
@@ -265,18 +292,19 @@ mod tests {
             assert_eq!(Word::load(digits, 0).first(len).value(), expected);
             assert_eq!(Word::load_head(&digits[..len]).first(len).value(), expected);
             let expected: u64 = std::str::from_utf8(&digits[8 - len..]).unwrap().parse().unwrap();
-            assert_eq!(Word::load(digits, 0).last(len).value(), expected);
+            assert_eq!(Word::load(digits, 0).only(u64::MAX << (64 - 8 * len)).value(), expected);
         }
         for len in 1..=4 {
             let expected: u32 = std::str::from_utf8(&digits[8 - len..]).unwrap().parse().unwrap();
             // SAFETY: these are the last four bytes.
-            assert_eq!(unsafe { HalfWord::load_unchecked(digits, 4) }.last(len).value(), expected);
+            let half = unsafe { HalfWord::load_unchecked(digits, 4) };
+            assert_eq!(half.only(u32::MAX << (32 - 8 * len)).value(), expected);
         }
         for index in 0..8 {
             let mut expected = digits.to_vec();
             expected.remove(index);
             let expected: u64 = String::from_utf8(expected).unwrap().parse().unwrap();
-            assert_eq!(Word::load(digits, 0).without(0x10 << (8 * index)).value(), expected);
+            assert_eq!(Word::load(digits, 0).without(index).value(), expected);
         }
     }
 

@@ -1,18 +1,23 @@
 //! Where a token stands.
 
-/// A token together with the text behind it.
+#![allow(unsafe_code, reason = "loads the whole words of a token's ends, which it has shown to be in the text")]
+
+use super::swar::{HalfWord, Word, byte_unchecked};
+
+/// A token, and the text around it, which may be loaded together with it.
 #[derive(Clone, Copy)]
 pub(super) struct Token<'a> {
-    rest: &'a [u8],
-    /// `len <= rest.len()`.
-    len: usize,
+    text: &'a [u8],
+    /// Invariant: `start <= end && end <= text.len()`.
+    start: usize,
+    end: usize,
 }
 
 impl<'a> Token<'a> {
-    /// A token with nothing behind it.
+    /// A token with nothing around it.
     #[inline(always)]
     pub(super) fn alone(token: &'a [u8]) -> Self {
-        Self { rest: token, len: token.len() }
+        Self { text: token, start: 0, end: token.len() }
     }
 
     /// `text[start..end]`.
@@ -23,31 +28,66 @@ impl<'a> Token<'a> {
     #[inline(always)]
     pub(super) fn at(text: &'a [u8], start: usize, end: usize) -> Self {
         assert!(start <= end && end <= text.len(), "a token is in its text");
-        Self { rest: &text[start..], len: end - start }
+        Self { text, start, end }
     }
 
     /// Its own bytes.
     #[inline(always)]
     pub(super) fn bytes(self) -> &'a [u8] {
-        &self.rest[..self.len]
-    }
-
-    /// What the text holds from its first byte on, its own bytes included.
-    #[inline(always)]
-    pub(super) fn rest(self) -> &'a [u8] {
-        self.rest
+        &self.text[self.start..self.end]
     }
 
     #[inline(always)]
     pub(super) fn len(self) -> usize {
-        self.len
+        self.end - self.start
     }
 
     /// Without its sign; true if that is a minus.
     #[inline(always)]
     pub(super) fn unsigned(self) -> (bool, Self) {
-        let negative = self.len > 0 && self.rest[0] == b'-';
-        let sign = usize::from(negative);
-        (negative, Self { rest: &self.rest[sign..], len: self.len - sign })
+        if self.len() == 0 {
+            return (false, self);
+        }
+        // SAFETY: there is a byte from `start` to `end`, and `end` is in the text.
+        let negative = unsafe { byte_unchecked(self.text, self.start) } == b'-';
+        // It is one byte at most: the invariant stands.
+        (negative, Self { start: self.start + usize::from(negative), ..self })
     }
+
+    /// Its first eight bytes. If it is shorter, those behind it are any.
+    #[inline(always)]
+    pub(super) fn head(self) -> Word {
+        if self.text.len() - self.start < Word::LEN {
+            return head_short(&self.text[self.start..]);
+        }
+        // SAFETY: eight bytes and more from `start` on, as was tested; and no overflow before that, by the invariant.
+        unsafe { Word::load_unchecked(self.text, self.start) }
+    }
+
+    /// Its first eight bytes, the four before its last eight, and these. What the text has no room for is zeros; what is in
+    /// the text and not in the token is any.
+    ///
+    /// # Safety
+    ///
+    /// `len() >= 8`
+    #[inline(always)]
+    pub(super) unsafe fn ends(self) -> (Word, HalfWord, Word) {
+        const LEN: usize = Word::LEN + HalfWord::LEN;
+        // SAFETY: `start + 8 <= end`, and `end` is in the text.
+        let (head, last) = unsafe {
+            (Word::load_unchecked(self.text, self.start), Word::load_unchecked(self.text, self.end - Word::LEN))
+        };
+        if self.len() <= 2 * Word::LEN {
+            return (head, HalfWord::ZERO, last);
+        }
+        // SAFETY: `end - 12 > start`, and `end` is in the text.
+        (head, unsafe { HalfWord::load_unchecked(self.text, self.end - LEN) }, last)
+    }
+}
+
+/// [`Token::head`] where the text ends. Out of the way of all other tokens.
+#[cold]
+#[inline(never)]
+fn head_short(rest: &[u8]) -> Word {
+    Word::load_short(rest)
 }

@@ -7,7 +7,9 @@ use std::str::FromStr;
 use super::parts::{Parts, Significant};
 use super::plain::plain;
 use super::token::Token;
-use super::{check, decimal, to_f32, to_f64, to_i64, to_i128, to_u64, to_u128};
+use super::{
+    MachineNumber, check, decimal, is_integer_token, to_f32, to_f64, to_i64, to_i128, to_machine, to_u64, to_u128,
+};
 
 /// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. Nothing is lost: conversions
 /// are made when they are asked for, and what does not fit is `None`, never a wrong value.
@@ -43,7 +45,15 @@ impl<'a> Number<'a> {
 
     /// True if there is neither a point nor an exponent: `1.0` and `1e2` are no integers.
     pub fn is_integer(self) -> bool {
-        !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
+        is_integer_token(self.0.as_bytes())
+    }
+
+    /// The value as what a machine has for it: an integer as `i64` or `u64`, anything else as the nearest `f64`. `None` if
+    /// it is an integer beyond both, or too large for a finite double. [`MachineNumber`] has all of the rules. Linear in
+    /// the length of the text.
+    #[inline]
+    pub fn machine_number(self) -> Option<MachineNumber> {
+        to_machine(self.0.as_bytes())
     }
 
     /// The value, if it is an [integer](Self::is_integer) in range. `-0` is 0.
