@@ -1,6 +1,6 @@
 //! jird itself, at default flags: a reused parser, a fresh document for every parse, and reading on trust.
 
-use jird::{Kernel, Kind, Parser, Record, RecordBuffer, Value};
+use jird::{Kernel, Kind, MachineNumber, Parser, Record, RecordBuffer, Value};
 
 use crate::fold::Fold;
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
@@ -156,37 +156,27 @@ impl Peer for Trusted {
     }
 }
 
-fn visit(value: Value<'_>, scratch: &mut String, fold: &mut Fold) {
-    match value.kind() {
-        Kind::Null => fold.null(),
-        Kind::Bool => fold.boolean(value.as_bool() == Some(true)),
-        Kind::Number => number(value, fold),
-        Kind::String => fold.string(value.str_in(scratch).unwrap_or_default()),
-        Kind::Array => {
-            value.elements().for_each(|element| visit(element, scratch, fold));
-            fold.container(value.len());
-        }
-        Kind::Object => {
-            for (key, value) in value.entries() {
-                fold.string(key.str_in(scratch).unwrap_or_default());
-                visit(value, scratch, fold);
-            }
-            fold.container(value.len());
+/// Everything in the document, in order: the fold asks for no structure, and this is how jird hands out values without.
+fn visit(root: Value<'_>, scratch: &mut String, fold: &mut Fold) {
+    for value in root.descendants() {
+        match value.kind() {
+            Kind::Null => fold.null(),
+            Kind::Bool => fold.boolean(value.as_bool() == Some(true)),
+            Kind::Number => number(value, fold),
+            Kind::String => fold.string(value.str_in(scratch).unwrap_or_default()),
+            Kind::Array | Kind::Object => fold.container(value.len()),
         }
     }
 }
 
-/// As the peers' types have it: what is written as an integer and fits one is one.
 fn number(value: Value<'_>, fold: &mut Fold) {
-    if value.is_integer() {
-        if let Some(value) = value.as_i64() {
-            return fold.integer(value);
-        }
-        if let Some(value) = value.as_u64() {
-            return fold.unsigned(value);
-        }
+    match value.machine_number() {
+        Some(MachineNumber::I64(value)) => fold.integer(value),
+        Some(MachineNumber::U64(value)) => fold.unsigned(value),
+        Some(MachineNumber::F64(value)) => fold.real(value),
+        // An integer beyond 64 bits: peers take it for a float.
+        _ => fold.real(value.as_f64().unwrap_or(f64::NAN)),
     }
-    fold.real(value.as_f64().unwrap_or(f64::NAN));
 }
 
 fn tweets(root: Value<'_>, scratch: &mut String) -> Option<Fold> {
