@@ -56,7 +56,7 @@ pub(crate) struct Carry {
     in_string: u64,
     /// 1 if the last byte belongs to a scalar that is not a string.
     scalar: u64,
-    /// 1 if the last byte is white space. Documents only.
+    /// 1 if the last byte is white space outside strings. Documents only.
     space: u64,
     /// 1 if it is neither white space nor an operator. Documents only.
     plain_before: u64,
@@ -260,19 +260,20 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
             let covered = inside ^ quotes;
             let found = (operators | starts) & !covered;
             let tokens_before = out.len();
-            if LINES {
-                out.emit(simd, block, bytes, found, 0, base + index * BLOCK);
-            } else {
-                let spaced = (classes.space << 1 | space) & classes.operator;
-                space = classes.space >> 63;
-                let ends = classes.space & !inside & (plain << 1 | plain_before);
-                plain_before = plain >> 63;
-                if ends != 0 {
+            let mut spaced = 0;
+            if !LINES {
+                self.runs[index % GROUP] = run & !inside;
+                // Text has white space between its tokens nearly everywhere or nowhere: one branch, mostly predicted.
+                let blank = classes.space & !inside;
+                if blank | space != 0 {
+                    spaced = (blank << 1 | space) & operators;
+                    let ends = blank & (plain << 1 | plain_before);
                     out.emit_ends(simd, ends, base + index * BLOCK);
                 }
-                out.emit(simd, block, bytes, found, spaced, base + index * BLOCK);
-                self.runs[index % GROUP] = run & !inside;
+                space = blank >> 63;
+                plain_before = plain >> 63;
             }
+            out.emit(simd, block, bytes, found, spaced, base + index * BLOCK);
             all = simd.merge(all, block);
             if CHECK {
                 controls |= classes.control & inside;

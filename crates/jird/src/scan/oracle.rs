@@ -52,7 +52,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
         escape: u64::from(state.escaped),
         in_string: if state.in_string { u64::MAX } else { 0 },
         scalar: u64::from(state.in_word),
-        space: u64::from(state.in_space && !lines),
+        space: u64::from(state.in_space && !state.in_string && !lines),
         plain_before: u64::from(state.before_plain && !lines),
         // Judged on its own.
         number: super::NumberCarry::default(),
