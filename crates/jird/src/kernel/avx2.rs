@@ -1,8 +1,8 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
 use super::{
-    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, Mode, Simd, Structure, Tokens, UTF8_TABLES, is_plain_number,
-    proof,
+    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, MaybeUninit, Mode, Simd, Structure, Tokens, UTF8_TABLES,
+    is_plain_number, proof,
 };
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;

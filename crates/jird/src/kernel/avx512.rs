@@ -155,6 +155,14 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn compact(self, block: &[u8; BLOCK], keep: u64, out: &mut [MaybeUninit<u8>; BLOCK]) -> usize {
+        let block = self.load(block);
+        // SAFETY: `self` proves the features; the store writes the 64 bytes of the reference.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_maskz_compress_epi8(keep, block)) };
+        keep.count_ones() as usize
+    }
+
+    #[inline(always)]
     fn offsets(self, mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
         // SAFETY: `self` proves the features; each store writes 16 of the 64 words, at 0 and 16; a block has no more than 32
         // places where white space begins.

@@ -85,6 +85,18 @@ pub(crate) trait Simd: Copy {
     fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> bool {
         start <= end && end <= text.len() && crate::number::check_at(text, start, end).is_ok()
     }
+    /// Copies the bytes of the block that `keep` has, in order, and returns how many. What lies past the last is left
+    /// arbitrary.
+    #[inline(always)]
+    fn compact(self, block: &[u8; BLOCK], keep: u64, out: &mut [MaybeUninit<u8>; BLOCK]) -> usize {
+        // A byte for each, and a step on for those that are kept: no branch.
+        let mut at = 0;
+        for (index, &byte) in block.iter().enumerate() {
+            out[at % BLOCK].write(byte);
+            at += (keep >> index & 1) as usize;
+        }
+        at
+    }
     /// Writes `base + i` for each set bit `i` of `mask`, in order. What lies past the last is left arbitrary.
     #[inline(always)]
     fn offsets(self, mut mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
@@ -199,6 +211,29 @@ static FORMS: [Form; 256] = {
     forms
 };
 
+/// Copies the bytes of `text` that are not `blank` to `out`, and returns how many. `blank` has a mask for each block of the
+/// text, the last of which may be short.
+#[inline(always)]
+pub(crate) fn compact<S: Simd>(simd: S, text: &[u8], blank: &[u64], out: &mut [MaybeUninit<u8>]) -> usize {
+    let mut len = 0;
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    let mut room = out;
+    for (block, &blank) in blocks.iter().zip(blank) {
+        let (next, _) = room.split_first_chunk_mut().expect("room for the text and a block more");
+        let kept = simd.compact(block, !blank, next);
+        len += kept;
+        room = &mut room[kept..];
+    }
+    if let (false, Some(&blank)) = (rest.is_empty(), blank.get(blocks.len())) {
+        for (_, &byte) in rest.iter().enumerate().filter(|(index, _)| blank >> index & 1 == 0) {
+            room[0].write(byte);
+            room = &mut room[1..];
+            len += 1;
+        }
+    }
+    len
+}
+
 /// Defines a proof token: `detect` is the only way to one, and one feature list serves detection and compilation.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! proof {
@@ -223,6 +258,16 @@ macro_rules! proof {
                 }
                 // SAFETY: `self` exists, so `detect` found this very list on this CPU.
                 unsafe { $enter(self, chunk, mode, carry, tokens) }
+            }
+
+            /// Copies what is not white space.
+            pub(crate) fn compact(self, text: &[u8], blank: &[u64], out: &mut [MaybeUninit<u8>]) -> usize {
+                #[target_feature($(enable = $feature),+)]
+                fn $enter(proof: $name, text: &[u8], blank: &[u64], out: &mut [MaybeUninit<u8>]) -> usize {
+                    crate::kernel::compact(proof, text, blank, out)
+                }
+                // SAFETY: `self` exists, so `detect` found this very list on this CPU.
+                unsafe { $enter(self, text, blank, out) }
             }
 
             /// Pass two over some tokens of a document.
@@ -362,6 +407,19 @@ impl Kernel {
 }
 
 impl Kernel {
+    /// Copies the bytes of a chunk that are not white space outside strings; see [`compact`].
+    pub(crate) fn compact(self, text: &[u8], blank: &[u64], out: &mut [MaybeUninit<u8>]) -> usize {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(proof) => proof.compact(text, blank, out),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(proof) => proof.compact(text, blank, out),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(proof) => proof.compact(text, blank, out),
+            Isa::Portable(proof) => compact(proof, text, blank, out),
+        }
+    }
+
     /// Pass two over some tokens of a document; writes the tape if there is one.
     pub(crate) fn structure(
         self,

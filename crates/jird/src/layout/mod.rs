@@ -7,9 +7,10 @@ mod canonical;
 mod rewrite;
 
 use crate::error::Error;
-use crate::kernel::Kernel;
+use crate::kernel::{BLOCK, Kernel};
 use crate::policy::Policy;
 use crate::scan::Mode;
+use crate::tape::Parser;
 use crate::walk::{Chunks, Walk, WalkPass};
 use rewrite::Rewrite;
 
@@ -33,10 +34,14 @@ pub enum Layout {
 /// # Ok::<(), jird::Error>(())
 /// ```
 ///
+/// [`Parser::minify`] reuses its buffers and yours.
+///
 /// # Errors
 /// As [`parse`](crate::parse).
 pub fn minify(text: &[u8]) -> Result<Vec<u8>, Error> {
-    format(text, Layout::Minify)
+    let mut small = Vec::with_capacity(text.len() + BLOCK);
+    Parser::new().minify(text, &mut small)?;
+    Ok(small)
 }
 
 /// Checks `text` as [`parse`](crate::parse) does, and returns it in another layout.
@@ -54,8 +59,8 @@ pub fn minify(text: &[u8]) -> Result<Vec<u8>, Error> {
 pub fn format(text: &[u8], layout: Layout) -> Result<Vec<u8>, Error> {
     let indent = match layout {
         Layout::Canonical => return canonical::canonical(text),
-        Layout::Minify => None,
-        Layout::Indent(width) => Some(width),
+        Layout::Minify => return minify(text),
+        Layout::Indent(width) => width,
     };
     let mut rewrite = Rewrite::new(text, indent);
     let walk = &mut Walk::new(&Policy::default());

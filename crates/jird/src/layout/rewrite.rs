@@ -7,7 +7,8 @@ use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
 pub(super) struct Rewrite<'t> {
     text: &'t [u8],
     out: Vec<u8>,
-    indent: Option<usize>,
+    /// The width of a level.
+    indent: usize,
     depth: usize,
     /// The next value follows a key or is the root: nothing goes before it.
     placed: bool,
@@ -16,8 +17,8 @@ pub(super) struct Rewrite<'t> {
 }
 
 impl<'t> Rewrite<'t> {
-    /// `indent` is the width of a level; `None` sets no white space at all.
-    pub(super) fn new(text: &'t [u8], indent: Option<usize>) -> Self {
+    /// `indent` is the width of a level.
+    pub(super) fn new(text: &'t [u8], indent: usize) -> Self {
         Self { text, out: Vec::with_capacity(text.len()), indent, depth: 0, placed: true, first: true }
     }
 
@@ -37,10 +38,8 @@ impl<'t> Rewrite<'t> {
     }
 
     fn new_line(&mut self) {
-        if let Some(width) = self.indent {
-            self.out.push(b'\n');
-            self.out.resize(self.out.len() + width * self.depth, b' ');
-        }
+        self.out.push(b'\n');
+        self.out.resize(self.out.len() + self.indent * self.depth, b' ');
     }
 
     fn copy(&mut self, start: usize, end: usize) {
@@ -60,9 +59,7 @@ impl Pen for &mut Rewrite<'_> {
     fn key(&mut self, _text: &[u8], start: usize, end: usize, _escaped: bool) {
         self.copy(start - 1, end + 1);
         self.out.push(b':');
-        if self.indent.is_some() {
-            self.out.push(b' ');
-        }
+        self.out.push(b' ');
         self.placed = true;
     }
 

@@ -30,6 +30,8 @@ use crate::text;
 pub(crate) enum Mode {
     /// One document, checked.
     Document,
+    /// The same; and white space outside strings is noted.
+    DocumentBlanks,
     /// A line feed outside strings is a token, which ends a record. Checked.
     Lines,
     /// One document, unchecked: neither UTF-8 nor escapes nor control characters.
@@ -102,10 +104,11 @@ pub(crate) fn scan_chunk<S: Simd>(
     tokens: &mut Tokens,
 ) -> Found {
     match mode {
-        Mode::Document => Pass::<S, false, true>::run(simd, chunk, carry, tokens),
-        Mode::Lines => Pass::<S, true, true>::run(simd, chunk, carry, tokens),
-        Mode::DocumentTrusted => Pass::<S, false, false>::run(simd, chunk, carry, tokens),
-        Mode::LinesTrusted => Pass::<S, true, false>::run(simd, chunk, carry, tokens),
+        Mode::Document => Pass::<S, false, true, false>::run(simd, chunk, carry, tokens),
+        Mode::DocumentBlanks => Pass::<S, false, true, true>::run(simd, chunk, carry, tokens),
+        Mode::Lines => Pass::<S, true, true, false>::run(simd, chunk, carry, tokens),
+        Mode::DocumentTrusted => Pass::<S, false, false, false>::run(simd, chunk, carry, tokens),
+        Mode::LinesTrusted => Pass::<S, true, false, false>::run(simd, chunk, carry, tokens),
     }
 }
 
@@ -118,7 +121,7 @@ const NUMBERS_DENSITY: usize = 4;
 /// One pass over a chunk, a group of blocks at a time, in steps. The first finds the tokens; it is all that most text needs,
 /// and nothing else is in its loop, so that what it carries from block to block stays in registers. The others look at what
 /// only some blocks have: escapes, numbers, bytes beyond ASCII.
-struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool> {
+struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> {
     simd: S,
     text: &'a [u8],
     carry: Carry,
@@ -148,7 +151,7 @@ struct Escapes {
     tokens_before: usize,
 }
 
-impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK> {
+impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass<'a, S, LINES, CHECK, BLANKS> {
     #[inline(always)]
     fn run(simd: S, chunk: Chunk<'a>, carry: &mut Carry, tokens: &mut Tokens) -> Found {
         let Chunk { text, from, to } = chunk;
@@ -167,6 +170,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
         };
         let (blocks, rest) = text[from..to].as_chunks::<BLOCK>();
         tokens.reserve(to - from);
+        if BLANKS {
+            tokens.reserve_blanks(to - from);
+        }
         let mut out = tokens.free();
         for (index, group) in blocks.chunks(GROUP).enumerate() {
             pass.group(group, from + index * GROUP * BLOCK, index == 0, &mut out);
@@ -269,6 +275,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
                     spaced = (blank << 1 | space) & operators;
                     let ends = blank & (plain << 1 | plain_before);
                     out.emit_ends(simd, ends, base + index * BLOCK);
+                }
+                if BLANKS {
+                    out.blank(blank);
                 }
                 space = blank >> 63;
                 plain_before = plain >> 63;

@@ -20,7 +20,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
     let Scanned { tokens, ends, carry, .. } = before;
     let Chunk { text, from, to } = chunk;
     let lines = matches!(mode, Mode::Lines | Mode::LinesTrusted);
-    let check = matches!(mode, Mode::Document | Mode::Lines);
+    let check = matches!(mode, Mode::Document | Mode::DocumentBlanks | Mode::Lines);
     let mut state = State {
         text,
         escaped: carry.escape == 1,

@@ -5,7 +5,7 @@ use crate::kernel::{BLOCK, Kernel};
 use checks::random::Random;
 use guard_page::Guarded;
 
-const MODES: [Mode; 4] = [Mode::Document, Mode::Lines, Mode::DocumentTrusted, Mode::LinesTrusted];
+const MODES: [Mode; 5] = [Mode::Document, Mode::DocumentBlanks, Mode::Lines, Mode::DocumentTrusted, Mode::LinesTrusted];
 
 /// The leading bytes dropped from a seed, so that what it holds stands at every place of a block.
 const OFFSETS: std::ops::RangeInclusive<usize> = 0..=64;

@@ -32,6 +32,8 @@ pub(crate) struct Tokens {
     /// Where those scalars end, in order, that white space follows. Documents only.
     ends: Vec<u32>,
     ends_len: usize,
+    /// White space outside strings, for each block of the chunk, if it was asked for.
+    blanks: Vec<u64>,
     /// Numbers among the tokens before this one were not judged by pass one. Documents only.
     numbers_unjudged: usize,
     /// The text of the tokens, or of some before them, is not all ASCII.
@@ -98,10 +100,28 @@ impl Tokens {
         }
     }
 
+    /// Makes room for the white space of a chunk of `bytes` bytes.
+    pub(super) fn reserve_blanks(&mut self, bytes: usize) {
+        self.blanks.clear();
+        self.blanks.resize(bytes / BLOCK + 1, 0);
+    }
+
+    /// The white space outside strings of the chunk that was scanned last, for each of its blocks.
+    pub(crate) fn blanks(&self) -> &[u64] {
+        &self.blanks
+    }
+
     /// The buffers, to be written behind the tokens that are there.
     #[inline(always)]
     pub(super) fn free(&mut self) -> Free<'_> {
-        Free { pos: &mut self.pos, kind: &mut self.kind, len: self.len, ends: &mut self.ends, ends_len: self.ends_len }
+        Free {
+            pos: &mut self.pos,
+            kind: &mut self.kind,
+            len: self.len,
+            ends: &mut self.ends,
+            ends_len: self.ends_len,
+            blanks: self.blanks.iter_mut(),
+        }
     }
 
     /// Takes over what was written to the buffers that [`Tokens::free`] lent.
@@ -202,6 +222,7 @@ pub(super) struct Free<'t> {
     len: usize,
     ends: &'t mut [u32],
     ends_len: usize,
+    blanks: core::slice::IterMut<'t, u64>,
 }
 
 impl Free<'_> {
@@ -213,6 +234,14 @@ impl Free<'_> {
     #[inline(always)]
     pub(super) fn ends_len(&self) -> usize {
         self.ends_len
+    }
+
+    /// Notes a block's white space outside strings.
+    #[inline(always)]
+    pub(super) fn blank(&mut self, blank: u64) {
+        if let Some(next) = self.blanks.next() {
+            *next = blank;
+        }
     }
 
     /// Appends the ends of scalars that a block has.

@@ -4,10 +4,10 @@ use super::build::Unchecked;
 use super::structure::{Structure, StructurePass};
 use super::value::Value;
 use crate::error::{Error, ErrorKind};
-use crate::kernel::Kernel;
+use crate::kernel::{BLOCK, Kernel};
 use crate::policy::{Duplicates, Policy};
-use crate::scan::Mode;
-use crate::walk::{Build, Chunks, Open, Pen, SIZE_MAX, walk_trusted};
+use crate::scan::{Chunk, Cursor, Mode, Tokens};
+use crate::walk::{Build, Chunks, Open, PassTwo, Pen, SIZE_MAX, walk_trusted};
 use core::fmt;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -154,6 +154,33 @@ impl Parser {
         &self.words
     }
 
+    /// Checks `text` as [`Parser::parse`] does, and appends it to `out` without the white space between its tokens. Makes no
+    /// tape; takes little more time than [`Parser::validate`].
+    ///
+    /// ```
+    /// let mut small = Vec::new();
+    /// jird::Parser::new().minify(b"{ \"a\" : [1.50, \"\\u0041 \"] }", &mut small)?;
+    /// assert_eq!(small, b"{\"a\":[1.50,\"\\u0041 \"]}");
+    /// # Ok::<(), jird::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Parser::parse`]; then `out` is as it was.
+    pub fn minify(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        if self.policy.duplicates == Duplicates::Refuse {
+            self.fill(text)?;
+        }
+        let before = out.len();
+        self.structure.restart();
+        let kernel = self.chunks.kernel;
+        let checks = StructurePass { kernel, state: &mut self.structure, words: None };
+        let read = self.chunks.read(text, Mode::DocumentBlanks, &mut MinifyPass { kernel, checks, out });
+        if read.is_err() {
+            out.truncate(before);
+        }
+        read
+    }
+
     /// In checked builds every parse must equal the naive one.
     #[cfg(jird_checked)]
     fn compare_with_model(&self, text: &[u8], read: Result<(), Error>) {
@@ -224,6 +251,29 @@ impl Parser {
             refuse_duplicates(unsafe { Value::new(text, &self.words) })?;
         }
         Ok(())
+    }
+}
+
+/// The second pass that checks, and before it the copy of each chunk without its white space.
+struct MinifyPass<'a> {
+    kernel: Kernel,
+    checks: StructurePass<'a>,
+    out: &'a mut Vec<u8>,
+}
+
+impl PassTwo for MinifyPass<'_> {
+    const WANTS_FOREIGN_MARKED: bool = false;
+
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {
+        self.checks.consume(text, tokens, at, last)
+    }
+
+    fn scanned(&mut self, chunk: Chunk<'_>, tokens: &Tokens) {
+        let text = &chunk.text[chunk.from..chunk.to];
+        self.out.reserve(text.len() + BLOCK);
+        let kept = self.kernel.compact(text, tokens.blanks(), self.out.spare_capacity_mut());
+        // SAFETY: so many bytes were written behind those that were there.
+        unsafe { self.out.set_len(self.out.len() + kept) };
     }
 }
 

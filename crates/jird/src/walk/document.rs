@@ -29,6 +29,10 @@ pub(crate) trait PassTwo {
     /// Consumes tokens from `*at` on, and leaves `*at` at the first that needs those behind it to be judged. The last are
     /// sentinels if `last` says so: then nothing may be left.
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error>;
+
+    /// A chunk was scanned and nothing is wrong with it so far.
+    #[inline(always)]
+    fn scanned(&mut self, _chunk: Chunk<'_>, _tokens: &Tokens) {}
 }
 
 impl Chunks {
@@ -57,6 +61,9 @@ impl Chunks {
             let found = self.kernel.scan(chunk, mode, &mut carry, &mut self.tokens);
             let fault = first_fault(chunk, &found)
                 .or_else(|| (to == text.len() && carry.in_string()).then(|| Error::at_byte(ErrorKind::String, to)));
+            if fault.is_none() {
+                pass.scanned(chunk, &self.tokens);
+            }
             if fault.is_some() || to == text.len() {
                 return self.finish(text, fault, pass);
             }
