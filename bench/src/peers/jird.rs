@@ -63,7 +63,8 @@ impl Peer for Reused {
     }
 
     fn minify(&mut self, index: usize) -> Answer<&[u8]> {
-        self.minified = jird::minify(&self.documents[index]).map_err(Refusal::rejected)?;
+        self.minified.clear();
+        self.parser.minify(&self.documents[index], &mut self.minified).map_err(Refusal::rejected)?;
         Ok(&self.minified)
     }
 

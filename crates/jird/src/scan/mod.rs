@@ -24,6 +24,7 @@ pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, SPACED, Tokens};
 
 use crate::kernel::{BLOCK, Simd};
 use crate::text;
+use core::mem::MaybeUninit;
 
 /// What pass one treats as a token, and what it checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,13 +134,14 @@ struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: boo
     beyond_ascii: bool,
     /// The chunk is full of numbers, which are judged here: block by block, that takes less time than one by one.
     judges_numbers: bool,
-    /// What the blocks with escapes are like.
-    escapes: [Escapes; GROUP],
+    /// What the blocks with escapes are like, `escapes_len` of them. Few blocks have one, and clearing the rest would cost a
+    /// small text dear.
+    escapes: [MaybeUninit<Escapes>; GROUP],
     escapes_len: usize,
 }
 
 /// A block that holds an escape, or the rest of a string that does.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Escapes {
     /// The block's index in the group.
     block: usize,
@@ -165,7 +167,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             runs: [0; GROUP],
             beyond_ascii: false,
             judges_numbers: false,
-            escapes: [Escapes::default(); GROUP],
+            escapes: [MaybeUninit::uninit(); GROUP],
             escapes_len: 0,
         };
         let (blocks, rest) = text[from..to].as_chunks::<BLOCK>();
@@ -269,11 +271,10 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             let mut spaced = 0;
             if !LINES {
                 self.runs[index % GROUP] = run & !inside;
-                // Text has white space between its tokens nearly everywhere or nowhere: one branch, mostly predicted.
                 let blank = classes.space & !inside;
-                if blank | space != 0 {
-                    spaced = (blank << 1 | space) & operators;
-                    let ends = blank & (plain << 1 | plain_before);
+                spaced = (blank << 1 | space) & operators;
+                let ends = blank & (plain << 1 | plain_before);
+                if ends != 0 {
                     out.emit_ends(simd, ends, base + index * BLOCK);
                 }
                 if BLANKS {
@@ -288,8 +289,14 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
                 controls |= classes.control & inside;
             }
             if special != 0 {
-                self.escapes[escapes_len % GROUP] =
-                    Escapes { block: index, backslash: classes.backslash, escaped, inside, found, tokens_before };
+                self.escapes[escapes_len % GROUP].write(Escapes {
+                    block: index,
+                    backslash: classes.backslash,
+                    escaped,
+                    inside,
+                    found,
+                    tokens_before,
+                });
                 escapes_len += 1;
                 pending = in_string;
             }
@@ -304,7 +311,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
     #[inline(always)]
     fn escapes(&mut self, blocks: &[[u8; BLOCK]], base: usize, out: &mut Free<'_>) {
         for at in 0..self.escapes_len {
-            let Escapes { block, backslash, escaped, inside, found, tokens_before } = self.escapes[at];
+            // SAFETY: `tokens` wrote as many as `escapes_len` says.
+            let Escapes { block, backslash, escaped, inside, found, tokens_before } =
+                unsafe { self.escapes[at].assume_init() };
             if CHECK {
                 self.check_escapes(&blocks[block], escaped & inside, base + block * BLOCK);
             }
