@@ -44,6 +44,20 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn load_rest(self, rest: &[u8]) -> [u8; BLOCK] {
+        let mut block = [b' '; BLOCK];
+        let mask = !(u64::MAX << (rest.len() % BLOCK));
+        // SAFETY: `self` proves the features. The load reads only bytes of the mask, and there are as many; the store writes
+        // the 64 bytes of the array.
+        unsafe {
+            let spaces = _mm512_set1_epi8(b' '.cast_signed());
+            let loaded = _mm512_mask_loadu_epi8(spaces, mask, rest.as_ptr().cast());
+            _mm512_storeu_si512(block.as_mut_ptr().cast(), loaded);
+        }
+        block
+    }
+
+    #[inline(always)]
     fn classify(self, block: __m512i) -> Classes {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {

@@ -52,6 +52,13 @@ pub(crate) trait Simd: Copy {
 
     /// The block's bytes in registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;
+    /// Fewer than 64 bytes, and spaces behind them.
+    #[inline(always)]
+    fn load_rest(self, rest: &[u8]) -> [u8; BLOCK] {
+        let mut block = [b' '; BLOCK];
+        block[..rest.len()].copy_from_slice(rest);
+        block
+    }
     /// One mask per class of byte.
     fn classify(self, block: Self::Block) -> Classes;
     /// Where `byte` stands.

@@ -175,16 +175,20 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         if BLANKS {
             tokens.reserve_blanks(to - from);
         }
+        let mut tail = core::mem::take(&mut tokens.tail);
         let mut out = tokens.free();
-        for (index, group) in blocks.chunks(GROUP).enumerate() {
+        let whole = if to < text.len() { blocks.len() } else { blocks.len() / GROUP * GROUP };
+        for (index, group) in blocks[..whole].chunks(GROUP).enumerate() {
             pass.group(group, from + index * GROUP * BLOCK, index == 0, &mut out);
         }
         if to == text.len() {
-            // The end of the text: the rest in a block of spaces. Also when nothing is left, since the block of spaces is
-            // what shows a sequence that the text's last block leaves open.
-            let mut last = [b' '; BLOCK];
-            last[..rest.len()].copy_from_slice(rest);
-            pass.group(&[last], to - rest.len(), blocks.is_empty(), &mut out);
+            // The end of the text is copied, and filled up with spaces: one group more, however small the text. Also when
+            // nothing is left, since the block of spaces is what shows a sequence that the text's last block leaves open.
+            let blocks = &blocks[whole..];
+            tail.resize(GROUP, [b' '; BLOCK]);
+            tail[..blocks.len()].copy_from_slice(blocks);
+            tail[blocks.len()] = simd.load_rest(rest);
+            pass.group(&tail[..=blocks.len()], from + whole * BLOCK, whole == 0, &mut out);
         }
         let (len, ends_len) = (out.len(), out.ends_len());
         tokens.set_len(len, ends_len);
@@ -196,6 +200,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             pass.found.not_utf8 = !simd.utf8_ok(&pass.utf8);
         }
         *carry = pass.carry;
+        tokens.tail = tail;
         pass.found
     }
 
@@ -298,7 +303,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
                     tokens_before,
                 });
                 escapes_len += 1;
-                pending = in_string;
+                // A `\u` so near the end may owe digits even where the string ends.
+                pending = in_string | classes.backslash >> 58;
             }
         }
         self.escapes_len = escapes_len;
@@ -324,9 +330,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
     /// Checks UTF-8. `ascii` says that there is nothing but ASCII in the blocks; then what is open before them is wrong.
     #[inline(always)]
     fn utf8(&mut self, blocks: &[[u8; BLOCK]], ascii: bool) {
-        let blocks = if ascii { &blocks[blocks.len() - 1..] } else { blocks };
-        for bytes in blocks {
-            self.simd.utf8_step(&mut self.utf8, self.simd.load(bytes));
+        let first = if ascii { blocks.len() - 1 } else { 0 };
+        for block in &blocks[first..] {
+            self.simd.utf8_step(&mut self.utf8, self.simd.load(block));
         }
     }
 
@@ -408,7 +414,7 @@ fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
 #[inline(never)]
 fn first_control(blocks: &[[u8; BLOCK]], in_string: u64, escape: u64) -> Option<usize> {
     let (mut in_string, mut escaped) = (in_string != 0, escape != 0);
-    blocks.as_flattened().iter().position(|&byte| {
+    blocks.iter().flatten().position(|&byte| {
         let quote = byte == b'"' && !escaped;
         let control = in_string && byte < 0x20;
         escaped = byte == b'\\' && !escaped;
