@@ -180,16 +180,35 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn emit(
         self,
-        _block: Self::Block,
-        bytes: &[u8; BLOCK],
+        block: Self::Block,
+        _bytes: &[u8; BLOCK],
         mask: u64,
         marked: u64,
         base: u32,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        super::emit_by_eights(bytes, mask, marked, base, pos, kind);
+        let mut bytes = [0; BLOCK];
+        // SAFETY: `self` proves the features; the stores write the 64 bytes of the array.
+        unsafe {
+            let [low, high] = block;
+            let start = bytes.as_mut_ptr();
+            _mm256_storeu_si256(start.cast(), _mm256_or_si256(low, high_bits(marked as u32)));
+            _mm256_storeu_si256(start.add(32).cast(), _mm256_or_si256(high, high_bits((marked >> 32) as u32)));
+        }
+        super::emit_by_eights(&bytes, mask, base, pos, kind);
     }
+}
+
+/// The high bit of each byte whose bit is set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn high_bits(mask: u32) -> __m256i {
+    let spread = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+    let places = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(mask.cast_signed()), spread);
+    let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, places), places);
+    _mm256_and_si256(set, _mm256_set1_epi8(0x80_u8.cast_signed()))
 }
 
 #[inline]

@@ -213,7 +213,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
             if is_first {
                 let run_bytes: u32 = self.runs[..blocks.len()].iter().map(|run| run.count_ones()).sum();
                 let dense = run_bytes as usize * NUMBERS_DENSITY >= blocks.len() * BLOCK;
-                self.judges_numbers = dense || cfg!(test);
+                self.judges_numbers = S::JUDGES_NUMBERS && dense || cfg!(test);
                 if !self.judges_numbers {
                     self.carry.number = NumberCarry::default();
                 } else if self.carry.number == NumberCarry::default() {
