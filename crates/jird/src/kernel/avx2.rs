@@ -278,6 +278,10 @@ impl Simd for Avx2 {
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
+        // Most of a long string's blocks have no token. Of others it would be guessed too often how many they have.
+        if mask == 0 {
+            return;
+        }
         let mut bytes = [0; BLOCK];
         // SAFETY: `self` proves the features; the stores write the 64 bytes of the array.
         unsafe {
@@ -285,49 +289,68 @@ impl Simd for Avx2 {
             let start = bytes.as_mut_ptr();
             _mm256_storeu_si256(start.cast(), _mm256_or_si256(low, high_bits(marked as u32)));
             _mm256_storeu_si256(start.add(32).cast(), _mm256_or_si256(high, high_bits((marked >> 32) as u32)));
+            emit(&bytes, mask, base, pos, kind);
         }
-        super::emit_by_eights(&bytes, mask, base, pos, kind);
     }
 }
 
-/// For each byte its place among those of the mask that are set, and for those of the table's second half the sign bit as well.
-const fn ranks(mask: usize, mark: u8) -> [u8; 8] {
-    let mut ranks = [0; 8];
-    let (mut at, mut rank) = (0, 0);
-    while at < 8 {
-        ranks[at] = rank;
-        if mask >> at & 1 != 0 {
-            ranks[at] |= mark;
-            rank += 1;
+/// Eight bytes at a time, always all of them: a table says which stay.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn emit(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
+    let mut count = 0;
+    let mut base = _mm256_set1_epi32(base.cast_signed());
+    for group in 0..BLOCK / 8 {
+        let bits = (mask >> (8 * group)) as u8;
+        // SAFETY: the loads read eight of the 64 bytes, and an entry of the table; `count` is 8 * group at most, so that the
+        // stores write eight of the 64 kinds and of the 64 offsets.
+        unsafe {
+            let places = _mm_loadl_epi64(FRONT.as_ptr().add(usize::from(bits)).cast());
+            let kinds = _mm_shuffle_epi8(_mm_loadl_epi64(bytes.as_ptr().add(8 * group).cast()), places);
+            _mm_storel_epi64(kind.as_mut_ptr().add(count).cast(), kinds);
+            let offsets = _mm256_add_epi32(base, _mm256_cvtepu8_epi32(places));
+            _mm256_storeu_si256(pos.as_mut_ptr().add(count).cast(), offsets);
         }
-        at += 1;
+        base = _mm256_add_epi32(base, _mm256_set1_epi32(8));
+        count += bits.count_ones() as usize;
     }
-    ranks
 }
 
-/// By a mask of eight: which of eight offsets each lane takes, with the sign bit where it takes one at all.
+/// By a mask of eight: the places of its bits, in order.
+static FRONT: [[u8; 8]; 256] = front([0, 1, 2, 3, 4, 5, 6, 7]);
+
+/// The same for the halves of words, in the order in which they stand in front once lower and upper halves are interleaved.
+static COMPRESS: [[u8; 8]; 256] = front([0, 1, 4, 5, 2, 3, 6, 7]);
+
+/// By a mask of eight: the places of its bits; the first of them stands at `order[0]`, and so on.
+const fn front(order: [usize; 8]) -> [[u8; 8]; 256] {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut at, mut rank) = (0, 0);
+        while at < 8 {
+            if mask >> at & 1 != 0 {
+                table[mask][order[rank]] = at as u8;
+                rank += 1;
+            }
+            at += 1;
+        }
+        mask += 1;
+    }
+    table
+}
+
+/// By a mask of eight: for each place how many bits are set below it, and the sign bit if its own is.
 static EXPAND: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut mask = 0;
     while mask < 256 {
-        table[mask] = ranks(mask, 0x80);
-        mask += 1;
-    }
-    table
-};
-
-/// By a mask of eight: which lane each lane takes, so that those of the mask stand in front once the lower and upper halves of
-/// words are interleaved: 0 1 4 5 2 3 6 7.
-static COMPRESS: [[u8; 8]; 256] = {
-    const PLACES: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
-    let mut table = [[0; 8]; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        let ranks = ranks(mask, 0);
-        let mut at = 0;
+        let (mut at, mut rank) = (0, 0);
         while at < 8 {
+            table[mask][at] = rank;
             if mask >> at & 1 != 0 {
-                table[mask][PLACES[ranks[at] as usize]] = at as u8;
+                table[mask][at] |= 0x80;
+                rank += 1;
             }
             at += 1;
         }

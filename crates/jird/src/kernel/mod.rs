@@ -293,7 +293,7 @@ use proof;
 
 /// [`Simd::emit`] without a byte compress, from bytes that are marked already: groups of eight without a test inside, since
 /// a branch per token would be mispredicted once per block.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(target_arch = "aarch64")]
 #[inline(always)]
 fn emit_by_eights(bytes: &[u8; BLOCK], mut mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
     let groups = (mask.count_ones() as usize).div_ceil(8);

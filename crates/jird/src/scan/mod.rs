@@ -306,9 +306,12 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool> Pass<'a, S, LINES, CHECK
     #[inline(always)]
     fn utf8(&mut self, blocks: &[[u8; BLOCK]], ascii: bool) {
         let blocks = if ascii { &blocks[blocks.len() - 1..] } else { blocks };
+        // A local, which stays in registers from block to block.
+        let mut state = self.utf8;
         for bytes in blocks {
-            self.simd.utf8_step(&mut self.utf8, self.simd.load(bytes));
+            self.simd.utf8_step(&mut state, self.simd.load(bytes));
         }
+        self.utf8 = state;
     }
 
     /// Checks numbers.
