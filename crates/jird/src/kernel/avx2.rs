@@ -298,10 +298,10 @@ impl Simd for Avx2 {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn emit(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
-    let mut count = 0;
     let mut base = _mm256_set1_epi32(base.cast_signed());
     for group in 0..BLOCK / 8 {
         let bits = (mask >> (8 * group)) as u8;
+        let count = (mask & !(u64::MAX << (8 * group))).count_ones() as usize;
         // SAFETY: the loads read eight of the 64 bytes, and an entry of the table; `count` is 8 * group at most, so that the
         // stores write eight of the 64 kinds and of the 64 offsets.
         unsafe {
@@ -312,7 +312,6 @@ fn emit(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind:
             _mm256_storeu_si256(pos.as_mut_ptr().add(count).cast(), offsets);
         }
         base = _mm256_add_epi32(base, _mm256_set1_epi32(8));
-        count += bits.count_ones() as usize;
     }
 }
 
