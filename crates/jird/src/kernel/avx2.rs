@@ -1,9 +1,10 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
 use super::{
-    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, MaybeUninit, Mode, Simd, Structure, Tokens, UTF8_TABLES,
-    is_plain_number, proof,
+    BLOCK, Batch, Carry, Chunk, Classes, Error, FORM_QUOTES, FORM_SKIP, FORM_UPPER, Found, Kinds, LENGTH_MAX,
+    MaybeUninit, Mode, Simd, Structure, TokenWords, Tokens, UTF8_TABLES, is_plain_number, proof,
 };
+use crate::tape::word::Node;
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 
@@ -146,6 +147,63 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn escape_letters(self, block: Self::Block) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe {
+            let [low, high] = block;
+            // Of the eight, `b` and `"`, `r` and `b` have the same low nibble. No filler has its own place's low nibble.
+            let letters = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+                1, 0, 0x62, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0x5C, 0, 0x6E, 0x2F,
+            ));
+            let (r, quote) = (_mm256_set1_epi8(b'r'.cast_signed()), _mm256_set1_epi8(b'"'.cast_signed()));
+            mask([
+                any(
+                    _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(letters, low)),
+                    any(_mm256_cmpeq_epi8(low, r), _mm256_cmpeq_epi8(low, quote)),
+                ),
+                any(
+                    _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(letters, high)),
+                    any(_mm256_cmpeq_epi8(high, r), _mm256_cmpeq_epi8(high, quote)),
+                ),
+            ])
+        }
+    }
+
+    #[inline(always)]
+    fn kinds(self, kinds: Self::Block, valid: u64) -> Kinds {
+        let plain = self.without_high_bits(kinds);
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        let (literal, number) = unsafe {
+            let [low, high] = kinds;
+            let letters =
+                _mm256_broadcastsi128_si256(_mm_setr_epi8(1, 0, 0, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0, 0, 0x6E, 0));
+            let (zero, nine) = (_mm256_set1_epi8(b'0'.cast_signed()), _mm256_set1_epi8(9));
+            let minus = _mm256_set1_epi8(b'-'.cast_signed());
+            let literal = mask([
+                _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(letters, low)),
+                _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(letters, high)),
+            ]);
+            let (above_low, above_high) = (_mm256_sub_epi8(low, zero), _mm256_sub_epi8(high, zero));
+            let number = mask([
+                any(_mm256_cmpeq_epi8(_mm256_min_epu8(above_low, nine), above_low), _mm256_cmpeq_epi8(low, minus)),
+                any(_mm256_cmpeq_epi8(_mm256_min_epu8(above_high, nine), above_high), _mm256_cmpeq_epi8(high, minus)),
+            ]);
+            (literal, number)
+        };
+        Kinds {
+            string: self.eq(plain, b'"') & valid,
+            number: number & valid,
+            literal: literal & valid,
+            comma: self.eq(plain, b',') & valid,
+            colon: self.eq(plain, b':') & valid,
+            open_object: self.eq(plain, b'{') & valid,
+            open_array: self.eq(plain, b'[') & valid,
+            close_object: self.eq(plain, b'}') & valid,
+            close_array: self.eq(plain, b']') & valid,
+        }
+    }
+
+    #[inline(always)]
     fn beyond_ascii(self, block: Self::Block) -> u64 {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { mask(block) }
@@ -178,18 +236,214 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn offsets(self, mut mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
+        // Four at a time without a test inside; mostly there are no more.
+        let count = mask.count_ones() as usize;
+        for four in offsets.as_chunks_mut::<4>().0.iter_mut().take(count.div_ceil(4).max(1)) {
+            for offset in four {
+                *offset = base.wrapping_add(mask.trailing_zeros());
+                mask &= mask.wrapping_sub(1);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn words(self, kinds: Self::Block, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
+        let mut forms = [0; BLOCK];
+        // SAFETY: `self` proves the features; the stores write the 64 bytes of the array.
+        unsafe {
+            let [low, high] = kinds;
+            let start = forms.as_mut_ptr();
+            _mm256_storeu_si256(start.cast(), form(low));
+            _mm256_storeu_si256(start.add(32).cast(), form(high));
+        }
+        // SAFETY: `self` proves the features.
+        unsafe {
+            if tokens.loose == 0 {
+                words::<false>(&forms, tokens, out);
+            } else {
+                words::<true>(&forms, tokens, out);
+            }
+        }
+    }
+
+    #[inline(always)]
     fn emit(
         self,
-        _block: Self::Block,
-        bytes: &[u8; BLOCK],
+        block: Self::Block,
+        _bytes: &[u8; BLOCK],
         mask: u64,
         marked: u64,
         base: u32,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        super::emit_by_eights(bytes, mask, marked, base, pos, kind);
+        // Most of a long string's blocks have no token. Of others it would be guessed too often how many they have.
+        if mask == 0 {
+            return;
+        }
+        let mut bytes = [0; BLOCK];
+        // SAFETY: `self` proves the features; the stores write the 64 bytes of the array.
+        unsafe {
+            let [low, high] = block;
+            let start = bytes.as_mut_ptr();
+            _mm256_storeu_si256(start.cast(), _mm256_or_si256(low, high_bits(marked as u32)));
+            _mm256_storeu_si256(start.add(32).cast(), _mm256_or_si256(high, high_bits((marked >> 32) as u32)));
+            emit(&bytes, mask, base, pos, kind);
+        }
     }
+}
+
+/// Eight bytes at a time, always all of them: a table says which stay.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn emit(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
+    let mut base = _mm256_set1_epi32(base.cast_signed());
+    for group in 0..BLOCK / 8 {
+        let bits = (mask >> (8 * group)) as u8;
+        let count = (mask & !(u64::MAX << (8 * group))).count_ones() as usize;
+        // SAFETY: the loads read eight of the 64 bytes, and an entry of the table; `count` is 8 * group at most, so that the
+        // stores write eight of the 64 kinds and of the 64 offsets.
+        unsafe {
+            let places = _mm_loadl_epi64(FRONT.as_ptr().add(usize::from(bits)).cast());
+            let kinds = _mm_shuffle_epi8(_mm_loadl_epi64(bytes.as_ptr().add(8 * group).cast()), places);
+            _mm_storel_epi64(kind.as_mut_ptr().add(count).cast(), kinds);
+            let offsets = _mm256_add_epi32(base, _mm256_cvtepu8_epi32(places));
+            _mm256_storeu_si256(pos.as_mut_ptr().add(count).cast(), offsets);
+        }
+        base = _mm256_add_epi32(base, _mm256_set1_epi32(8));
+    }
+}
+
+/// By a mask of eight: the places of its bits, in order.
+static FRONT: [[u8; 8]; 256] = front([0, 1, 2, 3, 4, 5, 6, 7]);
+
+/// The same for the halves of words, in the order in which they stand in front once lower and upper halves are interleaved.
+static COMPRESS: [[u8; 8]; 256] = front([0, 1, 4, 5, 2, 3, 6, 7]);
+
+/// By a mask of eight: the places of its bits; the first of them stands at `order[0]`, and so on.
+const fn front(order: [usize; 8]) -> [[u8; 8]; 256] {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut at, mut rank) = (0, 0);
+        while at < 8 {
+            if mask >> at & 1 != 0 {
+                table[mask][order[rank]] = at as u8;
+                rank += 1;
+            }
+            at += 1;
+        }
+        mask += 1;
+    }
+    table
+}
+
+/// By a mask of eight: for each place how many bits are set below it, and the sign bit if its own is.
+static EXPAND: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut at, mut rank) = (0, 0);
+        while at < 8 {
+            table[mask][at] = rank;
+            if mask >> at & 1 != 0 {
+                table[mask][at] |= 0x80;
+                rank += 1;
+            }
+            at += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+/// The words of 64 tokens, eight at a time: both halves of eight words are compressed, then interleaved.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn words<const LOOSE: bool>(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
+    // The last that are kept: fewer than eight groups only at the end of a text.
+    let groups = (BLOCK - tokens.keep.leading_zeros() as usize).div_ceil(8);
+    let (mut at, mut end) = (0, 0);
+    for group in 0..groups {
+        let bits = |mask: u64| (mask >> (8 * group)) as u8;
+        // SAFETY: `group < 8`, so that the loads read eight of the 64 forms and of the 65 offsets, from 8 * group and one more on.
+        // `end` and `at` are at most 8 * group, since a group moves them by eight at most: the loads read eight of the 64 ends,
+        // the stores write eight of the 64 words.
+        unsafe {
+            let form = _mm256_cvtepu8_epi32(_mm_loadl_epi64(forms.as_ptr().add(8 * group).cast()));
+            let start = _mm256_loadu_si256(tokens.pos.as_ptr().add(8 * group).cast());
+            let mut next = _mm256_loadu_si256(tokens.pos.as_ptr().add(8 * group + 1).cast());
+            if LOOSE {
+                let loose = bits(tokens.loose);
+                let places = EXPAND.as_ptr().add(usize::from(loose));
+                let places = _mm256_cvtepi8_epi32(_mm_loadl_epi64(places.cast()));
+                let ends = _mm256_loadu_si256(tokens.ends.as_ptr().add(end).cast());
+                let ends = _mm256_permutevar8x32_epi32(ends, places);
+                let blended =
+                    _mm256_blendv_ps(_mm256_castsi256_ps(next), _mm256_castsi256_ps(ends), _mm256_castsi256_ps(places));
+                next = _mm256_castps_si256(blended);
+                end += loose.count_ones() as usize;
+            }
+            let quotes = _mm256_and_si256(form, _mm256_set1_epi32(FORM_QUOTES.cast_signed()));
+            let skip = _mm256_and_si256(form, _mm256_set1_epi32(FORM_SKIP.cast_signed()));
+            let upper = _mm256_and_si256(form, _mm256_set1_epi32(FORM_UPPER.cast_signed()));
+            let len = _mm256_sub_epi32(_mm256_sub_epi32(next, start), quotes);
+            let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
+            let upper = _mm256_or_si256(_mm256_slli_epi32::<24>(upper), len);
+            let upper = _mm256_or_si256(upper, _mm256_set1_epi32(tokens.flag.cast_signed()));
+            let lower = _mm256_add_epi32(start, skip);
+
+            let keep = bits(tokens.keep);
+            let places = COMPRESS.as_ptr().add(usize::from(keep));
+            let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(places.cast()));
+            let lower = _mm256_permutevar8x32_epi32(lower, places);
+            let upper = _mm256_permutevar8x32_epi32(upper, places);
+            let out = out.as_mut_ptr().add(at);
+            _mm256_storeu_si256(out.cast(), _mm256_unpacklo_epi32(lower, upper));
+            _mm256_storeu_si256(out.add(4).cast(), _mm256_unpackhi_epi32(lower, upper));
+            at += keep.count_ones() as usize;
+        }
+    }
+}
+
+/// What [`super::FORMS`] says of 32 kinds, for tokens whose words are not made otherwise: not for opening brackets.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn form(kinds: __m256i) -> __m256i {
+    const NUMBER: i8 = (Node::Number as i8) << 4;
+    const STRING: i8 = (Node::String as i8) << 4 | (FORM_QUOTES | FORM_SKIP) as i8;
+    const TRUE: i8 = (Node::True as i8) << 4;
+    const FALSE: i8 = (Node::False as i8) << 4;
+    const NULL: i8 = (Node::Null as i8) << 4;
+    const END: i8 = (Node::End as i8) << 4 | FORM_SKIP as i8;
+    let plain = _mm256_and_si256(kinds, _mm256_set1_epi8(0x7F));
+    // Letters and brackets have bit 0x40, which moves up to where the blend looks for it; numbers and strings have not.
+    let by_nibble =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, TRUE, 0, FALSE, 0, 0, 0, 0, 0, 0, END, NULL, 0));
+    let named = _mm256_shuffle_epi8(by_nibble, plain);
+    let form = _mm256_blendv_epi8(_mm256_set1_epi8(NUMBER), named, _mm256_slli_epi16::<1>(plain));
+    // A marked string has an escape.
+    let flag = _mm256_srli_epi16::<4>(_mm256_andnot_si256(_mm256_set1_epi8(0x7F), kinds));
+    let string = _mm256_or_si256(_mm256_set1_epi8(STRING), flag);
+    _mm256_blendv_epi8(form, string, _mm256_cmpeq_epi8(plain, _mm256_set1_epi8(b'"'.cast_signed())))
+}
+
+/// The high bit of each byte whose bit is set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn high_bits(mask: u32) -> __m256i {
+    let spread = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+    let places = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(mask.cast_signed()), spread);
+    let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, places), places);
+    _mm256_and_si256(set, _mm256_set1_epi8(0x80_u8.cast_signed()))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn any(one: __m256i, other: __m256i) -> __m256i {
+    _mm256_or_si256(one, other)
 }
 
 #[inline]

@@ -43,12 +43,58 @@ pub(crate) struct Classes {
     pub(crate) control: u64,
 }
 
+/// 64 tokens by what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    pub(crate) string: u64,
+    pub(crate) number: u64,
+    pub(crate) literal: u64,
+    pub(crate) comma: u64,
+    pub(crate) colon: u64,
+    pub(crate) open_object: u64,
+    pub(crate) open_array: u64,
+    pub(crate) close_object: u64,
+    pub(crate) close_array: u64,
+}
+
+impl Kinds {
+    /// These are none of them.
+    #[cold]
+    pub(crate) fn remove(&mut self, tokens: u64) {
+        self.string &= !tokens;
+        self.comma &= !tokens;
+        self.colon &= !tokens;
+        self.open_object &= !tokens;
+        self.open_array &= !tokens;
+        self.close_object &= !tokens;
+        self.close_array &= !tokens;
+    }
+
+    #[inline(always)]
+    pub(crate) fn scalar(&self) -> u64 {
+        self.string | self.number | self.literal
+    }
+
+    #[inline(always)]
+    pub(crate) fn open(&self) -> u64 {
+        self.open_object | self.open_array
+    }
+
+    #[inline(always)]
+    pub(crate) fn close(&self) -> u64 {
+        self.close_object | self.close_array
+    }
+}
+
 /// The operations that differ per instruction set. Every method means the same in every implementation.
 pub(crate) trait Simd: Copy {
     /// A block in registers.
     type Block: Copy;
     /// What the UTF-8 check remembers of the blocks before.
     type Utf8: Copy;
+
+    /// Whether numbers are ever judged by masks. Where a mask costs many instructions, one by one is faster.
+    const JUDGES_NUMBERS: bool = true;
 
     /// The block's bytes in registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;
@@ -86,6 +132,25 @@ pub(crate) trait Simd: Copy {
     fn beyond_ascii(self, block: Self::Block) -> u64;
     /// Each byte without its high bit.
     fn without_high_bits(self, block: Self::Block) -> Self::Block;
+    /// What the tokens of these kinds are, as far as they are `valid`.
+    #[inline(always)]
+    fn kinds(self, kinds: Self::Block, valid: u64) -> Kinds {
+        // Operators and strings may be marked by their high bit; of what else has it, nothing begins a token.
+        let plain = self.without_high_bits(kinds);
+        let is = |byte| self.eq(plain, byte) & valid;
+        let letter = self.eq(kinds, b't') | self.eq(kinds, b'f') | self.eq(kinds, b'n');
+        Kinds {
+            string: is(b'"'),
+            number: (self.between(kinds, b'0', b'9') | self.eq(kinds, b'-')) & valid,
+            literal: letter & valid,
+            comma: is(b','),
+            colon: is(b':'),
+            open_object: is(b'{'),
+            open_array: is(b'['),
+            close_object: is(b'}'),
+            close_array: is(b']'),
+        }
+    }
     /// Whether `text[start..end]`, which begins with a digit or a minus and is followed by neither digit nor point, is a number
     /// of less than 32 bytes without exponent. False says nothing; and what `end` is may be nonsense.
     #[inline(always)]
@@ -147,6 +212,7 @@ fn is_plain_number(len: usize, other: u32, points: u32, zeros: u32) -> bool {
 }
 
 /// 64 tokens that become words of the tape (`tape::word`): offset in the lower half, what it is and its length in the upper.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "masks of what the kind tells as well"))]
 pub(crate) struct TokenWords<'a> {
     /// The kinds.
     pub(crate) kinds: &'a [u8; BLOCK],
@@ -169,54 +235,49 @@ pub(crate) struct TokenWords<'a> {
     pub(crate) flag: u32,
 }
 
-/// [`Simd::words`] without a compress: a word for every token, and a step on for those that are kept.
+/// [`Simd::words`] without a compress: token by token, those that are kept.
 #[inline(always)]
 fn words_one_by_one(tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
-    let mut at = 0;
-    let (mut keep, mut loose) = (tokens.keep, tokens.loose);
-    let mut ends = 0;
-    for (index, &kind) in tokens.kinds.iter().enumerate() {
-        let start = tokens.pos[index];
-        let (next, end) = (&tokens.pos[index + 1], &tokens.ends[ends % BLOCK]);
-        let next = *core::hint::select_unpredictable(loose & 1 != 0, end, next);
-        ends += (loose & 1) as usize;
-        loose >>= 1;
-        let form = &FORMS[usize::from(kind)];
-        let len = next.wrapping_sub(start).wrapping_sub(form.quotes).min(LENGTH_MAX as u32) & form.has_length;
-        let upper = tokens.flag | form.upper | len;
-        out[at & (BLOCK - 1)].write(u64::from(upper) << 32 | u64::from(start.wrapping_add(form.skip)));
-        at += (keep & 1) as usize;
-        keep >>= 1;
+    let TokenWords { kinds, pos: [starts @ .., _], mut keep, mut loose, .. } = *tokens;
+    let [_, nexts @ ..] = tokens.pos;
+    let mut nexts: [u32; BLOCK] = *nexts;
+    for &end in tokens.ends {
+        if loose == 0 {
+            break;
+        }
+        nexts[loose.trailing_zeros() as usize % BLOCK] = end;
+        loose &= loose - 1;
+    }
+    for word in out.iter_mut().take(keep.count_ones() as usize) {
+        let index = keep.trailing_zeros() as usize % BLOCK;
+        keep &= keep.wrapping_sub(1);
+        let form = u32::from(FORMS[usize::from(kinds[index])]);
+        let start = starts[index];
+        let len = nexts[index].wrapping_sub(start).wrapping_sub(form & FORM_QUOTES).min(LENGTH_MAX as u32);
+        let upper = tokens.flag | (form & FORM_UPPER) << 24 | len;
+        word.write(u64::from(upper) << 32 | u64::from(start.wrapping_add(form & FORM_SKIP)));
     }
 }
 
-/// How a token's word is made, by its kind.
-struct Form {
-    upper: u32,
-    /// All ones if it has a length.
-    has_length: u32,
-    /// Bytes of its text that are quotes.
-    quotes: u32,
-    /// Bytes that the offset skips.
-    skip: u32,
-}
-
-static FORMS: [Form; 256] = {
-    let mut forms = [const { Form { upper: 0, has_length: 0, quotes: 0, skip: 0 } }; 256];
+/// How a token's word is made, by its kind: what [`UPPER`] says, how many of its bytes are quotes, and how many the offset
+/// skips. That brackets have no length nobody needs to know: the upper halves of their words are written later.
+static FORMS: [u8; 256] = {
+    let mut forms = UPPER;
     let mut kind = 0;
     while kind < 256 {
-        let byte = kind as u8 & 0x7F;
-        let (quotes, skip) = match byte {
-            b'"' => (2, 1),
-            b'}' | b']' => (0, 1),
-            _ => (0, 0),
+        forms[kind] |= match kind as u8 & 0x7F {
+            b'"' => 3,
+            b'}' | b']' => 1,
+            _ => 0,
         };
-        let has_length = if matches!(byte, b'{' | b'}' | b'[' | b']') { 0 } else { u32::MAX };
-        forms[kind] = Form { upper: (UPPER[kind] as u32) << 24, has_length, quotes, skip };
         kind += 1;
     }
     forms
 };
+
+const FORM_UPPER: u32 = 0xF8;
+const FORM_QUOTES: u32 = 2;
+const FORM_SKIP: u32 = 1;
 
 /// Copies the bytes of `text` that are not `blank` to `out`, and returns how many. `blank` has a mask for each block of the
 /// text, the last of which may be short.
@@ -296,18 +357,11 @@ macro_rules! proof {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use proof;
 
-/// Tokens without a byte compress: groups of eight without a test inside, since a branch per token would be mispredicted
-/// once per block.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+/// [`Simd::emit`] without a byte compress, from bytes that are marked already: groups of eight without a test inside, since
+/// a branch per token would be mispredicted once per block.
+#[cfg(target_arch = "aarch64")]
 #[inline(always)]
-fn emit_by_eights(
-    bytes: &[u8; BLOCK],
-    mut mask: u64,
-    marked: u64,
-    base: u32,
-    pos: &mut [u32; BLOCK],
-    kind: &mut [u8; BLOCK],
-) {
+fn emit_by_eights(bytes: &[u8; BLOCK], mut mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
     let groups = (mask.count_ones() as usize).div_ceil(8);
     let (pos, kind) = (pos.as_chunks_mut::<8>().0, kind.as_chunks_mut::<8>().0);
     for (pos, kind) in pos.iter_mut().zip(kind).take(groups) {
@@ -315,7 +369,7 @@ fn emit_by_eights(
             // Past the last bit this writes `base + 64`, which nobody reads.
             let at = mask.trailing_zeros();
             *pos = base.wrapping_add(at);
-            *kind = bytes[at as usize % BLOCK] | ((marked >> (at % 64)) as u8) << 7;
+            *kind = bytes[at as usize % BLOCK];
             mask &= mask.wrapping_sub(1);
         }
     }

@@ -181,15 +181,27 @@ impl Simd for Neon {
     #[inline(always)]
     fn emit(
         self,
-        _block: Self::Block,
-        bytes: &[u8; BLOCK],
+        block: Self::Block,
+        _bytes: &[u8; BLOCK],
         mask: u64,
         marked: u64,
         base: u32,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        super::emit_by_eights(bytes, mask, marked, base, pos, kind);
+        let mut bytes = [[0; 16]; 4];
+        // SAFETY: `self` proves the features; each store writes the 16 bytes of its quarter.
+        unsafe {
+            let places = load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);
+            for (at, quarter) in bytes.iter_mut().enumerate() {
+                let [low, high, ..] = (marked >> (16 * at)).to_le_bytes();
+                let bits = vcombine_u8(vdup_n_u8(low), vdup_n_u8(high));
+                let high_bit = vandq_u8(vtstq_u8(bits, places), vdupq_n_u8(0x80));
+                vst1q_u8(quarter.as_mut_ptr(), vorrq_u8(block[at], high_bit));
+            }
+        }
+        let Some(bytes) = bytes.as_flattened().first_chunk() else { unreachable!("four quarters are a block") };
+        super::emit_by_eights(bytes, mask, base, pos, kind);
     }
 }
 

@@ -1,49 +1,161 @@
 //! The kernel for every CPU: plain code, byte by byte or eight bytes to a word. The fallback, and what others must equal.
 
-use super::{BLOCK, Classes, Simd};
+use super::{BLOCK, Classes, Kinds, Simd};
 
 /// Needs no proof: every CPU can run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Portable;
 
-/// Where the check stands inside a sequence: how many continuation bytes are due, and the range of the next one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Utf8 {
-    due: u8,
-    low: u8,
-    high: u8,
-    ok: bool,
-}
+/// Classes of bytes: byte `k` of an entry is 1 if the byte is of class `k`.
+const SPACE: u64 = 1;
+const OPERATOR: u64 = 1 << 8;
+const QUOTE: u64 = 1 << 16;
+const BACKSLASH: u64 = 1 << 24;
+const CONTROL: u64 = 1 << 32;
+const ESCAPE_LETTER: u64 = 1 << 40;
 
-const CLASS_SPACE: u8 = 1;
-const CLASS_OPERATOR: u8 = 2;
-const CLASS_QUOTE: u8 = 4;
-const CLASS_BACKSLASH: u8 = 8;
-const CLASS_CONTROL: u8 = 16;
-
-static CLASS: [u8; 256] = {
+static CLASSES: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {
-        let mut class = match byte as u8 {
-            b' ' | b'\t' | b'\n' | b'\r' => CLASS_SPACE,
-            b'{' | b'}' | b'[' | b']' | b':' | b',' => CLASS_OPERATOR,
-            b'"' => CLASS_QUOTE,
-            b'\\' => CLASS_BACKSLASH,
+        table[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\n' | b'\r' => SPACE,
+            b'{' | b'}' | b'[' | b']' | b':' | b',' => OPERATOR,
+            b'"' => QUOTE | ESCAPE_LETTER,
+            b'\\' => BACKSLASH | ESCAPE_LETTER,
+            b'/' | b'b' | b'f' | b'n' | b'r' | b't' => ESCAPE_LETTER,
             _ => 0,
         };
         if byte < 0x20 {
-            class |= CLASS_CONTROL;
+            table[byte] |= CONTROL;
         }
-        table[byte] = class;
         byte += 1;
     }
     table
 };
 
+/// Classes of tokens by their kind, as above.
+const STRING: u64 = 1;
+const NUMBER: u64 = 1 << 8;
+const LITERAL: u64 = 1 << 16;
+const COMMA: u64 = 1 << 24;
+const COLON: u64 = 1 << 32;
+const OBJECT: u64 = 1 << 40;
+const ARRAY: u64 = 1 << 48;
+const CLOSE: u64 = 1 << 56;
+
+static KINDS: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut kind = 0;
+    while kind < 256 {
+        // Operators and strings may be marked by their high bit.
+        table[kind] = match kind as u8 & 0x7F {
+            b'"' => STRING,
+            b',' => COMMA,
+            b':' => COLON,
+            b'{' => OBJECT,
+            b'[' => ARRAY,
+            b'}' => OBJECT | CLOSE,
+            b']' => ARRAY | CLOSE,
+            b'-' | b'0'..=b'9' if kind < 0x80 => NUMBER,
+            b't' | b'f' | b'n' if kind < 0x80 => LITERAL,
+            _ => 0,
+        };
+        kind += 1;
+    }
+    table
+};
+
+/// One mask for each of the eight classes of `table`; those that nobody asks for cost nothing.
+#[inline(always)]
+fn masks(table: &[u64; 256], block: &[u8; BLOCK]) -> [u64; 8] {
+    let mut masks = [0; 8];
+    for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
+        // A byte's eight classes move up by a bit for each byte before it, and so never leave their byte.
+        let lanes = eight.iter().rev().fold(0, |lanes, &byte| lanes << 1 | table[usize::from(byte)]);
+        for (mask, lane) in masks.iter_mut().zip(lanes.to_le_bytes()) {
+            *mask |= u64::from(lane) << (8 * at);
+        }
+    }
+    masks
+}
+
+/// The mask of bytes that are all ones or zero.
+#[inline(always)]
+fn mask(block: [u8; BLOCK]) -> u64 {
+    let mut mask = 0;
+    for (at, &eight) in block.as_chunks::<8>().0.iter().enumerate() {
+        // Each byte keeps the bit of its place, and the sum of all bytes has all bits.
+        let places = u64::from_le_bytes(eight) & 0x8040_2010_0804_0201;
+        mask |= (places.wrapping_mul(0x0101_0101_0101_0101) >> 56) << (8 * at);
+    }
+    mask
+}
+
+/// The check of UTF-8 byte by byte: a state is where in a word the next state stands, six bits wide, and each byte has such
+/// a word (Vognsen's shift-based automaton). The states are what RFC 3629 §4 lets follow.
+type Utf8 = u64;
+
+const DONE: u64 = 0;
+const WRONG: u64 = 6;
+/// One, two or three more bytes from 80 to BF.
+const ONE: u64 = 12;
+const TWO: u64 = 18;
+const THREE: u64 = 24;
+/// Behind E0, ED, F0, F4 the next byte has a range of its own.
+const AFTER_E0: u64 = 30;
+const AFTER_ED: u64 = 36;
+const AFTER_F0: u64 = 42;
+const AFTER_F4: u64 = 48;
+
+static STEPS: [u64; 256] = {
+    let mut steps = [0; 256];
+    let mut at = 0;
+    while at < 256 {
+        let byte = at as u8;
+        let begins = match byte {
+            0x00..=0x7F => DONE,
+            0xC2..=0xDF => ONE,
+            0xE0 => AFTER_E0,
+            0xED => AFTER_ED,
+            0xE1..=0xEF => TWO,
+            0xF0 => AFTER_F0,
+            0xF1..=0xF3 => THREE,
+            0xF4 => AFTER_F4,
+            _ => WRONG,
+        };
+        let mut word = begins << DONE | WRONG << WRONG;
+        let ranges = [
+            (ONE, 0x80, 0xBF, DONE),
+            (TWO, 0x80, 0xBF, ONE),
+            (THREE, 0x80, 0xBF, TWO),
+            (AFTER_E0, 0xA0, 0xBF, ONE),
+            (AFTER_ED, 0x80, 0x9F, ONE),
+            (AFTER_F0, 0x90, 0xBF, TWO),
+            (AFTER_F4, 0x80, 0x8F, TWO),
+        ];
+        let mut range = 0;
+        while range < ranges.len() {
+            let (state, low, high, next) = ranges[range];
+            word |= if low <= byte && byte <= high { next } else { WRONG } << state;
+            range += 1;
+        }
+        steps[at] = word;
+        at += 1;
+    }
+    steps
+};
+
+#[inline(always)]
+fn utf8_byte(state: Utf8, byte: u8) -> Utf8 {
+    STEPS[usize::from(byte)] >> (state & 63)
+}
+
 impl Simd for Portable {
     type Block = [u8; BLOCK];
     type Utf8 = Utf8;
+
+    const JUDGES_NUMBERS: bool = false;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
@@ -52,27 +164,18 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn classify(self, block: Self::Block) -> Classes {
-        let mut classes = Classes { backslash: 0, quote: 0, space: 0, operator: 0, control: 0 };
-        for (at, &byte) in block.iter().enumerate() {
-            let class = u64::from(CLASS[usize::from(byte)]);
-            classes.space |= (class & 1) << at;
-            classes.operator |= (class >> 1 & 1) << at;
-            classes.quote |= (class >> 2 & 1) << at;
-            classes.backslash |= (class >> 3 & 1) << at;
-            classes.control |= (class >> 4 & 1) << at;
-        }
-        classes
+        let [space, operator, quote, backslash, control, ..] = masks(&CLASSES, &block);
+        Classes { backslash, quote, space, operator, control }
     }
 
     #[inline(always)]
     fn eq(self, block: Self::Block, byte: u8) -> u64 {
-        block.iter().enumerate().fold(0, |mask, (at, &found)| mask | u64::from(found == byte) << at)
+        mask(block.map(|found| if found == byte { 0xFF } else { 0 }))
     }
 
     #[inline(always)]
     fn between(self, block: Self::Block, low: u8, high: u8) -> u64 {
-        let bits = block.iter().enumerate();
-        bits.fold(0, |mask, (at, byte)| mask | u64::from((low..=high).contains(byte)) << at)
+        mask(block.map(|found| if found.wrapping_sub(low) <= high - low { 0xFF } else { 0 }))
     }
 
     #[inline(always)]
@@ -85,31 +188,27 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8 {
-        let mut state = Utf8 { due: 0, low: 0x80, high: 0xBF, ok: true };
         // The last three bytes hold every sequence that can still be open; start at a byte that begins one.
         let tail = &before[BLOCK - 3..];
         let start = tail.iter().position(|&byte| !(0x80..0xC0).contains(&byte)).unwrap_or(3);
-        tail[start..].iter().for_each(|&byte| utf8_byte(&mut state, byte));
-        state.ok = true;
-        state
+        let state = tail[start..].iter().fold(DONE, |state, &byte| utf8_byte(state, byte));
+        if state & 63 == WRONG { DONE } else { state }
     }
 
     #[inline(always)]
     fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block) {
-        let ascii = block.as_chunks::<8>().0.iter().fold(0, |all, &word| all | u64::from_ne_bytes(word));
-        if ascii & 0x8080_8080_8080_8080 == 0 {
-            state.ok &= state.due == 0;
-            state.due = 0;
-        } else {
-            for &byte in &block {
-                utf8_byte(state, byte);
+        for eight in block.as_chunks::<8>().0 {
+            if u64::from_ne_bytes(*eight) & 0x8080_8080_8080_8080 == 0 {
+                *state = if *state & 63 == DONE { DONE } else { WRONG };
+            } else {
+                *state = eight.iter().fold(*state, |state, &byte| utf8_byte(state, byte));
             }
         }
     }
 
     #[inline(always)]
     fn utf8_ok(self, state: &Self::Utf8) -> bool {
-        state.ok
+        *state & 63 != WRONG
     }
 
     #[inline(always)]
@@ -118,8 +217,31 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn escape_letters(self, block: Self::Block) -> u64 {
+        masks(&CLASSES, &block)[ESCAPE_LETTER.trailing_zeros() as usize / 8]
+    }
+
+    #[inline(always)]
+    fn kinds(self, kinds: Self::Block, valid: u64) -> Kinds {
+        let [string, number, literal, comma, colon, object, array, close] =
+            masks(&KINDS, &kinds).map(|mask| mask & valid);
+        Kinds {
+            string,
+            number,
+            literal,
+            comma,
+            colon,
+            open_object: object & !close,
+            open_array: array & !close,
+            close_object: object & close,
+            close_array: array & close,
+        }
+    }
+
+    #[inline(always)]
     fn beyond_ascii(self, block: Self::Block) -> u64 {
-        self.between(block, 0x80, 0xFF)
+        let high = block.as_chunks::<8>().0.iter().fold(0, |all, &word| all | u64::from_ne_bytes(word));
+        if high & 0x8080_8080_8080_8080 == 0 { 0 } else { self.between(block, 0x80, 0xFF) }
     }
 
     #[inline(always)]
@@ -148,29 +270,4 @@ impl Simd for Portable {
             mask &= mask - 1;
         }
     }
-}
-
-/// One byte of the table in RFC 3629 §4.
-#[inline]
-fn utf8_byte(state: &mut Utf8, byte: u8) {
-    if state.due > 0 {
-        state.ok &= (state.low..=state.high).contains(&byte);
-        *state = Utf8 { due: state.due - 1, low: 0x80, high: 0xBF, ok: state.ok };
-        return;
-    }
-    let (due, low, high) = match byte {
-        0x00..=0x7F => (0, 0x80, 0xBF),
-        0xC2..=0xDF => (1, 0x80, 0xBF),
-        0xE0 => (2, 0xA0, 0xBF),
-        0xE1..=0xEC | 0xEE..=0xEF => (2, 0x80, 0xBF),
-        0xED => (2, 0x80, 0x9F),
-        0xF0 => (3, 0x90, 0xBF),
-        0xF1..=0xF3 => (3, 0x80, 0xBF),
-        0xF4 => (3, 0x80, 0x8F),
-        _ => {
-            state.ok = false;
-            return;
-        }
-    };
-    *state = Utf8 { due, low, high, ok: state.ok };
 }

@@ -226,7 +226,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             if is_first {
                 let run_bytes: u32 = self.runs[..blocks.len()].iter().map(|run| run.count_ones()).sum();
                 let dense = run_bytes as usize * NUMBERS_DENSITY >= blocks.len() * BLOCK;
-                self.judges_numbers = dense || cfg!(test);
+                self.judges_numbers = S::JUDGES_NUMBERS && dense || cfg!(test);
                 if !self.judges_numbers {
                     self.carry.number = NumberCarry::default();
                 } else if self.carry.number == NumberCarry::default() {
@@ -331,9 +331,12 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
     #[inline(always)]
     fn utf8(&mut self, blocks: &[[u8; BLOCK]], ascii: bool) {
         let first = if ascii { blocks.len() - 1 } else { 0 };
+        // A local, which stays in registers from block to block.
+        let mut state = self.utf8;
         for block in &blocks[first..] {
-            self.simd.utf8_step(&mut self.utf8, self.simd.load(block));
+            self.simd.utf8_step(&mut state, self.simd.load(block));
         }
+        self.utf8 = state;
     }
 
     /// Checks numbers.

@@ -13,7 +13,7 @@
 use super::build::TapeBuilder;
 use super::word::{Node, Word};
 use crate::error::{Error, ErrorKind};
-use crate::kernel::{Kernel, Simd, TokenWords};
+use crate::kernel::{Kernel, Kinds, Simd, TokenWords};
 use crate::policy::{Numbers, Policy};
 use crate::scan::{BATCH, Cursor, SENTINELS, Tokens};
 use crate::walk::{Literal, PassTwo, Walk, WalkPass, literal, number, trim_end, unexpected};
@@ -249,67 +249,6 @@ impl Tape {
     }
 }
 
-/// The tokens of a batch by what they are.
-struct Kinds {
-    string: u64,
-    number: u64,
-    literal: u64,
-    comma: u64,
-    colon: u64,
-    open_object: u64,
-    open_array: u64,
-    close_object: u64,
-    close_array: u64,
-}
-
-impl Kinds {
-    #[inline(always)]
-    fn scalar(&self) -> u64 {
-        self.string | self.number | self.literal
-    }
-
-    #[inline(always)]
-    fn open(&self) -> u64 {
-        self.open_object | self.open_array
-    }
-
-    #[inline(always)]
-    fn close(&self) -> u64 {
-        self.close_object | self.close_array
-    }
-
-    /// These are none of them.
-    #[cold]
-    fn remove(&mut self, tokens: u64) {
-        self.string &= !tokens;
-        self.comma &= !tokens;
-        self.colon &= !tokens;
-        self.open_object &= !tokens;
-        self.open_array &= !tokens;
-        self.close_object &= !tokens;
-        self.close_array &= !tokens;
-    }
-
-    #[inline(always)]
-    fn of<S: Simd>(simd: S, kinds: S::Block, valid: u64) -> Self {
-        // Operators and strings may be marked by their high bit; of what else has it, nothing begins a token.
-        let plain = simd.without_high_bits(kinds);
-        let is = |byte| simd.eq(plain, byte) & valid;
-        let letter = simd.eq(kinds, b't') | simd.eq(kinds, b'f') | simd.eq(kinds, b'n');
-        Self {
-            string: is(b'"'),
-            number: (simd.between(kinds, b'0', b'9') | simd.eq(kinds, b'-')) & valid,
-            literal: letter & valid,
-            comma: is(b','),
-            colon: is(b':'),
-            open_object: is(b'{'),
-            open_array: is(b'['),
-            close_object: is(b'}'),
-            close_array: is(b']'),
-        }
-    }
-}
-
 /// One batch: `count` tokens from `at` on.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
@@ -327,7 +266,7 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let valid = u64::MAX >> (BATCH - count);
     let block = simd.load(kinds);
     let marked = simd.beyond_ascii(block) & valid;
-    let mut is = Kinds::of(simd, block, valid);
+    let mut is = simd.kinds(block, valid);
     if tokens.beyond_ascii {
         // Text that is known to be UTF-8 has nothing else that looks like a marked token.
         let mut suspects = if state.trusted { marked } else { marked & (is.open_array | is.close_array) };
