@@ -17,7 +17,7 @@ mod portable;
 mod utf8;
 
 use crate::error::Error;
-use crate::scan::{Carry, Chunk, Found, Mode, Tokens};
+use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};
 use crate::tape::structure::{Batch, Structure};
 use crate::tape::word::{LENGTH_MAX, UPPER};
 use core::fmt;
@@ -319,13 +319,13 @@ macro_rules! proof {
             /// has no features of its own, and where it did not fuse every intrinsic would become a call.
             pub(crate) fn scan(self, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Found {
                 #[target_feature($(enable = $feature),+)]
-                fn $enter(
-                    proof: $name, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens,
+                fn $enter<const LINES: bool, const CHECK: bool, const BLANKS: bool>(
+                    proof: $name, chunk: Chunk<'_>, carry: &mut Carry, tokens: &mut Tokens,
                 ) -> Found {
-                    crate::scan::scan_chunk(proof, chunk, mode, carry, tokens)
+                    crate::scan::scan_chunk::<$name, LINES, CHECK, BLANKS>(proof, chunk, carry, tokens)
                 }
                 // SAFETY: `self` exists, so `detect` found this very list on this CPU.
-                unsafe { $enter(self, chunk, mode, carry, tokens) }
+                unsafe { crate::scan::for_mode!(mode, $enter(self, chunk, carry, tokens)) }
             }
 
             /// Copies what is not white space.
@@ -462,9 +462,18 @@ impl Kernel {
             Isa::Avx2(proof) => proof.scan(chunk, mode, carry, tokens),
             #[cfg(target_arch = "aarch64")]
             Isa::Neon(proof) => proof.scan(chunk, mode, carry, tokens),
-            Isa::Portable(proof) => crate::scan::scan_chunk(proof, chunk, mode, carry, tokens),
+            Isa::Portable(proof) => for_mode!(mode, portable_scan(proof, chunk, carry, tokens)),
         }
     }
+}
+
+fn portable_scan<const LINES: bool, const CHECK: bool, const BLANKS: bool>(
+    proof: portable::Portable,
+    chunk: Chunk<'_>,
+    carry: &mut Carry,
+    tokens: &mut Tokens,
+) -> Found {
+    crate::scan::scan_chunk::<_, LINES, CHECK, BLANKS>(proof, chunk, carry, tokens)
 }
 
 impl Kernel {

@@ -95,23 +95,32 @@ pub(crate) struct Found {
     pub(crate) not_utf8: bool,
 }
 
-/// Scans a chunk. Generic over the instruction set; [`crate::kernel`] compiles it once for each.
+/// Scans a chunk. Generic over the instruction set and over what the mode says; [`crate::kernel`] compiles it once for each:
+/// together they would share one set of registers.
 #[inline(always)]
-pub(crate) fn scan_chunk<S: Simd>(
+pub(crate) fn scan_chunk<S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool>(
     simd: S,
     chunk: Chunk<'_>,
-    mode: Mode,
     carry: &mut Carry,
     tokens: &mut Tokens,
 ) -> Found {
-    match mode {
-        Mode::Document => Pass::<S, false, true, false>::run(simd, chunk, carry, tokens),
-        Mode::DocumentBlanks => Pass::<S, false, true, true>::run(simd, chunk, carry, tokens),
-        Mode::Lines => Pass::<S, true, true, false>::run(simd, chunk, carry, tokens),
-        Mode::DocumentTrusted => Pass::<S, false, false, false>::run(simd, chunk, carry, tokens),
-        Mode::LinesTrusted => Pass::<S, true, false, false>::run(simd, chunk, carry, tokens),
-    }
+    Pass::<S, LINES, CHECK, BLANKS>::run(simd, chunk, carry, tokens)
 }
+
+/// Calls a function that is generic over what a mode says, for a mode: are lines scanned, is everything checked, is white space
+/// noted?
+macro_rules! for_mode {
+    ($mode:expr, $function:ident($($argument:expr),+)) => {
+        match $mode {
+            Mode::Document => $function::<false, true, false>($($argument),+),
+            Mode::DocumentBlanks => $function::<false, true, true>($($argument),+),
+            Mode::Lines => $function::<true, true, false>($($argument),+),
+            Mode::DocumentTrusted => $function::<false, false, false>($($argument),+),
+            Mode::LinesTrusted => $function::<true, false, false>($($argument),+),
+        }
+    };
+}
+pub(crate) use for_mode;
 
 /// Blocks that are taken through all steps together: 4 KB of text, which stay in the first-level cache from one to the next.
 const GROUP: usize = 64;
