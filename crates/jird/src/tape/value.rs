@@ -248,8 +248,12 @@ impl<'a> Value<'a> {
         if word.flag() { text::eq_unescaped(raw, wanted) } else { raw == wanted.as_bytes() }
     }
 
+    /// Appends what the string means. Only for strings.
     fn decode(self, out: &mut String) -> Option<()> {
-        text::unescape(self.as_utf8(self.content())?, out);
+        let content = self.as_utf8(self.content())?;
+        let start = self.word().offset();
+        // SAFETY: the content begins there in the text, and is UTF-8.
+        unsafe { text::unescape_in(self.text, start, start + content.len(), out) };
         Some(())
     }
 

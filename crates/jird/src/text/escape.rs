@@ -51,7 +51,7 @@ pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
         }
         while let Some((block, behind)) = plain_block(rest) {
             // SAFETY: `rest` holds the block, so there is room for it.
-            unsafe { room.block(block) };
+            unsafe { room.bytes(block, block.len()) };
             rest = behind;
         }
     }

@@ -1,32 +1,68 @@
-//! Four hexadecimal digits to a UTF-16 code unit.
+//! Four hexadecimal digits to a UTF-16 code unit, and on to UTF-8.
 //!
-//! Two tables, one of them shifted, so that four loads and three ORs are all there is, and one test of the sign for all
-//! four digits (purplesyringa, "I sped up `serde_json` strings by 20%", sections "Punching out" and "Shifts").
+//! A table for each of the four places says what a digit there adds to the three bytes of UTF-8 that sixteen bits fit in;
+//! so that four loads and three ORs write a character, and one test of the sign is enough for all four digits. (The two
+//! tables and the sign are those of purplesyringa, "I sped up `serde_json` strings by 20%", sections "Punching out" and
+//! "Shifts"; there the bits of the number are taken apart again.)
+//!
+//! ```text
+//! digits    aaaa bbbb cccc dddd
+//! bytes     1110aaaa 10bbbbcc 10ccdddd     the first lowest
+//! ```
 
-/// The value of a hexadecimal digit; -1, all bits set, for any other byte.
-static LOW: [i16; 256] = table(0);
-/// The same times 16; negative for any other byte.
-static HIGH: [i16; 256] = table(4);
-
-const fn table(shift: u32) -> [i16; 256] {
-    let mut table = [-1; 256];
-    let digits = b"0123456789abcdef";
+/// What a digit means at each of the four places; negative for what is no digit.
+static PLACES: [[i32; 256]; 4] = {
+    let mut places = [[i32::MIN; 256]; 4];
     let mut value = 0;
     while value < 16 {
-        table[digits[value] as usize] = (value as i16) << shift;
-        table[digits[value].to_ascii_uppercase() as usize] = (value as i16) << shift;
+        let (_, digit) = b"0123456789abcdef".split_at(value as usize);
+        let bytes = [0x80_80e0 | value, value << 10, (value >> 2) << 8 | (value & 3) << 20, value << 16];
+        let mut place = 0;
+        while place < 4 {
+            places[place][digit[0] as usize] = bytes[place];
+            places[place][digit[0].to_ascii_uppercase() as usize] = bytes[place];
+            place += 1;
+        }
         value += 1;
     }
-    table
-}
+    places
+};
 
-/// The code unit that the four digits write; `None` if one of them is none.
-#[inline(always)]
-pub(super) fn unit(digits: [u8; 4]) -> Option<u16> {
-    let [a, b, c, d] = digits.map(usize::from);
-    let high = i32::from(HIGH[a]) | i32::from(LOW[b]);
-    let low = i32::from(HIGH[c]) | i32::from(LOW[d]);
-    u16::try_from(high << 8 | low).ok()
+/// A UTF-16 code unit, kept as the three bytes that UTF-8 would need for so many bits, the first lowest.
+#[derive(Clone, Copy)]
+pub(super) struct Unit(u32);
+
+impl Unit {
+    /// The code unit that the four digits write; `None` if one of them is none.
+    #[inline(always)]
+    pub(super) fn read(digits: [u8; 4]) -> Option<Self> {
+        let [a, b, c, d] = digits.map(usize::from);
+        let bytes = PLACES[0][a] | PLACES[1][b] | PLACES[2][c] | PLACES[3][d];
+        u32::try_from(bytes).ok().map(Self)
+    }
+
+    /// Its sixteen bits.
+    #[inline(always)]
+    pub(super) fn bits(self) -> u32 {
+        (self.0 & 0xf) << 12 | (self.0 >> 8 & 0x3f) << 6 | self.0 >> 16 & 0x3f
+    }
+
+    /// Whether it is half of a pair.
+    #[inline(always)]
+    pub(super) fn is_surrogate(self) -> bool {
+        self.0 & 0x200f == 0x200d
+    }
+
+    /// The UTF-8 of the character that it is, the first byte lowest, and how many bytes that is. Not for surrogates.
+    #[inline(always)]
+    pub(super) fn utf8(self) -> (u32, usize) {
+        if self.0 & 0x200f != 0 {
+            return (self.0, 3);
+        }
+        // 10bbbbcc 10ccdddd, with the first `b` zero: below 0x800.
+        let two = self.0 >> 8;
+        if two & 0x3e == 0 { (two << 6 & 0x40 | two >> 8 & 0x3f, 1) } else { (two | 0x40, 2) }
+    }
 }
 
 #[cfg(test)]
@@ -40,8 +76,22 @@ mod tests {
             for place in 0..4 {
                 let mut digits = *b"0000";
                 digits[place] = byte;
-                let expected = value.map(|value| u16::try_from(value << (12 - 4 * place)).unwrap());
-                assert_eq!(unit(digits), expected, "{byte:#x} at {place}");
+                let expected = value.map(|value| value << (12 - 4 * place));
+                assert_eq!(Unit::read(digits).map(Unit::bits), expected, "{byte:#x} at {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_unit_is_told_from_surrogates_and_written_as_the_library_does() {
+        for bits in 0..=0xffff_u32 {
+            let unit = Unit::read(format!("{bits:04x}").into_bytes().try_into().unwrap()).unwrap();
+            assert_eq!(unit.bits(), bits);
+            assert_eq!(unit.is_surrogate(), (0xd800..0xe000).contains(&bits), "{bits:x}");
+            if let Some(char) = char::from_u32(bits) {
+                let mut bytes = [0; 4];
+                let len = char.encode_utf8(&mut bytes).len();
+                assert_eq!(unit.utf8(), (u32::from_le_bytes(bytes), len), "{bits:x}");
             }
         }
     }

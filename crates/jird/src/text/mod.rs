@@ -25,7 +25,7 @@ mod swar;
 mod unescape;
 
 pub(crate) use escape::escape_into;
-pub(crate) use unescape::{check_escape, eq_unescaped, unescape};
+pub(crate) use unescape::{check_escape, eq_unescaped, unescape, unescape_in};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.
 pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {

@@ -2,9 +2,10 @@
 
 #![allow(unsafe_code, reason = "writes UTF-8 that it has made itself")]
 
-use super::hex;
+use super::hex::Unit;
 use super::room::Room;
 use super::swar::{equal, lowest};
+use core::hint::select_unpredictable;
 
 /// The length of the escape whose backslash is `text[at]`: 2, 6, or 12 for a surrogate pair.
 ///
@@ -31,14 +32,12 @@ pub(crate) fn check_escape(text: &[u8], at: usize) -> Result<usize, usize> {
 /// [`check_escape`] from `\u` on, with offsets from the backslash.
 #[inline]
 fn check_unicode(escape: &[u8]) -> Result<usize, usize> {
-    let Some(unit) = unit(escape) else { return Err(first_wrong(escape)) };
-    match unit {
-        0xd800..=0xdbff => match pair(escape) {
-            Some(_) => Ok(12),
-            None => Err(6 + first_wrong_trail(&escape[6..])),
-        },
-        0xdc00..=0xdfff => Err(0),
-        _ => Ok(6),
+    match unit(escape) {
+        None => Err(first_wrong(escape)),
+        Some(unit) if !unit.is_surrogate() => Ok(6),
+        Some(_) if pair(escape).is_some() => Ok(12),
+        Some(unit) if unit.bits() < 0xdc00 => Err(6 + first_wrong_trail(&escape[6..])),
+        Some(_) => Err(0),
     }
 }
 
@@ -64,21 +63,21 @@ fn first_wrong_trail(escape: &[u8]) -> usize {
 
 /// The code unit of the `\uXXXX` that `escape` begins with.
 #[inline(always)]
-fn unit(escape: &[u8]) -> Option<u16> {
+fn unit(escape: &[u8]) -> Option<Unit> {
     match escape.first_chunk::<6>() {
-        Some(&[b'\\', b'u', a, b, c, d]) => hex::unit([a, b, c, d]),
+        Some(&[b'\\', b'u', a, b, c, d]) => Unit::read([a, b, c, d]),
         _ => None,
     }
 }
 
-/// The scalar value of the surrogate pair that `escape` begins with, given that a leading surrogate does begin it.
+/// The scalar value of the surrogate pair that `escape` begins with, given that a surrogate does begin it.
 #[inline(always)]
 fn pair(escape: &[u8]) -> Option<u32> {
-    let high = u32::from(unit(escape)?) & 0x3ff;
-    match unit(&escape[6..])? {
-        low @ 0xdc00..=0xdfff => Some(0x1_0000 + (high << 10 | u32::from(low) & 0x3ff)),
-        _ => None,
-    }
+    let high = unit(escape)?.bits();
+    let low = unit(escape.get(6..)?)?.bits();
+    // Both tests in one: that the first is a leading one, and the second a trailing one.
+    let is_pair = (high << 16 | low) & 0xfc00_fc00 == 0xd800_dc00;
+    is_pair.then(|| 0x1_0000 + ((high & 0x3ff) << 10 | low & 0x3ff))
 }
 
 /// What each byte behind a backslash stands for; 0 if that is nothing, or depends on what follows (`u`).
@@ -106,45 +105,37 @@ impl Escape {
     /// so does half a surrogate pair.
     #[inline(always)]
     fn read(escape: &[u8]) -> Self {
-        let simple = escape.get(1).map_or(0, |&byte| SIMPLE[usize::from(byte)]);
-        if simple != 0 {
-            return Self { utf8: u32::from(simple), utf8_len: 1, len: 2 };
-        }
-        let Some(unit) = unit(escape) else { return Self::bad(escape) };
-        // UTF-8 by hand: `char::encode_utf8` into a buffer ends in a call to `memcpy` of one to four bytes
-        // ("I sped up `serde_json` strings by 20%", section "Hazards").
-        let code = u32::from(unit);
-        match unit {
-            0..=0x7f => Self { utf8: code, utf8_len: 1, len: 6 },
-            0x80..=0x7ff => Self { utf8: 0x80c0 | code >> 6 | (code & 0x3f) << 8, utf8_len: 2, len: 6 },
-            0xd800..=0xdbff => match pair(escape) {
-                Some(code) => Self {
-                    utf8: 0x8080_80f0
-                        | code >> 18
-                        | (code >> 12 & 0x3f) << 8
-                        | (code >> 6 & 0x3f) << 16
-                        | (code & 0x3f) << 24,
-                    utf8_len: 4,
-                    len: 12,
-                },
-                None => Self { len: 6, ..Self::REPLACEMENT },
-            },
-            0xdc00..=0xdfff => Self { len: 6, ..Self::REPLACEMENT },
-            _ => Self {
-                utf8: 0x0080_80e0 | code >> 12 | (code >> 6 & 0x3f) << 8 | (code & 0x3f) << 16,
-                utf8_len: 3,
-                len: 6,
-            },
-        }
+        // Only a length comes from the cold side: a whole `Self` would come in memory, and be kept there on the hot side too.
+        Self::good(escape).unwrap_or_else(|| Self { utf8: 0x00bd_bfef, utf8_len: 3, len: bad_len(escape) })
     }
 
-    /// U+FFFD.
-    const REPLACEMENT: Self = Self { utf8: 0x00bd_bfef, utf8_len: 3, len: 0 };
+    /// The escape, if it is one.
+    #[inline(always)]
+    fn good(escape: &[u8]) -> Option<Self> {
+        let Some(unit) = unit(escape) else {
+            let simple = SIMPLE[usize::from(*escape.get(1)?)];
+            return (simple != 0).then_some(Self { utf8: u32::from(simple), utf8_len: 1, len: 2 });
+        };
+        // UTF-8 by hand: `char::encode_utf8` into a buffer ends in a call to `memcpy` of one to four bytes
+        // ("I sped up `serde_json` strings by 20%", section "Hazards").
+        if !unit.is_surrogate() {
+            let (utf8, utf8_len) = unit.utf8();
+            return Some(Self { utf8, utf8_len, len: 6 });
+        }
+        let code = pair(escape)?;
+        let utf8 = 0x8080_80f0 | code >> 18 | (code >> 12 & 0x3f) << 8 | (code >> 6 & 0x3f) << 16 | (code & 0x3f) << 24;
+        Some(Self { utf8, utf8_len: 4, len: 12 })
+    }
+}
 
-    #[cold]
-    fn bad(escape: &[u8]) -> Self {
-        let len = if escape.get(1) == Some(&b'u') { first_wrong(escape) } else { 1 };
-        Self { len, ..Self::REPLACEMENT }
+/// How many bytes of `escape`, which is none, one replacement character stands for.
+#[cold]
+#[inline(never)]
+fn bad_len(escape: &[u8]) -> usize {
+    match escape.get(1) {
+        Some(b'u') if unit(escape).is_some() => 6,
+        Some(b'u') => first_wrong(escape),
+        _ => 1,
     }
 }
 
@@ -153,68 +144,103 @@ impl Escape {
 /// For content that was checked. In anything else, U+FFFD takes the place of each `\` or `\u` that begins no escape,
 /// together with the digits that it has, and of each half of a surrogate pair.
 pub(crate) fn unescape(raw: &str, out: &mut String) {
-    // SAFETY: `unescape_bytes` appends whole pieces of `raw` between escapes, which are ASCII, and whole characters for
-    // the escapes: valid UTF-8, since `raw` is.
-    unescape_bytes(raw.as_bytes(), unsafe { out.as_mut_vec() });
+    // SAFETY: a `str` is UTF-8, all of it.
+    unsafe { unescape_in(raw.as_bytes(), 0, raw.len(), out) };
 }
 
-/// [`unescape`] for bytes: what is appended is UTF-8 exactly if `raw` is.
-pub(crate) fn unescape_bytes(raw: &[u8], out: &mut Vec<u8>) {
+/// [`unescape`] for `text[start..end]`: faster where text follows, since the last bytes need no care then.
+///
+/// # Safety
+///
+/// `start <= end && end <= text.len()`, and between them is UTF-8. Checked where unchecked accesses are.
+pub(crate) unsafe fn unescape_in(text: &[u8], start: usize, end: usize, out: &mut String) {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        // SAFETY: the caller's promise.
+        let _ = unsafe { super::trusted_str(&text[start..end]) };
+    }
+    // SAFETY: `unescape_bytes` appends whole pieces of the text between escapes, which are ASCII, and whole characters for
+    // the escapes: valid UTF-8, since the text is.
+    unescape_bytes(text, start, end, unsafe { out.as_mut_vec() });
+}
+
+/// [`unescape_in`] for bytes: what is appended is UTF-8 exactly if `text[start..end]` is.
+#[inline(always)]
+fn unescape_bytes(text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) {
     // Throughout there is room for as many bytes as are still to be read: a byte becomes at most one, except a bad escape,
     // which makes its own room.
-    let mut room = Room::new(out, raw.len());
-    let mut rest = raw;
-    while let Some(first) = rest.first_chunk::<8>() {
-        // Blocks and words are copied as they are; a backslash ends the count, and what follows overwrites it.
-        if let Some((block, behind)) = plain_block(rest) {
-            // SAFETY: `rest` holds the block, so there is room for it.
-            unsafe { room.block(block) };
-            rest = behind;
-            continue;
-        }
-        let word = u64::from_le_bytes(*first);
-        let len = lowest(equal(word, b'\\'));
-        // SAFETY: `rest` holds the word, so there is room for it.
-        unsafe { room.word(word, len) };
-        rest = &rest[len..];
-        // Escapes often come in rows.
-        while rest.first() == Some(&b'\\') {
-            rest = unescape_one(rest, &mut room);
-        }
-    }
-    while let Some((&byte, behind)) = rest.split_first() {
-        if byte == b'\\' {
-            rest = unescape_one(rest, &mut room);
-        } else {
-            // SAFETY: `rest` holds this byte, so there is room for it.
-            unsafe { room.word(u64::from(byte), 1) };
-            rest = behind;
-        }
+    let mut room = Room::new(out, end - start);
+    let at = unescape_blocks(text, start, end, &mut room);
+    if at < end {
+        // What is left is shorter than a block, and in front of the text's end.
+        let mut last = [0; 2 * BLOCK];
+        last[..end - at].copy_from_slice(&text[at..end]);
+        unescape_blocks(&last, 0, end - at, &mut room);
     }
     room.finish();
 }
 
-/// Appends what the escape at the start of `rest` means; returns what follows it. Needs room for all of `rest`, and
-/// leaves room for all that it returns.
+/// Bytes that are copied at a time.
+const BLOCK: usize = 32;
+
+/// Appends what `text[at..end]` means, as long as blocks can be read from `text`; returns where that ended. Needs room for
+/// all of it, and leaves room for what is left.
 #[inline(always)]
-fn unescape_one<'a>(rest: &'a [u8], room: &mut Room<'_>) -> &'a [u8] {
-    let escape = Escape::read(rest);
-    let behind = &rest[escape.len..];
-    if escape.utf8_len > escape.len {
-        // A bad one.
-        room.ensure(escape.utf8_len + behind.len());
+fn unescape_blocks(text: &[u8], mut at: usize, end: usize, room: &mut Room<'_>) -> usize {
+    let content = &text[..end];
+    while at < end {
+        let Some(block) = text[at..].first_chunk::<BLOCK>() else { break };
+        // Blocks are copied as they are; a backslash ends the count, and what it means overwrites it.
+        let left = end - at;
+        let len = if has_backslash(block) { first_backslash(block).min(left) } else { BLOCK };
+        if len == BLOCK && left > BLOCK {
+            // SAFETY: these bytes are among those to be read, so there is room for them.
+            unsafe { room.bytes(block, BLOCK) };
+            at += BLOCK;
+            continue;
+        }
+        let len = len.min(left);
+        // SAFETY: these bytes are among those to be read, so there is room for them.
+        unsafe { room.bytes(block, len) };
+        at += len;
+        // Escapes often come in rows.
+        while let Some(rest @ [b'\\', ..]) = content.get(at..) {
+            at += unescape_one(rest, room);
+        }
     }
-    // SAFETY: room for `rest` is room for the escape, or else was just made.
-    unsafe { room.word(u64::from(escape.utf8), escape.utf8_len) };
-    behind
+    at
 }
 
-/// Cuts off a block that has no backslash. The compiler makes vector comparisons of the loop.
+/// Appends what the escape at the start of `rest` means; returns its length. Needs room for all of `rest`, and leaves
+/// room for all behind the escape.
 #[inline(always)]
-fn plain_block(rest: &[u8]) -> Option<(&[u8; 32], &[u8])> {
-    let (block, behind) = rest.split_first_chunk()?;
-    let hits = block.iter().fold(0, |hits, &byte| hits | u8::from(byte == b'\\'));
-    (hits == 0).then_some((block, behind))
+fn unescape_one(rest: &[u8], room: &mut Room<'_>) -> usize {
+    let escape = Escape::read(rest);
+    if escape.utf8_len > escape.len {
+        // A bad one.
+        room.ensure(escape.utf8_len + rest.len() - escape.len);
+    }
+    // SAFETY: room for `rest` is room for the escape, or else was just made.
+    unsafe { room.bytes(&escape.utf8.to_le_bytes(), escape.utf8_len) };
+    escape.len
+}
+
+/// Whether there is a backslash. The compiler makes vector comparisons of this.
+#[inline(always)]
+fn has_backslash(block: &[u8; BLOCK]) -> bool {
+    block.iter().fold(0, |hits, &byte| hits | u8::from(byte == b'\\')) != 0
+}
+
+/// Where the first backslash of a block is that has one.
+#[inline(always)]
+fn first_backslash(block: &[u8; BLOCK]) -> usize {
+    let (words, _) = block.as_chunks::<8>();
+    let hits = |index: usize| (equal(u64::from_le_bytes(words[index]), b'\\'), 8 * index);
+    // Which word it is in is anybody's guess, so there are no branches.
+    let earlier = |one: (u64, usize), later: (u64, usize)| {
+        (select_unpredictable(one.0 != 0, one.0, later.0), select_unpredictable(one.0 != 0, one.1, later.1))
+    };
+    let (mask, at) = earlier(earlier(hits(0), hits(1)), earlier(hits(2), hits(3)));
+    at + lowest(mask)
 }
 
 /// Whether `raw` means the text `wanted`, without writing it. Bad escapes count as in [`unescape`].
