@@ -268,6 +268,28 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn compact(self, block: &[u8; BLOCK], keep: u64, out: &mut [MaybeUninit<u8>; BLOCK]) -> usize {
+        // SAFETY: `self` proves the features. The stores write the 64 bytes of the reference: two halves; or eight at a count
+        // of the bytes that are kept before them, which is 8 * group at most.
+        unsafe {
+            if keep == u64::MAX {
+                let [low, high] = self.load(block);
+                _mm256_storeu_si256(out.as_mut_ptr().cast(), low);
+                _mm256_storeu_si256(out.as_mut_ptr().add(32).cast(), high);
+                return BLOCK;
+            }
+            for group in 0..BLOCK / 8 {
+                let bits = (keep >> (8 * group)) as u8;
+                let count = (keep & !(u64::MAX << (8 * group))).count_ones() as usize;
+                let places = _mm_loadl_epi64(FRONT.as_ptr().add(usize::from(bits)).cast());
+                let kept = _mm_shuffle_epi8(_mm_loadl_epi64(block.as_ptr().add(8 * group).cast()), places);
+                _mm_storel_epi64(out.as_mut_ptr().add(count).cast(), kept);
+            }
+        }
+        keep.count_ones() as usize
+    }
+
+    #[inline(always)]
     fn emit(
         self,
         block: Self::Block,

@@ -54,7 +54,7 @@ impl Slot {
     const COMMAS: u32 = 32;
 
     #[inline(always)]
-    fn new(word: usize, commas: u32, object: u64) -> u64 {
+    fn pack(word: usize, commas: u32, object: u64) -> u64 {
         // Fewer than 2^31 commas: every other byte at most of a text below 2^32 is one.
         object << Self::OBJECT | u64::from(commas) << Self::COMMAS | word as u64
     }
@@ -205,7 +205,7 @@ fn batches<S: Simd, const TAPE: bool>(
         }
         let count = count.min(BATCH);
         if state.done {
-            judged = Err(Error::at_byte(ErrorKind::Trailing, tokens.batch(at.token).1[0] as usize));
+            judged = Err(trailing(tokens, at.token));
             break;
         }
         judged = one_batch::<S, TAPE>(simd, text, tokens, at.token, count, &mut at.end, state, &mut tape);
@@ -216,6 +216,12 @@ fn batches<S: Simd, const TAPE: bool>(
         unsafe { words.set_len(tape.len) };
     }
     judged
+}
+
+#[cold]
+#[inline(never)]
+fn trailing(tokens: &Tokens, at: usize) -> Error {
+    Error::at_byte(ErrorKind::Trailing, tokens.batch(at).1[0] as usize)
 }
 
 /// The tape while batches write to it. Its length is a local: in the vector, each batch would wait for the one before.
@@ -353,7 +359,7 @@ fn check_scalars<S: Simd>(
             if simple && simd.is_plain_number(text, start, end(bit, index)) {
                 continue;
             }
-            if let Err(error) = number(text, start, trim_end(text, start, next), numbers) {
+            if let Err(error) = careful_number(text, start, next, numbers) {
                 fault = Some((index, error));
                 break;
             }
@@ -365,21 +371,33 @@ fn check_scalars<S: Simd>(
         left ^= bit;
         let index = bit.trailing_zeros() as usize;
         let start = pos[index] as usize;
-        if odd & bit != 0 || !is_literal(text, start, end(bit, index), kinds[index]) {
-            let name = match kinds[index] {
-                b't' => Literal::True,
-                b'f' => Literal::False,
-                _ => Literal::Null,
-            };
-            if let Err(error) = literal(text, start, pos[index + 1] as usize, name) {
-                if fault.is_none_or(|(first, _)| index < first) {
-                    fault = Some((index, error));
-                }
-                break;
+        let wrong = odd & bit != 0 || !is_literal(text, start, end(bit, index), kinds[index]);
+        if wrong && let Err(error) = careful_literal(text, start, pos[index + 1] as usize, kinds[index]) {
+            if fault.is_none_or(|(first, _)| index < first) {
+                fault = Some((index, error));
             }
+            break;
         }
     }
     fault
+}
+
+/// The number at `start`, before the token at `next`, by the grammar. A call, so that the loop above stays small.
+#[inline(never)]
+fn careful_number(text: &[u8], start: usize, next: usize, numbers: Numbers) -> Result<(), Error> {
+    number(text, start, trim_end(text, start, next), numbers).map(drop)
+}
+
+/// The same for a literal.
+#[cold]
+#[inline(never)]
+fn careful_literal(text: &[u8], start: usize, next: usize, first: u8) -> Result<(), Error> {
+    let name = match first {
+        b't' => Literal::True,
+        b'f' => Literal::False,
+        _ => Literal::Null,
+    };
+    literal(text, start, next, name).map(drop)
 }
 
 /// Whether `text[start..end]` is the literal that begins with `first`; false also where too little text is left to tell.
@@ -446,7 +464,7 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
             commas = (slot >> Slot::COMMAS) as u32 & (u32::MAX >> 1);
         } else {
             depth += 1;
-            slots[depth] = Slot::new(word, commas, u64::from(is.open_object & bit != 0));
+            slots[depth] = Slot::pack(word, commas, u64::from(is.open_object & bit != 0));
             commas = 0;
         }
         let inner = slots[depth] >> Slot::OBJECT;
