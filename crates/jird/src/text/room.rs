@@ -67,6 +67,18 @@ impl<'a> Room<'a> {
         unsafe { self.bytes(&word.to_le_bytes(), len) };
     }
 
+    /// Takes back the last `len` of the bytes appended.
+    ///
+    /// # Safety
+    ///
+    /// So many were.
+    #[inline(always)]
+    pub(super) unsafe fn take_back(&mut self, len: usize) {
+        debug_assert!(len <= self.len() - self.out.len(), "what is taken back was appended");
+        // SAFETY: what was appended is behind the vector's own.
+        self.end = unsafe { self.end.sub(len) };
+    }
+
     /// Makes what was appended count.
     #[inline(always)]
     pub(super) fn finish(self) {

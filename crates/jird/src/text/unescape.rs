@@ -166,81 +166,100 @@ pub(crate) unsafe fn unescape_in(text: &[u8], start: usize, end: usize, out: &mu
 /// [`unescape_in`] for bytes: what is appended is UTF-8 exactly if `text[start..end]` is.
 #[inline(always)]
 fn unescape_bytes(text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) {
-    // Throughout there is room for as many bytes as are still to be read: a byte becomes at most one, except a bad escape,
-    // which makes its own room.
-    let mut room = Room::new(out, end - start);
+    // Throughout there is room for as many bytes as are still to be read, and a block: a byte becomes at most one, except a
+    // bad escape, which makes its own room.
+    let mut room = Room::new(out, end - start + BLOCK);
     let at = unescape_blocks(text, start, end, &mut room);
     if at < end {
-        // What is left is shorter than a block, and in front of the text's end.
-        let mut last = [0; 2 * BLOCK];
-        last[..end - at].copy_from_slice(&text[at..end]);
-        unescape_blocks(&last, 0, end - at, &mut room);
+        // What is left is shorter than a block: it is read from where something follows.
+        let last = last_block(&text[..end], end - at);
+        unescape_blocks([last, [0; BLOCK]].as_flattened(), 0, end - at, &mut room);
     }
     room.finish();
 }
 
 /// Bytes that are copied at a time.
-const BLOCK: usize = 32;
+const BLOCK: usize = 16;
 
 /// Appends what `text[at..end]` means, as long as blocks can be read from `text`; returns where that ended. Needs room for
-/// all of it, and leaves room for what is left.
+/// all of it and a block, and leaves room for what is left and a block.
 #[inline(always)]
 fn unescape_blocks(text: &[u8], mut at: usize, end: usize, room: &mut Room<'_>) -> usize {
     let content = &text[..end];
-    while at < end {
-        let Some(block) = text[at..].first_chunk::<BLOCK>() else { break };
+    // Before this there is something to read, and a whole block to read it from.
+    let stop = end.min((text.len() + 1).saturating_sub(BLOCK));
+    while at < stop {
+        // SAFETY: `at < stop`, so `at + BLOCK <= text.len()`.
+        let block = unsafe { block_at(text, at) };
         // Blocks are copied as they are; a backslash ends the count, and what it means overwrites it.
-        let left = end - at;
-        let len = if has_backslash(block) { first_backslash(block).min(left) } else { BLOCK };
-        if len == BLOCK && left > BLOCK {
-            // SAFETY: these bytes are among those to be read, so there is room for them.
-            unsafe { room.bytes(block, BLOCK) };
-            at += BLOCK;
-            continue;
-        }
-        let len = len.min(left);
-        // SAFETY: these bytes are among those to be read, so there is room for them.
+        let len = first_backslash(block);
+        // SAFETY: the first of these bytes is among those to be read, so there is room for it and a block.
         unsafe { room.bytes(block, len) };
         at += len;
+        if len == BLOCK {
+            continue;
+        }
         // Escapes often come in rows.
-        while let Some(rest @ [b'\\', ..]) = content.get(at..) {
-            at += unescape_one(rest, room);
+        while content.get(at) == Some(&b'\\') {
+            at += unescape_one(&content[at..], room);
         }
     }
+    // SAFETY: what lies behind the end was copied by the last block, without the end of which `at` would not be there.
+    unsafe { room.take_back(at.saturating_sub(end)) };
     at
 }
 
-/// Appends what the escape at the start of `rest` means; returns its length. Needs room for all of `rest`, and leaves
-/// room for all behind the escape.
+/// The last `len` (1..`BLOCK`) bytes of `content`, and zeros behind them.
+#[inline(always)]
+fn last_block(content: &[u8], len: usize) -> [u8; BLOCK] {
+    // A call to `memcpy` only where the string is short.
+    if let Some(&last) = content.last_chunk() {
+        return (u128::from_le_bytes(last) >> (8 * (BLOCK - len))).to_le_bytes();
+    }
+    let mut last = [0; BLOCK];
+    last[..len].copy_from_slice(&content[content.len() - len..]);
+    last
+}
+
+/// `text[at..at + BLOCK]`
+///
+/// # Safety
+///
+/// `at + BLOCK <= text.len()`. Checked where unchecked accesses are.
+#[inline(always)]
+unsafe fn block_at(text: &[u8], at: usize) -> &[u8; BLOCK] {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        return text[at..].first_chunk().expect("a block is there");
+    }
+    // SAFETY: the caller's promise.
+    unsafe { &*text.as_ptr().add(at).cast() }
+}
+
+/// Appends what the escape at the start of `rest` means; returns its length. Needs room for all of `rest` and a block,
+/// and leaves room for all behind the escape and a block.
 #[inline(always)]
 fn unescape_one(rest: &[u8], room: &mut Room<'_>) -> usize {
     let escape = Escape::read(rest);
     if escape.utf8_len > escape.len {
         // A bad one.
-        room.ensure(escape.utf8_len + rest.len() - escape.len);
+        room.ensure(escape.utf8_len + rest.len() - escape.len + BLOCK);
     }
     // SAFETY: room for `rest` is room for the escape, or else was just made.
     unsafe { room.bytes(&escape.utf8.to_le_bytes(), escape.utf8_len) };
     escape.len
 }
 
-/// Whether there is a backslash. The compiler makes vector comparisons of this.
-#[inline(always)]
-fn has_backslash(block: &[u8; BLOCK]) -> bool {
-    block.iter().fold(0, |hits, &byte| hits | u8::from(byte == b'\\')) != 0
-}
-
-/// Where the first backslash of a block is that has one.
+/// Where the first backslash of a block is; its length if there is none.
 #[inline(always)]
 fn first_backslash(block: &[u8; BLOCK]) -> usize {
-    let (words, _) = block.as_chunks::<8>();
-    let hits = |index: usize| (equal(u64::from_le_bytes(words[index]), b'\\'), 8 * index);
-    // Which word it is in is anybody's guess, so there are no branches.
-    let earlier = |one: (u64, usize), later: (u64, usize)| {
-        (select_unpredictable(one.0 != 0, one.0, later.0), select_unpredictable(one.0 != 0, one.1, later.1))
-    };
-    let (mask, at) = earlier(earlier(hits(0), hits(1)), earlier(hits(2), hits(3)));
-    at + lowest(mask)
+    // The compiler makes vector comparisons of this.
+    if block.iter().fold(0, |hits, &byte| hits | u8::from(byte == b'\\')) == 0 {
+        return BLOCK;
+    }
+    let (words, _) = block.as_chunks();
+    let [low, high] = [0, 1].map(|index| equal(u64::from_le_bytes(words[index]), b'\\'));
+    // Which word it is in is anybody's guess, so there is no branch.
+    8 * usize::from(low == 0) + lowest(select_unpredictable(low == 0, high, low))
 }
 
 /// Whether `raw` means the text `wanted`, without writing it. Bad escapes count as in [`unescape`].

@@ -1,4 +1,5 @@
 use super::*;
+use guard_page::Guarded;
 
 fn unescaped(raw: &str) -> String {
     let mut out = "before".to_owned();
@@ -155,6 +156,7 @@ fn bad_escapes_of_unchecked_text_become_replacement_characters() {
         (r"\ud83d\u0041", "\u{fffd}A"),
         (r"\ud83d\ud83d\ude00", "\u{fffd}😀"),
         (r"\ude00\ud83d", "\u{fffd}\u{fffd}"),
+        (r"\ude00\ude00", "\u{fffd}\u{fffd}"),
         (
             r"\x\x\x\x\x\x\x\x\x\x\x\x",
             "\u{fffd}x\u{fffd}x\u{fffd}x\u{fffd}x\u{fffd}x\u{fffd}x\u{fffd}x\u{fffd}x\u{fffd}x\u{fffd}x\u{fffd}x\u{fffd}x",
@@ -257,6 +259,12 @@ fn garbage_is_read_without_panic_and_stays_utf8() {
         if raw.is_char_boundary(cut) {
             assert!(str::from_utf8(&out).is_ok());
         }
+        // What stands behind changes nothing.
+        let end = cut + random(&mut state, raw.len() - cut + 1);
+        let (mut inside, mut alone) = (Vec::new(), Vec::new());
+        unescape_bytes(raw.as_bytes(), cut, end, &mut inside);
+        unescape_bytes(&raw.as_bytes()[cut..end], 0, end - cut, &mut alone);
+        assert_eq!(inside, alone, "{cut}..{end} of {raw}");
         // And the check agrees: it accepts exactly what holds no replacement.
         let mut at = 0;
         let mut good = true;
@@ -268,5 +276,79 @@ fn garbage_is_read_without_panic_and_stays_utf8() {
             at += offset + len;
         }
         assert_eq!(good, !text.contains('\u{fffd}'), "{raw}");
+    }
+}
+
+/// Reads `raw` where memory ends behind it, and where other text follows, which must not be taken for a part of it.
+fn reads(guarded: &mut Guarded, raw: &str, expected: &str) {
+    for behind in ["", "\"", "\"\\n", r#"":"\\u0041","#, r#"", "\ud83d\ude00\\\n" and more of it: \r\n\r\n"#] {
+        for before in [0, 1, 30] {
+            let text = ["#".repeat(before).as_str(), raw, behind].concat();
+            let mut out = "before".to_owned();
+            let text = guarded.at_end(text.as_bytes());
+            // SAFETY: this is where `raw` was put.
+            unsafe { unescape_in(text, before, before + raw.len(), &mut out) };
+            assert_eq!(out.strip_prefix("before"), Some(expected), "{raw} before {behind}");
+        }
+    }
+}
+
+/// An escape of each kind, and what it means.
+const ESCAPES: [(&str, &str); 9] = [
+    (r"\n", "\n"),
+    (r#"\""#, "\""),
+    (r"\\", "\\"),
+    (r"\u0041", "A"),
+    (r"\u00e9", "é"),
+    (r"\u041b", "Л"),
+    (r"\u8bed", "语"),
+    (r"\uffFD", "\u{fffd}"),
+    (r"\ud83d\ude00", "😀"),
+];
+
+#[test]
+fn every_escape_is_read_at_every_place_of_every_length() {
+    let mut guarded = Guarded::new(4096);
+    for (escape, means) in ESCAPES {
+        for before in 0..=70 {
+            for behind in (0..=70 - before).filter(|behind| behind % 7 == before % 7 || *behind < 4) {
+                let [head, tail] = [("a", before), ("z", behind)].map(|(piece, count)| piece.repeat(count));
+                reads(&mut guarded, &[&head, escape, &tail].concat(), &[&head, means, &tail].concat());
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_escapes_are_read_wherever_they_begin() {
+    let mut guarded = Guarded::new(4096);
+    for (first, means_first) in ESCAPES {
+        for (second, means_second) in ESCAPES {
+            for count in [1, 2, 3, 8, 17] {
+                for before in 0..=17 {
+                    for tail in ["", "z", "somewhat more than a block"] {
+                        let row = |pieces: [&str; 2]| {
+                            ["a".repeat(before), pieces.concat().repeat(count), tail.to_owned()].concat()
+                        };
+                        reads(&mut guarded, &row([first, second]), &row([means_first, means_second]));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_escapes_make_room_for_themselves() {
+    let mut guarded = Guarded::new(4096);
+    for (bad, means) in [(r"\", "\u{fffd}"), (r"\u", "\u{fffd}"), (r"\ud83d", "\u{fffd}")] {
+        for count in 0..100 {
+            // An `x` cannot go on with any of them.
+            let mut text = String::new();
+            reads(&mut guarded, &format!("{bad}x").repeat(count), &format!("{means}x").repeat(count));
+            text.reserve_exact(count);
+            unescape(&format!("{bad}x").repeat(count), &mut text);
+            assert_eq!(text, format!("{means}x").repeat(count));
+        }
     }
 }
