@@ -306,3 +306,20 @@ fn an_error_at_the_end_costs_hardly_more_than_none() {
     });
     assert!(cheap, "a failed parse costs more than a good one");
 }
+
+/// The first bytes of these characters are those of square brackets with the highest bit set.
+#[test]
+fn a_character_that_looks_like_a_marked_bracket_is_none() {
+    common::force_kernel();
+    for text in
+        ["\u{6f5} 1]", "\u{6f5}", "[1\u{752}", "[1 \u{752}", "[\u{6f5} 1]]", "{\"a\" \u{6f5} 1]}", "\u{6f5}\u{752}"]
+    {
+        assert!(jird::parse(text.as_bytes()).is_err(), "{text}");
+        assert!(jird::format(text.as_bytes(), jird::Layout::Indent(2)).is_err(), "{text}");
+        assert!(jird::minify(text.as_bytes()).is_err(), "{text}");
+        let mut scanner = jird::lines::Scanner::new(jird::lines::Options::default());
+        let scanned =
+            scanner.scan(text.as_bytes(), &jird::Projection::new(&[]), None, |_| std::ops::ControlFlow::Continue(()));
+        assert!(scanned.is_err(), "{text}");
+    }
+}

@@ -20,7 +20,7 @@ mod tokens;
 pub(crate) use fault::{checked_str, first_fault};
 use numbers::{NumberCarry, wrong_bytes};
 use tokens::Free;
-pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, SPACED, Tokens};
+pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, Tokens};
 
 use crate::kernel::{BLOCK, Simd};
 use crate::text;

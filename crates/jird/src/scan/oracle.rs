@@ -1,7 +1,8 @@
 //! Pass one, byte by byte: what every kernel must equal. As plain as it can be written; no masks, no blocks, nothing of
 //! [`Simd`](crate::kernel::Simd).
 
-use super::{Carry, Chunk, ESCAPED, Found, Mode, SPACED};
+use super::tokens::SPACED;
+use super::{Carry, Chunk, ESCAPED, Found, Mode};
 use crate::kernel::BLOCK;
 use crate::text;
 

@@ -8,9 +8,6 @@ pub(crate) const ESCAPED: u8 = 0x80;
 /// Set in the kind of an operator of a document if white space stands before it, so that the token before ends earlier.
 pub(crate) const SPACED: u8 = 0x80;
 
-/// The kind of a token that begins with a byte beyond ASCII which would pass for an operator with that bit.
-const FOREIGN: u8 = 0x7F;
-
 /// How many tokens [`Tokens::batch`] hands out.
 pub(crate) const BATCH: usize = 64;
 
@@ -155,12 +152,12 @@ impl Tokens {
         text[self.pos[at] as usize].is_ascii()
     }
 
-    /// Gives tokens that only look like square brackets a kind that says so. For whoever does not ask [`Self::is_ascii`].
-    pub(crate) fn mark_foreign(&mut self, text: &[u8]) {
-        const ALIKE: [u8; 2] = [b'[' | SPACED, b']' | SPACED];
+    /// Takes the mark of the white space before them from all operators of a document, for whoever looks at one kind after the
+    /// other: then nothing else is an operator's kind.
+    pub(crate) fn forget_spaces(&mut self, text: &[u8]) {
         for at in 0..self.len {
-            if ALIKE.contains(&self.kind[at]) && !self.is_ascii(text, at) {
-                self.kind[at] = FOREIGN;
+            if self.kind[at] & SPACED != 0 && self.operator(at).is_some() && self.is_ascii(text, at) {
+                self.kind[at] &= !SPACED;
             }
         }
     }

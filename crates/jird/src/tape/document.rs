@@ -262,7 +262,7 @@ struct MinifyPass<'a> {
 }
 
 impl PassTwo for MinifyPass<'_> {
-    const WANTS_FOREIGN_MARKED: bool = false;
+    const WANTS_PLAIN_KINDS: bool = false;
 
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {
         self.checks.consume(text, tokens, at, last)

@@ -118,7 +118,7 @@ pub(crate) struct StructurePass<'a> {
 }
 
 impl PassTwo for StructurePass<'_> {
-    const WANTS_FOREIGN_MARKED: bool = false;
+    const WANTS_PLAIN_KINDS: bool = false;
 
     #[inline]
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {

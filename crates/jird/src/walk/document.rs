@@ -23,8 +23,8 @@ pub(crate) struct Chunks {
 
 /// What is done with the tokens of a document.
 pub(crate) trait PassTwo {
-    /// Tokens beyond ASCII are to be marked, or would be taken for brackets.
-    const WANTS_FOREIGN_MARKED: bool;
+    /// Kinds are wanted as [`Tokens::forget_spaces`] leaves them.
+    const WANTS_PLAIN_KINDS: bool;
 
     /// Consumes tokens from `*at` on, and leaves `*at` at the first that needs those behind it to be judged. The last are
     /// sentinels if `last` says so: then nothing may be left.
@@ -68,7 +68,7 @@ impl Chunks {
                 return self.finish(text, fault, pass);
             }
             let mut at = Cursor::default();
-            self.mark_foreign(text, pass);
+            self.forget_spaces(text, pass);
             pass.consume(text, &self.tokens, &mut at, false).map_err(|error| utf8_first(text, error))?;
             self.tokens.consume(at);
             from = to;
@@ -79,7 +79,7 @@ impl Chunks {
     fn finish(&mut self, text: &[u8], fault: Option<Error>, pass: &mut impl PassTwo) -> Result<(), Error> {
         let end = fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
         self.tokens.end_at(end);
-        self.mark_foreign(text, pass);
+        self.forget_spaces(text, pass);
         match (pass.consume(text, &self.tokens, &mut Cursor::default(), true), fault) {
             (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
             (_, Some(fault)) => Err(fault),
@@ -87,9 +87,9 @@ impl Chunks {
         }
     }
 
-    fn mark_foreign<P: PassTwo>(&mut self, text: &[u8], _: &P) {
-        if P::WANTS_FOREIGN_MARKED && self.tokens.beyond_ascii {
-            self.tokens.mark_foreign(text);
+    fn forget_spaces<P: PassTwo>(&mut self, text: &[u8], _: &P) {
+        if P::WANTS_PLAIN_KINDS {
+            self.tokens.forget_spaces(text);
         }
     }
 
@@ -99,6 +99,7 @@ impl Chunks {
         let chunk = Chunk { text, from: 0, to: text.len() };
         self.kernel.scan(chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
         self.tokens.end_at(text.len());
+        self.tokens.forget_spaces(text);
     }
 }
 
@@ -109,7 +110,7 @@ pub(crate) struct WalkPass<'a, B: Build> {
 }
 
 impl<B: Build> PassTwo for WalkPass<'_, B> {
-    const WANTS_FOREIGN_MARKED: bool = true;
+    const WANTS_PLAIN_KINDS: bool = true;
 
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {
         let walked = self.walk.run(text, tokens, &mut at.token, self.build)?;

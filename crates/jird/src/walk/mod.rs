@@ -17,7 +17,7 @@ pub(crate) use trusted::{Open, walk_trusted};
 use crate::error::{Error, ErrorKind};
 use crate::number::{self, Class};
 use crate::policy::{Numbers, Policy};
-use crate::scan::{END, ESCAPED, SPACED, Tokens};
+use crate::scan::{END, ESCAPED, Tokens};
 
 /// Whoever makes something of a walk. Lends a [`Pen`] for each batch of tokens.
 pub(crate) trait Build {
@@ -213,7 +213,7 @@ impl<M: Copy + Default> Walk<M> {
                     return Err(Error::at_byte(ErrorKind::Depth, $start as usize));
                 }
                 let mark = pen.open(bracket, $start as usize);
-                if is($after, bracket.closing()) {
+                if $after == bracket.closing() {
                     pen.close(mark, bracket, 0, $after_pos as usize + 1);
                     i += 1;
                     expect = if self.frames.is_empty() { Expect::Nothing } else { Expect::Next };
@@ -234,7 +234,7 @@ impl<M: Copy + Default> Walk<M> {
                     key(text, kind, pos, &mut pen)?;
                     top.count += 1;
                     match value(text, kind[2], pos[2], pos[3], numbers, &mut pen)? {
-                        Step::Scalar if is(kind[3], b',') => i += 4,
+                        Step::Scalar if kind[3] == b',' => i += 4,
                         Step::Scalar => {
                             i += 3;
                             expect = Expect::Next;
@@ -253,7 +253,7 @@ impl<M: Copy + Default> Walk<M> {
                     };
                     top.count += 1;
                     match value(text, kind[0], pos[0], pos[1], numbers, &mut pen)? {
-                        Step::Scalar if is(kind[1], b',') => i += 2,
+                        Step::Scalar if kind[1] == b',' => i += 2,
                         Step::Scalar => {
                             i += 1;
                             expect = Expect::Next;
@@ -269,11 +269,11 @@ impl<M: Copy + Default> Walk<M> {
                 Expect::Next => loop {
                     let (Some(&kind), Some(&pos)) = (kinds.get(i), offsets.get(i)) else { break 'walk Walked::More };
                     i += 1;
-                    if is(kind, b',') {
+                    if kind == b',' {
                         expect = top.bracket.inside();
                         break;
                     }
-                    if !is(kind, top.bracket.closing()) {
+                    if kind != top.bracket.closing() {
                         return Err(unexpected(text, kind, pos, ErrorKind::Comma));
                     }
                     pen.close(top.mark, top.bracket, top.count, pos as usize + 1);
@@ -325,7 +325,7 @@ fn key<P: Pen>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], pen: &mut P)
     let start = pos[0] as usize + 1;
     let end = string_end(text, start, pos[1] as usize)?;
     pen.key(text, start, end, kind[0] & ESCAPED != 0);
-    if is(kind[1], b':') { Ok(()) } else { Err(unexpected(text, kind[1], pos[1], ErrorKind::Colon)) }
+    if kind[1] == b':' { Ok(()) } else { Err(unexpected(text, kind[1], pos[1], ErrorKind::Colon)) }
 }
 
 /// The value that begins at a token at `pos`, before the token at `next`.
@@ -333,8 +333,8 @@ fn key<P: Pen>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], pen: &mut P)
 fn value<P: Pen>(text: &[u8], kind: u8, pos: u32, next: u32, numbers: Numbers, pen: &mut P) -> Result<Step, Error> {
     let (start, next) = (pos as usize, next as usize);
     match kind {
-        b'{' | SPACED_BRACE => return Ok(Step::Open(Bracket::Object)),
-        b'[' | SPACED_BRACKET => return Ok(Step::Open(Bracket::Array)),
+        b'{' => return Ok(Step::Open(Bracket::Object)),
+        b'[' => return Ok(Step::Open(Bracket::Array)),
         b'"' | ESCAPED_QUOTE => {
             let end = string_end(text, start + 1, next)?;
             pen.string(start + 1, end, kind & ESCAPED != 0);
@@ -351,16 +351,6 @@ fn value<P: Pen>(text: &[u8], kind: u8, pos: u32, next: u32, numbers: Numbers, p
     }
     Ok(Step::Scalar)
 }
-
-/// Whether this is the kind of a certain operator, with white space before it or without.
-#[inline(always)]
-fn is(kind: u8, operator: u8) -> bool {
-    kind & !SPACED == operator
-}
-
-/// Brackets with white space before them.
-const SPACED_BRACE: u8 = b'{' | SPACED;
-const SPACED_BRACKET: u8 = b'[' | SPACED;
 
 /// The kind of a string that holds an escape. No UTF-8 text has this byte where a token can begin.
 const ESCAPED_QUOTE: u8 = b'"' | ESCAPED;

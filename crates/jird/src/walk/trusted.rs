@@ -5,7 +5,7 @@
 
 use super::{Bracket, Literal, Pen, is_space, trim_end};
 use crate::number::Class;
-use crate::scan::{END, ESCAPED, SPACED, Tokens};
+use crate::scan::{END, ESCAPED, Tokens};
 
 /// An open container.
 #[derive(Clone, Copy, Debug)]
@@ -39,23 +39,23 @@ pub(crate) fn walk_trusted<B: Pen>(
         *at += 1;
         end = next;
         match byte {
-            _ if matches!(byte & !SPACED, b'{' | b'[') => {
+            b'{' | b'[' => {
                 value_comes(text, open, build, start);
                 empty = false;
-                let bracket = if byte & !SPACED == b'{' { Bracket::Object } else { Bracket::Array };
+                let bracket = if byte == b'{' { Bracket::Object } else { Bracket::Array };
                 let mark = build.open(bracket, start);
                 open.push(Open { mark, count: 0, bracket, keyed: false });
                 if !build.wants() {
                     *at += inside(&kind[*at..]);
                 }
             }
-            _ if matches!(byte & !SPACED, b'}' | b']') => close(open, build, start + 1),
+            b'}' | b']' => close(open, build, start + 1),
             _ if byte & !ESCAPED == b'"' => {
                 let end = string_end(text, start + 1, next);
                 let escaped = byte & ESCAPED != 0;
                 match open.last_mut() {
                     Some(frame @ Open { bracket: Bracket::Object, keyed: false, .. })
-                        if kind.get(*at).is_some_and(|kind| kind & !SPACED == b':') =>
+                        if kind.get(*at) == Some(&b':') =>
                     {
                         frame.keyed = true;
                         build.key(text, start + 1, end, escaped);
@@ -102,7 +102,7 @@ pub(crate) fn walk_trusted<B: Pen>(
 /// How many of the tokens come before the bracket that closes what is open, or before the end of the line or the text.
 fn inside(kind: &[u8]) -> usize {
     let mut depth = 0_u32;
-    let end = kind.iter().position(|byte| match byte & !SPACED {
+    let end = kind.iter().position(|&byte| match byte {
         b'{' | b'[' => {
             depth += 1;
             false
