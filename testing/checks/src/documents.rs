@@ -10,7 +10,7 @@ use jird::{DEPTH_MAX, Error, Kernel, Parser, Policy, Record, RecordBuffer};
 /// If they do not.
 pub fn parse(text: &[u8]) {
     let wanted = reference::read(text, DEPTH_MAX);
-    check(text, &wanted, "parse", jird::parse(text).as_ref().map(jird::Document::root).map_err(|error| *error));
+    check(text, &wanted, "parse", jird::parse(text).as_ref().map(jird::Document::root).map_err(jird::Error::clone));
     assert_eq!(jird::validate(text).map_err(fault), wanted.clone().map(drop), "validate: {}", shown(text));
     if let Err((kind, offset)) = wanted {
         locate(text, Error::new(kind, offset as u64));
