@@ -2,8 +2,10 @@
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity, with room made before")]
 
-use super::room::Room;
-use super::swar::{below, equal, lowest};
+use super::pen::{Out, SLACK, spare};
+use super::swar::{below, equal};
+use crate::kernel::{BLOCK, Kernel, SHORT, Simd, escapes};
+use core::mem::MaybeUninit;
 
 /// What stands for each byte that cannot stand for itself, as `serde_json` writes it: `\\n`, or `\\u001f`, and its length in
 /// the last byte; zeros if the byte needs no escape.
@@ -26,62 +28,93 @@ static ESCAPES: [u64; 256] = {
 };
 
 /// Length of the longest escape.
-const ESCAPE_MAX: usize = 6;
+pub(super) const ESCAPE_MAX: usize = 6;
 
-/// Appends `content` as a JSON string with its quotes. Escapes only what RFC 8259 §7 demands, in the shortest form that
-/// has a name: `\b \t \n \f \r \" \\`, else `\u00xx` in lower case. DEL, `/` and all beyond ASCII stand for themselves.
-pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
-    let content = content.as_bytes();
-    // Throughout there is room for as many bytes as are still to be read, and the closing quote.
-    let mut room = Room::new(out, content.len() + 2);
-    // SAFETY: room for both quotes was made.
-    unsafe { room.word(u64::from(b'"'), 1) };
-    let mut rest = content;
-    while let Some(first) = rest.first_chunk::<8>() {
-        // Words and blocks are copied as they are; what needs an escape ends the count, and its escape overwrites it.
-        let word = u64::from_le_bytes(*first);
-        let len = lowest(hits(word));
-        // SAFETY: `rest` holds the word, so there is room for it.
-        unsafe { room.word(word, len) };
-        rest = &rest[len..];
-        if len < 8 {
-            escape_one(rest[0], rest.len(), &mut room);
-            rest = &rest[1..];
-            continue;
-        }
-        while let Some((block, behind)) = plain_block(rest) {
-            // SAFETY: `rest` holds the block, so there is room for it.
-            unsafe { room.bytes(block, block.len()) };
-            rest = behind;
-        }
-    }
-    let mut word = last_word(content, rest.len());
-    let mut left = rest.len();
-    while left > 0 {
-        // The zeros behind the last count as hits, too late to matter.
-        let len = lowest(hits(word)).min(left);
-        // SAFETY: there is room for what is left.
-        unsafe { room.word(word, len) };
-        left -= len;
-        if left > 0 {
-            word >>= 8 * len;
-            escape_one(word as u8, left, &mut room);
-            word >>= 8;
-            left -= 1;
-        }
-    }
-    // SAFETY: there is room for the closing quote.
-    unsafe { room.word(u64::from(b'"'), 1) };
-    room.finish();
+/// The escape for `byte`, which needs one, and its length.
+#[inline(always)]
+pub(super) fn of(byte: u8) -> ([u8; 8], usize) {
+    let escape = ESCAPES[usize::from(byte)];
+    (escape.to_le_bytes(), (escape >> 56) as usize)
 }
 
-/// Cuts off a block in which nothing needs an escape. The compiler makes vector comparisons of the loop.
+/// Whether `byte` needs an escape.
 #[inline(always)]
-fn plain_block(rest: &[u8]) -> Option<(&[u8; 32], &[u8])> {
-    let (block, behind) = rest.split_first_chunk()?;
-    let needs = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
-    let hits = block.iter().fold(0, |hits, &byte| hits | u8::from(needs(byte)));
-    (hits == 0).then_some((block, behind))
+pub(super) fn needs(byte: u8) -> bool {
+    ESCAPES[usize::from(byte)] != 0
+}
+
+/// Whether nothing in `key` needs an escape. Of a key that is known when this is compiled, so is the answer.
+#[inline(always)]
+pub(super) fn is_plain(key: &[u8]) -> bool {
+    let (words, rest) = key.as_chunks::<8>();
+    let seen = words.iter().fold(0, |seen, word| seen | hits(u64::from_le_bytes(*word)));
+    let last = match (key.last_chunk::<8>(), rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+        (Some(&last), ..) => hits(u64::from_le_bytes(last)),
+        (None, Some(&low), Some(&high)) => {
+            hits(u64::from(u32::from_le_bytes(high)) << 32 | u64::from(u32::from_le_bytes(low)))
+        }
+        _ => u64::from(rest.iter().any(|&byte| needs(byte))),
+    };
+    seen | last == 0
+}
+
+/// Appends `content` as a JSON string with its quotes, as a pen does.
+pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
+    let mut whole = Out::new(core::mem::take(out), ());
+    whole.pen().string(content).expect("a vector takes everything").put_down();
+    *out = whole.into_buffer();
+}
+
+/// Copies to `to` what stands in `content` from `from` on, up to the first byte that needs an escape; returns how many bytes
+/// that is. What is stored behind them does not count.
+///
+/// # Safety
+/// From `to` on there is room for all that is left of `content`, and `SLACK` bytes more.
+#[inline(always)]
+pub(super) unsafe fn copy_plain(kernel: Kernel, content: &[u8], from: usize, to: *mut u8) -> usize {
+    let rest = &content[from..];
+    let mut done = 0;
+    if rest.len() >= LONG {
+        // SAFETY: the caller's promise.
+        done = kernel.copy_plain(rest, unsafe { spare(to, rest.len()) });
+    }
+    while let Some(&block) = rest[done..].first_chunk::<SHORT>() {
+        // SAFETY: there is room for what is left, of which the block is the beginning.
+        unsafe { to.add(done).cast::<[u8; SHORT]>().write(block) };
+        let hits = escapes(block);
+        if hits != 0 {
+            return done + hits.trailing_zeros() as usize;
+        }
+        done += SHORT;
+    }
+    let left = rest.len() - done;
+    if left == 0 {
+        return done;
+    }
+    let block = last_block(content, left);
+    const { assert!(SHORT <= SLACK) };
+    // SAFETY: as above; and what of the block is behind the end is in the slack.
+    unsafe { to.add(done).cast::<[u8; SHORT]>().write(block) };
+    // The zeros behind the end count as hits, too late to matter.
+    done + (escapes(block) | 1 << left).trailing_zeros() as usize
+}
+
+/// Strings from this length on are worth a call.
+const LONG: usize = 2 * BLOCK;
+
+/// [`Kernel::copy_plain`]
+#[inline(always)]
+pub(crate) fn copy_plain_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
+    let mut done = 0;
+    for (block, out) in content.as_chunks::<BLOCK>().0.iter().zip(out.as_chunks_mut::<BLOCK>().0) {
+        *out = block.map(MaybeUninit::new);
+        let hits = simd.escapes(simd.load(block));
+        if hits != 0 {
+            return done + hits.trailing_zeros() as usize;
+        }
+        done += BLOCK;
+    }
+    done
 }
 
 /// The high bit of each byte that needs an escape, exact up to the lowest.
@@ -90,31 +123,25 @@ fn hits(word: u64) -> u64 {
     below(word, 0x20) | equal(word, b'"') | equal(word, b'\\')
 }
 
-/// Appends the escape for `byte`, and leaves room for the `left - 1` bytes behind it and the quote.
+/// The last `len` (1..`SHORT`) bytes of `content`, and zeros behind them.
 #[inline(always)]
-fn escape_one(byte: u8, left: usize, room: &mut Room<'_>) {
-    let escape = ESCAPES[usize::from(byte)];
-    room.ensure(left + ESCAPE_MAX);
-    // SAFETY: room for the longest was just made.
-    unsafe { room.word(escape, (escape >> 56) as usize) };
-}
-
-/// The last `len` (0..=7) bytes of `content`, the first lowest, and zeros behind them.
-#[inline(always)]
-fn last_word(content: &[u8], len: usize) -> u64 {
-    if len == 0 {
-        return 0;
-    }
+fn last_block(content: &[u8], len: usize) -> [u8; SHORT] {
     // Where the string is long enough, one load that ends with it; else two that overlap, instead of a loop.
-    if let Some(&last) = content.last_chunk::<8>() {
-        return u64::from_le_bytes(last) >> (64 - 8 * len);
+    if let Some(&last) = content.last_chunk::<SHORT>() {
+        return (u128::from_le_bytes(last) >> (8 * (SHORT - len))).to_le_bytes();
     }
     let bytes = &content[content.len() - len..];
-    if let (Some(&low), Some(&high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        return u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << (8 * len - 32);
+    if let (Some(&low), Some(&high)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        let high = u64::from_le_bytes(high) >> (8 * (SHORT - 1 - len)) >> 8;
+        return (u128::from(u64::from_le_bytes(low)) | u128::from(high) << 64).to_le_bytes();
     }
-    let middle = len / 2;
-    u64::from(bytes[0]) | u64::from(bytes[middle]) << (8 * middle) | u64::from(bytes[len - 1]) << (8 * (len - 1))
+    let word = if let (Some(&low), Some(&high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << (8 * len - 32)
+    } else {
+        let middle = len / 2;
+        u64::from(bytes[0]) | u64::from(bytes[middle]) << (8 * middle) | u64::from(bytes[len - 1]) << (8 * (len - 1))
+    };
+    u128::from(word).to_le_bytes()
 }
 
 #[cfg(test)]
