@@ -10,6 +10,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod digits;
 mod escapes;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -17,6 +18,7 @@ mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod utf8;
 
+pub(crate) use digits::{SIXTEEN, sixteen_digits};
 pub(crate) use escapes::{SHORT, escapes};
 
 use crate::fault::Fault;

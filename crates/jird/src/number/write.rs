@@ -3,11 +3,13 @@
 //! Eight digits are taken apart at once, in the lanes of a word: into four, two and one by multiplications with rounded
 //! reciprocals. How many there are is known from the highest bit, and does not wait for them.
 
+use crate::kernel::{SIXTEEN, sixteen_digits};
+
 /// "0" in every byte.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
 /// What eight digits hold.
-pub(crate) const EIGHT: u64 = 100_000_000;
+const EIGHT: u64 = 100_000_000;
 
 /// The digits of `value`, below 10^8, as text: the first lowest, with leading zeros.
 #[inline(always)]
@@ -15,11 +17,16 @@ pub(crate) fn eight_digits(value: u64) -> u64 {
     lanes(value) | ZEROS
 }
 
-/// The digits of `value`, below 10^8, as text, the first lowest, and how many there are.
+/// An integer of up to sixteen digits as text, the first lowest, and how many there are.
 #[inline(always)]
-pub(crate) fn digits(value: u64) -> (u64, usize) {
-    let count = count(value);
-    (eight_digits(value) >> (64 - 8 * count), count)
+pub(crate) fn digits(value: u64) -> (u128, usize) {
+    if value < EIGHT {
+        let count = count(value);
+        return ((eight_digits(value) >> (64 - 8 * count)).into(), count);
+    }
+    let (digits, nonzero) = sixteen_digits(value);
+    let pad = nonzero.trailing_zeros() as usize;
+    (digits >> (8 * pad), 16 - pad)
 }
 
 /// A digit in each byte, the first lowest.
@@ -63,16 +70,19 @@ mod tests {
     fn check(value: u64) {
         let (word, count) = digits(value);
         assert_eq!(&word.to_le_bytes()[..count], value.to_string().as_bytes());
+        if value >= EIGHT {
+            return;
+        }
         assert_eq!(eight_digits(value).to_le_bytes(), *format!("{value:08}").as_bytes());
     }
 
     #[test]
-    fn numbers_of_up_to_eight_digits_are_written() {
+    fn numbers_of_up_to_sixteen_digits_are_written() {
         (0..200_000).for_each(check);
         (0..EIGHT).step_by(997).for_each(check);
-        for power in 1..=8 {
+        for power in 1..=16 {
             let ten = 10_u64.pow(power);
-            (ten - 10..(ten + 10).min(EIGHT)).for_each(check);
+            (ten - 10..(ten + 10).min(SIXTEEN)).for_each(check);
         }
     }
 }

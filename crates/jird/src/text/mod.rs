@@ -27,7 +27,7 @@ mod swar;
 mod unescape;
 
 pub(crate) use escape::{copy_plain_blocks, escape_into};
-pub(crate) use pen::{Out, Pen, Sink};
+pub(crate) use pen::{Mark, Out, Pen, Sink};
 pub(crate) use unescape::{check_escape, eq_unescaped, unescape, unescape_in};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.

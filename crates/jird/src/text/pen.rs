@@ -1,16 +1,16 @@
 //! Writing by words and blocks into memory that may move on.
 //!
-//! Whoever writes holds a [`Pen`]: where the next byte goes, and the [`Out`] that it goes to. A pen is handed on and handed
-//! back by value, so that the place is in a register and not in memory, even from one function to the next. Each of its
-//! methods makes room for what it writes and [`SLACK`] bytes more, which lets it store whole words and blocks of which only
+//! Whoever writes holds a [`Pen`]: where the next byte goes, and the [`Out`] that it goes to. A pen is handed on by value, and
+//! what comes back is the [`Mark`] that it came to, so that the place is in a register and not in memory, even from one
+//! function to the next. Each of a pen's methods makes room for what it writes and [`SLACK`] bytes more, which lets it store whole words and blocks of which only
 //! a part counts.
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity")]
 
 use super::escape;
 use crate::error::{Category, Error};
-use crate::kernel::Kernel;
-use crate::number;
+use crate::kernel::{Kernel, SIXTEEN, sixteen_digits};
+use crate::number::{self, Shortest};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -106,6 +106,15 @@ impl<S: Sink> Out<S> {
     }
 }
 
+/// Where a pen came to, which alone is handed back.
+pub(crate) struct Mark<'o> {
+    at: usize,
+    brand: Brand<'o>,
+}
+
+/// A lifetime that stands for itself and no other.
+type Brand<'o> = PhantomData<fn(&'o ()) -> &'o ()>;
+
 /// Where the next byte goes.
 ///
 /// Invariant: the first `at` bytes of the buffer's memory are written, unless `at` is `NOWHERE`.
@@ -113,19 +122,25 @@ pub(crate) struct Pen<'o, S> {
     out: &'o mut Out<S>,
     at: usize,
     /// Makes `'o` a name of this pen's own, see [`Pen::with`].
-    brand: PhantomData<fn(&'o ()) -> &'o ()>,
+    brand: Brand<'o>,
 }
 
 impl<'o, S: Sink> Pen<'o, S> {
-    /// Hands the pen on and takes it back.
+    /// Hands the pen on, and goes on from where it came to.
     ///
-    /// Since `write` knows nothing of the lifetime, it has but one pen of that type to give back: this one.
+    /// Since `write` knows nothing of the lifetime, there is but one mark of that type that it can give back: its pen's.
     #[inline(always)]
-    pub(crate) fn with<E>(&mut self, write: impl for<'p> FnOnce(Pen<'p, S>) -> Result<Pen<'p, S>, E>) -> Result<(), E> {
+    pub(crate) fn with<E>(&mut self, write: impl for<'p> FnOnce(Pen<'p, S>) -> Result<Mark<'p>, E>) -> Result<(), E> {
         // Until it is back. Whoever goes on after an error gets nowhere.
         let at = core::mem::replace(&mut self.at, NOWHERE);
         self.at = write(Pen { out: &mut *self.out, at, brand: PhantomData })?.at;
         Ok(())
+    }
+
+    /// Where it came to.
+    #[inline(always)]
+    pub(crate) fn mark(self) -> Mark<'o> {
+        Mark { at: self.at, brand: self.brand }
     }
 
     /// Makes what was written count.
@@ -238,14 +253,9 @@ impl<'o, S: Sink> Pen<'o, S> {
 
     /// Writes `text` as a JSON string. Escapes only what RFC 8259 §7 demands, in the shortest form that has a name:
     /// `\b \t \n \f \r \" \\`, else `\u00xx` in lower case. DEL, `/` and all beyond ASCII stand for themselves.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn string(mut self, text: &str) -> Result<Self, Error> {
-        self.room(1)?;
-        // SAFETY: room was made.
-        unsafe { self.store([b'"'], 1) };
-        self = self.content(text)?;
-        // SAFETY: `content` leaves room for it.
-        unsafe { self.store([b'"'], 1) };
+        self.at = string(self.out, self.at, text)?;
         Ok(self)
     }
 
@@ -304,22 +314,17 @@ impl<'o, S: Sink> Pen<'o, S> {
     /// There is room for 20 bytes.
     #[inline(always)]
     unsafe fn store_unsigned(&mut self, value: u64) {
-        let (head, eights) = match value {
-            0..number::EIGHT => (value, 0),
-            number::EIGHT..10_000_000_000_000_000 => (value / number::EIGHT, 1),
-            _ => (value / number::EIGHT / number::EIGHT, 2),
-        };
-        let (word, len) = number::digits(head);
-        // SAFETY: at most four digits, or eight if two words of eight follow, or none.
-        unsafe { self.store(word.to_le_bytes(), len) };
-        if eights == 2 {
-            let eight = number::eight_digits(value / number::EIGHT % number::EIGHT);
-            // SAFETY: as above.
-            unsafe { self.store(eight.to_le_bytes(), 8) };
+        if value < SIXTEEN {
+            let (digits, len) = number::digits(value);
+            // SAFETY: at most sixteen.
+            unsafe { self.store(digits.to_le_bytes(), len) };
+            return;
         }
-        if eights > 0 {
-            // SAFETY: as above.
-            unsafe { self.store(number::eight_digits(value % number::EIGHT).to_le_bytes(), 8) };
+        let (head, len) = number::digits(value / SIXTEEN);
+        // SAFETY: at most four digits, and sixteen.
+        unsafe {
+            self.store(head.to_le_bytes(), len);
+            self.store(sixteen_digits(value % SIXTEEN).0.to_le_bytes(), 16);
         }
     }
 
@@ -337,18 +342,12 @@ impl<'o, S: Sink> Pen<'o, S> {
 
     /// Writes a number of any size.
     pub(crate) fn huge(mut self, value: u128) -> Result<Self, Error> {
-        /// Ten to the sixteenth: what two words hold.
-        const SIXTEEN: u128 = (number::EIGHT * number::EIGHT) as u128;
         let Ok(small) = u64::try_from(value) else {
-            self = self.huge(value / SIXTEEN)?;
-            let low = (value % SIXTEEN) as u64;
-            let words = [low / number::EIGHT, low % number::EIGHT].map(number::eight_digits);
+            self = self.huge(value / u128::from(SIXTEEN))?;
+            let (digits, _) = sixteen_digits((value % u128::from(SIXTEEN)) as u64);
             self.room(16)?;
-            // SAFETY: room was made for both.
-            unsafe {
-                self.store(words[0].to_le_bytes(), 8);
-                self.store(words[1].to_le_bytes(), 8);
-            }
+            // SAFETY: room was made.
+            unsafe { self.store(digits.to_le_bytes(), 16) };
             return Ok(self);
         };
         self.unsigned(small)
@@ -356,24 +355,85 @@ impl<'o, S: Sink> Pen<'o, S> {
 
     /// Writes a finite number: the shortest digits that read back as the same.
     #[inline(always)]
-    pub(crate) fn double(self, value: f64) -> Result<Self, Error> {
-        let mut buffer = zmij::Buffer::new();
-        self.short(buffer.format_finite(value).as_bytes())
-    }
-
-    /// Writes a finite number: the shortest digits that read back as the same.
-    #[inline(always)]
-    pub(crate) fn single(self, value: f32) -> Result<Self, Error> {
-        let mut buffer = zmij::Buffer::new();
-        self.short(buffer.format_finite(value).as_bytes())
-    }
-
-    fn short(mut self, text: &[u8]) -> Result<Self, Error> {
-        self.room(text.len())?;
-        // SAFETY: room was made.
-        unsafe { self.copy(text) };
+    pub(crate) fn double(mut self, value: f64) -> Result<Self, Error> {
+        self.at = double(self.out, self.at, value)?;
         Ok(self)
     }
+
+    /// # Safety
+    /// There is room for 23 bytes.
+    #[inline(always)]
+    unsafe fn store_shortest(&mut self, number: &Shortest) {
+        let Shortest { digits, last, count, point } = *number;
+        let Ok(point @ 1..) = usize::try_from(point) else {
+            let zeros = 2 + point.unsigned_abs() as usize;
+            // SAFETY: at most four zeros follow the point, by `shortest`, and at most seventeen digits these.
+            unsafe {
+                self.store(*b"0.000000", zeros);
+                self.store(digits.to_le_bytes(), 16);
+                self.store([last], 1);
+            }
+            self.at -= 17 - count;
+            return;
+        };
+        // SAFETY: a point, and seventeen digits before and behind it.
+        unsafe {
+            self.store(digits.to_le_bytes(), point);
+            self.store([b'.'], 1);
+            self.store((digits >> (8 * (point & 15))).to_le_bytes(), 16 - point);
+            self.store([last], 1);
+        }
+        // Before the point all count, and behind it one at least.
+        self.at -= 17 - count.max(point + 1);
+    }
+
+    /// Writes any finite number so.
+    #[inline(always)]
+    pub(crate) fn float<T: zmij::Float>(mut self, value: T) -> Result<Self, Error> {
+        self.at = float(self.out, self.at, value)?;
+        Ok(self)
+    }
+}
+
+// What is not inlined takes a pen in its parts and hands back its place: results of that size travel in registers.
+
+/// [`Pen::string`]
+#[inline(never)]
+fn string<S: Sink>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Error> {
+    let mut pen = Pen { out, at, brand: PhantomData };
+    pen.room(1)?;
+    // SAFETY: room was made.
+    unsafe { pen.store([b'"'], 1) };
+    pen = pen.content(text)?;
+    // SAFETY: `content` leaves room for it.
+    unsafe { pen.store([b'"'], 1) };
+    Ok(pen.at)
+}
+
+/// [`Pen::double`]
+#[inline(never)]
+fn double<S: Sink>(out: &mut Out<S>, at: usize, value: f64) -> Result<usize, Error> {
+    let Some(number) = number::shortest(value) else { return float(out, at, value) };
+    let mut pen = Pen { out, at, brand: PhantomData };
+    pen.room(24)?;
+    // SAFETY: room was made for a sign, seventeen digits, a point, and the zeros that `shortest` allows before them.
+    unsafe {
+        pen.store([b'-'], usize::from(value.is_sign_negative()));
+        pen.store_shortest(&number);
+    }
+    Ok(pen.at)
+}
+
+/// [`Pen::float`]
+#[inline(never)]
+fn float<S: Sink, T: zmij::Float>(out: &mut Out<S>, at: usize, value: T) -> Result<usize, Error> {
+    let mut pen = Pen { out, at, brand: PhantomData };
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format_finite(value).as_bytes();
+    pen.room(text.len())?;
+    // SAFETY: room was made.
+    unsafe { pen.copy(text) };
+    Ok(pen.at)
 }
 
 /// Room for `more` bytes behind the first `at`; returns where they are.

@@ -4,7 +4,7 @@ use super::Job;
 use super::format::Format;
 use super::key::Key;
 use crate::error::Error;
-use crate::text::{Pen, Sink};
+use crate::text::{Mark, Pen, Sink};
 use serde_core::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant,
@@ -35,13 +35,13 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
     }
 
     #[inline(always)]
-    fn close(self, bracket: u8) -> Result<Pen<'o, Job<S, F>>, Error> {
+    pub(super) fn close(self, bracket: u8) -> Result<Pen<'o, Job<S, F>>, Error> {
         F::close(self.pen, bracket, self.first)
     }
 
     /// Closes the variant's object too.
     #[inline(always)]
-    fn close_variant(self, bracket: u8) -> Result<Pen<'o, Job<S, F>>, Error> {
+    pub(super) fn close_variant(self, bracket: u8) -> Result<Pen<'o, Job<S, F>>, Error> {
         F::close(self.close(bracket)?, b'}', false)
     }
 }
@@ -51,7 +51,7 @@ macro_rules! sequences {
     ($($trait:ident: $add:ident, $close:ident);+) => {
         $(
             impl<'o, S: Sink, F: Format> $trait for Compound<'o, S, F> {
-                type Ok = Pen<'o, Job<S, F>>;
+                type Ok = Mark<'o>;
                 type Error = Error;
 
                 #[inline(always)]
@@ -61,7 +61,7 @@ macro_rules! sequences {
 
                 #[inline(always)]
                 fn end(self) -> Result<Self::Ok, Error> {
-                    self.$close(b']')
+                    Ok(self.$close(b']')?.mark())
                 }
             }
         )+
@@ -79,7 +79,7 @@ macro_rules! structs {
     ($($trait:ident: $close:ident);+) => {
         $(
             impl<'o, S: Sink, F: Format> $trait for Compound<'o, S, F> {
-                type Ok = Pen<'o, Job<S, F>>;
+                type Ok = Mark<'o>;
                 type Error = Error;
 
                 #[inline(always)]
@@ -91,7 +91,7 @@ macro_rules! structs {
 
                 #[inline(always)]
                 fn end(self) -> Result<Self::Ok, Error> {
-                    self.$close(b'}')
+                    Ok(self.$close(b'}')?.mark())
                 }
             }
         )+
@@ -100,7 +100,7 @@ macro_rules! structs {
 structs!(SerializeStruct: close; SerializeStructVariant: close_variant);
 
 impl<'o, S: Sink, F: Format> SerializeMap for Compound<'o, S, F> {
-    type Ok = Pen<'o, Job<S, F>>;
+    type Ok = Mark<'o>;
     type Error = Error;
 
     #[inline(always)]
@@ -116,6 +116,6 @@ impl<'o, S: Sink, F: Format> SerializeMap for Compound<'o, S, F> {
 
     #[inline(always)]
     fn end(self) -> Result<Self::Ok, Error> {
-        self.close(b'}')
+        Ok(self.close(b'}')?.mark())
     }
 }

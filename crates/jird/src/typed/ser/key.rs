@@ -2,23 +2,22 @@
 
 use super::Job;
 use super::format::Format;
-use super::value::integers;
 use crate::error::{Category, Error};
-use crate::text::{Pen, Sink};
+use crate::text::{Mark, Pen, Sink};
 use core::fmt;
 use serde_core::ser::{Impossible, Serialize, Serializer};
 
 /// What serde hands a key to.
 pub(super) struct Key<'o, S, F>(pub(super) Pen<'o, Job<S, F>>);
 
-type Written<'o, S, F> = Result<Pen<'o, Job<S, F>>, Error>;
-
 /// Writes something between quotes.
 pub(super) fn quoted<'o, S: Sink, F: Format>(
     pen: Pen<'o, Job<S, F>>,
-    write: impl FnOnce(Pen<'o, Job<S, F>>) -> Written<'o, S, F>,
-) -> Written<'o, S, F> {
-    write(pen.bytes([b'"'], 1)?)?.bytes([b'"'], 1)
+    write: impl for<'p> FnOnce(Pen<'p, Job<S, F>>) -> Result<Mark<'p>, Error>,
+) -> Result<Mark<'o>, Error> {
+    let mut pen = pen.bytes([b'"'], 1)?;
+    pen.with(write)?;
+    Ok(pen.bytes([b'"'], 1)?.mark())
 }
 
 #[cold]
@@ -85,35 +84,22 @@ macro_rules! scalars {
     };
 }
 
-impl<'o, S: Sink, F: Format> Key<'o, S, F> {
-    #[inline]
-    fn signed(self, value: i64) -> Written<'o, S, F> {
-        quoted(self.0, |pen| pen.signed(value))
-    }
-
-    #[inline]
-    fn unsigned(self, value: u64) -> Written<'o, S, F> {
-        quoted(self.0, |pen| pen.unsigned(value))
-    }
-}
-
 impl<'o, S: Sink, F: Format> Serializer for Key<'o, S, F> {
-    type Ok = Pen<'o, Job<S, F>>;
+    type Ok = Mark<'o>;
     type Error = Error;
 
-    integers!(
-        Self::Ok, serialize_i8: i8 => signed, serialize_i16: i16 => signed, serialize_i32: i32 => signed,
-        serialize_i64: i64 => signed, serialize_u8: u8 => unsigned, serialize_u16: u16 => unsigned,
-        serialize_u32: u32 => unsigned, serialize_u64: u64 => unsigned
+    scalars!(
+        serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
+        serialize_i128: i128, serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64,
+        serialize_u128: u128
     );
-    scalars!(serialize_bool: bool, serialize_i128: i128, serialize_u128: u128);
 
     fn serialize_f32(self, value: f32) -> Result<Self::Ok, Error> {
-        if value.is_finite() { quoted(self.0, |pen| pen.single(value)) } else { non_finite() }
+        if value.is_finite() { quoted(self.0, |pen| pen.serialize_f32(value)) } else { non_finite() }
     }
 
     fn serialize_f64(self, value: f64) -> Result<Self::Ok, Error> {
-        if value.is_finite() { quoted(self.0, |pen| pen.double(value)) } else { non_finite() }
+        if value.is_finite() { quoted(self.0, |pen| pen.serialize_f64(value)) } else { non_finite() }
     }
 
     fn serialize_char(self, value: char) -> Result<Self::Ok, Error> {
@@ -122,7 +108,7 @@ impl<'o, S: Sink, F: Format> Serializer for Key<'o, S, F> {
 
     #[inline(always)]
     fn serialize_str(self, value: &str) -> Result<Self::Ok, Error> {
-        self.0.string(value)
+        self.0.serialize_str(value)
     }
 
     fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<Self::Ok, Error> {
@@ -135,7 +121,7 @@ impl<'o, S: Sink, F: Format> Serializer for Key<'o, S, F> {
         _index: u32,
         variant: &'static str,
     ) -> Result<Self::Ok, Error> {
-        self.0.string(variant)
+        self.0.serialize_str(variant)
     }
 
     #[inline]

@@ -187,9 +187,7 @@ pub fn to_writer_pretty<W: io::Write, T: ?Sized + Serialize>(mut writer: W, valu
 fn append<T: ?Sized + Serialize, F: Format>(value: &T, text: &mut Vec<u8>, job: Job<(), F>) -> Result<(), Error> {
     let len = text.len();
     let mut out = Out::new(core::mem::take(text), job);
-    let written = value.serialize(out.pen()).map(|pen| {
-        pen.put_down();
-    });
+    let written = write(value, &mut out);
     *text = out.into_buffer();
     if written.is_err() {
         text.truncate(len);
@@ -199,8 +197,15 @@ fn append<T: ?Sized + Serialize, F: Format>(value: &T, text: &mut Vec<u8>, job: 
 
 fn text_of<T: ?Sized + Serialize, F: Format>(value: &T, format: F) -> Result<String, Error> {
     let mut out = Out::new(Vec::with_capacity(FIRST), Job::new((), format));
-    value.serialize(out.pen())?.put_down();
+    write(value, &mut out)?;
     Ok(out.into_string())
+}
+
+fn write<T: ?Sized + Serialize, S: Sink, F: Format>(value: &T, out: &mut Out<Job<S, F>>) -> Result<(), Error> {
+    let mut pen = out.pen();
+    pen.with(|pen| value.serialize(pen))?;
+    pen.put_down();
+    Ok(())
 }
 
 fn canonical<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Error> {

@@ -10,7 +10,7 @@ use super::Job;
 use super::format::Format;
 use super::key::refusals;
 use crate::error::{Category, Error};
-use crate::text::{Pen, Sink};
+use crate::text::{Mark, Pen, Sink};
 use core::cell::Cell;
 use serde_core::ser::{Impossible, Serialize, Serializer};
 
@@ -46,7 +46,7 @@ macro_rules! scalars {
 }
 
 impl<'o, S: Sink, F: Format> Serializer for Raw<'o, S, F> {
-    type Ok = Pen<'o, Job<S, F>>;
+    type Ok = Mark<'o>;
     type Error = Error;
 
     fn is_human_readable(&self) -> bool {
@@ -54,7 +54,7 @@ impl<'o, S: Sink, F: Format> Serializer for Raw<'o, S, F> {
     }
 
     fn serialize_str(self, text: &str) -> Result<Self::Ok, Error> {
-        self.pen.raw(text)
+        Ok(self.pen.raw(text)?.mark())
     }
 
     scalars!(

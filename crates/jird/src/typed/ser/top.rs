@@ -6,7 +6,7 @@ use super::compound::Compound;
 use super::format::{Compact, Format, Pretty};
 use super::{BUFFER, Drain, Job};
 use crate::error::Error;
-use crate::text::{Out, Pen};
+use crate::text::{Mark, Out, Pen};
 use core::fmt;
 use serde_core::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -77,11 +77,13 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
     }
 
     /// Writes a value and hands it to the writer.
-    fn write<'s>(
-        &'s mut self,
-        write: impl FnOnce(Pen<'s, Job<Drain<W>, F>>) -> Result<Pen<'s, Job<Drain<W>, F>>, Error>,
+    fn write(
+        &mut self,
+        write: impl for<'p> FnOnce(Pen<'p, Job<Drain<W>, F>>) -> Result<Mark<'p>, Error>,
     ) -> Result<(), Error> {
-        write(self.pen())?.finish()
+        let mut pen = self.pen();
+        pen.with(write)?;
+        pen.put_down().flush()
     }
 }
 
@@ -165,9 +167,9 @@ impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
     }
 }
 
-/// The traits of what is open.
+/// The traits of what is open: what is added, and how it ends.
 macro_rules! opens {
-    ($($trait:ident: $($add:ident($($key:ident: $type:ty)?))+);+) => {
+    ($($trait:ident: $($add:ident($($key:ident: $type:ty)?))+, $close:ident $bracket:literal);+) => {
         $(
             impl<W: io::Write, F: Format> $trait for Open<'_, W, F> {
                 type Ok = ();
@@ -182,25 +184,18 @@ macro_rules! opens {
 
                 #[inline]
                 fn end(self) -> Result<(), Error> {
-                    $trait::end(self.0)?.finish()
+                    self.0.$close($bracket)?.put_down().flush()
                 }
             }
         )+
     };
 }
 opens!(
-    SerializeSeq: serialize_element();
-    SerializeTuple: serialize_element();
-    SerializeTupleStruct: serialize_field();
-    SerializeTupleVariant: serialize_field();
-    SerializeStruct: serialize_field(key: &'static str);
-    SerializeStructVariant: serialize_field(key: &'static str);
-    SerializeMap: serialize_key() serialize_value()
+    SerializeSeq: serialize_element(), close b']';
+    SerializeTuple: serialize_element(), close b']';
+    SerializeTupleStruct: serialize_field(), close b']';
+    SerializeTupleVariant: serialize_field(), close_variant b']';
+    SerializeStruct: serialize_field(key: &'static str), close b'}';
+    SerializeStructVariant: serialize_field(key: &'static str), close_variant b'}';
+    SerializeMap: serialize_key() serialize_value(), close b'}'
 );
-
-/// A pen whose value is complete.
-impl<W: io::Write, F> Pen<'_, Job<Drain<W>, F>> {
-    fn finish(self) -> Result<(), Error> {
-        self.put_down().flush()
-    }
-}
