@@ -348,7 +348,7 @@ macro_rules! proof {
                 unsafe { $enter(self, text, blank, out) }
             }
 
-            /// Copies whole blocks up to the first byte that needs an escape.
+            /// Copies up to the first byte that needs an escape.
             pub(crate) fn copy_plain(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
                 #[target_feature($(enable = $feature),+)]
                 fn $enter(proof: $name, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
@@ -510,8 +510,8 @@ impl Kernel {
         }
     }
 
-    /// Copies whole blocks of `content` to `out`, which is as long, up to the first byte that needs an escape. Returns
-    /// how many bytes need none: of what is copied behind them nothing counts.
+    /// Copies `content`, a block at least, to `out`, which is as long, up to the first byte that needs an escape. Returns how
+    /// many bytes that is: of what is copied behind them nothing counts.
     #[inline]
     pub(crate) fn copy_plain(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
         match self.0 {

@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity, with room made before")]
 
-use super::pen::{Out, SLACK, spare};
-use super::swar::{below, equal};
+use super::pen::{Out, spare};
+use super::swar::{below, equal, lowest};
 use crate::kernel::{BLOCK, Kernel, SHORT, Simd, escapes};
 use core::mem::MaybeUninit;
 
@@ -65,42 +65,94 @@ pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
     *out = whole.into_buffer();
 }
 
-/// Copies to `to` what stands in `content` from `from` on, up to the first byte that needs an escape; returns how many bytes
-/// that is. What is stored behind them does not count.
+/// Copies `content` to `to` up to the first byte that needs an escape; returns how many bytes that is. What is stored behind
+/// them does not count.
+///
+/// There are no loops up to 64 bytes, whose ends nobody could predict, but copies that overlap.
 ///
 /// # Safety
-/// From `to` on there is room for all that is left of `content`, and `SLACK` bytes more.
+/// From `to` on there is room for `content`, and `SLACK` bytes more.
 #[inline(always)]
-pub(super) unsafe fn copy_plain(kernel: Kernel, content: &[u8], from: usize, to: *mut u8) -> usize {
-    let rest = &content[from..];
-    let mut done = 0;
-    if rest.len() >= LONG {
-        // SAFETY: the caller's promise.
-        done = kernel.copy_plain(rest, unsafe { spare(to, rest.len()) });
-    }
-    while let Some(&block) = rest[done..].first_chunk::<SHORT>() {
-        // SAFETY: there is room for what is left, of which the block is the beginning.
-        unsafe { to.add(done).cast::<[u8; SHORT]>().write(block) };
-        let hits = escapes(block);
-        if hits != 0 {
-            return done + hits.trailing_zeros() as usize;
+pub(super) unsafe fn copy_plain(kernel: Kernel, content: &[u8], to: *mut u8) -> usize {
+    let len = content.len();
+    match len {
+        0 => 0,
+        1..4 => {
+            // SAFETY: all three stand within the content.
+            let bytes = unsafe {
+                [copy_at(content, 0, to), copy_at(content, len / 2, to), copy_at(content, len - 1, to)]
+                    .map(|[byte]| byte)
+            };
+            if bytes.iter().fold(false, |any, &byte| any | needs(byte)) {
+                return content.iter().position(|&byte| needs(byte)).unwrap_or(len);
+            }
+            len
         }
-        done += SHORT;
+        4..8 => {
+            // SAFETY: both stand within the content.
+            let (low, high) = unsafe { (copy_at(content, 0, to), copy_at(content, len - 4, to)) };
+            let word = u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << 32;
+            first_of_two(lowest(hits(word)), 4, len)
+        }
+        8..16 => {
+            // SAFETY: both stand within the content.
+            let (low, high) = unsafe { (copy_at(content, 0, to), copy_at(content, len - 8, to)) };
+            let words = u128::from(u64::from_le_bytes(low)) | u128::from(u64::from_le_bytes(high)) << 64;
+            let hits = escapes(words.to_le_bytes()) | 1 << 16;
+            first_of_two(hits.trailing_zeros() as usize, 8, len)
+        }
+        16..=32 => {
+            // SAFETY: both stand within the content.
+            let hits = unsafe { hits_at(content, 0, to) | hits_at(content, len - SHORT, to) };
+            len.min(hits.trailing_zeros() as usize)
+        }
+        33..=BLOCK => {
+            // SAFETY: all four stand within the content.
+            let hits = unsafe {
+                hits_at(content, 0, to)
+                    | hits_at(content, SHORT, to)
+                    | hits_at(content, len - 2 * SHORT, to)
+                    | hits_at(content, len - SHORT, to)
+            };
+            len.min(hits.trailing_zeros() as usize)
+        }
+        // SAFETY: there is room for the content.
+        _ => kernel.copy_plain(content, unsafe { spare(to, len) }),
     }
-    let left = rest.len() - done;
-    if left == 0 {
-        return done;
-    }
-    let block = last_block(content, left);
-    const { assert!(SHORT <= SLACK) };
-    // SAFETY: as above; and what of the block is behind the end is in the slack.
-    unsafe { to.add(done).cast::<[u8; SHORT]>().write(block) };
-    // The zeros behind the end count as hits, too late to matter.
-    done + (escapes(block) | 1 << left).trailing_zeros() as usize
 }
 
-/// Strings from this length on are worth a call.
-const LONG: usize = 2 * BLOCK;
+/// Copies 16 bytes from `at` on, and tells which of them need an escape: bit `at` is for the first.
+///
+/// # Safety
+/// As [`copy_at`].
+#[inline(always)]
+unsafe fn hits_at(content: &[u8], at: usize, to: *mut u8) -> u64 {
+    // SAFETY: the caller's promise.
+    u64::from(escapes(unsafe { copy_at(content, at, to) })) << at
+}
+
+/// The first hit in two words of `width` bytes, which are the first and the last bytes of `len`: where it is, `len` if nowhere.
+#[inline(always)]
+fn first_of_two(hit: usize, width: usize, len: usize) -> usize {
+    if hit < width { hit } else { hit + len - 2 * width }
+}
+
+/// Copies `LEN` bytes of `content` to as far behind `to` as they stand in it.
+///
+/// # Safety
+/// `at + LEN <= content.len()`, which checked builds check, and there is room.
+#[inline(always)]
+unsafe fn copy_at<const LEN: usize>(content: &[u8], at: usize, to: *mut u8) -> [u8; LEN] {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        assert!(at + LEN <= content.len());
+    }
+    // SAFETY: the caller's promises.
+    unsafe {
+        let bytes = content.as_ptr().add(at).cast::<[u8; LEN]>().read();
+        to.add(at).cast::<[u8; LEN]>().write(bytes);
+        bytes
+    }
+}
 
 /// [`Kernel::copy_plain`]
 #[inline(always)]
@@ -114,34 +166,54 @@ pub(crate) fn copy_plain_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [May
         }
         done += BLOCK;
     }
+    let left = content.len() - done;
+    if let (1.., Some(block), Some(out)) = (left, content.last_chunk::<BLOCK>(), out.last_chunk_mut::<BLOCK>()) {
+        // The beginning of this has been copied already.
+        *out = block.map(MaybeUninit::new);
+        let hits = simd.escapes(simd.load(block)) >> (BLOCK - left);
+        done += left.min(hits.trailing_zeros() as usize);
+    }
     done
+}
+
+/// Which bytes of `content[from..to]`, a block at most, need an escape: bit 0 is for the first.
+#[inline(always)]
+pub(super) fn hits_between(content: &[u8], from: usize, to: usize) -> u64 {
+    let blocks = (from..to).step_by(SHORT).enumerate();
+    let hits = blocks.fold(0, |hits, (index, at)| hits | u64::from(escapes(block_at(content, at))) << (SHORT * index));
+    hits & (u64::MAX >> (BLOCK - (to - from)))
+}
+
+/// 16 bytes of `content` from `at` on, or fewer and zeros behind them. There is one at least.
+#[inline(always)]
+pub(super) fn block_at(content: &[u8], at: usize) -> [u8; SHORT] {
+    match (content[at..].first_chunk(), content.last_chunk()) {
+        (Some(block), _) => *block,
+        // One load that ends with the content.
+        (None, Some(&last)) => (u128::from_le_bytes(last) >> (8 * (at + SHORT - content.len()) & 127)).to_le_bytes(),
+        (None, None) => short_block(&content[at..]).to_le_bytes(),
+    }
+}
+
+/// Less than 16 bytes, but one at least, and zeros behind them.
+#[inline(always)]
+fn short_block(bytes: &[u8]) -> u128 {
+    let len = bytes.len();
+    // Two loads that overlap, instead of a call.
+    if let (Some(&low), Some(&high)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        return u128::from(u64::from_le_bytes(low)) | u128::from(u64::from_le_bytes(high)) << (8 * len - 64);
+    }
+    if let (Some(&low), Some(&high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        return u128::from(u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << (8 * len - 32));
+    }
+    let word = |at: usize| u128::from(bytes[at]) << (8 * at);
+    word(0) | word(len / 2) | word(len - 1)
 }
 
 /// The high bit of each byte that needs an escape, exact up to the lowest.
 #[inline(always)]
 fn hits(word: u64) -> u64 {
     below(word, 0x20) | equal(word, b'"') | equal(word, b'\\')
-}
-
-/// The last `len` (1..`SHORT`) bytes of `content`, and zeros behind them.
-#[inline(always)]
-fn last_block(content: &[u8], len: usize) -> [u8; SHORT] {
-    // Where the string is long enough, one load that ends with it; else two that overlap, instead of a loop.
-    if let Some(&last) = content.last_chunk::<SHORT>() {
-        return (u128::from_le_bytes(last) >> (8 * (SHORT - len))).to_le_bytes();
-    }
-    let bytes = &content[content.len() - len..];
-    if let (Some(&low), Some(&high)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        let high = u64::from_le_bytes(high) >> (8 * (SHORT - 1 - len)) >> 8;
-        return (u128::from(u64::from_le_bytes(low)) | u128::from(high) << 64).to_le_bytes();
-    }
-    let word = if let (Some(&low), Some(&high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << (8 * len - 32)
-    } else {
-        let middle = len / 2;
-        u64::from(bytes[0]) | u64::from(bytes[middle]) << (8 * middle) | u64::from(bytes[len - 1]) << (8 * (len - 1))
-    };
-    u128::from(word).to_le_bytes()
 }
 
 #[cfg(test)]

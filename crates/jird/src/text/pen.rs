@@ -7,9 +7,9 @@
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity")]
 
-use super::escape;
+use super::escape::{self, ESCAPE_MAX};
 use crate::error::{Category, Error};
-use crate::kernel::{Kernel, SIXTEEN, sixteen_digits};
+use crate::kernel::{BLOCK, Kernel, SHORT, SIXTEEN, sixteen_digits};
 use crate::number::{self, Shortest};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -260,45 +260,26 @@ impl<'o, S: Sink> Pen<'o, S> {
     }
 
     /// Writes what stands between the quotes of [`string`](Self::string), and leaves room for another byte.
-    #[inline(always)]
     pub(crate) fn content(mut self, text: &str) -> Result<Self, Error> {
-        let mut content = text.as_bytes();
-        while content.len() > PART {
-            let (part, rest) = content.split_at(PART);
-            self = self.part(part)?;
-            content = rest;
+        for part in text.as_bytes().chunks(PART) {
+            self.at = string_part(self.out, self.at, part)?;
         }
-        self.part(content)
-    }
-
-    #[inline(always)]
-    fn part(mut self, content: &[u8]) -> Result<Self, Error> {
-        let mut from = 0;
-        loop {
-            // For all that is left, as if none of it needed an escape, and for an escape and a quote.
-            self.room(content.len() - from + escape::ESCAPE_MAX + 1)?;
-            // SAFETY: room for so many bytes, and `SLACK` more.
-            let plain = unsafe { escape::copy_plain(self.out.kernel, content, from, self.end()) };
-            from += plain;
-            self.at += plain;
-            let Some(&byte) = content.get(from) else { return Ok(self) };
-            self = self.escape(byte, content.len() - from)?;
-            from += 1;
-            // Escapes often come in rows.
-            while let Some(&byte) = content.get(from).filter(|&&byte| escape::needs(byte)) {
-                self = self.escape(byte, content.len() - from)?;
-                from += 1;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn escape(mut self, byte: u8, left: usize) -> Result<Self, Error> {
-        let (escape, len) = escape::of(byte);
-        self.room(left + escape::ESCAPE_MAX)?;
-        // SAFETY: room for the longest was made.
-        unsafe { self.store(escape, len) };
+        self.room(1)?;
         Ok(self)
+    }
+
+    /// Copies `content[from..to]`. What is stored behind it may be anything.
+    ///
+    /// # Safety
+    /// There is room.
+    #[inline(always)]
+    unsafe fn copy_short(&mut self, content: &[u8], mut from: usize, to: usize) {
+        while from < to {
+            let len = SHORT.min(to - from);
+            // SAFETY: the caller's promise.
+            unsafe { self.store(escape::block_at(content, from), len) };
+            from += len;
+        }
     }
 
     /// Writes a number.
@@ -401,12 +382,64 @@ impl<'o, S: Sink> Pen<'o, S> {
 #[inline(never)]
 fn string<S: Sink>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Error> {
     let mut pen = Pen { out, at, brand: PhantomData };
-    pen.room(1)?;
+    let content = text.as_bytes();
+    if content.len() > PART {
+        return Ok(pen.bytes([b'"'], 1)?.content(text)?.bytes([b'"'], 1)?.at);
+    }
+    pen.room(content.len() + 2)?;
+    // SAFETY: room was made for the content, as if none of it needed an escape, and for quotes.
+    let plain = unsafe {
+        pen.store([b'"'], 1);
+        escape::copy_plain(pen.out.kernel, content, pen.end())
+    };
+    pen.at += plain;
+    if plain < content.len() {
+        pen.at = escaped(pen.out, pen.at, content, plain)?;
+    }
+    // SAFETY: there is room still, or again.
+    unsafe { pen.store([b'"'], 1) };
+    Ok(pen.at)
+}
+
+/// [`Pen::content`], of which this is a part.
+fn string_part<S: Sink>(out: &mut Out<S>, at: usize, content: &[u8]) -> Result<usize, Error> {
+    let mut pen = Pen { out, at, brand: PhantomData };
+    pen.room(content.len())?;
     // SAFETY: room was made.
-    unsafe { pen.store([b'"'], 1) };
-    pen = pen.content(text)?;
-    // SAFETY: `content` leaves room for it.
-    unsafe { pen.store([b'"'], 1) };
+    let plain = unsafe { escape::copy_plain(pen.out.kernel, content, pen.end()) };
+    pen.at += plain;
+    if plain < content.len() { escaped(pen.out, pen.at, content, plain) } else { Ok(pen.at) }
+}
+
+/// Writes `content` from `from` on, where the first escape is needed, and leaves room for another byte.
+#[inline(never)]
+fn escaped<S: Sink>(out: &mut Out<S>, at: usize, content: &[u8], mut from: usize) -> Result<usize, Error> {
+    let mut pen = Pen { out, at, brand: PhantomData };
+    while from < content.len() {
+        // A block that holds escapes holds more than one, more often than not.
+        let end = content.len().min(from + BLOCK);
+        pen.room(ESCAPE_MAX * BLOCK + content.len() - end + 1)?;
+        let mut hits = escape::hits_between(content, from, end);
+        let mut done = from;
+        while hits != 0 {
+            let hit = from + hits.trailing_zeros() as usize;
+            let (escape, len) = escape::of(content[hit]);
+            // SAFETY: there is room for a block of escapes.
+            unsafe {
+                pen.copy_short(content, done, hit);
+                pen.store(escape, len);
+            }
+            done = hit + 1;
+            hits &= hits - 1;
+        }
+        // SAFETY: there is room for the block, and all that follows.
+        let plain = unsafe {
+            pen.copy_short(content, done, end);
+            escape::copy_plain(pen.out.kernel, &content[end..], pen.end())
+        };
+        pen.at += plain;
+        from = end + plain;
+    }
     Ok(pen.at)
 }
 
