@@ -18,7 +18,7 @@ mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod utf8;
 
-pub(crate) use digits::{SIXTEEN, sixteen_digits};
+pub(crate) use digits::{EIGHT, SIXTEEN, eight_digits, sixteen_digits};
 pub(crate) use escapes::{SHORT, escapes};
 
 use crate::fault::Fault;

@@ -53,7 +53,7 @@ pub use machine::MachineNumber;
 pub(crate) use machine::{is_integer_at, is_integer_token, to_machine, to_machine_at};
 pub(crate) use shortest::{Shortest, shortest};
 pub use value::Number;
-pub(crate) use write::{digits, eight_digits};
+pub(crate) use write::digits;
 
 use crate::policy::Numbers;
 
