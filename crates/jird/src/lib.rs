@@ -27,5 +27,13 @@ pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
 pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
+#[cfg(feature = "serde")]
+pub use text::RawValue;
+#[cfg(feature = "serde")]
+pub use typed::NumberBuf;
+#[cfg(feature = "serde")]
+pub use typed::de::{
+    Deserializer, IoRead, Read, SliceRead, StreamDeserializer, TYPED_DEPTH_MAX, from_reader, from_slice, from_str,
+};
 #[doc(hidden)]
 pub use walk::scan_only;

@@ -20,11 +20,15 @@
 
 mod escape;
 mod hex;
+#[cfg(feature = "serde")]
+mod raw;
 mod room;
 mod swar;
 mod unescape;
 
 pub(crate) use escape::escape_into;
+#[cfg(feature = "serde")]
+pub use raw::RawValue;
 pub(crate) use unescape::{check_escape, eq_unescaped, unescape, unescape_in};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.
