@@ -132,7 +132,7 @@ fn every_shape_is_written_as_serde_json_does() {
     check(&[Internal::OneThing { value: 1 }, Internal::Nothing]);
     check(&[Adjacent::Newtype(1), Adjacent::Tuple(1, 2), Adjacent::Unit]);
     check(&[Untagged::Number(1.0), Untagged::Text("x"), Untagged::List(vec![Untagged::Number(-0.0)])]);
-    check(&Ipv4Addr::new(127, 0, 0, 1));
+    check(&Ipv4Addr::new(192, 0, 2, 17));
     check(&format_args!("{} \"and\" {:?}", "displayed in parts\n", "й".repeat(3000)));
     check("text");
 }
@@ -145,7 +145,7 @@ fn keys_are_made_of_all_that_serde_json_makes_them_of() {
     check(&BTreeMap::from([(true, 1), (false, 2)]));
     check(&BTreeMap::from([('"', 1), ('é', 2)]));
     check(&BTreeMap::from([(Some("x"), 1)]));
-    check(&BTreeMap::from([("a\n", BTreeMap::from([("", ())]))]));
+    check(&BTreeMap::from([("a\n", BTreeMap::from([("", [None::<u8>])]))]));
     check(&BTreeMap::from([(Ipv4Addr::new(10, 0, 0, 1), 1)]));
     check(&Pairs(vec![(Newtype(1.5_f64), 1), (Newtype(1e300), 2)]));
     check(&Pairs(vec![(0.1_f32, 1)]));
@@ -204,7 +204,7 @@ fn floats_are_written_as_serde_json_does() {
         |bits: u64| f64::from_bits((bits % 90 + 995) << 52 | bits >> 12) * if bits & 1 == 0 { 1.0 } else { -1.0 };
     let everyday = (0..400_000).map(|_| everyday(random())).collect::<Vec<_>>();
     check(&everyday);
-    check(&(0..100_000).map(|_| (random() % 10_000_000) as f64 / 1000.0).collect::<Vec<_>>());
+    check(&(0..100_000).map(|_| f64::from(random() as u32 % 10_000_000) / 1000.0).collect::<Vec<_>>());
     check(&(0..100_000).map(|_| f32::from_bits(random() as u32)).collect::<Vec<_>>());
     check(&(0..10_000).map(f64::from).collect::<Vec<_>>());
     for exponent in -330..310 {
@@ -594,20 +594,23 @@ fn whoever_goes_on_after_an_error_gets_another() {
     assert!(jird::to_vec_in(&Stubborn, &mut text).is_err());
     assert_eq!(text, b"kept");
 
-    /// Cannot be displayed.
-    struct Mute;
-    impl fmt::Display for Mute {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("some")?;
-            Err(fmt::Error)
-        }
-    }
-    impl Serialize for Mute {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_str(self)
-        }
-    }
     assert!(jird::to_vec(&Mute).unwrap_err().is_data());
+}
+
+/// Cannot be displayed.
+struct Mute;
+
+impl fmt::Display for Mute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("some")?;
+        Err(fmt::Error)
+    }
+}
+
+impl Serialize for Mute {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 thread_local! {

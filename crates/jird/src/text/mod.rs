@@ -21,13 +21,19 @@
 
 mod escape;
 mod hex;
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod pen;
+#[cfg(feature = "serde")]
+mod raw;
 mod room;
 mod swar;
 mod unescape;
 
 pub(crate) use escape::{copy_plain_blocks, escape_into};
+#[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use pen::{Mark, Out, Pen, Sink};
+#[cfg(feature = "serde")]
+pub use raw::RawValue;
 pub(crate) use unescape::{check_escape, eq_unescaped, unescape, unescape_in};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.
