@@ -168,12 +168,6 @@ impl Serialize for RawValue {
     }
 }
 
-impl Serialize for Number<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_newtype_struct(RAW_TEXT, self.text())
-    }
-}
-
 impl Serialize for NumberBuf {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.number().serialize(serializer)
