@@ -18,6 +18,9 @@ mod text;
 mod typed;
 mod walk;
 
+#[cfg(feature = "json")]
+pub use serde_json::{Value as Json, json};
+
 pub use error::{Category, Error, Located};
 pub use fault::ErrorKind;
 pub use kernel::{Kernel, UnknownKernel};
@@ -31,7 +34,8 @@ pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, pa
 pub use text::RawValue;
 #[cfg(feature = "serde")]
 pub use typed::de::{
-    Deserializer, IoRead, Read, SliceRead, StreamDeserializer, TYPED_DEPTH_MAX, from_reader, from_slice, from_str,
+    Deserializer, IoRead, Read, SliceRead, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader,
+    from_slice, from_str,
 };
 #[cfg(feature = "serde")]
 pub use typed::{

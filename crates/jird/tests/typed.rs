@@ -55,6 +55,16 @@ fn ours<T: DeserializeOwned + Debug + PartialEq>(text: &[u8]) -> Result<T, jird:
         agrees("reader", Deserializer::from_reader(reader).with_chunk_bytes(chunk_bytes).whole());
     }
     agrees("from_reader", jird::from_reader(text));
+    // What was parsed before is decoded to the same, or refused in the same place.
+    if let Ok(document) = jird::parse(text) {
+        match (&wanted, document.decode::<T>()) {
+            (Ok(wanted), Ok(found)) => assert_eq!(format!("{wanted:?}"), format!("{found:?}"), "tree: {}", shown()),
+            (Err(wanted), Err(found)) => {
+                assert_eq!(wanted.path(), found.path(), "tree: {wanted}, {found}: {}", shown());
+            }
+            (_, found) => panic!("tree: {wanted:?} and {found:?} of {}", shown()),
+        }
+    }
     wanted
 }
 
@@ -794,5 +804,93 @@ fn every_kernel_decodes_the_same() {
             same::<serde_json::Value>(&text);
             same::<Plain>(&text);
         }
+    }
+}
+
+#[test]
+fn raw_text_and_numbers_keep_every_byte() {
+    common::force_kernel();
+    #[derive(Deserialize, serde::Serialize)]
+    struct Kept<'a> {
+        #[serde(borrow)]
+        a: &'a jird::RawValue,
+        b: Box<jird::RawValue>,
+        #[serde(borrow)]
+        c: jird::Number<'a>,
+        d: Vec<jird::NumberBuf>,
+    }
+    let long = format!("[{}]", "\"é\\n\", ".repeat(300) + "{}");
+    for value in ["1.50", " \"\\u0041\" ", "{ \"k\" : [ ] }", "null", &long] {
+        let text = format!("{{\"a\": {value}, \"b\": {value} , \"c\": -1.00e+2,\"d\":[1E400, 0.10 ]}}");
+        let kept: Kept<'_> = jird::from_str(&text).unwrap();
+        assert_eq!((kept.a.get(), kept.b.get()), (value.trim(), value.trim()));
+        assert_eq!(
+            (kept.c.text(), kept.d[0].to_string(), kept.d[1].to_string()),
+            ("-1.00e+2", "1E400".into(), "0.10".into())
+        );
+        let again = jird::to_string(&kept).unwrap();
+        let wanted = format!("{{\"a\":{0},\"b\":{0},\"c\":-1.00e+2,\"d\":[1E400,0.10]}}", value.trim());
+        assert_eq!(again, wanted);
+        let read: Vec<Box<jird::RawValue>> =
+            Deserializer::from_reader(Drops(format!("[{value},{value}]").as_bytes(), 5))
+                .with_chunk_bytes(64)
+                .whole()
+                .unwrap();
+        assert_eq!(read[1].get(), value.trim());
+    }
+    for wrong in ["[1", "tru", "{\"a\"}", "\"\\x\"", "01"] {
+        let wanted = jird::validate(wrong.as_bytes()).unwrap_err();
+        assert_eq!(jird::from_str::<Box<jird::RawValue>>(wrong).unwrap_err().offset(), wanted.offset(), "{wrong}");
+    }
+    let error = jird::from_str::<Vec<jird::NumberBuf>>("[1, \"2\"]").unwrap_err();
+    assert!(error.is_data() && error.to_string().starts_with("[1]: invalid value: "), "{error}");
+    // Where serde buffers values, the text of numbers is lost, but not the numbers.
+    #[derive(Deserialize)]
+    struct Flattened {
+        #[serde(flatten)]
+        all: BTreeMap<String, jird::NumberBuf>,
+    }
+    let flat: Flattened = jird::from_str("{\"a\": 1.50, \"b\": 7}").unwrap();
+    assert_eq!((flat.all["a"].to_string(), flat.all["b"].to_string()), ("1.5".into(), "7".into()));
+}
+
+#[test]
+fn lines_are_decoded_in_order_on_any_number_of_threads() {
+    #[derive(Deserialize, PartialEq, Debug)]
+    struct Event {
+        id: u64,
+    }
+    let mut text = String::new();
+    for id in 0..60_000 {
+        if id % 7919 == 0 {
+            text.push_str("\r\n  \n{\"id\": true}\n");
+        }
+        text.push_str(&format!("{{\"id\": {id}, \"text\": \"some more\"}}\n"));
+    }
+    text.truncate(text.len() - 1);
+    let wanted: Vec<_> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(index, line)| serde_json::from_str::<Event>(line).map_err(|_| (index + 1, 8)))
+        .collect();
+    for threads in [1, 2, 5] {
+        let reader = io::Cursor::new(text.clone().into_bytes());
+        let found: Vec<_> = jird::lines::typed_on::<Event>(reader, threads)
+            .map(|event| {
+                event.map_err(|error| {
+                    place(text.as_bytes(), &error);
+                    (error.line(), error.column())
+                })
+            })
+            .collect();
+        assert_eq!(found.len(), wanted.len());
+        for (found, wanted) in found.iter().zip(&wanted) {
+            assert_eq!(found.as_ref().ok(), wanted.as_ref().ok());
+            assert_eq!(found.as_ref().err(), wanted.as_ref().err());
+        }
+        // Whoever loses interest stops the threads.
+        let reader = io::Cursor::new(text.clone().into_bytes());
+        assert_eq!(jird::lines::typed_on::<Event>(reader, threads).nth(2).unwrap().unwrap(), Event { id: 1 });
     }
 }

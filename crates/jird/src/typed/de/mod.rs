@@ -8,9 +8,11 @@ mod key;
 mod number;
 mod read;
 mod stream;
+mod tree;
 
 pub use read::{IoRead, Read, SliceRead};
 pub use stream::StreamDeserializer;
+pub use tree::ValueDeserializer;
 
 use crate::error::Error;
 use crate::fault::ErrorKind;
