@@ -5,6 +5,7 @@
 
 mod compare;
 mod documents;
+mod encode;
 mod lines;
 mod predicates;
 pub mod random;
@@ -13,6 +14,7 @@ mod second;
 
 pub use compare::{assert_consistent, assert_same};
 pub use documents::{kernels, parse, record};
+pub use encode::encode;
 pub use lines::lines;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
@@ -21,13 +23,14 @@ pub use second::{SerdeTree, serde_json, serde_tree};
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),
     ("predicates", predicates),
     ("kernels", kernels),
     ("serde_json", serde_json),
+    ("encode", encode),
 ];
 
 /// Chunk sizes with borders everywhere, somewhere, and hardly anywhere.
