@@ -30,16 +30,9 @@ static ESCAPES: [u64; 256] = {
 /// Length of the longest escape.
 pub(super) const ESCAPE_MAX: usize = 6;
 
-/// The escape for `byte`, which needs one, and its length.
-#[inline(always)]
-pub(super) fn of(byte: u8) -> ([u8; 8], usize) {
-    let escape = ESCAPES[usize::from(byte)];
-    (escape.to_le_bytes(), (escape >> 56) as usize)
-}
-
 /// Whether `byte` needs an escape.
 #[inline(always)]
-pub(super) fn needs(byte: u8) -> bool {
+fn needs(byte: u8) -> bool {
     ESCAPES[usize::from(byte)] != 0
 }
 
@@ -178,17 +171,68 @@ pub(crate) fn copy_plain_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [May
     done
 }
 
-/// Which bytes of `content[from..to]`, a block at most, need an escape: bit 0 is for the first.
+/// Writes `content[from..end]`, a block at most, to `start`, and tells how many bytes that makes.
+///
+/// # Safety
+/// From `start` on there is room for `ESCAPE_MAX` times as many bytes, and `SLACK` more.
 #[inline(always)]
-pub(super) fn hits_between(content: &[u8], from: usize, to: usize) -> u64 {
-    let blocks = (from..to).step_by(SHORT).enumerate();
+pub(super) unsafe fn escape_block(content: &[u8], from: usize, end: usize, start: *mut u8) -> usize {
+    // Bit 0 is for what stands at `done`.
+    let mut hits = hits_between(content, from, end);
+    let (mut done, mut to) = (from, start);
+    while hits != 0 {
+        let plain = hits.trailing_zeros();
+        if plain > 0 {
+            // SAFETY: each byte makes `ESCAPE_MAX` at most, and what is stored behind that is in the slack.
+            to = unsafe { copy_short(content, done, plain as usize, to) };
+            done += plain as usize;
+            hits >>= plain;
+        }
+        // Escapes often come in rows.
+        let row = hits.trailing_ones();
+        for &byte in &content[done..done + row as usize] {
+            let escape = ESCAPES[usize::from(byte)];
+            // SAFETY: as above.
+            unsafe {
+                to.cast::<[u8; 8]>().write(escape.to_le_bytes());
+                to = to.add((escape >> 56) as usize);
+            }
+        }
+        done += row as usize;
+        hits = hits >> (row - 1) >> 1;
+    }
+    // SAFETY: as above.
+    let to = unsafe { copy_short(content, done, end - done, to) };
+    to.addr() - start.addr()
+}
+
+/// Copies `len` bytes of `content` from `from` on to `to`, and returns where they end.
+///
+/// # Safety
+/// There is room for them, and `SLACK` bytes more.
+#[inline(always)]
+unsafe fn copy_short(content: &[u8], from: usize, len: usize, to: *mut u8) -> *mut u8 {
+    let mut done = 0;
+    while done < len {
+        // SAFETY: there is room for the first byte, and for a block.
+        unsafe { to.add(done).cast::<[u8; SHORT]>().write(block_at(content, from + done)) };
+        done += SHORT;
+    }
+    // SAFETY: there is room for so many.
+    unsafe { to.add(len) }
+}
+
+/// Which bytes of `content[from..end]`, a block at most, need an escape: bit 0 is for the first.
+#[inline(always)]
+fn hits_between(content: &[u8], from: usize, end: usize) -> u64 {
+    let blocks = (from..end).step_by(SHORT).enumerate();
     let hits = blocks.fold(0, |hits, (index, at)| hits | u64::from(escapes(block_at(content, at))) << (SHORT * index));
-    hits & (u64::MAX >> (BLOCK - (to - from)))
+    hits & (u64::MAX >> (BLOCK - (end - from)))
 }
 
 /// 16 bytes of `content` from `at` on, or fewer and zeros behind them. There is one at least.
 #[inline(always)]
-pub(super) fn block_at(content: &[u8], at: usize) -> [u8; SHORT] {
+fn block_at(content: &[u8], at: usize) -> [u8; SHORT] {
     match (content[at..].first_chunk(), content.last_chunk()) {
         (Some(block), _) => *block,
         // One load that ends with the content.

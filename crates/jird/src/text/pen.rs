@@ -9,7 +9,7 @@
 
 use super::escape::{self, ESCAPE_MAX};
 use crate::error::{Category, Error};
-use crate::kernel::{BLOCK, Kernel, SHORT, SIXTEEN, sixteen_digits};
+use crate::kernel::{BLOCK, Kernel, SIXTEEN, sixteen_digits};
 use crate::number::{self, Shortest};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -265,20 +265,6 @@ impl<'o, S: Sink> Pen<'o, S> {
         Ok(())
     }
 
-    /// Copies `content[from..to]`. What is stored behind it may be anything.
-    ///
-    /// # Safety
-    /// There is room.
-    #[inline(always)]
-    unsafe fn copy_short(&mut self, content: &[u8], mut from: usize, to: usize) {
-        while from < to {
-            let len = SHORT.min(to - from);
-            // SAFETY: the caller's promise.
-            unsafe { self.store(escape::block_at(content, from), len) };
-            from += len;
-        }
-    }
-
     /// Writes a number.
     #[inline(always)]
     pub(crate) fn unsigned(&mut self, value: u64) -> Result<(), Error> {
@@ -419,22 +405,9 @@ fn escaped<S: Sink>(out: &mut Out<S>, at: usize, content: &[u8], mut from: usize
         // A block that holds escapes holds more than one, more often than not.
         let end = content.len().min(from + BLOCK);
         pen.room(ESCAPE_MAX * BLOCK + content.len() - end + 1)?;
-        let mut hits = escape::hits_between(content, from, end);
-        let mut done = from;
-        while hits != 0 {
-            let hit = from + hits.trailing_zeros() as usize;
-            let (escape, len) = escape::of(content[hit]);
-            // SAFETY: there is room for a block of escapes.
-            unsafe {
-                pen.copy_short(content, done, hit);
-                pen.store(escape, len);
-            }
-            done = hit + 1;
-            hits &= hits - 1;
-        }
-        // SAFETY: there is room for the block, and all that follows.
+        // SAFETY: there is room for a block of escapes, and for all that follows.
         let plain = unsafe {
-            pen.copy_short(content, done, end);
+            pen.at += escape::escape_block(content, from, end, pen.end());
             escape::copy_plain(pen.out.kernel, &content[end..], pen.end())
         };
         pen.at += plain;
@@ -464,8 +437,8 @@ fn float<S: Sink, T: zmij::Float>(out: &mut Out<S>, at: usize, value: T) -> Resu
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(value).as_bytes();
     pen.room(text.len())?;
-    // SAFETY: room was made.
-    unsafe { pen.copy(text) };
+    // SAFETY: room was made. Nothing in a number needs an escape; and this is a copy without a call.
+    pen.at += unsafe { escape::copy_plain(pen.out.kernel, text, pen.end()) };
     Ok(pen.at)
 }
 
