@@ -65,8 +65,6 @@ pub(crate) struct Carry {
     plain_before: u64,
     /// What numbers leave.
     number: NumberCarry,
-    /// 1 if the open string holds an escape already.
-    flag: u64,
     /// Bits of the next block where `\u` is still owed a hexadecimal digit.
     hex_due: u64,
     /// 1 if the next byte is the first digit of `\u`.
@@ -149,7 +147,7 @@ struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: boo
     escapes_len: usize,
 }
 
-/// A block that holds an escape, or the rest of a string that does.
+/// A block that holds an escape, or a part of one.
 #[derive(Clone, Copy)]
 struct Escapes {
     /// The block's index in the group.
@@ -254,8 +252,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
     fn tokens(&mut self, blocks: &[[u8; BLOCK]], base: usize, out: &mut Free<'_>) -> (u64, S::Block) {
         let simd = self.simd;
         let Carry { mut escape, mut in_string, mut scalar, mut space, mut plain_before, .. } = self.carry;
-        // Whether an escape of a block before may concern this one: its string, or the digits of a `\u`.
-        let mut pending = self.carry.flag | self.carry.hex_due;
+        // Whether an escape of the block before may concern this one: the digits of a `\u`.
+        let mut pending = self.carry.hex_due;
         let mut controls = 0;
         let mut all = simd.load(&[0; BLOCK]);
         let mut escapes_len = 0;
@@ -312,8 +310,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
                     tokens_before,
                 });
                 escapes_len += 1;
-                // A `\u` so near the end may owe digits even where the string ends.
-                pending = in_string | classes.backslash >> 58;
+                // A `\u` so near the end may owe digits.
+                pending = classes.backslash >> 58;
             }
         }
         self.escapes_len = escapes_len;
@@ -332,7 +330,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             if CHECK {
                 self.check_escapes(&blocks[block], escaped & inside, base + block * BLOCK);
             }
-            self.flag_escaped(backslash & inside, inside, found, tokens_before, out);
+            Self::flag_escaped(backslash & inside, inside, found, tokens_before, out);
         }
     }
 
@@ -394,19 +392,17 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         }
     }
 
-    /// Marks the tokens of the strings that hold a backslash. `inside` has a run of ones for each string; adding a bit
-    /// within the run carries to the first byte after it, the closing quote, and to there only.
+    /// Marks the tokens of the strings that hold a backslash. `inside` has a run of ones for each string.
     #[inline(always)]
-    fn flag_escaped(&mut self, backslash: u64, inside: u64, found: u64, tokens_before: usize, out: &mut Free<'_>) {
-        let (sum, over) = inside.overflowing_add(backslash);
-        let (sum, over_by_carry) = sum.overflowing_add(self.carry.flag);
-        self.carry.flag = u64::from(over | over_by_carry);
-        let mut closing = sum & !inside;
-        while closing != 0 {
-            // A string's token is the last one before its closing quote.
-            let before = closing ^ (closing - 1);
-            out.flag_escaped(tokens_before + (found & before).count_ones() as usize);
-            closing &= closing - 1;
+    fn flag_escaped(mut backslash: u64, inside: u64, found: u64, tokens_before: usize, out: &mut Free<'_>) {
+        while backslash != 0 {
+            // A string's token is the last one before its first backslash.
+            let first = backslash & backslash.wrapping_neg();
+            out.flag_escaped(tokens_before + (found & (first - 1)).count_ones() as usize);
+            // The bit carries to the first byte after the string.
+            let (sum, over) = inside.overflowing_add(first);
+            let behind = sum & !inside;
+            backslash = if over { 0 } else { backslash & !(behind ^ (behind - 1)) };
         }
     }
 }
