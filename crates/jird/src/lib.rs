@@ -22,6 +22,8 @@ pub use number::{MachineNumber, Number};
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
+#[doc(hidden)]
+pub use tape::Technique;
 pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
 #[doc(hidden)]
 pub use walk::scan_only;

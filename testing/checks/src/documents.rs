@@ -2,7 +2,7 @@
 
 use crate::reference::{self, Fault, Node};
 use crate::{CHUNK_BYTES, assert_consistent, assert_same, shown};
-use jird::{DEPTH_MAX, Error, Kernel, Parser, Policy, Record, RecordBuffer};
+use jird::{DEPTH_MAX, Error, Kernel, Parser, Policy, Record, RecordBuffer, Technique};
 
 /// `parse` and `validate` say what the reference says: the same values, or the same fault at the same byte.
 ///
@@ -17,7 +17,7 @@ pub fn parse(text: &[u8]) {
     }
 }
 
-/// Every kernel says the same with every chunk size, as does a parser that was used before.
+/// Every kernel says the same with every chunk size and without any technique, as does a parser that was used before.
 ///
 /// # Panics
 /// If one does not.
@@ -31,8 +31,16 @@ pub fn kernels(text: &[u8]) {
             let validated = parser.validate(text).map_err(fault);
             assert_eq!(validated, wanted.clone().map(drop), "{name}, validate: {}", shown(text));
         }
+        for technique in TECHNIQUES {
+            let name = format!("{} without {technique:?}", kernel.name());
+            let parser = Parser::with_kernel(Policy::default(), kernel).without(technique);
+            check(text, &wanted, &name, parser.with_chunk_bytes(64).parse(text));
+        }
     }
 }
+
+const TECHNIQUES: [Technique; 4] =
+    [Technique::Batches, Technique::NumbersByMasks, Technique::NumbersOneByOne, Technique::AsciiShortcut];
 
 /// A validated record says what the reference says. A trusted one does where the text is JSON, and is consistent in itself
 /// where it is not.

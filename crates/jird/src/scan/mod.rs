@@ -20,7 +20,7 @@ mod tokens;
 pub(crate) use fault::{checked_str, first_fault};
 use numbers::{NumberCarry, wrong_bytes};
 use tokens::Free;
-pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, Tokens};
+pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, Tokens, Tuning};
 
 use crate::kernel::{BLOCK, Simd};
 use crate::text;
@@ -123,9 +123,6 @@ pub(crate) use for_mode;
 /// Blocks that are taken through all steps together: 4 KB of text, which stay in the first-level cache from one to the next.
 const GROUP: usize = 64;
 
-/// A chunk is full of numbers if one byte in so many belongs to a number or literal. In unit tests all are.
-const NUMBERS_DENSITY: usize = 4;
-
 /// One pass over a chunk, a group of blocks at a time, in steps. The first finds the tokens; it is all that most text needs,
 /// and nothing else is in its loop, so that what it carries from block to block stays in registers. The others look at what
 /// only some blocks have: escapes, numbers, bytes beyond ASCII.
@@ -139,6 +136,7 @@ struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: boo
     runs: [u64; GROUP],
     /// Not everything so far is ASCII.
     beyond_ascii: bool,
+    tuning: Tuning,
     /// The chunk is full of numbers, which are judged here: block by block, that takes less time than one by one.
     judges_numbers: bool,
     /// What the blocks with escapes are like, `escapes_len` of them. Few blocks have one, and clearing the rest would cost a
@@ -173,6 +171,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             found: Found::default(),
             runs: [0; GROUP],
             beyond_ascii: false,
+            tuning: tokens.tuning,
             judges_numbers: false,
             escapes: [MaybeUninit::uninit(); GROUP],
             escapes_len: 0,
@@ -226,13 +225,14 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
                 self.found.control =
                     control.map(|control| first(self.found.control, base + control)).or(self.found.control);
             }
-            self.utf8(blocks, ascii);
+            self.utf8(blocks, ascii && self.tuning.skips_ascii);
         }
         self.beyond_ascii |= !ascii;
         if CHECK && !LINES {
             if is_first {
                 let run_bytes: u32 = self.runs[..blocks.len()].iter().map(|run| run.count_ones()).sum();
-                let dense = run_bytes as usize * NUMBERS_DENSITY >= blocks.len() * BLOCK;
+                let dense = run_bytes as usize * self.tuning.numbers_density >= blocks.len() * BLOCK;
+                // In unit tests always.
                 self.judges_numbers = S::JUDGES_NUMBERS && dense || cfg!(test);
                 if !self.judges_numbers {
                     self.carry.number = NumberCarry::default();

@@ -119,7 +119,9 @@ impl State<'_> {
     /// A byte of a string, after its opening quote.
     fn inside(&mut self, byte: u8, at: usize, check: bool) {
         // A quote right behind a word opens a string that has no token of its own.
-        if byte == b'\\' && let Some((kind @ b'"', _)) = self.tokens.last_mut() {
+        if byte == b'\\'
+            && let Some((kind @ b'"', _)) = self.tokens.last_mut()
+        {
             *kind |= ESCAPED;
         }
         if check && byte < 0x20 {

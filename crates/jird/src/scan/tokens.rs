@@ -18,9 +18,25 @@ pub(crate) const END: u8 = 0;
 /// How many sentinels stand after the last token: as many tokens as the second pass looks ahead.
 pub(crate) const SENTINELS: usize = 4;
 
+/// Decisions that change what a scan costs, and nothing of what it finds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuning {
+    /// Numbers are judged by masks in a chunk of which one byte in so many, or more, belongs to a number or literal.
+    pub(crate) numbers_density: usize,
+    /// UTF-8 is not looked at where all is ASCII.
+    pub(crate) skips_ascii: bool,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { numbers_density: 4, skips_ascii: true }
+    }
+}
+
 /// Tokens in text order: the byte found, and where. Buffers only grow, and are never cleared or zeroed again.
 ///
-/// Invariant: `pos.len() == kind.len()`, and `len + SENTINELS <= pos.len()` once anything was reserved.
+/// Invariant: `pos`, `kind` and `ends` are equally long, and `len + SENTINELS` and `ends_len` not longer once anything was
+/// reserved.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
     pos: Vec<u32>,
@@ -37,6 +53,7 @@ pub(crate) struct Tokens {
     numbers_unjudged: usize,
     /// The text of the tokens, or of some before them, is not all ASCII.
     pub(crate) beyond_ascii: bool,
+    pub(crate) tuning: Tuning,
 }
 
 impl Tokens {
@@ -79,7 +96,7 @@ impl Tokens {
     #[inline]
     pub(crate) fn reserve(&mut self, bytes: usize) {
         // A byte is at most one token, each block writes 64 of each whatever it found, and a batch reads as many.
-        let wanted = self.len + bytes + 2 * BLOCK + SENTINELS;
+        let wanted = self.len.max(self.ends_len) + bytes + 2 * BLOCK + SENTINELS;
         if wanted > self.pos.len() {
             self.grow(wanted);
         }
@@ -88,7 +105,7 @@ impl Tokens {
     #[cold]
     fn grow(&mut self, wanted: usize) {
         // Fresh zeroed memory when nothing is to be kept: the pages are then touched as they are needed.
-        if self.len == 0 {
+        if self.len == 0 && self.ends_len == 0 {
             self.pos = vec![0; wanted];
             self.kind = vec![0; wanted];
             self.ends = vec![0; wanted];
@@ -210,8 +227,16 @@ impl Tokens {
 pub(crate) struct Cursor {
     /// The index of a token.
     pub(crate) token: usize,
-    /// How many of the scalars before it are followed by white space. Only who asks for [`Tokens::ends`] counts them.
+    /// How many of the scalars before it are followed by white space. Who does not ask for [`Tokens::ends`] skips all,
+    /// [`Cursor::skip_ends`].
     pub(crate) end: usize,
+}
+
+impl Cursor {
+    /// No end is wanted any more.
+    pub(crate) fn skip_ends(&mut self) {
+        self.end = usize::MAX;
+    }
 }
 
 /// The token buffers while a chunk is scanned: slices and lengths in locals.

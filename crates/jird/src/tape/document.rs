@@ -1,13 +1,13 @@
 //! Documents and the parser that makes them.
 
-use super::build::Unchecked;
+use super::build::{TapeBuilder, Unchecked};
 use super::structure::{Structure, StructurePass};
 use super::value::Value;
 use crate::error::{Error, ErrorKind};
 use crate::kernel::{BLOCK, Kernel};
 use crate::policy::{Duplicates, Policy};
 use crate::scan::{Chunk, Cursor, Mode, Tokens};
-use crate::walk::{Build, Chunks, Open, PassTwo, Pen, SIZE_MAX, walk_trusted};
+use crate::walk::{Build, Chunks, Open, PassTwo, Pen, SIZE_MAX, Walk, WalkPass, walk_trusted};
 use core::fmt;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -96,6 +96,21 @@ pub struct Parser {
     words: Vec<u64>,
     /// For texts that are not checked.
     open: Vec<Open<u32>>,
+    without: Option<Technique>,
+}
+
+/// What makes a parse fast and can be done without. For whoever measures what it is worth.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Technique {
+    /// Pass two takes 64 tokens at a time.
+    Batches,
+    /// Pass one judges the numbers of chunks that are full of them.
+    NumbersByMasks,
+    /// Pass one leaves the numbers of all other chunks to pass two.
+    NumbersOneByOne,
+    /// UTF-8 is not looked at where all is ASCII.
+    AsciiShortcut,
 }
 
 impl Parser {
@@ -117,6 +132,7 @@ impl Parser {
             structure: Structure::new(&policy),
             words: Vec::new(),
             open: Vec::new(),
+            without: None,
         }
     }
 
@@ -232,10 +248,38 @@ impl Parser {
         pen.finish();
     }
 
+    /// The same parser without a technique. Its results are the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(mut self, technique: Technique) -> Self {
+        let tuning = &mut self.chunks.tokens.tuning;
+        match technique {
+            Technique::Batches => {}
+            Technique::NumbersByMasks => tuning.numbers_density = 0,
+            Technique::NumbersOneByOne => tuning.numbers_density = BLOCK * BLOCK,
+            Technique::AsciiShortcut => tuning.skips_ascii = false,
+        }
+        self.without = Some(technique);
+        self
+    }
+
+    /// Makes the tape token by token.
+    #[cold]
+    fn read_by_token(&mut self, text: &[u8]) -> Result<(), Error> {
+        let mut build = TapeBuilder { words: core::mem::take(&mut self.words) };
+        let mut pass = WalkPass { walk: &mut Walk::new(&self.policy), build: &mut build };
+        let read = self.chunks.read(text, Mode::Document, &mut pass);
+        self.words = build.words;
+        read
+    }
+
     /// Checks `text`, and makes its tape if that is wanted.
     fn read(&mut self, text: &[u8], tape: bool) -> Result<(), Error> {
         self.structure.restart();
         self.words.clear();
+        if self.without == Some(Technique::Batches) {
+            return self.read_by_token(text);
+        }
         let words = tape.then_some(&mut self.words);
         let mut pass = StructurePass { kernel: self.chunks.kernel, state: &mut self.structure, words };
         self.chunks.read(text, Mode::Document, &mut pass)

@@ -30,5 +30,5 @@ mod trust;
 mod value;
 pub(crate) mod word;
 
-pub use document::{Document, Parser, parse, validate};
+pub use document::{Document, Parser, Technique, parse, validate};
 pub use value::{Descendants, Elements, Entries, Kind, Value};

@@ -113,6 +113,7 @@ impl<B: Build> PassTwo for WalkPass<'_, B> {
     const WANTS_PLAIN_KINDS: bool = true;
 
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {
+        at.skip_ends();
         let walked = self.walk.run(text, tokens, &mut at.token, self.build)?;
         if !last {
             return Ok(());
