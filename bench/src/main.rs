@@ -15,6 +15,8 @@ mod events;
 mod fold;
 mod machine;
 mod minified;
+#[cfg(test)]
+mod models;
 mod options;
 mod paper;
 mod peer;

@@ -1,153 +1,352 @@
-//! What can be wrong with a text, and where.
-//!
-//! An [`Error`] is two words: the rule that was broken and the offset of the first byte at which the text could no longer
-//! be right. Line, column and path are found by a second walk, and only when somebody asks: [`Error::locate`].
+//! What users see of an error: one type, whatever went wrong.
 
+use crate::fault::{ErrorKind, Fault};
 use core::fmt;
+use std::io;
+use std::sync::Arc;
 
-/// The rule that a text breaks. Each has a stable code in words, [`ErrorKind::code`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum ErrorKind {
-    /// Bytes that are not UTF-8 (RFC 8259 §8.1, RFC 3629 §4).
-    Utf8,
-    /// A string that is not closed (RFC 8259 §7).
-    String,
-    /// A backslash followed by what is no escape, or half a surrogate pair (RFC 8259 §7).
-    Escape,
-    /// A control character inside a string (RFC 8259 §7).
-    Control,
-    /// A number that breaks the grammar (RFC 8259 §6).
-    Number,
-    /// A number that the policy refuses: infinite as a double, or an integer beyond 64 bits.
-    Range,
-    /// A word that is not `true`, `false` or `null` (RFC 8259 §3).
-    Literal,
-    /// A byte where a value should begin (RFC 8259 §2).
-    Value,
-    /// No value at all.
-    Empty,
-    /// An object's member that does not begin with a string (RFC 8259 §4).
-    Key,
-    /// No `:` after a key (RFC 8259 §4).
-    Colon,
-    /// Neither `,` nor the matching bracket after a value (RFC 8259 §4, §5).
-    Comma,
-    /// The text ends inside an object or array (RFC 8259 §4, §5).
-    Unclosed,
-    /// Something after the value (RFC 8259 §2).
-    Trailing,
-    /// Nested more deeply than the policy allows (RFC 8259 §9).
-    Depth,
-    /// Longer than the limit for a document or record (RFC 8259 §9).
-    Size,
-    /// A key that the object had before, where the policy refuses that (RFC 8259 §4).
-    Duplicate,
-}
-
-impl ErrorKind {
-    /// The kind in one word, the same in every version.
-    pub fn code(self) -> &'static str {
-        self.words().0
-    }
-
-    fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Utf8 => ("utf8", "bytes that are not UTF-8"),
-            Self::String => ("string", "the string that begins before is not closed"),
-            Self::Escape => ("escape", "not a valid escape"),
-            Self::Control => ("control", "a control character in a string must be escaped"),
-            Self::Number => ("number", "not a valid number"),
-            Self::Range => ("range", "the number is out of the allowed range"),
-            Self::Literal => ("literal", "expected `true`, `false` or `null`"),
-            Self::Value => ("value", "expected a value"),
-            Self::Empty => ("empty", "expected a value, found nothing"),
-            Self::Key => ("key", "expected a key in double quotes"),
-            Self::Colon => ("colon", "expected `:` after the key"),
-            Self::Comma => ("comma", "expected `,` or the closing bracket"),
-            Self::Unclosed => ("unclosed", "the text ends before every bracket is closed"),
-            Self::Trailing => ("trailing", "something follows the value"),
-            Self::Depth => ("depth", "nested too deeply"),
-            Self::Size => ("size", "longer than the limit"),
-            Self::Duplicate => ("duplicate", "the object has this key already"),
-        }
-    }
-}
-
-/// A text breaks a rule, at an offset. Cheap to make and to copy.
+/// Why a text was refused, a value is not what was asked for, or reading or writing failed; and where.
+///
+/// A single pointer, so that results are small. What decodes and encodes types says line and column at once; `parse` and its
+/// kin, whose errors cost no more than a result, leave them to [`Error::locate`].
 ///
 /// ```
 /// let text = b"{\"a\": [1, 2,]}";
 /// let error = jird::validate(text).unwrap_err();
 /// assert_eq!((error.code(), error.offset()), ("value", 12));
+/// assert_eq!(error.to_string(), "expected a value (byte 12)");
 /// assert_eq!(error.locate(text).to_string(), "\
 /// expected a value at line 1, column 13 (byte 12, at /a/2)
 ///   {\"a\": [1, 2,]}
 ///               ^");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Error {
-    kind: ErrorKind,
+#[derive(Clone)]
+pub struct Error(Box<Repr>);
+
+#[derive(Clone)]
+struct Repr {
+    what: What,
+    category: Category,
     offset: u64,
+    line: u64,
+    column: u64,
+    /// The steps to the value that the error is in, the last first.
+    steps: Vec<Step>,
+    path: String,
 }
 
-const _: () = assert!(size_of::<Result<(), Error>>() <= 16, "results travel in two registers");
+#[derive(Clone)]
+enum What {
+    /// A rule of JSON or of the policy.
+    Rule(ErrorKind),
+    /// In somebody's words.
+    Message(Box<str>),
+    Io(Arc<io::Error>),
+}
+
+/// A step of the path to a value.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Key(Box<str>),
+    Index(usize),
+}
+
+/// What an error is about, as `serde_json` divides them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Category {
+    /// Reading or writing failed.
+    Io,
+    /// The text is not JSON, or the policy refuses it; or a value cannot be written as JSON.
+    Syntax,
+    /// The text is JSON, but not what was asked for.
+    Data,
+    /// The text ended too early.
+    Eof,
+}
+
+/// How many bytes of a key, and how many steps, a path shows at most.
+const KEY_SHOWN: usize = 80;
+const STEPS_SHOWN: usize = 32;
 
 impl Error {
     /// An error of this kind at this offset.
     pub fn new(kind: ErrorKind, offset: u64) -> Self {
-        Self { kind, offset }
+        let category = match kind {
+            ErrorKind::Empty | ErrorKind::Unclosed | ErrorKind::String => Category::Eof,
+            ErrorKind::Data => Category::Data,
+            ErrorKind::Io => Category::Io,
+            _ => Category::Syntax,
+        };
+        Self::of(What::Rule(kind), category, offset)
+    }
+
+    /// A fault in `text`. Finding its line would take a good part of the time that finding the fault took.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn in_text(fault: Fault, text: &[u8]) -> Self {
+        Self::from(fault).in_length(text.len())
+    }
+
+    /// Where a text ended too early, that is what is wrong.
+    fn in_length(mut self, len: usize) -> Self {
+        if self.0.offset == len as u64 && self.0.category == Category::Syntax && self.kind() != ErrorKind::Size {
+            self.0.category = Category::Eof;
+        }
+        self
+    }
+
+    /// An error in these words. Where it happened is added later, or never.
+    #[cold]
+    #[inline(never)]
+    #[cfg_attr(not(feature = "serde"), expect(dead_code, reason = "only what is typed has errors in words"))]
+    pub(crate) fn message(category: Category, message: &dyn fmt::Display) -> Self {
+        Self::of(What::Message(message.to_string().into()), category, 0)
     }
 
     #[cold]
-    #[inline(never)]
-    pub(crate) fn at_byte(kind: ErrorKind, offset: usize) -> Self {
-        Self { kind, offset: offset as u64 }
+    fn of(what: What, category: Category, offset: u64) -> Self {
+        Self(Box::new(Repr { what, category, offset, line: 0, column: 0, steps: Vec::new(), path: String::new() }))
     }
 
     /// The rule that was broken.
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        match &self.0.what {
+            What::Rule(kind) => *kind,
+            What::Message(_) => ErrorKind::Data,
+            What::Io(_) => ErrorKind::Io,
+        }
     }
 
     /// The rule that was broken, in one word.
     pub fn code(&self) -> &'static str {
-        self.kind.code()
+        self.kind().code()
     }
 
     /// Offset, from the start of the input, of the first byte at which it could no longer be right; the input's length if
     /// it ends too early.
     pub fn offset(&self) -> u64 {
-        self.offset
+        self.0.offset
     }
 
-    /// The same error in an input that has `base` bytes before this one's.
+    /// One-based line; zero if that is not known, as after [`parse`](crate::parse).
+    pub fn line(&self) -> usize {
+        self.0.line as usize
+    }
+
+    /// One-based column in bytes, zero if that is not known.
+    pub fn column(&self) -> usize {
+        self.0.column as usize
+    }
+
+    /// The value that the error is in, as `statuses[3].user.id`; empty for the whole, and for text that was not decoded into
+    /// a type ([`locate`](Self::locate) finds a path there).
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// What the error is about.
+    pub fn classify(&self) -> Category {
+        self.0.category
+    }
+
+    /// Reading or writing failed.
+    pub fn is_io(&self) -> bool {
+        self.classify() == Category::Io
+    }
+
+    /// The text is not JSON, or the policy refuses it; or a value cannot be written as JSON.
+    pub fn is_syntax(&self) -> bool {
+        self.classify() == Category::Syntax
+    }
+
+    /// The text is JSON, but not what was asked for.
+    pub fn is_data(&self) -> bool {
+        self.classify() == Category::Data
+    }
+
+    /// The text ended too early.
+    pub fn is_eof(&self) -> bool {
+        self.classify() == Category::Eof
+    }
+
+    /// What kind of error reading or writing gave, if that failed.
+    pub fn io_error_kind(&self) -> Option<io::ErrorKind> {
+        if let What::Io(error) = &self.0.what { Some(error.kind()) } else { None }
+    }
+
+    /// The same error in an input that has `base` bytes before this one's. Line and column are no longer known.
     #[must_use]
-    pub fn shifted(self, base: u64) -> Self {
-        Self { offset: self.offset + base, ..self }
+    pub fn shifted(mut self, base: u64) -> Self {
+        if base > 0 {
+            (self.0.offset, self.0.line, self.0.column) = (self.0.offset + base, 0, 0);
+        }
+        self
     }
 
     /// Finds line, column and path in `input`, the text that the error is about. Walks `input` up to the error: call it to
     /// report, not to decide.
     pub fn locate(&self, input: &[u8]) -> Located {
-        crate::locate::locate(*self, input)
+        crate::locate::locate(self, input)
+    }
+
+    /// With line and column, in the text that the error's offset counts in.
+    #[cold]
+    pub(crate) fn found_in(mut self, text: &[u8]) -> Self {
+        let offset = usize::try_from(self.0.offset).unwrap_or(usize::MAX).min(text.len());
+        let (line, column) = crate::locate::line_and_column(&text[..offset]);
+        (self.0.line, self.0.column) = (line, column);
+        self.in_length(text.len())
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Error {
+    /// At this place in the stream that the error is in.
+    pub(crate) fn placed(mut self, offset: u64, line: u64, column: u64) -> Self {
+        (self.0.offset, self.0.line, self.0.column) = (offset, line, column);
+        self
+    }
+
+    /// Whether it says where; an error in words does not, until somebody knows.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.0.line != 0 || self.0.offset != 0 || !matches!(self.0.what, What::Message(_))
+    }
+
+    /// Happened at `offset`, if it does not know better.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn or_at(mut self, offset: usize) -> Self {
+        if !self.is_placed() {
+            self.0.offset = offset as u64;
+        }
+        self
+    }
+
+    /// Happened inside this step.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn inside(mut self, step: Step) -> Self {
+        self.0.steps.push(step);
+        self
+    }
+
+    /// Makes words of the steps.
+    #[cold]
+    pub(crate) fn with_path(mut self) -> Self {
+        use fmt::Write as _;
+        let steps = core::mem::take(&mut self.0.steps);
+        let mut path = String::new();
+        let left_out = steps.len().saturating_sub(STEPS_SHOWN);
+        for (index, step) in steps.iter().rev().enumerate() {
+            if (STEPS_SHOWN / 2..STEPS_SHOWN / 2 + left_out).contains(&index) {
+                if index == STEPS_SHOWN / 2 {
+                    let _ = write!(path, "…({left_out} more)…");
+                }
+                continue;
+            }
+            let _ = match step {
+                Step::Index(index) => write!(path, "[{index}]"),
+                Step::Key(key) if is_plain(key) && path.is_empty() => write!(path, "{key}"),
+                Step::Key(key) if is_plain(key) => write!(path, ".{key}"),
+                Step::Key(key) => write!(path, "[{key:?}]"),
+            };
+        }
+        self.0.path = path;
+        self
+    }
+}
+
+#[cfg(feature = "serde")]
+impl Step {
+    /// A member's value. Of a long key the beginning.
+    pub(crate) fn key(key: &str) -> Self {
+        let end = (0..=KEY_SHOWN.min(key.len())).rev().find(|&end| key.is_char_boundary(end)).unwrap_or(0);
+        if end < key.len() { Self::Key(format!("{}…", &key[..end]).into()) } else { Self::Key(key.into()) }
+    }
+}
+
+/// Whether a key needs no quotes in a path.
+#[cfg(feature = "serde")]
+fn is_plain(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|char| char.is_alphanumeric() || matches!(char, '_' | '-' | '@' | '$' | '…'))
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Self::new(fault.kind(), fault.offset())
+    }
+}
+
+impl From<io::Error> for Error {
+    /// Reading or writing failed. An error of ours that went through `std::io` comes out as it was.
+    fn from(error: io::Error) -> Self {
+        match error.downcast::<Self>() {
+            Ok(ours) => ours,
+            Err(error) => Self::of(What::Io(Arc::new(error)), Category::Io, 0),
+        }
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error.classify() {
+            Category::Io => error.io_error_kind().unwrap_or(io::ErrorKind::Other),
+            Category::Syntax | Category::Data => io::ErrorKind::InvalidData,
+            Category::Eof => io::ErrorKind::UnexpectedEof,
+        };
+        Self::new(kind, error)
+    }
+}
+
+/// The same thing is wrong, at the same offset.
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        let words = |error: &Self| if let What::Rule(_) = error.0.what { None } else { Some(error.0.what.to_string()) };
+        (self.kind(), self.offset(), self.path()) == (other.kind(), other.offset(), other.path())
+            && words(self) == words(other)
+    }
+}
+
+impl Eq for Error {}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(kind) => kind.fmt(f),
+            Self::Message(words) => f.write_str(words),
+            Self::Io(error) => error.fmt(f),
+        }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (byte {})", self.kind.words().1, self.offset)
+        let Repr { what, category, offset, line, column, path, .. } = &*self.0;
+        if !path.is_empty() {
+            write!(f, "{path}: ")?;
+        }
+        what.fmt(f)?;
+        match (line, what) {
+            (1.., _) => write!(f, " at line {line} column {column}"),
+            (0, What::Rule(_)) if *category != Category::Io => write!(f, " (byte {offset})"),
+            _ => Ok(()),
+        }
     }
 }
 
-impl std::error::Error for Error {}
-
-impl fmt::Display for ErrorKind {
+impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.words().1)
+        write!(f, "Error({:?}, {:?}, offset: {})", self.kind(), self.to_string(), self.offset())
     }
 }
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        if let What::Io(error) = &self.0.what { error.source() } else { None }
+    }
+}
+
+const _: () = assert!(size_of::<Result<(), Error>>() == size_of::<usize>(), "results travel in a register");
 
 /// An [`Error`] with its place in words. `Display` gives the message, the place, and the line with a caret beneath; with
 /// `{:#}` the message and the place alone.
@@ -163,8 +362,8 @@ pub struct Located {
 
 impl Located {
     /// What is wrong.
-    pub fn error(&self) -> Error {
-        self.error
+    pub fn error(&self) -> &Error {
+        &self.error
     }
 
     /// One-based line.
@@ -197,7 +396,7 @@ impl Located {
 impl fmt::Display for Located {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { error, line, column, pointer, snippet, caret } = self;
-        write!(f, "{} at line {line}, column {column} (byte {}", error.kind, error.offset)?;
+        write!(f, "{} at line {line}, column {column} (byte {}", error.kind(), error.offset())?;
         if !pointer.is_empty() {
             let mut shown = String::new();
             crate::locate::printable(pointer.as_bytes(), &mut shown);

@@ -2,6 +2,7 @@
 #![deny(unsafe_code)]
 
 mod error;
+mod fault;
 mod kernel;
 mod layout;
 pub mod lines;
@@ -13,9 +14,12 @@ mod record;
 mod scan;
 mod tape;
 mod text;
+#[cfg(feature = "serde")]
+mod typed;
 mod walk;
 
-pub use error::{Error, ErrorKind, Located};
+pub use error::{Category, Error, Located};
+pub use fault::ErrorKind;
 pub use kernel::{Kernel, UnknownKernel};
 pub use layout::{Layout, format, minify};
 pub use number::{MachineNumber, Number};

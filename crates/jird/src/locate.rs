@@ -11,20 +11,19 @@ const SNIPPET_AFTER: usize = 20;
 /// Steps of a path that a message shows; deeper ones are left out in the middle.
 const STEPS_MAX: usize = 64;
 
-pub(crate) fn locate(error: Error, input: &[u8]) -> Located {
+pub(crate) fn locate(error: &Error, input: &[u8]) -> Located {
     let offset = usize::try_from(error.offset()).unwrap_or(usize::MAX).min(input.len());
     let before = &input[..offset];
-    let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-    let lines_before = memchr::memchr_iter(b'\n', before).count();
+    let (line, column) = line_and_column(before);
+    let line_start = offset + 1 - column as usize;
     let (snippet, caret) = snippet(input, line_start, offset);
-    Located {
-        error,
-        line: lines_before as u64 + 1,
-        column: (offset - line_start) as u64 + 1,
-        pointer: pointer(before),
-        snippet,
-        caret,
-    }
+    Located { error: error.clone(), line, column, pointer: pointer(before), snippet, caret }
+}
+
+/// Where `before` ends, counted from one; columns are bytes.
+pub(crate) fn line_and_column(before: &[u8]) -> (u64, u64) {
+    let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    (memchr::memchr_iter(b'\n', before).count() as u64 + 1, (before.len() - line_start) as u64 + 1)
 }
 
 /// What is open at the end of the walked text.

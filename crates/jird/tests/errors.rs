@@ -112,8 +112,8 @@ fn an_error_is_the_same_whatever_the_chunk_the_kernel_and_the_place() {
                     let moved = [&b" ".repeat(leading)[..], text].concat();
                     let wanted = jird::Error::new(kind, offset + leading as u64);
                     let name = || format!("{kernel:?} {chunk_bytes} {leading} {}", checks::shown(text));
-                    assert_eq!(parser.parse(&moved).map(drop), Err(wanted), "{}", name());
-                    assert_eq!(parser.validate(&moved), Err(wanted), "{}", name());
+                    assert_eq!(parser.parse(&moved).map(drop), Err(wanted.clone()), "{}", name());
+                    assert_eq!(parser.validate(&moved), Err(wanted.clone()), "{}", name());
                 }
             }
         }
@@ -148,7 +148,7 @@ fn what_is_not_utf8_is_named_wherever_it_stands_and_whatever_else_is_wrong_there
                     let text = [&b" ".repeat(leading)[..], before.as_bytes(), broken, after].concat();
                     let wanted = ("utf8", (leading + before.len()) as u64);
                     let found = jird::validate(&text).map_err(|error| (error.code(), error.offset()));
-                    assert_eq!(found, Err(wanted), "{}", checks::shown(&text));
+                    assert_eq!(found, Err(wanted.clone()), "{}", checks::shown(&text));
                     checks::kernels(&text);
                 }
             }
@@ -199,7 +199,7 @@ fn the_place_of_an_error_far_into_a_long_line_shows_a_part_of_it() {
 #[test]
 fn an_error_in_a_part_of_an_input_can_be_moved_to_the_whole() {
     let error = jird::validate(b"[1,]").expect_err("it is wrong");
-    assert_eq!(error.shifted(1 << 40).offset(), (1 << 40) + 3);
+    assert_eq!(error.clone().shifted(1 << 40).offset(), (1 << 40) + 3);
     let located = error.locate(b"[1,]").after_lines(9, 100);
     assert_eq!((located.line(), located.column(), located.error().offset()), (10, 4, 103));
 }

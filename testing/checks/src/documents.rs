@@ -10,7 +10,7 @@ use jird::{DEPTH_MAX, Error, Kernel, Parser, Policy, Record, RecordBuffer, Techn
 /// If they do not.
 pub fn parse(text: &[u8]) {
     let wanted = reference::read(text, DEPTH_MAX);
-    check(text, &wanted, "parse", jird::parse(text).as_ref().map(jird::Document::root).map_err(|error| *error));
+    check(text, &wanted, "parse", jird::parse(text).as_ref().map(jird::Document::root).map_err(jird::Error::clone));
     assert_eq!(jird::validate(text).map_err(fault), wanted.clone().map(drop), "validate: {}", shown(text));
     if let Err((kind, offset)) = wanted {
         locate(text, Error::new(kind, offset as u64));
@@ -73,6 +73,7 @@ fn check(text: &[u8], wanted: &Result<Node, Fault>, name: &str, found: Result<ji
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn fault(error: Error) -> Fault {
     (error.kind(), usize::try_from(error.offset()).expect("offsets are of a slice"))
 }

@@ -1,7 +1,7 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
 use super::{
-    BLOCK, Batch, Carry, Chunk, Classes, Error, FORM_QUOTES, FORM_SKIP, FORM_UPPER, Found, Kinds, LENGTH_MAX,
+    BLOCK, Batch, Carry, Chunk, Classes, FORM_QUOTES, FORM_SKIP, FORM_UPPER, Fault, Found, Kinds, LENGTH_MAX,
     MaybeUninit, Mode, Simd, Structure, TokenWords, Tokens, UTF8_TABLES, is_plain_number, proof,
 };
 use crate::tape::word::Node;

@@ -4,7 +4,7 @@
 //! byte compress that makes it worth while.
 
 use super::{
-    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, LENGTH_MAX, MaybeUninit, Mode, Simd, Structure, TokenWords,
+    BLOCK, Batch, Carry, Chunk, Classes, Fault, Found, LENGTH_MAX, MaybeUninit, Mode, Simd, Structure, TokenWords,
     Tokens, UPPER, is_plain_number, proof,
 };
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]

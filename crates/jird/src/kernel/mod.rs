@@ -16,7 +16,7 @@ mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod utf8;
 
-use crate::error::Error;
+use crate::fault::Fault;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};
 use crate::tape::structure::{Batch, Structure};
 use crate::tape::word::{LENGTH_MAX, UPPER};
@@ -341,11 +341,11 @@ macro_rules! proof {
             /// Pass two over some tokens of a document.
             pub(crate) fn structure(
                 self, batch: Batch<'_>, state: &mut Structure, words: Option<&mut Vec<u64>>,
-            ) -> Result<(), Error> {
+            ) -> Result<(), Fault> {
                 #[target_feature($(enable = $feature),+)]
                 fn $enter(
                     proof: $name, batch: Batch<'_>, state: &mut Structure, words: Option<&mut Vec<u64>>,
-                ) -> Result<(), Error> {
+                ) -> Result<(), Fault> {
                     crate::tape::structure::run(proof, batch, state, words)
                 }
                 // SAFETY: `self` exists, so `detect` found this very list on this CPU.
@@ -496,7 +496,7 @@ impl Kernel {
         batch: Batch<'_>,
         state: &mut Structure,
         words: Option<&mut Vec<u64>>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Fault> {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512(proof) => proof.structure(batch, state, words),

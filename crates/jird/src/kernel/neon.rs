@@ -1,7 +1,7 @@
 //! NEON: 16 bytes to a register, four registers to a block.
 
 use super::{
-    BLOCK, Batch, Carry, Chunk, Classes, Error, Found, MaybeUninit, Mode, Simd, Structure, Tokens, UTF8_TABLES, proof,
+    BLOCK, Batch, Carry, Chunk, Classes, Fault, Found, MaybeUninit, Mode, Simd, Structure, Tokens, UTF8_TABLES, proof,
 };
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::aarch64::*;

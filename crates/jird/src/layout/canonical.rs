@@ -1,6 +1,7 @@
 //! RFC 8785, the JSON Canonicalization Scheme.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+use crate::fault::{ErrorKind, Fault};
 use crate::policy::{Duplicates, Numbers, Policy};
 use crate::tape::{Elements, Kind, Parser, Value};
 use crate::text;
@@ -57,7 +58,7 @@ fn write_value<'a>(value: Value<'a>, open: &mut Vec<Open<'a>>, out: &mut Vec<u8>
     match value.kind() {
         Kind::Null | Kind::Bool => out.extend_from_slice(value.raw()),
         Kind::Number => {
-            let number = value.as_f64().ok_or(Error::new(ErrorKind::Range, value.offset() as u64))?;
+            let number = value.as_f64().ok_or_else(|| Error::from(Fault::at_byte(ErrorKind::Range, value.offset())))?;
             write_number(number, out);
         }
         Kind::String => text::escape_into(&value.as_str().unwrap_or_default(), out),

@@ -64,6 +64,8 @@ pub fn format(text: &[u8], layout: Layout) -> Result<Vec<u8>, Error> {
     };
     let mut rewrite = Rewrite::new(text, indent);
     let walk = &mut Walk::new(&Policy::default());
-    Chunks::new(Kernel::best()).read(text, Mode::Document, &mut WalkPass { walk, build: &mut rewrite })?;
+    Chunks::new(Kernel::best())
+        .read(text, Mode::Document, &mut WalkPass { walk, build: &mut rewrite })
+        .map_err(|fault| Error::in_text(fault, text))?;
     Ok(rewrite.into_text())
 }

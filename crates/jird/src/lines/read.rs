@@ -1,6 +1,7 @@
 //! Cutting an input into pieces of whole lines, with bounded memory.
 
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+use crate::fault::ErrorKind;
 use core::ops::{ControlFlow, Range};
 use std::io::{self, Read};
 

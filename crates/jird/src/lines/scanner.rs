@@ -1,7 +1,8 @@
 //! Many lines at a time: one scan over a piece of whole lines, then a walk per record.
 
 use super::RECORD_BYTES_MAX;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+use crate::fault::{ErrorKind, Fault};
 use crate::kernel::Kernel;
 use crate::number;
 use crate::policy::{Duplicates, Policy};
@@ -103,7 +104,7 @@ impl<'r, 't> Row<'r, 't> {
 }
 
 /// A record that breaks a rule.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Bad<'t> {
     /// What is wrong, with its offset in the text that is scanned.
     pub error: Error,
@@ -203,7 +204,7 @@ impl Scanner {
                     from = to;
                     continue;
                 }
-                Err(error) => error.shifted(from as u64),
+                Err(fault) => Error::from(fault.shifted(from as u64)),
             };
             let at = usize::try_from(error.offset()).map_or(to, |at| at.min(to));
             // An error at a line's end is the line's.
@@ -220,7 +221,7 @@ impl Scanner {
 
     /// How much of `piece` comes before a record that is longer than the limit. An error if that is the first.
     #[inline]
-    fn within_limit(&self, piece: &[u8]) -> Result<usize, Error> {
+    fn within_limit(&self, piece: &[u8]) -> Result<usize, Fault> {
         // Offsets of tokens are 32 bits wide.
         let limit = self.options.record_bytes_max.min(SIZE_MAX);
         if piece.len() <= limit {
@@ -229,7 +230,7 @@ impl Scanner {
         let mut start = 0;
         for line in piece.split(|&byte| byte == b'\n') {
             if line.len() > limit {
-                return if start == 0 { Err(Error::at_byte(ErrorKind::Size, limit)) } else { Ok(start) };
+                return if start == 0 { Err(Fault::at_byte(ErrorKind::Size, limit)) } else { Ok(start) };
             }
             start += line.len() + 1;
         }
@@ -242,7 +243,7 @@ impl Scanner {
         base: usize,
         run: &mut Run<'_>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Fault> {
         let trusted = self.options.check == Check::Trusted;
         let mode = if trusted { Mode::LinesTrusted } else { Mode::Lines };
         let chunk = Chunk { text: piece, from: 0, to: piece.len() };
@@ -274,7 +275,7 @@ impl Scanner {
         end: usize,
         run: &mut Run<'_>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Fault> {
         let mut at = 0;
         loop {
             let (kind, pos) = self.tokens.slices();
@@ -297,10 +298,10 @@ impl Scanner {
                 // What ends here is what pass one found to be right, not the record.
                 END if faulty && next >= end => return Ok(()),
                 END if next == text.bytes.len() => {}
-                _ => return Err(Error::at_byte(ErrorKind::Trailing, next)),
+                _ => return Err(Fault::at_byte(ErrorKind::Trailing, next)),
             }
             if let Some(parser) = &mut self.duplicates {
-                parser.parse(&text.bytes[start..next]).map_err(|error| error.shifted(start as u64))?;
+                parser.fill(&text.bytes[start..next]).map_err(|fault| fault.shifted(start as u64))?;
             }
             #[cfg(jird_checked)]
             self.compare_with_model(&text.bytes[start..next], &run.select, start);
@@ -329,7 +330,7 @@ impl Scanner {
         text: &Text<'t>,
         run: &mut Run<'_>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Fault> {
         let mut at = 0;
         loop {
             let (kind, pos) = self.tokens.slices();
@@ -373,7 +374,7 @@ impl Run<'_> {
         start: usize,
         next: usize,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Error> {
+    ) -> Result<ControlFlow<()>, Fault> {
         self.scanned.records += 1;
         let end = trim_end(text.bytes, start, next);
         self.select.whole(start, end, first);
@@ -412,7 +413,7 @@ struct Text<'t> {
 impl<'t> Text<'t> {
     /// The field that a slot stands for. Of an unchecked text it is checked here.
     #[inline(always)]
-    fn field(&self, slot: Slot) -> Result<Field<'t>, Error> {
+    fn field(&self, slot: Slot) -> Result<Field<'t>, Fault> {
         let Some(kind) = slot.kind else { return Ok(Field::MISSING) };
         match self.checked.and_then(|text| text.get(slot.start..slot.end)) {
             Some(raw) => Ok(Field::new(kind, slot.escaped, raw)),
@@ -420,8 +421,8 @@ impl<'t> Text<'t> {
         }
     }
 
-    fn unchecked_field(&self, kind: Kind, slot: Slot) -> Result<Field<'t>, Error> {
-        let fault = |kind| Error::at_byte(kind, slot.start);
+    fn unchecked_field(&self, kind: Kind, slot: Slot) -> Result<Field<'t>, Fault> {
+        let fault = |kind| Fault::at_byte(kind, slot.start);
         let raw = self.bytes.get(slot.start..slot.end).ok_or_else(|| fault(ErrorKind::String))?;
         let raw = core::str::from_utf8(raw).map_err(|_| fault(ErrorKind::Utf8))?;
         let right = match kind {
@@ -455,12 +456,12 @@ fn piece_end(text: &[u8], from: usize, reach: usize) -> usize {
 
 /// In lines, what pass one finds wrong ends with the line: a control character that is a line feed means that a string is
 /// not closed.
-fn line_fault(chunk: Chunk<'_>, fault: Option<Error>, carry: &Carry) -> Option<Error> {
+fn line_fault(chunk: Chunk<'_>, fault: Option<Fault>, carry: &Carry) -> Option<Fault> {
     match fault {
         Some(fault) if usize::try_from(fault.offset()).is_ok_and(|at| chunk.text.get(at) == Some(&b'\n')) => {
-            Some(Error::new(ErrorKind::String, fault.offset()))
+            Some(Fault::new(ErrorKind::String, fault.offset()))
         }
         Some(fault) => Some(fault),
-        None => carry.in_string().then(|| Error::at_byte(ErrorKind::String, chunk.to)),
+        None => carry.in_string().then(|| Fault::at_byte(ErrorKind::String, chunk.to)),
     }
 }

@@ -1,11 +1,11 @@
 //! From "somewhere in this chunk" to the first byte that is wrong.
 
 use super::{Chunk, Found};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{ErrorKind, Fault};
 
 /// The first offence that pass one found in a chunk, if any. Scans the chunk again only if it is not UTF-8.
 #[inline]
-pub(crate) fn first_fault(chunk: Chunk<'_>, found: &Found) -> Option<Error> {
+pub(crate) fn first_fault(chunk: Chunk<'_>, found: &Found) -> Option<Fault> {
     if found.control.is_none() && found.escape.is_none() && !found.not_utf8 {
         return None;
     }
@@ -13,7 +13,7 @@ pub(crate) fn first_fault(chunk: Chunk<'_>, found: &Found) -> Option<Error> {
 }
 
 #[cold]
-fn locate_fault(chunk: Chunk<'_>, found: &Found) -> Option<Error> {
+fn locate_fault(chunk: Chunk<'_>, found: &Found) -> Option<Fault> {
     let utf8 = if found.not_utf8 { not_utf8_at(chunk) } else { None };
     // At the same offset the rule that comes first here is the one that is named. An escape comes before UTF-8, since a
     // sequence that begins at the chunk's end is judged with the next chunk only.
@@ -21,7 +21,7 @@ fn locate_fault(chunk: Chunk<'_>, found: &Found) -> Option<Error> {
     let (offset, kind) =
         faults.into_iter().filter_map(|(offset, kind)| Some((offset?, kind))).min_by_key(|(offset, _)| *offset)?;
     let kind = if offset == chunk.text.len() && kind == ErrorKind::Escape { ErrorKind::String } else { kind };
-    Some(Error::at_byte(kind, offset))
+    Some(Fault::at_byte(kind, offset))
 }
 
 /// Where the first sequence begins that is not UTF-8, among those that begin in the chunk or reach into it.

@@ -3,7 +3,8 @@
 use super::build::{TapeBuilder, Unchecked};
 use super::structure::{Structure, StructurePass};
 use super::value::Value;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
 use crate::policy::{Duplicates, Policy};
 use crate::scan::{Chunk, Cursor, Mode, Tokens};
@@ -28,7 +29,7 @@ use std::collections::HashSet;
 /// The first byte at which `text` can no longer be a JSON document, and which rule it breaks.
 pub fn parse(text: &[u8]) -> Result<Document<'_>, Error> {
     let mut parser = Parser::new();
-    parser.fill(text)?;
+    parser.fill(text).map_err(|fault| Error::in_text(fault, text))?;
     Ok(Document { text: Cow::Borrowed(text), words: parser.words })
 }
 
@@ -149,7 +150,7 @@ impl Parser {
     /// As [`parse`], and what the policy refuses.
     #[inline]
     pub fn parse<'a>(&'a mut self, text: &'a [u8]) -> Result<Value<'a>, Error> {
-        self.fill(text)?;
+        self.fill(text).map_err(|fault| Error::in_text(fault, text))?;
         // SAFETY: the tape was just built for `text`, which was checked.
         Ok(unsafe { Value::new(text, &self.words) })
     }
@@ -159,10 +160,11 @@ impl Parser {
     /// # Errors
     /// As [`Parser::parse`].
     pub fn validate(&mut self, text: &[u8]) -> Result<(), Error> {
-        if self.policy.duplicates == Duplicates::Refuse {
-            return self.fill(text);
-        }
-        self.read(text, false)
+        self.check(text).map_err(|fault| Error::in_text(fault, text))
+    }
+
+    fn check(&mut self, text: &[u8]) -> Result<(), Fault> {
+        if self.policy.duplicates == Duplicates::Refuse { self.fill(text) } else { self.read(text, false) }
     }
 
     #[cfg(test)]
@@ -184,7 +186,7 @@ impl Parser {
     /// As [`Parser::parse`]; then `out` is as it was.
     pub fn minify(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         if self.policy.duplicates == Duplicates::Refuse {
-            self.fill(text)?;
+            self.fill(text).map_err(|fault| Error::in_text(fault, text))?;
         }
         let before = out.len();
         self.structure.restart();
@@ -194,12 +196,12 @@ impl Parser {
         if read.is_err() {
             out.truncate(before);
         }
-        read
+        read.map_err(|fault| Error::in_text(fault, text))
     }
 
     /// In checked builds every parse must equal the naive one.
     #[cfg(jird_checked)]
-    fn compare_with_model(&self, text: &[u8], read: Result<(), Error>) {
+    fn compare_with_model(&self, text: &[u8], read: Result<(), Fault>) {
         let wanted = crate::tape::model::parse(text, &self.policy);
         assert_eq!(read, wanted.as_ref().map(drop).map_err(|error| *error), "the model judges otherwise");
         if let Ok(words) = wanted {
@@ -265,7 +267,7 @@ impl Parser {
 
     /// Makes the tape token by token.
     #[cold]
-    fn read_by_token(&mut self, text: &[u8]) -> Result<(), Error> {
+    fn read_by_token(&mut self, text: &[u8]) -> Result<(), Fault> {
         let mut build = TapeBuilder { words: core::mem::take(&mut self.words) };
         let mut pass = WalkPass { walk: &mut Walk::new(&self.policy), build: &mut build };
         let read = self.chunks.read(text, Mode::Document, &mut pass);
@@ -274,7 +276,7 @@ impl Parser {
     }
 
     /// Checks `text`, and makes its tape if that is wanted.
-    fn read(&mut self, text: &[u8], tape: bool) -> Result<(), Error> {
+    fn read(&mut self, text: &[u8], tape: bool) -> Result<(), Fault> {
         self.structure.restart();
         self.words.clear();
         if self.without == Some(Technique::Batches) {
@@ -285,7 +287,7 @@ impl Parser {
         self.chunks.read(text, Mode::Document, &mut pass)
     }
 
-    fn fill(&mut self, text: &[u8]) -> Result<(), Error> {
+    pub(crate) fn fill(&mut self, text: &[u8]) -> Result<(), Fault> {
         let read = self.read(text, true);
         #[cfg(jird_checked)]
         self.compare_with_model(text, read);
@@ -308,7 +310,7 @@ struct MinifyPass<'a> {
 impl PassTwo for MinifyPass<'_> {
     const WANTS_PLAIN_KINDS: bool = false;
 
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault> {
         self.checks.consume(text, tokens, at, last)
     }
 
@@ -328,7 +330,7 @@ impl Default for Parser {
 }
 
 /// The first key, in document order of its object's end, that its object had before.
-fn refuse_duplicates(root: Value<'_>) -> Result<(), Error> {
+fn refuse_duplicates(root: Value<'_>) -> Result<(), Fault> {
     let mut keys = HashSet::new();
     let mut objects = vec![root];
     let mut first: Option<usize> = None;
@@ -345,5 +347,5 @@ fn refuse_duplicates(root: Value<'_>) -> Result<(), Error> {
         }
         objects.extend(value.elements().filter(|child| child.kind().is_container()));
     }
-    first.map_or(Ok(()), |offset| Err(Error::at_byte(ErrorKind::Duplicate, offset)))
+    first.map_or(Ok(()), |offset| Err(Fault::at_byte(ErrorKind::Duplicate, offset)))
 }

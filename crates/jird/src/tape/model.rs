@@ -2,15 +2,15 @@
 //! checked builds only, where every scan is compared with it.
 
 use super::build::{TapeBuilder, TapePen};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{ErrorKind, Fault};
 use crate::number::Class;
 use crate::policy::Policy;
 use crate::walk::{Bracket, Build, Literal, Pen, SIZE_MAX};
 
 /// The tape of `text`, or what is wrong with it.
-pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Error> {
+pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Fault> {
     if text.len() > SIZE_MAX {
-        return Err(Error::at_byte(ErrorKind::Size, SIZE_MAX));
+        return Err(Fault::at_byte(ErrorKind::Size, SIZE_MAX));
     }
     let valid = core::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), |_| text.len());
     let cut = valid < text.len();
@@ -29,8 +29,8 @@ pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Error> {
     }
 }
 
-fn fault(kind: ErrorKind, at: usize) -> Error {
-    Error::new(kind, at as u64)
+fn fault(kind: ErrorKind, at: usize) -> Fault {
+    Fault::new(kind, at as u64)
 }
 
 /// A projection's fields of the record `text`, one raw text per slot, by following each path.
@@ -80,11 +80,11 @@ impl Model<'_> {
     }
 
     /// Here stands something else than `wanted`.
-    fn unexpected(&self, wanted: ErrorKind) -> Error {
+    fn unexpected(&self, wanted: ErrorKind) -> Fault {
         fault(if self.at == self.text.len() { ErrorKind::Unclosed } else { wanted }, self.at)
     }
 
-    fn document(&mut self) -> Result<(), Error> {
+    fn document(&mut self) -> Result<(), Fault> {
         let mut frames: Vec<Frame> = Vec::new();
         self.space();
         if self.at == self.text.len() {
@@ -120,7 +120,7 @@ impl Model<'_> {
     }
 
     /// Closes what closes here, up to the comma after which more is due.
-    fn after_value(&mut self, frames: &mut Vec<Frame>) -> Result<(), Error> {
+    fn after_value(&mut self, frames: &mut Vec<Frame>) -> Result<(), Fault> {
         while let Some(frame) = frames.last() {
             self.space();
             match (self.peek(), frame.bracket) {
@@ -140,7 +140,7 @@ impl Model<'_> {
     }
 
     /// A scalar or an empty container; or the start of another, and then true.
-    fn value(&mut self, frames: &mut Vec<Frame>) -> Result<bool, Error> {
+    fn value(&mut self, frames: &mut Vec<Frame>) -> Result<bool, Fault> {
         match self.peek() {
             Some(b'{') => self.open(frames, Bracket::Object, b'}'),
             Some(b'[') => self.open(frames, Bracket::Array, b']'),
@@ -153,7 +153,7 @@ impl Model<'_> {
         }
     }
 
-    fn open(&mut self, frames: &mut Vec<Frame>, bracket: Bracket, closing: u8) -> Result<bool, Error> {
+    fn open(&mut self, frames: &mut Vec<Frame>, bracket: Bracket, closing: u8) -> Result<bool, Fault> {
         if frames.len() >= self.policy.depth_max {
             return Err(fault(ErrorKind::Depth, self.at));
         }
@@ -169,7 +169,7 @@ impl Model<'_> {
         Ok(true)
     }
 
-    fn string(&mut self) -> Result<(), Error> {
+    fn string(&mut self) -> Result<(), Fault> {
         let start = self.at + 1;
         let mut escaped = false;
         self.at = start;
@@ -194,12 +194,12 @@ impl Model<'_> {
     }
 
     /// The text ends inside an escape.
-    fn escape_ends(&self) -> Error {
+    fn escape_ends(&self) -> Fault {
         fault(if self.cut { ErrorKind::Escape } else { ErrorKind::String }, self.at)
     }
 
     /// One escape; true if it is a leading surrogate.
-    fn escape(&mut self) -> Result<bool, Error> {
+    fn escape(&mut self) -> Result<bool, Fault> {
         let backslash = self.at;
         self.at += 1;
         match self.peek() {
@@ -219,7 +219,7 @@ impl Model<'_> {
     }
 
     /// The `\uDC00` to `\uDFFF` that must follow a leading surrogate.
-    fn trailing(&mut self) -> Result<(), Error> {
+    fn trailing(&mut self) -> Result<(), Fault> {
         for wanted in [b'\\', b'u'] {
             match self.peek() {
                 None => return Err(self.escape_ends()),
@@ -233,7 +233,7 @@ impl Model<'_> {
         self.hex(|_| true).map(drop)
     }
 
-    fn hex(&mut self, fits: impl Fn(u32) -> bool) -> Result<u32, Error> {
+    fn hex(&mut self, fits: impl Fn(u32) -> bool) -> Result<u32, Fault> {
         let Some(byte) = self.peek() else { return Err(self.escape_ends()) };
         match char::from(byte).to_digit(16).filter(|&digit| fits(digit)) {
             Some(digit) => {
@@ -244,7 +244,7 @@ impl Model<'_> {
         }
     }
 
-    fn number(&mut self) -> Result<(), Error> {
+    fn number(&mut self) -> Result<(), Fault> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -274,7 +274,7 @@ impl Model<'_> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), Error> {
+    fn digits(&mut self) -> Result<(), Fault> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.peek() {
             self.at += 1;
@@ -282,7 +282,7 @@ impl Model<'_> {
         if self.at > start { Ok(()) } else { Err(fault(ErrorKind::Number, self.at)) }
     }
 
-    fn literal(&mut self, literal: Literal) -> Result<(), Error> {
+    fn literal(&mut self, literal: Literal) -> Result<(), Fault> {
         let start = self.at;
         for byte in literal.text().bytes() {
             if self.peek() != Some(byte) {
@@ -296,7 +296,7 @@ impl Model<'_> {
     }
 
     /// After a number or literal comes a structural byte, white space, or the end.
-    fn scalar_ends(&self, kind: ErrorKind) -> Result<(), Error> {
+    fn scalar_ends(&self, kind: ErrorKind) -> Result<(), Fault> {
         match self.peek() {
             None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'{' | b'}' | b'[' | b']' | b':' | b',') => Ok(()),
             Some(_) => Err(fault(kind, self.at)),
@@ -306,6 +306,7 @@ impl Model<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::error::Error;
     use crate::{Kernel, Parser, Policy};
 
     /// Every short text over an alphabet that reaches all states, on every kernel, with borders between chunks everywhere.
@@ -352,7 +353,7 @@ mod tests {
                     let found = parser.parse(&text).map(|_| ());
                     assert_eq!(
                         found,
-                        wanted.as_ref().map(|_| ()).map_err(|error| *error),
+                        wanted.as_ref().map(|_| ()).map_err(|fault| Error::in_text(*fault, &text)),
                         "{:?}",
                         String::from_utf8_lossy(&text)
                     );

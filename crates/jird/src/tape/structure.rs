@@ -12,7 +12,7 @@
 
 use super::build::TapeBuilder;
 use super::word::{Node, Word};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{Kernel, Kinds, Simd, TokenWords};
 use crate::policy::{Numbers, Policy};
 use crate::scan::{BATCH, Cursor, SENTINELS, Tokens};
@@ -121,7 +121,7 @@ impl PassTwo for StructurePass<'_> {
     const WANTS_PLAIN_KINDS: bool = false;
 
     #[inline]
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault> {
         let (kind, pos) = tokens.slices();
         let to = if last { kind.len() - SENTINELS } else { kind.len().saturating_sub(1) };
         if !self.state.begun {
@@ -142,7 +142,7 @@ impl PassTwo for StructurePass<'_> {
         }
         let batch = Batch { text, tokens, at, to, last };
         self.kernel.structure(batch, self.state, self.words.as_deref_mut())?;
-        if last && !self.state.done { Err(Error::at_byte(ErrorKind::Unclosed, pos[to] as usize)) } else { Ok(()) }
+        if last && !self.state.done { Err(Fault::at_byte(ErrorKind::Unclosed, pos[to] as usize)) } else { Ok(()) }
     }
 }
 
@@ -155,7 +155,7 @@ fn lone_scalar(
     last: bool,
     state: &Structure,
     words: Option<&mut Vec<u64>>,
-) -> Result<(), Error> {
+) -> Result<(), Fault> {
     if !last {
         // What it is shows at its end.
         return Ok(());
@@ -177,7 +177,7 @@ pub(crate) fn run<S: Simd>(
     batch: Batch<'_>,
     state: &mut Structure,
     words: Option<&mut Vec<u64>>,
-) -> Result<(), Error> {
+) -> Result<(), Fault> {
     match words {
         Some(words) => batches::<S, true>(simd, batch, state, words),
         None => batches::<S, false>(simd, batch, state, &mut Vec::new()),
@@ -190,7 +190,7 @@ fn batches<S: Simd, const TAPE: bool>(
     batch: Batch<'_>,
     state: &mut Structure,
     words: &mut Vec<u64>,
-) -> Result<(), Error> {
+) -> Result<(), Fault> {
     let Batch { text, tokens, at, to, last } = batch;
     if TAPE {
         // A token makes a word at most, and each batch writes 64 whatever it found.
@@ -220,8 +220,8 @@ fn batches<S: Simd, const TAPE: bool>(
 
 #[cold]
 #[inline(never)]
-fn trailing(tokens: &Tokens, at: usize) -> Error {
-    Error::at_byte(ErrorKind::Trailing, tokens.batch(at).1[0] as usize)
+fn trailing(tokens: &Tokens, at: usize) -> Fault {
+    Fault::at_byte(ErrorKind::Trailing, tokens.batch(at).1[0] as usize)
 }
 
 /// The tape while batches write to it. Its length is a local: in the vector, each batch would wait for the one before.
@@ -267,7 +267,7 @@ fn one_batch<S: Simd, const TAPE: bool>(
     ends_at: &mut usize,
     state: &mut Structure,
     tape: &mut Tape,
-) -> Result<(), Error> {
+) -> Result<(), Fault> {
     let (kinds, pos) = tokens.batch(at);
     let valid = u64::MAX >> (BATCH - count);
     let block = simd.load(kinds);
@@ -342,7 +342,7 @@ fn check_scalars<S: Simd>(
     odd: u64,
     owe_numbers: bool,
     numbers: Numbers,
-) -> Option<(usize, Error)> {
+) -> Option<(usize, Fault)> {
     let end = |bit: u64, index: usize| {
         let loose_before = (loose & (bit - 1)).count_ones() as usize;
         *core::hint::select_unpredictable(loose & bit != 0, &ends[loose_before % BATCH], &pos[index + 1]) as usize
@@ -384,14 +384,14 @@ fn check_scalars<S: Simd>(
 
 /// The number at `start`, before the token at `next`, by the grammar. A call, so that the loop above stays small.
 #[inline(never)]
-fn careful_number(text: &[u8], start: usize, next: usize, numbers: Numbers) -> Result<(), Error> {
+fn careful_number(text: &[u8], start: usize, next: usize, numbers: Numbers) -> Result<(), Fault> {
     number(text, start, trim_end(text, start, next), numbers).map(drop)
 }
 
 /// The same for a literal.
 #[cold]
 #[inline(never)]
-fn careful_literal(text: &[u8], start: usize, next: usize, first: u8) -> Result<(), Error> {
+fn careful_literal(text: &[u8], start: usize, next: usize, first: u8) -> Result<(), Fault> {
     let name = match first {
         b't' => Literal::True,
         b'f' => Literal::False,
@@ -535,20 +535,20 @@ fn verdict(
     valid: u64,
     first_bad: Option<(usize, ErrorKind)>,
     inside: &Inside,
-    scalars: Option<(usize, Error)>,
+    scalars: Option<(usize, Fault)>,
     state: &mut Structure,
-) -> Result<(), Error> {
+) -> Result<(), Fault> {
     // Brackets behind the one that stopped the matching were not matched, and what follows them is not judged.
     let stop = if inside.stop == NEVER { None } else { Some(inside.stop as usize) };
     let bad = first_bad.filter(|&(index, _)| stop.is_none_or(|stop| index <= stop));
     let bad = bad.map(|(index, wanted)| (index, unexpected(text, kinds[index], pos[index], wanted)));
     let stopped = stop.and_then(|stop| {
         if state.depth > 0 {
-            return Some((stop, Error::at_byte(ErrorKind::Depth, pos[stop] as usize)));
+            return Some((stop, Fault::at_byte(ErrorKind::Depth, pos[stop] as usize)));
         }
         state.done = true;
         let more = (valid >> stop) > 1;
-        more.then(|| (stop + 1, Error::at_byte(ErrorKind::Trailing, pos[stop + 1] as usize)))
+        more.then(|| (stop + 1, Fault::at_byte(ErrorKind::Trailing, pos[stop + 1] as usize)))
     });
     // Where a token is wrong for two reasons, what it is comes before what it says.
     let first = [bad, stopped, scalars].into_iter().flatten().min_by_key(|&(index, _)| index);

@@ -1,7 +1,7 @@
 //! Whole documents: pass one and pass two by turns, chunk by chunk, so that text and tokens stay in cache.
 
 use super::{Build, Walk, Walked};
-use crate::error::{Error, ErrorKind};
+use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
 use crate::scan::{Carry, Chunk, Cursor, Mode, SENTINELS, Tokens, first_fault};
 use core::cell::RefCell;
@@ -28,7 +28,7 @@ pub(crate) trait PassTwo {
 
     /// Consumes tokens from `*at` on, and leaves `*at` at the first that needs those behind it to be judged. The last are
     /// sentinels if `last` says so: then nothing may be left.
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error>;
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault>;
 
     /// A chunk was scanned and nothing is wrong with it so far.
     #[inline(always)]
@@ -48,9 +48,9 @@ impl Chunks {
 
     /// Reads `text` as one document. In [`Mode::Document`] it checks all of it; in [`Mode::DocumentTrusted`] only what the
     /// second pass checks, and that strings are closed.
-    pub(crate) fn read(&mut self, text: &[u8], mode: Mode, pass: &mut impl PassTwo) -> Result<(), Error> {
+    pub(crate) fn read(&mut self, text: &[u8], mode: Mode, pass: &mut impl PassTwo) -> Result<(), Fault> {
         if text.len() > SIZE_MAX {
-            return Err(Error::at_byte(ErrorKind::Size, SIZE_MAX));
+            return Err(Fault::at_byte(ErrorKind::Size, SIZE_MAX));
         }
         self.tokens.clear();
         let mut carry = Carry::default();
@@ -60,7 +60,7 @@ impl Chunks {
             let chunk = Chunk { text, from, to };
             let found = self.kernel.scan(chunk, mode, &mut carry, &mut self.tokens);
             let fault = first_fault(chunk, &found)
-                .or_else(|| (to == text.len() && carry.in_string()).then(|| Error::at_byte(ErrorKind::String, to)));
+                .or_else(|| (to == text.len() && carry.in_string()).then(|| Fault::at_byte(ErrorKind::String, to)));
             if fault.is_none() {
                 pass.scanned(chunk, &self.tokens);
             }
@@ -76,7 +76,7 @@ impl Chunks {
     }
 
     /// Consumes what is left, up to the end or to the fault that pass one found; what pass two finds before that comes first.
-    fn finish(&mut self, text: &[u8], fault: Option<Error>, pass: &mut impl PassTwo) -> Result<(), Error> {
+    fn finish(&mut self, text: &[u8], fault: Option<Fault>, pass: &mut impl PassTwo) -> Result<(), Fault> {
         let end = fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
         self.tokens.end_at(end);
         self.forget_spaces(text, pass);
@@ -112,7 +112,7 @@ pub(crate) struct WalkPass<'a, B: Build> {
 impl<B: Build> PassTwo for WalkPass<'_, B> {
     const WANTS_PLAIN_KINDS: bool = true;
 
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Error> {
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault> {
         at.skip_ends();
         let walked = self.walk.run(text, tokens, &mut at.token, self.build)?;
         if !last {
@@ -121,7 +121,7 @@ impl<B: Build> PassTwo for WalkPass<'_, B> {
         let (kind, pos) = tokens.slices();
         match walked {
             Walked::Value if pos.len() - at.token <= SENTINELS => Ok(()),
-            Walked::Value => Err(Error::at_byte(ErrorKind::Trailing, pos[at.token] as usize)),
+            Walked::Value => Err(Fault::at_byte(ErrorKind::Trailing, pos[at.token] as usize)),
             Walked::More => unreachable!("{SENTINELS} sentinels stand after {} tokens", kind.len()),
         }
     }
@@ -130,11 +130,11 @@ impl<B: Build> PassTwo for WalkPass<'_, B> {
 /// A byte that the grammar forbids may also begin a sequence that is not UTF-8, which pass one judges with the next chunk if
 /// this one ends inside the sequence. Then that is what is wrong, wherever the chunk ends.
 #[cold]
-fn utf8_first(text: &[u8], error: Error) -> Error {
+fn utf8_first(text: &[u8], error: Fault) -> Fault {
     let offset = usize::try_from(error.offset()).unwrap_or(usize::MAX);
     let sequence = text.get(offset..text.len().min(offset.saturating_add(4))).unwrap_or_default();
     match core::str::from_utf8(sequence) {
-        Err(fault) if fault.valid_up_to() == 0 => Error::new(ErrorKind::Utf8, error.offset()),
+        Err(fault) if fault.valid_up_to() == 0 => Fault::new(ErrorKind::Utf8, error.offset()),
         _ => error,
     }
 }

@@ -14,7 +14,7 @@ pub use document::scan_only;
 pub(crate) use document::{Chunks, PassTwo, SIZE_MAX, WalkPass};
 pub(crate) use trusted::{Open, walk_trusted};
 
-use crate::error::{Error, ErrorKind};
+use crate::fault::{ErrorKind, Fault};
 use crate::number::{self, Class};
 use crate::policy::{Numbers, Policy};
 use crate::scan::{END, ESCAPED, Tokens};
@@ -198,7 +198,7 @@ impl<M: Copy + Default> Walk<M> {
         tokens: &Tokens,
         at: &mut usize,
         build: &mut B,
-    ) -> Result<Walked, Error> {
+    ) -> Result<Walked, Fault> {
         let (kinds, offsets) = tokens.slices();
         let mut pen = build.pen(kinds.len() - *at);
         let numbers = self.numbers;
@@ -210,7 +210,7 @@ impl<M: Copy + Default> Walk<M> {
             ($bracket:expr, $start:expr, $after:expr, $after_pos:expr) => {{
                 let bracket = $bracket;
                 if self.frames.len() >= self.depth_max {
-                    return Err(Error::at_byte(ErrorKind::Depth, $start as usize));
+                    return Err(Fault::at_byte(ErrorKind::Depth, $start as usize));
                 }
                 let mark = pen.open(bracket, $start as usize);
                 if $after == bracket.closing() {
@@ -318,7 +318,7 @@ enum Step {
 
 /// The key at the first of four tokens, and the colon after it.
 #[inline(always)]
-fn key<P: Pen>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], pen: &mut P) -> Result<(), Error> {
+fn key<P: Pen>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], pen: &mut P) -> Result<(), Fault> {
     if kind[0] & !ESCAPED != b'"' {
         return Err(unexpected(text, kind[0], pos[0], ErrorKind::Key));
     }
@@ -330,7 +330,7 @@ fn key<P: Pen>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], pen: &mut P)
 
 /// The value that begins at a token at `pos`, before the token at `next`.
 #[inline(always)]
-fn value<P: Pen>(text: &[u8], kind: u8, pos: u32, next: u32, numbers: Numbers, pen: &mut P) -> Result<Step, Error> {
+fn value<P: Pen>(text: &[u8], kind: u8, pos: u32, next: u32, numbers: Numbers, pen: &mut P) -> Result<Step, Fault> {
     let (start, next) = (pos as usize, next as usize);
     match kind {
         b'{' => return Ok(Step::Open(Bracket::Object)),
@@ -358,17 +358,17 @@ const ESCAPED_QUOTE: u8 = b'"' | ESCAPED;
 /// Where the content ends of the string that starts at `start`, when the next token is at `next`: at the closing quote,
 /// which stands right before `next` but for white space.
 #[inline(always)]
-fn string_end(text: &[u8], start: usize, next: usize) -> Result<usize, Error> {
+fn string_end(text: &[u8], start: usize, next: usize) -> Result<usize, Fault> {
     let last = next - 1;
     if text[last] == b'"' && last >= start { Ok(last) } else { string_end_far(text, start, next) }
 }
 
 #[inline(never)]
-fn string_end_far(text: &[u8], start: usize, next: usize) -> Result<usize, Error> {
+fn string_end_far(text: &[u8], start: usize, next: usize) -> Result<usize, Fault> {
     // Only at the end of what was scanned without fault can something else than white space come before the quote.
     match trim_end(text, start, next).checked_sub(1) {
         Some(last) if last >= start && text[last] == b'"' => Ok(last),
-        _ => Err(Error::at_byte(ErrorKind::String, next)),
+        _ => Err(Fault::at_byte(ErrorKind::String, next)),
     }
 }
 
@@ -379,17 +379,17 @@ fn scalar_end(text: &[u8], next: usize) -> usize {
 }
 
 #[inline(always)]
-pub(crate) fn number(text: &[u8], start: usize, end: usize, numbers: Numbers) -> Result<Class, Error> {
+pub(crate) fn number(text: &[u8], start: usize, end: usize, numbers: Numbers) -> Result<Class, Fault> {
     match number::check_at(text, start, end) {
         Ok(class) if numbers == Numbers::Any => Ok(class),
         Ok(class) if number::in_range(&text[start..end], class, numbers) => Ok(class),
-        Ok(_) => Err(Error::at_byte(ErrorKind::Range, start)),
-        Err(offset) => Err(Error::at_byte(ErrorKind::Number, start + offset)),
+        Ok(_) => Err(Fault::at_byte(ErrorKind::Range, start)),
+        Err(offset) => Err(Fault::at_byte(ErrorKind::Number, start + offset)),
     }
 }
 
 #[inline(always)]
-pub(crate) fn literal(text: &[u8], start: usize, next: usize, literal: Literal) -> Result<Literal, Error> {
+pub(crate) fn literal(text: &[u8], start: usize, next: usize, literal: Literal) -> Result<Literal, Fault> {
     let end = scalar_end(text, next);
     let wanted = literal.text().as_bytes();
     if text[start..end] == *wanted { Ok(literal) } else { Err(broken_literal(text, start, end, wanted)) }
@@ -397,27 +397,27 @@ pub(crate) fn literal(text: &[u8], start: usize, next: usize, literal: Literal) 
 
 #[cold]
 #[inline(never)]
-fn broken_literal(text: &[u8], start: usize, end: usize, wanted: &[u8]) -> Error {
+fn broken_literal(text: &[u8], start: usize, end: usize, wanted: &[u8]) -> Fault {
     let same = text[start..end].iter().zip(wanted).take_while(|(found, wanted)| found == wanted).count();
-    Error::at_byte(ErrorKind::Literal, start + same)
+    Fault::at_byte(ErrorKind::Literal, start + same)
 }
 
 /// The token at `pos` is not what `wanted` stands for.
 #[cold]
 #[inline(never)]
-pub(crate) fn unexpected(text: &[u8], kind: u8, pos: u32, wanted: ErrorKind) -> Error {
+pub(crate) fn unexpected(text: &[u8], kind: u8, pos: u32, wanted: ErrorKind) -> Fault {
     let offset = pos as usize;
     let ended = match kind {
         END => offset == text.len(),
         byte => byte == b'\n',
     };
-    Error::at_byte(if ended { ErrorKind::Unclosed } else { wanted }, offset)
+    Fault::at_byte(if ended { ErrorKind::Unclosed } else { wanted }, offset)
 }
 
 /// At the root, a text that ends too early has no value at all.
 #[cold]
-fn or_empty(error: Error) -> Error {
-    if error.kind() == ErrorKind::Unclosed { Error::new(ErrorKind::Empty, error.offset()) } else { error }
+fn or_empty(error: Fault) -> Fault {
+    if error.kind() == ErrorKind::Unclosed { Fault::new(ErrorKind::Empty, error.offset()) } else { error }
 }
 
 /// `record`, which begins with a value, without the white space at its end.
