@@ -2,7 +2,8 @@
 //!
 //! On entry: a chunk of the text, and the [`Carry`] that the chunk before left. On exit: the chunk's tokens appended to
 //! [`Tokens`], the carry for the next chunk, and the first place, if any, where the text breaks a rule that pass one knows:
-//! UTF-8, a control character in a string, a bad escape. What the tokens *mean* is judged by [`crate::walk`].
+//! UTF-8, a control character in a string, a bad escape. What the tokens *mean* is judged by pass two, [`crate::tape`] or
+//! [`crate::walk`].
 //!
 //! A token is a structural byte, or the first byte of a scalar that follows white space, a structural byte or a closing
 //! quote (the paper's structural and pseudo-structural characters). A scalar reaches to the next token, less white space;
