@@ -214,11 +214,10 @@ impl Tokens {
         while self.len > 0 && self.pos[self.len - 1] as usize >= end {
             self.len -= 1;
         }
-        for _ in 0..SENTINELS {
-            self.pos[self.len] = u32::try_from(end).expect("the driver refuses texts of 2^32 bytes");
-            self.kind[self.len] = END;
-            self.len += 1;
-        }
+        let end = u32::try_from(end).expect("the driver refuses texts of 2^32 bytes");
+        self.pos[self.len..][..SENTINELS].fill(end);
+        self.kind[self.len..][..SENTINELS].fill(END);
+        self.len += SENTINELS;
     }
 }
 

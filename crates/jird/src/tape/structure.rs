@@ -322,8 +322,14 @@ fn one_batch<S: Simd, const TAPE: bool>(
     if TAPE {
         tape.len += keep.count_ones() as usize;
     }
-    if first_bad.is_none() && wrong_scalar.is_none() && inside.stop == NEVER {
-        return Ok(());
+    if first_bad.is_none() && wrong_scalar.is_none() {
+        if inside.stop == NEVER {
+            return Ok(());
+        }
+        if inside.stop as usize == count - 1 && state.depth == 0 {
+            state.done = true;
+            return Ok(());
+        }
     }
     verdict(text, kinds, pos, valid, first_bad, &inside, wrong_scalar, state)
 }
@@ -524,7 +530,7 @@ fn rules<S: Simd>(
     Some((bit.trailing_zeros() as usize, wanted))
 }
 
-/// The first of all that may be wrong with a batch; or the document's value is complete, and nothing is.
+/// The first of all that may be wrong with a batch; or nothing is, and the value of the document is complete.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "everything that can be wrong")]
