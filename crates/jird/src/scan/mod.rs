@@ -124,6 +124,43 @@ pub(crate) use for_mode;
 /// Blocks that are taken through all steps together: 4 KB of text, which stay in the first-level cache from one to the next.
 const GROUP: usize = 64;
 
+/// The blocks of a group.
+trait Blocks<'b>: Copy {
+    fn len(self) -> usize;
+    fn at(self, index: usize) -> &'b [u8; BLOCK];
+}
+
+impl<'b> Blocks<'b> for &'b [[u8; BLOCK]] {
+    #[inline(always)]
+    fn len(self) -> usize {
+        <[_]>::len(self)
+    }
+
+    #[inline(always)]
+    fn at(self, index: usize) -> &'b [u8; BLOCK] {
+        &self[index]
+    }
+}
+
+/// The end of a text: whole blocks, and one more with its rest.
+#[derive(Clone, Copy)]
+struct WithRest<'b> {
+    whole: &'b [[u8; BLOCK]],
+    rest: &'b [u8; BLOCK],
+}
+
+impl<'b> Blocks<'b> for WithRest<'b> {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.whole.len() + 1
+    }
+
+    #[inline(always)]
+    fn at(self, index: usize) -> &'b [u8; BLOCK] {
+        self.whole.get(index).unwrap_or(self.rest)
+    }
+}
+
 /// One pass over a chunk, a group of blocks at a time, in steps. The first finds the tokens; it is all that most text needs,
 /// and nothing else is in its loop, so that what it carries from block to block stays in registers. The others look at what
 /// only some blocks have: escapes, numbers, bytes beyond ASCII.
@@ -182,20 +219,16 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         if BLANKS {
             tokens.reserve_blanks(to - from);
         }
-        let mut tail = core::mem::take(&mut tokens.tail);
         let mut out = tokens.free();
         let whole = if to < text.len() { blocks.len() } else { blocks.len() / GROUP * GROUP };
         for (index, group) in blocks[..whole].chunks(GROUP).enumerate() {
             pass.group(group, from + index * GROUP * BLOCK, index == 0, &mut out);
         }
         if to == text.len() {
-            // The end of the text is copied, and filled up with spaces: one group more, however small the text. Also when
-            // nothing is left, since the block of spaces is what shows a sequence that the text's last block leaves open.
-            let blocks = &blocks[whole..];
-            tail.resize(GROUP, [b' '; BLOCK]);
-            tail[..blocks.len()].copy_from_slice(blocks);
-            tail[blocks.len()] = simd.load_rest(rest);
-            pass.group(&tail[..=blocks.len()], from + whole * BLOCK, whole == 0, &mut out);
+            // The end of the text, filled up with spaces: one group more, however small the text. Also when nothing is left,
+            // since the block of spaces is what shows a sequence that the text's last block leaves open.
+            let last = WithRest { whole: &blocks[whole..], rest: &simd.load_rest(rest) };
+            pass.group(last, from + whole * BLOCK, whole == 0, &mut out);
         }
         let (len, ends_len) = (out.len(), out.ends_len());
         tokens.set_len(len, ends_len);
@@ -207,13 +240,12 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             pass.found.not_utf8 = !simd.utf8_ok(&pass.utf8);
         }
         *carry = pass.carry;
-        tokens.tail = tail;
         pass.found
     }
 
     /// Takes some blocks, of which the first is at `base`, through all steps. The first group of a chunk tells what to expect.
     #[inline(always)]
-    fn group(&mut self, blocks: &[[u8; BLOCK]], base: usize, is_first: bool, out: &mut Free<'_>) {
+    fn group<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, is_first: bool, out: &mut Free<'_>) {
         let Carry { in_string, escape, scalar, .. } = self.carry;
         let (controls, all) = self.tokens(blocks, base, out);
         if self.escapes_len > 0 {
@@ -222,7 +254,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         let ascii = self.simd.beyond_ascii(all) == 0;
         if CHECK {
             if controls != 0 {
-                let control = first_control(blocks, in_string, escape);
+                let control = first_control((0..blocks.len()).flat_map(|index| blocks.at(index)), in_string, escape);
                 self.found.control =
                     control.map(|control| first(self.found.control, base + control)).or(self.found.control);
             }
@@ -250,7 +282,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
 
     /// Finds the tokens. Returns the bytes below 0x20 inside strings, and all blocks in one.
     #[inline(always)]
-    fn tokens(&mut self, blocks: &[[u8; BLOCK]], base: usize, out: &mut Free<'_>) -> (u64, S::Block) {
+    fn tokens<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, out: &mut Free<'_>) -> (u64, S::Block) {
         let simd = self.simd;
         let Carry { mut escape, mut in_string, mut scalar, mut space, mut plain_before, .. } = self.carry;
         // Whether an escape of the block before may concern this one: the digits of a `\u`.
@@ -258,7 +290,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         let mut controls = 0;
         let mut all = simd.load(&[0; BLOCK]);
         let mut escapes_len = 0;
-        for (index, bytes) in blocks.iter().enumerate() {
+        for index in 0..blocks.len() {
+            let bytes = blocks.at(index);
             let block = simd.load(bytes);
             let classes = simd.classify(block);
             let mut escaped = 0;
@@ -323,13 +356,13 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
 
     /// Checks escapes, and marks the tokens of strings that hold one.
     #[inline(always)]
-    fn escapes(&mut self, blocks: &[[u8; BLOCK]], base: usize, out: &mut Free<'_>) {
+    fn escapes<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, out: &mut Free<'_>) {
         for at in 0..self.escapes_len {
             // SAFETY: `tokens` wrote as many as `escapes_len` says.
             let Escapes { block, backslash, escaped, inside, found, tokens_before } =
                 unsafe { self.escapes[at].assume_init() };
             if CHECK {
-                self.check_escapes(&blocks[block], escaped & inside, base + block * BLOCK);
+                self.check_escapes(blocks.at(block), escaped & inside, base + block * BLOCK);
             }
             Self::flag_escaped(backslash & inside, inside, found, tokens_before, out);
         }
@@ -337,23 +370,23 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
 
     /// Checks UTF-8. `ascii` says that there is nothing but ASCII in the blocks; then what is open before them is wrong.
     #[inline(always)]
-    fn utf8(&mut self, blocks: &[[u8; BLOCK]], ascii: bool) {
+    fn utf8<'b>(&mut self, blocks: impl Blocks<'b>, ascii: bool) {
         let first = if ascii { blocks.len() - 1 } else { 0 };
         // A local, which stays in registers from block to block.
         let mut state = self.utf8;
-        for block in &blocks[first..] {
-            self.simd.utf8_step(&mut state, self.simd.load(block));
+        for index in first..blocks.len() {
+            self.simd.utf8_step(&mut state, self.simd.load(blocks.at(index)));
         }
         self.utf8 = state;
     }
 
     /// Checks numbers.
     #[inline(always)]
-    fn numbers(&mut self, blocks: &[[u8; BLOCK]]) {
+    fn numbers<'b>(&mut self, blocks: impl Blocks<'b>) {
         let mut carry = self.carry.number;
         let mut wrong = 0;
-        for (block, &run) in blocks.iter().zip(&self.runs) {
-            wrong |= wrong_bytes(self.simd, self.simd.load(block), run, &mut carry);
+        for (index, &run) in self.runs[..blocks.len()].iter().enumerate() {
+            wrong |= wrong_bytes(self.simd, self.simd.load(blocks.at(index)), run, &mut carry);
         }
         self.carry.number = carry;
         self.found.number |= wrong != 0;
@@ -421,9 +454,9 @@ fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
 /// The first byte below 0x20 inside a string, byte by byte.
 #[cold]
 #[inline(never)]
-fn first_control(blocks: &[[u8; BLOCK]], in_string: u64, escape: u64) -> Option<usize> {
+fn first_control<'b>(mut bytes: impl Iterator<Item = &'b u8>, in_string: u64, escape: u64) -> Option<usize> {
     let (mut in_string, mut escaped) = (in_string != 0, escape != 0);
-    blocks.iter().flatten().position(|&byte| {
+    bytes.position(|&byte| {
         let quote = byte == b'"' && !escaped;
         let control = in_string && byte < 0x20;
         escaped = byte == b'\\' && !escaped;

@@ -47,8 +47,6 @@ pub(crate) struct Tokens {
     ends_len: usize,
     /// White space outside strings, for each block of the chunk, if it was asked for.
     blanks: Vec<u64>,
-    /// For pass one: the text's end in whole blocks.
-    pub(super) tail: Vec<[u8; BLOCK]>,
     /// Numbers among the tokens before this one were not judged by pass one. Documents only.
     numbers_unjudged: usize,
     /// The text of the tokens, or of some before them, is not all ASCII.
