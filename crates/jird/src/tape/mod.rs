@@ -25,6 +25,8 @@ mod document;
 mod dump;
 #[cfg(any(test, jird_checked))]
 pub(crate) mod model;
+#[cfg(feature = "parallel")]
+mod parallel;
 pub(crate) mod structure;
 mod trust;
 mod value;
