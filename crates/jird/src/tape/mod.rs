@@ -29,6 +29,8 @@ pub(crate) mod model;
 mod parallel;
 pub(crate) mod structure;
 mod trust;
+#[cfg(feature = "parallel")]
+pub(crate) mod unpaired;
 mod value;
 pub(crate) mod word;
 

@@ -16,18 +16,19 @@
 mod tests;
 
 use super::structure::{Batch, OpenContainer, Structure, StructurePass};
+use super::unpaired::Unpaired;
 use super::word::{Node, Word};
 use crate::error::Error;
 use crate::kernel::{BLOCK, Kernel};
 use crate::lines::in_order;
 use crate::policy::Policy;
-use crate::scan::{BATCH, Carry, Chunk, Cut, Found, Mode, SENTINELS, Tokens};
+use crate::scan::{Carry, Chunk, Cut, Found, Mode, SENTINELS, Tokens};
 use crate::walk::{PassTwo, SIZE_MAX, chunk_fault, fault_offset, first_of, utf8_first};
 use core::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a piece: large enough that handing it on costs little beside it, and small enough for the second-level cache.
-const PIECE_BYTES: usize = 256 << 10;
+const PIECE_BYTES: usize = 512 << 10;
 
 /// Shorter texts are read before the threads have started.
 const TEXT_BYTES_MIN: usize = 4 << 20;
@@ -80,7 +81,7 @@ impl Pieces {
         let mut open = Vec::new();
         let mut read = Ok(());
         let worker =
-            || Worker { tokens: Tokens::default(), structure: Structure::new(policy), brackets: Brackets::default() };
+            || Worker { tokens: Tokens::default(), structure: Structure::new(policy), unpaired: Unpaired::default() };
         let work = |worker: &mut Worker, index: usize| {
             let _stop = StopOnPanic(&turns);
             run.piece(worker, index)
@@ -109,7 +110,7 @@ impl Pieces {
 struct Worker {
     tokens: Tokens,
     structure: Structure,
-    brackets: Brackets,
+    unpaired: Unpaired,
 }
 
 /// What came of a piece.
@@ -157,8 +158,8 @@ impl Run<'_> {
         if border.carry != guess {
             (found, carry) = self.scan(chunk, border.carry, worker);
         }
-        let Worker { tokens, structure, brackets } = worker;
-        let inherited = border.open.len().min(brackets.closed + 1);
+        let Worker { tokens, structure, unpaired } = worker;
+        let inherited = border.open.len().min(unpaired.closed + 1);
         let outer = border.open.len() - inherited;
         structure.enter(border.before, outer, &border.open[outer..], self.policy.depth_max);
         let mut words = lock(&self.spare).pop().unwrap_or_default();
@@ -180,7 +181,7 @@ impl Run<'_> {
             }
             border.carry = carry.at_border(chunk.to);
             border.cut = cut;
-            let goes_on = brackets.apply(&mut border.open) && border.open.len() <= self.policy.depth_max;
+            let goes_on = unpaired.apply(&mut border.open) && border.open.len() <= self.policy.depth_max;
             self.turns.pass_on(index, goes_on.then_some(border));
             let batch = Batch { text, tokens, at: &mut at, to, last: true };
             let words = self.tape.then_some(&mut words);
@@ -195,73 +196,9 @@ impl Run<'_> {
     fn scan(&self, chunk: Chunk<'_>, mut carry: Carry, worker: &mut Worker) -> (Found, Carry) {
         worker.tokens.clear_behind_cut(self.bytes);
         let found = self.kernel.scan(chunk, Mode::Document, &mut carry, &mut worker.tokens);
-        worker.brackets.find(&worker.tokens.slices().0[1..]);
+        self.kernel.unpaired(&worker.tokens, 1, &mut worker.unpaired);
         (found, carry)
     }
-}
-
-/// The brackets of a piece that have no partner in it. Looks at no other token, and not at whether partners match.
-#[derive(Default)]
-struct Brackets {
-    closed: usize,
-    /// Each container that stays open, from the innermost: is it an object?
-    open: Vec<bool>,
-}
-
-impl Brackets {
-    /// Finds them in the kinds of tokens. Most batches of tokens are only counted.
-    fn find(&mut self, kinds: &[u8]) {
-        let (mut depth, mut lowest) = (0_isize, 0);
-        for batch in kinds.chunks(BATCH) {
-            let (opens, closes) = (count(batch, b'{'), count(batch, b'}'));
-            if depth - closes < lowest {
-                let mut depth = depth;
-                for &kind in batch {
-                    depth += isize::from(is(kind, b'{')) - isize::from(is(kind, b'}'));
-                    lowest = lowest.min(depth);
-                }
-            }
-            depth += opens - closes;
-        }
-        self.closed = lowest.unsigned_abs();
-        // From the end: an opening bracket is left if it meets no closing one that has none yet.
-        self.open.clear();
-        let mut closed = 0;
-        for batch in kinds.chunks(BATCH).rev() {
-            let (opens, closes) = (count(batch, b'{'), count(batch, b'}'));
-            if opens <= closed {
-                closed += closes - opens;
-                continue;
-            }
-            for &kind in batch.iter().rev() {
-                if is(kind, b'}') {
-                    closed += 1;
-                } else if is(kind, b'{') {
-                    if closed == 0 {
-                        self.open.push(kind & 0x20 != 0);
-                    }
-                    closed = (closed - 1).max(0);
-                }
-            }
-        }
-    }
-
-    /// What is open behind the piece. False if it closes more than is open.
-    fn apply(&self, open: &mut Vec<bool>) -> bool {
-        let Some(left) = open.len().checked_sub(self.closed) else { return false };
-        open.truncate(left);
-        open.extend(self.open.iter().rev());
-        true
-    }
-}
-
-/// Whether a kind, marked or not, is this curly bracket or the square one like it.
-fn is(kind: u8, bracket: u8) -> bool {
-    (kind | 0x20) & 0x7F == bracket
-}
-
-fn count(batch: &[u8], bracket: u8) -> isize {
-    isize::from(batch.iter().map(|&kind| i8::from(is(kind, bracket))).sum::<i8>())
 }
 
 /// Appends a piece's tape, and gives the containers that a border cuts what they have in all pieces. `open` are those that

@@ -223,19 +223,28 @@ fn what_misleads_every_guess_is_read_all_the_same() {
 #[test]
 fn brackets_without_partners_are_found() {
     let mut random = Random::new(5);
-    let mut brackets = Brackets::default();
-    for _ in 0..20_000 {
-        let kinds: Vec<u8> = (0..random.below(300)).map(|_| random.pick(b"[[[]]]{}:,\"1\xDB\xDD")).collect();
-        let (mut closed, mut open) = (0, Vec::new());
-        for &kind in &kinds {
-            match kind & 0x7F {
-                b'[' | b'{' => open.push(kind & 0x7F == b'{'),
-                b']' | b'}' if open.pop().is_none() => closed += 1,
-                _ => {}
+    let (mut tokens, mut unpaired) = (Tokens::default(), Unpaired::default());
+    for _ in 0..5000 {
+        let text: Vec<u8> = (0..random.below(300)).map(|_| random.pick(b"[[[]]]{}:,1\xDB\xDD ")).collect();
+        for kernel in Kernel::available() {
+            tokens.clear();
+            let chunk = Chunk { text: &text, from: 0, to: text.len() };
+            kernel.scan(chunk, Mode::Document, &mut Carry::default(), &mut tokens);
+            let kinds = tokens.slices().0;
+            let at = random.below(kinds.len() + 1);
+            let (mut closed, mut open) = (0, Vec::new());
+            for kind in kinds[at..].iter().map(|kind| kind & 0x7F) {
+                match kind {
+                    b'[' | b'{' => open.push(kind == b'{'),
+                    b']' | b'}' if open.pop().is_none() => closed += 1,
+                    _ => {}
+                }
             }
+            kernel.unpaired(&tokens, at, &mut unpaired);
+            let mut found = vec![true; closed];
+            assert!(unpaired.apply(&mut found) && unpaired.closed == closed, "{kinds:?}");
+            assert_eq!(found, open, "{kinds:?}");
+            assert!(closed == 0 || !unpaired.apply(&mut Vec::new()));
         }
-        brackets.find(&kinds);
-        brackets.open.reverse();
-        assert_eq!((brackets.closed, &brackets.open), (closed, &open));
     }
 }
