@@ -11,6 +11,8 @@
 #![allow(unsafe_code, reason = "text that was found to be UTF-8 becomes `str` without a second check")]
 
 mod fault;
+#[cfg(feature = "parallel")]
+mod guess;
 mod numbers;
 #[cfg(test)]
 mod oracle;
@@ -20,6 +22,8 @@ mod tokens;
 
 pub(crate) use fault::{checked_str, first_fault};
 use numbers::{NumberCarry, wrong_bytes};
+#[cfg(feature = "parallel")]
+pub(crate) use tokens::Cut;
 use tokens::Free;
 pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, Tokens, Tuning};
 

@@ -219,6 +219,52 @@ impl Tokens {
     }
 }
 
+/// A scalar at the end of a piece of text: where it ends shows in the next piece, together with which it is read.
+#[cfg(feature = "parallel")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    pos: u32,
+    kind: u8,
+    /// Where it ends, if white space follows it in its own piece.
+    end: Option<u32>,
+}
+
+/// Pieces of a text that are scanned out of their order.
+#[cfg(feature = "parallel")]
+impl Tokens {
+    /// Forgets all tokens, makes room for those of `bytes` bytes, and leaves a place before them for a [`Cut`]. If it is a
+    /// string, an escape behind the border marks it there.
+    pub(crate) fn clear_behind_cut(&mut self, bytes: usize) {
+        self.clear();
+        self.reserve(1 + bytes);
+        (self.pos[0], self.kind[0]) = (0, b'"');
+        (self.len, self.ends_len) = (1, 1);
+    }
+
+    /// Fills the place before the tokens. Returns the first token.
+    pub(crate) fn put_cut(&mut self, text: &[u8], cut: Option<Cut>) -> Cursor {
+        let Some(Cut { pos, kind, end }) = cut else { return Cursor { token: 1, end: 1 } };
+        let mark = if kind == b'"' { self.kind[0] & ESCAPED } else { 0 };
+        (self.pos[0], self.kind[0]) = (pos, kind | mark);
+        // Pass one judges no number that a border cuts.
+        self.numbers_unjudged = self.numbers_unjudged.max(1);
+        self.beyond_ascii |= !self.is_ascii(text, 0);
+        self.ends[0] = end.unwrap_or_default();
+        Cursor { token: 0, end: usize::from(end.is_none()) }
+    }
+
+    /// How many tokens are left without the last, if that is a scalar; and that.
+    pub(crate) fn cut(&self, text: &[u8], first: Cursor) -> (usize, Option<Cut>) {
+        let last = self.len - 1;
+        if self.len <= first.token || self.operator(last).is_some() && self.is_ascii(text, last) {
+            return (self.len, None);
+        }
+        let (pos, kind) = (self.pos[last], self.kind[last]);
+        let ends = self.ends.get(first.end..self.ends_len).unwrap_or_default();
+        (last, Some(Cut { pos, kind, end: ends.last().copied().filter(|&end| end > pos) }))
+    }
+}
+
 /// A place among the tokens.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {

@@ -25,8 +25,12 @@ mod document;
 mod dump;
 #[cfg(any(test, jird_checked))]
 pub(crate) mod model;
+#[cfg(feature = "parallel")]
+mod parallel;
 pub(crate) mod structure;
 mod trust;
+#[cfg(feature = "parallel")]
+pub(crate) mod unpaired;
 mod value;
 pub(crate) mod word;
 
