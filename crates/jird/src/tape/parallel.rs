@@ -23,7 +23,7 @@ use crate::kernel::{BLOCK, Kernel};
 use crate::lines::in_order;
 use crate::policy::Policy;
 use crate::scan::{Carry, Chunk, Cut, Found, Mode, SENTINELS, Tokens};
-use crate::walk::{PassTwo, SIZE_MAX, chunk_fault, fault_offset, first_of, utf8_first};
+use crate::walk::{PassTwo, SIZE_MAX, chunk_fault, fault_offset, first_of};
 use core::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -174,6 +174,7 @@ impl Run<'_> {
             let words = self.tape.then_some(&mut words);
             first_of(StructurePass { kernel, state: structure, words }.consume(text, tokens, &mut at, true), fault)
         } else {
+            // What is consumed ends in this piece, so that nothing is wrong with its UTF-8 that the next piece will tell.
             let (to, cut) = tokens.cut(text, at);
             let bytes = &tokens.slices().1[at.token..to];
             for &pos in &bytes[bytes.len().saturating_sub(2)..] {
@@ -185,7 +186,7 @@ impl Run<'_> {
             self.turns.pass_on(index, goes_on.then_some(border));
             let batch = Batch { text, tokens, at: &mut at, to, last: true };
             let words = self.tape.then_some(&mut words);
-            kernel.structure(batch, structure, words).map_err(|error| utf8_first(text, error))
+            kernel.structure(batch, structure, words)
         };
         if read.is_err() {
             self.turns.stop();
