@@ -30,8 +30,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Bytes of a piece: large enough that handing it on costs little beside it, and small enough for the second-level cache.
 const PIECE_BYTES: usize = 512 << 10;
 
-/// Shorter texts are read before the threads have started.
-const TEXT_BYTES_MIN: usize = 4 << 20;
+/// Shorter texts are read as quickly without starting threads.
+const TEXT_BYTES_MIN: usize = 8 << 20;
 
 /// How a parser reads large texts.
 #[derive(Clone, Copy, Debug)]
