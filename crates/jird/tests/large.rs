@@ -23,7 +23,7 @@ fn wanted() -> bool {
 
 /// The same lines over and over, then one that is bad, then the lines once more.
 struct Lines {
-    lines: Vec<u8>,
+    good: Vec<u8>,
     repeats: u64,
     bad: &'static [u8],
     at: u64,
@@ -31,12 +31,12 @@ struct Lines {
 
 impl Read for Lines {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let (len, bad) = (self.lines.len() as u64, self.bad.len() as u64);
+        let (len, bad) = (self.good.len() as u64, self.bad.len() as u64);
         let bad_at = self.repeats * len;
         let rest = match self.at {
-            at if at < bad_at => &self.lines[(at % len) as usize..],
+            at if at < bad_at => &self.good[(at % len) as usize..],
             at if at < bad_at + bad => &self.bad[(at - bad_at) as usize..],
-            at => self.lines.get((at - bad_at - bad) as usize..).unwrap_or_default(),
+            at => self.good.get((at - bad_at - bad) as usize..).unwrap_or_default(),
         };
         let read = rest.len().min(buffer.len());
         buffer[..read].copy_from_slice(&rest[..read]);
@@ -54,7 +54,7 @@ fn an_error_beyond_4_gib_of_lines_has_its_offset_and_its_line() {
     let lines = line.repeat(4000).into_bytes();
     let repeats = 4 * GIB / lines.len() as u64 + 1;
     let (bad_at, bad_line) = (repeats * lines.len() as u64, repeats * 4000 + 1);
-    let stream = Lines { lines, repeats, bad: b"{\"a\":1,\"b\" 2}\n", at: 0 };
+    let stream = Lines { good: lines, repeats, bad: b"{\"a\":1,\"b\" 2}\n", at: 0 };
     let mut scanner = Scanner::new(Options::default());
     let (mut records, mut found) = (0, Vec::new());
     let mut buffer = Vec::new();

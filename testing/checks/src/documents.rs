@@ -42,6 +42,18 @@ pub fn kernels(text: &[u8]) {
 const TECHNIQUES: [Technique; 4] =
     [Technique::Batches, Technique::NumbersByMasks, Technique::NumbersOneByOne, Technique::AsciiShortcut];
 
+/// Two threads say the same, with borders everywhere.
+///
+/// # Panics
+/// If they do not.
+pub fn threads(text: &[u8]) {
+    let wanted = reference::read(text, DEPTH_MAX);
+    let parser = Parser::with_kernel(Policy::default(), Kernel::best());
+    let mut parser = parser.with_chunk_bytes(CHUNK_BYTES[0]).with_threads(2);
+    check(text, &wanted, "threads", parser.parse(text));
+    assert_eq!(parser.validate(text).map_err(fault), wanted.map(drop), "threads, validate: {}", shown(text));
+}
+
 /// A validated record says what the reference says. A trusted one does where the text is JSON, and is consistent in itself
 /// where it is not.
 ///

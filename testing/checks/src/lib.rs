@@ -12,7 +12,7 @@ pub mod reference;
 mod second;
 
 pub use compare::{assert_consistent, assert_same};
-pub use documents::{kernels, parse, record};
+pub use documents::{kernels, parse, record, threads};
 pub use lines::lines;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};

@@ -144,7 +144,7 @@ impl Parser {
     }
 
     /// Spreads [`Parser::parse`] and [`Parser::validate`] of a large text over this many threads, which are started for it;
-    /// the calling thread puts together what they find. The result is the same, also an error. A text below 4 MB is read by
+    /// the calling thread puts together what they find. The result is the same, also an error. A text below 8 MB is read by
     /// the calling thread alone, as everything is by default.
     ///
     /// Beside the tape each thread takes some 5 MB while it works, and 25 MB if the text is nothing but brackets.

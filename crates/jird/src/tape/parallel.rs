@@ -23,15 +23,15 @@ use crate::kernel::{BLOCK, Kernel};
 use crate::lines::in_order;
 use crate::policy::Policy;
 use crate::scan::{Carry, Chunk, Cut, Found, Mode, SENTINELS, Tokens};
-use crate::walk::{PassTwo, SIZE_MAX, chunk_fault, fault_offset, first_of, utf8_first};
+use crate::walk::{PassTwo, SIZE_MAX, chunk_fault, fault_offset, first_of};
 use core::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a piece: large enough that handing it on costs little beside it, and small enough for the second-level cache.
 const PIECE_BYTES: usize = 512 << 10;
 
-/// Shorter texts are read before the threads have started.
-const TEXT_BYTES_MIN: usize = 4 << 20;
+/// Shorter texts are read as quickly without starting threads.
+const TEXT_BYTES_MIN: usize = 8 << 20;
 
 /// How a parser reads large texts.
 #[derive(Clone, Copy, Debug)]
@@ -174,6 +174,7 @@ impl Run<'_> {
             let words = self.tape.then_some(&mut words);
             first_of(StructurePass { kernel, state: structure, words }.consume(text, tokens, &mut at, true), fault)
         } else {
+            // What is consumed ends in this piece, so that nothing is wrong with its UTF-8 that the next piece will tell.
             let (to, cut) = tokens.cut(text, at);
             let bytes = &tokens.slices().1[at.token..to];
             for &pos in &bytes[bytes.len().saturating_sub(2)..] {
@@ -185,7 +186,7 @@ impl Run<'_> {
             self.turns.pass_on(index, goes_on.then_some(border));
             let batch = Batch { text, tokens, at: &mut at, to, last: true };
             let words = self.tape.then_some(&mut words);
-            kernel.structure(batch, structure, words).map_err(|error| utf8_first(text, error))
+            kernel.structure(batch, structure, words)
         };
         if read.is_err() {
             self.turns.stop();

@@ -145,7 +145,7 @@ impl<B: Build> PassTwo for WalkPass<'_, B> {
 /// A byte that the grammar forbids may also begin a sequence that is not UTF-8, which pass one judges with the next chunk if
 /// this one ends inside the sequence. Then that is what is wrong, wherever the chunk ends.
 #[cold]
-pub(crate) fn utf8_first(text: &[u8], error: Fault) -> Fault {
+fn utf8_first(text: &[u8], error: Fault) -> Fault {
     let offset = usize::try_from(error.offset()).unwrap_or(usize::MAX);
     let sequence = text.get(offset..text.len().min(offset.saturating_add(4))).unwrap_or_default();
     match core::str::from_utf8(sequence) {

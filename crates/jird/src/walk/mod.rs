@@ -14,7 +14,7 @@ mod trusted;
 pub use document::scan_only;
 pub(crate) use document::{Chunks, PassTwo, SIZE_MAX, WalkPass};
 #[cfg(feature = "parallel")]
-pub(crate) use document::{chunk_fault, fault_offset, first_of, utf8_first};
+pub(crate) use document::{chunk_fault, fault_offset, first_of};
 pub(crate) use trusted::{Open, walk_trusted};
 
 use crate::fault::{ErrorKind, Fault};
