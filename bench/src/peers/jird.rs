@@ -183,12 +183,16 @@ fn number(value: Value<'_>, fold: &mut Fold) {
 fn tweets(root: Value<'_>, scratch: &mut String) -> Option<Fold> {
     let mut fold = Fold::default();
     for tweet in root.get("statuses")?.elements() {
-        let user = tweet.get("user")?;
-        for text in [tweet.get("created_at")?, tweet.get("text")?, user.get("screen_name")?] {
+        // In the order in which they stand there.
+        let mut tweet = tweet.entries();
+        let (created_at, id, text) = (tweet.seek("created_at")?, tweet.seek("id")?, tweet.seek("text")?);
+        let mut user = tweet.seek("user")?.entries();
+        let (user_id, name, followers) = (user.seek("id")?, user.seek("screen_name")?, user.seek("followers_count")?);
+        for text in [created_at, text, name] {
             fold.string(text.str_in(scratch)?);
         }
-        let counts = [tweet.get("retweet_count")?, tweet.get("favorite_count")?, user.get("followers_count")?];
-        for number in [tweet.get("id")?, user.get("id")?].into_iter().chain(counts) {
+        let counts = [tweet.seek("retweet_count")?, tweet.seek("favorite_count")?, followers];
+        for number in [id, user_id].into_iter().chain(counts) {
             fold.integer(number.as_i64()?);
         }
     }
@@ -198,8 +202,9 @@ fn tweets(root: Value<'_>, scratch: &mut String) -> Option<Fold> {
 fn authors(root: Value<'_>) -> Option<Fold> {
     let mut ids = Vec::new();
     for tweet in root.get("statuses")?.elements() {
-        ids.push(tweet.get("user")?.get("id")?.as_u64()?);
-        if let Some(original) = tweet.get("retweeted_status") {
+        let mut tweet = tweet.entries();
+        ids.push(tweet.seek("user")?.get("id")?.as_u64()?);
+        if let Some(original) = tweet.seek("retweeted_status") {
             ids.push(original.get("user")?.get("id")?.as_u64()?);
         }
     }
