@@ -3,7 +3,7 @@
 use crate::fault::{ErrorKind, Fault};
 use core::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Why a text was refused, a value is not what was asked for, or reading or writing failed; and where.
 ///
@@ -32,7 +32,7 @@ struct Repr {
     column: u64,
     /// The steps to the value that the error is in, the last first.
     steps: Vec<Step>,
-    path: String,
+    path: OnceLock<String>,
 }
 
 #[derive(Clone)]
@@ -46,6 +46,7 @@ enum What {
 
 /// A step of the path to a value.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "serde"), expect(dead_code, reason = "only what is typed has a path"))]
 pub(crate) enum Step {
     Key(Box<str>),
     Index(usize),
@@ -65,6 +66,7 @@ pub enum Category {
 }
 
 /// How many bytes of a key, and how many steps, a path shows at most.
+#[cfg(feature = "serde")]
 const KEY_SHOWN: usize = 80;
 const STEPS_SHOWN: usize = 32;
 
@@ -105,7 +107,7 @@ impl Error {
 
     #[cold]
     fn of(what: What, category: Category, offset: u64) -> Self {
-        Self(Box::new(Repr { what, category, offset, line: 0, column: 0, steps: Vec::new(), path: String::new() }))
+        Self(Box::new(Repr { what, category, offset, line: 0, column: 0, steps: Vec::new(), path: OnceLock::new() }))
     }
 
     /// The rule that was broken.
@@ -141,7 +143,7 @@ impl Error {
     /// The value that the error is in, as `statuses[3].user.id`; empty for the whole, and for text that was not decoded into
     /// a type ([`locate`](Self::locate) finds a path there).
     pub fn path(&self) -> &str {
-        &self.0.path
+        if self.0.steps.is_empty() { "" } else { self.0.path.get_or_init(|| render(&self.0.steps)) }
     }
 
     /// What the error is about.
@@ -202,24 +204,24 @@ impl Error {
 #[cfg(feature = "serde")]
 impl Error {
     /// At this place in the stream that the error is in.
+    #[cold]
     pub(crate) fn placed(mut self, offset: u64, line: u64, column: u64) -> Self {
         (self.0.offset, self.0.line, self.0.column) = (offset, line, column);
         self
     }
 
-    /// Whether it says where; an error in words does not, until somebody knows.
-    pub(crate) fn is_placed(&self) -> bool {
-        self.0.line != 0 || self.0.offset != 0 || !matches!(self.0.what, What::Message(_))
-    }
-
-    /// Happened at `offset`, if it does not know better.
+    /// The text ends where the error is.
     #[cold]
-    #[inline(never)]
-    pub(crate) fn or_at(mut self, offset: usize) -> Self {
-        if !self.is_placed() {
-            self.0.offset = offset as u64;
+    pub(crate) fn at_end(mut self) -> Self {
+        if self.0.category == Category::Syntax {
+            self.0.category = Category::Eof;
         }
         self
+    }
+
+    /// Whether it says where; an error in words does not, until somebody knows.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.0.line != 0
     }
 
     /// Happened inside this step.
@@ -229,35 +231,35 @@ impl Error {
         self.0.steps.push(step);
         self
     }
+}
 
-    /// Makes words of the steps.
-    #[cold]
-    pub(crate) fn with_path(mut self) -> Self {
-        use fmt::Write as _;
-        let steps = core::mem::take(&mut self.0.steps);
-        let mut path = String::new();
-        let left_out = steps.len().saturating_sub(STEPS_SHOWN);
-        for (index, step) in steps.iter().rev().enumerate() {
-            if (STEPS_SHOWN / 2..STEPS_SHOWN / 2 + left_out).contains(&index) {
-                if index == STEPS_SHOWN / 2 {
-                    let _ = write!(path, "…({left_out} more)…");
-                }
-                continue;
-            }
-            let _ = match step {
-                Step::Index(index) => write!(path, "[{index}]"),
-                Step::Key(key) if is_plain(key) && path.is_empty() => write!(path, "{key}"),
-                Step::Key(key) if is_plain(key) => write!(path, ".{key}"),
-                Step::Key(key) => write!(path, "[{key:?}]"),
-            };
+/// The steps in words, as `statuses[3].user.id`.
+fn render(steps: &[Step]) -> String {
+    use fmt::Write as _;
+    let mut path = String::new();
+    let left_out = steps.len().saturating_sub(STEPS_SHOWN);
+    for (index, step) in steps.iter().rev().enumerate() {
+        if index == STEPS_SHOWN / 2 && left_out > 0 {
+            let _ = write!(path, "…({left_out} more)…");
         }
-        self.0.path = path;
-        self
+        if (STEPS_SHOWN / 2..STEPS_SHOWN / 2 + left_out).contains(&index) {
+            continue;
+        }
+        let _ = match step {
+            Step::Index(index) => write!(path, "[{index}]"),
+            Step::Key(key) if !is_plain(key) => write!(path, "[{key:?}]"),
+            Step::Key(key) if path.is_empty() => write!(path, "{key}"),
+            Step::Key(key) => write!(path, ".{key}"),
+        };
     }
+    path
 }
 
 #[cfg(feature = "serde")]
 impl Step {
+    /// So many bytes of a key's text are more than is shown.
+    pub(crate) const KEY_BYTES: usize = 8 * KEY_SHOWN;
+
     /// A member's value. Of a long key the beginning.
     pub(crate) fn key(key: &str) -> Self {
         let end = (0..=KEY_SHOWN.min(key.len())).rev().find(|&end| key.is_char_boundary(end)).unwrap_or(0);
@@ -266,7 +268,6 @@ impl Step {
 }
 
 /// Whether a key needs no quotes in a path.
-#[cfg(feature = "serde")]
 fn is_plain(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|char| char.is_alphanumeric() || matches!(char, '_' | '-' | '@' | '$' | '…'))
 }
@@ -321,7 +322,8 @@ impl fmt::Display for What {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Repr { what, category, offset, line, column, path, .. } = &*self.0;
+        let Repr { what, category, offset, line, column, .. } = &*self.0;
+        let path = self.path();
         if !path.is_empty() {
             write!(f, "{path}: ")?;
         }

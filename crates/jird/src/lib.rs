@@ -18,6 +18,9 @@ mod text;
 mod typed;
 mod walk;
 
+#[cfg(feature = "json")]
+pub use serde_json::{Value as Json, json};
+
 pub use error::{Category, Error, Located};
 pub use fault::ErrorKind;
 pub use kernel::{Kernel, UnknownKernel};
@@ -29,5 +32,19 @@ pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicat
 #[doc(hidden)]
 pub use tape::Technique;
 pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
+#[cfg(feature = "serde")]
+pub use text::RawValue;
+#[cfg(feature = "serde")]
+pub use typed::NumberBuf;
+#[cfg(feature = "serde")]
+pub use typed::de::{
+    Deserializer, IoRead, Read, SliceRead, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader,
+    from_slice, from_str,
+};
+#[cfg(feature = "serde")]
+pub use typed::{
+    Compact, Pretty, Serializer, to_string, to_string_canonical, to_string_pretty, to_vec, to_vec_canonical, to_vec_in,
+    to_vec_pretty, to_writer, to_writer_pretty,
+};
 #[doc(hidden)]
 pub use walk::scan_only;

@@ -148,7 +148,7 @@ fn what_is_not_utf8_is_named_wherever_it_stands_and_whatever_else_is_wrong_there
                     let text = [&b" ".repeat(leading)[..], before.as_bytes(), broken, after].concat();
                     let wanted = ("utf8", (leading + before.len()) as u64);
                     let found = jird::validate(&text).map_err(|error| (error.code(), error.offset()));
-                    assert_eq!(found, Err(wanted.clone()), "{}", checks::shown(&text));
+                    assert_eq!(found, Err(wanted), "{}", checks::shown(&text));
                     checks::kernels(&text);
                 }
             }

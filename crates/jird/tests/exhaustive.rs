@@ -48,7 +48,7 @@ fn kernel() -> Kernel {
     Kernel::best()
 }
 
-fn fault(error: Error) -> Fault {
+fn fault(error: &Error) -> Fault {
     (error.kind(), usize::try_from(error.offset()).expect("an offset in the text"))
 }
 
@@ -64,12 +64,17 @@ fn check_documents(between: &str) {
             match (&wanted, parser.parse(text)) {
                 (Ok(node), Ok(value)) => checks::assert_same(text, value, node),
                 (wanted, found) => {
-                    assert_eq!(found.err().map(fault), wanted_fault, "{wanted:?}: {}", checks::shown(text));
+                    assert_eq!(found.as_ref().err().map(fault), wanted_fault, "{wanted:?}: {}", checks::shown(text));
                 }
             }
-            assert_eq!(parser.validate(text).err().map(fault), wanted_fault, "validate: {}", checks::shown(text));
+            assert_eq!(
+                parser.validate(text).as_ref().err().map(fault),
+                wanted_fault,
+                "validate: {}",
+                checks::shown(text)
+            );
             let record = Record::scan(text, &mut buffer);
-            assert_eq!(record.err().map(fault), wanted_fault, "record: {}", checks::shown(text));
+            assert_eq!(record.as_ref().err().map(fault), wanted_fault, "record: {}", checks::shown(text));
             if let Ok(node) = &wanted {
                 checks::assert_same(text, Record::scan_trusted(text, &mut buffer).root(), node);
             }
@@ -115,7 +120,7 @@ fn check_lines(between: &str) {
                 Err(_) if blank => assert_eq!(scanned.map(|scanned| scanned.records), Ok(2), "{}", checks::shown(text)),
                 Err((kind, offset)) => {
                     let wanted = (kind, BEFORE.len() + offset);
-                    assert_eq!(scanned.err().map(fault), Some(wanted), "{}", checks::shown(text));
+                    assert_eq!(scanned.as_ref().err().map(fault), Some(wanted), "{}", checks::shown(text));
                     assert_eq!(seen, 1, "records before the bad one: {}", checks::shown(text));
                 }
             }

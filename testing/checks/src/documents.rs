@@ -11,9 +11,14 @@ use jird::{DEPTH_MAX, Error, Kernel, Parser, Policy, Record, RecordBuffer, Techn
 pub fn parse(text: &[u8]) {
     let wanted = reference::read(text, DEPTH_MAX);
     check(text, &wanted, "parse", jird::parse(text).as_ref().map(jird::Document::root).map_err(jird::Error::clone));
-    assert_eq!(jird::validate(text).map_err(fault), wanted.clone().map(drop), "validate: {}", shown(text));
+    assert_eq!(
+        jird::validate(text).map_err(|error| fault(&error)),
+        wanted.clone().map(drop),
+        "validate: {}",
+        shown(text)
+    );
     if let Err((kind, offset)) = wanted {
-        locate(text, Error::new(kind, offset as u64));
+        locate(text, &Error::new(kind, offset as u64));
     }
 }
 
@@ -28,7 +33,7 @@ pub fn kernels(text: &[u8]) {
             let name = format!("{} in chunks of {bytes}", kernel.name());
             let mut parser = Parser::with_kernel(Policy::default(), kernel).with_chunk_bytes(bytes);
             check(text, &wanted, &name, parser.parse(text));
-            let validated = parser.validate(text).map_err(fault);
+            let validated = parser.validate(text).map_err(|error| fault(&error));
             assert_eq!(validated, wanted.clone().map(drop), "{name}, validate: {}", shown(text));
         }
         for technique in TECHNIQUES {
@@ -51,7 +56,12 @@ pub fn threads(text: &[u8]) {
     let parser = Parser::with_kernel(Policy::default(), Kernel::best());
     let mut parser = parser.with_chunk_bytes(CHUNK_BYTES[0]).with_threads(2);
     check(text, &wanted, "threads", parser.parse(text));
-    assert_eq!(parser.validate(text).map_err(fault), wanted.map(drop), "threads, validate: {}", shown(text));
+    assert_eq!(
+        parser.validate(text).map_err(|error| fault(&error)),
+        wanted.map(drop),
+        "threads, validate: {}",
+        shown(text)
+    );
 }
 
 /// A validated record says what the reference says. A trusted one does where the text is JSON, and is consistent in itself
@@ -79,19 +89,18 @@ pub fn record(text: &[u8]) {
 fn check(text: &[u8], wanted: &Result<Node, Fault>, name: &str, found: Result<jird::Value<'_>, Error>) {
     match (wanted, found) {
         (Ok(node), Ok(value)) => assert_same(text, value, node),
-        (Err(wanted), Err(error)) => assert_eq!(fault(error), *wanted, "{name}: {}", shown(text)),
+        (Err(wanted), Err(error)) => assert_eq!(fault(&error), *wanted, "{name}: {}", shown(text)),
         (Ok(_), Err(error)) => panic!("{name} refuses what is right, {error}: {}", shown(text)),
         (Err((kind, offset)), Ok(_)) => panic!("{name} takes what is wrong, {kind} at {offset}: {}", shown(text)),
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(crate) fn fault(error: Error) -> Fault {
+pub(crate) fn fault(error: &Error) -> Fault {
     (error.kind(), usize::try_from(error.offset()).expect("offsets are of a slice"))
 }
 
 /// The place of an error is in the text.
-fn locate(text: &[u8], error: Error) {
+fn locate(text: &[u8], error: &Error) {
     let located = error.locate(text);
     let before = &text[..usize::try_from(error.offset()).expect("offsets are of a slice")];
     let lines = before.iter().filter(|byte| **byte == b'\n').count();

@@ -27,7 +27,7 @@ pub fn lines(text: &[u8]) {
             let options = Options { kernel, piece_bytes, ..Options::default() };
             let name = format!("{} {piece_bytes}", kernel.name());
             let (visited, result) = scan(text, options, &paths);
-            assert_eq!(result.map(drop).map_err(fault).err(), wanted_fault, "{name}: {}", shown(text));
+            assert_eq!(result.map(drop).map_err(|error| fault(&error)).err(), wanted_fault, "{name}: {}", shown(text));
             assert_rows(text, &records, &paths, &visited, &name);
             let (visited, result) = scan(text, Options { check: Check::Trusted, ..options }, &paths);
             if wanted_fault.is_none() {

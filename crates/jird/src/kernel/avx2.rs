@@ -102,6 +102,23 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn escapes(self, [low, high]: Self::Block) -> u64 {
+        // SAFETY: `self` proves the features; nothing here takes a pointer.
+        unsafe {
+            let quote = _mm256_set1_epi8(b'"'.cast_signed());
+            let backslash = _mm256_set1_epi8(b'\\'.cast_signed());
+            let max = _mm256_set1_epi8(0x1F);
+            // Written out for both halves, as above.
+            let low_pair = _mm256_or_si256(_mm256_cmpeq_epi8(low, quote), _mm256_cmpeq_epi8(low, backslash));
+            let high_pair = _mm256_or_si256(_mm256_cmpeq_epi8(high, quote), _mm256_cmpeq_epi8(high, backslash));
+            mask([
+                _mm256_or_si256(low_pair, _mm256_cmpeq_epi8(_mm256_max_epu8(low, max), max)),
+                _mm256_or_si256(high_pair, _mm256_cmpeq_epi8(_mm256_max_epu8(high, max), max)),
+            ])
+        }
+    }
+
+    #[inline(always)]
     fn prefix_xor(self, mask: u64) -> u64 {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {

@@ -10,11 +10,16 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod digits;
+mod escapes;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod utf8;
+
+pub(crate) use digits::{SIXTEEN, sixteen_digits};
+pub(crate) use escapes::{SHORT, escapes};
 
 use crate::fault::Fault;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};
@@ -129,6 +134,11 @@ pub(crate) trait Simd: Copy {
     fn escape_letters(self, block: Self::Block) -> u64 {
         let letters = self.eq(block, b'b') | self.eq(block, b'f') | self.eq(block, b'n') | self.eq(block, b'r');
         letters | self.eq(block, b't') | self.eq(block, b'/') | self.eq(block, b'"') | self.eq(block, b'\\')
+    }
+    /// Where a byte stands that a JSON string cannot hold as it is.
+    #[inline(always)]
+    fn escapes(self, block: Self::Block) -> u64 {
+        self.eq(block, b'"') | self.eq(block, b'\\') | self.between(block, 0, 0x1f)
     }
     /// Where a byte beyond ASCII stands.
     fn beyond_ascii(self, block: Self::Block) -> u64;
@@ -340,6 +350,16 @@ macro_rules! proof {
                 unsafe { $enter(self, text, blank, out) }
             }
 
+            /// Copies up to the first byte that needs an escape.
+            pub(crate) fn copy_plain(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
+                #[target_feature($(enable = $feature),+)]
+                fn $enter(proof: $name, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
+                    crate::text::copy_plain_blocks(proof, content, out)
+                }
+                // SAFETY: `self` exists, so `detect` found this very list on this CPU.
+                unsafe { $enter(self, content, out) }
+            }
+
             /// Pass two over some tokens of a document.
             pub(crate) fn structure(
                 self, batch: Batch<'_>, state: &mut Structure, words: Option<&mut Vec<u64>>,
@@ -500,6 +520,21 @@ impl Kernel {
             #[cfg(target_arch = "aarch64")]
             Isa::Neon(proof) => proof.compact(text, blank, out),
             Isa::Portable(proof) => compact(proof, text, blank, out),
+        }
+    }
+
+    /// Copies `content`, a block at least, to `out`, which is as long, up to the first byte that needs an escape. Returns how
+    /// many bytes that is: of what is copied behind them nothing counts.
+    #[inline]
+    pub(crate) fn copy_plain(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(proof) => proof.copy_plain(content, out),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(proof) => proof.copy_plain(content, out),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(proof) => proof.copy_plain(content, out),
+            Isa::Portable(proof) => crate::text::copy_plain_blocks(proof, content, out),
         }
     }
 

@@ -2,17 +2,21 @@
 //! be cut at any of them.
 //!
 //! [`Scanner`] reads whole lines; [`read_range`] and [`read_stream`] cut an input into pieces of whole lines with bounded
-//! memory; [`in_order`] spreads pieces over threads and hands the results out in order.
+//! memory; `typed` decodes each line into a type; [`in_order`] spreads pieces over threads and hands the results out in order.
 
 #[cfg(feature = "parallel")]
 mod parallel;
 mod read;
 mod scanner;
+#[cfg(feature = "serde")]
+mod typed;
 
 #[cfg(feature = "parallel")]
 pub use parallel::in_order;
 pub use read::{ReadAt, read_range, read_stream};
 pub use scanner::{Bad, Check, Options, Row, Scanned, Scanner};
+#[cfg(feature = "serde")]
+pub use typed::{Typed, typed, typed_on};
 
 /// The default limit for one record, in bytes.
 pub const RECORD_BYTES_MAX: usize = 64 << 20;

@@ -30,6 +30,26 @@ pub(crate) fn to_u64_at(text: &[u8], start: usize, end: usize) -> Option<u64> {
     unsigned(Token::at(text, start, end))
 }
 
+/// `text[start..end]`, which begins with a digit and was not checked, if it is an integer of up to 16 digits; `None` says
+/// nothing, and is what text gives that ends within 16 bytes.
+#[cfg(feature = "serde")]
+#[inline(always)]
+pub(crate) fn to_small_at(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    let len = end.wrapping_sub(start);
+    let bytes: &[u8; 2 * Word::LEN] = text.get(start..)?.first_chunk()?;
+    let head = Word::load(bytes, 0);
+    if len.wrapping_sub(1) < Word::LEN {
+        let word = head.first(len);
+        return (word.nondigits() == 0 && (len == 1 || !head.is_zero(0))).then(|| word.value());
+    }
+    if len > 2 * Word::LEN {
+        return None;
+    }
+    let tail = Word::load(bytes, Word::LEN).first(len.wrapping_sub(Word::LEN));
+    let good = head.nondigits() | tail.nondigits() == 0 && !head.is_zero(0);
+    good.then(|| head.value() * super::plain::TENS[len % 32 - Word::LEN] + tail.value())
+}
+
 #[inline(always)]
 fn signed(token: Token<'_>) -> Option<i64> {
     let (negative, size) = split(token)?;

@@ -18,6 +18,7 @@
 //! machine   token → integer or not; i64, u64 or f64, whichever it is
 //! token     where a token stands in its text
 //! decimal   two tokens → their order; one token → canonical text
+//! write     integers → digits                               shortest: doubles → digits
 //! value     the public face: `Number`
 //! ```
 
@@ -39,16 +40,22 @@ mod machine;
 mod parts;
 mod plain;
 mod powers;
+mod shortest;
 mod swar;
 mod token;
 mod value;
+mod write;
 
 pub(crate) use check::{Class, check, check_at};
 pub(crate) use float::{to_f32, to_f64, to_f64_at};
+#[cfg(feature = "serde")]
+pub(crate) use integer::to_small_at;
 pub(crate) use integer::{to_i64, to_i64_at, to_i128, to_u64, to_u64_at, to_u128};
 pub use machine::MachineNumber;
 pub(crate) use machine::{is_integer_at, is_integer_token, to_machine, to_machine_at};
+pub(crate) use shortest::{Shortest, shortest};
 pub use value::Number;
+pub(crate) use write::{digits, eight_digits};
 
 use crate::policy::Numbers;
 

@@ -15,6 +15,10 @@ pub(crate) const BATCH: usize = 64;
 /// same kind, but stands before the end.
 pub(crate) const END: u8 = 0;
 
+/// The kind of a string whose end is not known, for who pulls tokens.
+#[cfg(feature = "serde")]
+pub(super) const CUT: u8 = 1;
+
 /// How many sentinels stand after the last token: as many tokens as the second pass looks ahead.
 pub(crate) const SENTINELS: usize = 4;
 
@@ -27,17 +31,15 @@ pub(crate) struct Tuning {
     pub(crate) skips_ascii: bool,
 }
 
-impl Default for Tuning {
-    fn default() -> Self {
-        Self { numbers_density: 4, skips_ascii: true }
-    }
+impl Tuning {
+    const USUAL: Self = Self { numbers_density: 4, skips_ascii: true };
 }
 
 /// Tokens in text order: the byte found, and where. Buffers only grow, and are never cleared or zeroed again.
 ///
 /// Invariant: `pos`, `kind` and `ends` are equally long, and `len + SENTINELS` and `ends_len` not longer once anything was
 /// reserved.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tokens {
     pos: Vec<u32>,
     kind: Vec<u8>,
@@ -54,7 +56,27 @@ pub(crate) struct Tokens {
     pub(crate) tuning: Tuning,
 }
 
+impl Default for Tokens {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Tokens {
+    pub(super) const fn new() -> Self {
+        Self {
+            pos: Vec::new(),
+            kind: Vec::new(),
+            len: 0,
+            ends: Vec::new(),
+            ends_len: 0,
+            blanks: Vec::new(),
+            tuning: Tuning::USUAL,
+            numbers_unjudged: 0,
+            beyond_ascii: false,
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -206,6 +228,36 @@ impl Tokens {
         self.ends_len -= end;
     }
 
+    /// The text has lost its first `bytes`, in which no token stands any more.
+    #[cfg(feature = "serde")]
+    pub(super) fn shift(&mut self, bytes: usize) {
+        self.pos[..self.len].iter_mut().for_each(|pos| *pos -= bytes as u32);
+    }
+
+    /// Makes the last token [`CUT`] if it is a string that is not closed before `end`, where the sentinels stand.
+    #[cfg(feature = "serde")]
+    pub(super) fn cut(&mut self, text: &[u8], end: usize) {
+        let Some(last) = self.len.checked_sub(SENTINELS + 1) else { return };
+        let start = self.pos[last] as usize;
+        if text[start] == b'"' && crate::text::closing_quote(&text[start + 1..end]).is_none() {
+            self.kind[last] = CUT;
+        }
+    }
+
+    /// The kind and the offset of the token at `at`, and the offset of the next.
+    ///
+    /// # Safety
+    /// There are two tokens from `at` on.
+    #[cfg(feature = "serde")]
+    #[inline(always)]
+    pub(super) unsafe fn token_unchecked(&self, at: usize) -> (u8, u32, u32) {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(at + 1 < self.len, "two tokens");
+        }
+        // SAFETY: the caller's promise, and both vectors are longer than `len`.
+        unsafe { (*self.kind.get_unchecked(at), *self.pos.get_unchecked(at), *self.pos.get_unchecked(at + 1)) }
+    }
+
     /// Drops the tokens at `end` and after, and stands sentinels in their place.
     pub(crate) fn end_at(&mut self, end: usize) {
         self.reserve(0);
@@ -254,7 +306,7 @@ impl Tokens {
     }
 
     /// How many tokens are left without the last, if that is a scalar; and that.
-    pub(crate) fn cut(&self, text: &[u8], first: Cursor) -> (usize, Option<Cut>) {
+    pub(crate) fn cut_off(&self, text: &[u8], first: Cursor) -> (usize, Option<Cut>) {
         let last = self.len - 1;
         if self.len <= first.token || self.operator(last).is_some() && self.is_ascii(text, last) {
             return (self.len, None);

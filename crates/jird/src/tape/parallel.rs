@@ -175,7 +175,7 @@ impl Run<'_> {
             first_of(StructurePass { kernel, state: structure, words }.consume(text, tokens, &mut at, true), fault)
         } else {
             // What is consumed ends in this piece, so that nothing is wrong with its UTF-8 that the next piece will tell.
-            let (to, cut) = tokens.cut(text, at);
+            let (to, cut) = tokens.cut_off(text, at);
             let bytes = &tokens.slices().1[at.token..to];
             for &pos in &bytes[bytes.len().saturating_sub(2)..] {
                 border.before = [border.before[1], text[pos as usize]];

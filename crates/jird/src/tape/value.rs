@@ -208,7 +208,7 @@ impl<'a> Value<'a> {
         }
         if word.flag() {
             let mut decoded = String::new();
-            self.decode(&mut decoded)?;
+            self.unescape_into(&mut decoded)?;
             return Some(Cow::Owned(decoded));
         }
         self.as_utf8(self.content()).map(Cow::Borrowed)
@@ -231,7 +231,7 @@ impl<'a> Value<'a> {
         }
         if word.flag() {
             scratch.clear();
-            self.decode(scratch)?;
+            self.unescape_into(scratch)?;
             return Some(scratch);
         }
         self.as_utf8(self.content())
@@ -256,7 +256,7 @@ impl<'a> Value<'a> {
     }
 
     /// Appends what the string means. Only for strings.
-    fn decode(self, out: &mut String) -> Option<()> {
+    fn unescape_into(self, out: &mut String) -> Option<()> {
         let content = self.as_utf8(self.content())?;
         let start = self.word().offset();
         // SAFETY: the content begins there in the text, and is UTF-8.

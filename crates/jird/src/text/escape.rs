@@ -2,8 +2,10 @@
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity, with room made before")]
 
-use super::room::Room;
+use super::pen::{Out, spare};
 use super::swar::{below, equal, lowest};
+use crate::kernel::{BLOCK, Kernel, SHORT, Simd, escapes};
+use core::mem::MaybeUninit;
 
 /// What stands for each byte that cannot stand for itself, as `serde_json` writes it: `\\n`, or `\\u001f`, and its length in
 /// the last byte; zeros if the byte needs no escape.
@@ -26,95 +28,192 @@ static ESCAPES: [u64; 256] = {
 };
 
 /// Length of the longest escape.
-const ESCAPE_MAX: usize = 6;
+pub(super) const ESCAPE_MAX: usize = 6;
 
-/// Appends `content` as a JSON string with its quotes. Escapes only what RFC 8259 §7 demands, in the shortest form that
-/// has a name: `\b \t \n \f \r \" \\`, else `\u00xx` in lower case. DEL, `/` and all beyond ASCII stand for themselves.
-pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
-    let content = content.as_bytes();
-    // Throughout there is room for as many bytes as are still to be read, and the closing quote.
-    let mut room = Room::new(out, content.len() + 2);
-    // SAFETY: room for both quotes was made.
-    unsafe { room.word(u64::from(b'"'), 1) };
-    let mut rest = content;
-    while let Some(first) = rest.first_chunk::<8>() {
-        // Words and blocks are copied as they are; what needs an escape ends the count, and its escape overwrites it.
-        let word = u64::from_le_bytes(*first);
-        let len = lowest(hits(word));
-        // SAFETY: `rest` holds the word, so there is room for it.
-        unsafe { room.word(word, len) };
-        rest = &rest[len..];
-        if len < 8 {
-            escape_one(rest[0], rest.len(), &mut room);
-            rest = &rest[1..];
-            continue;
-        }
-        while let Some((block, behind)) = plain_block(rest) {
-            // SAFETY: `rest` holds the block, so there is room for it.
-            unsafe { room.bytes(block, block.len()) };
-            rest = behind;
-        }
-    }
-    let mut word = last_word(content, rest.len());
-    let mut left = rest.len();
-    while left > 0 {
-        // The zeros behind the last count as hits, too late to matter.
-        let len = lowest(hits(word)).min(left);
-        // SAFETY: there is room for what is left.
-        unsafe { room.word(word, len) };
-        left -= len;
-        if left > 0 {
-            word >>= 8 * len;
-            escape_one(word as u8, left, &mut room);
-            word >>= 8;
-            left -= 1;
-        }
-    }
-    // SAFETY: there is room for the closing quote.
-    unsafe { room.word(u64::from(b'"'), 1) };
-    room.finish();
+/// The escape for `byte`, which needs one, and its length.
+#[inline(always)]
+pub(super) fn of(byte: u8) -> ([u8; 8], usize) {
+    let escape = ESCAPES[usize::from(byte)];
+    (escape.to_le_bytes(), (escape >> 56) as usize)
 }
 
-/// Cuts off a block in which nothing needs an escape. The compiler makes vector comparisons of the loop.
+/// Whether `byte` needs an escape.
 #[inline(always)]
-fn plain_block(rest: &[u8]) -> Option<(&[u8; 32], &[u8])> {
-    let (block, behind) = rest.split_first_chunk()?;
-    let needs = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
-    let hits = block.iter().fold(0, |hits, &byte| hits | u8::from(needs(byte)));
-    (hits == 0).then_some((block, behind))
+pub(super) fn needs(byte: u8) -> bool {
+    ESCAPES[usize::from(byte)] != 0
+}
+
+/// Whether nothing in `key` needs an escape. Of a key that is known when this is compiled, so is the answer.
+#[inline(always)]
+pub(super) fn is_plain(key: &[u8]) -> bool {
+    let (words, rest) = key.as_chunks::<8>();
+    let seen = words.iter().fold(0, |seen, word| seen | hits(u64::from_le_bytes(*word)));
+    let last = match (key.last_chunk::<8>(), rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+        (Some(&last), ..) => hits(u64::from_le_bytes(last)),
+        (None, Some(&low), Some(&high)) => {
+            hits(u64::from(u32::from_le_bytes(high)) << 32 | u64::from(u32::from_le_bytes(low)))
+        }
+        _ => u64::from(rest.iter().any(|&byte| needs(byte))),
+    };
+    seen | last == 0
+}
+
+/// Appends `content` as a JSON string with its quotes, as a pen does.
+pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
+    let mut whole = Out::new(core::mem::take(out), ());
+    whole.pen().string(content).expect("a vector takes everything").put_down();
+    *out = whole.into_buffer();
+}
+
+/// Copies `content` to `to` up to the first byte that needs an escape; returns how many bytes that is. What is stored behind
+/// them does not count.
+///
+/// There are no loops up to 64 bytes, whose ends nobody could predict, but copies that overlap.
+///
+/// # Safety
+/// From `to` on there is room for `content`, and `SLACK` bytes more.
+#[inline(always)]
+pub(super) unsafe fn copy_plain(kernel: Kernel, content: &[u8], to: *mut u8) -> usize {
+    let len = content.len();
+    match len {
+        0 => 0,
+        1..4 => {
+            // SAFETY: all three stand within the content.
+            let bytes = unsafe {
+                [copy_at(content, 0, to), copy_at(content, len / 2, to), copy_at(content, len - 1, to)]
+                    .map(|[byte]| byte)
+            };
+            if bytes.iter().fold(false, |any, &byte| any | needs(byte)) {
+                return content.iter().position(|&byte| needs(byte)).unwrap_or(len);
+            }
+            len
+        }
+        4..8 => {
+            // SAFETY: both stand within the content.
+            let (low, high) = unsafe { (copy_at(content, 0, to), copy_at(content, len - 4, to)) };
+            let word = u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << 32;
+            first_of_two(lowest(hits(word)), 4, len)
+        }
+        8..16 => {
+            // SAFETY: both stand within the content.
+            let (low, high) = unsafe { (copy_at(content, 0, to), copy_at(content, len - 8, to)) };
+            let words = u128::from(u64::from_le_bytes(low)) | u128::from(u64::from_le_bytes(high)) << 64;
+            let hits = escapes(words.to_le_bytes()) | 1 << 16;
+            first_of_two(hits.trailing_zeros() as usize, 8, len)
+        }
+        16..=32 => {
+            // SAFETY: both stand within the content.
+            let hits = unsafe { hits_at(content, 0, to) | hits_at(content, len - SHORT, to) };
+            len.min(hits.trailing_zeros() as usize)
+        }
+        33..=BLOCK => {
+            // SAFETY: all four stand within the content.
+            let hits = unsafe {
+                hits_at(content, 0, to)
+                    | hits_at(content, SHORT, to)
+                    | hits_at(content, len - 2 * SHORT, to)
+                    | hits_at(content, len - SHORT, to)
+            };
+            len.min(hits.trailing_zeros() as usize)
+        }
+        // SAFETY: there is room for the content.
+        _ => kernel.copy_plain(content, unsafe { spare(to, len) }),
+    }
+}
+
+/// Copies 16 bytes from `at` on, and tells which of them need an escape: bit `at` is for the first.
+///
+/// # Safety
+/// As [`copy_at`].
+#[inline(always)]
+unsafe fn hits_at(content: &[u8], at: usize, to: *mut u8) -> u64 {
+    // SAFETY: the caller's promise.
+    u64::from(escapes(unsafe { copy_at(content, at, to) })) << at
+}
+
+/// The first hit in two words of `width` bytes, which are the first and the last bytes of `len`: where it is, `len` if nowhere.
+#[inline(always)]
+fn first_of_two(hit: usize, width: usize, len: usize) -> usize {
+    if hit < width { hit } else { hit + len - 2 * width }
+}
+
+/// Copies `LEN` bytes of `content` to as far behind `to` as they stand in it.
+///
+/// # Safety
+/// `at + LEN <= content.len()`, which checked builds check, and there is room.
+#[inline(always)]
+unsafe fn copy_at<const LEN: usize>(content: &[u8], at: usize, to: *mut u8) -> [u8; LEN] {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        assert!(at + LEN <= content.len());
+    }
+    // SAFETY: the caller's promises.
+    unsafe {
+        let bytes = content.as_ptr().add(at).cast::<[u8; LEN]>().read();
+        to.add(at).cast::<[u8; LEN]>().write(bytes);
+        bytes
+    }
+}
+
+/// [`Kernel::copy_plain`]
+#[inline(always)]
+pub(crate) fn copy_plain_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
+    let mut done = 0;
+    for (block, out) in content.as_chunks::<BLOCK>().0.iter().zip(out.as_chunks_mut::<BLOCK>().0) {
+        *out = block.map(MaybeUninit::new);
+        let hits = simd.escapes(simd.load(block));
+        if hits != 0 {
+            return done + hits.trailing_zeros() as usize;
+        }
+        done += BLOCK;
+    }
+    let left = content.len() - done;
+    if let (1.., Some(block), Some(out)) = (left, content.last_chunk::<BLOCK>(), out.last_chunk_mut::<BLOCK>()) {
+        // The beginning of this has been copied already.
+        *out = block.map(MaybeUninit::new);
+        let hits = simd.escapes(simd.load(block)) >> (BLOCK - left);
+        done += left.min(hits.trailing_zeros() as usize);
+    }
+    done
+}
+
+/// Which bytes of `content[from..to]`, a block at most, need an escape: bit 0 is for the first.
+#[inline(always)]
+pub(super) fn hits_between(content: &[u8], from: usize, to: usize) -> u64 {
+    let blocks = (from..to).step_by(SHORT).enumerate();
+    let hits = blocks.fold(0, |hits, (index, at)| hits | u64::from(escapes(block_at(content, at))) << (SHORT * index));
+    hits & (u64::MAX >> (BLOCK - (to - from)))
+}
+
+/// 16 bytes of `content` from `at` on, or fewer and zeros behind them. There is one at least.
+#[inline(always)]
+pub(super) fn block_at(content: &[u8], at: usize) -> [u8; SHORT] {
+    match (content[at..].first_chunk(), content.last_chunk()) {
+        (Some(block), _) => *block,
+        // One load that ends with the content.
+        (None, Some(&last)) => (u128::from_le_bytes(last) >> (8 * (at + SHORT - content.len()) & 127)).to_le_bytes(),
+        (None, None) => short_block(&content[at..]).to_le_bytes(),
+    }
+}
+
+/// Less than 16 bytes, but one at least, and zeros behind them.
+#[inline(always)]
+fn short_block(bytes: &[u8]) -> u128 {
+    let len = bytes.len();
+    // Two loads that overlap, instead of a call.
+    if let (Some(&low), Some(&high)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        return u128::from(u64::from_le_bytes(low)) | u128::from(u64::from_le_bytes(high)) << (8 * len - 64);
+    }
+    if let (Some(&low), Some(&high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        return u128::from(u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << (8 * len - 32));
+    }
+    let word = |at: usize| u128::from(bytes[at]) << (8 * at);
+    word(0) | word(len / 2) | word(len - 1)
 }
 
 /// The high bit of each byte that needs an escape, exact up to the lowest.
 #[inline(always)]
 fn hits(word: u64) -> u64 {
     below(word, 0x20) | equal(word, b'"') | equal(word, b'\\')
-}
-
-/// Appends the escape for `byte`, and leaves room for the `left - 1` bytes behind it and the quote.
-#[inline(always)]
-fn escape_one(byte: u8, left: usize, room: &mut Room<'_>) {
-    let escape = ESCAPES[usize::from(byte)];
-    room.ensure(left + ESCAPE_MAX);
-    // SAFETY: room for the longest was just made.
-    unsafe { room.word(escape, (escape >> 56) as usize) };
-}
-
-/// The last `len` (0..=7) bytes of `content`, the first lowest, and zeros behind them.
-#[inline(always)]
-fn last_word(content: &[u8], len: usize) -> u64 {
-    if len == 0 {
-        return 0;
-    }
-    // Where the string is long enough, one load that ends with it; else two that overlap, instead of a loop.
-    if let Some(&last) = content.last_chunk::<8>() {
-        return u64::from_le_bytes(last) >> (64 - 8 * len);
-    }
-    let bytes = &content[content.len() - len..];
-    if let (Some(&low), Some(&high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        return u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << (8 * len - 32);
-    }
-    let middle = len / 2;
-    u64::from(bytes[0]) | u64::from(bytes[middle]) << (8 * middle) | u64::from(bytes[len - 1]) << (8 * (len - 1))
 }
 
 #[cfg(test)]

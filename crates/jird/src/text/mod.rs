@@ -5,6 +5,7 @@
 //! unescape       string content as it stands in JSON → the text it means
 //! eq_unescaped   the same, compared instead of written
 //! escape         text → a JSON string, quotes and all
+//! pen            writing strings, numbers and what is between them
 //! ```
 //!
 //! [`check_escape`] decides what is JSON. The others are memory-safe on anything, but only meaningful on what was
@@ -20,11 +21,17 @@
 
 mod escape;
 mod hex;
+mod pen;
+#[cfg(feature = "serde")]
+mod raw;
 mod room;
 mod swar;
 mod unescape;
 
-pub(crate) use escape::escape_into;
+pub(crate) use escape::{copy_plain_blocks, escape_into};
+pub(crate) use pen::{Mark, Out, Pen, Sink};
+#[cfg(feature = "serde")]
+pub use raw::RawValue;
 pub(crate) use unescape::{check_escape, eq_unescaped, unescape, unescape_in};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.

@@ -1,3 +1,13 @@
-//! Rust types ⇄ JSON, through serde's traits: what [`crate::Error`] is to them.
+//! Rust types ⇄ JSON, through serde's traits.
 
+pub(crate) mod de;
 mod error;
+mod raw;
+mod ser;
+
+pub use raw::NumberBuf;
+pub(crate) use ser::RAW_TEXT;
+pub use ser::{
+    Compact, Pretty, Serializer, to_string, to_string_canonical, to_string_pretty, to_vec, to_vec_canonical, to_vec_in,
+    to_vec_pretty, to_writer, to_writer_pretty,
+};

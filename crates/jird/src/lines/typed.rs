@@ -1,0 +1,122 @@
+//! Lines decoded into a type.
+
+use super::{RECORD_BYTES_MAX, read_stream};
+use crate::error::Error;
+use core::ops::ControlFlow;
+use serde_core::de::DeserializeOwned;
+use std::collections::VecDeque;
+use std::io::Read;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// What was made of a piece of lines.
+type Made<T> = Vec<Result<T, Error>>;
+
+/// A piece of whole lines, where it begins, how many lines come before it, and where its values go.
+struct Piece<T> {
+    text: Vec<u8>,
+    offset: u64,
+    lines_before: u64,
+    to: SyncSender<Made<T>>,
+}
+
+/// Pieces per thread that are in flight.
+const PIECES_PER_THREAD: usize = 3;
+
+/// The values of NDJSON, one for each line that is not blank, in order, decoded on all cores.
+///
+/// A line that is wrong is an error in its place, which says the line, the column in it, and the offset in the whole; the
+/// next line is the next item. Where reading fails, or a line is longer than [`RECORD_BYTES_MAX`], the error is the last
+/// item. Reads ahead: some pieces of 256 KB (or the longest line) for each core, and what was made of them, are in memory.
+///
+/// ```
+/// let log = "{\"id\": 1}\n\n{\"id\": \"two\"}\n{\"id\": 3}\n";
+/// let mut ids = Vec::new();
+/// for event in jird::lines::typed::<std::collections::BTreeMap<String, u64>>(log.as_bytes()) {
+///     match event {
+///         Ok(event) => ids.push(event["id"]),
+///         Err(error) => assert_eq!(error.to_string(), "id: invalid type: string \"two\", expected u64 at line 3 column 8"),
+///     }
+/// }
+/// assert_eq!(ids, [1, 3]);
+/// ```
+pub fn typed<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send + 'static) -> Typed<T> {
+    let threads = if cfg!(feature = "parallel") { thread::available_parallelism().map_or(1, usize::from) } else { 1 };
+    typed_on(reader, threads)
+}
+
+/// [`typed`] on so many threads, and one more that reads.
+pub fn typed_on<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send + 'static, threads: usize) -> Typed<T> {
+    let waiting = threads.max(1) * PIECES_PER_THREAD;
+    let (results, made) = sync_channel(waiting);
+    let (pieces, work) = sync_channel::<Piece<T>>(waiting);
+    let work = Arc::new(Mutex::new(work));
+    for _ in 0..threads.max(1) {
+        let work = Arc::clone(&work);
+        thread::spawn(move || decode_pieces(&work));
+    }
+    thread::spawn(move || cut(reader, &pieces, &results));
+    Typed { made, ready: VecDeque::new() }
+}
+
+/// See [`typed`].
+#[derive(Debug)]
+pub struct Typed<T> {
+    /// For each piece, in order, where its values will come from.
+    made: Receiver<Receiver<Made<T>>>,
+    ready: VecDeque<Result<T, Error>>,
+}
+
+impl<T> Iterator for Typed<T> {
+    type Item = Result<T, Error>;
+
+    fn next(&mut self) -> Option<Result<T, Error>> {
+        while self.ready.is_empty() {
+            let piece = self.made.recv().ok()?;
+            // A thread that was decoding it panicked, in the type's own code.
+            let values = piece.recv().unwrap_or_else(|_| panic!("a thread that decoded lines panicked"));
+            self.ready = values.into();
+        }
+        self.ready.pop_front()
+    }
+}
+
+/// Reads pieces and hands them out, until nobody wants more.
+fn cut<T>(reader: impl Read, pieces: &SyncSender<Piece<T>>, results: &SyncSender<Receiver<Made<T>>>) {
+    let mut lines_before = 0;
+    let read = read_stream::<Error>(reader, &mut Vec::new(), RECORD_BYTES_MAX, |offset, text| {
+        let (to, made) = sync_channel(1);
+        let piece = Piece { text: text.to_vec(), offset, lines_before, to };
+        lines_before += memchr::memchr_iter(b'\n', text).count() as u64;
+        let gone = results.send(made).is_err() || pieces.send(piece).is_err();
+        Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    if let Err(error) = read {
+        let (to, made) = sync_channel(1);
+        match to.try_send(vec![Err(error)]) {
+            Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => drop(results.send(made)),
+        }
+    }
+}
+
+fn decode_pieces<T: DeserializeOwned>(work: &Mutex<Receiver<Piece<T>>>) {
+    loop {
+        let piece = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(Piece { text, offset, lines_before, to }) = piece else { return };
+        let mut made = Vec::new();
+        let mut start = 0;
+        for (line, end) in memchr::memchr_iter(b'\n', &text).chain([text.len()]).enumerate() {
+            let record = &text[start..end];
+            if !record.trim_ascii().is_empty() {
+                made.push(crate::from_slice(record).map_err(|error: Error| {
+                    let (within, column) = (error.offset(), error.column() as u64);
+                    error.placed(offset + start as u64 + within, lines_before + line as u64 + 1, column)
+                }));
+            }
+            start = end + 1;
+        }
+        // Nobody waits for it if the iterator was dropped.
+        drop(to.send(made));
+    }
+}

@@ -1,0 +1,213 @@
+//! What a visitor gets to see of an array, an object or a variant.
+
+use super::key::Key;
+use super::{Deserializer, Read};
+use crate::error::{Error, Step};
+use crate::fault::ErrorKind;
+use crate::scan::Source;
+use crate::text;
+use serde_core::de::{self, DeserializeSeed, Unexpected, Visitor};
+
+/// The elements of an array, whose opening bracket is behind.
+pub(super) struct Seq<'a, R> {
+    de: &'a mut Deserializer<R>,
+    /// How many were asked for.
+    index: usize,
+}
+
+impl<'a, R> Seq<'a, R> {
+    #[inline(always)]
+    pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
+        Self { de, index: 0 }
+    }
+}
+
+impl<'de, R: Read<'de>> de::SeqAccess<'de> for Seq<'_, R> {
+    type Error = Error;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        let token = self.de.pull.token();
+        if self.de.pull.bracket(token) == b']' {
+            return Ok(None);
+        }
+        let mut start = token.start;
+        if self.index > 0 {
+            if token.plain() != b',' {
+                return Err(self.de.pull.unexpected(token, ErrorKind::Comma));
+            }
+            start = token.next;
+            self.de.pull.step();
+        }
+        let at = self.de.pull.offset(start);
+        self.index += 1;
+        match seed.deserialize(&mut *self.de) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(self.de.pull.place_at(error, at).inside(Step::Index(self.index - 1))),
+        }
+    }
+}
+
+/// The members of an object, whose opening bracket is behind.
+pub(super) struct Map<'a, 'de, R: Read<'de>> {
+    de: &'a mut Deserializer<R>,
+    is_first: bool,
+    key: <R as Source<'de>>::Key,
+}
+
+impl<'a, 'de, R: Read<'de>> Map<'a, 'de, R> {
+    #[inline(always)]
+    pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
+        Self { de, is_first: true, key: Default::default() }
+    }
+}
+
+impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
+    type Error = Error;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let mut token = self.de.pull.token();
+        if self.de.pull.bracket(token) == b'}' {
+            return Ok(None);
+        }
+        if !self.is_first {
+            if token.plain() != b',' {
+                return Err(self.de.pull.unexpected(token, ErrorKind::Comma));
+            }
+            self.de.pull.step();
+            token = self.de.pull.token();
+        }
+        self.is_first = false;
+        if token.plain() != b'"' {
+            return Err(self.de.pull.unexpected(token, ErrorKind::Key));
+        }
+        self.key = self.de.pull.source.key(token.start, token.next);
+        match seed.deserialize(Key { de: &mut *self.de, token }) {
+            Ok(key) => Ok(Some(key)),
+            Err(error) => Err(self.de.pull.place(error, token.start)),
+        }
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        let token = self.de.pull.token();
+        if token.plain() != b':' {
+            return Err(self.de.pull.unexpected(token, ErrorKind::Colon));
+        }
+        let at = self.de.pull.offset(token.next);
+        self.de.pull.step();
+        match seed.deserialize(&mut *self.de) {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.de.pull.place_at(error, at).inside(key_step(self.key.as_ref()))),
+        }
+    }
+}
+
+/// The step that a key is, which begins with its quote and may be cut off.
+#[cold]
+#[inline(never)]
+fn key_step(quoted: &[u8]) -> Step {
+    let content = quoted.get(1..).unwrap_or_default();
+    let content = &content[..text::closing_quote(content).unwrap_or(content.len())];
+    let mut key = String::new();
+    // A cut may leave half a character or half an escape.
+    text::unescape(&String::from_utf8_lossy(&content[..content.len().min(Step::KEY_BYTES)]), &mut key);
+    Step::key(&key)
+}
+
+/// An object that is a variant's name and content.
+pub(super) struct Variant<'a, R> {
+    de: &'a mut Deserializer<R>,
+}
+
+impl<'a, R> Variant<'a, R> {
+    pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
+        Self { de }
+    }
+}
+
+impl<'de, R: Read<'de>> de::EnumAccess<'de> for Variant<'_, R> {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
+        let token = self.de.pull.token();
+        if token.plain() != b'"' {
+            return Err(self.de.pull.unexpected(token, ErrorKind::Key));
+        }
+        let variant = match seed.deserialize(Key { de: &mut *self.de, token }) {
+            Ok(variant) => variant,
+            Err(error) => return Err(self.de.pull.place(error, token.start)),
+        };
+        let token = self.de.pull.token();
+        if token.plain() != b':' {
+            return Err(self.de.pull.unexpected(token, ErrorKind::Colon));
+        }
+        self.de.pull.step();
+        Ok((variant, self))
+    }
+}
+
+impl<'de, R: Read<'de>> de::VariantAccess<'de> for Variant<'_, R> {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<(), Error> {
+        de::Deserialize::deserialize(self.de)
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
+        seed.deserialize(self.de)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
+        de::Deserializer::deserialize_seq(self.de, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
+        de::Deserializer::deserialize_struct(self.de, "", fields, visitor)
+    }
+}
+
+/// A string that is a variant's name.
+pub(super) struct UnitVariant<'a, R> {
+    de: &'a mut Deserializer<R>,
+}
+
+impl<'a, R> UnitVariant<'a, R> {
+    pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
+        Self { de }
+    }
+}
+
+impl<'de, R: Read<'de>> de::EnumAccess<'de> for UnitVariant<'_, R> {
+    type Error = Error;
+    type Variant = OnlyUnit;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, OnlyUnit), Error> {
+        Ok((seed.deserialize(&mut *self.de)?, OnlyUnit))
+    }
+}
+
+/// A variant without content.
+pub(super) struct OnlyUnit;
+
+impl<'de> de::VariantAccess<'de> for OnlyUnit {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Error> {
+        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"newtype variant"))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
+        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"tuple variant"))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Error> {
+        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"struct variant"))
+    }
+}

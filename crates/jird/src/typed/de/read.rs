@@ -1,0 +1,152 @@
+//! Where a [`Deserializer`](super::Deserializer)'s text comes from.
+
+use crate::scan::{Slice, Source};
+use std::io::{self, ErrorKind};
+
+/// What a deserializer reads from. Not to be implemented elsewhere.
+pub trait Read<'de>: private::Source<'de> {}
+
+mod private {
+    /// Seals [`Read`](super::Read).
+    pub trait Source<'de>: crate::scan::Source<'de> {}
+}
+
+/// Text in memory, of which strings without escapes are borrowed.
+#[derive(Debug)]
+pub struct SliceRead<'de> {
+    all: &'de [u8],
+    /// What offsets of 32 bits reach.
+    window: &'de [u8],
+}
+
+impl<'de> SliceRead<'de> {
+    pub(super) fn new(text: &'de [u8]) -> Self {
+        Self { all: text, window: Self::reach(text) }
+    }
+
+    fn reach(text: &'de [u8]) -> &'de [u8] {
+        &text[..text.len().min(crate::walk::SIZE_MAX)]
+    }
+}
+
+impl<'de> private::Source<'de> for SliceRead<'de> {}
+impl<'de> Read<'de> for SliceRead<'de> {}
+
+impl<'de> Source<'de> for SliceRead<'de> {
+    type Key = &'de [u8];
+    const FORGETS_BYTES: usize = 1 << 30;
+
+    #[inline(always)]
+    fn window(&self) -> &[u8] {
+        self.window
+    }
+
+    fn forget(&mut self, bytes: usize) {
+        self.all = &self.all[bytes..];
+        self.window = Self::reach(self.all);
+    }
+
+    fn fill(&mut self, _: usize, _: usize) -> io::Result<bool> {
+        Ok(self.all.len() == self.window.len())
+    }
+
+    #[inline(always)]
+    fn slice(&self, start: usize, end: usize) -> Slice<'de, '_> {
+        Slice::Borrowed(&self.window[start..end])
+    }
+
+    #[inline(always)]
+    fn key(&self, start: usize, next: usize) -> &'de [u8] {
+        self.window.get(start..next).unwrap_or_default()
+    }
+}
+
+/// Text that is read as it is needed, some of it ahead.
+#[derive(Debug)]
+pub struct IoRead<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    /// The window: what was read and not forgotten.
+    start: usize,
+    end: usize,
+    ended: bool,
+}
+
+/// So much is read before some is forgotten.
+const READ_BYTES: usize = 64 << 10;
+
+impl<R: io::Read> IoRead<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, buffer: Vec::new(), start: 0, end: 0, ended: false }
+    }
+}
+
+impl<R: io::Read> private::Source<'_> for IoRead<R> {}
+impl<R: io::Read> Read<'_> for IoRead<R> {}
+
+impl<'de, R: io::Read> Source<'de> for IoRead<R> {
+    type Key = ShortKey;
+    const FORGETS_BYTES: usize = READ_BYTES;
+
+    #[inline(always)]
+    fn window(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    fn forget(&mut self, bytes: usize) {
+        self.start += bytes;
+        // Moving what is left costs no more than what was forgotten.
+        if self.start > self.end - self.start {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+    }
+
+    fn fill(&mut self, len: usize, room: usize) -> io::Result<bool> {
+        while !self.ended && self.end - self.start < len {
+            if self.buffer.len() < self.start + room {
+                // What a long string needs is doubled, so that moving it takes linear time.
+                self.buffer.resize((self.start + room).max(2 * self.buffer.len()), 0);
+            }
+            match self.reader.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.ended)
+    }
+
+    #[inline(always)]
+    fn slice(&self, start: usize, end: usize) -> Slice<'de, '_> {
+        Slice::Passing(&self.window()[start..end])
+    }
+
+    fn key(&self, start: usize, next: usize) -> ShortKey {
+        let mut key = ShortKey::default();
+        key.len = (next - start).min(key.bytes.len()) as u8;
+        let len = usize::from(key.len);
+        key.bytes[..len].copy_from_slice(&self.window()[start..start + len]);
+        key
+    }
+}
+
+/// As much of a key as a message shows.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortKey {
+    len: u8,
+    bytes: [u8; 96],
+}
+
+impl Default for ShortKey {
+    fn default() -> Self {
+        Self { len: 0, bytes: [0; 96] }
+    }
+}
+
+impl AsRef<[u8]> for ShortKey {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}

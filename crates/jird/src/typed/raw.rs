@@ -1,0 +1,211 @@
+//! Values and numbers that keep their text, through serde. Both sides agree on a newtype struct's name, [`RAW_TEXT`]; to any
+//! other format they are what serde makes of them.
+
+use super::RAW_TEXT;
+use crate::error::Error;
+use crate::number::Number;
+use crate::text::RawValue;
+use core::fmt;
+use core::marker::PhantomData;
+use serde_core::de::{self, Deserialize, Deserializer, Visitor};
+use serde_core::ser::{Serialize, Serializer};
+
+impl RawValue {
+    /// Checks that `json` is one value, without white space around it, and keeps the text.
+    ///
+    /// ```
+    /// let raw = jird::RawValue::from_string(" [1, 2] ".to_owned())?;
+    /// assert_eq!(raw.get(), "[1, 2]");
+    /// # Ok::<(), jird::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`validate`](crate::validate).
+    pub fn from_string(json: String) -> Result<Box<Self>, Error> {
+        let mut json = json;
+        crate::validate(json.as_bytes())?;
+        let space = |char: char| matches!(char, ' ' | '\t' | '\n' | '\r');
+        json.truncate(json.trim_end_matches(space).len());
+        let start = json.len() - json.trim_start_matches(space).len();
+        json.drain(..start);
+        Ok(Self::of_checked_box(json.into()))
+    }
+}
+
+/// What a visitor of raw text makes of it.
+trait Raw<'de>: Sized {
+    const WHAT: &'static str;
+
+    fn borrowed(text: &'de str) -> Option<Self>;
+    fn owned(text: String) -> Option<Self>;
+}
+
+impl<'de: 'a, 'a> Raw<'de> for &'a RawValue {
+    const WHAT: &'static str = "any JSON value, borrowed";
+
+    fn borrowed(text: &'de str) -> Option<Self> {
+        Some(RawValue::of_checked(text))
+    }
+
+    fn owned(_: String) -> Option<Self> {
+        None
+    }
+}
+
+impl Raw<'_> for Box<RawValue> {
+    const WHAT: &'static str = "any JSON value";
+
+    fn borrowed(text: &str) -> Option<Self> {
+        Self::owned(text.to_owned())
+    }
+
+    fn owned(text: String) -> Option<Self> {
+        Some(RawValue::of_checked_box(text.into()))
+    }
+}
+
+impl<'de: 'a, 'a> Raw<'de> for Number<'a> {
+    const WHAT: &'static str = "a number, borrowed";
+
+    fn borrowed(text: &'de str) -> Option<Self> {
+        Number::new(text)
+    }
+
+    fn owned(_: String) -> Option<Self> {
+        None
+    }
+}
+
+impl Raw<'_> for NumberBuf {
+    const WHAT: &'static str = "a number";
+
+    fn borrowed(text: &str) -> Option<Self> {
+        Number::new(text).map(Self::from)
+    }
+
+    fn owned(text: String) -> Option<Self> {
+        Number::new(&text).is_some().then(|| Self(text.into()))
+    }
+}
+
+struct RawVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Raw<'de>> Visitor<'de> for RawVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::WHAT)
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<T, E> {
+        T::borrowed(text).ok_or_else(|| wrong(text, &self))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        T::owned(text.to_owned()).ok_or_else(|| wrong(text, &self))
+    }
+
+    /// Another format, or what serde has buffered: the text is lost, but a number can be written again.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        let number = deserializer.deserialize_any(AnyNumber(T::WHAT))?;
+        T::owned(number).ok_or_else(|| de::Error::custom(format_args!("expected {}", T::WHAT)))
+    }
+}
+
+#[cold]
+fn wrong<E: de::Error>(text: &str, wanted: &dyn de::Expected) -> E {
+    de::Error::custom(format_args!("invalid value: `{text:.40}`, expected {wanted}"))
+}
+
+/// A number of any type, as JSON text.
+struct AnyNumber(&'static str);
+
+impl Visitor<'_> for AnyNumber {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<String, E> {
+        Ok(value.to_string())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<String, E> {
+        if value.is_finite() { Ok(zmij::Buffer::new().format(value).to_owned()) } else { Err(wrong("NaN", &self)) }
+    }
+}
+
+macro_rules! raw {
+    ($([$($generics:tt)*] $type:ty),*) => {
+        $(
+            impl<$($generics)*> Deserialize<'de> for $type {
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    deserializer.deserialize_newtype_struct(RAW_TEXT, RawVisitor(PhantomData))
+                }
+            }
+        )*
+    };
+}
+
+raw!(['de: 'a, 'a] &'a RawValue, ['de] Box<RawValue>, ['de: 'a, 'a] Number<'a>, ['de] NumberBuf);
+
+impl Serialize for RawValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_newtype_struct(RAW_TEXT, self.get())
+    }
+}
+
+impl Serialize for NumberBuf {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.number().serialize(serializer)
+    }
+}
+
+/// A number with a text of its own: every digit is kept, whatever its size. [`Number`] borrows it.
+///
+/// ```
+/// let numbers: Vec<jird::NumberBuf> = jird::from_str("[1.50, 123456789012345678901234567890]")?;
+/// assert_eq!(numbers[0].number().text(), "1.50");
+/// assert_eq!(numbers[1].number().as_u128(), Some(123_456_789_012_345_678_901_234_567_890));
+/// # Ok::<(), jird::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct NumberBuf(Box<str>);
+
+impl NumberBuf {
+    /// The number.
+    pub fn number(&self) -> Number<'_> {
+        Number::of_checked(&self.0)
+    }
+}
+
+impl From<Number<'_>> for NumberBuf {
+    fn from(number: Number<'_>) -> Self {
+        Self(number.text().into())
+    }
+}
+
+impl fmt::Display for NumberBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for NumberBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NumberBuf").field(&format_args!("{}", self.0)).finish()
+    }
+}

@@ -1,0 +1,141 @@
+//! Keys of maps: strings, and what a string is made of.
+
+use super::Job;
+use super::format::Format;
+use crate::error::{Category, Error};
+use crate::text::{Mark, Pen, Sink};
+use core::fmt;
+use serde_core::ser::{Impossible, Serialize, Serializer};
+
+/// What serde hands a key to.
+pub(super) struct Key<'o, S, F>(pub(super) Pen<'o, Job<S, F>>);
+
+/// Writes something between quotes.
+pub(super) fn quoted<'o, S: Sink, F: Format>(
+    pen: Pen<'o, Job<S, F>>,
+    write: impl for<'p> FnOnce(Pen<'p, Job<S, F>>) -> Result<Mark<'p>, Error>,
+) -> Result<Mark<'o>, Error> {
+    let mut pen = pen.bytes([b'"'], 1)?;
+    pen.with(write)?;
+    Ok(pen.bytes([b'"'], 1)?.mark())
+}
+
+#[cold]
+fn no_key<T>() -> Result<T, Error> {
+    Err(Error::message(Category::Syntax, &"key must be a string"))
+}
+
+#[cold]
+fn non_finite<T>() -> Result<T, Error> {
+    Err(Error::message(Category::Syntax, &"float key must be finite (got NaN or +/-inf)"))
+}
+
+/// Where neither containers nor what has no text will do.
+macro_rules! refusals {
+    ($refuse:expr) => {
+        refusals!(
+            $refuse;
+            serialize_bytes(&[u8]) -> Ok, serialize_none() -> Ok, serialize_unit() -> Ok,
+            serialize_unit_struct(&'static str) -> Ok,
+            serialize_seq(Option<usize>) -> SerializeSeq, serialize_tuple(usize) -> SerializeTuple,
+            serialize_tuple_struct(&'static str, usize) -> SerializeTupleStruct,
+            serialize_tuple_variant(&'static str, u32, &'static str, usize) -> SerializeTupleVariant,
+            serialize_map(Option<usize>) -> SerializeMap,
+            serialize_struct(&'static str, usize) -> SerializeStruct,
+            serialize_struct_variant(&'static str, u32, &'static str, usize) -> SerializeStructVariant
+        );
+        type SerializeSeq = Impossible<Self::Ok, Error>;
+        type SerializeTuple = Impossible<Self::Ok, Error>;
+        type SerializeTupleStruct = Impossible<Self::Ok, Error>;
+        type SerializeTupleVariant = Impossible<Self::Ok, Error>;
+        type SerializeMap = Impossible<Self::Ok, Error>;
+        type SerializeStruct = Impossible<Self::Ok, Error>;
+        type SerializeStructVariant = Impossible<Self::Ok, Error>;
+
+        fn serialize_newtype_variant<T: ?Sized + Serialize>(
+            self,
+            _name: &'static str,
+            _index: u32,
+            _variant: &'static str,
+            _value: &T,
+        ) -> Result<Self::Ok, Error> {
+            $refuse
+        }
+    };
+    ($refuse:expr; $($name:ident($($argument:ty),*) -> $made:ident),+) => {
+        $(
+            fn $name(self, $(_: $argument),*) -> Result<Self::$made, Error> {
+                $refuse
+            }
+        )+
+    };
+}
+pub(super) use refusals;
+
+/// What needs no escapes goes between quotes.
+macro_rules! scalars {
+    ($($name:ident: $type:ty),+) => {
+        $(
+            #[inline]
+            fn $name(self, value: $type) -> Result<Self::Ok, Error> {
+                quoted(self.0, |pen| pen.$name(value))
+            }
+        )+
+    };
+}
+
+impl<'o, S: Sink, F: Format> Serializer for Key<'o, S, F> {
+    type Ok = Mark<'o>;
+    type Error = Error;
+
+    scalars!(
+        serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
+        serialize_i128: i128, serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64,
+        serialize_u128: u128
+    );
+
+    fn serialize_f32(self, value: f32) -> Result<Self::Ok, Error> {
+        if value.is_finite() { quoted(self.0, |pen| pen.serialize_f32(value)) } else { non_finite() }
+    }
+
+    fn serialize_f64(self, value: f64) -> Result<Self::Ok, Error> {
+        if value.is_finite() { quoted(self.0, |pen| pen.serialize_f64(value)) } else { non_finite() }
+    }
+
+    fn serialize_char(self, value: char) -> Result<Self::Ok, Error> {
+        self.0.serialize_char(value)
+    }
+
+    #[inline(always)]
+    fn serialize_str(self, value: &str) -> Result<Self::Ok, Error> {
+        self.0.serialize_str(value)
+    }
+
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<Self::Ok, Error> {
+        value.serialize(self)
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Result<Self::Ok, Error> {
+        self.0.serialize_str(variant)
+    }
+
+    #[inline]
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(
+        self,
+        _name: &'static str,
+        value: &T,
+    ) -> Result<Self::Ok, Error> {
+        value.serialize(self)
+    }
+
+    refusals!(no_key());
+
+    fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<Self::Ok, Error> {
+        self.0.collect_str(value)
+    }
+}

@@ -1,0 +1,216 @@
+//! Rust types → JSON.
+//!
+//! ```text
+//! mod          the functions, and the public serializer: one value after the other into a writer
+//! value        a pen as serde's serializer: any value
+//! compound     what it makes for sequences, maps, structs and variants
+//! key          keys of maps: what a string can be made of
+//! format       what stands between tokens
+//! raw          text that is JSON already
+//! tree         documents, values and numbers of ours as something to serialize
+//! ```
+//!
+//! A pen goes from value to value by value, and comes back as what serde calls `Ok`: so that the place to write at stays in a
+//! register.
+
+mod compound;
+mod format;
+mod key;
+mod raw;
+mod top;
+mod tree;
+mod value;
+
+use crate::error::Error;
+use crate::layout::{self, Layout};
+use crate::text::{Out, Sink};
+use format::Format;
+pub use format::{Compact, Pretty};
+pub(crate) use raw::RAW_TEXT;
+use serde_core::Serialize;
+use std::io;
+pub use top::Serializer;
+
+/// What a pen's sink knows: where full buffers go, what stands between tokens, and what becomes of NaN.
+struct Job<S, F> {
+    sink: S,
+    format: F,
+    /// Whether numbers that JSON does not have are errors, and not `null`.
+    refuses_non_finite: bool,
+}
+
+impl<S, F> Job<S, F> {
+    fn new(sink: S, format: F) -> Self {
+        Self { sink, format, refuses_non_finite: false }
+    }
+}
+
+impl<S: Sink, F> Sink for Job<S, F> {
+    #[inline(always)]
+    fn take(&mut self, text: &[u8]) -> Result<bool, Error> {
+        self.sink.take(text)
+    }
+}
+
+/// Buffers are written and emptied.
+struct Drain<W>(W);
+
+impl<W: io::Write> Sink for Drain<W> {
+    fn take(&mut self, text: &[u8]) -> Result<bool, Error> {
+        self.0.write_all(text)?;
+        Ok(true)
+    }
+}
+
+/// What a writer is handed at once, about.
+const BUFFER: usize = 16 << 10;
+
+/// What a vector begins with.
+const FIRST: usize = 512;
+
+/// The value as JSON text without white space, as `serde_json` writes it.
+///
+/// ```
+/// assert_eq!(jird::to_string(&[(1, "a\n"), (2, "ü")])?, r#"[[1,"a\n"],[2,"ü"]]"#);
+/// # Ok::<(), jird::Error>(())
+/// ```
+///
+/// # Errors
+/// If the value's [`Serialize`] fails, or a map has a key that is neither a string nor a number, boolean or unit variant.
+/// Floats that are infinite or no number become `null`; [`Serializer::refuse_non_finite`] makes errors of them.
+///
+/// Values in values are a call in a call: what is nested very deeply overflows the stack, as with `serde_json`.
+pub fn to_string<T: ?Sized + Serialize>(value: &T) -> Result<String, Error> {
+    text_of(value, Compact)
+}
+
+/// [`to_string`], each member and element on a line of its own, indented by two spaces for each level.
+///
+/// ```
+/// assert_eq!(jird::to_string_pretty(&[1, 2])?, "[\n  1,\n  2\n]");
+/// # Ok::<(), jird::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`to_string`].
+pub fn to_string_pretty<T: ?Sized + Serialize>(value: &T) -> Result<String, Error> {
+    text_of(value, Pretty::default())
+}
+
+/// [`to_string`] in the canonical form of RFC 8785, see [`Layout::Canonical`]. Writes the text and lays it out anew: about
+/// three times the work of `to_string`.
+///
+/// ```
+/// use std::collections::HashMap;
+/// let map = HashMap::from([("b", 1e21), ("a", 1.0)]);
+/// assert_eq!(jird::to_string_canonical(&map)?, r#"{"a":1,"b":1e+21}"#);
+/// # Ok::<(), jird::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`to_string`]; also for floats that JSON does not have, numbers that are infinite as a double, repeated keys, and
+/// nesting beyond [`DEPTH_MAX`](crate::DEPTH_MAX).
+pub fn to_string_canonical<T: ?Sized + Serialize>(value: &T) -> Result<String, Error> {
+    canonical(value).map(|text| String::from_utf8(text).expect("made of strings"))
+}
+
+/// [`to_string`] as bytes.
+///
+/// # Errors
+/// As [`to_string`].
+pub fn to_vec<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Error> {
+    let mut text = Vec::with_capacity(FIRST);
+    to_vec_in(value, &mut text)?;
+    Ok(text)
+}
+
+/// Appends to `text` what [`to_string`] makes of the value: nothing is allocated once `text` has grown. After an error `text`
+/// ends where it did before.
+///
+/// ```
+/// let mut lines = Vec::new();
+/// for event in [("start", 1), ("stop", 2)] {
+///     jird::to_vec_in(&event, &mut lines)?;
+///     lines.push(b'\n');
+/// }
+/// assert_eq!(lines, b"[\"start\",1]\n[\"stop\",2]\n");
+/// # Ok::<(), jird::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`to_string`].
+pub fn to_vec_in<T: ?Sized + Serialize>(value: &T, text: &mut Vec<u8>) -> Result<(), Error> {
+    append(value, text, Job::new((), Compact))
+}
+
+/// [`to_string_pretty`] as bytes.
+///
+/// # Errors
+/// As [`to_string`].
+pub fn to_vec_pretty<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Error> {
+    let mut text = Vec::with_capacity(FIRST);
+    append(value, &mut text, Job::new((), Pretty::default()))?;
+    Ok(text)
+}
+
+/// [`to_string_canonical`] as bytes.
+///
+/// # Errors
+/// As [`to_string_canonical`].
+pub fn to_vec_canonical<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Error> {
+    canonical(value)
+}
+
+/// Writes what [`to_string`] makes of the value, through a buffer of some kilobytes: `writer` needs none of its own. It is
+/// not flushed. What it gets at once may end within a character.
+///
+/// ```
+/// jird::to_writer(std::io::stdout(), "to a pipe, say")?;
+/// # Ok::<(), jird::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`to_string`], and those of `writer` ([`Error::is_io`]); part of the text may be written then.
+pub fn to_writer<W: io::Write, T: ?Sized + Serialize>(mut writer: W, value: &T) -> Result<(), Error> {
+    // One instance for all kinds of writers.
+    value.serialize(&mut Serializer::<&mut dyn io::Write>::new(&mut writer))
+}
+
+/// [`to_writer`] with the text of [`to_string_pretty`].
+///
+/// # Errors
+/// As [`to_writer`].
+pub fn to_writer_pretty<W: io::Write, T: ?Sized + Serialize>(mut writer: W, value: &T) -> Result<(), Error> {
+    value.serialize(&mut Serializer::<&mut dyn io::Write, Pretty<'_>>::pretty(&mut writer))
+}
+
+/// Appends to `text`, unless there is an error.
+fn append<T: ?Sized + Serialize, F: Format>(value: &T, text: &mut Vec<u8>, job: Job<(), F>) -> Result<(), Error> {
+    let len = text.len();
+    let mut out = Out::new(core::mem::take(text), job);
+    let written = write(value, &mut out);
+    *text = out.into_buffer();
+    if written.is_err() {
+        text.truncate(len);
+    }
+    written
+}
+
+fn text_of<T: ?Sized + Serialize, F: Format>(value: &T, format: F) -> Result<String, Error> {
+    let mut out = Out::new(Vec::with_capacity(FIRST), Job::new((), format));
+    write(value, &mut out)?;
+    Ok(out.into_string())
+}
+
+fn write<T: ?Sized + Serialize, S: Sink, F: Format>(value: &T, out: &mut Out<Job<S, F>>) -> Result<(), Error> {
+    let mut pen = out.pen();
+    pen.with(|pen| value.serialize(pen))?;
+    pen.put_down();
+    Ok(())
+}
+
+fn canonical<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Error> {
+    let mut text = Vec::with_capacity(FIRST);
+    append(value, &mut text, Job { refuses_non_finite: true, ..Job::new((), Compact) })?;
+    layout::format(&text, Layout::Canonical)
+}

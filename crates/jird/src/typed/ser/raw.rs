@@ -1,0 +1,109 @@
+//! Text that is JSON already.
+//!
+//! A newtype struct of the name [`RAW_TEXT`] holds a string that is written as it stands: neither checked, nor laid out anew.
+//! That it is one JSON value is for the type's constructor to see to.
+//!
+//! What holds [`Exact`] instead has other ways to be serialized, for formats that know nothing of all this. Which one it is
+//! handed to shows when it asks twice whether that is read by people: a format of somebody else's says the same both times.
+
+use super::Job;
+use super::format::Format;
+use super::key::refusals;
+use crate::error::{Category, Error};
+use crate::text::{Mark, Pen, Sink};
+use core::cell::Cell;
+use serde_core::ser::{Impossible, Serialize, Serializer};
+
+/// The name by which raw text is known.
+pub(crate) const RAW_TEXT: &str = "$jird::private::RawText";
+
+/// What serde hands raw text to.
+pub(super) struct Raw<'o, S, F> {
+    pen: Pen<'o, Job<S, F>>,
+    asked: Cell<bool>,
+}
+
+impl<'o, S, F> Raw<'o, S, F> {
+    pub(super) fn new(pen: Pen<'o, Job<S, F>>) -> Self {
+        Self { pen, asked: Cell::new(false) }
+    }
+}
+
+#[cold]
+fn no_text<T>() -> Result<T, Error> {
+    Err(Error::message(Category::Data, &"raw JSON must be a string"))
+}
+
+/// What is no text.
+macro_rules! scalars {
+    ($($name:ident: $type:ty),+) => {
+        $(
+            fn $name(self, _value: $type) -> Result<Self::Ok, Error> {
+                no_text()
+            }
+        )+
+    };
+}
+
+impl<'o, S: Sink, F: Format> Serializer for Raw<'o, S, F> {
+    type Ok = Mark<'o>;
+    type Error = Error;
+
+    fn is_human_readable(&self) -> bool {
+        !self.asked.replace(!self.asked.get())
+    }
+
+    fn serialize_str(self, text: &str) -> Result<Self::Ok, Error> {
+        Ok(self.pen.raw(text)?.mark())
+    }
+
+    scalars!(
+        serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
+        serialize_i128: i128, serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64,
+        serialize_u128: u128, serialize_f32: f32, serialize_f64: f64, serialize_char: char
+    );
+
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        _variant: &'static str,
+    ) -> Result<Self::Ok, Error> {
+        no_text()
+    }
+
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<Self::Ok, Error> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(
+        self,
+        _name: &'static str,
+        value: &T,
+    ) -> Result<Self::Ok, Error> {
+        value.serialize(self)
+    }
+
+    refusals!(no_text());
+}
+
+/// A number: its text for us, its value for others.
+pub(super) struct Exact<'a>(pub(super) crate::Number<'a>);
+
+impl Serialize for Exact<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_ours = serializer.is_human_readable() != serializer.is_human_readable();
+        let number = self.0;
+        if is_ours {
+            serializer.serialize_str(number.text())
+        } else if let Some(value) = number.as_i64() {
+            serializer.serialize_i64(value)
+        } else if let Some(value) = number.as_u64() {
+            serializer.serialize_u64(value)
+        } else if let Some(value) = number.to_f64() {
+            serializer.serialize_f64(value)
+        } else {
+            Err(serde_core::ser::Error::custom(format_args!("the number {number} is too large for this format")))
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The public serializer.
+
+#![allow(private_bounds, reason = "the formats are `Compact` and `Pretty`; others cannot be made")]
+
+use super::compound::Compound;
+use super::format::{Compact, Format, Pretty};
+use super::{BUFFER, Drain, Job};
+use crate::error::Error;
+use crate::text::{Mark, Out, Pen};
+use core::fmt;
+use serde_core::ser::{
+    Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
+    SerializeTupleStruct, SerializeTupleVariant, Serializer as Serde,
+};
+use std::io;
+
+/// Writes one value after the other, as JSON, to a writer.
+///
+/// It has a buffer of its own, which is empty after each value; the writer is not flushed.
+///
+/// ```
+/// use serde_core::Serialize;
+/// let mut text = Vec::new();
+/// let mut serializer = jird::Serializer::with_indent(&mut text, "\t").refuse_non_finite();
+/// [0.5, 1.0].serialize(&mut serializer)?;
+/// assert!(f64::NAN.serialize(&mut serializer).is_err());
+/// assert_eq!(text, b"[\n\t0.5,\n\t1.0\n]");
+/// # Ok::<(), jird::Error>(())
+/// ```
+pub struct Serializer<W, F = Compact> {
+    out: Out<Job<Drain<W>, F>>,
+}
+
+impl<W: io::Write> Serializer<W> {
+    /// Without white space.
+    pub fn new(writer: W) -> Self {
+        Self::with_format(writer, Compact)
+    }
+}
+
+impl<W: io::Write> Serializer<W, Pretty<'_>> {
+    /// Each member and element on a line of its own, indented by two spaces for each level.
+    pub fn pretty(writer: W) -> Self {
+        Self::with_format(writer, Pretty::default())
+    }
+}
+
+impl<'i, W: io::Write> Serializer<W, Pretty<'i>> {
+    /// Each member and element on a line of its own, indented by `indent` for each level. To remain JSON, that is white space.
+    pub fn with_indent(writer: W, indent: &'i str) -> Self {
+        Self::with_format(writer, Pretty::new(indent))
+    }
+}
+
+impl<W: io::Write, F: Format> Serializer<W, F> {
+    fn with_format(writer: W, format: F) -> Self {
+        Self { out: Out::new(Vec::with_capacity(BUFFER), Job::new(Drain(writer), format)) }
+    }
+
+    /// Floats that are infinite or no number become errors, and not `null`.
+    #[must_use]
+    pub fn refuse_non_finite(mut self) -> Self {
+        self.out.sink().refuses_non_finite = true;
+        self
+    }
+
+    /// The writer.
+    pub fn into_inner(self) -> W {
+        self.out.into_sink().sink.0
+    }
+
+    /// For the next value.
+    fn pen(&mut self) -> Pen<'_, Job<Drain<W>, F>> {
+        // A value that failed may have left something.
+        self.out.clear();
+        self.out.pen()
+    }
+
+    /// Writes a value and hands it to the writer.
+    fn write(
+        &mut self,
+        write: impl for<'p> FnOnce(Pen<'p, Job<Drain<W>, F>>) -> Result<Mark<'p>, Error>,
+    ) -> Result<(), Error> {
+        let mut pen = self.pen();
+        pen.with(write)?;
+        pen.put_down().flush()
+    }
+}
+
+/// A container that is open, of a [`Serializer`].
+pub struct Open<'s, W, F>(Compound<'s, Drain<W>, F>);
+
+/// Each as the pen does it.
+macro_rules! values {
+    ($($name:ident($($argument:ident: $type:ty),*)),+) => {
+        $(
+            #[inline]
+            fn $name(self, $($argument: $type),*) -> Result<(), Error> {
+                self.write(|pen| pen.$name($($argument),*))
+            }
+        )+
+    };
+}
+
+/// As [`values`], with something that stays open.
+macro_rules! containers {
+    ($($name:ident($($argument:ident: $type:ty),*)),+) => {
+        $(
+            #[inline]
+            fn $name(self, $($argument: $type),*) -> Result<Open<'s, W, F>, Error> {
+                self.pen().$name($($argument),*).map(Open)
+            }
+        )+
+    };
+}
+
+impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
+    type Ok = ();
+    type Error = Error;
+    type SerializeSeq = Open<'s, W, F>;
+    type SerializeTuple = Open<'s, W, F>;
+    type SerializeTupleStruct = Open<'s, W, F>;
+    type SerializeTupleVariant = Open<'s, W, F>;
+    type SerializeMap = Open<'s, W, F>;
+    type SerializeStruct = Open<'s, W, F>;
+    type SerializeStructVariant = Open<'s, W, F>;
+
+    values!(
+        serialize_bool(value: bool), serialize_i8(value: i8), serialize_i16(value: i16), serialize_i32(value: i32),
+        serialize_i64(value: i64), serialize_i128(value: i128), serialize_u8(value: u8), serialize_u16(value: u16),
+        serialize_u32(value: u32), serialize_u64(value: u64), serialize_u128(value: u128), serialize_f32(value: f32),
+        serialize_f64(value: f64), serialize_char(value: char), serialize_str(value: &str), serialize_bytes(value: &[u8]),
+        serialize_none(), serialize_unit(), serialize_unit_struct(name: &'static str),
+        serialize_unit_variant(name: &'static str, index: u32, variant: &'static str)
+    );
+    containers!(
+        serialize_seq(len: Option<usize>), serialize_tuple(len: usize),
+        serialize_tuple_struct(name: &'static str, len: usize),
+        serialize_tuple_variant(name: &'static str, index: u32, variant: &'static str, len: usize),
+        serialize_map(len: Option<usize>), serialize_struct(name: &'static str, len: usize),
+        serialize_struct_variant(name: &'static str, index: u32, variant: &'static str, len: usize)
+    );
+
+    #[inline]
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Error> {
+        self.write(|pen| value.serialize(pen))
+    }
+
+    #[inline]
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<(), Error> {
+        self.write(|pen| pen.serialize_newtype_struct(name, value))
+    }
+
+    #[inline]
+    fn serialize_newtype_variant<T: ?Sized + Serialize>(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<(), Error> {
+        self.write(|pen| pen.serialize_newtype_variant(name, index, variant, value))
+    }
+
+    fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<(), Error> {
+        self.write(|pen| pen.collect_str(value))
+    }
+}
+
+/// The traits of what is open: what is added, and how it ends.
+macro_rules! opens {
+    ($($trait:ident: $($add:ident($($key:ident: $type:ty)?))+, $close:ident $bracket:literal);+) => {
+        $(
+            impl<W: io::Write, F: Format> $trait for Open<'_, W, F> {
+                type Ok = ();
+                type Error = Error;
+
+                $(
+                    #[inline]
+                    fn $add<T: ?Sized + Serialize>(&mut self, $($key: $type,)? value: &T) -> Result<(), Error> {
+                        $trait::$add(&mut self.0, $($key,)? value)
+                    }
+                )+
+
+                #[inline]
+                fn end(self) -> Result<(), Error> {
+                    self.0.$close($bracket)?.put_down().flush()
+                }
+            }
+        )+
+    };
+}
+opens!(
+    SerializeSeq: serialize_element(), close b']';
+    SerializeTuple: serialize_element(), close b']';
+    SerializeTupleStruct: serialize_field(), close b']';
+    SerializeTupleVariant: serialize_field(), close_variant b']';
+    SerializeStruct: serialize_field(key: &'static str), close b'}';
+    SerializeStructVariant: serialize_field(key: &'static str), close_variant b'}';
+    SerializeMap: serialize_key() serialize_value(), close b'}'
+);

@@ -1,0 +1,211 @@
+//! A pen as serde's serializer.
+
+use super::compound::Compound;
+use super::format::Format;
+use super::raw::{RAW_TEXT, Raw};
+use super::{Job, key};
+use crate::error::{Category, Error};
+use crate::text::{Mark, Pen, Sink};
+use core::fmt::{self, Write};
+use serde_core::ser::{Serialize, Serializer};
+
+/// Writers of one integer type each, by way of a wider one.
+macro_rules! integers {
+    ($($name:ident: $type:ty => $method:ident),+) => {
+        $(
+            #[inline(always)]
+            fn $name(self, value: $type) -> Result<Self::Ok, Error> {
+                Ok(self.$method(value.into())?.mark())
+            }
+        )+
+    };
+}
+impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
+    type Ok = Mark<'o>;
+    type Error = Error;
+    type SerializeSeq = Compound<'o, S, F>;
+    type SerializeTuple = Compound<'o, S, F>;
+    type SerializeTupleStruct = Compound<'o, S, F>;
+    type SerializeTupleVariant = Compound<'o, S, F>;
+    type SerializeMap = Compound<'o, S, F>;
+    type SerializeStruct = Compound<'o, S, F>;
+    type SerializeStructVariant = Compound<'o, S, F>;
+
+    integers!(
+        serialize_i8: i8 => signed, serialize_i16: i16 => signed, serialize_i32: i32 => signed,
+        serialize_i64: i64 => signed, serialize_u8: u8 => unsigned, serialize_u16: u16 => unsigned,
+        serialize_u32: u32 => unsigned, serialize_u64: u64 => unsigned, serialize_u128: u128 => huge
+    );
+
+    #[inline(always)]
+    fn serialize_bool(self, value: bool) -> Result<Mark<'o>, Error> {
+        Ok(self.bytes(if value { *b"true\0" } else { *b"false" }, if value { 4 } else { 5 })?.mark())
+    }
+
+    fn serialize_i128(self, value: i128) -> Result<Mark<'o>, Error> {
+        Ok(self.bytes([b'-'], usize::from(value < 0))?.huge(value.unsigned_abs())?.mark())
+    }
+
+    #[inline(always)]
+    fn serialize_f32(self, value: f32) -> Result<Mark<'o>, Error> {
+        if value.is_finite() { Ok(self.float(value)?.mark()) } else { non_finite(self) }
+    }
+
+    #[inline(always)]
+    fn serialize_f64(self, value: f64) -> Result<Mark<'o>, Error> {
+        if value.is_finite() { Ok(self.double(value)?.mark()) } else { non_finite(self) }
+    }
+
+    fn serialize_char(self, value: char) -> Result<Mark<'o>, Error> {
+        self.serialize_str(value.encode_utf8(&mut [0; 4]))
+    }
+
+    #[inline(always)]
+    fn serialize_str(self, value: &str) -> Result<Mark<'o>, Error> {
+        Ok(self.string(value)?.mark())
+    }
+
+    /// Bytes are an array of numbers.
+    fn serialize_bytes(self, value: &[u8]) -> Result<Mark<'o>, Error> {
+        let mut pen = F::open(self, b'[')?;
+        for (index, &byte) in value.iter().enumerate() {
+            pen = F::separate(pen, index == 0)?.unsigned(byte.into())?;
+        }
+        Ok(F::close(pen, b']', value.is_empty())?.mark())
+    }
+
+    #[inline(always)]
+    fn serialize_none(self) -> Result<Mark<'o>, Error> {
+        self.serialize_unit()
+    }
+
+    #[inline(always)]
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<Mark<'o>, Error> {
+        value.serialize(self)
+    }
+
+    #[inline(always)]
+    fn serialize_unit(self) -> Result<Mark<'o>, Error> {
+        Ok(self.bytes(*b"null", 4)?.mark())
+    }
+
+    #[inline(always)]
+    fn serialize_unit_struct(self, _name: &'static str) -> Result<Mark<'o>, Error> {
+        self.serialize_unit()
+    }
+
+    #[inline(always)]
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Result<Mark<'o>, Error> {
+        Ok(self.string(variant)?.mark())
+    }
+
+    #[inline(always)]
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<Mark<'o>, Error> {
+        if name == RAW_TEXT { value.serialize(Raw::new(self)) } else { value.serialize(self) }
+    }
+
+    #[inline(always)]
+    fn serialize_newtype_variant<T: ?Sized + Serialize>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<Mark<'o>, Error> {
+        let mut pen = F::member(F::open(self, b'{')?, true, variant)?;
+        pen.with(|pen| value.serialize(pen))?;
+        Ok(F::close(pen, b'}', false)?.mark())
+    }
+
+    #[inline(always)]
+    fn serialize_seq(self, _len: Option<usize>) -> Result<Compound<'o, S, F>, Error> {
+        Compound::open(self, b'[')
+    }
+
+    #[inline(always)]
+    fn serialize_tuple(self, _len: usize) -> Result<Compound<'o, S, F>, Error> {
+        Compound::open(self, b'[')
+    }
+
+    #[inline(always)]
+    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Compound<'o, S, F>, Error> {
+        Compound::open(self, b'[')
+    }
+
+    #[inline(always)]
+    fn serialize_tuple_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _len: usize,
+    ) -> Result<Compound<'o, S, F>, Error> {
+        Compound::open(F::member(F::open(self, b'{')?, true, variant)?, b'[')
+    }
+
+    #[inline(always)]
+    fn serialize_map(self, _len: Option<usize>) -> Result<Compound<'o, S, F>, Error> {
+        Compound::open(self, b'{')
+    }
+
+    #[inline(always)]
+    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<Compound<'o, S, F>, Error> {
+        Compound::open(self, b'{')
+    }
+
+    #[inline(always)]
+    fn serialize_struct_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _len: usize,
+    ) -> Result<Compound<'o, S, F>, Error> {
+        Compound::open(F::member(F::open(self, b'{')?, true, variant)?, b'{')
+    }
+
+    /// A string of what the value displays, without making it first.
+    fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<Mark<'o>, Error> {
+        key::quoted(self, |pen| {
+            let mut display = Display { pen: Some(pen), error: None };
+            match (write!(display, "{value}"), display) {
+                (Ok(()), Display { pen: Some(pen), .. }) => Ok(pen.mark()),
+                (_, Display { error: Some(error), .. }) => Err(error),
+                _ => Err(Error::message(Category::Data, &"a value could not be displayed")),
+            }
+        })
+    }
+}
+
+/// A float that JSON has no number for.
+#[cold]
+fn non_finite<S: Sink, F: Format>(mut pen: Pen<'_, Job<S, F>>) -> Result<Mark<'_>, Error> {
+    if pen.sink().refuses_non_finite {
+        return Err(Error::message(Category::Syntax, &"float must be finite (got NaN or +/-inf)"));
+    }
+    pen.serialize_unit()
+}
+
+/// What is displayed, into a string that is open.
+struct Display<'o, S, F> {
+    pen: Option<Pen<'o, Job<S, F>>>,
+    error: Option<Error>,
+}
+
+impl<S: Sink, F: Format> Write for Display<'_, S, F> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        match self.pen.take().ok_or(fmt::Error)?.content(text) {
+            Ok(pen) => self.pen = Some(pen),
+            Err(error) => {
+                self.error = Some(error);
+                return Err(fmt::Error);
+            }
+        }
+        Ok(())
+    }
+}
