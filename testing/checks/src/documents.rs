@@ -38,23 +38,29 @@ pub fn kernels(text: &[u8]) {
         }
         for technique in TECHNIQUES {
             let name = format!("{} without {technique:?}", kernel.name());
-            let parser = Parser::with_kernel(Policy::default(), kernel).without(technique);
-            check(text, &wanted, &name, parser.with_chunk_bytes(64).parse(text));
+            let mut parser =
+                Parser::with_kernel(Policy::default(), kernel).without(technique).with_chunk_bytes(piece_bytes(text));
+            check(text, &wanted, &name, parser.parse(text));
         }
     }
+}
+
+/// A size that makes up to 64 pieces of a text.
+fn piece_bytes(text: &[u8]) -> usize {
+    (text.len() / 64).max(CHUNK_BYTES[0])
 }
 
 const TECHNIQUES: [Technique; 4] =
     [Technique::Batches, Technique::NumbersByMasks, Technique::NumbersOneByOne, Technique::AsciiShortcut];
 
-/// Two threads say the same, with borders everywhere.
+/// Two threads say the same, with many borders.
 ///
 /// # Panics
 /// If they do not.
 pub fn threads(text: &[u8]) {
     let wanted = reference::read(text, DEPTH_MAX);
     let parser = Parser::with_kernel(Policy::default(), Kernel::best());
-    let mut parser = parser.with_chunk_bytes(CHUNK_BYTES[0]).with_threads(2);
+    let mut parser = parser.with_chunk_bytes(piece_bytes(text)).with_threads(2);
     check(text, &wanted, "threads", parser.parse(text));
     assert_eq!(
         parser.validate(text).map_err(|error| fault(&error)),
