@@ -845,6 +845,11 @@ fn raw_text_and_numbers_keep_every_byte() {
                 .unwrap();
         assert_eq!(read[1].get(), value.trim());
     }
+    // Raw values from a reader that has forgotten what came before them.
+    let values: Vec<String> = (0..3000).map(|index| format!("[{index}, \"{}\"]", "x".repeat(index % 500))).collect();
+    let text = format!("[{}]", values.join(", "));
+    let read: Vec<Box<jird::RawValue>> = jird::from_reader(Drops(text.as_bytes(), 5000)).unwrap();
+    assert!(read.iter().map(|raw| raw.get()).eq(values.iter().map(String::as_str)));
     for wrong in ["[1", "tru", "{\"a\"}", "\"\\x\"", "01"] {
         let wanted = jird::validate(wrong.as_bytes()).unwrap_err();
         assert_eq!(jird::from_str::<Box<jird::RawValue>>(wrong).unwrap_err().offset(), wanted.offset(), "{wrong}");
