@@ -100,7 +100,6 @@ impl Error {
     /// An error in these words. Where it happened is added later, or never.
     #[cold]
     #[inline(never)]
-    #[cfg_attr(not(feature = "serde"), expect(dead_code, reason = "only what is typed has errors in words"))]
     pub(crate) fn message(category: Category, message: &dyn fmt::Display) -> Self {
         Self::of(What::Message(message.to_string().into()), category, 0)
     }

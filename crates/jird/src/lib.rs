@@ -35,16 +35,14 @@ pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, pa
 #[cfg(feature = "serde")]
 pub use text::RawValue;
 #[cfg(feature = "serde")]
-pub use typed::NumberBuf;
-#[cfg(feature = "serde")]
 pub use typed::de::{
     Deserializer, IoRead, Read, SliceRead, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader,
     from_slice, from_str,
 };
 #[cfg(feature = "serde")]
 pub use typed::{
-    Compact, Pretty, Serializer, to_string, to_string_canonical, to_string_pretty, to_vec, to_vec_canonical, to_vec_in,
-    to_vec_pretty, to_writer, to_writer_pretty,
+    Compact, NumberBuf, Pretty, Serializer, to_string, to_string_canonical, to_string_pretty, to_vec, to_vec_canonical,
+    to_vec_in, to_vec_pretty, to_writer, to_writer_pretty,
 };
 #[doc(hidden)]
 pub use walk::scan_only;

@@ -1,10 +1,26 @@
-//! Sixteen digits at once, with what every CPU of an architecture has.
+//! Eight or sixteen digits at once, with what every CPU of an architecture has.
+//!
+//! Numbers are taken apart in lanes: into eights, fours, twos and ones, by multiplications with rounded reciprocals.
 
 /// What sixteen digits hold.
 pub(crate) const SIXTEEN: u64 = EIGHT * EIGHT;
 
 /// What eight digits hold.
-const EIGHT: u64 = 100_000_000;
+pub(crate) const EIGHT: u64 = 100_000_000;
+
+/// The digits of `value`, below 10^8, as text with leading zeros, the first lowest. In a word: for few digits, vectors are a
+/// detour.
+#[inline(always)]
+pub(crate) fn eight_digits(value: u64) -> u64 {
+    debug_assert!(value < EIGHT);
+    // 2^40 / 10^4, 2^19 / 100 and 2^10 / 10 rounded up: exact for as many digits as are divided.
+    let high = (value * 109_951_163) >> 40;
+    let fours = high | (value - high * 10_000) << 32;
+    let high = ((fours * 5_243) >> 19) & 0x7f_0000_007f;
+    let twos = high | (fours - high * 100) << 16;
+    let high = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    high | (twos - high * 10) << 8 | 0x3030_3030_3030_3030
+}
 
 /// The digits of `value`, below 10^16, as text with leading zeros, the first lowest; and bit `i` is set where digit `i` is
 /// not zero.
@@ -14,19 +30,17 @@ pub(crate) fn sixteen_digits(value: u64) -> (u128, u32) {
     use core::arch::x86_64::{
         _mm_add_epi64, _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_mul_epu32, _mm_mulhi_epu16,
         _mm_mullo_epi16, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_set1_epi64x,
-        _mm_setzero_si128, _mm_slli_epi16, _mm_slli_epi32, _mm_srli_epi16, _mm_srli_epi64, _mm_sub_epi16,
-        _mm_unpackhi_epi64,
+        _mm_setzero_si128, _mm_slli_epi16, _mm_slli_epi32, _mm_slli_epi64, _mm_srli_epi16, _mm_srli_epi64,
+        _mm_sub_epi16, _mm_unpackhi_epi64,
     };
     debug_assert!(value < SIXTEEN);
     // SAFETY: SSE2 is part of the architecture; nothing here takes a pointer.
     unsafe {
         let eights = _mm_set_epi64x((value % EIGHT).cast_signed(), (value / EIGHT).cast_signed());
-        // Each eight to a high four in the lower and a low four in the upper half: `high + (value - 10^4 * high) * 2^32`,
-        // and this as `2^32 * value - high * (10^4 * 2^32 - 1)`.
-        let fours = _mm_srli_epi64::<40>(_mm_mul_epu32(eights, _mm_set1_epi64x(109_951_163)));
-        let low = _mm_add_epi64(eights, _mm_mul_epu32(fours, _mm_set1_epi64x((1 << 32) - 10_000)));
-        // The sum has `low` in its lower half, and `high` too much in its upper.
-        let fours = _mm_or_si128(fours, core::arch::x86_64::_mm_slli_epi64::<32>(low));
+        // Each eight to two fours, in 32 bits each: what is added is `high * 2^32` too much, and shifted out.
+        let high = _mm_srli_epi64::<40>(_mm_mul_epu32(eights, _mm_set1_epi64x(109_951_163)));
+        let low = _mm_add_epi64(eights, _mm_mul_epu32(high, _mm_set1_epi64x((1 << 32) - 10_000)));
+        let fours = _mm_or_si128(high, _mm_slli_epi64::<32>(low));
         // Each four to two pairs, in sixteen bits each.
         let high = _mm_srli_epi16::<3>(_mm_mulhi_epu16(fours, _mm_set1_epi32(5_243)));
         let low = _mm_sub_epi16(fours, _mm_mullo_epi16(high, _mm_set1_epi32(100)));
@@ -47,7 +61,7 @@ pub(crate) fn sixteen_digits(value: u64) -> (u128, u32) {
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn sixteen_digits(value: u64) -> (u128, u32) {
-    let [high, low] = [value / EIGHT, value % EIGHT].map(crate::number::eight_digits);
+    let [high, low] = [value / EIGHT, value % EIGHT].map(eight_digits);
     // Of each byte the lowest bit, if any of the lower four is set; and these together in the highest byte.
     let marks = |word: u64| {
         let digits = word & 0x0f0f_0f0f_0f0f_0f0f;
@@ -66,6 +80,8 @@ mod tests {
         let marks = text.bytes().enumerate().map(|(place, digit)| u32::from(digit != b'0') << place).sum::<u32>();
         let (digits, nonzero) = sixteen_digits(value);
         assert_eq!((&digits.to_le_bytes()[..], nonzero), (text.as_bytes(), marks));
+        let eight = value % EIGHT;
+        assert_eq!(eight_digits(eight).to_le_bytes(), *format!("{eight:08}").as_bytes());
     }
 
     #[test]

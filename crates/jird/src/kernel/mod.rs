@@ -10,6 +10,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod digits;
 mod escapes;
 #[cfg(target_arch = "aarch64")]
@@ -18,7 +19,8 @@ mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod utf8;
 
-pub(crate) use digits::{SIXTEEN, sixteen_digits};
+#[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
+pub(crate) use digits::{EIGHT, SIXTEEN, eight_digits, sixteen_digits};
 pub(crate) use escapes::{SHORT, escapes};
 
 use crate::fault::Fault;

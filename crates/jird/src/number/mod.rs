@@ -40,10 +40,12 @@ mod machine;
 mod parts;
 mod plain;
 mod powers;
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod shortest;
 mod swar;
 mod token;
 mod value;
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod write;
 
 pub(crate) use check::{Class, check, check_at};
@@ -53,9 +55,11 @@ pub(crate) use integer::to_small_at;
 pub(crate) use integer::{to_i64, to_i64_at, to_i128, to_u64, to_u64_at, to_u128};
 pub use machine::MachineNumber;
 pub(crate) use machine::{is_integer_at, is_integer_token, to_machine, to_machine_at};
+#[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use shortest::{Shortest, shortest};
 pub use value::Number;
-pub(crate) use write::{digits, eight_digits};
+#[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
+pub(crate) use write::digits;
 
 use crate::policy::Numbers;
 

@@ -190,7 +190,7 @@ pub(super) fn block_at(content: &[u8], at: usize) -> [u8; SHORT] {
     match (content[at..].first_chunk(), content.last_chunk()) {
         (Some(block), _) => *block,
         // One load that ends with the content.
-        (None, Some(&last)) => (u128::from_le_bytes(last) >> (8 * (at + SHORT - content.len()) & 127)).to_le_bytes(),
+        (None, Some(&last)) => (u128::from_le_bytes(last) >> ((8 * (at + SHORT - content.len())) & 127)).to_le_bytes(),
         (None, None) => short_block(&content[at..]).to_le_bytes(),
     }
 }

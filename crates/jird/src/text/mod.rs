@@ -21,6 +21,7 @@
 
 mod escape;
 mod hex;
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod pen;
 #[cfg(feature = "serde")]
 mod raw;
@@ -29,6 +30,7 @@ mod swar;
 mod unescape;
 
 pub(crate) use escape::{copy_plain_blocks, escape_into};
+#[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use pen::{Mark, Out, Pen, Sink};
 #[cfg(feature = "serde")]
 pub use raw::RawValue;

@@ -491,3 +491,40 @@ pub(super) unsafe fn spare<'a>(to: *mut u8, len: usize) -> &'a mut [MaybeUninit<
     // SAFETY: the caller's promise; and what may be uninitialised needs no initialisation.
     unsafe { core::slice::from_raw_parts_mut(to.cast(), len) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(kernel: Kernel, content: &str) -> String {
+        // No room at all: each store behind it would be seen.
+        let mut out = Out::new(Vec::new(), ()).with_kernel(kernel);
+        out.pen().string(content).expect("a vector takes everything").put_down();
+        out.into_string()
+    }
+
+    #[test]
+    fn every_kernel_escapes_alike_at_every_length_and_place() {
+        let plain: String = (0..200_u8).map(|index| char::from(b'a' + index % 26)).collect();
+        for kernel in Kernel::available() {
+            for len in 0..plain.len() {
+                assert_eq!(written(kernel, &plain[..len]), format!("\"{}\"", &plain[..len]), "{kernel:?}");
+                for at in 0..len {
+                    for (char, escape) in [("\"", "\\\""), ("\u{1f}", "\\u001f"), ("\\\n", "\\\\\\n")] {
+                        let (before, behind) = (&plain[..at], &plain[at..len]);
+                        let wanted = format!("\"{before}{escape}{behind}\"");
+                        assert_eq!(written(kernel, &format!("{before}{char}{behind}")), wanted, "{kernel:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pen_that_was_lost_writes_nothing() {
+        let mut out = Out::new(Vec::new(), ());
+        let mut pen = out.pen();
+        assert_eq!(pen.with(|_| Err(1)), Err(1));
+        assert!(pen.bytes(*b"x", 1).is_err());
+    }
+}

@@ -56,17 +56,6 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Appends the first `len` (0..=8) bytes of `word`, lowest first.
-    ///
-    /// # Safety
-    ///
-    /// As [`bytes`](Self::bytes).
-    #[inline(always)]
-    pub(super) unsafe fn word(&mut self, word: u64, len: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { self.bytes(&word.to_le_bytes(), len) };
-    }
-
     /// Takes back the last `len` of the bytes appended.
     ///
     /// # Safety

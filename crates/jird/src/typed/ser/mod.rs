@@ -26,7 +26,6 @@ use crate::layout::{self, Layout};
 use crate::text::{Out, Sink};
 use format::Format;
 pub use format::{Compact, Pretty};
-pub(crate) use raw::RAW_TEXT;
 use serde_core::Serialize;
 use std::io;
 pub use top::Serializer;
@@ -111,7 +110,7 @@ pub fn to_string_pretty<T: ?Sized + Serialize>(value: &T) -> Result<String, Erro
 /// As [`to_string`]; also for floats that JSON does not have, numbers that are infinite as a double, repeated keys, and
 /// nesting beyond [`DEPTH_MAX`](crate::DEPTH_MAX).
 pub fn to_string_canonical<T: ?Sized + Serialize>(value: &T) -> Result<String, Error> {
-    canonical(value).map(|text| String::from_utf8(text).expect("made of strings"))
+    canonical(value).map(text_of_canonical)
 }
 
 /// [`to_string`] as bytes.
@@ -213,4 +212,8 @@ fn canonical<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Error> {
     let mut text = Vec::with_capacity(FIRST);
     append(value, &mut text, Job { refuses_non_finite: true, ..Job::new((), Compact) })?;
     layout::format(&text, Layout::Canonical)
+}
+
+fn text_of_canonical(text: Vec<u8>) -> String {
+    String::from_utf8(text).expect("made of strings and ASCII")
 }

@@ -1,6 +1,6 @@
 //! Text that is JSON already.
 //!
-//! A newtype struct of the name [`RAW_TEXT`] holds a string that is written as it stands: neither checked, nor laid out anew.
+//! A newtype struct of the name [`RAW_TEXT`](crate::typed::RAW_TEXT) holds a string that is written as it stands: neither checked, nor laid out anew.
 //! That it is one JSON value is for the type's constructor to see to.
 //!
 //! What holds [`Exact`] instead has other ways to be serialized, for formats that know nothing of all this. Which one it is
@@ -13,9 +13,6 @@ use crate::error::{Category, Error};
 use crate::text::{Mark, Pen, Sink};
 use core::cell::Cell;
 use serde_core::ser::{Impossible, Serialize, Serializer};
-
-/// The name by which raw text is known.
-pub(crate) const RAW_TEXT: &str = "$jird::private::RawText";
 
 /// What serde hands raw text to.
 pub(super) struct Raw<'o, S, F> {

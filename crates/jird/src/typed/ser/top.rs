@@ -19,7 +19,7 @@ use std::io;
 /// It has a buffer of its own, which is empty after each value; the writer is not flushed.
 ///
 /// ```
-/// use serde_core::Serialize;
+/// use serde::Serialize;
 /// let mut text = Vec::new();
 /// let mut serializer = jird::Serializer::with_indent(&mut text, "\t").refuse_non_finite();
 /// [0.5, 1.0].serialize(&mut serializer)?;

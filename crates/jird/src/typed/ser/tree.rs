@@ -1,8 +1,9 @@
 //! Documents, values and numbers of ours as something to serialize, into any format.
 
-use super::raw::{Exact, RAW_TEXT};
+use super::raw::Exact;
 use crate::number::Number;
 use crate::tape::{Document, Kind, Value};
+use crate::typed::RAW_TEXT;
 use serde_core::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
 
 /// As JSON the number keeps its text. Other formats get an `i64`, `u64` or `f64`, the first that takes it.

@@ -2,10 +2,11 @@
 
 use super::compound::Compound;
 use super::format::Format;
-use super::raw::{RAW_TEXT, Raw};
+use super::raw::Raw;
 use super::{Job, key};
 use crate::error::{Category, Error};
 use crate::text::{Mark, Pen, Sink};
+use crate::typed::RAW_TEXT;
 use core::fmt::{self, Write};
 use serde_core::ser::{Serialize, Serializer};
 
