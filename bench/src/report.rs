@@ -44,7 +44,14 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
         Task::Query => query_table(&mut text, rows),
         Task::Small | Task::Two | Task::Partial | Task::Users => list(&mut text, rows, task),
         Task::Error => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
-        Task::Dom | Task::Parse | Task::Validate | Task::Minify | Task::Scan => {
+        Task::Dom
+        | Task::Parse
+        | Task::Validate
+        | Task::Minify
+        | Task::Encode
+        | Task::StringsOut
+        | Task::StringsIn
+        | Task::Scan => {
             matrix(&mut text, rows, task, "GB/s", Measured::speed);
         }
     }

@@ -11,6 +11,7 @@ use crate::events;
 use crate::fold::Fold;
 use crate::minified;
 use crate::peer::{Answer, Peer};
+use crate::strings;
 
 /// A question to the peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -24,6 +25,9 @@ pub(crate) enum Task {
     Small,
     Two,
     Minify,
+    Encode,
+    StringsOut,
+    StringsIn,
     Error,
     Scan,
     Query,
@@ -74,6 +78,9 @@ impl Task {
         Self::Small,
         Self::Two,
         Self::Minify,
+        Self::Encode,
+        Self::StringsOut,
+        Self::StringsIn,
         Self::Error,
         Self::Scan,
         Self::Query,
@@ -89,6 +96,9 @@ impl Task {
             Self::Small => "small",
             Self::Two => "two",
             Self::Minify => "minify",
+            Self::Encode => "encode",
+            Self::StringsOut => "strings-out",
+            Self::StringsIn => "strings-in",
             Self::Error => "error",
             Self::Scan => "scan",
             Self::Query => "query",
@@ -109,6 +119,11 @@ impl Task {
             Self::Users => "distinct user.id of all tweets and of those that they retweet",
             Self::Two => "two fields of each of the events of small: Message decoded, Elapsed as a double",
             Self::Minify => "the document without white space between its tokens, into a reused buffer",
+            Self::Encode => "structs of everything in the document to text; bytes are those of the text",
+            Self::StringsOut => {
+                "lists of strings to text, of one kind each or of one length; bytes are those of the text"
+            }
+            Self::StringsIn => "the same lists from text, borrowed where nothing is escaped, and folded",
             Self::Small => "dom over 1000 different log events of about 600 bytes, one after the other",
             Self::Error => "time to refuse a document with its last bracket changed, over the time to parse it whole",
             Self::Scan => "pass one alone",
@@ -123,6 +138,11 @@ impl Task {
         matches!(self, Self::Validate | Self::Error)
     }
 
+    /// Whether structs are written, and the bytes are those of the text.
+    pub(crate) fn writes(self) -> bool {
+        matches!(self, Self::Encode | Self::StringsOut)
+    }
+
     /// Timed runs per input: `error` times the broken document beside the whole one.
     pub(crate) fn lanes(self) -> usize {
         if self == Self::Error { 2 } else { 1 }
@@ -133,6 +153,9 @@ impl Task {
         match self {
             Self::Dom | Self::Parse | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
             Self::Partial | Self::Users => &["twitter"],
+            Self::Encode => &["twitter", "citm_catalog", "canada"],
+            Self::StringsOut => strings::WRITTEN,
+            Self::StringsIn => strings::INPUTS,
             Self::Small | Self::Two => &[EVENTS],
             Self::Query => &[],
         }
@@ -143,6 +166,12 @@ impl Task {
 pub(crate) fn documents(input: &str) -> Result<Vec<Vec<u8>>, String> {
     if input == EVENTS {
         return Ok(events::events());
+    }
+    if let Some(texts) = strings::texts(input) {
+        return serde_json::to_vec(&texts).map(|text| vec![text]).map_err(|error| error.to_string());
+    }
+    if let Some(text) = strings::escaped(input) {
+        return Ok(vec![text]);
     }
     if input == LARGE {
         return large(&documents("twitter")?[0]).map(|text| vec![text]).ok_or("twitter has no statuses".to_owned());
@@ -202,6 +231,8 @@ pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answe
             Task::Two => peer.two(index)?,
             Task::Validate => done(peer.validate(index))?,
             Task::Minify => done(peer.minify(index).map(black_box))?,
+            Task::Encode | Task::StringsOut => done(peer.encode(index).map(black_box))?,
+            Task::StringsIn => peer.strings(index)?,
             Task::Parse | Task::Error => done(peer.parse(index))?,
             Task::Scan => done(peer.scan(index))?,
             Task::Query => Fold::default(),

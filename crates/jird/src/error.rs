@@ -86,15 +86,14 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub(crate) fn in_text(fault: Fault, text: &[u8]) -> Self {
-        Self::from(fault).in_length(text.len())
-    }
-
-    /// Where a text ended too early, that is what is wrong.
-    fn in_length(mut self, len: usize) -> Self {
-        if self.0.offset == len as u64 && self.0.category == Category::Syntax && self.kind() != ErrorKind::Size {
-            self.0.category = Category::Eof;
+        let mut error = Self::from(fault);
+        if error.0.offset == text.len() as u64
+            && error.0.category == Category::Syntax
+            && error.kind() != ErrorKind::Size
+        {
+            error.0.category = Category::Eof;
         }
-        self
+        error
     }
 
     /// An error in these words. Where it happened is added later, or never.
@@ -188,15 +187,6 @@ impl Error {
     /// report, not to decide.
     pub fn locate(&self, input: &[u8]) -> Located {
         crate::locate::locate(self, input)
-    }
-
-    /// With line and column, in the text that the error's offset counts in.
-    #[cold]
-    pub(crate) fn found_in(mut self, text: &[u8]) -> Self {
-        let offset = usize::try_from(self.0.offset).unwrap_or(usize::MAX).min(text.len());
-        let (line, column) = crate::locate::line_and_column(&text[..offset]);
-        (self.0.line, self.0.column) = (line, column);
-        self.in_length(text.len())
     }
 }
 

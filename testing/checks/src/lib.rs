@@ -5,6 +5,7 @@
 
 mod compare;
 mod documents;
+mod encode;
 mod lines;
 mod predicates;
 pub mod random;
@@ -14,6 +15,7 @@ mod typed;
 
 pub use compare::{assert_consistent, assert_same};
 pub use documents::{kernels, parse, record, threads};
+pub use encode::encode;
 pub use lines::lines;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
@@ -23,13 +25,14 @@ pub use typed::typed;
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),
     ("predicates", predicates),
     ("kernels", kernels),
     ("serde_json", serde_json),
+    ("encode", encode),
     ("typed", typed),
 ];
 
