@@ -15,7 +15,6 @@ mod events;
 mod fold;
 mod machine;
 mod minified;
-#[cfg(test)]
 mod models;
 mod options;
 mod paper;
@@ -28,6 +27,7 @@ mod report;
 mod row;
 mod run;
 mod server;
+mod strings;
 mod svg;
 mod task;
 

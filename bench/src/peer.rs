@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fold::Fold;
+use crate::models::Text;
 
 /// A JSON library under test. It owns its documents, in whatever buffers it likes best.
 ///
@@ -51,6 +52,21 @@ pub(crate) trait Peer {
 
     /// Writes the document without white space between its tokens, into memory that is reused where the peer lets it.
     fn minify(&mut self, _index: usize) -> Answer<&[u8]> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Reads the document into its model: see [`decode`](crate::models::decoded::decode).
+    fn typed(&mut self, _index: usize) -> Answer<()> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Writes the document's model: see [`Encoded`](crate::models::encoded::Encoded).
+    fn encode(&mut self, _index: usize) -> Answer<&[u8]> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Reads a list of strings, borrowed where nothing is escaped.
+    fn strings(&mut self, _index: usize) -> Answer<Fold> {
         Err(Refusal::NotDone)
     }
 
@@ -115,6 +131,14 @@ pub(crate) fn fold_two(message: &str, elapsed: f64) -> Fold {
     let mut fold = Fold::default();
     fold.string(message);
     fold.real(elapsed);
+    fold
+}
+
+/// What `strings-in` answers.
+pub(crate) fn fold_texts(texts: &[Text<'_>]) -> Fold {
+    let mut fold = Fold::default();
+    texts.iter().for_each(|text| fold.string(&text.0));
+    fold.container(texts.len());
     fold
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fold::Fold;
 use crate::minified;
+use crate::models::encoded;
 use crate::peer::{Peer, Refusal};
 use crate::peers::Entry;
 use crate::probe;
@@ -220,10 +221,14 @@ impl Session {
         if self.task == Task::Minify {
             self.check_minified(range.clone(), documents)?;
         }
-        let bytes = documents[range.clone()].iter().map(Vec::len).sum();
+        let bytes = if self.task.writes() {
+            self.check_encoded(range.clone(), documents)?
+        } else {
+            documents[range.clone()].iter().map(Vec::len).sum()
+        };
         let loaded = Loaded { fold, bytes, documents: range.len() };
         self.lanes.push(range);
-        if self.task == Task::Error {
+        if matches!(self.task, Task::Error | Task::ErrorTyped) {
             self.lanes.push(broken);
         }
         Ok(loaded)
@@ -236,6 +241,17 @@ impl Session {
             minified::check(&documents[index], text).map_err(FirstRun::Wrong)?;
         }
         Ok(())
+    }
+
+    /// How many bytes were written.
+    fn check_encoded(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<usize, FirstRun> {
+        let mut bytes = 0;
+        for index in range {
+            let text = self.peer.encode(index).map_err(|_| FirstRun::Wrong("writes nothing"))?;
+            encoded::check(&documents[index], text).map_err(FirstRun::Wrong)?;
+            bytes += text.len();
+        }
+        Ok(bytes)
     }
 
     fn run(&mut self, range: Range<usize>) -> Result<Fold, Refusal> {

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::events;
 use crate::fold::Fold;
 use crate::minified;
+use crate::models::decoded;
 use crate::peer::{Answer, Peer};
+use crate::strings;
 
 /// A question to the peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -24,6 +26,14 @@ pub(crate) enum Task {
     Small,
     Two,
     Minify,
+    Typed,
+    #[serde(rename = "typed_small")]
+    TypedSmall,
+    #[serde(rename = "error_typed")]
+    ErrorTyped,
+    Encode,
+    StringsOut,
+    StringsIn,
     Error,
     Scan,
     Query,
@@ -56,6 +66,12 @@ pub(crate) const LARGE: &str = "large";
 /// As much as the paper's large file.
 const LARGE_BYTES: usize = 84_000_000;
 
+/// What `typed` reads besides documents.
+const MILLION: &str = "million";
+
+/// What `typed_small` reads besides events.
+const REQUEST: &str = "request";
+
 /// What `small` reads.
 const EVENTS: &str = "events";
 
@@ -74,6 +90,12 @@ impl Task {
         Self::Small,
         Self::Two,
         Self::Minify,
+        Self::Typed,
+        Self::TypedSmall,
+        Self::ErrorTyped,
+        Self::Encode,
+        Self::StringsOut,
+        Self::StringsIn,
         Self::Error,
         Self::Scan,
         Self::Query,
@@ -89,6 +111,12 @@ impl Task {
             Self::Small => "small",
             Self::Two => "two",
             Self::Minify => "minify",
+            Self::Typed => "typed",
+            Self::TypedSmall => "typed_small",
+            Self::ErrorTyped => "error_typed",
+            Self::Encode => "encode",
+            Self::StringsOut => "strings-out",
+            Self::StringsIn => "strings-in",
             Self::Error => "error",
             Self::Scan => "scan",
             Self::Query => "query",
@@ -109,6 +137,18 @@ impl Task {
             Self::Users => "distinct user.id of all tweets and of those that they retweet",
             Self::Two => "two fields of each of the events of small: Message decoded, Elapsed as a double",
             Self::Minify => "the document without white space between its tokens, into a reused buffer",
+            Self::Typed => {
+                "structs of everything in the document, strings borrowed where nothing is escaped; and a million small ones"
+            }
+            Self::TypedSmall => "the same of 1000 log events of about 600 bytes, and of a request of 200",
+            Self::ErrorTyped => {
+                "time to refuse a document with its last bracket changed, over the time to make structs of it"
+            }
+            Self::Encode => "structs of everything in the document to text; bytes are those of the text",
+            Self::StringsOut => {
+                "lists of strings to text, of one kind each or of one length; bytes are those of the text"
+            }
+            Self::StringsIn => "the same lists from text, borrowed where nothing is escaped, and folded",
             Self::Small => "dom over 1000 different log events of about 600 bytes, one after the other",
             Self::Error => "time to refuse a document with its last bracket changed, over the time to parse it whole",
             Self::Scan => "pass one alone",
@@ -120,12 +160,17 @@ impl Task {
 
     /// Whether a broken document has to be refused for the row to count.
     pub(crate) fn judges(self) -> bool {
-        matches!(self, Self::Validate | Self::Error)
+        matches!(self, Self::Validate | Self::Error | Self::ErrorTyped)
+    }
+
+    /// Whether structs are written, and the bytes are those of the text.
+    pub(crate) fn writes(self) -> bool {
+        matches!(self, Self::Encode | Self::StringsOut)
     }
 
     /// Timed runs per input: `error` times the broken document beside the whole one.
     pub(crate) fn lanes(self) -> usize {
-        if self == Self::Error { 2 } else { 1 }
+        if matches!(self, Self::Error | Self::ErrorTyped) { 2 } else { 1 }
     }
 
     /// The names of the inputs. `query` has its own runner and none here.
@@ -133,6 +178,11 @@ impl Task {
         match self {
             Self::Dom | Self::Parse | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
             Self::Partial | Self::Users => &["twitter"],
+            Self::Typed => &["twitter", "citm_catalog", "canada", MILLION],
+            Self::TypedSmall => &[EVENTS, REQUEST],
+            Self::ErrorTyped | Self::Encode => &["twitter", "citm_catalog", "canada"],
+            Self::StringsOut => strings::WRITTEN,
+            Self::StringsIn => strings::INPUTS,
             Self::Small | Self::Two => &[EVENTS],
             Self::Query => &[],
         }
@@ -141,8 +191,20 @@ impl Task {
 
 /// The documents behind an input's name.
 pub(crate) fn documents(input: &str) -> Result<Vec<Vec<u8>>, String> {
+    if input == MILLION {
+        return Ok(vec![decoded::million()]);
+    }
+    if input == REQUEST {
+        return Ok(vec![decoded::REQUEST.as_bytes().to_vec()]);
+    }
     if input == EVENTS {
         return Ok(events::events());
+    }
+    if let Some(texts) = strings::texts(input) {
+        return serde_json::to_vec(&texts).map(|text| vec![text]).map_err(|error| error.to_string());
+    }
+    if let Some(text) = strings::escaped(input) {
+        return Ok(vec![text]);
     }
     if input == LARGE {
         return large(&documents("twitter")?[0]).map(|text| vec![text]).ok_or("twitter has no statuses".to_owned());
@@ -202,6 +264,9 @@ pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answe
             Task::Two => peer.two(index)?,
             Task::Validate => done(peer.validate(index))?,
             Task::Minify => done(peer.minify(index).map(black_box))?,
+            Task::Typed | Task::TypedSmall | Task::ErrorTyped => done(peer.typed(index))?,
+            Task::Encode | Task::StringsOut => done(peer.encode(index).map(black_box))?,
+            Task::StringsIn => peer.strings(index)?,
             Task::Parse | Task::Error => done(peer.parse(index))?,
             Task::Scan => done(peer.scan(index))?,
             Task::Query => Fold::default(),

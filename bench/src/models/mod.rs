@@ -2,6 +2,8 @@
 
 pub(crate) mod canada;
 pub(crate) mod citm;
+pub(crate) mod decoded;
+pub(crate) mod encoded;
 pub(crate) mod twitter;
 
 use std::borrow::Cow;

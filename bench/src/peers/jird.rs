@@ -3,7 +3,10 @@
 use jird::{Kernel, Kind, MachineNumber, Parser, Record, RecordBuffer, Value};
 
 use crate::fold::Fold;
-use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
+use crate::models::Text;
+use crate::models::decoded::{Shape, decode};
+use crate::models::encoded::Encoded;
+use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
 
 /// The parser of before, for the next document.
 pub(super) struct Reused {
@@ -12,14 +15,24 @@ pub(super) struct Reused {
     parser: Parser,
     scratch: String,
     minified: Vec<u8>,
+    encoded: Encoded,
+    shapes: Vec<Shape>,
 }
 
 impl Reused {
     /// Fails if the kernel that `JIRD_KERNEL` names is not to be had.
     pub(super) fn new() -> Result<Self, String> {
         let kernel = forced_kernel()?;
-        let (documents, minified) = (Vec::new(), Vec::new());
-        Ok(Self { kernel, documents, parser: Parser::new(), scratch: String::new(), minified })
+        let (documents, minified, encoded) = (Vec::new(), Vec::new(), Encoded::default());
+        Ok(Self {
+            kernel,
+            documents,
+            parser: Parser::new(),
+            scratch: String::new(),
+            minified,
+            encoded,
+            shapes: Vec::new(),
+        })
     }
 }
 
@@ -30,6 +43,12 @@ impl Peer for Reused {
 
     fn load(&mut self, documents: &[Vec<u8>]) {
         self.documents = documents.to_vec();
+        self.encoded.load(documents);
+        self.shapes = Shape::of_all(documents);
+    }
+
+    fn typed(&mut self, index: usize) -> Answer<()> {
+        decode!(self.shapes[index], jird::from_slice, &self.documents[index])
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {
@@ -70,6 +89,15 @@ impl Peer for Reused {
 
     fn scan(&mut self, index: usize) -> Answer<u64> {
         Ok(jird::scan_only(self.kernel, &self.documents[index]) as u64)
+    }
+
+    fn encode(&mut self, index: usize) -> Answer<&[u8]> {
+        self.encoded.write(index, &self.documents[index], jird::to_vec)
+    }
+
+    fn strings(&mut self, index: usize) -> Answer<Fold> {
+        let texts: Vec<Text<'_>> = jird::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
+        Ok(fold_texts(&texts))
     }
 }
 

@@ -4,8 +4,11 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::fold::Fold;
+use crate::models::Text;
+use crate::models::decoded::{Shape, decode};
+use crate::models::encoded::Encoded;
 use crate::peer::typed::{Authors, Event, Timeline};
-use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
+use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
 
 /// `serde_json::Value`.
 #[derive(Default)]
@@ -89,6 +92,8 @@ impl Peer for Tree {
 #[derive(Default)]
 pub(super) struct Typed {
     documents: Vec<Vec<u8>>,
+    encoded: Encoded,
+    shapes: Vec<Shape>,
 }
 
 impl Peer for Typed {
@@ -98,6 +103,12 @@ impl Peer for Typed {
 
     fn load(&mut self, documents: &[Vec<u8>]) {
         self.documents = documents.to_vec();
+        self.encoded.load(documents);
+        self.shapes = Shape::of_all(documents);
+    }
+
+    fn typed(&mut self, index: usize) -> Answer<()> {
+        decode!(self.shapes[index], serde_json::from_slice, &self.documents[index])
     }
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {
@@ -113,6 +124,15 @@ impl Peer for Typed {
     fn two(&mut self, index: usize) -> Answer<Fold> {
         let event: Event<'_> = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
         Ok(event.fold())
+    }
+
+    fn encode(&mut self, index: usize) -> Answer<&[u8]> {
+        self.encoded.write(index, &self.documents[index], serde_json::to_vec)
+    }
+
+    fn strings(&mut self, index: usize) -> Answer<Fold> {
+        let texts: Vec<Text<'_>> = serde_json::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
+        Ok(fold_texts(&texts))
     }
 }
 

@@ -4,8 +4,11 @@ use serde::de::IgnoredAny;
 use sonic_rs::{JsonContainerTrait, JsonNumberTrait, JsonValueTrait, LazyValue, PointerTree, Value, ValueRef, pointer};
 
 use crate::fold::Fold;
+use crate::models::Text;
+use crate::models::decoded::{Shape, decode};
+use crate::models::encoded::Encoded;
 use crate::peer::typed::{Authors, Event, Timeline};
-use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
+use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
 
 /// `sonic_rs::Value`.
 #[derive(Default)]
@@ -173,6 +176,8 @@ impl Peer for Lazy {
 #[derive(Default)]
 pub(super) struct Typed {
     documents: Vec<Vec<u8>>,
+    encoded: Encoded,
+    shapes: Vec<Shape>,
 }
 
 impl Peer for Typed {
@@ -182,6 +187,12 @@ impl Peer for Typed {
 
     fn load(&mut self, documents: &[Vec<u8>]) {
         self.documents = documents.to_vec();
+        self.encoded.load(documents);
+        self.shapes = Shape::of_all(documents);
+    }
+
+    fn typed(&mut self, index: usize) -> Answer<()> {
+        decode!(self.shapes[index], sonic_rs::from_slice, &self.documents[index])
     }
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {
@@ -197,6 +208,15 @@ impl Peer for Typed {
     fn two(&mut self, index: usize) -> Answer<Fold> {
         let event: Event<'_> = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
         Ok(event.fold())
+    }
+
+    fn encode(&mut self, index: usize) -> Answer<&[u8]> {
+        self.encoded.write(index, &self.documents[index], sonic_rs::to_vec)
+    }
+
+    fn strings(&mut self, index: usize) -> Answer<Fold> {
+        let texts: Vec<Text<'_>> = sonic_rs::from_slice(&self.documents[index]).map_err(Refusal::rejected)?;
+        Ok(fold_texts(&texts))
     }
 }
 

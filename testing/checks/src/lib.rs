@@ -5,6 +5,7 @@
 
 mod compare;
 mod documents;
+mod encode;
 mod lines;
 mod predicates;
 pub mod random;
@@ -14,6 +15,7 @@ mod typed;
 
 pub use compare::{assert_consistent, assert_same};
 pub use documents::{kernels, parse, record};
+pub use encode::encode;
 pub use lines::lines;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
@@ -23,7 +25,7 @@ pub use typed::typed;
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),
@@ -31,6 +33,7 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("kernels", kernels),
     ("serde_json", serde_json),
     ("typed", typed),
+    ("encode", encode),
 ];
 
 /// Chunk sizes with borders everywhere, somewhere, and hardly anywhere.

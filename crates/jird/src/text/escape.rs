@@ -61,7 +61,9 @@ pub(super) fn is_plain(key: &[u8]) -> bool {
 /// Appends `content` as a JSON string with its quotes, as a pen does.
 pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
     let mut whole = Out::new(core::mem::take(out), ());
-    whole.pen().string(content).expect("a vector takes everything").put_down();
+    let mut pen = whole.pen();
+    pen.string(content).expect("a vector takes everything");
+    pen.put_down();
     *out = whole.into_buffer();
 }
 

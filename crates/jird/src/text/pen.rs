@@ -209,28 +209,28 @@ impl<'o, S: Sink> Pen<'o, S> {
     /// # Panics
     /// If `len > LEN`, or they are not ASCII.
     #[inline(always)]
-    pub(crate) fn bytes<const LEN: usize>(mut self, bytes: [u8; LEN], len: usize) -> Result<Self, Error> {
+    pub(crate) fn bytes<const LEN: usize>(&mut self, bytes: [u8; LEN], len: usize) -> Result<(), Error> {
         assert!(len <= LEN && bytes.iter().fold(0, |all, byte| all | byte) < 0x80);
         self.room(len)?;
         // SAFETY: room was made, and the length asserted.
         unsafe { self.store(bytes, len) };
-        Ok(self)
+        Ok(())
     }
 
     /// Writes `text` as it is.
-    pub(crate) fn raw(mut self, text: &str) -> Result<Self, Error> {
+    pub(crate) fn raw(&mut self, text: &str) -> Result<(), Error> {
         for part in text.as_bytes().chunks(PART) {
             self.room(part.len())?;
             // SAFETY: room was made.
             unsafe { self.copy(part) };
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Writes `,` unless it is the first, the key, and the colon. Meant for keys that are known when this is compiled: then
     /// little is left of it but stores.
     #[inline(always)]
-    pub(crate) fn member(mut self, first: bool, key: &str) -> Result<Self, Error> {
+    pub(crate) fn member(&mut self, first: bool, key: &str) -> Result<(), Error> {
         if key.len() > PART || !escape::is_plain(key.as_bytes()) {
             return self.other_member(first, key);
         }
@@ -242,30 +242,32 @@ impl<'o, S: Sink> Pen<'o, S> {
             self.copy(key.as_bytes());
             self.store(*b"\":", 2);
         }
-        Ok(self)
+        Ok(())
     }
 
     #[cold]
     #[inline(never)]
-    fn other_member(self, first: bool, key: &str) -> Result<Self, Error> {
-        self.bytes([b','], usize::from(!first))?.string(key)?.bytes([b':'], 1)
+    fn other_member(&mut self, first: bool, key: &str) -> Result<(), Error> {
+        self.bytes([b','], usize::from(!first))?;
+        self.string(key)?;
+        self.bytes([b':'], 1)
     }
 
     /// Writes `text` as a JSON string. Escapes only what RFC 8259 §7 demands, in the shortest form that has a name:
     /// `\b \t \n \f \r \" \\`, else `\u00xx` in lower case. DEL, `/` and all beyond ASCII stand for themselves.
     #[inline(always)]
-    pub(crate) fn string(mut self, text: &str) -> Result<Self, Error> {
+    pub(crate) fn string(&mut self, text: &str) -> Result<(), Error> {
         self.at = string(self.out, self.at, text)?;
-        Ok(self)
+        Ok(())
     }
 
     /// Writes what stands between the quotes of [`string`](Self::string), and leaves room for another byte.
-    pub(crate) fn content(mut self, text: &str) -> Result<Self, Error> {
+    pub(crate) fn content(&mut self, text: &str) -> Result<(), Error> {
         for part in text.as_bytes().chunks(PART) {
             self.at = string_part(self.out, self.at, part)?;
         }
         self.room(1)?;
-        Ok(self)
+        Ok(())
     }
 
     /// Copies `content[from..to]`. What is stored behind it may be anything.
@@ -284,11 +286,11 @@ impl<'o, S: Sink> Pen<'o, S> {
 
     /// Writes a number.
     #[inline(always)]
-    pub(crate) fn unsigned(mut self, value: u64) -> Result<Self, Error> {
+    pub(crate) fn unsigned(&mut self, value: u64) -> Result<(), Error> {
         self.room(20)?;
         // SAFETY: room was made for the longest.
         unsafe { self.store_unsigned(value) };
-        Ok(self)
+        Ok(())
     }
 
     /// # Safety
@@ -311,34 +313,34 @@ impl<'o, S: Sink> Pen<'o, S> {
 
     /// Writes a number.
     #[inline(always)]
-    pub(crate) fn signed(mut self, value: i64) -> Result<Self, Error> {
+    pub(crate) fn signed(&mut self, value: i64) -> Result<(), Error> {
         self.room(21)?;
         // SAFETY: room was made for the sign and the longest.
         unsafe {
             self.store([b'-'], usize::from(value < 0));
             self.store_unsigned(value.unsigned_abs());
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Writes a number of any size.
-    pub(crate) fn huge(mut self, value: u128) -> Result<Self, Error> {
+    pub(crate) fn huge(&mut self, value: u128) -> Result<(), Error> {
         let Ok(small) = u64::try_from(value) else {
-            self = self.huge(value / u128::from(SIXTEEN))?;
+            self.huge(value / u128::from(SIXTEEN))?;
             let (digits, _) = sixteen_digits((value % u128::from(SIXTEEN)) as u64);
             self.room(16)?;
             // SAFETY: room was made.
             unsafe { self.store(digits.to_le_bytes(), 16) };
-            return Ok(self);
+            return Ok(());
         };
         self.unsigned(small)
     }
 
     /// Writes a finite number: the shortest digits that read back as the same.
     #[inline(always)]
-    pub(crate) fn double(mut self, value: f64) -> Result<Self, Error> {
+    pub(crate) fn double(&mut self, value: f64) -> Result<(), Error> {
         self.at = double(self.out, self.at, value)?;
-        Ok(self)
+        Ok(())
     }
 
     /// # Safety
@@ -370,9 +372,9 @@ impl<'o, S: Sink> Pen<'o, S> {
 
     /// Writes any finite number so.
     #[inline(always)]
-    pub(crate) fn float<T: zmij::Float>(mut self, value: T) -> Result<Self, Error> {
+    pub(crate) fn float<T: zmij::Float>(&mut self, value: T) -> Result<(), Error> {
         self.at = float(self.out, self.at, value)?;
-        Ok(self)
+        Ok(())
     }
 }
 
@@ -384,7 +386,10 @@ fn string<S: Sink>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Err
     let mut pen = Pen { out, at, brand: PhantomData };
     let content = text.as_bytes();
     if content.len() > PART {
-        return Ok(pen.bytes([b'"'], 1)?.content(text)?.bytes([b'"'], 1)?.at);
+        pen.bytes([b'"'], 1)?;
+        pen.content(text)?;
+        pen.bytes([b'"'], 1)?;
+        return Ok(pen.at);
     }
     pen.room(content.len() + 2)?;
     // SAFETY: room was made for the content, as if none of it needed an escape, and for quotes.
@@ -499,7 +504,9 @@ mod tests {
     fn written(kernel: Kernel, content: &str) -> String {
         // No room at all: each store behind it would be seen.
         let mut out = Out::new(Vec::new(), ()).with_kernel(kernel);
-        out.pen().string(content).expect("a vector takes everything").put_down();
+        let mut pen = out.pen();
+        pen.string(content).expect("a vector takes everything");
+        pen.put_down();
         out.into_string()
     }
 

@@ -18,31 +18,43 @@ pub(super) struct Compound<'o, S, F> {
 
 impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
     #[inline(always)]
-    pub(super) fn open(pen: Pen<'o, Job<S, F>>, bracket: u8) -> Result<Self, Error> {
-        Ok(Self { pen: F::open(pen, bracket)?, first: true })
+    pub(super) fn open(mut pen: Pen<'o, Job<S, F>>, bracket: u8) -> Result<Self, Error> {
+        F::open(&mut pen, bracket)?;
+        Ok(Self { pen, first: true })
+    }
+
+    /// In a variant's object.
+    #[inline(always)]
+    pub(super) fn open_variant(mut pen: Pen<'o, Job<S, F>>, variant: &str, bracket: u8) -> Result<Self, Error> {
+        F::open(&mut pen, b'{')?;
+        F::member(&mut pen, true, variant)?;
+        Self::open(pen, bracket)
     }
 
     #[inline(always)]
     fn element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
-        let first = core::mem::take(&mut self.first);
-        self.pen.with(|pen| value.serialize(F::separate(pen, first)?))
+        F::separate(&mut self.pen, core::mem::take(&mut self.first))?;
+        self.pen.with(|pen| value.serialize(pen))
     }
 
     #[inline(always)]
     fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
-        let first = core::mem::take(&mut self.first);
-        self.pen.with(|pen| value.serialize(F::member(pen, first, key)?))
+        F::member(&mut self.pen, core::mem::take(&mut self.first), key)?;
+        self.pen.with(|pen| value.serialize(pen))
     }
 
     #[inline(always)]
-    pub(super) fn close(self, bracket: u8) -> Result<Pen<'o, Job<S, F>>, Error> {
-        F::close(self.pen, bracket, self.first)
+    pub(super) fn close(mut self, bracket: u8) -> Result<Pen<'o, Job<S, F>>, Error> {
+        F::close(&mut self.pen, bracket, self.first)?;
+        Ok(self.pen)
     }
 
     /// Closes the variant's object too.
     #[inline(always)]
     pub(super) fn close_variant(self, bracket: u8) -> Result<Pen<'o, Job<S, F>>, Error> {
-        F::close(self.close(bracket)?, b'}', false)
+        let mut pen = self.close(bracket)?;
+        F::close(&mut pen, b'}', false)?;
+        Ok(pen)
     }
 }
 
@@ -105,13 +117,14 @@ impl<'o, S: Sink, F: Format> SerializeMap for Compound<'o, S, F> {
 
     #[inline(always)]
     fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Error> {
-        let first = core::mem::take(&mut self.first);
-        self.pen.with(|pen| key.serialize(Key(F::separate(pen, first)?)))
+        F::separate(&mut self.pen, core::mem::take(&mut self.first))?;
+        self.pen.with(|pen| key.serialize(Key(pen)))
     }
 
     #[inline(always)]
     fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
-        self.pen.with(|pen| value.serialize(F::colon(pen)?))
+        F::colon(&mut self.pen)?;
+        self.pen.with(|pen| value.serialize(pen))
     }
 
     #[inline(always)]

@@ -4,20 +4,18 @@ use super::Job;
 use crate::error::Error;
 use crate::text::{Pen, Sink};
 
-type Written<'o, S, F> = Result<Pen<'o, Job<S, F>>, Error>;
-
 /// How containers are laid out. Brackets are `[` and `{`; keys are written by whoever has them.
 pub(super) trait Format: Sized {
     /// Opens a container.
-    fn open<S: Sink>(pen: Pen<'_, Job<S, Self>>, bracket: u8) -> Written<'_, S, Self>;
+    fn open<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error>;
     /// Closes it.
-    fn close<S: Sink>(pen: Pen<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Written<'_, S, Self>;
+    fn close<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error>;
     /// What goes before an element or key.
-    fn separate<S: Sink>(pen: Pen<'_, Job<S, Self>>, first: bool) -> Written<'_, S, Self>;
+    fn separate<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool) -> Result<(), Error>;
     /// What goes between key and value.
-    fn colon<S: Sink>(pen: Pen<'_, Job<S, Self>>) -> Written<'_, S, Self>;
+    fn colon<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>) -> Result<(), Error>;
     /// All that goes before the value of a member whose key is known when this is compiled.
-    fn member<'o, S: Sink>(pen: Pen<'o, Job<S, Self>>, first: bool, key: &str) -> Written<'o, S, Self>;
+    fn member<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error>;
 }
 
 /// No white space.
@@ -47,64 +45,64 @@ impl Default for Pretty<'_> {
 
 impl Format for Compact {
     #[inline(always)]
-    fn open<S: Sink>(pen: Pen<'_, Job<S, Self>>, bracket: u8) -> Written<'_, S, Self> {
+    fn open<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
         pen.bytes([bracket], 1)
     }
 
     #[inline(always)]
-    fn close<S: Sink>(pen: Pen<'_, Job<S, Self>>, bracket: u8, _empty: bool) -> Written<'_, S, Self> {
+    fn close<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8, _empty: bool) -> Result<(), Error> {
         pen.bytes([bracket], 1)
     }
 
     #[inline(always)]
-    fn separate<S: Sink>(pen: Pen<'_, Job<S, Self>>, first: bool) -> Written<'_, S, Self> {
+    fn separate<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
         pen.bytes([b','], usize::from(!first))
     }
 
     #[inline(always)]
-    fn colon<S: Sink>(pen: Pen<'_, Job<S, Self>>) -> Written<'_, S, Self> {
+    fn colon<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>) -> Result<(), Error> {
         pen.bytes([b':'], 1)
     }
 
     #[inline(always)]
-    fn member<'o, S: Sink>(pen: Pen<'o, Job<S, Self>>, first: bool, key: &str) -> Written<'o, S, Self> {
+    fn member<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
         pen.member(first, key)
     }
 }
 
 impl Format for Pretty<'_> {
-    fn open<S: Sink>(mut pen: Pen<'_, Job<S, Self>>, bracket: u8) -> Written<'_, S, Self> {
+    fn open<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
         pen.sink().format.depth += 1;
         pen.bytes([bracket], 1)
     }
 
-    fn close<S: Sink>(mut pen: Pen<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Written<'_, S, Self> {
+    fn close<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error> {
         pen.sink().format.depth -= 1;
         if !empty {
-            pen = line(pen)?;
+            line(pen)?;
         }
         pen.bytes([bracket], 1)
     }
 
-    fn separate<S: Sink>(pen: Pen<'_, Job<S, Self>>, first: bool) -> Written<'_, S, Self> {
-        line(pen.bytes([b','], usize::from(!first))?)
+    fn separate<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
+        pen.bytes([b','], usize::from(!first))?;
+        line(pen)
     }
 
-    fn colon<S: Sink>(pen: Pen<'_, Job<S, Self>>) -> Written<'_, S, Self> {
+    fn colon<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>) -> Result<(), Error> {
         pen.bytes(*b": ", 2)
     }
 
-    fn member<'o, S: Sink>(pen: Pen<'o, Job<S, Self>>, first: bool, key: &str) -> Written<'o, S, Self> {
-        Self::colon(Self::separate(pen, first)?.string(key)?)
+    fn member<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
+        Self::separate(pen, first)?;
+        pen.string(key)?;
+        Self::colon(pen)
     }
 }
 
 /// Begins a line.
-fn line<'o, 'i, S: Sink>(pen: Pen<'o, Job<S, Pretty<'i>>>) -> Written<'o, S, Pretty<'i>> {
-    let mut pen = pen.bytes([b'\n'], 1)?;
+fn line<S: Sink>(pen: &mut Pen<'_, Job<S, Pretty<'_>>>) -> Result<(), Error> {
+    pen.bytes([b'\n'], 1)?;
     let Pretty { indent, depth } = pen.sink().format;
-    for _ in 0..depth {
-        pen = pen.raw(indent)?;
-    }
-    Ok(pen)
+    (0..depth).try_for_each(|_| pen.raw(indent))
 }

@@ -12,12 +12,13 @@ pub(super) struct Key<'o, S, F>(pub(super) Pen<'o, Job<S, F>>);
 
 /// Writes something between quotes.
 pub(super) fn quoted<'o, S: Sink, F: Format>(
-    pen: Pen<'o, Job<S, F>>,
+    mut pen: Pen<'o, Job<S, F>>,
     write: impl for<'p> FnOnce(Pen<'p, Job<S, F>>) -> Result<Mark<'p>, Error>,
 ) -> Result<Mark<'o>, Error> {
-    let mut pen = pen.bytes([b'"'], 1)?;
+    pen.bytes([b'"'], 1)?;
     pen.with(write)?;
-    Ok(pen.bytes([b'"'], 1)?.mark())
+    pen.bytes([b'"'], 1)?;
+    Ok(pen.mark())
 }
 
 #[cold]

@@ -50,8 +50,9 @@ impl<'o, S: Sink, F: Format> Serializer for Raw<'o, S, F> {
         !self.asked.replace(!self.asked.get())
     }
 
-    fn serialize_str(self, text: &str) -> Result<Self::Ok, Error> {
-        Ok(self.pen.raw(text)?.mark())
+    fn serialize_str(mut self, text: &str) -> Result<Self::Ok, Error> {
+        self.pen.raw(text)?;
+        Ok(self.pen.mark())
     }
 
     scalars!(

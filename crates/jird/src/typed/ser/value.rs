@@ -15,8 +15,9 @@ macro_rules! integers {
     ($($name:ident: $type:ty => $method:ident),+) => {
         $(
             #[inline(always)]
-            fn $name(self, value: $type) -> Result<Self::Ok, Error> {
-                Ok(self.$method(value.into())?.mark())
+            fn $name(mut self, value: $type) -> Result<Self::Ok, Error> {
+                self.$method(value.into())?;
+                Ok(self.mark())
             }
         )+
     };
@@ -39,22 +40,33 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
     );
 
     #[inline(always)]
-    fn serialize_bool(self, value: bool) -> Result<Mark<'o>, Error> {
-        Ok(self.bytes(if value { *b"true\0" } else { *b"false" }, if value { 4 } else { 5 })?.mark())
+    fn serialize_bool(mut self, value: bool) -> Result<Mark<'o>, Error> {
+        self.bytes(if value { *b"true\0" } else { *b"false" }, if value { 4 } else { 5 })?;
+        Ok(self.mark())
     }
 
-    fn serialize_i128(self, value: i128) -> Result<Mark<'o>, Error> {
-        Ok(self.bytes([b'-'], usize::from(value < 0))?.huge(value.unsigned_abs())?.mark())
+    fn serialize_i128(mut self, value: i128) -> Result<Mark<'o>, Error> {
+        self.bytes([b'-'], usize::from(value < 0))?;
+        self.huge(value.unsigned_abs())?;
+        Ok(self.mark())
     }
 
     #[inline(always)]
-    fn serialize_f32(self, value: f32) -> Result<Mark<'o>, Error> {
-        if value.is_finite() { Ok(self.float(value)?.mark()) } else { non_finite(self) }
+    fn serialize_f32(mut self, value: f32) -> Result<Mark<'o>, Error> {
+        if !value.is_finite() {
+            return non_finite(self);
+        }
+        self.float(value)?;
+        Ok(self.mark())
     }
 
     #[inline(always)]
-    fn serialize_f64(self, value: f64) -> Result<Mark<'o>, Error> {
-        if value.is_finite() { Ok(self.double(value)?.mark()) } else { non_finite(self) }
+    fn serialize_f64(mut self, value: f64) -> Result<Mark<'o>, Error> {
+        if !value.is_finite() {
+            return non_finite(self);
+        }
+        self.double(value)?;
+        Ok(self.mark())
     }
 
     fn serialize_char(self, value: char) -> Result<Mark<'o>, Error> {
@@ -62,17 +74,20 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
     }
 
     #[inline(always)]
-    fn serialize_str(self, value: &str) -> Result<Mark<'o>, Error> {
-        Ok(self.string(value)?.mark())
+    fn serialize_str(mut self, value: &str) -> Result<Mark<'o>, Error> {
+        self.string(value)?;
+        Ok(self.mark())
     }
 
     /// Bytes are an array of numbers.
-    fn serialize_bytes(self, value: &[u8]) -> Result<Mark<'o>, Error> {
-        let mut pen = F::open(self, b'[')?;
+    fn serialize_bytes(mut self, value: &[u8]) -> Result<Mark<'o>, Error> {
+        F::open(&mut self, b'[')?;
         for (index, &byte) in value.iter().enumerate() {
-            pen = F::separate(pen, index == 0)?.unsigned(byte.into())?;
+            F::separate(&mut self, index == 0)?;
+            self.unsigned(byte.into())?;
         }
-        Ok(F::close(pen, b']', value.is_empty())?.mark())
+        F::close(&mut self, b']', value.is_empty())?;
+        Ok(self.mark())
     }
 
     #[inline(always)]
@@ -86,8 +101,9 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
     }
 
     #[inline(always)]
-    fn serialize_unit(self) -> Result<Mark<'o>, Error> {
-        Ok(self.bytes(*b"null", 4)?.mark())
+    fn serialize_unit(mut self) -> Result<Mark<'o>, Error> {
+        self.bytes(*b"null", 4)?;
+        Ok(self.mark())
     }
 
     #[inline(always)]
@@ -97,12 +113,13 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
 
     #[inline(always)]
     fn serialize_unit_variant(
-        self,
+        mut self,
         _name: &'static str,
         _index: u32,
         variant: &'static str,
     ) -> Result<Mark<'o>, Error> {
-        Ok(self.string(variant)?.mark())
+        self.string(variant)?;
+        Ok(self.mark())
     }
 
     #[inline(always)]
@@ -112,15 +129,17 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
 
     #[inline(always)]
     fn serialize_newtype_variant<T: ?Sized + Serialize>(
-        self,
+        mut self,
         _name: &'static str,
         _index: u32,
         variant: &'static str,
         value: &T,
     ) -> Result<Mark<'o>, Error> {
-        let mut pen = F::member(F::open(self, b'{')?, true, variant)?;
-        pen.with(|pen| value.serialize(pen))?;
-        Ok(F::close(pen, b'}', false)?.mark())
+        F::open(&mut self, b'{')?;
+        F::member(&mut self, true, variant)?;
+        self.with(|pen| value.serialize(pen))?;
+        F::close(&mut self, b'}', false)?;
+        Ok(self.mark())
     }
 
     #[inline(always)]
@@ -146,7 +165,7 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
         variant: &'static str,
         _len: usize,
     ) -> Result<Compound<'o, S, F>, Error> {
-        Compound::open(F::member(F::open(self, b'{')?, true, variant)?, b'[')
+        Compound::open_variant(self, variant, b'[')
     }
 
     #[inline(always)]
@@ -167,17 +186,17 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
         variant: &'static str,
         _len: usize,
     ) -> Result<Compound<'o, S, F>, Error> {
-        Compound::open(F::member(F::open(self, b'{')?, true, variant)?, b'{')
+        Compound::open_variant(self, variant, b'{')
     }
 
     /// A string of what the value displays, without making it first.
     fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<Mark<'o>, Error> {
         key::quoted(self, |pen| {
-            let mut display = Display { pen: Some(pen), error: None };
-            match (write!(display, "{value}"), display) {
-                (Ok(()), Display { pen: Some(pen), .. }) => Ok(pen.mark()),
-                (_, Display { error: Some(error), .. }) => Err(error),
-                _ => Err(Error::message(Category::Data, &"a value could not be displayed")),
+            let mut display = Display { pen, error: None };
+            match (write!(display, "{value}"), display.error) {
+                (Ok(()), None) => Ok(display.pen.mark()),
+                (_, Some(error)) => Err(error),
+                (Err(_), None) => Err(Error::message(Category::Data, &"a value could not be displayed")),
             }
         })
     }
@@ -194,19 +213,15 @@ fn non_finite<S: Sink, F: Format>(mut pen: Pen<'_, Job<S, F>>) -> Result<Mark<'_
 
 /// What is displayed, into a string that is open.
 struct Display<'o, S, F> {
-    pen: Option<Pen<'o, Job<S, F>>>,
+    pen: Pen<'o, Job<S, F>>,
     error: Option<Error>,
 }
 
 impl<S: Sink, F: Format> Write for Display<'_, S, F> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        match self.pen.take().ok_or(fmt::Error)?.content(text) {
-            Ok(pen) => self.pen = Some(pen),
-            Err(error) => {
-                self.error = Some(error);
-                return Err(fmt::Error);
-            }
-        }
-        Ok(())
+        self.pen.content(text).map_err(|error| {
+            self.error = Some(error);
+            fmt::Error
+        })
     }
 }

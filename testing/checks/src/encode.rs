@@ -1,0 +1,60 @@
+//! Writing, compared with `serde_json`.
+
+use crate::shown;
+use jird::Layout;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Whatever the bytes are taken for, a document, texts, numbers, `jird` writes it as `serde_json` does; and a document of
+/// ours as what it was read from.
+///
+/// # Panics
+/// If this does not hold.
+pub fn encode(text: &[u8]) {
+    same(&String::from_utf8_lossy(text), text);
+    // Bytes below 0x20 make short texts of what has none.
+    let texts: Vec<_> = text.split(|byte| *byte < 0x10).map(String::from_utf8_lossy).collect();
+    same(&texts, text);
+    same(&texts.iter().map(|text| (text, text.len())).collect::<BTreeMap<_, _>>(), text);
+    let (eights, rest) = text.as_chunks::<8>();
+    let words = || eights.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    same(&words().map(f64::from_bits).collect::<Vec<_>>(), text);
+    same(&words().map(|word| f32::from_bits(word as u32)).collect::<Vec<_>>(), text);
+    same(&words().map(|word| (word, word.cast_signed(), word as u32, word >> (word % 64))).collect::<Vec<_>>(), text);
+    let (wide, _) = text.as_chunks::<16>();
+    same(
+        &wide.iter().map(|bytes| (u128::from_le_bytes(*bytes), i128::from_le_bytes(*bytes))).collect::<Vec<_>>(),
+        text,
+    );
+    same(&(rest, rest.first().map(|byte| char::from(*byte))), text);
+    if let Ok(tree) = serde_json::from_slice::<serde_json::Value>(text) {
+        same(&tree, text);
+    }
+    if let Ok(document) = jird::parse(text) {
+        read_again(&document, text);
+    }
+}
+
+/// The same bytes, with and without white space.
+fn same<T: ?Sized + Serialize>(value: &T, text: &[u8]) {
+    let wanted = serde_json::to_vec(value).expect("it can be written");
+    assert!(jird::to_vec(value).is_ok_and(|found| found == wanted), "{}", shown(text));
+    let mut found = Vec::new();
+    assert!(jird::to_writer(&mut found, value).is_ok() && found == wanted, "to a writer: {}", shown(text));
+    let wanted = serde_json::to_vec_pretty(value).expect("it can be written");
+    assert!(jird::to_vec_pretty(value).is_ok_and(|found| found == wanted), "pretty: {}", shown(text));
+}
+
+/// What is written of a document is the document, and its canonical form that of its text.
+fn read_again(document: &jird::Document<'_>, text: &[u8]) {
+    let written = jird::to_vec(document).expect("it can be written");
+    let again = jird::parse(&written).unwrap_or_else(|error| panic!("{error}: {}", shown(text)));
+    assert_eq!(document.root().descendants().count(), again.root().descendants().count(), "{}", shown(text));
+    for (one, other) in document.root().descendants().zip(again.root().descendants()) {
+        assert_eq!((one.kind(), one.as_bool(), one.as_str()), (other.kind(), other.as_bool(), other.as_str()));
+        assert_eq!(one.as_number().map(jird::Number::text), other.as_number().map(jird::Number::text));
+    }
+    assert_eq!(jird::to_vec(&again).expect("it can be written"), written, "{}", shown(text));
+    let laid_out = jird::format(text, Layout::Canonical).ok();
+    assert_eq!(jird::to_vec_canonical(document).ok(), laid_out, "canonical: {}", shown(text));
+}
