@@ -4,6 +4,7 @@ use jird::{Kernel, Kind, MachineNumber, Parser, Record, RecordBuffer, Value};
 
 use crate::fold::Fold;
 use crate::models::Text;
+use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
 
@@ -15,6 +16,7 @@ pub(super) struct Reused {
     scratch: String,
     minified: Vec<u8>,
     encoded: Encoded,
+    shapes: Vec<Shape>,
 }
 
 impl Reused {
@@ -22,7 +24,15 @@ impl Reused {
     pub(super) fn new() -> Result<Self, String> {
         let kernel = forced_kernel()?;
         let (documents, minified, encoded) = (Vec::new(), Vec::new(), Encoded::default());
-        Ok(Self { kernel, documents, parser: Parser::new(), scratch: String::new(), minified, encoded })
+        Ok(Self {
+            kernel,
+            documents,
+            parser: Parser::new(),
+            scratch: String::new(),
+            minified,
+            encoded,
+            shapes: Vec::new(),
+        })
     }
 }
 
@@ -34,6 +44,11 @@ impl Peer for Reused {
     fn load(&mut self, documents: &[Vec<u8>]) {
         self.documents = documents.to_vec();
         self.encoded.load(documents);
+        self.shapes = Shape::of_all(documents);
+    }
+
+    fn typed(&mut self, index: usize) -> Answer<()> {
+        decode!(self.shapes[index], jird::from_slice, &self.documents[index])
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {

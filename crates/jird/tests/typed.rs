@@ -427,6 +427,12 @@ const TEXTS: &[&str] = &[
     "{\"start\":1,\"end\":2}",
     "{\"340282366920938463463374607431768211455\":1}",
     "{\"a\":{\"a\":1,\"b\":\"x\"},\"b\":null}",
+    "\u{6c0}",
+    "[\u{6c0}",
+    "[\u{6c0}1]",
+    "[1\u{740}",
+    "[1\u{740},2]",
+    "{\"a\":[1\u{740}}",
     "\u{feff}1",
     "[1]\u{0}",
     "\u{0}",
@@ -756,7 +762,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 2000 }))]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_nearly_json_is_judged_alike(text in nearly_json()) {

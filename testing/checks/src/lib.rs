@@ -32,8 +32,8 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("predicates", predicates),
     ("kernels", kernels),
     ("serde_json", serde_json),
-    ("encode", encode),
     ("typed", typed),
+    ("encode", encode),
 ];
 
 /// Chunk sizes with borders everywhere, somewhere, and hardly anywhere.
