@@ -75,8 +75,8 @@ pub(crate) fn shortest(value: f64) -> Option<Shortest> {
         // The neighbour below is nearer than the one above.
         return None;
     }
-    // Bounds belong to the interval if the mantissa is even. Both sides are multiples of 2^14.
-    let half = (scale.five << (63 - scale.s)) + (1 - (mantissa & 1));
+    // Nothing lies on a bound: half the distance is an odd multiple of half of what the fraction counts in.
+    let half = scale.five << (63 - scale.s);
     let up = fraction.checked_add(half).is_none();
     let is_whole = up | (fraction < half);
     let whole = whole + u64::from(up);

@@ -85,11 +85,6 @@ impl<S: Sink> Out<S> {
         Pen { at: self.buffer.len(), out: self, brand: PhantomData }
     }
 
-    /// Forgets what the buffer holds.
-    pub(crate) fn clear(&mut self) {
-        self.buffer.clear();
-    }
-
     /// Hands the sink what the buffer holds. After an error it holds nothing.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         let taken = self.sink.take(&self.buffer);

@@ -69,19 +69,12 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
         self.out.into_sink().sink.0
     }
 
-    /// For the next value.
-    fn pen(&mut self) -> Pen<'_, Job<Drain<W>, F>> {
-        // A value that failed may have left something.
-        self.out.clear();
-        self.out.pen()
-    }
-
     /// Writes a value and hands it to the writer.
     fn write(
         &mut self,
         write: impl for<'p> FnOnce(Pen<'p, Job<Drain<W>, F>>) -> Result<Mark<'p>, Error>,
     ) -> Result<(), Error> {
-        let mut pen = self.pen();
+        let mut pen = self.out.pen();
         pen.with(write)?;
         pen.put_down().flush()
     }
@@ -108,7 +101,7 @@ macro_rules! containers {
         $(
             #[inline]
             fn $name(self, $($argument: $type),*) -> Result<Open<'s, W, F>, Error> {
-                self.pen().$name($($argument),*).map(Open)
+                self.out.pen().$name($($argument),*).map(Open)
             }
         )+
     };
