@@ -4,7 +4,7 @@
 //! | you have, or want | take |
 //! |---|---|
 //! | a document, and values of it in any order | [`parse`], [`Parser`], [`Value`] |
-//! | to know whether it is JSON, or its text without white space | [`validate`], [`Parser::minify`], [`format`] |
+//! | to know whether it is JSON, or its text without white space | [`validate`], [`Parser::minify`], [`format()`] |
 //! | Rust types with serde's traits | [`from_slice`], [`to_vec`] and their kin, as in `serde_json` |
 //! | lines of JSON, on all cores | [`lines`], [`Projection`], [`Predicate`] |
 //! | one record after the other | [`Record`] |
