@@ -60,12 +60,15 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
         Task::Small => vec![time_over(rows, task, "simdjson", 0.9)],
         Task::Two => vec![time_each(rows, task, 250.0)],
         Task::Minify => vec![speed(rows, task, 5.0)],
+        Task::Typed => vec![against_best_rust(rows, task, 1.3)],
+        Task::TypedSmall => vec![against_best_rust(rows, task, 1.0)],
+        Task::ErrorTyped => vec![refusals(rows, task, 1.3)],
         Task::Encode => vec![against_best_rust(rows, task, 1.25)],
         Task::StringsOut | Task::StringsIn => vec![
             worst_against_rust(rows, task, "kind", strings::KINDS, 1.0),
             worst_against_rust(rows, task, "length", strings::LENGTHS, 1.0 / 1.05),
         ],
-        Task::Error => vec![refusals(rows)],
+        Task::Error => vec![refusals(rows, task, 1.1)],
         Task::Query => ["elapsed", "match"].iter().flat_map(|query| of_query(rows, query)).collect(),
         Task::Parse | Task::Scan => Vec::new(),
     }
@@ -161,15 +164,16 @@ fn rust_peers(rows: &[Row], task: Task) -> impl Iterator<Item = &'static str> {
     rust.filter(move |name| rows.iter().any(|row| row.task == task && row.peer == *name))
 }
 
-fn refusals(rows: &[Row]) -> Bar {
+fn refusals(rows: &[Row], task: Task, limit: f64) -> Bar {
     let ratio = |input: &'static str| {
-        let measured = best(rows, Task::Error, input, "jird")?.measured()?;
+        let measured = best(rows, task, input, "jird")?.measured()?;
         Some((measured.refusal_ratio(), input))
     };
-    let ratios: Option<Vec<_>> = Task::Error.inputs().iter().map(|input| ratio(input)).collect();
+    let ratios: Option<Vec<_>> = task.inputs().iter().map(|input| ratio(input)).collect();
     let worst = ratios.and_then(|ratios| ratios.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)));
     let place = worst.map_or("", |(_, input)| input);
-    Bar::at_most(format!("error: a refusal over a good parse, worst document {place}"), worst.map(|one| one.0), 1.1)
+    let text = format!("{}: a refusal over a good parse, worst document {place}", task.name());
+    Bar::at_most(text, worst.map(|one| one.0), limit)
 }
 
 fn of_query(rows: &[Row], query: &str) -> [Bar; 2] {

@@ -55,6 +55,11 @@ pub(crate) trait Peer {
         Err(Refusal::NotDone)
     }
 
+    /// Reads the document into its model: see [`decode`](crate::models::decoded::decode).
+    fn typed(&mut self, _index: usize) -> Answer<()> {
+        Err(Refusal::NotDone)
+    }
+
     /// Writes the document's model: see [`Encoded`](crate::models::encoded::Encoded).
     fn encode(&mut self, _index: usize) -> Answer<&[u8]> {
         Err(Refusal::NotDone)

@@ -42,12 +42,13 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
     let mut text = format!("\n{}{mode}: {}\n\n", task.name(), task.question());
     match task {
         Task::Query => query_table(&mut text, rows),
-        Task::Small | Task::Two | Task::Partial | Task::Users => list(&mut text, rows, task),
-        Task::Error => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
+        Task::Small | Task::TypedSmall | Task::Two | Task::Partial | Task::Users => list(&mut text, rows, task),
+        Task::Error | Task::ErrorTyped => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
         Task::Dom
         | Task::Parse
         | Task::Validate
         | Task::Minify
+        | Task::Typed
         | Task::Encode
         | Task::StringsOut
         | Task::StringsIn
@@ -109,7 +110,7 @@ fn matrix(text: &mut String, rows: &[Row], task: Task, unit: &str, figure: impl 
         line(text, format_args!("{cells}"));
     };
     summary("geometric mean", &mean);
-    if task != Task::Error {
+    if !matches!(task, Task::Error | Task::ErrorTyped) {
         summary("jird is times", &jird_over);
         summary("by fastest runs", &jird_over_by_least);
     }

@@ -228,7 +228,7 @@ impl Session {
         };
         let loaded = Loaded { fold, bytes, documents: range.len() };
         self.lanes.push(range);
-        if self.task == Task::Error {
+        if matches!(self.task, Task::Error | Task::ErrorTyped) {
             self.lanes.push(broken);
         }
         Ok(loaded)

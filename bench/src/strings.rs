@@ -94,8 +94,8 @@ pub(crate) fn escaped(input: &str) -> Option<Vec<u8>> {
         return None;
     }
     let string = |text: &String| {
-        let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-        format!("\"{units}\"")
+        let units: Vec<String> = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        format!("\"{}\"", units.concat())
     };
     let strings: Vec<_> = texts("cyrillic")?.iter().map(string).collect();
     Some(format!("[{}]", strings.join(",")).into_bytes())

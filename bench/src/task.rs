@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::events;
 use crate::fold::Fold;
 use crate::minified;
+use crate::models::decoded;
 use crate::peer::{Answer, Peer};
 use crate::strings;
 
@@ -25,6 +26,11 @@ pub(crate) enum Task {
     Small,
     Two,
     Minify,
+    Typed,
+    #[serde(rename = "typed_small")]
+    TypedSmall,
+    #[serde(rename = "error_typed")]
+    ErrorTyped,
     Encode,
     StringsOut,
     StringsIn,
@@ -60,6 +66,12 @@ pub(crate) const LARGE: &str = "large";
 /// As much as the paper's large file.
 const LARGE_BYTES: usize = 84_000_000;
 
+/// What `typed` reads besides documents.
+const MILLION: &str = "million";
+
+/// What `typed_small` reads besides events.
+const REQUEST: &str = "request";
+
 /// What `small` reads.
 const EVENTS: &str = "events";
 
@@ -78,6 +90,9 @@ impl Task {
         Self::Small,
         Self::Two,
         Self::Minify,
+        Self::Typed,
+        Self::TypedSmall,
+        Self::ErrorTyped,
         Self::Encode,
         Self::StringsOut,
         Self::StringsIn,
@@ -96,6 +111,9 @@ impl Task {
             Self::Small => "small",
             Self::Two => "two",
             Self::Minify => "minify",
+            Self::Typed => "typed",
+            Self::TypedSmall => "typed_small",
+            Self::ErrorTyped => "error_typed",
             Self::Encode => "encode",
             Self::StringsOut => "strings-out",
             Self::StringsIn => "strings-in",
@@ -119,6 +137,13 @@ impl Task {
             Self::Users => "distinct user.id of all tweets and of those that they retweet",
             Self::Two => "two fields of each of the events of small: Message decoded, Elapsed as a double",
             Self::Minify => "the document without white space between its tokens, into a reused buffer",
+            Self::Typed => {
+                "structs of everything in the document, strings borrowed where nothing is escaped; and a million small ones"
+            }
+            Self::TypedSmall => "the same of 1000 log events of about 600 bytes, and of a request of 200",
+            Self::ErrorTyped => {
+                "time to refuse a document with its last bracket changed, over the time to make structs of it"
+            }
             Self::Encode => "structs of everything in the document to text; bytes are those of the text",
             Self::StringsOut => {
                 "lists of strings to text, of one kind each or of one length; bytes are those of the text"
@@ -135,7 +160,7 @@ impl Task {
 
     /// Whether a broken document has to be refused for the row to count.
     pub(crate) fn judges(self) -> bool {
-        matches!(self, Self::Validate | Self::Error)
+        matches!(self, Self::Validate | Self::Error | Self::ErrorTyped)
     }
 
     /// Whether structs are written, and the bytes are those of the text.
@@ -145,7 +170,7 @@ impl Task {
 
     /// Timed runs per input: `error` times the broken document beside the whole one.
     pub(crate) fn lanes(self) -> usize {
-        if self == Self::Error { 2 } else { 1 }
+        if matches!(self, Self::Error | Self::ErrorTyped) { 2 } else { 1 }
     }
 
     /// The names of the inputs. `query` has its own runner and none here.
@@ -153,7 +178,9 @@ impl Task {
         match self {
             Self::Dom | Self::Parse | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
             Self::Partial | Self::Users => &["twitter"],
-            Self::Encode => &["twitter", "citm_catalog", "canada"],
+            Self::Typed => &["twitter", "citm_catalog", "canada", MILLION],
+            Self::TypedSmall => &[EVENTS, REQUEST],
+            Self::ErrorTyped | Self::Encode => &["twitter", "citm_catalog", "canada"],
             Self::StringsOut => strings::WRITTEN,
             Self::StringsIn => strings::INPUTS,
             Self::Small | Self::Two => &[EVENTS],
@@ -164,6 +191,12 @@ impl Task {
 
 /// The documents behind an input's name.
 pub(crate) fn documents(input: &str) -> Result<Vec<Vec<u8>>, String> {
+    if input == MILLION {
+        return Ok(vec![decoded::million()]);
+    }
+    if input == REQUEST {
+        return Ok(vec![decoded::REQUEST.as_bytes().to_vec()]);
+    }
     if input == EVENTS {
         return Ok(events::events());
     }
@@ -231,6 +264,7 @@ pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answe
             Task::Two => peer.two(index)?,
             Task::Validate => done(peer.validate(index))?,
             Task::Minify => done(peer.minify(index).map(black_box))?,
+            Task::Typed | Task::TypedSmall | Task::ErrorTyped => done(peer.typed(index))?,
             Task::Encode | Task::StringsOut => done(peer.encode(index).map(black_box))?,
             Task::StringsIn => peer.strings(index)?,
             Task::Parse | Task::Error => done(peer.parse(index))?,

@@ -16,6 +16,11 @@ pub(crate) fn steps(minutes: u64) -> Vec<Step> {
             command.arg("--target-dir").arg(house.target.join("checked"));
             log.run_tests(command.env("JIRD_EXHAUSTIVE", "6").env("JIRD_CHECKED", "1"))
         }),
+        Step::new("large", "streams beyond 4 GiB and documents of a gigabyte", |house, log| {
+            let mut command = house.cargo(["test", "--release", "--package", "jird", "--test", "large"]);
+            // One after the other: one of them measures the process's memory.
+            log.run_tests(command.env("JIRD_LARGE", "1").env("RUST_TEST_THREADS", "1"))
+        }),
         Step::new("fuzz", "every fuzz target for minutes", move |house, log| {
             fuzz::run(house, log, fuzz::Time::Each(60 * minutes))
         }),

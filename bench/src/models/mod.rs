@@ -2,6 +2,7 @@
 
 pub(crate) mod canada;
 pub(crate) mod citm;
+pub(crate) mod decoded;
 pub(crate) mod encoded;
 pub(crate) mod twitter;
 

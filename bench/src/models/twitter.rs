@@ -1,4 +1,5 @@
 //! `twitter.json`: text, much of it not ASCII, and some integers.
+#![expect(clippy::struct_field_names, reason = "the document's names")]
 
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use jird::{Kernel, Parser, Policy};
+use jird::{Kernel, Parser, Policy, Technique};
 
 use super::clock::{self, used};
 use super::table::{Drawing, Table, column};
@@ -31,6 +31,26 @@ const VARIANTS: &[Variant] = &[
         name: "fresh",
         words: "jird::parse, which allocates its buffers for each document",
         make: |_| Ok(Box::new(|text| used(jird::parse(text)))),
+    },
+    Variant {
+        name: "by token",
+        words: "pass two takes one token after the other, not 64 by masks",
+        make: |kernel| Ok(without(kernel, Technique::Batches)),
+    },
+    Variant {
+        name: "numbers one by one",
+        words: "pass two judges every number, and pass one none by masks",
+        make: |kernel| Ok(without(kernel, Technique::NumbersByMasks)),
+    },
+    Variant {
+        name: "numbers by masks",
+        words: "pass one judges every number by masks, also where there are few",
+        make: |kernel| Ok(without(kernel, Technique::NumbersOneByOne)),
+    },
+    Variant {
+        name: "no ASCII",
+        words: "UTF-8 is checked also where 4 KB are ASCII",
+        make: |kernel| Ok(without(kernel, Technique::AsciiShortcut)),
     },
     Variant {
         name: "one chunk",
@@ -78,6 +98,10 @@ fn speeds(text: &[u8], kernel: Kernel, options: &Options) -> Vec<f64> {
 fn with_kernel(name: &str) -> Result<Parse, String> {
     let kernel = Kernel::named(name).map_err(|error| error.to_string())?;
     Ok(reused(Parser::with_kernel(Policy::default(), kernel)))
+}
+
+fn without(kernel: Kernel, technique: Technique) -> Parse {
+    reused(Parser::with_kernel(Policy::default(), kernel).without(technique))
 }
 
 fn reused(mut parser: Parser) -> Parse {

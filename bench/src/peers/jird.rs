@@ -4,6 +4,7 @@ use jird::{Kernel, Kind, MachineNumber, Parser, Record, RecordBuffer, Value};
 
 use crate::fold::Fold;
 use crate::models::Text;
+use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
 
@@ -15,6 +16,7 @@ pub(super) struct Reused {
     scratch: String,
     minified: Vec<u8>,
     encoded: Encoded,
+    shapes: Vec<Shape>,
 }
 
 impl Reused {
@@ -22,7 +24,15 @@ impl Reused {
     pub(super) fn new() -> Result<Self, String> {
         let kernel = forced_kernel()?;
         let (documents, minified, encoded) = (Vec::new(), Vec::new(), Encoded::default());
-        Ok(Self { kernel, documents, parser: Parser::new(), scratch: String::new(), minified, encoded })
+        Ok(Self {
+            kernel,
+            documents,
+            parser: Parser::new(),
+            scratch: String::new(),
+            minified,
+            encoded,
+            shapes: Vec::new(),
+        })
     }
 }
 
@@ -34,6 +44,11 @@ impl Peer for Reused {
     fn load(&mut self, documents: &[Vec<u8>]) {
         self.documents = documents.to_vec();
         self.encoded.load(documents);
+        self.shapes = Shape::of_all(documents);
+    }
+
+    fn typed(&mut self, index: usize) -> Answer<()> {
+        decode!(self.shapes[index], jird::from_slice, &self.documents[index])
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {
@@ -196,12 +211,16 @@ fn number(value: Value<'_>, fold: &mut Fold) {
 fn tweets(root: Value<'_>, scratch: &mut String) -> Option<Fold> {
     let mut fold = Fold::default();
     for tweet in root.get("statuses")?.elements() {
-        let user = tweet.get("user")?;
-        for text in [tweet.get("created_at")?, tweet.get("text")?, user.get("screen_name")?] {
+        // In the order in which they stand there.
+        let mut tweet = tweet.entries();
+        let (created_at, id, text) = (tweet.seek("created_at")?, tweet.seek("id")?, tweet.seek("text")?);
+        let mut user = tweet.seek("user")?.entries();
+        let (user_id, name, followers) = (user.seek("id")?, user.seek("screen_name")?, user.seek("followers_count")?);
+        for text in [created_at, text, name] {
             fold.string(text.str_in(scratch)?);
         }
-        let counts = [tweet.get("retweet_count")?, tweet.get("favorite_count")?, user.get("followers_count")?];
-        for number in [tweet.get("id")?, user.get("id")?].into_iter().chain(counts) {
+        let counts = [tweet.seek("retweet_count")?, tweet.seek("favorite_count")?, followers];
+        for number in [id, user_id].into_iter().chain(counts) {
             fold.integer(number.as_i64()?);
         }
     }
@@ -211,8 +230,9 @@ fn tweets(root: Value<'_>, scratch: &mut String) -> Option<Fold> {
 fn authors(root: Value<'_>) -> Option<Fold> {
     let mut ids = Vec::new();
     for tweet in root.get("statuses")?.elements() {
-        ids.push(tweet.get("user")?.get("id")?.as_u64()?);
-        if let Some(original) = tweet.get("retweeted_status") {
+        let mut tweet = tweet.entries();
+        ids.push(tweet.seek("user")?.get("id")?.as_u64()?);
+        if let Some(original) = tweet.seek("retweeted_status") {
             ids.push(original.get("user")?.get("id")?.as_u64()?);
         }
     }

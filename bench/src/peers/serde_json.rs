@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::fold::Fold;
 use crate::models::Text;
+use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
 use crate::peer::typed::{Authors, Event, Timeline};
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
@@ -92,6 +93,7 @@ impl Peer for Tree {
 pub(super) struct Typed {
     documents: Vec<Vec<u8>>,
     encoded: Encoded,
+    shapes: Vec<Shape>,
 }
 
 impl Peer for Typed {
@@ -102,6 +104,11 @@ impl Peer for Typed {
     fn load(&mut self, documents: &[Vec<u8>]) {
         self.documents = documents.to_vec();
         self.encoded.load(documents);
+        self.shapes = Shape::of_all(documents);
+    }
+
+    fn typed(&mut self, index: usize) -> Answer<()> {
+        decode!(self.shapes[index], serde_json::from_slice, &self.documents[index])
     }
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {

@@ -5,6 +5,7 @@
 use simd_json::{Buffers, INPUT_PADDING, Node, StaticNode, Tape, borrowed};
 
 use crate::fold::Fold;
+use crate::models::decoded::{Shape, decode};
 use crate::peer::typed::{Authors, Event, Timeline};
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
 
@@ -174,6 +175,7 @@ impl Peer for Borrowed {
 pub(super) struct Typed {
     text: Copies,
     buffers: Buffers,
+    shapes: Vec<Shape>,
 }
 
 impl Peer for Typed {
@@ -183,6 +185,12 @@ impl Peer for Typed {
 
     fn load(&mut self, documents: &[Vec<u8>]) {
         self.text.load(documents, 0);
+        self.shapes = Shape::of_all(documents);
+    }
+
+    fn typed(&mut self, index: usize) -> Answer<()> {
+        let copy = &mut self.text.copies[index];
+        decode!(self.shapes[index], simd_json::serde::from_slice_with_buffers, copy, &mut self.buffers)
     }
 
     fn refresh(&mut self, index: usize) {

@@ -5,6 +5,7 @@ use sonic_rs::{JsonContainerTrait, JsonNumberTrait, JsonValueTrait, LazyValue, P
 
 use crate::fold::Fold;
 use crate::models::Text;
+use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
 use crate::peer::typed::{Authors, Event, Timeline};
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
@@ -176,6 +177,7 @@ impl Peer for Lazy {
 pub(super) struct Typed {
     documents: Vec<Vec<u8>>,
     encoded: Encoded,
+    shapes: Vec<Shape>,
 }
 
 impl Peer for Typed {
@@ -186,6 +188,11 @@ impl Peer for Typed {
     fn load(&mut self, documents: &[Vec<u8>]) {
         self.documents = documents.to_vec();
         self.encoded.load(documents);
+        self.shapes = Shape::of_all(documents);
+    }
+
+    fn typed(&mut self, index: usize) -> Answer<()> {
+        decode!(self.shapes[index], sonic_rs::from_slice, &self.documents[index])
     }
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {

@@ -7,14 +7,14 @@ use std::sync::{Arc, OnceLock};
 
 /// Why a text was refused, a value is not what was asked for, or reading or writing failed; and where.
 ///
-/// A single pointer, so that results are small. Line and column count from one, in bytes; zero means that nobody knows them,
-/// as for an error that is about no text.
+/// A single pointer, so that results are small. What decodes and encodes types says line and column at once; `parse` and its
+/// kin, whose errors cost no more than a result, leave them to [`Error::locate`].
 ///
 /// ```
 /// let text = b"{\"a\": [1, 2,]}";
 /// let error = jird::validate(text).unwrap_err();
-/// assert_eq!((error.code(), error.offset(), error.line(), error.column()), ("value", 12, 1, 13));
-/// assert_eq!(error.to_string(), "expected a value at line 1 column 13");
+/// assert_eq!((error.code(), error.offset()), ("value", 12));
+/// assert_eq!(error.to_string(), "expected a value (byte 12)");
 /// assert_eq!(error.locate(text).to_string(), "\
 /// expected a value at line 1, column 13 (byte 12, at /a/2)
 ///   {\"a\": [1, 2,]}
@@ -82,11 +82,18 @@ impl Error {
         Self::of(What::Rule(kind), category, offset)
     }
 
-    /// A fault in `text`, with its line and column.
+    /// A fault in `text`. Finding its line would take a good part of the time that finding the fault took.
     #[cold]
     #[inline(never)]
     pub(crate) fn in_text(fault: Fault, text: &[u8]) -> Self {
-        Self::new(fault.kind(), fault.offset()).found_in(text)
+        let mut error = Self::from(fault);
+        if error.0.offset == text.len() as u64
+            && error.0.category == Category::Syntax
+            && error.kind() != ErrorKind::Size
+        {
+            error.0.category = Category::Eof;
+        }
+        error
     }
 
     /// An error in these words. Where it happened is added later, or never.
@@ -121,7 +128,7 @@ impl Error {
         self.0.offset
     }
 
-    /// One-based line, zero if that is not known.
+    /// One-based line; zero if that is not known, as after [`parse`](crate::parse).
     pub fn line(&self) -> usize {
         self.0.line as usize
     }
@@ -180,18 +187,6 @@ impl Error {
     /// report, not to decide.
     pub fn locate(&self, input: &[u8]) -> Located {
         crate::locate::locate(self, input)
-    }
-
-    /// With line and column, in the text that the error's offset counts in.
-    #[cold]
-    pub(crate) fn found_in(mut self, text: &[u8]) -> Self {
-        let offset = usize::try_from(self.0.offset).unwrap_or(usize::MAX).min(text.len());
-        let (line, column) = crate::locate::line_and_column(&text[..offset]);
-        (self.0.line, self.0.column) = (line, column);
-        if offset == text.len() && self.0.category == Category::Syntax && self.kind() != ErrorKind::Size {
-            self.0.category = Category::Eof;
-        }
-        self
     }
 }
 

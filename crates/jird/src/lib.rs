@@ -1,4 +1,25 @@
-//! Reads, queries and writes JSON at the speed of the memory it lies in.
+//! Reads, queries and writes JSON at the speed of the memory it lies in: `&[u8]` in, no padding, no build flags, everything
+//! checked, every number exact.
+//!
+//! | you have, or want | take |
+//! |---|---|
+//! | a document, and values of it in any order | [`parse`], [`Parser`], [`Value`] |
+//! | to know whether it is JSON, or its text without white space | [`validate`], [`Parser::minify`], [`format()`] |
+//! | Rust types with serde's traits | [`from_slice`], [`to_vec`] and their kin, as in `serde_json` |
+//! | lines of JSON, on all cores | [`lines`], [`Projection`], [`Predicate`] |
+//! | one record after the other | [`Record`] |
+//!
+//! ```
+//! let document = jird::parse(br#"{"name": "jird", "legs": [1, 2, 3, 4]}"#)?;
+//! let mut entries = document.root().entries();
+//! assert_eq!(entries.seek("name").and_then(|name| name.as_str()).as_deref(), Some("jird"));
+//! assert_eq!(entries.seek("legs").map(|legs| legs.len()), Some(4));
+//! # Ok::<(), jird::Error>(())
+//! ```
+//!
+//! A text is checked whole when it is parsed: UTF-8, grammar, escapes, numbers. Strings are unescaped and numbers converted when
+//! somebody asks, so that reading a few values costs little more than finding where they are. Functions called `*_trusted` check
+//! less and are safe all the same. [`Error`] says which rule was broken and where.
 #![deny(unsafe_code)]
 
 mod error;
@@ -29,6 +50,8 @@ pub use number::{MachineNumber, Number};
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
+#[doc(hidden)]
+pub use tape::Technique;
 pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
 #[cfg(feature = "serde")]
 pub use text::RawValue;

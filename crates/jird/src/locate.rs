@@ -21,7 +21,7 @@ pub(crate) fn locate(error: &Error, input: &[u8]) -> Located {
 }
 
 /// Where `before` ends, counted from one; columns are bytes.
-pub(crate) fn line_and_column(before: &[u8]) -> (u64, u64) {
+fn line_and_column(before: &[u8]) -> (u64, u64) {
     let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
     (memchr::memchr_iter(b'\n', before).count() as u64 + 1, (before.len() - line_start) as u64 + 1)
 }

@@ -1,5 +1,5 @@
 //! The conformance sets of the corpus, as its MANIFEST says how to read them. Every document goes through `parse`,
-//! `validate` and `Record::scan`, on every kernel and with borders between chunks in many places ([`checks`]).
+//! `validate` and `Record::scan`, on every kernel, on several threads and with borders between chunks in many places ([`checks`]).
 
 mod common;
 
@@ -11,6 +11,7 @@ use jird::{DEPTH_MAX, Kind, Number, Numbers, Parser, Policy, Value};
 fn outcome(text: &[u8]) -> &'static str {
     checks::parse(text);
     checks::kernels(text);
+    checks::threads(text);
     checks::record(text);
     jird::parse(text).map_or_else(|error| error.code(), |_| "accept")
 }

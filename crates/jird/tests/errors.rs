@@ -85,9 +85,7 @@ fn every_kind_of_error_says_what_and_where() {
         assert_eq!(((located.line(), located.column()), located.pointer()), (place, pointer), "{rendered}");
         assert_eq!(located.to_string(), rendered);
         assert_eq!(format!("{located:#}"), rendered.lines().next().unwrap_or_default());
-        assert_eq!((error.line() as u64, error.column() as u64), place);
-        assert_eq!(error.to_string(), format!("{kind} at line {} column {}", place.0, place.1));
-        assert_eq!(jird::Error::new(kind, offset).to_string(), format!("{kind} (byte {offset})"));
+        assert_eq!(error.to_string(), format!("{kind} (byte {offset})"));
         assert_eq!(error.code(), kind.code());
         let mut buffer = RecordBuffer::with_policy(policy(kind));
         assert_eq!(jird::Record::scan(text, &mut buffer).map(drop), Err(error), "a record says the same");

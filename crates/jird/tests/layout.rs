@@ -87,3 +87,13 @@ fn what_has_no_canonical_form_is_an_error() {
         assert_eq!(format(text.as_bytes(), Layout::Canonical).map_err(|error| error.code()), Err(code), "{text}");
     }
 }
+
+/// White space behind every number, in more chunks than buffers have room for at a time.
+#[test]
+fn a_large_document_of_numbers_and_spaces_is_laid_out() {
+    common::force_kernel();
+    let text = format!("[{}1 ]", "1 ,".repeat(300_000));
+    let wanted = format!("[\n{}  1\n]", "  1,\n".repeat(300_000));
+    let laid_out = jird::format(text.as_bytes(), jird::Layout::Indent(2)).expect("the text is right");
+    assert!(laid_out == wanted.as_bytes());
+}

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fmt::{Debug, Write};
 use std::io::{self, Read};
 
 /// A reader that gives as much at a time as the pattern says.
@@ -427,6 +427,12 @@ const TEXTS: &[&str] = &[
     "{\"start\":1,\"end\":2}",
     "{\"340282366920938463463374607431768211455\":1}",
     "{\"a\":{\"a\":1,\"b\":\"x\"},\"b\":null}",
+    "\u{6c0}",
+    "[\u{6c0}",
+    "[\u{6c0}1]",
+    "[1\u{740}",
+    "[1\u{740},2]",
+    "{\"a\":[1\u{740}}",
     "\u{feff}1",
     "[1]\u{0}",
     "\u{0}",
@@ -756,7 +762,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 2000 }))]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_nearly_json_is_judged_alike(text in nearly_json()) {
@@ -807,18 +813,25 @@ fn every_kernel_decodes_the_same() {
     }
 }
 
+#[derive(Deserialize, serde::Serialize)]
+struct Kept<'a> {
+    #[serde(borrow)]
+    a: &'a jird::RawValue,
+    b: Box<jird::RawValue>,
+    #[serde(borrow)]
+    c: jird::Number<'a>,
+    d: Vec<jird::NumberBuf>,
+}
+
+#[derive(Deserialize)]
+struct Flattened {
+    #[serde(flatten)]
+    all: BTreeMap<String, jird::NumberBuf>,
+}
+
 #[test]
 fn raw_text_and_numbers_keep_every_byte() {
     common::force_kernel();
-    #[derive(Deserialize, serde::Serialize)]
-    struct Kept<'a> {
-        #[serde(borrow)]
-        a: &'a jird::RawValue,
-        b: Box<jird::RawValue>,
-        #[serde(borrow)]
-        c: jird::Number<'a>,
-        d: Vec<jird::NumberBuf>,
-    }
     let long = format!("[{}]", "\"é\\n\", ".repeat(300) + "{}");
     for value in ["1.50", " \"\\u0041\" ", "{ \"k\" : [ ] }", "null", &long] {
         let text = format!("{{\"a\": {value}, \"b\": {value} , \"c\": -1.00e+2,\"d\":[1E400, 0.10 ]}}");
@@ -838,6 +851,11 @@ fn raw_text_and_numbers_keep_every_byte() {
                 .unwrap();
         assert_eq!(read[1].get(), value.trim());
     }
+    // Raw values from a reader that has forgotten what came before them.
+    let values: Vec<String> = (0..3000).map(|index| format!("[{index}, \"{}\"]", "x".repeat(index % 500))).collect();
+    let text = format!("[{}]", values.join(", "));
+    let read: Vec<Box<jird::RawValue>> = jird::from_reader(Drops(text.as_bytes(), 5000)).unwrap();
+    assert!(read.iter().map(|raw| raw.get()).eq(values.iter().map(String::as_str)));
     for wrong in ["[1", "tru", "{\"a\"}", "\"\\x\"", "01"] {
         let wanted = jird::validate(wrong.as_bytes()).unwrap_err();
         assert_eq!(jird::from_str::<Box<jird::RawValue>>(wrong).unwrap_err().offset(), wanted.offset(), "{wrong}");
@@ -845,11 +863,6 @@ fn raw_text_and_numbers_keep_every_byte() {
     let error = jird::from_str::<Vec<jird::NumberBuf>>("[1, \"2\"]").unwrap_err();
     assert!(error.is_data() && error.to_string().starts_with("[1]: invalid value: "), "{error}");
     // Where serde buffers values, the text of numbers is lost, but not the numbers.
-    #[derive(Deserialize)]
-    struct Flattened {
-        #[serde(flatten)]
-        all: BTreeMap<String, jird::NumberBuf>,
-    }
     let flat: Flattened = jird::from_str("{\"a\": 1.50, \"b\": 7}").unwrap();
     assert_eq!((flat.all["a"].to_string(), flat.all["b"].to_string()), ("1.5".into(), "7".into()));
 }
@@ -865,7 +878,7 @@ fn lines_are_decoded_in_order_on_any_number_of_threads() {
         if id % 7919 == 0 {
             text.push_str("\r\n  \n{\"id\": true}\n");
         }
-        text.push_str(&format!("{{\"id\": {id}, \"text\": \"some more\"}}\n"));
+        let _ = writeln!(text, "{{\"id\": {id}, \"text\": \"some more\"}}");
     }
     text.truncate(text.len() - 1);
     let wanted: Vec<_> = text

@@ -52,6 +52,7 @@ pub fn assert_same(text: &[u8], value: Value<'_>, node: &Node) {
                 }
             }
             assert!(entries.next().is_none(), "members past the last at {at}");
+            seeks(value, node, members);
         }
     }
     if !matches!(node.tree, Tree::Array(_)) {
@@ -60,6 +61,24 @@ pub fn assert_same(text: &[u8], value: Value<'_>, node: &Node) {
     if !matches!(node.tree, Tree::Object(_)) {
         assert!(value.entries().next().is_none() && value.get("").is_none(), "members of what is no object");
     }
+}
+
+/// Members that are asked for in order are found where they stand; in the opposite order, the first with that key unless
+/// there is one behind.
+fn seeks(value: Value<'_>, node: &Node, members: &[(Node, Node)]) {
+    let key = |name: &'_ Node| if let Tree::String(key) = &name.tree { Some(key.clone()) } else { None };
+    let keys = || members.iter().take(LOOKUPS).filter_map(|(name, member)| Some((key(name)?, member)));
+    let mut entries = value.entries();
+    for (key, member) in keys() {
+        assert_eq!(entries.seek(&key).map(Value::offset), Some(member.start), "{key:?}, in order");
+    }
+    let mut entries = value.entries();
+    for (key, _) in keys().collect::<Vec<_>>().into_iter().rev() {
+        let (mut left, first) = (entries.clone(), node.get(&key).expect("it has the key"));
+        let next = left.find(|(name, _)| name.is_str(&key)).map_or(first.start, |(_, member)| member.offset());
+        assert_eq!(entries.seek(&key).map(Value::offset), Some(next), "{key:?}, in the opposite order");
+    }
+    assert!(entries.seek("\u{0}no such key").is_none());
 }
 
 fn string(content: &str, value: Value<'_>) {

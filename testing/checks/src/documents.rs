@@ -2,7 +2,7 @@
 
 use crate::reference::{self, Fault, Node};
 use crate::{CHUNK_BYTES, assert_consistent, assert_same, shown};
-use jird::{DEPTH_MAX, Error, Kernel, Parser, Policy, Record, RecordBuffer};
+use jird::{DEPTH_MAX, Error, Kernel, Parser, Policy, Record, RecordBuffer, Technique};
 
 /// `parse` and `validate` say what the reference says: the same values, or the same fault at the same byte.
 ///
@@ -22,7 +22,7 @@ pub fn parse(text: &[u8]) {
     }
 }
 
-/// Every kernel says the same with every chunk size, as does a parser that was used before.
+/// Every kernel says the same with every chunk size and without any technique, as does a parser that was used before.
 ///
 /// # Panics
 /// If one does not.
@@ -36,7 +36,38 @@ pub fn kernels(text: &[u8]) {
             let validated = parser.validate(text).map_err(|error| fault(&error));
             assert_eq!(validated, wanted.clone().map(drop), "{name}, validate: {}", shown(text));
         }
+        for technique in TECHNIQUES {
+            let name = format!("{} without {technique:?}", kernel.name());
+            let mut parser =
+                Parser::with_kernel(Policy::default(), kernel).without(technique).with_chunk_bytes(piece_bytes(text));
+            check(text, &wanted, &name, parser.parse(text));
+        }
     }
+}
+
+/// A size that makes up to 64 pieces of a text.
+fn piece_bytes(text: &[u8]) -> usize {
+    (text.len() / 64).max(CHUNK_BYTES[0])
+}
+
+const TECHNIQUES: [Technique; 4] =
+    [Technique::Batches, Technique::NumbersByMasks, Technique::NumbersOneByOne, Technique::AsciiShortcut];
+
+/// Two threads say the same, with many borders.
+///
+/// # Panics
+/// If they do not.
+pub fn threads(text: &[u8]) {
+    let wanted = reference::read(text, DEPTH_MAX);
+    let parser = Parser::with_kernel(Policy::default(), Kernel::best());
+    let mut parser = parser.with_chunk_bytes(piece_bytes(text)).with_threads(2);
+    check(text, &wanted, "threads", parser.parse(text));
+    assert_eq!(
+        parser.validate(text).map_err(|error| fault(&error)),
+        wanted.map(drop),
+        "threads, validate: {}",
+        shown(text)
+    );
 }
 
 /// A validated record says what the reference says. A trusted one does where the text is JSON, and is consistent in itself

@@ -11,25 +11,28 @@ mod predicates;
 pub mod random;
 pub mod reference;
 mod second;
+mod typed;
 
 pub use compare::{assert_consistent, assert_same};
-pub use documents::{kernels, parse, record};
+pub use documents::{kernels, parse, record, threads};
 pub use encode::encode;
 pub use lines::lines;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
+pub use typed::typed;
 
 /// What must hold of a text; panics where it does not.
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),
     ("predicates", predicates),
     ("kernels", kernels),
     ("serde_json", serde_json),
+    ("typed", typed),
     ("encode", encode),
 ];
 

@@ -63,7 +63,7 @@ impl Reader {
         let is_stream = file.size.is_none();
         let each = |offset: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
             let scanned = scanner.scan(text, projection, filter, |row| visit(row, offset)).map_err(|error| {
-                Fault::Ours(bad_record(file, text, offset, error, is_stream.then_some(lines_before)))
+                Fault::Ours(bad_record(file, text, offset, &error, is_stream.then_some(lines_before)))
             })?;
             if is_stream {
                 lines_before += feeds(text);
@@ -95,7 +95,7 @@ impl Reader {
 
 /// Says where a record is wrong: finds its line by a second walk.
 #[cold]
-fn bad_record(file: &InputFile, text: &[u8], offset: u64, error: jird::Error, lines_before: Option<u64>) -> Error {
+fn bad_record(file: &InputFile, text: &[u8], offset: u64, error: &jird::Error, lines_before: Option<u64>) -> Error {
     let at = usize::try_from(error.offset()).map_or(text.len(), |at| at.min(text.len()));
     let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
     let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |feed| at + feed);

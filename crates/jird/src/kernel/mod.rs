@@ -26,6 +26,8 @@ pub(crate) use escapes::{SHORT, escapes};
 use crate::fault::Fault;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};
 use crate::tape::structure::{Batch, Structure};
+#[cfg(feature = "parallel")]
+use crate::tape::unpaired::Unpaired;
 use crate::tape::word::{LENGTH_MAX, UPPER};
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -373,6 +375,17 @@ macro_rules! proof {
                 // SAFETY: `self` exists, so `detect` found this very list on this CPU.
                 unsafe { $enter(self, batch, state, words) }
             }
+
+            /// Brackets without partners among the tokens from `at` on.
+            #[cfg(feature = "parallel")]
+            pub(crate) fn unpaired(self, tokens: &Tokens, at: usize, found: &mut crate::tape::unpaired::Unpaired) {
+                #[target_feature($(enable = $feature),+)]
+                fn $enter(proof: $name, tokens: &Tokens, at: usize, found: &mut crate::tape::unpaired::Unpaired) {
+                    crate::tape::unpaired::find(proof, tokens, at, found);
+                }
+                // SAFETY: `self` exists, so `detect` found this very list on this CPU.
+                unsafe { $enter(self, tokens, at, found) }
+            }
         }
     };
 }
@@ -542,6 +555,20 @@ impl Kernel {
             #[cfg(target_arch = "aarch64")]
             Isa::Neon(proof) => proof.structure(batch, state, words),
             Isa::Portable(proof) => crate::tape::structure::run(proof, batch, state, words),
+        }
+    }
+
+    /// Brackets without partners among the tokens from `at` on.
+    #[cfg(feature = "parallel")]
+    pub(crate) fn unpaired(self, tokens: &Tokens, at: usize, found: &mut Unpaired) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(proof) => proof.unpaired(tokens, at, found),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(proof) => proof.unpaired(tokens, at, found),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(proof) => proof.unpaired(tokens, at, found),
+            Isa::Portable(proof) => crate::tape::unpaired::find(proof, tokens, at, found),
         }
     }
 }

@@ -176,7 +176,7 @@ impl Scanner {
             first_bad = Some(bad.error);
             ControlFlow::Break(())
         });
-        first_bad.map_or(Ok(scanned), |error: Error| Err(error.found_in(text)))
+        first_bad.map_or(Ok(scanned), Err)
     }
 
     /// Reads `text` as [`Scanner::scan`] does, and goes on after a bad record, of which `bad` is told in its turn, until

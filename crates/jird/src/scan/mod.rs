@@ -2,7 +2,8 @@
 //!
 //! On entry: a chunk of the text, and the [`Carry`] that the chunk before left. On exit: the chunk's tokens appended to
 //! [`Tokens`], the carry for the next chunk, and the first place, if any, where the text breaks a rule that pass one knows:
-//! UTF-8, a control character in a string, a bad escape. What the tokens *mean* is judged by [`crate::walk`].
+//! UTF-8, a control character in a string, a bad escape. What the tokens *mean* is judged by pass two, [`crate::tape`] or
+//! [`crate::walk`].
 //!
 //! A token is a structural byte, or the first byte of a scalar that follows white space, a structural byte or a closing
 //! quote (the paper's structural and pseudo-structural characters). A scalar reaches to the next token, less white space;
@@ -10,6 +11,8 @@
 #![allow(unsafe_code, reason = "text that was found to be UTF-8 becomes `str` without a second check")]
 
 mod fault;
+#[cfg(feature = "parallel")]
+mod guess;
 mod numbers;
 #[cfg(test)]
 mod oracle;
@@ -23,8 +26,10 @@ pub(crate) use fault::{checked_str, first_fault};
 use numbers::{NumberCarry, wrong_bytes};
 #[cfg(feature = "serde")]
 pub(crate) use pull::{Content, Pull, Slice, Source, Token};
+#[cfg(feature = "parallel")]
+pub(crate) use tokens::Cut;
 use tokens::Free;
-pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, Tokens};
+pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, Tokens, Tuning};
 
 use crate::kernel::{BLOCK, Simd};
 use crate::text;
@@ -69,8 +74,6 @@ pub(crate) struct Carry {
     plain_before: u64,
     /// What numbers leave.
     number: NumberCarry,
-    /// 1 if the open string holds an escape already.
-    flag: u64,
     /// Bits of the next block where `\u` is still owed a hexadecimal digit.
     hex_due: u64,
     /// 1 if the next byte is the first digit of `\u`.
@@ -135,8 +138,42 @@ pub(crate) use for_mode;
 /// Blocks that are taken through all steps together: 4 KB of text, which stay in the first-level cache from one to the next.
 const GROUP: usize = 64;
 
-/// A chunk is full of numbers if one byte in so many belongs to a number or literal. In unit tests all are.
-const NUMBERS_DENSITY: usize = 4;
+/// The blocks of a group.
+trait Blocks<'b>: Copy {
+    fn len(self) -> usize;
+    fn at(self, index: usize) -> &'b [u8; BLOCK];
+}
+
+impl<'b> Blocks<'b> for &'b [[u8; BLOCK]] {
+    #[inline(always)]
+    fn len(self) -> usize {
+        <[_]>::len(self)
+    }
+
+    #[inline(always)]
+    fn at(self, index: usize) -> &'b [u8; BLOCK] {
+        &self[index]
+    }
+}
+
+/// The end of a text: whole blocks, and one more with its rest.
+#[derive(Clone, Copy)]
+struct WithRest<'b> {
+    whole: &'b [[u8; BLOCK]],
+    rest: &'b [u8; BLOCK],
+}
+
+impl<'b> Blocks<'b> for WithRest<'b> {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.whole.len() + 1
+    }
+
+    #[inline(always)]
+    fn at(self, index: usize) -> &'b [u8; BLOCK] {
+        self.whole.get(index).unwrap_or(self.rest)
+    }
+}
 
 /// One pass over a chunk, a group of blocks at a time, in steps. The first finds the tokens; it is all that most text needs,
 /// and nothing else is in its loop, so that what it carries from block to block stays in registers. The others look at what
@@ -151,6 +188,7 @@ struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: boo
     runs: [u64; GROUP],
     /// Not everything so far is ASCII.
     beyond_ascii: bool,
+    tuning: Tuning,
     /// The chunk is full of numbers, which are judged here: block by block, that takes less time than one by one.
     judges_numbers: bool,
     /// What the blocks with escapes are like, `escapes_len` of them. Few blocks have one, and clearing the rest would cost a
@@ -159,7 +197,7 @@ struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: boo
     escapes_len: usize,
 }
 
-/// A block that holds an escape, or the rest of a string that does.
+/// A block that holds an escape, or a part of one.
 #[derive(Clone, Copy)]
 struct Escapes {
     /// The block's index in the group.
@@ -185,6 +223,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             found: Found::default(),
             runs: [0; GROUP],
             beyond_ascii: false,
+            tuning: tokens.tuning,
             judges_numbers: false,
             escapes: [MaybeUninit::uninit(); GROUP],
             escapes_len: 0,
@@ -194,20 +233,16 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         if BLANKS {
             tokens.reserve_blanks(to - from);
         }
-        let mut tail = core::mem::take(&mut tokens.tail);
         let mut out = tokens.free();
         let whole = if to < text.len() { blocks.len() } else { blocks.len() / GROUP * GROUP };
         for (index, group) in blocks[..whole].chunks(GROUP).enumerate() {
             pass.group(group, from + index * GROUP * BLOCK, index == 0, &mut out);
         }
         if to == text.len() {
-            // The end of the text is copied, and filled up with spaces: one group more, however small the text. Also when
-            // nothing is left, since the block of spaces is what shows a sequence that the text's last block leaves open.
-            let blocks = &blocks[whole..];
-            tail.resize(GROUP, [b' '; BLOCK]);
-            tail[..blocks.len()].copy_from_slice(blocks);
-            tail[blocks.len()] = simd.load_rest(rest);
-            pass.group(&tail[..=blocks.len()], from + whole * BLOCK, whole == 0, &mut out);
+            // The end of the text, filled up with spaces: one group more, however small the text. Also when nothing is left,
+            // since the block of spaces is what shows a sequence that the text's last block leaves open.
+            let last = WithRest { whole: &blocks[whole..], rest: &simd.load_rest(rest) };
+            pass.group(last, from + whole * BLOCK, whole == 0, &mut out);
         }
         let (len, ends_len) = (out.len(), out.ends_len());
         tokens.set_len(len, ends_len);
@@ -219,13 +254,12 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             pass.found.not_utf8 = !simd.utf8_ok(&pass.utf8);
         }
         *carry = pass.carry;
-        tokens.tail = tail;
         pass.found
     }
 
     /// Takes some blocks, of which the first is at `base`, through all steps. The first group of a chunk tells what to expect.
     #[inline(always)]
-    fn group(&mut self, blocks: &[[u8; BLOCK]], base: usize, is_first: bool, out: &mut Free<'_>) {
+    fn group<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, is_first: bool, out: &mut Free<'_>) {
         let Carry { in_string, escape, scalar, .. } = self.carry;
         let (controls, all) = self.tokens(blocks, base, out);
         if self.escapes_len > 0 {
@@ -234,17 +268,18 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         let ascii = self.simd.beyond_ascii(all) == 0;
         if CHECK {
             if controls != 0 {
-                let control = first_control(blocks, in_string, escape);
+                let control = first_control((0..blocks.len()).flat_map(|index| blocks.at(index)), in_string, escape);
                 self.found.control =
                     control.map(|control| first(self.found.control, base + control)).or(self.found.control);
             }
-            self.utf8(blocks, ascii);
+            self.utf8(blocks, ascii && self.tuning.skips_ascii);
         }
         self.beyond_ascii |= !ascii;
         if CHECK && !LINES {
             if is_first {
                 let run_bytes: u32 = self.runs[..blocks.len()].iter().map(|run| run.count_ones()).sum();
-                let dense = run_bytes as usize * NUMBERS_DENSITY >= blocks.len() * BLOCK;
+                let dense = run_bytes as usize * self.tuning.numbers_density >= blocks.len() * BLOCK;
+                // In unit tests always.
                 self.judges_numbers = S::JUDGES_NUMBERS && dense || cfg!(test);
                 if !self.judges_numbers {
                     self.carry.number = NumberCarry::default();
@@ -261,15 +296,16 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
 
     /// Finds the tokens. Returns the bytes below 0x20 inside strings, and all blocks in one.
     #[inline(always)]
-    fn tokens(&mut self, blocks: &[[u8; BLOCK]], base: usize, out: &mut Free<'_>) -> (u64, S::Block) {
+    fn tokens<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, out: &mut Free<'_>) -> (u64, S::Block) {
         let simd = self.simd;
         let Carry { mut escape, mut in_string, mut scalar, mut space, mut plain_before, .. } = self.carry;
-        // Whether an escape of a block before may concern this one: its string, or the digits of a `\u`.
-        let mut pending = self.carry.flag | self.carry.hex_due;
+        // Whether an escape of the block before may concern this one: the digits of a `\u`.
+        let mut pending = self.carry.hex_due;
         let mut controls = 0;
         let mut all = simd.load(&[0; BLOCK]);
         let mut escapes_len = 0;
-        for (index, bytes) in blocks.iter().enumerate() {
+        for index in 0..blocks.len() {
+            let bytes = blocks.at(index);
             let block = simd.load(bytes);
             let classes = simd.classify(block);
             let mut escaped = 0;
@@ -322,8 +358,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
                     tokens_before,
                 });
                 escapes_len += 1;
-                // A `\u` so near the end may owe digits even where the string ends.
-                pending = in_string | classes.backslash >> 58;
+                // A `\u` so near the end may owe digits.
+                pending = classes.backslash >> 58;
             }
         }
         self.escapes_len = escapes_len;
@@ -334,37 +370,37 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
 
     /// Checks escapes, and marks the tokens of strings that hold one.
     #[inline(always)]
-    fn escapes(&mut self, blocks: &[[u8; BLOCK]], base: usize, out: &mut Free<'_>) {
+    fn escapes<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, out: &mut Free<'_>) {
         for at in 0..self.escapes_len {
             // SAFETY: `tokens` wrote as many as `escapes_len` says.
             let Escapes { block, backslash, escaped, inside, found, tokens_before } =
                 unsafe { self.escapes[at].assume_init() };
             if CHECK {
-                self.check_escapes(&blocks[block], escaped & inside, base + block * BLOCK);
+                self.check_escapes(blocks.at(block), escaped & inside, base + block * BLOCK);
             }
-            self.flag_escaped(backslash & inside, inside, found, tokens_before, out);
+            Self::flag_escaped(backslash & inside, inside, found, tokens_before, out);
         }
     }
 
     /// Checks UTF-8. `ascii` says that there is nothing but ASCII in the blocks; then what is open before them is wrong.
     #[inline(always)]
-    fn utf8(&mut self, blocks: &[[u8; BLOCK]], ascii: bool) {
+    fn utf8<'b>(&mut self, blocks: impl Blocks<'b>, ascii: bool) {
         let first = if ascii { blocks.len() - 1 } else { 0 };
         // A local, which stays in registers from block to block.
         let mut state = self.utf8;
-        for block in &blocks[first..] {
-            self.simd.utf8_step(&mut state, self.simd.load(block));
+        for index in first..blocks.len() {
+            self.simd.utf8_step(&mut state, self.simd.load(blocks.at(index)));
         }
         self.utf8 = state;
     }
 
     /// Checks numbers.
     #[inline(always)]
-    fn numbers(&mut self, blocks: &[[u8; BLOCK]]) {
+    fn numbers<'b>(&mut self, blocks: impl Blocks<'b>) {
         let mut carry = self.carry.number;
         let mut wrong = 0;
-        for (block, &run) in blocks.iter().zip(&self.runs) {
-            wrong |= wrong_bytes(self.simd, self.simd.load(block), run, &mut carry);
+        for (index, &run) in self.runs[..blocks.len()].iter().enumerate() {
+            wrong |= wrong_bytes(self.simd, self.simd.load(blocks.at(index)), run, &mut carry);
         }
         self.carry.number = carry;
         self.found.number |= wrong != 0;
@@ -404,19 +440,17 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         }
     }
 
-    /// Marks the tokens of the strings that hold a backslash. `inside` has a run of ones for each string; adding a bit
-    /// within the run carries to the first byte after it, the closing quote, and to there only.
+    /// Marks the tokens of the strings that hold a backslash. `inside` has a run of ones for each string.
     #[inline(always)]
-    fn flag_escaped(&mut self, backslash: u64, inside: u64, found: u64, tokens_before: usize, out: &mut Free<'_>) {
-        let (sum, over) = inside.overflowing_add(backslash);
-        let (sum, over_by_carry) = sum.overflowing_add(self.carry.flag);
-        self.carry.flag = u64::from(over | over_by_carry);
-        let mut closing = sum & !inside;
-        while closing != 0 {
-            // A string's token is the last one before its closing quote.
-            let before = closing ^ (closing - 1);
-            out.flag_escaped(tokens_before + (found & before).count_ones() as usize);
-            closing &= closing - 1;
+    fn flag_escaped(mut backslash: u64, inside: u64, found: u64, tokens_before: usize, out: &mut Free<'_>) {
+        while backslash != 0 {
+            // A string's token is the last one before its first backslash.
+            let first = backslash & backslash.wrapping_neg();
+            out.flag_escaped(tokens_before + (found & (first - 1)).count_ones() as usize);
+            // The bit carries to the first byte after the string.
+            let (sum, over) = inside.overflowing_add(first);
+            let behind = sum & !inside;
+            backslash = if over { 0 } else { backslash & !(behind ^ (behind - 1)) };
         }
     }
 }
@@ -434,9 +468,9 @@ fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
 /// The first byte below 0x20 inside a string, byte by byte.
 #[cold]
 #[inline(never)]
-fn first_control(blocks: &[[u8; BLOCK]], in_string: u64, escape: u64) -> Option<usize> {
+fn first_control<'b>(mut bytes: impl Iterator<Item = &'b u8>, in_string: u64, escape: u64) -> Option<usize> {
     let (mut in_string, mut escaped) = (in_string != 0, escape != 0);
-    blocks.iter().flatten().position(|&byte| {
+    bytes.position(|&byte| {
         let quote = byte == b'"' && !escaped;
         let control = in_string && byte < 0x20;
         escaped = byte == b'\\' && !escaped;

@@ -29,7 +29,6 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
         in_word: carry.scalar == 1,
         in_space: carry.space == 1,
         before_plain: carry.plain_before == 1,
-        holds_backslash: carry.flag == 1,
         digits_due: carry.hex_due.count_ones(),
         pair_end: carry.pair_end,
         tokens,
@@ -57,7 +56,6 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
         plain_before: u64::from(state.before_plain && !lines),
         // Judged on its own.
         number: super::NumberCarry::default(),
-        flag: u64::from(state.holds_backslash),
         hex_due: (1 << state.digits_due) - 1,
         hex_first: u64::from(state.digits_due == 4),
         pair_end: state.pair_end,
@@ -78,8 +76,6 @@ struct State<'t> {
     in_space: bool,
     /// The byte before is neither white space nor an operator.
     before_plain: bool,
-    /// The open string holds a backslash.
-    holds_backslash: bool,
     /// How many of the next bytes must be hexadecimal digits.
     digits_due: u32,
     /// Where the last surrogate pair ends.
@@ -100,7 +96,7 @@ impl State<'_> {
             self.escape(byte, at, escaped && self.in_string);
         }
         if self.in_string {
-            self.inside(byte, at, quote, check);
+            self.inside(byte, at, check);
         } else if operator || (word || quote) && !self.in_word {
             let kind = match byte {
                 _ if lines => byte,
@@ -121,15 +117,13 @@ impl State<'_> {
     }
 
     /// A byte of a string, after its opening quote.
-    fn inside(&mut self, byte: u8, at: usize, quote: bool, check: bool) {
-        if quote {
-            // A quote right behind a word opens a string that has no token of its own.
-            if let (true, Some((kind @ b'"', _))) = (self.holds_backslash, self.tokens.last_mut()) {
-                *kind |= ESCAPED;
-            }
-            self.holds_backslash = false;
+    fn inside(&mut self, byte: u8, at: usize, check: bool) {
+        // A quote right behind a word opens a string that has no token of its own.
+        if byte == b'\\'
+            && let Some((kind @ b'"', _)) = self.tokens.last_mut()
+        {
+            *kind |= ESCAPED;
         }
-        self.holds_backslash |= byte == b'\\';
         if check && byte < 0x20 {
             self.found.control.get_or_insert(at);
         }

@@ -22,10 +22,24 @@ pub(super) const CUT: u8 = 1;
 /// How many sentinels stand after the last token: as many tokens as the second pass looks ahead.
 pub(crate) const SENTINELS: usize = 4;
 
+/// Decisions that change what a scan costs, and nothing of what it finds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuning {
+    /// Numbers are judged by masks in a chunk of which one byte in so many, or more, belongs to a number or literal.
+    pub(crate) numbers_density: usize,
+    /// UTF-8 is not looked at where all is ASCII.
+    pub(crate) skips_ascii: bool,
+}
+
+impl Tuning {
+    const USUAL: Self = Self { numbers_density: 4, skips_ascii: true };
+}
+
 /// Tokens in text order: the byte found, and where. Buffers only grow, and are never cleared or zeroed again.
 ///
-/// Invariant: `pos.len() == kind.len()`, and `len + SENTINELS <= pos.len()` once anything was reserved.
-#[derive(Debug, Default)]
+/// Invariant: `pos`, `kind` and `ends` are equally long, and `len + SENTINELS` and `ends_len` not longer once anything was
+/// reserved.
+#[derive(Debug)]
 pub(crate) struct Tokens {
     pos: Vec<u32>,
     kind: Vec<u8>,
@@ -35,16 +49,20 @@ pub(crate) struct Tokens {
     ends_len: usize,
     /// White space outside strings, for each block of the chunk, if it was asked for.
     blanks: Vec<u64>,
-    /// For pass one: the text's end in whole blocks.
-    pub(super) tail: Vec<[u8; BLOCK]>,
     /// Numbers among the tokens before this one were not judged by pass one. Documents only.
     numbers_unjudged: usize,
     /// The text of the tokens, or of some before them, is not all ASCII.
     pub(crate) beyond_ascii: bool,
+    pub(crate) tuning: Tuning,
+}
+
+impl Default for Tokens {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Tokens {
-    #[cfg(feature = "serde")]
     pub(super) const fn new() -> Self {
         Self {
             pos: Vec::new(),
@@ -53,7 +71,7 @@ impl Tokens {
             ends: Vec::new(),
             ends_len: 0,
             blanks: Vec::new(),
-            tail: Vec::new(),
+            tuning: Tuning::USUAL,
             numbers_unjudged: 0,
             beyond_ascii: false,
         }
@@ -98,7 +116,7 @@ impl Tokens {
     #[inline]
     pub(crate) fn reserve(&mut self, bytes: usize) {
         // A byte is at most one token, each block writes 64 of each whatever it found, and a batch reads as many.
-        let wanted = self.len + bytes + 2 * BLOCK + SENTINELS;
+        let wanted = self.len.max(self.ends_len) + bytes + 2 * BLOCK + SENTINELS;
         if wanted > self.pos.len() {
             self.grow(wanted);
         }
@@ -107,7 +125,7 @@ impl Tokens {
     #[cold]
     fn grow(&mut self, wanted: usize) {
         // Fresh zeroed memory when nothing is to be kept: the pages are then touched as they are needed.
-        if self.len == 0 {
+        if self.len == 0 && self.ends_len == 0 {
             self.pos = vec![0; wanted];
             self.kind = vec![0; wanted];
             self.ends = vec![0; wanted];
@@ -246,11 +264,56 @@ impl Tokens {
         while self.len > 0 && self.pos[self.len - 1] as usize >= end {
             self.len -= 1;
         }
-        for _ in 0..SENTINELS {
-            self.pos[self.len] = u32::try_from(end).expect("the driver refuses texts of 2^32 bytes");
-            self.kind[self.len] = END;
-            self.len += 1;
+        let end = u32::try_from(end).expect("the driver refuses texts of 2^32 bytes");
+        self.pos[self.len..][..SENTINELS].fill(end);
+        self.kind[self.len..][..SENTINELS].fill(END);
+        self.len += SENTINELS;
+    }
+}
+
+/// A scalar at the end of a piece of text: where it ends shows in the next piece, together with which it is read.
+#[cfg(feature = "parallel")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    pos: u32,
+    kind: u8,
+    /// Where it ends, if white space follows it in its own piece.
+    end: Option<u32>,
+}
+
+/// Pieces of a text that are scanned out of their order.
+#[cfg(feature = "parallel")]
+impl Tokens {
+    /// Forgets all tokens, makes room for those of `bytes` bytes, and leaves a place before them for a [`Cut`]. If it is a
+    /// string, an escape behind the border marks it there.
+    pub(crate) fn clear_behind_cut(&mut self, bytes: usize) {
+        self.clear();
+        self.reserve(1 + bytes);
+        (self.pos[0], self.kind[0]) = (0, b'"');
+        (self.len, self.ends_len) = (1, 1);
+    }
+
+    /// Fills the place before the tokens. Returns the first token.
+    pub(crate) fn put_cut(&mut self, text: &[u8], cut: Option<Cut>) -> Cursor {
+        let Some(Cut { pos, kind, end }) = cut else { return Cursor { token: 1, end: 1 } };
+        let mark = if kind == b'"' { self.kind[0] & ESCAPED } else { 0 };
+        (self.pos[0], self.kind[0]) = (pos, kind | mark);
+        // Pass one judges no number that a border cuts.
+        self.numbers_unjudged = self.numbers_unjudged.max(1);
+        self.beyond_ascii |= !self.is_ascii(text, 0);
+        self.ends[0] = end.unwrap_or_default();
+        Cursor { token: 0, end: usize::from(end.is_none()) }
+    }
+
+    /// How many tokens are left without the last, if that is a scalar; and that.
+    pub(crate) fn cut_off(&self, text: &[u8], first: Cursor) -> (usize, Option<Cut>) {
+        let last = self.len - 1;
+        if self.len <= first.token || self.operator(last).is_some() && self.is_ascii(text, last) {
+            return (self.len, None);
         }
+        let (pos, kind) = (self.pos[last], self.kind[last]);
+        let ends = self.ends.get(first.end..self.ends_len).unwrap_or_default();
+        (last, Some(Cut { pos, kind, end: ends.last().copied().filter(|&end| end > pos) }))
     }
 }
 
@@ -259,8 +322,16 @@ impl Tokens {
 pub(crate) struct Cursor {
     /// The index of a token.
     pub(crate) token: usize,
-    /// How many of the scalars before it are followed by white space. Only who asks for [`Tokens::ends`] counts them.
+    /// How many of the scalars before it are followed by white space. Who does not ask for [`Tokens::ends`] skips all,
+    /// [`Cursor::skip_ends`].
     pub(crate) end: usize,
+}
+
+impl Cursor {
+    /// No end is wanted any more.
+    pub(crate) fn skip_ends(&mut self) {
+        self.end = usize::MAX;
+    }
 }
 
 /// The token buffers while a chunk is scanned: slices and lengths in locals.

@@ -1,6 +1,8 @@
 //! Documents and the parser that makes them.
 
-use super::build::Unchecked;
+use super::build::{TapeBuilder, Unchecked};
+#[cfg(feature = "parallel")]
+use super::parallel::Pieces;
 use super::structure::{Structure, StructurePass};
 use super::value::Value;
 use crate::error::Error;
@@ -8,7 +10,7 @@ use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
 use crate::policy::{Duplicates, Policy};
 use crate::scan::{Chunk, Cursor, Mode, Tokens};
-use crate::walk::{Build, Chunks, Open, PassTwo, Pen, SIZE_MAX, walk_trusted};
+use crate::walk::{Build, Chunks, Open, PassTwo, Pen, SIZE_MAX, Walk, WalkPass, walk_trusted};
 use core::fmt;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -95,8 +97,25 @@ pub struct Parser {
     chunks: Chunks,
     structure: Structure,
     words: Vec<u64>,
+    #[cfg(feature = "parallel")]
+    pieces: Pieces,
     /// For texts that are not checked.
     open: Vec<Open<u32>>,
+    without: Option<Technique>,
+}
+
+/// What makes a parse fast and can be done without. For whoever measures what it is worth.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Technique {
+    /// Pass two takes 64 tokens at a time.
+    Batches,
+    /// Pass one judges the numbers of chunks that are full of them.
+    NumbersByMasks,
+    /// Pass one leaves the numbers of all other chunks to pass two.
+    NumbersOneByOne,
+    /// UTF-8 is not looked at where all is ASCII.
+    AsciiShortcut,
 }
 
 impl Parser {
@@ -117,15 +136,41 @@ impl Parser {
             chunks: Chunks::new(kernel),
             structure: Structure::new(&policy),
             words: Vec::new(),
+            #[cfg(feature = "parallel")]
+            pieces: Pieces::default(),
             open: Vec::new(),
+            without: None,
         }
+    }
+
+    /// Spreads [`Parser::parse`] and [`Parser::validate`] of a large text over this many threads, which are started for it;
+    /// the calling thread puts together what they find. The result is the same, also an error. A text below 8 MB is read by
+    /// the calling thread alone, as everything is by default.
+    ///
+    /// Beside the tape each thread takes some 5 MB while it works, and 25 MB if the text is nothing but brackets.
+    ///
+    /// ```
+    /// let text = ["[", &"[1, \"two\"],".repeat(1_000_000), "3]"].concat();
+    /// let mut parser = jird::Parser::new().with_threads(4);
+    /// assert_eq!(parser.parse(text.as_bytes())?.len(), 1_000_001);
+    /// # Ok::<(), jird::Error>(())
+    /// ```
+    #[cfg(feature = "parallel")]
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { pieces: self.pieces.with_threads(threads), ..self }
     }
 
     /// Scans chunks of this many bytes. For tests.
     #[doc(hidden)]
     #[must_use]
     pub fn with_chunk_bytes(self, bytes: usize) -> Self {
-        Self { chunks: self.chunks.with_chunk_bytes(bytes), ..self }
+        Self {
+            chunks: self.chunks.with_chunk_bytes(bytes),
+            #[cfg(feature = "parallel")]
+            pieces: self.pieces.with_bytes(bytes),
+            ..self
+        }
     }
 
     /// Parses `text` as [`parse`] does, and returns the document's value, which borrows the text and this parser.
@@ -234,11 +279,43 @@ impl Parser {
         pen.finish();
     }
 
+    /// The same parser without a technique. Its results are the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(mut self, technique: Technique) -> Self {
+        let tuning = &mut self.chunks.tokens.tuning;
+        match technique {
+            Technique::Batches => {}
+            Technique::NumbersByMasks => tuning.numbers_density = 0,
+            Technique::NumbersOneByOne => tuning.numbers_density = BLOCK * BLOCK,
+            Technique::AsciiShortcut => tuning.skips_ascii = false,
+        }
+        self.without = Some(technique);
+        self
+    }
+
+    /// Makes the tape token by token.
+    #[cold]
+    fn read_by_token(&mut self, text: &[u8]) -> Result<(), Fault> {
+        let mut build = TapeBuilder { words: core::mem::take(&mut self.words) };
+        let mut pass = WalkPass { walk: &mut Walk::new(&self.policy), build: &mut build };
+        let read = self.chunks.read(text, Mode::Document, &mut pass);
+        self.words = build.words;
+        read
+    }
+
     /// Checks `text`, and makes its tape if that is wanted.
     fn read(&mut self, text: &[u8], tape: bool) -> Result<(), Fault> {
-        self.structure.restart();
         self.words.clear();
+        if self.without == Some(Technique::Batches) {
+            return self.read_by_token(text);
+        }
         let words = tape.then_some(&mut self.words);
+        #[cfg(feature = "parallel")]
+        if self.pieces.pay_for(text) {
+            return self.pieces.read(self.chunks.kernel, &self.policy, text, words);
+        }
+        self.structure.restart();
         let mut pass = StructurePass { kernel: self.chunks.kernel, state: &mut self.structure, words };
         self.chunks.read(text, Mode::Document, &mut pass)
     }

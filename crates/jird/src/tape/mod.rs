@@ -25,10 +25,14 @@ mod document;
 mod dump;
 #[cfg(any(test, jird_checked))]
 pub(crate) mod model;
+#[cfg(feature = "parallel")]
+mod parallel;
 pub(crate) mod structure;
 mod trust;
+#[cfg(feature = "parallel")]
+pub(crate) mod unpaired;
 mod value;
 pub(crate) mod word;
 
-pub use document::{Document, Parser, parse, validate};
+pub use document::{Document, Parser, Technique, parse, validate};
 pub use value::{Descendants, Elements, Entries, Kind, Value};

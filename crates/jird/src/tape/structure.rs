@@ -58,6 +58,11 @@ impl Slot {
         // Fewer than 2^31 commas: every other byte at most of a text below 2^32 is one.
         object << Self::OBJECT | u64::from(commas) << Self::COMMAS | word as u64
     }
+
+    #[inline(always)]
+    fn commas(slot: u64) -> u32 {
+        (slot >> Self::COMMAS) as u32 & (u32::MAX >> 1)
+    }
 }
 
 /// The tokens for one call.
@@ -68,7 +73,8 @@ pub(crate) struct Batch<'a> {
     pub(crate) at: &'a mut Cursor,
     /// Past the last token. Behind it stands another, or a sentinel.
     pub(crate) to: usize,
-    /// The token at `to` is a sentinel.
+    /// Nothing is left for later, though it makes no full batch. The token before `to` is then an operator, or one that is
+    /// wrong, or a sentinel stands at `to`.
     pub(crate) last: bool,
 }
 
@@ -106,6 +112,52 @@ impl Structure {
     pub(crate) fn restart(&mut self) {
         (self.depth, self.commas, self.begun, self.done) = (0, 0, false, false);
         (self.begins, self.opened, self.colon, self.key, self.in_object) = (1, 0, 0, 0, 0);
+    }
+}
+
+/// A container that is open where a piece of a document ends.
+#[cfg(feature = "parallel")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenContainer {
+    /// The index of its first word.
+    pub(crate) first: usize,
+    pub(crate) commas: u32,
+    pub(crate) node: Node,
+}
+
+/// Pieces of a document that are read out of their order.
+#[cfg(feature = "parallel")]
+impl Structure {
+    /// Goes on behind the tokens that begin with the bytes `before` (0 if there are none), inside `outer` containers and
+    /// inside those of `inner` besides, of which it is known whether they are objects. The first word of each of these is
+    /// taken to be the one with its index in `inner`.
+    pub(crate) fn enter(&mut self, before: [u8; 2], outer: usize, inner: &[bool], depth_max: usize) {
+        let [before_last, last] = before;
+        let begins = |byte| matches!(byte, b',' | b'{' | b'[');
+        let in_object = inner.last().is_some_and(|&object| object);
+        self.open.clear();
+        self.open.push(0);
+        self.open.extend(inner.iter().enumerate().map(|(word, &object)| Slot::pack(word, 0, u64::from(object))));
+        self.depth = inner.len();
+        self.commas = 0;
+        self.begins = u64::from(begins(last) || last == 0);
+        self.opened = u64::from(matches!(last, b'{' | b'['));
+        self.colon = u64::from(last == b':');
+        self.key = u64::from(last == b'"' && begins(before_last) && in_object);
+        self.in_object = u64::from(in_object).wrapping_neg();
+        self.begun = true;
+        self.done = last != 0 && outer + self.depth == 0;
+        self.depth_max = depth_max.saturating_sub(outer);
+    }
+
+    /// The containers that are open now, from the outermost.
+    pub(crate) fn open_containers(&self) -> impl Iterator<Item = OpenContainer> {
+        (1..=self.depth).map(|level| {
+            let slot = self.open[level];
+            let commas = if level < self.depth { Slot::commas(self.open[level + 1]) } else { self.commas };
+            let node = if slot >> Slot::OBJECT != 0 { Node::Object } else { Node::Array };
+            OpenContainer { first: slot as u32 as usize, commas, node }
+        })
     }
 }
 
@@ -322,8 +374,14 @@ fn one_batch<S: Simd, const TAPE: bool>(
     if TAPE {
         tape.len += keep.count_ones() as usize;
     }
-    if first_bad.is_none() && wrong_scalar.is_none() && inside.stop == NEVER {
-        return Ok(());
+    if first_bad.is_none() && wrong_scalar.is_none() {
+        if inside.stop == NEVER {
+            return Ok(());
+        }
+        if inside.stop as usize == count - 1 && state.depth == 0 {
+            state.done = true;
+            return Ok(());
+        }
     }
     verdict(text, kinds, pos, valid, first_bad, &inside, wrong_scalar, state)
 }
@@ -461,7 +519,7 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
                 tape.set_upper(first, flag | Word::upper(node, word + 1 - first));
                 tape.set_upper(word, flag | Word::upper(Node::End, children as usize));
             }
-            commas = (slot >> Slot::COMMAS) as u32 & (u32::MAX >> 1);
+            commas = Slot::commas(slot);
         } else {
             depth += 1;
             slots[depth] = Slot::pack(word, commas, u64::from(is.open_object & bit != 0));
@@ -524,7 +582,7 @@ fn rules<S: Simd>(
     Some((bit.trailing_zeros() as usize, wanted))
 }
 
-/// The first of all that may be wrong with a batch; or the document's value is complete, and nothing is.
+/// The first of all that may be wrong with a batch; or nothing is, and the value of the document is complete.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "everything that can be wrong")]

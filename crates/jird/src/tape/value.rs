@@ -241,11 +241,18 @@ impl<'a> Value<'a> {
     #[inline]
     pub fn is_str(self, wanted: &str) -> bool {
         let word = self.word();
-        if word.node() != Node::String {
-            return false;
+        if word.is_plain_string(wanted.len()) {
+            let start = word.offset();
+            // SAFETY: the builder was told of a string that begins there and is as long as `wanted`.
+            return unsafe { trust::range(self.text, start, start + wanted.len()) } == wanted.as_bytes();
         }
+        word.node() == Node::String && (word.flag() || word.len().is_none()) && self.is_str_at_length(wanted)
+    }
+
+    #[inline(never)]
+    fn is_str_at_length(self, wanted: &str) -> bool {
         let raw = self.content();
-        if word.flag() { text::eq_unescaped(raw, wanted) } else { raw == wanted.as_bytes() }
+        if self.word().flag() { text::eq_unescaped(raw, wanted) } else { raw == wanted.as_bytes() }
     }
 
     /// Appends what the string means. Only for strings.
@@ -291,7 +298,8 @@ impl<'a> Value<'a> {
     /// The members in document order, each key a string; none if it is not an object.
     #[inline]
     pub fn entries(self) -> Entries<'a> {
-        Entries { nodes: self.children(Node::Object) }
+        let nodes = self.children(Node::Object);
+        Entries { words: nodes.words, nodes }
     }
 
     /// The elements in order; none if it is not an array.
@@ -456,6 +464,47 @@ impl<'a> Nodes<'a> {
 #[derive(Clone)]
 pub struct Entries<'a> {
     nodes: Nodes<'a>,
+    /// All members, also those that were passed.
+    words: &'a [u64],
+}
+
+impl<'a> Entries<'a> {
+    /// The value of the next member with this key, and the iteration goes on behind it. If there is none, the value of the first
+    /// member with it: [`Value::get`] for several keys, which looks at each member once if they are asked for in the order in
+    /// which the object has them. Not found, it moves nowhere.
+    ///
+    /// ```
+    /// let document = jird::parse(br#"{"id": 7, "size": 1, "name": "x"}"#)?;
+    /// let mut entries = document.root().entries();
+    /// assert_eq!(entries.seek("id").and_then(|id| id.as_u64()), Some(7));
+    /// assert_eq!(entries.seek("name").and_then(|name| name.as_str()).as_deref(), Some("x"));
+    /// assert_eq!(entries.seek("size").and_then(|size| size.as_u64()), Some(1));
+    /// assert!(entries.seek("other").is_none());
+    /// # Ok::<(), jird::Error>(())
+    /// ```
+    #[inline]
+    pub fn seek(&mut self, key: &str) -> Option<Value<'a>> {
+        let found = |nodes: &mut Nodes<'a>| {
+            while let (Some(name), Some(value)) = (nodes.next_key(), nodes.next()) {
+                if name.is_str(key) {
+                    return Some(value);
+                }
+            }
+            None
+        };
+        let mut ahead = self.nodes.clone();
+        if let Some(value) = found(&mut ahead) {
+            self.nodes = ahead;
+            return Some(value);
+        }
+        let (all, passed) = (self.words, self.words.len() - self.nodes.words.len());
+        // SAFETY: what is left is the end of all.
+        let mut before = Nodes { text: self.nodes.text, words: unsafe { trust::range(all, 0, passed) } };
+        let value = found(&mut before)?;
+        // SAFETY: and what is left of what was passed is the end of that.
+        self.nodes.words = unsafe { trust::range(all, passed - before.words.len(), all.len()) };
+        Some(value)
+    }
 }
 
 impl<'a> Iterator for Entries<'a> {

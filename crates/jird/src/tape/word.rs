@@ -121,6 +121,13 @@ impl Word {
         (len < LENGTH_MAX).then_some(len)
     }
 
+    /// Whether it is a string without escapes, of this length.
+    #[inline(always)]
+    pub(crate) fn is_plain_string(self, len: usize) -> bool {
+        let wanted = (Node::String as u64) << KIND_SHIFT | (len as u64) << LENGTH_SHIFT;
+        len < LENGTH_MAX && (self.0 & !Self::UNCHECKED ^ wanted) >> LENGTH_SHIFT == 0
+    }
+
     /// The number of children in a last word, of words in a first; `None` if it was too large to be stored.
     #[inline(always)]
     pub(crate) fn count(self) -> Option<usize> {

@@ -3,7 +3,7 @@
 use super::{Build, Walk, Walked};
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
-use crate::scan::{Carry, Chunk, Cursor, Mode, SENTINELS, Tokens, first_fault};
+use crate::scan::{Carry, Chunk, Cursor, Found, Mode, SENTINELS, Tokens, first_fault};
 use core::cell::RefCell;
 
 /// The longest text of a document, in bytes: offsets are 32 bits wide, and leave room for one block past the end.
@@ -59,8 +59,7 @@ impl Chunks {
             let to = text.len().min(from + self.chunk_bytes);
             let chunk = Chunk { text, from, to };
             let found = self.kernel.scan(chunk, mode, &mut carry, &mut self.tokens);
-            let fault = first_fault(chunk, &found)
-                .or_else(|| (to == text.len() && carry.in_string()).then(|| Fault::at_byte(ErrorKind::String, to)));
+            let fault = chunk_fault(chunk, &found, &carry);
             if fault.is_none() {
                 pass.scanned(chunk, &self.tokens);
             }
@@ -77,14 +76,9 @@ impl Chunks {
 
     /// Consumes what is left, up to the end or to the fault that pass one found; what pass two finds before that comes first.
     fn finish(&mut self, text: &[u8], fault: Option<Fault>, pass: &mut impl PassTwo) -> Result<(), Fault> {
-        let end = fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
-        self.tokens.end_at(end);
+        self.tokens.end_at(fault_offset(text, fault));
         self.forget_spaces(text, pass);
-        match (pass.consume(text, &self.tokens, &mut Cursor::default(), true), fault) {
-            (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
-            (_, Some(fault)) => Err(fault),
-            (consumed, None) => consumed,
-        }
+        first_of(pass.consume(text, &self.tokens, &mut Cursor::default(), true), fault)
     }
 
     fn forget_spaces<P: PassTwo>(&mut self, text: &[u8], _: &P) {
@@ -103,6 +97,27 @@ impl Chunks {
     }
 }
 
+/// What pass one found wrong in a chunk, or with the text if this is its end.
+#[inline]
+pub(crate) fn chunk_fault(chunk: Chunk<'_>, found: &Found, carry: &Carry) -> Option<Fault> {
+    let unclosed = chunk.to == chunk.text.len() && carry.in_string();
+    first_fault(chunk, found).or_else(|| unclosed.then(|| Fault::at_byte(ErrorKind::String, chunk.to)))
+}
+
+/// Where the tokens end that pass two may judge.
+pub(crate) fn fault_offset(text: &[u8], fault: Option<Fault>) -> usize {
+    fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX))
+}
+
+/// What pass two says of the tokens before a fault of pass one, or else the fault.
+pub(crate) fn first_of(consumed: Result<(), Fault>, fault: Option<Fault>) -> Result<(), Fault> {
+    match (consumed, fault) {
+        (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
+        (_, Some(fault)) => Err(fault),
+        (consumed, None) => consumed,
+    }
+}
+
 /// The walk as the second pass: tells a builder of everything.
 pub(crate) struct WalkPass<'a, B: Build> {
     pub(crate) walk: &'a mut Walk<B::Mark>,
@@ -113,6 +128,7 @@ impl<B: Build> PassTwo for WalkPass<'_, B> {
     const WANTS_PLAIN_KINDS: bool = true;
 
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault> {
+        at.skip_ends();
         let walked = self.walk.run(text, tokens, &mut at.token, self.build)?;
         if !last {
             return Ok(());

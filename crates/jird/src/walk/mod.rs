@@ -2,7 +2,8 @@
 //!
 //! On entry: tokens of a text, with sentinels after the last one once the text has ended. On exit: every rule of RFC 8259's
 //! grammar was checked for the tokens consumed, and the builder was told of each value in document order; or the first
-//! token that breaks a rule is named. One walk serves every result: the tape, the projection of a record, validation.
+//! token that breaks a rule is named. One walk serves every result that is no tape: the fields of a line's record, another
+//! layout. Documents have [`crate::tape`]'s pass two, by masks.
 //!
 //! The walk stops with a few tokens left when it could not look ahead, and goes on when there are more. It keeps its own
 //! stack, so depth costs memory (a frame per open container) and never recursion.
@@ -12,6 +13,8 @@ mod trusted;
 
 pub use document::scan_only;
 pub(crate) use document::{Chunks, PassTwo, SIZE_MAX, WalkPass};
+#[cfg(feature = "parallel")]
+pub(crate) use document::{chunk_fault, fault_offset, first_of};
 pub(crate) use trusted::{Open, walk_trusted};
 
 use crate::fault::{ErrorKind, Fault};

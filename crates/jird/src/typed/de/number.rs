@@ -3,7 +3,7 @@
 use super::{Deserializer, Read};
 use crate::error::Error;
 use crate::fault::ErrorKind;
-use crate::number;
+use crate::number::{self, MachineNumber};
 use crate::scan::Token;
 use serde_core::de::{Unexpected, Visitor};
 
@@ -90,14 +90,13 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     #[inline(always)]
     pub(super) fn visit_f64<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
         let end = self.pull.checked_number(token)?;
-        let text = self.pull.window();
-        if number::is_integer_at(text, token.start, end) {
-            let visited = self.number(token)?.visit(visitor);
-            return self.placed(visited, token.start);
-        }
-        let Some(value) = number::to_f64_at(text, token.start, end) else { return Err(self.out_of_range(token)) };
-        self.pull.step();
-        let visited = visitor.visit_f64(value);
+        let visited = match number::to_machine_at(self.pull.window(), token.start, end) {
+            Some(MachineNumber::F64(value)) => {
+                self.pull.step();
+                visitor.visit_f64(value)
+            }
+            _ => self.number(token)?.visit(visitor),
+        };
         self.placed(visited, token.start)
     }
 

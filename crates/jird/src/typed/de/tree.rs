@@ -133,7 +133,7 @@ impl<'a> IntoDeserializer<'a, Error> for Value<'a> {
     }
 }
 
-impl<'a> ValueDeserializer<'a> {
+impl ValueDeserializer<'_> {
     /// The way to what is inside.
     fn enter(self) -> Result<usize, Error> {
         self.depth_left.checked_sub(1).ok_or_else(|| at(ErrorKind::Depth.into(), self.value))

@@ -1,0 +1,156 @@
+//! Each row of the table in `docs/coming-from-serde_json.md`, by the row's name.
+
+mod common;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_bytes::ByteBuf;
+use std::collections::BTreeMap;
+use std::io::Read;
+
+#[test]
+fn every_row_has_its_test() {
+    let Ok(page) =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/coming-from-serde_json.md"))
+    else {
+        return;
+    };
+    let tests = include_str!("differences_typed.rs");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    let missing: Vec<_> = rows.clone().filter(|(name, _)| !tests.contains(&format!("fn {name}()"))).collect();
+    assert!(missing.is_empty() && rows.count() > 10, "{missing:?}");
+}
+
+#[test]
+fn ignored_text() {
+    common::force_kernel();
+    for text in [&b"\"\xFF\""[..], b"[\"\\ud800\"]"] {
+        assert!(serde_json::from_slice::<IgnoredAny>(text).is_ok());
+        assert!(jird::from_slice::<IgnoredAny>(text).unwrap_err().is_syntax());
+    }
+}
+
+#[test]
+fn bytes_are_text() {
+    for text in [&b"\"\xFF\""[..], b"\"\\ud800\"", b"\"\x01\""] {
+        assert!(serde_json::from_slice::<ByteBuf>(text).is_ok());
+        assert!(jird::from_slice::<ByteBuf>(text).unwrap_err().is_syntax());
+    }
+}
+
+#[test]
+fn glued() {
+    for text in ["1\"a\"", "truefalse", "12x"] {
+        assert!(serde_json::from_str::<String>(text).unwrap_err().is_data());
+        assert!(jird::from_str::<String>(text).unwrap_err().is_syntax());
+    }
+    let count = |text| serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>().flatten().count();
+    assert_eq!((count("1\"a\""), count("1 \"a\"")), (2, 2));
+    let count = |text| jird::Deserializer::from_str(text).into_iter::<IgnoredAny>().flatten().count();
+    assert_eq!((count("1\"a\""), count("1 \"a\"")), (0, 2));
+}
+
+#[test]
+fn floats() {
+    // The tests are built with `float_roundtrip`; without it the first of these is another double.
+    for text in ["0.8444218515250481", "9007199254740993.0", "2.2250738585072011e-308", "1.7976931348623157e308"] {
+        assert_eq!(jird::from_str::<f64>(text).unwrap().to_bits(), text.parse::<f64>().unwrap().to_bits());
+    }
+    // Halfway between two of `f32` as a double, but not as it stands.
+    let text = "1.00000005960464477540";
+    assert_eq!(jird::from_str::<f32>(text).unwrap().to_bits(), text.parse::<f32>().unwrap().to_bits());
+    #[expect(clippy::cast_possible_truncation, reason = "what rounding twice does")]
+    let twice = text.parse::<f64>().unwrap() as f32;
+    assert!(twice.to_bits() != text.parse::<f32>().unwrap().to_bits());
+}
+
+#[test]
+fn too_large_for_f32() {
+    let error = jird::from_str::<f32>("1e39").unwrap_err();
+    assert!(error.is_syntax() && error.code() == "range");
+    assert!(jird::from_str::<f64>("1e39").is_ok());
+}
+
+#[test]
+fn where_data_is_wrong() {
+    let text = "[1, \"two\"]";
+    let theirs = serde_json::from_str::<Vec<u8>>(text).unwrap_err();
+    assert_eq!((theirs.line(), theirs.column()), (1, 9));
+    let ours = jird::from_str::<Vec<u8>>(text).unwrap_err();
+    assert_eq!((ours.line(), ours.column(), ours.path()), (1, 5, "[1]"));
+}
+
+#[test]
+fn where_text_ends() {
+    let theirs = serde_json::from_str::<Vec<u8>>("[1,\n2").unwrap_err();
+    let ours = jird::from_str::<Vec<u8>>("[1,\n2").unwrap_err();
+    assert_eq!(((theirs.line(), theirs.column()), (ours.line(), ours.column())), ((2, 1), (2, 2)));
+    assert!(theirs.is_eof() && ours.is_eof());
+}
+
+#[test]
+fn too_long() {
+    let theirs = serde_json::from_str::<(u8, u8)>("[1,2, 3]").unwrap_err();
+    let ours = jird::from_str::<(u8, u8)>("[1,2, 3]").unwrap_err();
+    assert_eq!((theirs.column(), ours.column()), (7, 5));
+    assert!(theirs.is_syntax() && ours.is_syntax());
+}
+
+#[test]
+fn category_of_keys() {
+    let text = "{\"tru\": 1}";
+    assert!(serde_json::from_str::<BTreeMap<bool, u8>>(text).unwrap_err().is_syntax());
+    assert!(jird::from_str::<BTreeMap<bool, u8>>(text).unwrap_err().is_data());
+}
+
+#[test]
+fn category_of_wide() {
+    for text in ["null", "\"1\"", "[]"] {
+        assert!(serde_json::from_str::<i128>(text).unwrap_err().is_syntax());
+        assert!(jird::from_str::<i128>(text).unwrap_err().is_data());
+    }
+}
+
+#[test]
+fn category_of_cuts() {
+    assert!(serde_json::from_str::<IgnoredAny>("-").unwrap_err().is_syntax());
+    assert!(jird::from_str::<IgnoredAny>("-").unwrap_err().is_eof());
+    assert!(serde_json::from_str::<String>("\"\\u1x\"").unwrap_err().is_eof());
+    let error = jird::from_str::<String>("\"\\u1x\"").unwrap_err();
+    assert_eq!((error.is_syntax(), error.column()), (true, 5));
+}
+
+#[test]
+fn reads_ahead() {
+    /// Gives a byte at a time, and counts them.
+    struct Slow<'a>(&'a [u8], usize);
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let len = self.0.read(&mut buffer[..1])?;
+            self.1 += len;
+            Ok(len)
+        }
+    }
+    let text = b"[1] ".repeat(200);
+    let mut source = Slow(&text, 0);
+    let first = serde_json::Deserializer::from_reader(&mut source).into_iter::<Vec<u8>>().next();
+    assert!(first.unwrap().is_ok() && source.1 == 3);
+    let mut source = Slow(&text, 0);
+    let first = jird::Deserializer::from_reader(&mut source).into_iter::<Vec<u8>>().next();
+    assert!(first.unwrap().is_ok() && source.1 < 300);
+}
+
+#[test]
+fn paths() {
+    #[derive(Deserialize, Debug)]
+    #[expect(dead_code, reason = "never made")]
+    struct User {
+        id: u64,
+    }
+    let text = "[{\"id\": \"x\"}]";
+    let message = "invalid type: string \"x\", expected u64";
+    let theirs = serde_json::from_str::<Vec<User>>(text).unwrap_err();
+    assert_eq!(theirs.to_string(), format!("{message} at line 1 column 11"));
+    let ours = jird::from_str::<Vec<User>>(text).unwrap_err();
+    assert_eq!(ours.to_string(), format!("[0].id: {message} at line 1 column 9"));
+}
