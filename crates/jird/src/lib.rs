@@ -42,6 +42,9 @@ mod walk;
 #[cfg(feature = "json")]
 pub use serde_json::{Value as Json, json};
 
+#[cfg(feature = "base64")]
+pub use typed::base64;
+
 pub use error::{Category, Error, Located};
 pub use fault::ErrorKind;
 pub use kernel::{Kernel, UnknownKernel};
