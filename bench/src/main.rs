@@ -14,6 +14,7 @@ mod charts;
 mod events;
 mod fold;
 mod machine;
+mod million;
 mod minified;
 mod models;
 mod options;
@@ -82,7 +83,9 @@ fn measure(options: &Options) -> Result<bool, String> {
         let probed = field.probe();
         for &task in &inside {
             let inputs: Vec<&str> = task.inputs().iter().copied().filter(|input| options.wants_input(input)).collect();
-            let together = if options.rotate { inputs.len().max(1) } else { 1 };
+            // The parts of `million` are of one text.
+            let rotates = options.rotate && task != Task::Million;
+            let together = if rotates { inputs.len().max(1) } else { 1 };
             for inputs in inputs.chunks(together) {
                 eprintln!("{} {}", task.name(), inputs.join(", "));
                 rows.extend(field.measure(task, inputs, options));

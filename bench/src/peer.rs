@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fold::Fold;
+use crate::million::Part;
 use crate::models::Text;
 
 /// A JSON library under test. It owns its documents, in whatever buffers it likes best.
@@ -57,6 +58,11 @@ pub(crate) trait Peer {
 
     /// Reads the document into its model: see [`decode`](crate::models::decoded::decode).
     fn typed(&mut self, _index: usize) -> Answer<()> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Reads the million objects as far as this part goes; how many there are, if it counts.
+    fn million(&mut self, _index: usize, _part: Part) -> Answer<usize> {
         Err(Refusal::NotDone)
     }
 

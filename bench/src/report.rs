@@ -42,6 +42,7 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
     let mut text = format!("\n{}{mode}: {}\n\n", task.name(), task.question());
     match task {
         Task::Query => query_table(&mut text, rows),
+        Task::Million => parts_table(&mut text, rows),
         Task::Small | Task::TypedSmall | Task::Two | Task::Partial | Task::Users => list(&mut text, rows, task),
         Task::Error | Task::ErrorTyped => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
         Task::Dom
@@ -140,6 +141,27 @@ fn list(text: &mut String, rows: &[Row], task: Task) {
             let speed = cell(row, Measured::speed);
             let spread = format!("±{:.1} %", measured.spread * 100.0);
             line(text, format_args!("{peer:<18}{speed:>10}{each:>14.0}{ratio:>14}{spread:>10}"));
+        }
+    }
+}
+
+/// Parts of one task, each with its peers.
+fn parts_table(text: &mut String, rows: &[Row]) {
+    let task = Task::Million;
+    line(text, format_args!("{:<14}{:<12}{:>10}{:>10}{:>16}{:>10}", "", "", "ms", "MB/s", "jird is times", "spread"));
+    for part in task.inputs() {
+        let jird = best(rows, task, part, "jird").and_then(Row::measured).map(|measured| measured.median_ns);
+        for peer in present(rows, task) {
+            let Some(row) = best(rows, task, part, peer) else { continue };
+            let Some(measured) = row.measured() else {
+                line(text, format_args!("{part:<14}{peer:<12}{:>10}", "FAILED"));
+                continue;
+            };
+            let milliseconds = cell(row, |measured| measured.median_ns / 1e6);
+            let ratio = jird.map_or("-".to_owned(), |jird| format!("{:.2}", measured.median_ns / jird));
+            let spread = format!("±{:.1} %", measured.spread * 100.0);
+            let speed = measured.speed() * 1e3;
+            line(text, format_args!("{part:<14}{peer:<12}{milliseconds:>10}{speed:>10.0}{ratio:>16}{spread:>10}"));
         }
     }
 }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::fold::Fold;
+use crate::million::Part;
 use crate::minified;
 use crate::models::encoded;
 use crate::peer::{Peer, Refusal};
@@ -129,7 +130,7 @@ pub(crate) fn serve(entry: &Entry) -> std::io::Result<()> {
     };
     send(&greeting)?;
     let Ok(peer) = made else { return Ok(()) };
-    let mut session = Session { peer, task: Task::Dom, lanes: Vec::new() };
+    let mut session = Session { peer, task: Task::Dom, lanes: Vec::new(), part: None };
     for line in std::io::stdin().lock().lines() {
         let response = match serde_json::from_str(&line?) {
             Ok(request) => session.answer(request),
@@ -142,7 +143,7 @@ pub(crate) fn serve(entry: &Entry) -> std::io::Result<()> {
 
 /// One untimed run and `runs` more, for whoever counts from outside.
 pub(crate) fn repeat(entry: &Entry, task: Task, input: &str, runs: usize) -> Result<(), String> {
-    let mut session = Session { peer: (entry.make)()?, task, lanes: Vec::new() };
+    let mut session = Session { peer: (entry.make)()?, task, lanes: Vec::new(), part: None };
     match session.load(task, &[input.to_owned()]) {
         Response::Loaded { inputs } => inputs.into_iter().try_for_each(|loaded| loaded.map(drop))?,
         _ => return Err(format!("{} does not do {}", entry.name, task.name())),
@@ -166,6 +167,8 @@ struct Session {
     task: Task,
     /// The documents of each run, in the order in which the runs follow each other.
     lanes: Vec<Range<usize>>,
+    /// Of `million`, whose inputs come one at a time.
+    part: Option<Part>,
 }
 
 impl Session {
@@ -193,6 +196,7 @@ impl Session {
             }));
         }
         self.task = task;
+        self.part = inputs.iter().find_map(|input| Part::named(input));
         self.lanes.clear();
         self.peer.load(&documents);
         let mut answers = Vec::new();
@@ -256,7 +260,7 @@ impl Session {
 
     fn run(&mut self, range: Range<usize>) -> Result<Fold, Refusal> {
         task::refresh(&mut *self.peer, range.clone());
-        task::run(self.task, &mut *self.peer, range)
+        task::run(self.task, self.part, &mut *self.peer, range)
     }
 
     /// Two untimed runs, then timed ones until the time is used up.
@@ -287,7 +291,7 @@ impl Session {
         task::refresh(&mut *self.peer, range.clone());
         let started = Instant::now();
         // What was computed is used; whether it is right was checked when the input was loaded.
-        let _ = black_box(task::run(black_box(self.task), &mut *self.peer, black_box(range)));
+        let _ = black_box(task::run(black_box(self.task), self.part, &mut *self.peer, black_box(range)));
         started.elapsed().as_secs_f64() * 1e9
     }
 

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::events;
 use crate::fold::Fold;
+use crate::million::{self, Part};
 use crate::minified;
 use crate::models::decoded;
-use crate::peer::{Answer, Peer};
+use crate::peer::{Answer, Peer, Refusal};
 use crate::strings;
 
 /// A question to the peers.
@@ -31,6 +32,7 @@ pub(crate) enum Task {
     TypedSmall,
     #[serde(rename = "error_typed")]
     ErrorTyped,
+    Million,
     Encode,
     StringsOut,
     StringsIn,
@@ -66,9 +68,6 @@ pub(crate) const LARGE: &str = "large";
 /// As much as the paper's large file.
 const LARGE_BYTES: usize = 84_000_000;
 
-/// What `typed` reads besides documents.
-const MILLION: &str = "million";
-
 /// What `typed_small` reads besides events.
 const REQUEST: &str = "request";
 
@@ -93,6 +92,7 @@ impl Task {
         Self::Typed,
         Self::TypedSmall,
         Self::ErrorTyped,
+        Self::Million,
         Self::Encode,
         Self::StringsOut,
         Self::StringsIn,
@@ -114,6 +114,7 @@ impl Task {
             Self::Typed => "typed",
             Self::TypedSmall => "typed_small",
             Self::ErrorTyped => "error_typed",
+            Self::Million => "million",
             Self::Encode => "encode",
             Self::StringsOut => "strings-out",
             Self::StringsIn => "strings-in",
@@ -137,12 +138,13 @@ impl Task {
             Self::Users => "distinct user.id of all tweets and of those that they retweet",
             Self::Two => "two fields of each of the events of small: Message decoded, Elapsed as a double",
             Self::Minify => "the document without white space between its tokens, into a reused buffer",
-            Self::Typed => {
-                "structs of everything in the document, strings borrowed where nothing is escaped; and a million small ones"
-            }
+            Self::Typed => "structs of everything in the document, strings borrowed where nothing is escaped",
             Self::TypedSmall => "the same of 1000 log events of about 600 bytes, and of a request of 200",
             Self::ErrorTyped => {
                 "time to refuse a document with its last bracket changed, over the time to make structs of it"
+            }
+            Self::Million => {
+                "a million small objects: checked, as a tree, structs of that tree, structs of the text, structs of nothing"
             }
             Self::Encode => "structs of everything in the document to text; bytes are those of the text",
             Self::StringsOut => {
@@ -178,9 +180,9 @@ impl Task {
         match self {
             Self::Dom | Self::Parse | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
             Self::Partial | Self::Users => &["twitter"],
-            Self::Typed => &["twitter", "citm_catalog", "canada", MILLION],
             Self::TypedSmall => &[EVENTS, REQUEST],
-            Self::ErrorTyped | Self::Encode => &["twitter", "citm_catalog", "canada"],
+            Self::Million => Part::NAMES,
+            Self::Typed | Self::ErrorTyped | Self::Encode => &["twitter", "citm_catalog", "canada"],
             Self::StringsOut => strings::WRITTEN,
             Self::StringsIn => strings::INPUTS,
             Self::Small | Self::Two => &[EVENTS],
@@ -191,8 +193,8 @@ impl Task {
 
 /// The documents behind an input's name.
 pub(crate) fn documents(input: &str) -> Result<Vec<Vec<u8>>, String> {
-    if input == MILLION {
-        return Ok(vec![decoded::million()]);
+    if Part::named(input).is_some() {
+        return Ok(vec![million::text()]);
     }
     if input == REQUEST {
         return Ok(vec![decoded::REQUEST.as_bytes().to_vec()]);
@@ -253,8 +255,8 @@ pub(crate) fn refresh(peer: &mut dyn Peer, range: Range<usize>) {
     range.for_each(|index| peer.refresh(index));
 }
 
-/// What runs inside the timing: one answer over documents `from..to` of a loaded peer.
-pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answer<Fold> {
+/// What runs inside the timing: one answer over documents `from..to` of a loaded peer. `part` is for `million`.
+pub(crate) fn run(task: Task, part: Option<Part>, peer: &mut dyn Peer, range: Range<usize>) -> Answer<Fold> {
     let mut fold = Fold::default();
     for index in range {
         fold.add(match task {
@@ -265,6 +267,7 @@ pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answe
             Task::Validate => done(peer.validate(index))?,
             Task::Minify => done(peer.minify(index).map(black_box))?,
             Task::Typed | Task::TypedSmall | Task::ErrorTyped => done(peer.typed(index))?,
+            Task::Million => counted(peer, index, part)?,
             Task::Encode | Task::StringsOut => done(peer.encode(index).map(black_box))?,
             Task::StringsIn => peer.strings(index)?,
             Task::Parse | Task::Error => done(peer.parse(index))?,
@@ -278,4 +281,11 @@ pub(crate) fn run(task: Task, peer: &mut dyn Peer, range: Range<usize>) -> Answe
 /// For tasks that answer with nothing to fold.
 fn done<T>(answer: Answer<T>) -> Answer<Fold> {
     answer.map(|_| Fold::default())
+}
+
+/// Nothing, unless all of the million are there.
+fn counted(peer: &mut dyn Peer, index: usize, part: Option<Part>) -> Answer<Fold> {
+    let part = part.ok_or(Refusal::NotDone)?;
+    let len = peer.million(index, part)?;
+    if part.counts() && len != million::LEN { Err(Refusal::Rejected) } else { Ok(Fold::default()) }
 }

@@ -12,7 +12,6 @@ pub(crate) enum Shape {
     Canada,
     Event,
     Request,
-    Million,
     Unknown,
 }
 
@@ -30,7 +29,6 @@ impl Shape {
             ("FeatureCollection", Self::Canada),
             ("@t", Self::Event),
             ("method", Self::Request),
-            ("hi", Self::Million),
         ];
         shapes
             .into_iter()
@@ -42,7 +40,7 @@ impl Shape {
 /// Reads a document into its model, and drops that: `decode!(shape, read, arguments of that)`.
 macro_rules! decode {
     ($shape:expr, $read:path, $($argument:expr),+) => {{
-        use $crate::models::decoded::{Event, Hello, Request, Shape};
+        use $crate::models::decoded::{Event, Request, Shape};
         use $crate::models::{canada::Canada, citm::Catalog, twitter::Twitter};
         use $crate::peer::Refusal;
         fn dropped<T, E>(model: Result<T, E>) -> Result<(), Refusal> {
@@ -54,33 +52,11 @@ macro_rules! decode {
             Shape::Canada => dropped::<Canada<'_>, _>($read($($argument),+)),
             Shape::Event => dropped::<Event<'_>, _>($read($($argument),+)),
             Shape::Request => dropped::<Request<'_>, _>($read($($argument),+)),
-            Shape::Million => dropped::<Vec<Hello<'_>>, _>($read($($argument),+)),
             Shape::Unknown => Err(Refusal::Rejected),
         }
     }};
 }
 pub(crate) use decode;
-
-/// One of a million.
-#[derive(Debug, Deserialize)]
-#[expect(dead_code, reason = "read, and dropped")]
-pub(crate) struct Hello<'a> {
-    hi: u64,
-    there: u64,
-    comment: &'a str,
-}
-
-/// A million objects.
-pub(crate) fn million() -> Vec<u8> {
-    use std::fmt::Write;
-    let mut text = String::from("[");
-    for index in 0..1_000_000 {
-        let comma = if index > 0 { "," } else { "" };
-        let _ = write!(text, "{comma}{{\"hi\":{index},\"there\":{index},\"comment\":\"comment\"}}");
-    }
-    text.push(']');
-    text.into_bytes()
-}
 
 /// The body of a small request.
 pub(crate) const REQUEST: &str = r#"{"method":"GET","path":"/api/v1/users/42","user":123456,"session":"c2Vzc2lvbi1pZC0x","ip":"192.168.10.20","tags":["a","bb","ccc"],"retry":false,"weight":12.5,"trace":"00-4bf92f3577b34da6a3ce929d0e0e4736"}"#;

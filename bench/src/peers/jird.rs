@@ -1,8 +1,11 @@
 //! jird itself, at default flags: a reused parser, a fresh document for every parse, and reading on trust.
 
+use std::hint::black_box;
+
 use jird::{Kernel, Kind, MachineNumber, Parser, Record, RecordBuffer, Value};
 
 use crate::fold::Fold;
+use crate::million::{self, Part};
 use crate::models::Text;
 use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
@@ -60,6 +63,17 @@ impl Peer for Reused {
 
     fn parse(&mut self, index: usize) -> Answer<()> {
         self.parser.parse(&self.documents[index]).map(drop).map_err(Refusal::rejected)
+    }
+
+    fn million(&mut self, index: usize, part: Part) -> Answer<usize> {
+        let text = &self.documents[index];
+        match part {
+            Part::Validate => self.validate(index).map(|()| 0),
+            Part::Tree => self.parse(index).map(|()| 0),
+            Part::TreeStructs => million::counted(self.parser.parse(text).map_err(Refusal::rejected)?.decode()),
+            Part::Structs => million::counted(jird::from_slice(text)),
+            Part::Made => Ok(black_box(million::made()).len()),
+        }
     }
 
     fn validate(&mut self, index: usize) -> Answer<()> {

@@ -1,9 +1,13 @@
 //! `serde_json`: its `Value` and its typed reader. Default features, so its floats may be off by the last bit.
 
+use std::hint::black_box;
+
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::fold::Fold;
+use crate::million::{self, Hello, Part};
 use crate::models::Text;
 use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
@@ -40,6 +44,16 @@ impl Peer for Tree {
 
     fn parse(&mut self, index: usize) -> Answer<()> {
         self.read(index).map(drop)
+    }
+
+    fn million(&mut self, index: usize, part: Part) -> Answer<usize> {
+        match part {
+            Part::Validate => self.validate(index).map(|()| 0),
+            Part::Tree => self.parse(index).map(|()| 0),
+            Part::TreeStructs => million::counted(Vec::<Hello<'_>>::deserialize(&self.read(index)?)),
+            Part::Structs => million::counted(serde_json::from_slice(&self.documents[index])),
+            Part::Made => Ok(black_box(million::made()).len()),
+        }
     }
 
     fn validate(&mut self, index: usize) -> Answer<()> {

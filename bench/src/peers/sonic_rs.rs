@@ -1,9 +1,12 @@
 //! `sonic-rs`: its `Value`, its lazy values and its typed reader.
 
+use std::hint::black_box;
+
 use serde::de::IgnoredAny;
 use sonic_rs::{JsonContainerTrait, JsonNumberTrait, JsonValueTrait, LazyValue, PointerTree, Value, ValueRef, pointer};
 
 use crate::fold::Fold;
+use crate::million::{self, Part};
 use crate::models::Text;
 use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
@@ -40,6 +43,17 @@ impl Peer for Tree {
 
     fn parse(&mut self, index: usize) -> Answer<()> {
         self.read(index).map(drop)
+    }
+
+    fn million(&mut self, index: usize, part: Part) -> Answer<usize> {
+        let text = &self.documents[index];
+        match part {
+            Part::Validate => sonic_rs::from_slice::<IgnoredAny>(text).map(|_| 0).map_err(Refusal::rejected),
+            Part::Tree => self.parse(index).map(|()| 0),
+            Part::TreeStructs => million::counted(sonic_rs::from_value(&self.read(index)?)),
+            Part::Structs => million::counted(sonic_rs::from_slice(text)),
+            Part::Made => Ok(black_box(million::made()).len()),
+        }
     }
 
     fn validate(&mut self, index: usize) -> Answer<()> {

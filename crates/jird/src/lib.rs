@@ -17,6 +17,17 @@
 //! # Ok::<(), jird::Error>(())
 //! ```
 //!
+//! Other formats become JSON and JSON becomes them through serde's traits, straight from a document or by way of any tree:
+//!
+//! ```
+//! let text = r#"{"name":"jird","legs":[1,2,3,4],"weight":62.5}"#;
+//! let mut cbor = Vec::new();
+//! ciborium::into_writer(&jird::parse(text.as_bytes())?, &mut cbor)?;
+//! let tree: ciborium::Value = ciborium::from_reader(&cbor[..])?;
+//! assert_eq!(jird::to_string(&tree)?, text);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A text is checked whole when it is parsed: UTF-8, grammar, escapes, numbers. Strings are unescaped and numbers converted when
 //! somebody asks, so that reading a few values costs little more than finding where they are. Functions called `*_trusted` check
 //! less and are safe all the same. [`Error`] says which rule was broken and where.
@@ -41,6 +52,9 @@ mod walk;
 
 #[cfg(feature = "json")]
 pub use serde_json::{Value as Json, json};
+
+#[cfg(feature = "base64")]
+pub use typed::base64;
 
 pub use error::{Category, Error, Located};
 pub use fault::ErrorKind;

@@ -1,12 +1,14 @@
-//! Each row of the table in `docs/coming-from-serde_json.md`, by the row's name.
+//! Each row of the tables in `docs/coming-from-serde_json.md`, by the row's name.
 
 mod common;
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::fmt;
+use std::io::{Read, Write};
 
 #[test]
 fn every_row_has_its_test() {
@@ -153,4 +155,129 @@ fn paths() {
     assert_eq!(theirs.to_string(), format!("{message} at line 1 column 11"));
     let ours = jird::from_str::<Vec<User>>(text).unwrap_err();
     assert_eq!(ours.to_string(), format!("[0].id: {message} at line 1 column 9"));
+}
+
+/// A type that is serialized like this.
+macro_rules! serialized {
+    ($name:ident: $serializer:ident => $body:expr) => {
+        struct $name;
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, $serializer: S) -> Result<S::Ok, S::Error> {
+                $body
+            }
+        }
+    };
+}
+
+serialized!(Failing: _serializer => Err(serde::ser::Error::custom("no")));
+
+#[test]
+fn lying_len() {
+    serialized!(List: serializer => {
+        let mut list = serializer.serialize_seq(Some(0))?;
+        list.serialize_element(&1)?;
+        list.end()
+    });
+    serialized!(Map: serializer => {
+        let mut map = serializer.serialize_map(Some(0))?;
+        map.serialize_entry("a", &1)?;
+        map.end()
+    });
+    assert_eq!(serde_json::to_string(&List).unwrap(), "[],1]");
+    assert_eq!(jird::to_string(&List).unwrap(), "[1]");
+    assert_eq!(serde_json::to_string(&Map).unwrap(), "{},\"a\":1}");
+    assert_eq!(jird::to_string(&Map).unwrap(), "{\"a\":1}");
+}
+
+#[test]
+fn not_displayed() {
+    struct Mute;
+    impl fmt::Display for Mute {
+        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+            Err(fmt::Error)
+        }
+    }
+    serialized!(Shown: serializer => serializer.collect_str(&Mute));
+    assert!(std::panic::catch_unwind(|| serde_json::to_vec(&Shown)).is_err());
+    assert!(jird::to_vec(&Shown).unwrap_err().is_data());
+}
+
+#[test]
+fn errors_stay() {
+    serialized!(Stubborn: serializer => {
+        let mut list = serializer.serialize_seq(None)?;
+        let _ = list.serialize_element(&(1, Failing));
+        list.end()
+    });
+    assert_eq!(serde_json::to_string(&Stubborn).unwrap(), "[[1,]");
+    assert!(jird::to_string(&Stubborn).is_err());
+}
+
+#[test]
+fn raw_values_of_others() {
+    // As its `RawValue` is: the tests are built without the feature.
+    #[derive(Serialize)]
+    #[serde(rename = "$serde_json::private::RawValue")]
+    struct RawValue<'a> {
+        #[serde(rename = "$serde_json::private::RawValue")]
+        text: &'a str,
+    }
+    let text = jird::to_string(&RawValue { text: "[1]" }).unwrap();
+    assert_eq!(text, r#"{"$serde_json::private::RawValue":"[1]"}"#);
+    let ours: Box<jird::RawValue> = jird::from_str("[1]").unwrap();
+    assert_eq!(jird::to_string(&ours).unwrap(), "[1]");
+    assert_eq!(serde_json::to_string(&ours).unwrap(), r#""[1]""#);
+}
+
+#[test]
+fn arbitrary_precision() {
+    // As its `Number` is with the feature, without which the tests are built.
+    #[derive(Serialize)]
+    #[serde(rename = "$serde_json::private::Number")]
+    struct Number<'a> {
+        #[serde(rename = "$serde_json::private::Number")]
+        text: &'a str,
+    }
+    let text = jird::to_string(&Number { text: "1.50" }).unwrap();
+    assert_eq!(text, r#"{"$serde_json::private::Number":"1.50"}"#);
+    let ours: jird::NumberBuf = jird::from_str("1.50").unwrap();
+    assert_eq!(jird::to_string(&ours).unwrap(), "1.50");
+}
+
+#[test]
+fn written_late() {
+    /// Counts what it is handed.
+    #[derive(Default)]
+    struct Pieces(usize);
+    impl Write for Pieces {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += 1;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let (mut theirs, mut ours) = (Pieces::default(), Pieces::default());
+    serde_json::to_writer(&mut theirs, &[1, 2, 3]).unwrap();
+    jird::to_writer(&mut ours, &[1, 2, 3]).unwrap();
+    assert!(theirs.0 >= 7 && ours.0 == 1, "{} and {}", theirs.0, ours.0);
+}
+
+#[test]
+fn nothing_left_over() {
+    let value = (1, Failing);
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    assert!(serde_json::to_writer(&mut theirs, &value).is_err());
+    assert!(jird::to_writer(&mut ours, &value).is_err());
+    assert_eq!((&theirs[..], &ours[..]), (&b"[1,"[..], &b""[..]));
+}
+
+#[test]
+fn formats() {
+    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+    let format = serde_json::ser::PrettyFormatter::with_indent(b"\t");
+    [1].serialize(&mut serde_json::Serializer::with_formatter(&mut theirs, format)).unwrap();
+    [1].serialize(&mut jird::Serializer::with_indent(&mut ours, "\t")).unwrap();
+    assert_eq!(theirs, ours);
 }
