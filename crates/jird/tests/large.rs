@@ -1,6 +1,6 @@
 //! Gigabytes: streams beyond 4 GiB, documents of a gigabyte, and what they take in memory.
 //!
-//! What takes long runs if `JIRD_LARGE` is `1`, as `cargo xtask deep` sets it.
+//! In full if `JIRD_LARGE` is `1`, as `cargo xtask deep` sets it; else with a thousandth of the bytes.
 
 mod common;
 
@@ -9,16 +9,15 @@ use jird::{Kind, Parser, Projection, Value};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-const GIB: u64 = 1 << 30;
-
-#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
-fn wanted() -> bool {
+/// Whether all bytes are wanted.
+fn in_full() -> bool {
     common::force_kernel();
-    let wanted = std::env::var_os("JIRD_LARGE").is_some_and(|large| large == "1");
-    if !wanted {
-        println!("skipped: large (JIRD_LARGE is not 1)");
-    }
-    wanted
+    std::env::var_os("JIRD_LARGE").is_some_and(|large| large == "1")
+}
+
+/// A gigabyte, or what stands for it.
+fn gigabyte() -> usize {
+    if in_full() { 1 << 30 } else { 1 << 20 }
 }
 
 /// The same lines over and over, then one that is bad, then the lines once more.
@@ -47,12 +46,10 @@ impl Read for Lines {
 
 #[test]
 fn an_error_beyond_4_gib_of_lines_has_its_offset_and_its_line() {
-    if !wanted() {
-        return;
-    }
+    let four = 4 * gigabyte() as u64;
     let line = format!("{{\"a\":[1,2.5,\"\\n\"],\"b\":{{\"c\":null}},\"text\":\"{}\"}}\n", "x".repeat(200));
     let lines = line.repeat(4000).into_bytes();
-    let repeats = 4 * GIB / lines.len() as u64 + 1;
+    let repeats = four / lines.len() as u64 + 1;
     let (bad_at, bad_line) = (repeats * lines.len() as u64, repeats * 4000 + 1);
     let stream = Lines { good: lines, repeats, bad: b"{\"a\":1,\"b\" 2}\n", at: 0 };
     let mut scanner = Scanner::new(Options::default());
@@ -75,7 +72,7 @@ fn an_error_beyond_4_gib_of_lines_has_its_offset_and_its_line() {
         Ok(ControlFlow::Continue(()))
     });
     assert!(read.is_ok_and(|flow| flow.is_continue()));
-    assert!(bad_at > 4 * GIB);
+    assert!(bad_at > four);
     assert_eq!(found, [(bad_line, 12, bad_at + 11)]);
     assert_eq!(records, bad_line + 4000);
     assert!(buffer.len() <= 1 << 20, "{} bytes for a stream of short lines", buffer.len());
@@ -105,9 +102,7 @@ fn array_of(record: &str, bytes: usize) -> Vec<u8> {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_document_of_a_gigabyte_is_read_in_a_stated_proportion_of_memory() {
-    if !wanted() {
-        return;
-    }
+    let gigabyte = gigabyte();
     let deepest = ["[".repeat(1023), "]".repeat(1023)].concat();
     // A word of eight bytes for every key, scalar and bracket.
     for (record, words) in [
@@ -118,7 +113,7 @@ fn a_document_of_a_gigabyte_is_read_in_a_stated_proportion_of_memory() {
         (&deepest, 2046),
     ] {
         // The text beside its tape fits the memory of a small machine.
-        let text = array_of(record, if 8 * words > 2 * record.len() { 1 << 28 } else { 1 << 30 });
+        let text = array_of(record, if 8 * words > 2 * record.len() { gigabyte / 4 } else { gigabyte });
         let count = text.len() / (record.len() + 1);
         let wanted = 8 * words * count + (8 << 20);
         for threads in [1, 4] {
@@ -130,7 +125,9 @@ fn a_document_of_a_gigabyte_is_read_in_a_stated_proportion_of_memory() {
             assert_eq!((root.kind(), root.len()), (Kind::Array, count));
             assert_eq!(root.at(count - 1).map(Value::raw), Some(record.as_bytes()));
             let room = if threads > 1 { threads * (25 << 20) } else { 0 };
-            assert!(taken <= wanted + room, "{taken} bytes beside {} of text: {threads} threads", text.len());
+            // Elsewhere other tests run beside this one.
+            let holds = !in_full() || taken <= wanted + room;
+            assert!(holds, "{taken} bytes beside {} of text: {threads} threads", text.len());
             let short = parser.validate(&text[..text.len() - 1]).expect_err("it is not closed");
             assert_eq!((short.code(), short.offset()), ("unclosed", text.len() as u64 - 1));
         }
