@@ -21,7 +21,7 @@ mod utf8;
 
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use digits::{EIGHT, SIXTEEN, eight_digits, sixteen_digits};
-pub(crate) use escapes::{SHORT, escapes};
+pub(crate) use escapes::{SHORT, any_escapes, escapes};
 
 use crate::fault::Fault;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};

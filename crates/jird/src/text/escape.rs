@@ -4,7 +4,7 @@
 
 use super::pen::Out;
 use super::swar::{below, equal, lowest};
-use crate::kernel::{BLOCK, SHORT, Simd, escapes};
+use crate::kernel::{BLOCK, SHORT, Simd, any_escapes, escapes};
 use core::mem::MaybeUninit;
 
 /// What stands for each byte that cannot stand for itself, as `serde_json` writes it: `\\n`, or `\\u001f`, and its length in
@@ -102,14 +102,17 @@ pub(super) unsafe fn copy_plain(content: &[u8], to: *mut u8) -> usize {
             len.min(hits.trailing_zeros() as usize)
         }
         33..=BLOCK => {
+            let (b, c, d) = (SHORT, len - 2 * SHORT, len - SHORT);
             // SAFETY: all four stand within the content.
-            let hits = unsafe {
-                hits_at(content, 0, to)
-                    | hits_at(content, SHORT, to)
-                    | hits_at(content, len - 2 * SHORT, to)
-                    | hits_at(content, len - SHORT, to)
+            let blocks = unsafe {
+                (copy_at(content, 0, to), copy_at(content, b, to), copy_at(content, c, to), copy_at(content, d, to))
             };
-            len.min(hits.trailing_zeros() as usize)
+            if !any_escapes(blocks.0, blocks.1, blocks.2, blocks.3) {
+                return len;
+            }
+            let hits = |block, at: usize| u64::from(escapes(block)) << at;
+            let hits = hits(blocks.0, 0) | hits(blocks.1, b) | hits(blocks.2, c) | hits(blocks.3, d);
+            hits.trailing_zeros() as usize
         }
         _ => unreachable!("longer strings are written by `escape_blocks`"),
     }

@@ -399,11 +399,11 @@ fn content<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8]) -> Result<usize, E
         pen.at += written;
         rest = &rest[read..];
     }
-    if rest.is_empty() {
-        pen.room(1)?;
-        return Ok(pen.at);
-    }
-    escaped(pen.out, pen.at, text, text.len() - rest.len())
+    pen.room(rest.len() + 1)?;
+    // SAFETY: room was made for the rest, as if none of it needed an escape.
+    let plain = unsafe { escape::copy_plain(rest, pen.end()) };
+    pen.at += plain;
+    if plain == rest.len() { Ok(pen.at) } else { escaped(pen.out, pen.at, text, text.len() - rest.len() + plain) }
 }
 
 /// Writes the end of `text`, less than a block, and leaves room for another byte.
