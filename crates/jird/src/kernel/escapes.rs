@@ -10,9 +10,24 @@ pub(crate) const SHORT: usize = 16;
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn escapes(block: [u8; SHORT]) -> u32 {
-    use core::arch::x86_64::{
-        _mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
-    };
+    // SAFETY: SSE2 is part of the architecture; nothing here takes a pointer.
+    unsafe { core::arch::x86_64::_mm_movemask_epi8(marks(block)).cast_unsigned() }
+}
+
+/// Whether any byte of these needs an escape.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn any_escapes(a: [u8; SHORT], b: [u8; SHORT], c: [u8; SHORT], d: [u8; SHORT]) -> bool {
+    use core::arch::x86_64::{_mm_movemask_epi8, _mm_or_si128};
+    // SAFETY: as above.
+    unsafe { _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(marks(a), marks(b)), _mm_or_si128(marks(c), marks(d)))) != 0 }
+}
+
+/// All ones in each byte that needs an escape.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn marks(block: [u8; SHORT]) -> core::arch::x86_64::__m128i {
+    use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_or_si128, _mm_set1_epi8};
     // SAFETY: SSE2 is part of the architecture, and the load reads the sixteen bytes of the array.
     unsafe {
         let bytes = _mm_loadu_si128(block.as_ptr().cast());
@@ -20,7 +35,7 @@ pub(crate) fn escapes(block: [u8; SHORT]) -> u32 {
         let quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'"'.cast_signed()));
         let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\'.cast_signed()));
         let below = _mm_cmpeq_epi8(_mm_max_epu8(bytes, control), control);
-        _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, backslash), below)).cast_unsigned()
+        _mm_or_si128(_mm_or_si128(quote, backslash), below)
     }
 }
 
@@ -28,10 +43,31 @@ pub(crate) fn escapes(block: [u8; SHORT]) -> u32 {
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn escapes(block: [u8; SHORT]) -> u32 {
-    let bit = |(index, &byte): (usize, &u8)| u32::from((byte < 0x20) | (byte == b'"') | (byte == b'\\')) << index;
-    // The compiler makes vector comparisons of the first loop; most blocks end there.
-    let needs = |hits, &byte: &u8| hits | u8::from((byte < 0x20) | (byte == b'"') | (byte == b'\\'));
-    if block.iter().fold(0, needs) == 0 { 0 } else { block.iter().enumerate().map(bit).sum() }
+    // Most blocks end here.
+    if !any(block) {
+        return 0;
+    }
+    block.iter().enumerate().map(|(index, &byte)| u32::from(needs(byte)) << index).sum()
+}
+
+/// Whether any byte of these needs an escape.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) fn any_escapes(a: [u8; SHORT], b: [u8; SHORT], c: [u8; SHORT], d: [u8; SHORT]) -> bool {
+    any(a) | any(b) | any(c) | any(d)
+}
+
+/// The compiler makes vector comparisons of this.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn any(block: [u8; SHORT]) -> bool {
+    block.iter().fold(0, |hits, &byte| hits | u8::from(needs(byte))) != 0
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+fn needs(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
 #[cfg(test)]
@@ -46,6 +82,11 @@ mod tests {
                 block[place] = byte;
                 let wanted = u32::from(byte < 0x20 || byte == b'"' || byte == b'\\') << place;
                 assert_eq!(escapes(block), wanted, "{byte:#x} at {place}");
+                let plain = [b'z'; SHORT];
+                let blocks = [(block, plain, plain, plain), (plain, block, plain, plain), (plain, plain, block, plain)];
+                for (a, b, c, d) in blocks.into_iter().chain([(plain, plain, plain, block)]) {
+                    assert_eq!(any_escapes(a, b, c, d), wanted != 0, "{byte:#x} at {place}");
+                }
             }
         }
     }

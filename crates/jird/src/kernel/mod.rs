@@ -21,7 +21,7 @@ mod utf8;
 
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use digits::{EIGHT, SIXTEEN, eight_digits, sixteen_digits};
-pub(crate) use escapes::{SHORT, escapes};
+pub(crate) use escapes::{SHORT, any_escapes, escapes};
 
 use crate::fault::Fault;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};
@@ -352,11 +352,11 @@ macro_rules! proof {
                 unsafe { $enter(self, text, blank, out) }
             }
 
-            /// Copies up to the first byte that needs an escape.
-            pub(crate) fn copy_plain(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
+            /// Escapes whole blocks.
+            pub(crate) fn escape_blocks(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
                 #[target_feature($(enable = $feature),+)]
-                fn $enter(proof: $name, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
-                    crate::text::copy_plain_blocks(proof, content, out)
+                fn $enter(proof: $name, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
+                    crate::text::escape_blocks(proof, content, out)
                 }
                 // SAFETY: `self` exists, so `detect` found this very list on this CPU.
                 unsafe { $enter(self, content, out) }
@@ -525,18 +525,18 @@ impl Kernel {
         }
     }
 
-    /// Copies `content`, a block at least, to `out`, which is as long, up to the first byte that needs an escape. Returns how
-    /// many bytes that is: of what is copied behind them nothing counts.
+    /// Writes what stands for `content`, a block at least, in a JSON string: block by block, while there is room for a block
+    /// of escapes. Returns how many bytes were read and written: of what is stored behind the latter nothing counts.
     #[inline]
-    pub(crate) fn copy_plain(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
+    pub(crate) fn escape_blocks(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => proof.copy_plain(content, out),
+            Isa::Avx512(proof) => proof.escape_blocks(content, out),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(proof) => proof.copy_plain(content, out),
+            Isa::Avx2(proof) => proof.escape_blocks(content, out),
             #[cfg(target_arch = "aarch64")]
-            Isa::Neon(proof) => proof.copy_plain(content, out),
-            Isa::Portable(proof) => crate::text::copy_plain_blocks(proof, content, out),
+            Isa::Neon(proof) => proof.escape_blocks(content, out),
+            Isa::Portable(proof) => crate::text::escape_blocks(proof, content, out),
         }
     }
 

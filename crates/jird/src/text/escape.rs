@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity, with room made before")]
 
-use super::pen::{Out, spare};
+use super::pen::Out;
 use super::swar::{below, equal, lowest};
-use crate::kernel::{BLOCK, Kernel, SHORT, Simd, escapes};
+use crate::kernel::{BLOCK, SHORT, Simd, any_escapes, escapes};
 use core::mem::MaybeUninit;
 
 /// What stands for each byte that cannot stand for itself, as `serde_json` writes it: `\\n`, or `\\u001f`, and its length in
@@ -60,15 +60,15 @@ pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
     *out = whole.into_buffer();
 }
 
-/// Copies `content` to `to` up to the first byte that needs an escape; returns how many bytes that is. What is stored behind
-/// them does not count.
+/// Copies `content`, a block at most, to `to` up to the first byte that needs an escape; returns how many bytes that is.
+/// What is stored behind them does not count.
 ///
-/// There are no loops up to 64 bytes, whose ends nobody could predict, but copies that overlap.
+/// There are no loops, whose ends nobody could predict, but copies that overlap.
 ///
 /// # Safety
 /// From `to` on there is room for `content`, and `SLACK` bytes more.
 #[inline(always)]
-pub(super) unsafe fn copy_plain(kernel: Kernel, content: &[u8], to: *mut u8) -> usize {
+pub(super) unsafe fn copy_plain(content: &[u8], to: *mut u8) -> usize {
     let len = content.len();
     match len {
         0 => 0,
@@ -102,17 +102,19 @@ pub(super) unsafe fn copy_plain(kernel: Kernel, content: &[u8], to: *mut u8) -> 
             len.min(hits.trailing_zeros() as usize)
         }
         33..=BLOCK => {
+            let (b, c, d) = (SHORT, len - 2 * SHORT, len - SHORT);
             // SAFETY: all four stand within the content.
-            let hits = unsafe {
-                hits_at(content, 0, to)
-                    | hits_at(content, SHORT, to)
-                    | hits_at(content, len - 2 * SHORT, to)
-                    | hits_at(content, len - SHORT, to)
+            let blocks = unsafe {
+                (copy_at(content, 0, to), copy_at(content, b, to), copy_at(content, c, to), copy_at(content, d, to))
             };
-            len.min(hits.trailing_zeros() as usize)
+            if !any_escapes(blocks.0, blocks.1, blocks.2, blocks.3) {
+                return len;
+            }
+            let hits = |block, at: usize| u64::from(escapes(block)) << at;
+            let hits = hits(blocks.0, 0) | hits(blocks.1, b) | hits(blocks.2, c) | hits(blocks.3, d);
+            hits.trailing_zeros() as usize
         }
-        // SAFETY: there is room for the content.
-        _ => kernel.copy_plain(content, unsafe { spare(to, len) }),
+        _ => unreachable!("longer strings are written by `escape_blocks`"),
     }
 }
 
@@ -149,27 +151,77 @@ unsafe fn copy_at<const LEN: usize>(content: &[u8], at: usize, to: *mut u8) -> [
     }
 }
 
-/// [`Kernel::copy_plain`]
+/// [`Kernel::escape_blocks`]
+///
+/// A block is stored as it is. Behind the escapes in it the rest is stored once more, from where it stands then: that is a
+/// load and a store, wherever they are, and the mask of the block serves to its end.
 #[inline(always)]
-pub(crate) fn copy_plain_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
+pub(crate) fn escape_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
+    let mut read = plain_blocks(simd, content, out);
+    let mut written = read;
+    while let (Some(block), Some(room)) =
+        (content[read..].first_chunk::<BLOCK>(), out[written..].first_chunk_mut::<ROOM>())
+    {
+        let mut hits = simd.escapes(simd.load(block));
+        let (mut done, mut at) = (0, 0);
+        store(room, block);
+        while hits != 0 {
+            let plain = hits.trailing_zeros();
+            hits >>= plain;
+            done += plain as usize;
+            at += plain as usize;
+            // Escapes often come in rows.
+            let row = hits.trailing_ones();
+            hits = hits >> (row - 1) >> 1;
+            for &byte in &block[done..done + row as usize] {
+                let escape = ESCAPES[usize::from(byte)];
+                store(&mut room[at..], &escape.to_le_bytes());
+                at += (escape >> 56) as usize;
+            }
+            done += row as usize;
+            match content[read + done..].first_chunk::<BLOCK>() {
+                Some(behind) => store(&mut room[at..], behind),
+                None => room[at..].iter_mut().zip(&block[done..]).for_each(|(to, &byte)| _ = to.write(byte)),
+            }
+        }
+        read += BLOCK;
+        written += at + BLOCK - done;
+    }
+    (read, written)
+}
+
+/// Copies blocks up to the first that needs an escape; and what is less than a block behind the last, if that needs none
+/// either. Returns how many bytes that is.
+#[inline(always)]
+fn plain_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     let mut done = 0;
     for (block, out) in content.as_chunks::<BLOCK>().0.iter().zip(out.as_chunks_mut::<BLOCK>().0) {
-        *out = block.map(MaybeUninit::new);
-        let hits = simd.escapes(simd.load(block));
-        if hits != 0 {
-            return done + hits.trailing_zeros() as usize;
+        if simd.escapes(simd.load(block)) != 0 {
+            return done;
         }
+        *out = block.map(MaybeUninit::new);
         done += BLOCK;
     }
     let left = content.len() - done;
-    if let (1.., Some(block), Some(out)) = (left, content.last_chunk::<BLOCK>(), out.last_chunk_mut::<BLOCK>()) {
-        // The beginning of this has been copied already.
-        *out = block.map(MaybeUninit::new);
-        let hits = simd.escapes(simd.load(block)) >> (BLOCK - left);
-        done += left.min(hits.trailing_zeros() as usize);
+    if let (1..BLOCK, Some(last)) = (left, content.last_chunk::<BLOCK>()) {
+        // As the end of a block of which the beginning has been copied.
+        if simd.escapes(simd.load(last)) == 0 && out.len() >= content.len() {
+            store(&mut out[done + left - BLOCK..], last);
+            done += left;
+        }
     }
     done
 }
+
+/// # Panics
+/// If there is no room.
+#[inline(always)]
+fn store<const LEN: usize>(out: &mut [MaybeUninit<u8>], bytes: &[u8; LEN]) {
+    *out.first_chunk_mut().expect("room for a block of escapes and a block more") = bytes.map(MaybeUninit::new);
+}
+
+/// What a block of escapes needs, and what is stored behind it.
+pub(super) const ROOM: usize = (ESCAPE_MAX + 2) * BLOCK;
 
 /// Writes `content[from..end]`, a block at most, to `start`, and tells how many bytes that makes.
 ///
@@ -227,7 +279,7 @@ unsafe fn copy_short(content: &[u8], from: usize, len: usize, to: *mut u8) -> *m
 fn hits_between(content: &[u8], from: usize, end: usize) -> u64 {
     let blocks = (from..end).step_by(SHORT).enumerate();
     let hits = blocks.fold(0, |hits, (index, at)| hits | u64::from(escapes(block_at(content, at))) << (SHORT * index));
-    hits & (u64::MAX >> (BLOCK - (end - from)))
+    hits & u64::MAX.checked_shr((BLOCK - (end - from)) as u32).unwrap_or(0)
 }
 
 /// 16 bytes of `content` from `at` on, or fewer and zeros behind them. There is one at least.

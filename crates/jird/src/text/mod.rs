@@ -29,7 +29,7 @@ mod room;
 mod swar;
 mod unescape;
 
-pub(crate) use escape::{copy_plain_blocks, escape_into};
+pub(crate) use escape::{escape_blocks, escape_into};
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use pen::{Mark, Out, Pen, Sink};
 #[cfg(feature = "serde")]

@@ -258,10 +258,7 @@ impl<'o, S: Sink> Pen<'o, S> {
 
     /// Writes what stands between the quotes of [`string`](Self::string), and leaves room for another byte.
     pub(crate) fn content(&mut self, text: &str) -> Result<(), Error> {
-        for part in text.as_bytes().chunks(PART) {
-            self.at = string_part(self.out, self.at, part)?;
-        }
-        self.room(1)?;
+        self.at = content(self.out, self.at, text.as_bytes())?;
         Ok(())
     }
 
@@ -365,54 +362,57 @@ impl<'o, S: Sink> Pen<'o, S> {
 #[inline(never)]
 fn string<S: Sink>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Error> {
     let mut pen = Pen { out, at, brand: PhantomData };
-    let content = text.as_bytes();
-    if content.len() > PART {
+    let text = text.as_bytes();
+    if text.len() > BLOCK {
         pen.bytes([b'"'], 1)?;
-        pen.content(text)?;
-        pen.bytes([b'"'], 1)?;
-        return Ok(pen.at);
-    }
-    pen.room(content.len() + 2)?;
-    // SAFETY: room was made for the content, as if none of it needed an escape, and for quotes.
-    let plain = unsafe {
-        pen.store([b'"'], 1);
-        escape::copy_plain(pen.out.kernel, content, pen.end())
-    };
-    pen.at += plain;
-    if plain < content.len() {
-        pen.at = escaped(pen.out, pen.at, content, plain)?;
+        pen.at = content(pen.out, pen.at, text)?;
+    } else {
+        pen.room(BLOCK + 2)?;
+        // SAFETY: room was made for the text, as if none of it needed an escape, and for quotes.
+        let plain = unsafe {
+            pen.store([b'"'], 1);
+            escape::copy_plain(text, pen.end())
+        };
+        pen.at += plain;
+        if plain < text.len() {
+            pen.at = escaped(pen.out, pen.at, text, plain)?;
+        }
     }
     // SAFETY: there is room still, or again.
     unsafe { pen.store([b'"'], 1) };
     Ok(pen.at)
 }
 
-/// [`Pen::content`], of which this is a part.
-fn string_part<S: Sink>(out: &mut Out<S>, at: usize, content: &[u8]) -> Result<usize, Error> {
+/// [`Pen::content`]
+#[inline(never)]
+fn content<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8]) -> Result<usize, Error> {
     let mut pen = Pen { out, at, brand: PhantomData };
-    pen.room(content.len())?;
-    // SAFETY: room was made.
-    let plain = unsafe { escape::copy_plain(pen.out.kernel, content, pen.end()) };
+    let mut rest = text;
+    while rest.len() >= BLOCK {
+        // For a part as if none of it needed an escape, and for a block of escapes at its end.
+        pen.room(rest.len().min(PART) + escape::ROOM)?;
+        let len = pen.out.buffer.capacity() - pen.at;
+        // SAFETY: that is what is left of the buffer, and `pen` is borrowed for so long.
+        let room = unsafe { spare(pen.end(), len) };
+        let (read, written) = pen.out.kernel.escape_blocks(rest, room);
+        // All of it was written, by the last block that was stored and what was stored over it.
+        pen.at += written;
+        rest = &rest[read..];
+    }
+    pen.room(rest.len() + 1)?;
+    // SAFETY: room was made for the rest, as if none of it needed an escape.
+    let plain = unsafe { escape::copy_plain(rest, pen.end()) };
     pen.at += plain;
-    if plain < content.len() { escaped(pen.out, pen.at, content, plain) } else { Ok(pen.at) }
+    if plain == rest.len() { Ok(pen.at) } else { escaped(pen.out, pen.at, text, text.len() - rest.len() + plain) }
 }
 
-/// Writes `content` from `from` on, where the first escape is needed, and leaves room for another byte.
+/// Writes the end of `text`, less than a block, and leaves room for another byte.
 #[inline(never)]
-fn escaped<S: Sink>(out: &mut Out<S>, at: usize, content: &[u8], mut from: usize) -> Result<usize, Error> {
+fn escaped<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8], from: usize) -> Result<usize, Error> {
     let mut pen = Pen { out, at, brand: PhantomData };
-    while from < content.len() {
-        // A block that holds escapes holds more than one, more often than not.
-        let end = content.len().min(from + BLOCK);
-        pen.room(ESCAPE_MAX * BLOCK + content.len() - end + 1)?;
-        // SAFETY: there is room for a block of escapes, and for all that follows.
-        let plain = unsafe {
-            pen.at += escape::escape_block(content, from, end, pen.end());
-            escape::copy_plain(pen.out.kernel, &content[end..], pen.end())
-        };
-        pen.at += plain;
-        from = end + plain;
-    }
+    pen.room(ESCAPE_MAX * BLOCK + 1)?;
+    // SAFETY: there is room for a block of escapes.
+    pen.at += unsafe { escape::escape_block(text, from, text.len(), pen.end()) };
     Ok(pen.at)
 }
 
@@ -438,7 +438,7 @@ fn float<S: Sink, T: zmij::Float>(out: &mut Out<S>, at: usize, value: T) -> Resu
     let text = buffer.format_finite(value).as_bytes();
     pen.room(text.len())?;
     // SAFETY: room was made. Nothing in a number needs an escape; and this is a copy without a call.
-    pen.at += unsafe { escape::copy_plain(pen.out.kernel, text, pen.end()) };
+    pen.at += unsafe { escape::copy_plain(text, pen.end()) };
     Ok(pen.at)
 }
 
@@ -460,7 +460,7 @@ fn make_room<S: Sink>(out: &mut Out<S>, at: usize, more: usize) -> Result<usize,
 ///
 /// # Safety
 /// They are nobody else's for so long.
-pub(super) unsafe fn spare<'a>(to: *mut u8, len: usize) -> &'a mut [MaybeUninit<u8>] {
+unsafe fn spare<'a>(to: *mut u8, len: usize) -> &'a mut [MaybeUninit<u8>] {
     // SAFETY: the caller's promise; and what may be uninitialised needs no initialisation.
     unsafe { core::slice::from_raw_parts_mut(to.cast(), len) }
 }
