@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::peers::{self, Origin};
-use crate::row::{Measured, Row, best, geometric_mean};
+use crate::row::{Measured, Row, best, geometric_mean, times};
 use crate::strings;
 use crate::task::Task;
 
@@ -60,7 +60,7 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
         Task::Small => vec![time_over(rows, task, "simdjson", 0.9)],
         Task::Two => vec![time_each(rows, task, 250.0)],
         Task::Minify => vec![speed(rows, task, 5.0)],
-        Task::Typed => vec![against_best_rust(rows, task, 1.3), against(rows, task, "serde_json-typed", 2.0)],
+        Task::Typed => vec![against(rows, task, "sonic-rs-typed", 1.3), against(rows, task, "serde_json-typed", 2.0)],
         Task::TypedSmall => vec![against_best_rust(rows, task, 1.0)],
         Task::ErrorTyped => vec![refusals(rows, task, 1.3)],
         Task::Million => vec![structs_over(rows, "sonic-rs", 0.65)],
@@ -77,12 +77,12 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
 
 /// The geometric mean over the task's inputs of jird's speed over the peer's better build's.
 fn against(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
-    let ratio = mean(task, |input| Some(time(rows, task, input, peer)? / time(rows, task, input, JIRD)?));
+    let ratio = mean(task, |input| times(rows, task, input, JIRD, peer));
     Bar::at_least(format!("{}: jird over {peer}", task.name()), ratio, limit)
 }
 
 fn worst_document(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
-    let ratio = |input: &&'static str| Some((time(rows, task, input, peer)? / time(rows, task, input, JIRD)?, *input));
+    let ratio = |input: &&'static str| Some((times(rows, task, input, JIRD, peer)?, *input));
     let ratios: Option<Vec<_>> = task.inputs().iter().map(ratio).collect();
     let worst = ratios.and_then(|ratios| ratios.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)));
     let place = worst.map_or("", |(_, input)| input);
@@ -92,10 +92,7 @@ fn worst_document(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
 
 /// Against the fastest Rust peer on each of these inputs.
 fn worst_against_rust(rows: &[Row], task: Task, what: &str, inputs: &[&'static str], limit: f64) -> Bar {
-    let ratio = |input: &&'static str| {
-        let times = rust_peers(rows, task).filter_map(|peer| time(rows, task, input, peer));
-        Some((times.min_by(f64::total_cmp)? / time(rows, task, input, JIRD)?, *input))
-    };
+    let ratio = |input: &&'static str| Some((over_best_rust(rows, task, input)?, *input));
     // Not all that is read is written too.
     let inputs = inputs.iter().filter(|input| task.inputs().contains(input));
     let ratios: Option<Vec<_>> = inputs.map(ratio).collect();
@@ -114,32 +111,33 @@ fn against_parsing(rows: &[Row], peer: &str, limit: f64) -> Bar {
 }
 
 fn against_best_rust(rows: &[Row], task: Task, limit: f64) -> Bar {
-    let fastest =
-        |input: &str| rust_peers(rows, task).filter_map(|peer| time(rows, task, input, peer)).min_by(f64::total_cmp);
-    let ratio = mean(task, |input| Some(fastest(input)? / time(rows, task, input, JIRD)?));
+    let ratio = mean(task, |input| over_best_rust(rows, task, input));
     Bar::at_least(format!("{}: jird over the best Rust peer", task.name()), ratio, limit)
+}
+
+fn over_best_rust(rows: &[Row], task: Task, input: &str) -> Option<f64> {
+    rust_peers(rows, task).filter_map(|peer| times(rows, task, input, JIRD, peer)).min_by(f64::total_cmp)
 }
 
 /// The best row of jird that reads on trust, whatever API it goes through.
 fn trusted(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
     let fastest = |input: &str| {
         let ours = peers::ALL.iter().filter(|entry| entry.name.starts_with("jird-trusted"));
-        ours.filter_map(|entry| time(rows, task, input, entry.name)).min_by(f64::total_cmp)
+        ours.filter_map(|entry| times(rows, task, input, entry.name, peer)).max_by(f64::total_cmp)
     };
-    let ratio = mean(task, |input| Some(time(rows, task, input, peer)? / fastest(input)?));
+    let ratio = mean(task, fastest);
     Bar::at_least(format!("{}: jird on trust over {peer}", task.name()), ratio, limit)
 }
 
 fn time_over(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
-    let ratio = mean(task, |input| Some(time(rows, task, input, JIRD)? / time(rows, task, input, peer)?));
+    let ratio = mean(task, |input| times(rows, task, input, peer, JIRD));
     Bar::at_most(format!("{}: jird's time over {peer}'s", task.name()), ratio, limit)
 }
 
 /// The part of `million` that people wait for.
 fn structs_over(rows: &[Row], peer: &str, limit: f64) -> Bar {
     let part = "structs";
-    let [ours, theirs] = [JIRD, peer].map(|peer| time(rows, Task::Million, part, peer));
-    let ratio = ours.zip(theirs).map(|(ours, theirs)| ours / theirs);
+    let ratio = times(rows, Task::Million, part, peer, JIRD);
     Bar::at_most(format!("million: jird's time over {peer}'s ({part} directly)"), ratio, limit)
 }
 
@@ -186,9 +184,8 @@ fn refusals(rows: &[Row], task: Task, limit: f64) -> Bar {
 }
 
 fn of_query(rows: &[Row], query: &str) -> [Bar; 2] {
-    let measured = |peer: &str| best(rows, Task::Query, query, peer).and_then(Row::measured);
-    let ratio = measured("duckdb").zip(measured("jird")).map(|(theirs, ours)| theirs.median_ns / ours.median_ns);
-    let resident = measured("jird").and_then(resident_bytes);
+    let ratio = times(rows, Task::Query, query, JIRD, "duckdb");
+    let resident = best(rows, Task::Query, query, JIRD).and_then(Row::measured).and_then(resident_bytes);
     [
         Bar::at_least(format!("query {query}: jird over duckdb, whole process"), ratio, 1.3),
         Bar::at_most(format!("query {query}: jird's resident bytes"), resident, RESIDENT_BYTES_MAX),
@@ -206,7 +203,7 @@ mod tests {
     use crate::row::Outcome;
 
     fn row(task: Task, input: &str, peer: &str, median_ns: f64) -> Row {
-        let measured = Measured { bytes: 1, documents: 2, median_ns, ..Measured::default() };
+        let measured = Measured { bytes: 1, documents: 2, rounds_ns: vec![median_ns], ..Measured::default() }.summed_up();
         let outcome = Outcome::Measured(measured);
         Row { task, input: input.into(), peer: peer.into(), build: Build::Default, loaded: true, outcome }
     }

@@ -8,7 +8,7 @@ use crate::bars::Bar;
 use crate::machine::Machine;
 use crate::peer::Build;
 use crate::peers::{self, Entry};
-use crate::row::{Measured, Outcome, Row, best, geometric_mean, quantile};
+use crate::row::{Measured, Outcome, Row, best, geometric_mean, quantile, times};
 use crate::task::Task;
 
 /// What `--out` writes.
@@ -93,10 +93,8 @@ fn matrix(text: &mut String, rows: &[Row], task: Task, unit: &str, figure: impl 
         line(text, format_args!("{cells}"));
     }
     let mean = |peer: &str| geometric_mean(inputs.iter().filter_map(|input| value(input, peer)));
-    let jird_over = |peer: &str| {
-        let both = inputs.iter().filter_map(|input| Some(value(input, "jird")? / value(input, peer)?));
-        geometric_mean(both)
-    };
+    let jird_over =
+        |peer: &str| geometric_mean(inputs.iter().filter_map(|input| times(rows, task, input, "jird", peer)));
     let jird_over_by_least = |peer: &str| {
         let least = |input: &str, peer: &str| Some(best(rows, task, input, peer)?.measured()?.least_ns);
         geometric_mean(inputs.iter().filter_map(|input| Some(least(input, peer)? / least(input, "jird")?)))
@@ -129,7 +127,6 @@ fn cell(row: &Row, figure: impl Fn(&Measured) -> f64) -> String {
 fn list(text: &mut String, rows: &[Row], task: Task) {
     line(text, format_args!("{:<18}{:>10}{:>14}{:>14}{:>10}", "", "GB/s", "ns/document", "jird is times", "spread"));
     for input in task.inputs() {
-        let jird = best(rows, task, input, "jird").and_then(Row::measured).map(|measured| measured.median_ns);
         for peer in present(rows, task) {
             let Some(row) = best(rows, task, input, peer) else { continue };
             let Some(measured) = row.measured() else {
@@ -137,7 +134,7 @@ fn list(text: &mut String, rows: &[Row], task: Task) {
                 continue;
             };
             let each = measured.median_ns / measured.documents as f64;
-            let ratio = jird.map_or("-".to_owned(), |jird| format!("{:.2}", measured.median_ns / jird));
+            let ratio = ratio(rows, task, input, peer);
             let speed = cell(row, Measured::speed);
             let spread = format!("±{:.1} %", measured.spread * 100.0);
             line(text, format_args!("{peer:<18}{speed:>10}{each:>14.0}{ratio:>14}{spread:>10}"));
@@ -145,12 +142,16 @@ fn list(text: &mut String, rows: &[Row], task: Task) {
     }
 }
 
+/// How many times as fast jird is.
+fn ratio(rows: &[Row], task: Task, input: &str, peer: &str) -> String {
+    times(rows, task, input, "jird", peer).map_or("-".to_owned(), |times| format!("{times:.2}"))
+}
+
 /// Parts of one task, each with its peers.
 fn parts_table(text: &mut String, rows: &[Row]) {
     let task = Task::Million;
     line(text, format_args!("{:<14}{:<12}{:>10}{:>10}{:>16}{:>10}", "", "", "ms", "MB/s", "jird is times", "spread"));
     for part in task.inputs() {
-        let jird = best(rows, task, part, "jird").and_then(Row::measured).map(|measured| measured.median_ns);
         for peer in present(rows, task) {
             let Some(row) = best(rows, task, part, peer) else { continue };
             let Some(measured) = row.measured() else {
@@ -158,7 +159,7 @@ fn parts_table(text: &mut String, rows: &[Row]) {
                 continue;
             };
             let milliseconds = cell(row, |measured| measured.median_ns / 1e6);
-            let ratio = jird.map_or("-".to_owned(), |jird| format!("{:.2}", measured.median_ns / jird));
+            let ratio = ratio(rows, task, part, peer);
             let spread = format!("±{:.1} %", measured.spread * 100.0);
             let speed = measured.speed() * 1e3;
             line(text, format_args!("{part:<14}{peer:<12}{milliseconds:>10}{speed:>10.0}{ratio:>16}{spread:>10}"));

@@ -109,6 +109,14 @@ pub(crate) fn best<'a>(rows: &'a [Row], task: Task, input: &str, peer: &str) -> 
     mine.min_by(|a, b| time(a).total_cmp(&time(b)))
 }
 
+/// How many times as fast `peer` is as `other` at one task and input, each in its better build: the median of the rounds' ratios,
+/// since whatever slows the host slows neighbours in a round alike. Runs that were broken off are compared as far as both go.
+pub(crate) fn times(rows: &[Row], task: Task, input: &str, peer: &str, other: &str) -> Option<f64> {
+    let rounds = |peer: &str| Some(best(rows, task, input, peer)?.measured()?.rounds_ns.as_slice());
+    let ratios: Vec<f64> = rounds(other)?.iter().zip(rounds(peer)?).map(|(other, own)| other / own).collect();
+    (!ratios.is_empty()).then(|| quantile(&ratios, 0.5))
+}
+
 fn time(row: &Row) -> f64 {
     row.measured().map_or(f64::INFINITY, |measured| measured.median_ns)
 }
@@ -156,5 +164,17 @@ mod tests {
             row(Build::Cxx, Outcome::Failed("no".into())),
         ];
         assert_eq!(best(&rows, Task::Dom, "x", "p").map(|row| row.build), Some(Build::Native));
+    }
+
+    #[test]
+    fn a_round_that_was_slow_for_all_changes_no_ratio() {
+        let row = |peer: &str, rounds: [f64; 3]| {
+            let measured = Measured { rounds_ns: rounds.to_vec(), ..Measured::default() }.summed_up();
+            let outcome = Outcome::Measured(measured);
+            Row { task: Task::Dom, input: "x".into(), peer: peer.into(), build: Build::Default, loaded: true, outcome }
+        };
+        let rows = [row("a", [1.0, 10.0, 10.0]), row("b", [2.0, 2.0, 20.0])];
+        assert_eq!(times(&rows, Task::Dom, "x", "a", "b"), Some(2.0));
+        assert_eq!(times(&rows, Task::Dom, "x", "a", "c"), None);
     }
 }
