@@ -34,6 +34,7 @@
 #![deny(unsafe_code)]
 
 mod error;
+pub mod event;
 mod fault;
 mod kernel;
 mod layout;
@@ -53,7 +54,7 @@ mod walk;
 #[cfg(feature = "json")]
 pub use serde_json::{Value as Json, json};
 
-#[cfg(feature = "base64")]
+#[cfg(feature = "serde")]
 pub use typed::base64;
 
 pub use error::{Category, Error, Located};
@@ -66,13 +67,13 @@ pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
 #[doc(hidden)]
 pub use tape::Technique;
+pub use scan::{IoRead, Read, SliceRead};
 pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
 #[cfg(feature = "serde")]
 pub use text::RawValue;
 #[cfg(feature = "serde")]
 pub use typed::de::{
-    Deserializer, IoRead, Read, SliceRead, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader,
-    from_slice, from_str,
+    Deserializer, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader, from_slice, from_str,
 };
 #[cfg(feature = "serde")]
 pub use typed::{

@@ -16,16 +16,16 @@ mod guess;
 mod numbers;
 #[cfg(test)]
 mod oracle;
-#[cfg(feature = "serde")]
 mod pull;
+mod source;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
 pub(crate) use fault::{checked_str, first_fault};
 use numbers::{NumberCarry, wrong_bytes};
-#[cfg(feature = "serde")]
-pub(crate) use pull::{Content, Pull, Slice, Source, Token};
+pub(crate) use pull::{Content, Open, Pull, Slice, Source, Token};
+pub use source::{IoRead, Read, SliceRead};
 #[cfg(feature = "parallel")]
 pub(crate) use tokens::Cut;
 use tokens::Free;
@@ -84,7 +84,6 @@ pub(crate) struct Carry {
 
 impl Carry {
     /// The text has lost its first `bytes`.
-    #[cfg(feature = "serde")]
     fn forget(&mut self, bytes: usize) {
         self.pair_end = self.pair_end.saturating_sub(bytes);
     }

@@ -9,7 +9,7 @@
 //! Offsets count from the start of the source's window, which moves: they hold until the next token is asked for.
 
 use super::tokens::CUT;
-use super::{BATCH, Carry, Chunk, Cursor, END, ESCAPED, Mode, Tokens, first_fault};
+use super::{BATCH, Carry, Chunk, Cursor, END, ESCAPED, Mode, SENTINELS, Tokens, first_fault};
 use crate::error::{Category, Error};
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
@@ -92,7 +92,23 @@ pub(crate) struct Pull<S> {
     io: Option<io::Error>,
     /// The window must be kept from here on.
     pin: usize,
+    /// Tokens must be kept from this one on.
+    kept: usize,
+    mode: Mode,
+    /// There is no more text for now; what the scan of the text's end has added, to be taken back.
+    dry: Option<Dry>,
+    /// Tokens before this offset have been seen, though they are found again.
+    seen: usize,
     lines: Lines,
+}
+
+/// See [`Pull::run_dry`].
+#[derive(Clone, Copy)]
+struct Dry {
+    /// The last token, if it may go on.
+    hidden: Option<(u8, u32)>,
+    /// See [`Pull::seen`].
+    seen: usize,
 }
 
 /// How many lines begin before an offset in the whole text, and where the last does.
@@ -143,8 +159,19 @@ impl<'de, S: Source<'de>> Pull<S> {
             fault: None,
             io: None,
             pin: usize::MAX,
+            kept: usize::MAX,
+            mode: Mode::Document,
+            dry: None,
+            seen: 0,
             lines: Lines::default(),
         }
+    }
+
+    /// Line feeds are tokens. Before the first token is asked for.
+    pub(crate) fn in_lines(mut self) -> Self {
+        self.mode = Mode::Lines;
+        self.tokens.owe_all_numbers();
+        self
     }
 
     /// Scans chunks of this many bytes, rounded up to whole blocks. Before the first token is asked for.
@@ -205,13 +232,23 @@ impl<'de, S: Source<'de>> Pull<S> {
                 self.at = self.limit.saturating_sub(1);
                 return;
             }
+            if self.dry.is_some() {
+                return;
+            }
             // The token before is kept, to say where an error is.
-            let before = self.at.saturating_sub(1).min(self.tokens.len());
+            let before = self.at.saturating_sub(1).min(self.tokens.len()).min(self.kept);
             self.tokens.consume(Cursor { token: before, end: usize::MAX });
             self.at -= before;
+            if self.kept != usize::MAX {
+                self.kept -= before;
+            }
             self.forget();
-            self.scan();
+            if !self.scan() {
+                self.run_dry();
+                return self.pass_seen();
+            }
             self.limit = self.tokens.len().saturating_sub(AHEAD);
+            self.pass_seen();
         }
     }
 
@@ -229,28 +266,68 @@ impl<'de, S: Source<'de>> Pull<S> {
         self.scanned -= bytes;
         self.carry.forget(bytes);
         self.base += bytes as u64;
+        self.seen = self.seen.saturating_sub(bytes);
         if self.pin != usize::MAX {
             self.pin -= bytes;
         }
     }
 
-    /// Scans a chunk more.
-    fn scan(&mut self) {
+    /// Lines only: drops the line that `offset` of the whole text stands in, and begins anew behind it.
+    pub(crate) fn drop_line(&mut self, offset: u64) -> io::Result<()> {
+        let mut at = usize::try_from(offset.saturating_sub(self.base)).unwrap_or(usize::MAX);
+        let mut ends = false;
+        let next = loop {
+            let text = self.source.window();
+            if let Some(feed) = text.get(at..).and_then(|rest| memchr::memchr(b'\n', rest)) {
+                break at + feed + 1;
+            }
+            let searched = text.len();
+            if ends || self.done && self.fault.is_none() {
+                break searched;
+            }
+            self.anew(searched);
+            at = 0;
+            ends = self.source.fill(self.chunk_bytes, self.chunk_bytes)?;
+        };
+        self.anew(next);
+        Ok(())
+    }
+
+    /// Forgets the window up to `at`, and begins there as if nothing had been before it but lines.
+    fn anew(&mut self, at: usize) {
+        self.lines_to(at);
+        self.source.forget(at);
+        self.base += at as u64;
+        self.tokens.clear();
+        self.tokens.owe_all_numbers();
+        (self.at, self.limit, self.scanned, self.seen) = (0, 0, 0, 0);
+        (self.pin, self.kept) = (usize::MAX, usize::MAX);
+        self.carry = Carry::default();
+        (self.done, self.fault, self.dry) = (false, None, None);
+    }
+
+    /// Scans a chunk more. False if there is no text for it yet.
+    fn scan(&mut self) -> bool {
         let wanted = self.scanned + self.chunk_bytes;
         let ends = match self.source.fill(self.scanned + BLOCK + MARGIN, wanted + MARGIN) {
             Ok(ends) => ends,
             Err(error) => {
                 self.io = Some(error);
-                return self.end_at(Some(Fault::at_byte(ErrorKind::Io, self.scanned)));
+                self.end_at(Some(Fault::at_byte(ErrorKind::Io, self.scanned)));
+                return true;
             }
         };
         let text = self.source.window();
         if wanted + MARGIN > SIZE_MAX && !ends {
-            return self.end_at(Some(Fault::at_byte(ErrorKind::Size, self.scanned)));
+            self.end_at(Some(Fault::at_byte(ErrorKind::Size, self.scanned)));
+            return true;
         }
-        let to = if ends { text.len() } else { (text.len() - MARGIN) / BLOCK * BLOCK }.min(wanted);
+        let to = if ends { text.len() } else { text.len().saturating_sub(MARGIN) / BLOCK * BLOCK }.min(wanted);
+        if to <= self.scanned && !ends {
+            return false;
+        }
         let chunk = Chunk { text, from: self.scanned, to };
-        let found = self.kernel.scan(chunk, Mode::Document, &mut self.carry, &mut self.tokens);
+        let found = self.kernel.scan(chunk, self.mode, &mut self.carry, &mut self.tokens);
         let last = to == text.len();
         let fault = first_fault(chunk, &found)
             .or_else(|| (last && self.carry.in_string()).then(|| Fault::at_byte(ErrorKind::String, to)));
@@ -258,6 +335,72 @@ impl<'de, S: Source<'de>> Pull<S> {
         if fault.is_some() || last {
             self.end_at(fault);
         }
+        true
+    }
+
+    /// No more text is there for now. Finds the tokens of what is left, which is less than two blocks, and shows those that are
+    /// complete whatever comes.
+    #[cold]
+    fn run_dry(&mut self) {
+        let text = self.source.window();
+        let chunk = Chunk { text, from: self.scanned, to: text.len() };
+        let mut carry = self.carry;
+        let found = self.kernel.scan(chunk, self.mode, &mut carry, &mut self.tokens);
+        // What is wrong there is said when there is more, or no more.
+        let end = first_fault(chunk, &found).map_or(text.len(), |fault| fault.offset() as usize);
+        let (kinds, offsets) = self.tokens.slices();
+        let last = offsets.iter().rposition(|&pos| (pos as usize) < end).map(|last| (kinds[last], offsets[last]));
+        let hidden = last.filter(|&(kind, _)| match kind & !ESCAPED {
+            b'"' => carry.in_string() || end < text.len(),
+            b'{' | b'}' | b'[' | b']' | b':' | b',' | b'\n' => false,
+            _ => end < text.len() || !matches!(text.last(), Some(b' ' | b'\t' | b'\n' | b'\r')),
+        });
+        let end = hidden.map_or(end, |(_, pos)| pos as usize);
+        self.tokens.end_at(end);
+        self.limit = self.tokens.len() - SENTINELS;
+        self.dry = Some(Dry { hidden, seen: end });
+    }
+
+    /// Goes on to the first token that was not seen before.
+    fn pass_seen(&mut self) {
+        while self.seen > 0 && self.at < self.limit {
+            if self.tokens.slices().1[self.at] as usize >= self.seen {
+                self.seen = 0;
+                return;
+            }
+            self.at += 1;
+        }
+    }
+
+    /// There may be more text.
+    pub(crate) fn more(&mut self) {
+        let Some(Dry { hidden, seen }) = self.dry.take() else { return };
+        // What the last scan of whole blocks found stays.
+        self.tokens.reopen_at(self.scanned);
+        self.at = self.at.min(self.tokens.len());
+        if let Some((kind, pos)) = hidden
+            && (pos as usize) < self.scanned
+        {
+            self.tokens.push(kind, pos);
+        }
+        self.limit = 0;
+        self.seen = seen;
+    }
+
+    /// Whether the token stands for those that are not there yet.
+    #[cold]
+    pub(crate) fn is_dry(&self, token: Token) -> bool {
+        self.dry.is_some() && token.kind == END && self.at >= self.limit
+    }
+
+    /// Keeps the next token and all behind it, until [`Pull::rewind`].
+    pub(crate) fn keep(&mut self) {
+        self.kept = self.at;
+    }
+
+    /// Goes back to the token that was kept.
+    pub(crate) fn rewind(&mut self) {
+        self.at = core::mem::replace(&mut self.kept, usize::MAX).min(self.at);
     }
 
     fn end_at(&mut self, fault: Option<Fault>) {
@@ -291,6 +434,19 @@ impl<'de, S: Source<'de>> Pull<S> {
             Some(last) if last >= start && self.window()[last] == b'"' => Ok(last),
             _ => Err(self.syntax(ErrorKind::String, next)),
         }
+    }
+
+    /// A part of the window that was found to be ASCII: a number.
+    #[inline(always)]
+    pub(crate) fn ascii(&self, start: usize, end: usize) -> &str {
+        let bytes = &self.source.window()[start..end];
+        // SAFETY: all of a number's bytes are ASCII, and `checked_number` or pass one has found it to be one.
+        unsafe { trusted_str(bytes) }
+    }
+
+    /// Counts lines up to an offset of the window; the one-based line that it is in.
+    pub(crate) fn line(&mut self, at: usize) -> u64 {
+        self.lines_to(at).count + 1
     }
 
     /// The text is not cut off at this token, by what pass one refuses.
@@ -460,7 +616,8 @@ impl<'de, S: Source<'de>> Pull<S> {
         }
         let kind = match wanted {
             ErrorKind::Empty | ErrorKind::Trailing => wanted,
-            _ if self.is_end(token) => ErrorKind::Unclosed,
+            // A line feed is a token where it ends a record.
+            _ if self.is_end(token) || token.kind == b'\n' => ErrorKind::Unclosed,
             _ => wanted,
         };
         self.syntax(kind, token.start)
@@ -471,9 +628,8 @@ impl<'de, S: Source<'de>> Pull<S> {
     #[inline(never)]
     pub(crate) fn syntax(&mut self, kind: ErrorKind, at: usize) -> Error {
         let (mut kind, mut at) = (kind, at);
-        if let Some(fault) = self.fault
-            && fault.offset() <= at as u64
-        {
+        let known = self.fault.filter(|fault| fault.offset() <= at as u64);
+        if let Some(fault) = known {
             (kind, at) = (fault.kind(), fault.offset() as usize);
             if let Some(error) = self.io.take() {
                 return Error::from(error);
@@ -486,7 +642,7 @@ impl<'de, S: Source<'de>> Pull<S> {
             && error.valid_up_to() == 0
         {
             // A sequence that a chunk's end leaves open is judged with the next chunk.
-            kind = ErrorKind::Utf8;
+            kind = known.map_or(ErrorKind::Utf8, |fault| fault.kind());
             ends = error.error_len().is_none();
         }
         let error = Error::new(kind, at as u64);
@@ -555,8 +711,8 @@ unsafe fn content<'de, 's>(slice: Slice<'de, 's>) -> Content<'de, 's> {
 }
 
 /// The brackets that are open: a bit for each, set for objects, the innermost lowest.
-#[derive(Default)]
-struct Open {
+#[derive(Debug, Default)]
+pub(crate) struct Open {
     depth: usize,
     inner: u64,
     /// 64 each, when there are more.
@@ -564,8 +720,14 @@ struct Open {
 }
 
 impl Open {
+    /// How many there are.
     #[inline(always)]
-    fn push(&mut self, object: bool) {
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&mut self, object: bool) {
         if self.depth > 0 && self.depth.is_multiple_of(BATCH) {
             self.outer.push(self.inner);
         }
@@ -574,7 +736,7 @@ impl Open {
     }
 
     #[inline(always)]
-    fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.depth -= 1;
         self.inner >>= 1;
         if self.depth > 0 && self.depth.is_multiple_of(BATCH) {
@@ -582,8 +744,9 @@ impl Open {
         }
     }
 
+    /// Whether the innermost is an object.
     #[inline(always)]
-    fn is_object(&self) -> bool {
+    pub(crate) fn is_object(&self) -> bool {
         self.inner & 1 != 0
     }
 }

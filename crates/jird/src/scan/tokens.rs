@@ -16,7 +16,6 @@ pub(crate) const BATCH: usize = 64;
 pub(crate) const END: u8 = 0;
 
 /// The kind of a string whose end is not known, for who pulls tokens.
-#[cfg(feature = "serde")]
 pub(super) const CUT: u8 = 1;
 
 /// How many sentinels stand after the last token: as many tokens as the second pass looks ahead.
@@ -209,6 +208,24 @@ impl Tokens {
         }
     }
 
+    /// No number is judged by pass one.
+    pub(super) fn owe_all_numbers(&mut self) {
+        self.numbers_unjudged = usize::MAX;
+    }
+
+    /// Takes the sentinels back, and drops the tokens at `end` and after it.
+    pub(super) fn reopen_at(&mut self, end: usize) {
+        let tokens = &self.pos[..self.len - SENTINELS];
+        self.len = tokens.partition_point(|&pos| (pos as usize) < end);
+    }
+
+    /// Puts a token behind the others.
+    pub(super) fn push(&mut self, kind: u8, pos: u32) {
+        self.reserve(0);
+        (self.kind[self.len], self.pos[self.len]) = (kind, pos);
+        self.len += 1;
+    }
+
     /// Whether the numbers of the tokens from `at` on, or some of them, still have to be judged.
     #[inline(always)]
     pub(crate) fn owe_numbers(&self, at: usize) -> bool {
@@ -229,14 +246,12 @@ impl Tokens {
     }
 
     /// The text has lost its first `bytes`, in which no token stands any more.
-    #[cfg(feature = "serde")]
-    pub(super) fn shift(&mut self, bytes: usize) {
+        pub(super) fn shift(&mut self, bytes: usize) {
         self.pos[..self.len].iter_mut().for_each(|pos| *pos -= bytes as u32);
     }
 
     /// Makes the last token [`CUT`] if it is a string that is not closed before `end`, where the sentinels stand.
-    #[cfg(feature = "serde")]
-    pub(super) fn cut(&mut self, text: &[u8], end: usize) {
+        pub(super) fn cut(&mut self, text: &[u8], end: usize) {
         let Some(last) = self.len.checked_sub(SENTINELS + 1) else { return };
         let start = self.pos[last] as usize;
         if text[start] == b'"' && crate::text::closing_quote(&text[start + 1..end]).is_none() {
@@ -248,8 +263,7 @@ impl Tokens {
     ///
     /// # Safety
     /// There are two tokens from `at` on.
-    #[cfg(feature = "serde")]
-    #[inline(always)]
+        #[inline(always)]
     pub(super) unsafe fn token_unchecked(&self, at: usize) -> (u8, u32, u32) {
         if cfg!(any(debug_assertions, jird_checked)) {
             assert!(at + 1 < self.len, "two tokens");

@@ -31,7 +31,7 @@ mod unescape;
 
 pub(crate) use escape::{escape_blocks, escape_into};
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
-pub(crate) use pen::{Mark, Out, Pen, Sink};
+pub(crate) use pen::{Drain, Mark, Out, Pen, Sink};
 #[cfg(feature = "serde")]
 pub use raw::RawValue;
 pub(crate) use unescape::{check_escape, eq_unescaped, unescape, unescape_in};
@@ -46,6 +46,15 @@ pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {
         }
         at = found + 2;
     }
+}
+
+/// Appends a number, as a pen writes it.
+pub(crate) fn write_number(text: &mut Vec<u8>, write: impl FnOnce(&mut Pen<'_, ()>) -> Result<(), crate::error::Error>) {
+    let mut out = Out::new(core::mem::take(text), ());
+    let mut pen = out.pen();
+    write(&mut pen).expect("a vector takes everything");
+    pen.put_down();
+    *text = out.into_buffer();
 }
 
 /// Bytes as `str`, checked only where unchecked accesses are.

@@ -28,6 +28,28 @@ impl Sink for () {
     }
 }
 
+/// Buffers are written and emptied, unless they are held back.
+pub(crate) struct Drain<W> {
+    pub(crate) writer: W,
+    pub(crate) holds: bool,
+}
+
+impl<W: std::io::Write> Drain<W> {
+    pub(crate) fn new(writer: W) -> Self {
+        Self { writer, holds: false }
+    }
+}
+
+impl<W: std::io::Write> Sink for Drain<W> {
+    fn take(&mut self, text: &[u8]) -> Result<bool, Error> {
+        if self.holds {
+            return Ok(false);
+        }
+        self.writer.write_all(text)?;
+        Ok(true)
+    }
+}
+
 /// A buffer, and what happens when it is full.
 pub(crate) struct Out<S> {
     buffer: Vec<u8>,
@@ -69,6 +91,18 @@ impl<S: Sink> Out<S> {
     /// What was written and not taken yet.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.buffer
+    }
+
+    /// The same, to look at.
+    pub(crate) fn buffer(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// Hands over what was written and not taken yet, and forgets it.
+    pub(crate) fn held(&mut self, use_it: impl FnOnce(&[u8], &mut S) -> Result<(), Error>) -> Result<(), Error> {
+        let used = use_it(&self.buffer, &mut self.sink);
+        self.buffer.clear();
+        used
     }
 
     pub(crate) fn into_sink(self) -> S {

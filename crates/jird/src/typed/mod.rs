@@ -1,6 +1,5 @@
 //! Rust types ⇄ JSON, through serde's traits.
 
-#[cfg(feature = "base64")]
 pub mod base64;
 pub(crate) mod de;
 mod error;

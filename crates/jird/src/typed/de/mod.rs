@@ -6,18 +6,16 @@
 mod access;
 mod key;
 mod number;
-mod read;
 mod stream;
 mod tree;
 
-pub use read::{IoRead, Read, SliceRead};
 pub use stream::StreamDeserializer;
 pub use tree::ValueDeserializer;
 
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
-use crate::scan::{Content, Pull, Token};
+use crate::scan::{Content, IoRead, Pull, Read, SliceRead, Token};
 use crate::text;
 use crate::typed::RAW_TEXT;
 use access::{Map, Seq, UnitVariant, Variant};

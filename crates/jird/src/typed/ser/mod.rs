@@ -51,16 +51,6 @@ impl<S: Sink, F> Sink for Job<S, F> {
     }
 }
 
-/// Buffers are written and emptied.
-struct Drain<W>(W);
-
-impl<W: io::Write> Sink for Drain<W> {
-    fn take(&mut self, text: &[u8]) -> Result<bool, Error> {
-        self.0.write_all(text)?;
-        Ok(true)
-    }
-}
-
 /// What a writer is handed at once, about.
 const BUFFER: usize = 16 << 10;
 

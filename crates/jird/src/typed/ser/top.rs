@@ -4,9 +4,9 @@
 
 use super::compound::Compound;
 use super::format::{Compact, Format, Pretty};
-use super::{BUFFER, Drain, Job};
+use super::{BUFFER, Job};
 use crate::error::Error;
-use crate::text::{Mark, Out, Pen};
+use crate::text::{Drain, Mark, Out, Pen};
 use core::fmt;
 use serde_core::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -54,7 +54,7 @@ impl<'i, W: io::Write> Serializer<W, Pretty<'i>> {
 
 impl<W: io::Write, F: Format> Serializer<W, F> {
     fn with_format(writer: W, format: F) -> Self {
-        Self { out: Out::new(Vec::with_capacity(BUFFER), Job::new(Drain(writer), format)) }
+        Self { out: Out::new(Vec::with_capacity(BUFFER), Job::new(Drain::new(writer), format)) }
     }
 
     /// Floats that are infinite or no number become errors, and not `null`.
@@ -66,7 +66,7 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
 
     /// The writer.
     pub fn into_inner(self) -> W {
-        self.out.into_sink().sink.0
+        self.out.into_sink().sink.writer
     }
 
     /// Writes a value and hands it to the writer.

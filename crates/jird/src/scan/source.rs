@@ -1,9 +1,9 @@
-//! Where a [`Deserializer`](super::Deserializer)'s text comes from.
+//! Where text comes from: memory, a reader, or whoever feeds it in pieces.
 
-use crate::scan::{Slice, Source};
+use super::{Slice, Source};
 use std::io::{self, ErrorKind};
 
-/// What a deserializer reads from. Not to be implemented elsewhere.
+/// What JSON is read from, by a deserializer or as events. Not to be implemented elsewhere.
 pub trait Read<'de>: private::Source<'de> {}
 
 mod private {
@@ -20,7 +20,7 @@ pub struct SliceRead<'de> {
 }
 
 impl<'de> SliceRead<'de> {
-    pub(super) fn new(text: &'de [u8]) -> Self {
+    pub(crate) fn new(text: &'de [u8]) -> Self {
         Self { all: text, window: Self::reach(text) }
     }
 
@@ -76,7 +76,7 @@ pub struct IoRead<R> {
 const READ_BYTES: usize = 64 << 10;
 
 impl<R: io::Read> IoRead<R> {
-    pub(super) fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R) -> Self {
         Self { reader, buffer: Vec::new(), start: 0, end: 0, ended: false }
     }
 }

@@ -1,0 +1,134 @@
+//! JSON text that comes in pieces.
+
+use super::Failing;
+use super::pattern::Pattern;
+use super::read::{Cut, Cutter};
+use crate::error::Error;
+use crate::event::{Failure, Sink};
+use crate::fault::ErrorKind;
+use crate::kernel::Kernel;
+use crate::scan::{Pull, Slice, Source};
+use std::io;
+
+/// JSON text that somebody pushes in pieces, cut anywhere: sends what is complete, and goes on when there is more.
+///
+/// After each [`feed`](Self::feed) the sink has had every event that the bytes so far decide: a string when its quote has come, a
+/// number when something else has. So what it holds then is what is complete of a text that was cut off. That takes time
+/// proportional to the new bytes (and some 100 ns for a piece), and memory for the largest token.
+///
+/// ```
+/// use jird::event::{Feed, JsonSink};
+/// let mut out = JsonSink::new(Vec::new());
+/// let mut feed = Feed::new();
+/// for piece in [&br#"{"answer": "It de"#[..], br#"pends", "confid"#, br#"ence": 0.5, "because": ["#] {
+///     feed.feed(piece, &mut out)?;
+/// }
+/// assert_eq!(out.so_far(), br#"{"answer":"It depends","confidence":0.5,"because":["#);
+/// feed.feed(b"]}", &mut out)?;
+/// feed.finish(&mut out)?;
+/// assert_eq!(out.into_inner(), b"{\"answer\":\"It depends\",\"confidence\":0.5,\"because\":[]}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Feed {
+    pull: Pull<Pieces>,
+    cutter: Cutter,
+}
+
+impl Feed {
+    /// Records are the values, one after the other.
+    pub fn new() -> Self {
+        Self::records(Pattern::default())
+    }
+
+    /// Records are what `pattern` leads to, as for [`JsonSource::records`](super::JsonSource::records).
+    pub fn records(pattern: Pattern) -> Self {
+        Self { pull: Pull::new(Pieces::default(), Kernel::best()), cutter: Cutter::with_pattern(pattern) }
+    }
+
+    /// Takes more text, and sends what that completes.
+    ///
+    /// # Errors
+    /// What is wrong with the text so far, or what the sink says. Then it is over.
+    pub fn feed<S: Sink>(&mut self, piece: &[u8], sink: &mut S) -> Result<(), Failing<S::Error>> {
+        self.pull.source.add(piece);
+        self.pull.more();
+        match self.send(sink)? {
+            Cut::Dry | Cut::Record | Cut::End => Ok(()),
+        }
+    }
+
+    /// The text ends here: sends the rest, and [finishes](Sink::finish) the sink.
+    ///
+    /// # Errors
+    /// As [`feed`](Self::feed); also if the text is not complete.
+    pub fn finish<S: Sink>(mut self, sink: &mut S) -> Result<(), Failing<S::Error>> {
+        self.pull.source.ended = true;
+        self.pull.more();
+        match self.send(sink)? {
+            Cut::End | Cut::Record => sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Default::default()))),
+            Cut::Dry => Err(Failure::Source(Error::new(ErrorKind::Unclosed, 0))),
+        }
+    }
+
+    fn send<S: Sink>(&mut self, sink: &mut S) -> Result<Cut, Failing<S::Error>> {
+        loop {
+            let cut = self.cutter.run(&mut self.pull, sink).map_err(|failure| self.cutter.located(failure))?;
+            if cut != Cut::Record {
+                return Ok(cut);
+            }
+        }
+    }
+}
+
+impl Default for Feed {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What came and is not forgotten yet.
+#[derive(Debug, Default)]
+struct Pieces {
+    buffer: Vec<u8>,
+    /// So much of it is forgotten.
+    start: usize,
+    ended: bool,
+}
+
+impl Pieces {
+    fn add(&mut self, piece: &[u8]) {
+        // Moving what is left costs no more than what was forgotten.
+        if self.start > self.buffer.len() - self.start {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        self.buffer.extend_from_slice(piece);
+    }
+}
+
+impl<'de> Source<'de> for Pieces {
+    type Key = [u8; 0];
+    const FORGETS_BYTES: usize = 4 << 10;
+
+    #[inline(always)]
+    fn window(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    fn forget(&mut self, bytes: usize) {
+        self.start += bytes;
+    }
+
+    fn fill(&mut self, _len: usize, _room: usize) -> io::Result<bool> {
+        Ok(self.ended)
+    }
+
+    #[inline(always)]
+    fn slice(&self, start: usize, end: usize) -> Slice<'de, '_> {
+        Slice::Passing(&self.window()[start..end])
+    }
+
+    fn key(&self, _start: usize, _next: usize) -> [u8; 0] {
+        []
+    }
+}

@@ -1,0 +1,271 @@
+//! The grammar of one value, told to a sink, token by token; it can stop before any token and go on later.
+
+use super::Failing;
+use crate::error::Error;
+use crate::event::{Failure, Interest, Key, Numeral, Place, Sink};
+use crate::fault::ErrorKind;
+use crate::number::Number;
+use crate::scan::{Content, Open, Pull, Source, Token};
+use crate::text;
+
+/// What is open, and what must come next.
+#[derive(Debug, Default)]
+pub(super) struct Machine {
+    open: Open,
+    expect: Expect,
+    /// How deep what is being skipped stands, if something is.
+    skipping: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Expect {
+    #[default]
+    Value,
+    /// The first key of an object, or its end.
+    FirstMember,
+    /// A key, behind a comma.
+    Member,
+    Colon(Interest),
+    /// The first element of an array, or its end.
+    FirstElement,
+    /// A comma, or the end of what is open.
+    Next,
+}
+
+/// How far it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Went {
+    /// The value is complete.
+    Through,
+    /// There are no more tokens for now.
+    Dry,
+}
+
+/// Receives nothing.
+struct Nobody;
+
+impl Sink for Nobody {
+    type Error = core::convert::Infallible;
+}
+
+impl Machine {
+    /// Forgets what is open.
+    pub(super) fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Goes on with the value that was begun, or begins one.
+    pub(super) fn run<'de, R: Source<'de>, S: Sink>(
+        &mut self,
+        pull: &mut Pull<R>,
+        scratch: &mut String,
+        depth_max: usize,
+        sink: &mut S,
+    ) -> Result<Went, Failing<S::Error>> {
+        loop {
+            if let Some(depth) = self.skipping {
+                match self.walk(pull, scratch, depth_max, Some(depth), &mut Nobody) {
+                    Ok(Went::Dry) => return Ok(Went::Dry),
+                    Ok(Went::Through) => self.skipping = None,
+                    Err(Failure::Source(error)) => return Err(Failure::Source(error)),
+                    Err(Failure::Sink(never, _)) => match never {},
+                }
+            }
+            let went = self.walk(pull, scratch, depth_max, None, sink)?;
+            if went == Went::Dry || self.skipping.is_none() {
+                return Ok(went);
+            }
+        }
+    }
+
+    /// Skips a value.
+    pub(super) fn skip<'de, R: Source<'de>>(
+        &mut self,
+        pull: &mut Pull<R>,
+        scratch: &mut String,
+        depth_max: usize,
+    ) -> Result<Went, Error> {
+        match self.walk(pull, scratch, depth_max, Some(0), &mut Nobody) {
+            Ok(went) => Ok(went),
+            Err(Failure::Source(error)) => Err(error),
+            Err(Failure::Sink(never, _)) => match never {},
+        }
+    }
+
+    /// Until the value ends; or, if something is `skipped`, when no more than so much is open; or until something is to be
+    /// skipped.
+    #[inline(always)]
+    fn walk<'de, R: Source<'de>, S: Sink>(
+        &mut self,
+        pull: &mut Pull<R>,
+        scratch: &mut String,
+        depth_max: usize,
+        skipped: Option<usize>,
+        sink: &mut S,
+    ) -> Result<Went, Failing<S::Error>> {
+        let mut expect = self.expect;
+        let stop_at = skipped.unwrap_or(0);
+        // What is wrong with a token, or that there is none yet.
+        macro_rules! unexpected {
+            ($token:expr, $wanted:expr) => {{
+                if pull.is_dry($token) {
+                    self.expect = expect;
+                    return Ok(Went::Dry);
+                }
+                return Err(Failure::Source(pull.unexpected($token, $wanted)));
+            }};
+        }
+        loop {
+            match expect {
+                Expect::Value | Expect::FirstElement => {
+                    let token = pull.token();
+                    match token.kind {
+                        b'"' => sink.string(plain(pull)?).map_err(stopped)?,
+                        ESCAPED_QUOTE => sink.string(escaped(pull, scratch)?).map_err(stopped)?,
+                        b'-' | b'0'..=b'9' => {
+                            let end = pull.checked_number(token).map_err(Failure::Source)?;
+                            pull.step();
+                            sink.number(Numeral::Text(number(pull, token, end))).map_err(stopped)?;
+                        }
+                        b't' => {
+                            pull.literal(token, b"true").map_err(Failure::Source)?;
+                            sink.bool(true).map_err(stopped)?;
+                        }
+                        b'f' => {
+                            pull.literal(token, b"false").map_err(Failure::Source)?;
+                            sink.bool(false).map_err(stopped)?;
+                        }
+                        b'n' => {
+                            pull.literal(token, b"null").map_err(Failure::Source)?;
+                            sink.null().map_err(stopped)?;
+                        }
+                        _ => match pull.bracket(token) {
+                            bracket @ (b'{' | b'[') => {
+                                if self.open.depth() >= depth_max {
+                                    return Err(Failure::Source(pull.syntax(ErrorKind::Depth, token.start)));
+                                }
+                                let object = bracket == b'{';
+                                pull.step();
+                                self.open.push(object);
+                                if object {
+                                    sink.begin_object().map_err(stopped)?;
+                                    expect = Expect::FirstMember;
+                                } else {
+                                    sink.begin_array().map_err(stopped)?;
+                                    expect = Expect::FirstElement;
+                                }
+                                continue;
+                            }
+                            b']' if expect == Expect::FirstElement => {
+                                pull.step();
+                                self.open.pop();
+                                sink.end_array().map_err(stopped)?;
+                            }
+                            _ => unexpected!(token, ErrorKind::Value),
+                        },
+                    }
+                    expect = Expect::Next;
+                    if self.open.depth() == stop_at {
+                        break;
+                    }
+                }
+                Expect::FirstMember | Expect::Member => {
+                    let token = pull.token();
+                    let interest = match token.kind {
+                        b'"' => {
+                            let key = plain(pull)?;
+                            sink.key(Key::new(key)).map_err(stopped)?
+                        }
+                        ESCAPED_QUOTE => {
+                            let key = escaped(pull, scratch)?;
+                            sink.key(Key::new(key)).map_err(stopped)?
+                        }
+                        _ if expect == Expect::FirstMember && pull.bracket(token) == b'}' => {
+                            pull.step();
+                            self.open.pop();
+                            sink.end_object().map_err(stopped)?;
+                            expect = Expect::Next;
+                            if self.open.depth() == stop_at {
+                                break;
+                            }
+                            continue;
+                        }
+                        _ => unexpected!(token, ErrorKind::Key),
+                    };
+                    expect = Expect::Colon(interest);
+                }
+                Expect::Colon(interest) => {
+                    let token = pull.token();
+                    if token.plain() != b':' {
+                        unexpected!(token, ErrorKind::Colon);
+                    }
+                    pull.step();
+                    expect = Expect::Value;
+                    if interest == Interest::Skip {
+                        self.expect = expect;
+                        self.skipping = Some(self.open.depth());
+                        return Ok(Went::Through);
+                    }
+                }
+                Expect::Next => {
+                    let token = pull.token();
+                    let object = self.open.is_object();
+                    match pull.bracket(token) {
+                        b',' => {
+                            pull.step();
+                            expect = if object { Expect::Member } else { Expect::Value };
+                            continue;
+                        }
+                        b'}' if object => {
+                            pull.step();
+                            self.open.pop();
+                            sink.end_object().map_err(stopped)?;
+                        }
+                        b']' if !object => {
+                            pull.step();
+                            self.open.pop();
+                            sink.end_array().map_err(stopped)?;
+                        }
+                        _ => unexpected!(token, ErrorKind::Comma),
+                    }
+                    if self.open.depth() == stop_at {
+                        break;
+                    }
+                }
+            }
+        }
+        self.expect = if stop_at == 0 && self.open.depth() == 0 { Expect::Value } else { expect };
+        Ok(Went::Through)
+    }
+}
+
+/// The kind of a string that holds an escape.
+const ESCAPED_QUOTE: u8 = b'"' | crate::scan::ESCAPED;
+
+/// The source adds which record it was.
+#[cold]
+fn stopped<E>(error: E) -> Failing<E> {
+    Failure::Sink(error, Place::default())
+}
+
+/// The content of the string that is the next token.
+#[inline(always)]
+fn plain<'p, 'de: 'p, R: Source<'de>, E>(pull: &'p mut Pull<R>) -> Result<&'p str, Failing<E>> {
+    match pull.string() {
+        Ok(Content::Borrowed(content) | Content::Passing(content)) => Ok(content),
+        Err(error) => Err(Failure::Source(error)),
+    }
+}
+
+/// The same of one that holds an escape.
+#[inline(never)]
+fn escaped<'s, 'de, R: Source<'de>, E>(pull: &mut Pull<R>, scratch: &'s mut String) -> Result<&'s str, Failing<E>> {
+    scratch.clear();
+    text::unescape(plain(pull)?, scratch);
+    Ok(scratch)
+}
+
+#[inline(always)]
+fn number<'p, 'de: 'p, R: Source<'de>>(pull: &'p Pull<R>, token: Token, end: usize) -> Number<'p> {
+    Number::of_checked(pull.ascii(token.start, end))
+}

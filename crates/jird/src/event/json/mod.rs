@@ -1,0 +1,17 @@
+//! JSON text as a source and as a sink.
+
+mod feed;
+mod machine;
+mod pattern;
+mod read;
+mod write;
+
+use super::Failure;
+use crate::error::Error;
+pub use feed::Feed;
+pub use pattern::{BadPattern, Pattern};
+pub use read::JsonSource;
+pub use write::JsonSink;
+
+/// Why a stream of JSON ended early.
+type Failing<E> = Failure<Error, E>;

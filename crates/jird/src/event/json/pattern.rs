@@ -1,0 +1,91 @@
+//! Which values of a document are records.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// Which values of a document are its records: a JSON Pointer (RFC 6901) in which `*` stands for every element and every
+/// member. `/items/*` is each element of `items`; the empty pattern is the whole document.
+///
+/// ```
+/// let pattern: jird::event::Pattern = "/items/*".parse()?;
+/// assert_eq!(pattern.to_string(), "/items/*");
+/// assert!("items/*".parse::<jird::event::Pattern>().is_err());
+/// # Ok::<(), jird::event::BadPattern>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pattern(Vec<Segment>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Segment {
+    Any,
+    /// A key; and an index, if it can be one.
+    Name(Box<str>, Option<u64>),
+}
+
+/// The pattern does not begin with `/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadPattern(String);
+
+impl Pattern {
+    /// Each element, or member, of the document.
+    pub fn each() -> Self {
+        Self(vec![Segment::Any])
+    }
+
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.0
+    }
+}
+
+impl Segment {
+    pub(super) fn is_key(&self, key: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Name(name, _) => **name == *key,
+        }
+    }
+
+    pub(super) fn is_index(&self, index: u64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Name(_, number) => *number == Some(index),
+        }
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = BadPattern;
+
+    fn from_str(text: &str) -> Result<Self, BadPattern> {
+        let mut parts = text.split('/');
+        if parts.next() != Some("") {
+            return Err(BadPattern(text.to_owned()));
+        }
+        let segment = |part: &str| match part {
+            "*" => Segment::Any,
+            _ => {
+                let is_index = part == "0" || !part.starts_with('0') && part.bytes().all(|byte| byte.is_ascii_digit());
+                let index = if is_index { part.parse().ok() } else { None };
+                Segment::Name(part.replace("~1", "/").replace("~0", "~").into(), index)
+            }
+        };
+        Ok(Self(parts.map(segment).collect()))
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|segment| match segment {
+            Segment::Any => f.write_str("/*"),
+            Segment::Name(name, _) => write!(f, "/{}", name.replace('~', "~0").replace('/', "~1")),
+        })
+    }
+}
+
+impl fmt::Display for BadPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is no pattern: it begins with `/`, as in `/items/*`, or is empty", self.0)
+    }
+}
+
+impl std::error::Error for BadPattern {}

@@ -1,0 +1,380 @@
+//! JSON text as a source.
+
+use super::Failing;
+use super::machine::{Machine, Went};
+use super::pattern::Pattern;
+use crate::error::Error;
+use crate::event::{Failure, Place, Sink, Source};
+use crate::fault::ErrorKind;
+use crate::kernel::Kernel;
+use crate::policy::DEPTH_MAX;
+use crate::scan::{IoRead, Pull, Read, SliceRead, Token};
+use crate::text;
+use std::io;
+
+/// JSON text as a source of records: one value after the other, with white space between them or none; or lines
+/// ([`lines`](Self::lines)); or parts of a document ([`records`](Self::records)).
+///
+/// Everything is checked, what is skipped too. Memory is bounded by the largest token, and one read: an array may have any number of
+/// elements. Strings without escapes are not copied, and numbers are not converted.
+///
+/// ```
+/// use jird::event::{self, JsonSink, JsonSource};
+/// let text = r#"{"next":null,"items":[{"id":1},{"id":2,"tags":[]}]}"#;
+/// let mut items = JsonSource::from_reader(text.as_bytes()).records("/items/*".parse()?);
+/// let mut lines = JsonSink::new(Vec::new());
+/// event::copy(&mut items, &mut lines)?;
+/// assert_eq!(lines.into_inner(), b"{\"id\":1}\n{\"id\":2,\"tags\":[]}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct JsonSource<R> {
+    pub(super) pull: Pull<R>,
+    cutter: Cutter,
+    checks_first: bool,
+}
+
+impl<'de> JsonSource<SliceRead<'de>> {
+    /// From memory.
+    pub fn from_slice(text: &'de [u8]) -> Self {
+        Self::new(SliceRead::new(text))
+    }
+}
+
+impl<R: io::Read> JsonSource<IoRead<R>> {
+    /// From a reader, which needs no buffer of its own.
+    pub fn from_reader(reader: R) -> Self {
+        Self::new(IoRead::new(reader))
+    }
+}
+
+impl<'de, R: Read<'de>> JsonSource<R> {
+    pub(super) fn new(source: R) -> Self {
+        Self { pull: Pull::new(source, Kernel::best()), cutter: Cutter::new(), checks_first: false }
+    }
+
+    /// The text is NDJSON: each line that is not blank is a record, and no record goes over a line's end. Then a bad line can be
+    /// left out ([`skip_line`](Self::skip_line)). Before anything is sent.
+    #[must_use]
+    pub fn lines(mut self) -> Self {
+        self.pull = self.pull.in_lines();
+        self.cutter.lines = true;
+        self
+    }
+
+    /// Records are the values that `pattern` leads to in each document. What is beside them is checked and not sent.
+    #[must_use]
+    pub fn records(mut self, pattern: Pattern) -> Self {
+        self.cutter.pattern = pattern;
+        self
+    }
+
+    /// Limits how many arrays and objects may be open at once; [`DEPTH_MAX`] by default.
+    #[must_use]
+    pub fn depth_max(mut self, depth_max: usize) -> Self {
+        self.cutter.depth_max = depth_max;
+        self
+    }
+
+    /// No event comes of a record that is not right: each is checked before it is sent, and memory is bounded by the
+    /// largest record. Costs about as much as skipping the record does.
+    #[must_use]
+    pub fn check_first(mut self) -> Self {
+        self.checks_first = true;
+        self
+    }
+
+    /// Scans chunks of this many bytes, for tests that want borders everywhere.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn chunk_bytes(mut self, bytes: usize) -> Self {
+        self.pull.set_chunk_bytes(bytes);
+        self
+    }
+
+    /// After an error of a source of [`lines`](Self::lines): goes on behind the line that it is in.
+    ///
+    /// # Errors
+    /// If reading fails.
+    pub fn skip_line(&mut self, error: &Error) -> Result<(), Error> {
+        self.cutter.restart();
+        self.pull.drop_line(error.offset())?;
+        Ok(())
+    }
+
+    /// Where the record stands that was sent last, or begun.
+    pub fn place(&self) -> Place {
+        self.cutter.place
+    }
+}
+
+impl<'de, R: Read<'de>> Source for JsonSource<R> {
+    type Error = Error;
+
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failing<S::Error>> {
+        if self.checks_first {
+            self.cutter.check(&mut self.pull).map_err(Failure::Source)?;
+        }
+        // Only what is fed can run dry.
+        let cut = self.cutter.run(&mut self.pull, sink).map_err(|failure| self.cutter.located(failure))?;
+        Ok(cut == Cut::Record)
+    }
+
+    fn send<S: Sink>(&mut self, sink: &mut S) -> Result<(), Failing<S::Error>> {
+        while self.send_record(sink)? {}
+        Ok(())
+    }
+}
+
+/// Cuts records out of what is around them.
+#[derive(Debug)]
+pub(super) struct Cutter {
+    pattern: Pattern,
+    depth_max: usize,
+    lines: bool,
+    machine: Machine,
+    scratch: String,
+    at: At,
+    /// What is open around the record.
+    levels: Vec<Level>,
+    place: Place,
+    /// How many records were begun.
+    records: u64,
+}
+
+#[derive(Debug)]
+struct Level {
+    object: bool,
+    /// Of the next element.
+    index: u64,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    /// A value that the pattern leads to, as far as it goes.
+    Value,
+    /// The rest of a record.
+    Record,
+    /// The rest of something that is none.
+    Beside,
+    /// The first key, or the object's end.
+    FirstMember,
+    Member,
+    /// A colon, and a value that the pattern leads to or does not.
+    Colon(bool),
+    /// The first element, or the array's end.
+    FirstElement,
+    Element,
+    /// What comes behind a value.
+    Next,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    Record,
+    End,
+    /// There is no more text for now.
+    Dry,
+}
+
+impl Cutter {
+    pub(super) fn new() -> Self {
+        Self {
+            pattern: Pattern::default(),
+            depth_max: DEPTH_MAX,
+            lines: false,
+            machine: Machine::default(),
+            scratch: String::new(),
+            at: At::Value,
+            levels: Vec::new(),
+            place: Place::default(),
+            records: 0,
+        }
+    }
+
+    pub(super) fn with_pattern(pattern: Pattern) -> Self {
+        Self { pattern, ..Self::new() }
+    }
+
+    fn restart(&mut self) {
+        self.machine.reset();
+        self.levels.clear();
+        self.at = At::Value;
+    }
+
+    /// Adds which record the sink stopped at.
+    #[cold]
+    pub(super) fn located<E>(&self, failure: Failing<E>) -> Failing<E> {
+        match failure {
+            Failure::Sink(error, _) => Failure::Sink(error, self.place),
+            Failure::Source(error) => Failure::Source(error),
+        }
+    }
+
+    /// Checks the next record, which stays the next.
+    fn check<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
+        let begins = self.go(pull)?;
+        if begins == Cut::Record {
+            pull.keep();
+            self.machine.skip(pull, &mut self.scratch, self.depth_max - self.levels.len())?;
+            self.check_line_end(pull)?;
+            pull.rewind();
+        }
+        Ok(())
+    }
+
+    /// Sends one record, or what is left of it.
+    pub(super) fn run<'de, R: crate::scan::Source<'de>, S: Sink>(
+        &mut self,
+        pull: &mut Pull<R>,
+        sink: &mut S,
+    ) -> Result<Cut, Failing<S::Error>> {
+        if self.at != At::Record {
+            let cut = self.go(pull).map_err(Failure::Source)?;
+            if cut != Cut::Record {
+                return Ok(cut);
+            }
+            let token = pull.token();
+            self.place = Place { record: self.records, offset: pull.offset(token.start), line: pull.line(token.start) };
+            self.records += 1;
+            self.at = At::Record;
+            sink.begin_record(self.place).map_err(|error| Failure::Sink(error, self.place))?;
+        }
+        let depth_max = self.depth_max - self.levels.len();
+        if self.machine.run(pull, &mut self.scratch, depth_max, sink)? == Went::Dry {
+            return Ok(Cut::Dry);
+        }
+        self.at = At::Next;
+        self.check_line_end(pull).map_err(Failure::Source)?;
+        sink.end_record().map_err(|error| Failure::Sink(error, self.place))?;
+        Ok(Cut::Record)
+    }
+
+    /// In lines, nothing follows a record in its line: before it is said to be complete.
+    fn check_line_end<'de, R: crate::scan::Source<'de>>(&self, pull: &mut Pull<R>) -> Result<(), Error> {
+        if !self.lines || !self.levels.is_empty() {
+            return Ok(());
+        }
+        let token = pull.token();
+        if token.kind == b'\n' || pull.is_end(token) || pull.is_dry(token) {
+            return Ok(());
+        }
+        Err(pull.unexpected(token, ErrorKind::Trailing))
+    }
+
+    /// Goes to where the next record begins.
+    fn go<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<Cut, Error> {
+        loop {
+            if self.at == At::Value && self.levels.len() == self.pattern.segments().len() {
+                if !self.levels.is_empty() {
+                    return Ok(Cut::Record);
+                }
+                let token = pull.token();
+                if self.lines && token.kind == b'\n' {
+                    pull.step();
+                } else if pull.is_end(token) {
+                    return Ok(Cut::End);
+                } else {
+                    return Ok(if pull.is_dry(token) { Cut::Dry } else { Cut::Record });
+                }
+            } else if let Some(cut) = self.pass(pull)? {
+                return Ok(cut);
+            }
+        }
+    }
+
+    /// One step through what is around records. Out of the way of documents that are records as a whole.
+    #[inline(never)]
+    fn pass<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<Option<Cut>, Error> {
+        if matches!(self.at, At::Beside) {
+            let depth_max = self.depth_max - self.levels.len();
+            if self.machine.skip(pull, &mut self.scratch, depth_max)? == Went::Dry {
+                return Ok(Some(Cut::Dry));
+            }
+            self.at = At::Next;
+            return Ok(None);
+        }
+        if self.at == At::Next && self.levels.is_empty() {
+            self.check_line_end(pull)?;
+            self.at = At::Value;
+            return Ok(None);
+        }
+        let token = pull.token();
+        let wanted = match self.at {
+            At::Value if self.levels.is_empty() => {
+                if self.lines && token.kind == b'\n' {
+                    pull.step();
+                    return Ok(None);
+                }
+                if pull.is_end(token) {
+                    return Ok(Some(Cut::End));
+                }
+                ErrorKind::Value
+            }
+            At::Value | At::Element | At::FirstElement => ErrorKind::Value,
+            At::FirstMember | At::Member => ErrorKind::Key,
+            At::Colon(_) => ErrorKind::Colon,
+            At::Next | At::Record | At::Beside => ErrorKind::Comma,
+        };
+        if pull.is_dry(token) {
+            return Ok(Some(Cut::Dry));
+        }
+        let bracket = pull.bracket(token);
+        self.at = match (self.at, bracket) {
+            (At::Value, b'{' | b'[') => {
+                if self.levels.len() >= self.depth_max {
+                    return Err(pull.syntax(ErrorKind::Depth, token.start));
+                }
+                let object = bracket == b'{';
+                self.levels.push(Level { object, index: 0 });
+                pull.step();
+                if object { At::FirstMember } else { At::FirstElement }
+            }
+            (At::Value, _) => At::Beside,
+            (At::FirstMember, b'}') | (At::FirstElement, b']') => self.close(pull),
+            (At::FirstMember | At::Member, b'"') => At::Colon(self.leads_by_key(pull, token)?),
+            (At::FirstElement | At::Element, _) => {
+                let segment = &self.pattern.segments()[self.levels.len() - 1];
+                if segment.is_index(self.levels[self.levels.len() - 1].index) { At::Value } else { At::Beside }
+            }
+            (At::Colon(leads), b':') => {
+                pull.step();
+                if leads { At::Value } else { At::Beside }
+            }
+            (At::Next, b',') => {
+                pull.step();
+                let level = self.levels.last_mut().expect("something is open");
+                level.index += 1;
+                if level.object { At::Member } else { At::Element }
+            }
+            (At::Next, b'}') if self.levels.last().is_some_and(|level| level.object) => self.close(pull),
+            (At::Next, b']') if self.levels.last().is_some_and(|level| !level.object) => self.close(pull),
+            _ => return Err(pull.unexpected(token, wanted)),
+        };
+        Ok(None)
+    }
+
+    /// Steps over a closing bracket.
+    fn close<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> At {
+        pull.step();
+        self.levels.pop();
+        At::Next
+    }
+
+    /// Whether the pattern leads through the key that is the next token; steps over it.
+    fn leads_by_key<'de, R: crate::scan::Source<'de>>(
+        &mut self,
+        pull: &mut Pull<R>,
+        token: Token,
+    ) -> Result<bool, Error> {
+        let (crate::scan::Content::Borrowed(raw) | crate::scan::Content::Passing(raw)) = pull.string()?;
+        let segment = &self.pattern.segments()[self.levels.len() - 1];
+        if token.kind == b'"' {
+            return Ok(segment.is_key(raw));
+        }
+        self.scratch.clear();
+        text::unescape(raw, &mut self.scratch);
+        Ok(segment.is_key(&self.scratch))
+    }
+}

@@ -1,0 +1,242 @@
+//! JSON text as a sink.
+
+use crate::error::Error;
+use crate::event::{Interest, Key, Numeral, Place, Sink};
+use crate::layout::{self, Layout};
+use crate::text::{Drain, Out, Pen};
+use std::io;
+
+/// Writes records as JSON text: each on a line of its own (NDJSON), or all in one array.
+///
+/// Numbers that have a text keep it, and strings get as few escapes as can be. What is written goes through a buffer of some
+/// kilobytes; a record that is abandoned is not written, unless it is longer than that.
+///
+/// ```
+/// use jird::event::{self, JsonSink, JsonSource};
+/// let mut array = JsonSink::new(Vec::new()).array();
+/// event::copy(&mut JsonSource::from_slice(b"1.50 [true,\"\\u0041\"]"), &mut array)?;
+/// assert_eq!(array.into_inner(), b"[\n1.50,\n[true,\"A\"]\n]\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct JsonSink<W: io::Write> {
+    out: Out<Drain<W>>,
+    layout: Layout,
+    /// All records are elements of one array.
+    array: bool,
+    records: u64,
+    /// How many arrays and objects are open.
+    depth: usize,
+    /// Nothing was written yet in what is open.
+    first: bool,
+    /// What comes is the value behind a key.
+    behind_key: bool,
+}
+
+/// What a writer is handed at once, about.
+const BUFFER: usize = 64 << 10;
+
+impl<W: io::Write> JsonSink<W> {
+    /// Each record on a line of its own, without white space in it.
+    pub fn new(writer: W) -> Self {
+        Self {
+            out: Out::new(Vec::with_capacity(BUFFER), Drain::new(writer)),
+            layout: Layout::Minify,
+            array: false,
+            records: 0,
+            depth: 0,
+            first: true,
+            behind_key: false,
+        }
+    }
+
+    /// All records are elements of one array.
+    #[must_use]
+    pub fn array(mut self) -> Self {
+        self.array = true;
+        self
+    }
+
+    /// Lays each record out like this. The canonical form takes memory for a record.
+    #[must_use]
+    pub fn layout(mut self, layout: Layout) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// The writer. What was not [finished](Sink::finish) may be missing there.
+    pub fn into_inner(self) -> W {
+        self.out.into_sink().writer
+    }
+
+    /// What was written and not handed to the writer yet.
+    pub fn so_far(&self) -> &[u8] {
+        self.out.buffer()
+    }
+
+    /// Writes what goes before a value, and then the value.
+    #[inline(always)]
+    fn value(&mut self, write: impl FnOnce(&mut Pen<'_, Drain<W>>) -> Result<(), Error>) -> Result<(), Error> {
+        let before = self.before();
+        let mut pen = self.out.pen();
+        separate(&mut pen, before)?;
+        write(&mut pen)?;
+        pen.put_down();
+        Ok(())
+    }
+
+    /// What goes before the next value or key: a comma, and a line at this depth.
+    #[inline(always)]
+    fn before(&mut self) -> (bool, Option<(usize, usize)>) {
+        let first = core::mem::replace(&mut self.first, false);
+        if core::mem::replace(&mut self.behind_key, false) || self.depth == 0 {
+            return (false, None);
+        }
+        (!first, self.line(self.depth))
+    }
+
+    fn line(&self, depth: usize) -> Option<(usize, usize)> {
+        if let Layout::Indent(width) = self.layout { Some((depth, width)) } else { None }
+    }
+
+    fn open(&mut self, bracket: u8) -> Result<(), Error> {
+        self.value(|pen| pen.bytes([bracket], 1))?;
+        self.depth += 1;
+        self.first = true;
+        Ok(())
+    }
+
+    fn close(&mut self, bracket: u8) -> Result<(), Error> {
+        self.depth = self.depth.saturating_sub(1);
+        let line = if self.first { None } else { self.line(self.depth) };
+        self.first = false;
+        let mut pen = self.out.pen();
+        separate(&mut pen, (false, line))?;
+        pen.bytes([bracket], 1)?;
+        pen.put_down();
+        Ok(())
+    }
+
+    fn raw(&mut self, text: &str) -> Result<(), Error> {
+        let mut pen = self.out.pen();
+        pen.raw(text)?;
+        pen.put_down();
+        Ok(())
+    }
+
+    /// Holds the record back, to be laid out when it is complete.
+    fn hold(&mut self) -> Result<(), Error> {
+        self.out.flush()?;
+        self.out.sink().holds = true;
+        Ok(())
+    }
+
+    /// Writes the canonical form of the record that was held back.
+    fn release(&mut self) -> Result<(), Error> {
+        self.out.held(|text, drain| {
+            drain.holds = false;
+            Ok(drain.writer.write_all(&layout::format(text, Layout::Canonical)?)?)
+        })
+    }
+}
+
+/// A comma, and a line with its depth and indent.
+#[inline(always)]
+fn separate<W: io::Write>(pen: &mut Pen<'_, Drain<W>>, before: (bool, Option<(usize, usize)>)) -> Result<(), Error> {
+    let (comma, line) = before;
+    pen.bytes([b','], usize::from(comma))?;
+    let Some((depth, width)) = line else { return Ok(()) };
+    const SPACES: &str = "                                ";
+    pen.bytes([b'\n'], 1)?;
+    let mut left = depth.saturating_mul(width);
+    while left > 0 {
+        let part = left.min(SPACES.len());
+        pen.raw(&SPACES[..part])?;
+        left -= part;
+    }
+    Ok(())
+}
+
+impl<W: io::Write> Sink for JsonSink<W> {
+    type Error = Error;
+
+    fn begin_record(&mut self, _place: Place) -> Result<(), Error> {
+        (self.depth, self.first, self.behind_key) = (0, true, false);
+        if self.array {
+            self.raw(if self.records == 0 { "[\n" } else { ",\n" })?;
+        }
+        self.records += 1;
+        if self.layout == Layout::Canonical { self.hold() } else { Ok(()) }
+    }
+
+    fn end_record(&mut self) -> Result<(), Error> {
+        if self.layout == Layout::Canonical {
+            self.release()?;
+        }
+        if self.array { Ok(()) } else { self.raw("\n") }
+    }
+
+    #[inline]
+    fn begin_object(&mut self) -> Result<(), Error> {
+        self.open(b'{')
+    }
+
+    #[inline]
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Error> {
+        let colon = if let Layout::Indent(_) = self.layout { 2 } else { 1 };
+        self.value(|pen| {
+            pen.string(key.text())?;
+            pen.bytes(*b": ", colon)
+        })?;
+        self.behind_key = true;
+        Ok(Interest::Take)
+    }
+
+    #[inline]
+    fn end_object(&mut self) -> Result<(), Error> {
+        self.close(b'}')
+    }
+
+    #[inline]
+    fn begin_array(&mut self) -> Result<(), Error> {
+        self.open(b'[')
+    }
+
+    #[inline]
+    fn end_array(&mut self) -> Result<(), Error> {
+        self.close(b']')
+    }
+
+    #[inline]
+    fn null(&mut self) -> Result<(), Error> {
+        self.value(|pen| pen.bytes(*b"null", 4))
+    }
+
+    #[inline]
+    fn bool(&mut self, value: bool) -> Result<(), Error> {
+        self.value(|pen| if value { pen.bytes(*b"true", 4) } else { pen.bytes(*b"false", 5) })
+    }
+
+    #[inline]
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), Error> {
+        self.value(|pen| match number {
+            Numeral::I64(value) => pen.signed(value),
+            Numeral::U64(value) => pen.unsigned(value),
+            Numeral::F64(value) => pen.double(value),
+            Numeral::Text(number) => pen.raw(number.text()),
+        })
+    }
+
+    #[inline]
+    fn string(&mut self, text: &str) -> Result<(), Error> {
+        self.value(|pen| pen.string(text))
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        if self.array {
+            self.raw(if self.records == 0 { "[]\n" } else { "\n]\n" })?;
+        }
+        self.out.flush()?;
+        self.out.sink().writer.flush()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,24 @@
+//! Values as events: any source to any sink, with no tree between.
+//!
+//! A [`Source`] sends what it has, value by value, and a [`Sink`] receives it; each knows the protocol and nothing of the other. So
+//! there is one implementation for a format and not one for a pair: JSON text, rows of tables, and Rust types are sources and
+//! sinks alike, and what stands between them is a sink that hands on to another ([`filter`]). The idea is that of polymorphic
+//! write streams (Weiher and Hirschfeld, "Standard Object Out: Streaming Objects with Polymorphic Write Streams", DLS 2019).
+//!
+//! **Interest flows upward.** A sink answers each key with [`Interest::Take`] or [`Interest::Skip`]. What is skipped is checked but
+//! neither unescaped, nor converted, nor sent.
+//!
+//! **Exact.** A number comes as its source has it ([`Numeral`]): of JSON as text, which a sink converts if it must.
+//!
+//! | | source | sink |
+//! |---|---|---|
+//! | JSON text, from memory or a reader | [`JsonSource`] | [`JsonSink`] |
+//! | JSON text in pieces | [`Feed`] | |
+
+mod json;
+mod keys;
+mod protocol;
+
+pub use json::{BadPattern, Feed, JsonSink, JsonSource, Pattern};
+pub use keys::KeyTable;
+pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, copy};
