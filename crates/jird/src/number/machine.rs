@@ -37,13 +37,7 @@ pub enum MachineNumber {
     F64(f64),
 }
 
-/// `token` as a machine number.
-#[inline]
-pub(crate) fn to_machine(token: &[u8]) -> Option<MachineNumber> {
-    machine(Token::alone(token))
-}
-
-/// [`to_machine`] of `text[start..end]`.
+/// `text[start..end]` (checked) as a machine number.
 #[inline(always)]
 pub(crate) fn to_machine_at(text: &[u8], start: usize, end: usize) -> Option<MachineNumber> {
     machine(Token::at(text, start, end))

@@ -31,6 +31,12 @@ impl<'a> Token<'a> {
         Self { text, start, end }
     }
 
+    /// The text, and where in it the token begins and ends.
+    #[inline(always)]
+    pub(super) fn place(self) -> (&'a [u8], usize, usize) {
+        (self.text, self.start, self.end)
+    }
+
     /// Its own bytes.
     #[inline(always)]
     pub(super) fn bytes(self) -> &'a [u8] {

@@ -8,7 +8,7 @@ use super::parts::{Parts, Significant};
 use super::plain::plain;
 use super::token::Token;
 use super::{
-    MachineNumber, check, decimal, is_integer_token, to_f32, to_f64, to_i64, to_i128, to_machine, to_u64, to_u128,
+    MachineNumber, check, decimal, is_integer_token, to_f32, to_f64_at, to_i64_at, to_i128, to_machine_at, to_u64_at, to_u128,
 };
 
 /// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. Nothing is lost: conversions
@@ -24,28 +24,42 @@ use super::{
 /// assert_eq!(number.as_u64(), Some(12_345_678_901_234_567_890));
 /// assert!(number.compare(Number::new("1e400").unwrap()).is_lt());
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Number<'a>(&'a str);
+#[derive(Clone, Copy)]
+pub struct Number<'a>(Token<'a>);
 
 impl<'a> Number<'a> {
     /// The number that `text` is, from its first byte to its last; `None` if it is none by RFC 8259 §6.
     pub fn new(text: &'a str) -> Option<Self> {
-        check(text.as_bytes()).is_ok().then_some(Self(text))
+        check(text.as_bytes()).is_ok().then(|| Self::of_checked(text))
     }
 
     /// A number whose grammar was checked before. Of anything else it makes a number whose conversions are meaningless.
     pub(crate) fn of_checked(text: &'a str) -> Self {
-        Self(text)
+        Self(Token::alone(text.as_bytes()))
+    }
+
+    /// The same of `text[start..end]`, whose bytes must be ASCII: with what stands around it, which makes conversions faster.
+    ///
+    /// # Panics
+    /// If that is not a range in `text`.
+    #[inline(always)]
+    pub(crate) fn of_checked_at(text: &'a [u8], start: usize, end: usize) -> Self {
+        Self(Token::at(text, start, end))
     }
 
     /// The text as it stands.
     pub fn text(self) -> &'a str {
-        self.0
+        core::str::from_utf8(self.0.bytes()).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn bytes(self) -> &'a [u8] {
+        self.0.bytes()
     }
 
     /// True if there is neither a point nor an exponent: `1.0` and `1e2` are no integers.
     pub fn is_integer(self) -> bool {
-        is_integer_token(self.0.as_bytes())
+        is_integer_token(self.bytes())
     }
 
     /// The value as what a machine has for it: an integer as `i64` or `u64`, anything else as the nearest `f64`. `None` if
@@ -53,29 +67,32 @@ impl<'a> Number<'a> {
     /// the length of the text.
     #[inline]
     pub fn machine_number(self) -> Option<MachineNumber> {
-        to_machine(self.0.as_bytes())
+        let (text, start, end) = self.0.place();
+        to_machine_at(text, start, end)
     }
 
     /// The value, if it is an [integer](Self::is_integer) in range. `-0` is 0.
     #[inline]
     pub fn as_i64(self) -> Option<i64> {
-        to_i64(self.0.as_bytes())
+        let (text, start, end) = self.0.place();
+        to_i64_at(text, start, end)
     }
 
     /// The value, if it is an [integer](Self::is_integer) in range. `-0` is 0.
     #[inline]
     pub fn as_u64(self) -> Option<u64> {
-        to_u64(self.0.as_bytes())
+        let (text, start, end) = self.0.place();
+        to_u64_at(text, start, end)
     }
 
     /// The value, if it is an [integer](Self::is_integer) in range. `-0` is 0.
     pub fn as_i128(self) -> Option<i128> {
-        to_i128(self.0.as_bytes())
+        to_i128(self.bytes())
     }
 
     /// The value, if it is an [integer](Self::is_integer) in range. `-0` is 0.
     pub fn as_u128(self) -> Option<u128> {
-        to_u128(self.0.as_bytes())
+        to_u128(self.bytes())
     }
 
     /// The value, if it is an [integer](Self::is_integer) of at most 38 digits: what an Arrow `Decimal128(38, 0)` holds.
@@ -88,19 +105,20 @@ impl<'a> Number<'a> {
     /// keep their sign. Linear in the length of the text.
     #[inline]
     pub fn to_f64(self) -> Option<f64> {
-        to_f64(self.0.as_bytes())
+        let (text, start, end) = self.0.place();
+        to_f64_at(text, start, end)
     }
 
     /// The nearest single, rounded once, as [`to_f64`](Self::to_f64).
     #[inline]
     pub fn to_f32(self) -> Option<f32> {
-        to_f32(self.0.as_bytes())
+        to_f32(self.bytes())
     }
 
     /// True if some double has exactly this value: `0.5` and `1e22`, but neither `0.1` nor `9007199254740993`.
     /// Linear in the length of the text.
     pub fn is_exact_f64(self) -> bool {
-        if let Some(number) = plain(Token::alone(self.0.as_bytes())) {
+        if let Some(number) = plain(self.0) {
             if number.places == 0 {
                 return significant_bits(number.digits) <= 53;
             }
@@ -115,7 +133,7 @@ impl<'a> Number<'a> {
     fn is_exact_f64_any(self) -> bool {
         // The longest exact expansion of a double has 767 significant digits.
         const DIGITS_MAX: usize = 767;
-        let digits = Significant::of(&Parts::of(self.0.as_bytes()));
+        let digits = Significant::of(&Parts::of(self.bytes()));
         if digits.len() > DIGITS_MAX {
             return false;
         }
@@ -123,20 +141,20 @@ impl<'a> Number<'a> {
         let mut exact = Buffer { bytes: [0; DIGITS_MAX + 16], len: 0 };
         let written = write!(exact, "{value:.0$e}", DIGITS_MAX - 1);
         debug_assert!(written.is_ok(), "sign, point and exponent fit beside the digits");
-        decimal::compare(self.0.as_bytes(), &exact.bytes[..exact.len]).is_eq()
+        decimal::compare(self.bytes(), &exact.bytes[..exact.len]).is_eq()
     }
 
     /// The order of the two values, exact for any length and any exponent: `1e400` is greater than `9`, and `1.0`, `1` and
     /// `10e-1` are equal, as `-0` and `0` are. Linear in the length of the texts.
     #[inline]
     pub fn compare(self, other: Number<'_>) -> Ordering {
-        decimal::compare(self.0.as_bytes(), other.0.as_bytes())
+        decimal::compare(self.bytes(), other.bytes())
     }
 
     /// Appends the one text that all numbers of this value share, itself a JSON number: `1`, `1.0` and `10e-1` give `1`,
     /// `-0.0` gives `0`, `1e400` and `10e399` give `1e400`. Linear in the length of the text.
     pub fn normalize(self, out: &mut String) {
-        decimal::normalize(self.0.as_bytes(), out);
+        decimal::normalize(self.bytes(), out);
     }
 
     /// The text, parsed as whatever type: a decimal or a big integer of another crate, say.
@@ -145,13 +163,19 @@ impl<'a> Number<'a> {
     ///
     /// Those of the type.
     pub fn parse<T: FromStr>(self) -> Result<T, T::Err> {
-        self.0.parse()
+        self.text().parse()
+    }
+}
+
+impl fmt::Debug for Number<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Number({})", self.text())
     }
 }
 
 impl fmt::Display for Number<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(self.text())
     }
 }
 

@@ -62,6 +62,12 @@ pub(crate) struct Token {
 }
 
 impl Token {
+    /// One of the first three of four.
+    #[inline(always)]
+    pub(crate) fn at(kinds: [u8; 4], starts: [usize; 4], index: usize) -> Self {
+        Self { kind: kinds[index], start: starts[index], next: starts[index + 1] }
+    }
+
     /// The kind without the marks that operators and strings may have. A byte beyond ASCII may pass for a square bracket:
     /// see [`Pull::bracket`].
     #[inline(always)]
@@ -188,6 +194,29 @@ impl<'de, S: Source<'de>> Pull<S> {
         // SAFETY: `at < limit`, and two tokens stand behind that: `refill` says so.
         let (kind, start, next) = unsafe { self.tokens.token_unchecked(self.at) };
         Token { kind, start: start as usize, next: next as usize }
+    }
+
+    /// The next token and the three behind it, their kinds and where they begin. Behind the end's first token they are anything.
+    #[inline(always)]
+    pub(crate) fn four(&mut self) -> ([u8; 4], [usize; 4]) {
+        if self.at >= self.limit {
+            self.refill();
+        }
+        // SAFETY: as in `token`.
+        let (kinds, starts) = unsafe { self.tokens.four_unchecked(self.at) };
+        (kinds, starts.map(|start| start as usize))
+    }
+
+    /// Some of the next `count` tokens are not to be had yet, or behind the end.
+    #[inline(always)]
+    pub(crate) fn is_near_end(&self, count: usize) -> bool {
+        self.at + count > self.limit
+    }
+
+    /// Goes on by so many tokens, of which the last is not behind the end.
+    #[inline(always)]
+    pub(crate) fn step_by(&mut self, count: usize) {
+        self.at += count;
     }
 
     /// Goes on to the next token. Nobody does behind the end.
@@ -417,12 +446,19 @@ impl<'de, S: Source<'de>> Pull<S> {
     #[inline(always)]
     pub(crate) fn string(&mut self) -> Result<Content<'de, '_>, Error> {
         let token = self.token();
+        // No token is asked for, and so the text stays where it is.
+        self.step();
+        self.content(token)
+    }
+
+    /// The content of the string that a token is.
+    #[inline(always)]
+    pub(crate) fn content(&mut self, token: Token) -> Result<Content<'de, '_>, Error> {
         let (start, last) = (token.start + 1, token.next.wrapping_sub(1));
         let end = match self.window().get(last) {
             Some(b'"') if last >= start => last,
             _ => self.string_end_far(start, token.next)?,
         };
-        self.step();
         // SAFETY: pass one found the text to be UTF-8 from its start to the last of its tokens at least; this part begins
         // behind a quote and ends before one.
         Ok(unsafe { content(self.source.slice(start, end)) })
@@ -434,14 +470,6 @@ impl<'de, S: Source<'de>> Pull<S> {
             Some(last) if last >= start && self.window()[last] == b'"' => Ok(last),
             _ => Err(self.syntax(ErrorKind::String, next)),
         }
-    }
-
-    /// A part of the window that was found to be ASCII: a number.
-    #[inline(always)]
-    pub(crate) fn ascii(&self, start: usize, end: usize) -> &str {
-        let bytes = &self.source.window()[start..end];
-        // SAFETY: all of a number's bytes are ASCII, and `checked_number` or pass one has found it to be one.
-        unsafe { trusted_str(bytes) }
     }
 
     /// Counts lines up to an offset of the window; the one-based line that it is in.
@@ -482,12 +510,19 @@ impl<'de, S: Source<'de>> Pull<S> {
     /// Checks that the next token is this literal, and steps over it.
     #[inline(always)]
     pub(crate) fn literal(&mut self, token: Token, wanted: &'static [u8]) -> Result<(), Error> {
-        let end = self.scalar_end(token);
-        if self.window().get(token.start..end) != Some(wanted) {
-            return Err(self.wrong_literal(token.start, end, wanted));
-        }
+        self.check_literal(token, wanted)?;
         self.step();
         Ok(())
+    }
+
+    /// Checks that a token is this literal.
+    #[inline(always)]
+    pub(crate) fn check_literal(&mut self, token: Token, wanted: &'static [u8]) -> Result<(), Error> {
+        let end = self.scalar_end(token);
+        if self.window().get(token.start..end) == Some(wanted) {
+            return Ok(());
+        }
+        Err(self.wrong_literal(token.start, end, wanted))
     }
 
     #[cold]

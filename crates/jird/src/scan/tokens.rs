@@ -272,6 +272,21 @@ impl Tokens {
         unsafe { (*self.kind.get_unchecked(at), *self.pos.get_unchecked(at), *self.pos.get_unchecked(at + 1)) }
     }
 
+    /// The kinds and the offsets of four tokens. What lies past the last is arbitrary.
+    ///
+    /// # Safety
+    /// There is a token at `at`.
+    #[inline(always)]
+    pub(super) unsafe fn four_unchecked(&self, at: usize) -> ([u8; 4], [u32; 4]) {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(at < self.len, "a token");
+        }
+        // SAFETY: room for a block stands behind `len`, as `reserve` makes it.
+        unsafe {
+            (self.kind.as_ptr().add(at).cast::<[u8; 4]>().read(), self.pos.as_ptr().add(at).cast::<[u32; 4]>().read())
+        }
+    }
+
     /// Drops the tokens at `end` and after, and stands sentinels in their place.
     pub(crate) fn end_at(&mut self, end: usize) {
         self.reserve(0);

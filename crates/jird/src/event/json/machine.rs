@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::event::{Failure, Interest, Key, Numeral, Place, Sink};
 use crate::fault::ErrorKind;
 use crate::number::Number;
-use crate::scan::{Content, Open, Pull, Source, Token};
+use crate::scan::{Content, END, ESCAPED, Open, Pull, Source, Token};
 use crate::text;
 
 /// What is open, and what must come next.
@@ -28,6 +28,8 @@ enum Expect {
     Colon(Interest),
     /// The first element of an array, or its end.
     FirstElement,
+    /// An element, behind a comma.
+    Element,
     /// A comma, or the end of what is open.
     Next,
 }
@@ -107,97 +109,138 @@ impl Machine {
         let stop_at = skipped.unwrap_or(0);
         // What is wrong with a token, or that there is none yet.
         macro_rules! unexpected {
-            ($token:expr, $wanted:expr) => {{
+            ($token:expr, $wanted:expr, $expect:expr) => {{
                 if pull.is_dry($token) {
-                    self.expect = expect;
+                    self.expect = $expect;
                     return Ok(Went::Dry);
                 }
                 return Err(Failure::Source(pull.unexpected($token, $wanted)));
             }};
         }
-        loop {
+        // Steps over a bracket that closes, tells of it, and goes on behind it.
+        macro_rules! close {
+            ($end:ident, $out:lifetime) => {{
+                pull.step();
+                self.open.pop();
+                sink.$end().map_err(stopped)?;
+                expect = Expect::Next;
+                if self.open.depth() == stop_at {
+                    break $out;
+                }
+            }};
+        }
+        // The key that is a token.
+        macro_rules! key {
+            ($token:expr, $expect:expr) => {{
+                let token = $token;
+                match token.kind {
+                    b'"' => sink.key(Key::new(plain(pull, token)?)).map_err(stopped)?,
+                    ESCAPED_QUOTE => sink.key(Key::new(escaped(pull, token, scratch)?)).map_err(stopped)?,
+                    _ => unexpected!(token, ErrorKind::Key, $expect),
+                }
+            }};
+        }
+        // Tells of the scalar that a token is, and does not step over it; or opens what begins there, and goes on inside.
+        macro_rules! value {
+            ($token:expr, $before:expr, $next:lifetime) => {{
+                let token = $token;
+                match token.kind {
+                    b'"' => sink.string(plain(pull, token)?).map_err(stopped)?,
+                    ESCAPED_QUOTE => sink.string(escaped(pull, token, scratch)?).map_err(stopped)?,
+                    b'-' | b'0'..=b'9' => {
+                        let end = pull.checked_number(token).map_err(Failure::Source)?;
+                        let number = Number::of_checked_at(pull.window(), token.start, end);
+                        sink.number(Numeral::Text(number)).map_err(stopped)?;
+                    }
+                    b't' => {
+                        pull.check_literal(token, b"true").map_err(Failure::Source)?;
+                        sink.bool(true).map_err(stopped)?;
+                    }
+                    b'f' => {
+                        pull.check_literal(token, b"false").map_err(Failure::Source)?;
+                        sink.bool(false).map_err(stopped)?;
+                    }
+                    b'n' => {
+                        pull.check_literal(token, b"null").map_err(Failure::Source)?;
+                        sink.null().map_err(stopped)?;
+                    }
+                    _ => {
+                        let bracket = pull.bracket(token);
+                        if !matches!(bracket, b'{' | b'[') {
+                            unexpected!(token, ErrorKind::Value, Expect::Value);
+                        }
+                        if self.open.depth() >= depth_max {
+                            return Err(Failure::Source(pull.syntax(ErrorKind::Depth, token.start)));
+                        }
+                        pull.step_by($before + 1);
+                        self.open.push(bracket == b'{');
+                        if bracket == b'{' {
+                            sink.begin_object().map_err(stopped)?;
+                            expect = Expect::FirstMember;
+                        } else {
+                            sink.begin_array().map_err(stopped)?;
+                            expect = Expect::FirstElement;
+                        }
+                        continue $next;
+                    }
+                }
+            }};
+        }
+        // A loop for each state, since mostly the same comes again.
+        'walk: loop {
             match expect {
-                Expect::Value | Expect::FirstElement => {
+                Expect::FirstMember => {
                     let token = pull.token();
-                    match token.kind {
-                        b'"' => sink.string(plain(pull)?).map_err(stopped)?,
-                        ESCAPED_QUOTE => sink.string(escaped(pull, scratch)?).map_err(stopped)?,
-                        b'-' | b'0'..=b'9' => {
-                            let end = pull.checked_number(token).map_err(Failure::Source)?;
-                            pull.step();
-                            sink.number(Numeral::Text(number(pull, token, end))).map_err(stopped)?;
-                        }
-                        b't' => {
-                            pull.literal(token, b"true").map_err(Failure::Source)?;
-                            sink.bool(true).map_err(stopped)?;
-                        }
-                        b'f' => {
-                            pull.literal(token, b"false").map_err(Failure::Source)?;
-                            sink.bool(false).map_err(stopped)?;
-                        }
-                        b'n' => {
-                            pull.literal(token, b"null").map_err(Failure::Source)?;
-                            sink.null().map_err(stopped)?;
-                        }
-                        _ => match pull.bracket(token) {
-                            bracket @ (b'{' | b'[') => {
-                                if self.open.depth() >= depth_max {
-                                    return Err(Failure::Source(pull.syntax(ErrorKind::Depth, token.start)));
-                                }
-                                let object = bracket == b'{';
-                                pull.step();
-                                self.open.push(object);
-                                if object {
-                                    sink.begin_object().map_err(stopped)?;
-                                    expect = Expect::FirstMember;
-                                } else {
-                                    sink.begin_array().map_err(stopped)?;
-                                    expect = Expect::FirstElement;
-                                }
-                                continue;
-                            }
-                            b']' if expect == Expect::FirstElement => {
-                                pull.step();
-                                self.open.pop();
-                                sink.end_array().map_err(stopped)?;
-                            }
-                            _ => unexpected!(token, ErrorKind::Value),
-                        },
-                    }
-                    expect = Expect::Next;
-                    if self.open.depth() == stop_at {
-                        break;
+                    if pull.bracket(token) == b'}' {
+                        close!(end_object, 'walk);
+                    } else if token.kind == END && pull.is_dry(token) {
+                        self.expect = expect;
+                        return Ok(Went::Dry);
+                    } else {
+                        expect = Expect::Member;
                     }
                 }
-                Expect::FirstMember | Expect::Member => {
+                Expect::FirstElement => {
                     let token = pull.token();
-                    let interest = match token.kind {
-                        b'"' => {
-                            let key = plain(pull)?;
-                            sink.key(Key::new(key)).map_err(stopped)?
-                        }
-                        ESCAPED_QUOTE => {
-                            let key = escaped(pull, scratch)?;
-                            sink.key(Key::new(key)).map_err(stopped)?
-                        }
-                        _ if expect == Expect::FirstMember && pull.bracket(token) == b'}' => {
-                            pull.step();
-                            self.open.pop();
-                            sink.end_object().map_err(stopped)?;
-                            expect = Expect::Next;
-                            if self.open.depth() == stop_at {
-                                break;
-                            }
-                            continue;
-                        }
-                        _ => unexpected!(token, ErrorKind::Key),
-                    };
-                    expect = Expect::Colon(interest);
+                    if pull.bracket(token) == b']' {
+                        close!(end_array, 'walk);
+                    } else if token.kind == END && pull.is_dry(token) {
+                        self.expect = expect;
+                        return Ok(Went::Dry);
+                    } else {
+                        expect = Expect::Element;
+                    }
                 }
+                Expect::Member => loop {
+                    let (kinds, starts) = pull.four();
+                    let interest = key!(Token::at(kinds, starts, 0), Expect::Member);
+                    if kinds[1] & !ESCAPED != b':' || interest == Interest::Skip || pull.is_near_end(3) {
+                        pull.step();
+                        expect = Expect::Colon(interest);
+                        continue 'walk;
+                    }
+                    value!(Token::at(kinds, starts, 2), 2, 'walk);
+                    if kinds[3] & !ESCAPED != b',' {
+                        pull.step_by(3);
+                        expect = Expect::Next;
+                        continue 'walk;
+                    }
+                    pull.step_by(4);
+                },
+                Expect::Element => loop {
+                    let (kinds, starts) = pull.four();
+                    value!(Token::at(kinds, starts, 0), 0, 'walk);
+                    if kinds[1] & !ESCAPED != b',' {
+                        pull.step();
+                        expect = Expect::Next;
+                        continue 'walk;
+                    }
+                    pull.step_by(2);
+                },
                 Expect::Colon(interest) => {
                     let token = pull.token();
                     if token.plain() != b':' {
-                        unexpected!(token, ErrorKind::Colon);
+                        unexpected!(token, ErrorKind::Colon, expect);
                     }
                     pull.step();
                     expect = Expect::Value;
@@ -207,40 +250,37 @@ impl Machine {
                         return Ok(Went::Through);
                     }
                 }
+                Expect::Value => {
+                    let token = pull.token();
+                    value!(token, 0, 'walk);
+                    pull.step();
+                    expect = Expect::Next;
+                    if self.open.depth() == stop_at {
+                        break;
+                    }
+                }
                 Expect::Next => {
                     let token = pull.token();
                     let object = self.open.is_object();
                     match pull.bracket(token) {
                         b',' => {
                             pull.step();
-                            expect = if object { Expect::Member } else { Expect::Value };
-                            continue;
+                            expect = if object { Expect::Member } else { Expect::Element };
                         }
-                        b'}' if object => {
-                            pull.step();
-                            self.open.pop();
-                            sink.end_object().map_err(stopped)?;
-                        }
-                        b']' if !object => {
-                            pull.step();
-                            self.open.pop();
-                            sink.end_array().map_err(stopped)?;
-                        }
-                        _ => unexpected!(token, ErrorKind::Comma),
-                    }
-                    if self.open.depth() == stop_at {
-                        break;
+                        b'}' if object => close!(end_object, 'walk),
+                        b']' if !object => close!(end_array, 'walk),
+                        _ => unexpected!(token, ErrorKind::Comma, expect),
                     }
                 }
             }
         }
-        self.expect = if stop_at == 0 && self.open.depth() == 0 { Expect::Value } else { expect };
+        self.expect = if self.open.depth() == 0 { Expect::Value } else { expect };
         Ok(Went::Through)
     }
 }
 
 /// The kind of a string that holds an escape.
-const ESCAPED_QUOTE: u8 = b'"' | crate::scan::ESCAPED;
+const ESCAPED_QUOTE: u8 = b'"' | ESCAPED;
 
 /// The source adds which record it was.
 #[cold]
@@ -248,10 +288,10 @@ fn stopped<E>(error: E) -> Failing<E> {
     Failure::Sink(error, Place::default())
 }
 
-/// The content of the string that is the next token.
+/// The content of the string that a token is.
 #[inline(always)]
-fn plain<'p, 'de: 'p, R: Source<'de>, E>(pull: &'p mut Pull<R>) -> Result<&'p str, Failing<E>> {
-    match pull.string() {
+fn plain<'p, 'de: 'p, R: Source<'de>, E>(pull: &'p mut Pull<R>, token: Token) -> Result<&'p str, Failing<E>> {
+    match pull.content(token) {
         Ok(Content::Borrowed(content) | Content::Passing(content)) => Ok(content),
         Err(error) => Err(Failure::Source(error)),
     }
@@ -259,13 +299,12 @@ fn plain<'p, 'de: 'p, R: Source<'de>, E>(pull: &'p mut Pull<R>) -> Result<&'p st
 
 /// The same of one that holds an escape.
 #[inline(never)]
-fn escaped<'s, 'de, R: Source<'de>, E>(pull: &mut Pull<R>, scratch: &'s mut String) -> Result<&'s str, Failing<E>> {
+fn escaped<'s, 'de, R: Source<'de>, E>(
+    pull: &mut Pull<R>,
+    token: Token,
+    scratch: &'s mut String,
+) -> Result<&'s str, Failing<E>> {
     scratch.clear();
-    text::unescape(plain(pull)?, scratch);
+    text::unescape(plain(pull, token)?, scratch);
     Ok(scratch)
-}
-
-#[inline(always)]
-fn number<'p, 'de: 'p, R: Source<'de>>(pull: &'p Pull<R>, token: Token, end: usize) -> Number<'p> {
-    Number::of_checked(pull.ascii(token.start, end))
 }
