@@ -1,8 +1,13 @@
-//! JSON records as columns: which Arrow type a field needs so that no value changes, and the arrays themselves.
+//! Tables as sources and sinks of events: CSV, SQLite, Arrow IPC, Parquet; and JSON records as columns.
 //!
-//! [`Accumulator`] sees every value of a field and knows the narrowest [`ColumnType`] that keeps them all; a
-//! [`ColumnBuilder`] makes the array. Nothing here reads files or knows of SQL.
+//! [`Rows`] makes rows of records, for whatever is a [`Table`]. [`Schema`] reads an input and knows its columns. [`Accumulator`]
+//! sees every value of a column and knows the narrowest [`ColumnType`] that keeps them all; a [`ColumnBuilder`] makes an Arrow
+//! array. Nothing here knows of SQL, but that of SQLite.
 
 mod columns;
+mod rows;
 
-pub use columns::{Accumulator, ColumnBuilder, ColumnType, JSON_EXTENSION, Unfit, Widening};
+pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
+#[cfg(feature = "arrow")]
+pub use columns::{ColumnBuilder, Unfit};
+pub use rows::{Cell, Column, Row, Rows, Schema, Table};

@@ -65,9 +65,9 @@ pub use number::{MachineNumber, Number};
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
+pub use scan::{IoRead, Read, SliceRead};
 #[doc(hidden)]
 pub use tape::Technique;
-pub use scan::{IoRead, Read, SliceRead};
 pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
 #[cfg(feature = "serde")]
 pub use text::RawValue;

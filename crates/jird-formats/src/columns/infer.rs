@@ -4,6 +4,8 @@
 //! can be looked at in any order and merged, and the answer does not depend on how it was cut.
 
 use super::kind::ColumnType;
+use crate::rows::Cell;
+use jird::event::Numeral;
 use jird::{Field, Kind, Number};
 
 /// What a value can be, as far as a column's type depends on it.
@@ -106,6 +108,38 @@ impl Accumulator {
                     self.observe_number(number, at);
                 }
             }
+        }
+    }
+
+    /// [`observe`](Self::observe) for a cell of a row. Bytes and points in time count as texts.
+    pub fn observe_cell(&mut self, cell: Cell<'_>, at: u64) {
+        self.present |= !matches!(cell, Cell::Missing);
+        match cell {
+            Cell::Missing | Cell::Null => {}
+            Cell::Bool(_) => self.set(Flag::Bool, at),
+            Cell::Text(_) | Cell::Bytes(_) | Cell::Timestamp(_) => self.set(Flag::Text, at),
+            Cell::Json(json) if json.starts_with('{') => self.set(Flag::Object, at),
+            Cell::Json(_) => self.set(Flag::Array, at),
+            Cell::Number(Numeral::Text(number)) => self.observe_number(number, at),
+            Cell::Number(Numeral::F64(_)) => self.set(Flag::Float, at),
+            Cell::Number(Numeral::I64(value)) => {
+                self.observe_integer(if value < 0 { Flag::Negative } else { Flag::Small }, value.unsigned_abs(), at);
+            }
+            Cell::Number(Numeral::U64(value)) => {
+                self.observe_integer(
+                    if i64::try_from(value).is_ok() { Flag::Small } else { Flag::Unsigned },
+                    value,
+                    at,
+                );
+            }
+        }
+    }
+
+    fn observe_integer(&mut self, flag: Flag, magnitude: u64, at: u64) {
+        self.set(flag, at);
+        let significant = magnitude.checked_shr(magnitude.trailing_zeros()).unwrap_or(0);
+        if significant > EXACT_MAX {
+            self.set(Flag::Inexact, at);
         }
     }
 

@@ -1,13 +1,16 @@
 //! The types that a column of JSON values can have.
 
+#[cfg(feature = "arrow")]
 use arrow::datatypes::{DataType, Field};
 use core::fmt;
+#[cfg(feature = "arrow")]
 use std::collections::HashMap;
 
 /// The Arrow extension type of a column of JSON texts, each as it stood in its record.
 pub const JSON_EXTENSION: &str = "jird.json";
 
 /// The key under which Arrow keeps the name of an extension type.
+#[cfg(feature = "arrow")]
 const EXTENSION_NAME: &str = "ARROW:extension:name";
 
 /// A column's type. In each, null and missing are Arrow's null.
@@ -29,6 +32,7 @@ pub enum ColumnType {
     Json,
 }
 
+#[cfg(feature = "arrow")]
 impl ColumnType {
     /// The Arrow type.
     pub fn data_type(self) -> DataType {

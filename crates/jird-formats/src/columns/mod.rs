@@ -1,9 +1,11 @@
 //! From fields to Arrow columns.
 
+#[cfg(feature = "arrow")]
 mod build;
 mod infer;
 mod kind;
 
+#[cfg(feature = "arrow")]
 pub use build::{ColumnBuilder, Unfit};
 pub use infer::{Accumulator, Widening};
 pub use kind::{ColumnType, JSON_EXTENSION};

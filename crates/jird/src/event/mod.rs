@@ -21,4 +21,15 @@ mod protocol;
 
 pub use json::{BadPattern, Feed, JsonSink, JsonSource, Pattern};
 pub use keys::KeyTable;
-pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, copy};
+pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};
+
+/// Appends a string as JSON, with its quotes and as few escapes as can be.
+///
+/// ```
+/// let mut text = Vec::new();
+/// jird::event::write_string("a\n\u{e9}", &mut text);
+/// assert_eq!(text, "\"a\\n\u{e9}\"".as_bytes());
+/// ```
+pub fn write_string(content: &str, text: &mut Vec<u8>) {
+    crate::text::escape_into(content, text);
+}

@@ -106,7 +106,7 @@ pub trait Sink {
     }
     /// Bytes, of a source that has such. Unless the sink has them too, they are a string in base64 (RFC 4648 §4).
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
-        self.string(&base64_simd::STANDARD.encode_to_string(bytes))
+        self.string(&base64(bytes))
     }
     /// A point in time, of a source that has such. Unless the sink has them too, it is a string as RFC 3339 writes it.
     fn timestamp(&mut self, time: Timestamp) -> Result<(), Self::Error> {
@@ -172,6 +172,15 @@ pub trait Source {
 pub fn copy<A: Source, S: Sink>(source: &mut A, sink: &mut S) -> Result<(), Failure<A::Error, S::Error>> {
     source.send(sink)?;
     sink.finish().map_err(|error| Failure::Sink(error, Place::default()))
+}
+
+/// Bytes as text: base64 with the standard alphabet and padding (RFC 4648 §4), what [`Sink::bytes`] makes of them.
+///
+/// ```
+/// assert_eq!(jird::event::base64(b"Hello"), "SGVsbG8=");
+/// ```
+pub fn base64(bytes: &[u8]) -> String {
+    base64_simd::STANDARD.encode_to_string(bytes)
 }
 
 /// Whether a sink wants the value behind a key.

@@ -1,0 +1,47 @@
+//! A value of a row.
+
+use jird::event::{Numeral, Sink, Timestamp};
+
+/// A value of a row. What a record has nested in a column is JSON text.
+#[derive(Clone, Copy, Debug)]
+pub enum Cell<'a> {
+    /// The record has no such key.
+    Missing,
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number, as its source has it.
+    Number(Numeral<'a>),
+    /// A string's content.
+    Text(&'a str),
+    /// The JSON text of an object or an array, without white space.
+    Json(&'a str),
+    /// Bytes, of a source that has such.
+    Bytes(&'a [u8]),
+    /// A point in time, of a source that has such.
+    Timestamp(Timestamp),
+}
+
+impl Cell<'_> {
+    /// Whether it is null or missing: what SQL calls NULL.
+    pub fn is_null(self) -> bool {
+        matches!(self, Self::Missing | Self::Null)
+    }
+
+    /// Sends it to a sink as a value. JSON text is sent as what it says; what is missing, as null.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn send<S: Sink>(self, sink: &mut S) -> Result<(), S::Error> {
+        match self {
+            Self::Missing | Self::Null => sink.null(),
+            Self::Bool(value) => sink.bool(value),
+            Self::Number(number) => sink.number(number),
+            Self::Text(text) => sink.string(text),
+            Self::Json(json) => super::sink::send_json(json, sink),
+            Self::Bytes(bytes) => sink.bytes(bytes),
+            Self::Timestamp(time) => sink.timestamp(time),
+        }
+    }
+}

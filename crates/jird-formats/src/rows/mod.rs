@@ -1,0 +1,18 @@
+//! Records as rows: for every sink that has columns.
+//!
+//! ```text
+//! cell     a value of a row
+//! row      a record's cells, by column
+//! rows     the event sink that makes rows of records, and hands them to a `Table`
+//! schema   which columns an input has, and what they hold: found by reading all of it
+//! ```
+
+mod cell;
+mod row;
+mod schema;
+mod sink;
+
+pub use cell::Cell;
+pub use row::Row;
+pub use schema::{Column, Schema};
+pub use sink::{Rows, Table};

@@ -1,0 +1,113 @@
+//! Which columns an input has, and what they hold.
+
+use super::{Cell, Row, Table};
+use crate::columns::{Accumulator, ColumnType};
+use core::convert::Infallible;
+use jird::event::{Interest, Place};
+
+/// The columns of an input, found by reading all of it: a [`Table`] that keeps no row.
+///
+/// ```
+/// use jird::event::{self, JsonSource};
+/// use jird_formats::{ColumnType, Rows, Schema};
+/// let text = b"{\"id\": 1}\n{\"id\": 2, \"late\": [true]}";
+/// let mut rows = Rows::new(Schema::default());
+/// event::copy(&mut JsonSource::from_slice(text), &mut rows)?;
+/// let columns: Vec<_> = rows.table().columns().iter().map(|column| (column.name(), column.column_type())).collect();
+/// assert_eq!(columns, [("id", Some(ColumnType::Int64)), ("late", Some(ColumnType::Json))]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    columns: Vec<Column>,
+    rows: u64,
+}
+
+/// A column, and what was seen of it.
+#[derive(Clone, Debug)]
+pub struct Column {
+    name: String,
+    seen: Accumulator,
+    rows: u64,
+    nulls: u64,
+    bytes: u64,
+    timestamps: u64,
+}
+
+impl Schema {
+    /// By the order in which they were first met.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// How many rows were seen.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+}
+
+impl Column {
+    /// The key.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The narrowest type that keeps all values; `None` if there was none but nulls. Bytes and timestamps count as text here.
+    pub fn column_type(&self) -> Option<ColumnType> {
+        self.seen.column_type()
+    }
+
+    /// Which values were met, and where the type had to give way; records by their number, from 0.
+    pub fn seen(&self) -> &Accumulator {
+        &self.seen
+    }
+
+    /// How many rows have it, be it null.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How many of these are null.
+    pub fn nulls(&self) -> u64 {
+        self.nulls
+    }
+
+    /// Whether all values are bytes.
+    pub fn is_bytes(&self) -> bool {
+        self.bytes > 0 && self.bytes == self.rows - self.nulls
+    }
+
+    /// Whether all values are points in time.
+    pub fn is_timestamps(&self) -> bool {
+        self.timestamps > 0 && self.timestamps == self.rows - self.nulls
+    }
+}
+
+impl Table for Schema {
+    type Error = Infallible;
+
+    fn add_column(&mut self, name: &str) -> Result<Interest, Infallible> {
+        let seen = Accumulator::default();
+        self.columns.push(Column { name: name.to_owned(), seen, rows: 0, nulls: 0, bytes: 0, timestamps: 0 });
+        Ok(Interest::Take)
+    }
+
+    fn add_row(&mut self, row: &Row, place: Place) -> Result<(), Infallible> {
+        self.rows += 1;
+        for (column, cell) in self.columns.iter_mut().zip(row.cells()) {
+            if let Cell::Missing = cell {
+                continue;
+            }
+            column.rows += 1;
+            column.nulls += u64::from(cell.is_null());
+            column.bytes += u64::from(matches!(cell, Cell::Bytes(_)));
+            column.timestamps += u64::from(matches!(cell, Cell::Timestamp(_)));
+            column.seen.observe_cell(cell, place.record);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}

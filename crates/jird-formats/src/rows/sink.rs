@@ -1,0 +1,424 @@
+//! The event sink that makes rows of records.
+
+use super::{Cell, Row};
+use jird::event::{self, Failure, Interest, JsonSource, Key, KeyTable, Numeral, Place, Sink, Timestamp};
+
+/// Whoever takes rows.
+pub trait Table {
+    /// Why it stops.
+    type Error;
+
+    /// A key that no record had before: it is the next column, the first is 0. Comes in the middle of a record, before its
+    /// row. [`Interest::Skip`]: its values are not wanted, now and later; its cells stay missing.
+    fn add_column(&mut self, name: &str) -> Result<Interest, Self::Error>;
+    /// A complete record. It has a cell for each column so far.
+    fn add_row(&mut self, row: &Row, place: Place) -> Result<(), Self::Error>;
+    /// All rows have come: commit.
+    fn finish(&mut self) -> Result<(), Self::Error>;
+}
+
+/// Makes rows of records: an object's members are cells, and what is nested in them is JSON text. Of a key that comes again in its
+/// object the first value counts. A record that is no object has one cell, in the column `value`.
+///
+/// Keys are found by where they stood in the record before, so that records of one shape cost a comparison for each key.
+#[derive(Debug)]
+pub struct Rows<T> {
+    table: T,
+    keys: KeyTable,
+    wanted: Vec<bool>,
+    /// By the source's numbers for keys, ours; `u32::MAX` where that is not known.
+    numbers: Vec<u32>,
+    row: Row,
+    place: Place,
+    /// Where the next value goes.
+    column: usize,
+    /// How many objects and arrays are open.
+    depth: usize,
+    /// What is nested, as it is written down.
+    json: Json,
+}
+
+/// The column of records that are no objects.
+const VALUE: &str = "value";
+
+impl<T: Table> Rows<T> {
+    /// Rows for `table`, which has no columns yet.
+    pub fn new(table: T) -> Self {
+        Self {
+            table,
+            keys: KeyTable::new(),
+            wanted: Vec::new(),
+            numbers: Vec::new(),
+            row: Row::default(),
+            place: Place::default(),
+            column: 0,
+            depth: 0,
+            json: Json::default(),
+        }
+    }
+
+    /// Rows for a table that has columns of these names, in this order.
+    pub fn with_columns<'n>(table: T, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut rows = Self::new(table);
+        for name in names {
+            rows.keys.insert(name);
+        }
+        rows.wanted.resize(rows.keys.len(), true);
+        rows
+    }
+
+    /// The table.
+    pub fn table(&self) -> &T {
+        &self.table
+    }
+
+    /// The table, to change.
+    pub fn table_mut(&mut self) -> &mut T {
+        &mut self.table
+    }
+
+    /// The table.
+    pub fn into_table(self) -> T {
+        self.table
+    }
+
+    /// All columns so far, also those that are not wanted.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.keys.names()
+    }
+
+    /// The column of a key, which is the next new one if it was not seen before.
+    #[inline]
+    fn column_of(&mut self, key: Key<'_>) -> Result<usize, T::Error> {
+        if let Some(number) = key.number()
+            && let Some(&known) = self.numbers.get(number as usize)
+            && known != u32::MAX
+        {
+            return Ok(known as usize);
+        }
+        // What came behind the key before.
+        let guess = self.column.wrapping_add(1) as u32;
+        let column = match self.keys.get_near(key.text(), guess) {
+            Some(column) => column,
+            None => self.add_column(key.text())?,
+        };
+        if let Some(number) = key.number() {
+            let number = number as usize;
+            if self.numbers.len() <= number {
+                self.numbers.resize(number + 1, u32::MAX);
+            }
+            self.numbers[number] = column;
+        }
+        Ok(column as usize)
+    }
+
+    #[cold]
+    fn add_column(&mut self, name: &str) -> Result<u32, T::Error> {
+        let wanted = self.table.add_column(name)?;
+        self.wanted.push(wanted == Interest::Take);
+        let column = self.keys.insert(name);
+        self.row.widen(self.keys.len());
+        Ok(column)
+    }
+
+    /// A scalar: a cell, or a part of what is nested.
+    #[inline]
+    fn scalar(&mut self, cell: Cell<'_>, write: impl FnOnce(&mut Json)) -> Result<(), T::Error> {
+        match self.depth {
+            0 => self.value(cell),
+            1 => {
+                self.row.put(self.column, cell);
+                Ok(())
+            }
+            _ => {
+                write(&mut self.json);
+                Ok(())
+            }
+        }
+    }
+
+    /// The record as a whole.
+    fn value(&mut self, cell: Cell<'_>) -> Result<(), T::Error> {
+        self.column = self.column_of(Key::new(VALUE))?;
+        self.row.put(self.column, cell);
+        Ok(())
+    }
+
+    fn open(&mut self, bracket: u8) {
+        if self.depth == 1 {
+            self.json.text.clear();
+            self.json.first = true;
+            self.json.behind_key = true;
+        }
+        self.json.open(bracket);
+        self.depth += 1;
+    }
+
+    /// A container within the record ends, and with the outermost its JSON text.
+    fn close(&mut self, bracket: u8) {
+        self.depth -= 1;
+        self.json.close(bracket);
+        if self.depth == 1 {
+            let json = core::mem::take(&mut self.json.text);
+            let text = core::str::from_utf8(&json).expect("strings and ASCII were written");
+            self.row.put(self.column, Cell::Json(text));
+            self.json.text = json;
+        }
+    }
+}
+
+impl<T: Table> Sink for Rows<T> {
+    type Error = T::Error;
+
+    fn begin_record(&mut self, place: Place) -> Result<(), T::Error> {
+        self.row.clear(self.keys.len());
+        (self.place, self.column, self.depth) = (place, usize::MAX, 0);
+        Ok(())
+    }
+
+    fn end_record(&mut self) -> Result<(), T::Error> {
+        self.table.add_row(&self.row, self.place)
+    }
+
+    #[inline]
+    fn begin_object(&mut self) -> Result<(), T::Error> {
+        if self.depth > 0 {
+            self.open(b'{');
+        } else {
+            self.depth = 1;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, T::Error> {
+        if self.depth > 1 {
+            self.json.key(key.text());
+            return Ok(Interest::Take);
+        }
+        self.column = self.column_of(key)?;
+        Ok(Interest::take_if(self.wanted[self.column] && self.row.is_missing(self.column)))
+    }
+
+    #[inline]
+    fn end_object(&mut self) -> Result<(), T::Error> {
+        if self.depth > 1 {
+            self.close(b'}');
+        }
+        Ok(())
+    }
+
+    fn begin_array(&mut self) -> Result<(), T::Error> {
+        if self.depth == 0 {
+            self.column = self.column_of(Key::new(VALUE))?;
+            self.depth = 1;
+        }
+        self.open(b'[');
+        Ok(())
+    }
+
+    fn end_array(&mut self) -> Result<(), T::Error> {
+        self.close(b']');
+        Ok(())
+    }
+
+    #[inline]
+    fn null(&mut self) -> Result<(), T::Error> {
+        self.scalar(Cell::Null, |json| json.raw(b"null"))
+    }
+
+    #[inline]
+    fn bool(&mut self, value: bool) -> Result<(), T::Error> {
+        self.scalar(Cell::Bool(value), |json| json.raw(if value { b"true" } else { b"false" }))
+    }
+
+    #[inline]
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), T::Error> {
+        self.scalar(Cell::Number(number), |json| json.number(number))
+    }
+
+    #[inline]
+    fn string(&mut self, text: &str) -> Result<(), T::Error> {
+        self.scalar(Cell::Text(text), |json| json.string(text))
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), T::Error> {
+        if self.depth > 1 { self.string(&event::base64(bytes)) } else { self.scalar(Cell::Bytes(bytes), |_| {}) }
+    }
+
+    fn timestamp(&mut self, time: Timestamp) -> Result<(), T::Error> {
+        if self.depth > 1 { self.string(&time.to_string()) } else { self.scalar(Cell::Timestamp(time), |_| {}) }
+    }
+
+    fn finish(&mut self) -> Result<(), T::Error> {
+        self.table.finish()
+    }
+}
+
+/// JSON text as it is written down.
+#[derive(Debug, Default)]
+struct Json {
+    text: Vec<u8>,
+    first: bool,
+    behind_key: bool,
+}
+
+impl Json {
+    #[inline]
+    fn before(&mut self) {
+        if !core::mem::replace(&mut self.behind_key, false) && !self.first {
+            self.text.push(b',');
+        }
+        self.first = false;
+    }
+
+    fn open(&mut self, bracket: u8) {
+        self.before();
+        self.text.push(bracket);
+        self.first = true;
+    }
+
+    fn close(&mut self, bracket: u8) {
+        self.text.push(bracket);
+        self.first = false;
+    }
+
+    fn key(&mut self, key: &str) {
+        self.string(key);
+        self.text.push(b':');
+        self.behind_key = true;
+    }
+
+    fn raw(&mut self, text: &[u8]) {
+        self.before();
+        self.text.extend_from_slice(text);
+    }
+
+    fn string(&mut self, text: &str) {
+        self.before();
+        event::write_string(text, &mut self.text);
+    }
+
+    fn number(&mut self, number: Numeral<'_>) {
+        self.before();
+        number.write(&mut self.text);
+    }
+}
+
+/// Sends what a JSON text says, which a row holds and so is right.
+pub(super) fn send_json<S: Sink>(json: &str, sink: &mut S) -> Result<(), S::Error> {
+    match jird::event::Source::send(&mut JsonSource::from_slice(json.as_bytes()), &mut Part(sink)) {
+        Ok(()) => Ok(()),
+        Err(Failure::Sink(error, _)) => Err(error),
+        Err(Failure::Source(error)) => unreachable!("a row's JSON was written by us: {error}"),
+    }
+}
+
+/// A value that is a part of a record.
+struct Part<'s, S>(&'s mut S);
+
+impl<S: Sink> Sink for Part<'_, S> {
+    type Error = S::Error;
+
+    fn begin_object(&mut self) -> Result<(), S::Error> {
+        self.0.begin_object()
+    }
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, S::Error> {
+        self.0.key(key)
+    }
+    fn end_object(&mut self) -> Result<(), S::Error> {
+        self.0.end_object()
+    }
+    fn begin_array(&mut self) -> Result<(), S::Error> {
+        self.0.begin_array()
+    }
+    fn end_array(&mut self) -> Result<(), S::Error> {
+        self.0.end_array()
+    }
+    fn null(&mut self) -> Result<(), S::Error> {
+        self.0.null()
+    }
+    fn bool(&mut self, value: bool) -> Result<(), S::Error> {
+        self.0.bool(value)
+    }
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), S::Error> {
+        self.0.number(number)
+    }
+    fn string(&mut self, text: &str) -> Result<(), S::Error> {
+        self.0.string(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::convert::Infallible;
+
+    /// Columns that begin with `-` are not wanted.
+    #[derive(Default)]
+    struct Lines(Vec<String>);
+
+    impl Table for Lines {
+        type Error = Infallible;
+
+        fn add_column(&mut self, name: &str) -> Result<Interest, Infallible> {
+            self.0.push(format!("column {name}"));
+            Ok(Interest::take_if(!name.starts_with('-')))
+        }
+        fn add_row(&mut self, row: &Row, _place: Place) -> Result<(), Infallible> {
+            let cell = |cell: Cell<'_>| match cell {
+                Cell::Missing => "missing".to_owned(),
+                Cell::Json(json) => format!("json {json}"),
+                cell => {
+                    let mut json = event::JsonSink::new(Vec::new());
+                    cell.send(&mut json).unwrap();
+                    String::from_utf8(json.so_far().to_vec()).unwrap()
+                }
+            };
+            self.0.push(row.cells().map(cell).collect::<Vec<_>>().join(" | "));
+            Ok(())
+        }
+        fn finish(&mut self) -> Result<(), Infallible> {
+            Ok(())
+        }
+    }
+
+    fn lines(text: &str) -> Vec<String> {
+        let mut rows = Rows::new(Lines::default());
+        event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut rows).unwrap();
+        rows.into_table().0
+    }
+
+    #[test]
+    fn records_are_rows() {
+        let text =
+            r#"{"a":1.50,"b":{"x":[1,{"y":null}],"z":"\u00e9\n"},"a":2} {"c":null,"a":"t","-d":[1]} {"b":[]} {}"#;
+        let wanted = [
+            "column a",
+            "column b",
+            r#"1.50 | json {"x":[1,{"y":null}],"z":"é\n"}"#,
+            "column c",
+            "column -d",
+            "\"t\" | missing | null | missing",
+            "missing | json [] | missing | missing",
+            "missing | missing | missing | missing",
+        ];
+        assert_eq!(lines(text), wanted);
+    }
+
+    #[test]
+    fn what_is_no_object_is_a_value() {
+        let text = r#"1 [1,[2],{"a":3}] {"value":"x","b":0} null [] "y""#;
+        let wanted = [
+            "column value",
+            "1",
+            r#"json [1,[2],{"a":3}]"#,
+            "column b",
+            "\"x\" | 0",
+            "null | missing",
+            "json [] | missing",
+            "\"y\" | missing",
+        ];
+        assert_eq!(lines(text), wanted);
+    }
+}
