@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::peers::{self, Origin};
 use crate::row::{Measured, Row, best, geometric_mean, times};
 use crate::strings;
-use crate::task::Task;
+use crate::task::{STREAM, Task};
 
 /// One bar and how high jird jumped.
 #[derive(Debug, Serialize)]
@@ -59,6 +59,8 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
         ],
         Task::Small => vec![time_over(rows, task, "simdjson", 0.9)],
         Task::Two => vec![time_each(rows, task, 250.0)],
+        Task::Events => vec![events_over_dom(rows)],
+        Task::EventsSkip => vec![skipping_over_all(rows)],
         Task::Minify => vec![speed(rows, task, 5.0)],
         Task::Typed => vec![against(rows, task, "sonic-rs-typed", 1.3), against(rows, task, "serde_json-typed", 2.0)],
         Task::TypedSmall => vec![against_best_rust(rows, task, 1.0)],
@@ -108,6 +110,20 @@ fn against_parsing(rows: &[Row], peer: &str, limit: f64) -> Bar {
         Some(time(rows, Task::Error, input, peer)? / time(rows, Task::Validate, input, JIRD)?)
     });
     Bar::at_least(format!("validate: jird over {peer}'s parse (the good half of error)"), ratio, limit)
+}
+
+/// `events` against `dom`, of jird both.
+fn events_over_dom(rows: &[Row]) -> Bar {
+    let ratio =
+        mean(Task::Dom, |input| Some(time(rows, Task::Dom, input, JIRD)? / time(rows, Task::Events, input, JIRD)?));
+    Bar::at_least("events: over dom, jird both".into(), ratio, 1.0)
+}
+
+fn skipping_over_all(rows: &[Row]) -> Bar {
+    let ratio = time(rows, Task::Events, STREAM, JIRD)
+        .zip(time(rows, Task::EventsSkip, STREAM, JIRD))
+        .map(|(all, skipping)| all / skipping);
+    Bar::at_least("events_skip: over taking everything, jird both".into(), ratio, 1.5)
 }
 
 fn against_best_rust(rows: &[Row], task: Task, limit: f64) -> Bar {

@@ -28,6 +28,7 @@ mod report;
 mod row;
 mod run;
 mod server;
+mod streamed;
 mod strings;
 mod svg;
 mod task;

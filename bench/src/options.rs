@@ -50,8 +50,8 @@ The barometer: jird and its peers, interleaved.
 
     cargo run --release -p bench -- [OPTIONS]
 
-    --task LIST        of dom, validate, partial, users, small, two, minify, error, typed, typed_small, error_typed,
-                       million, encode, strings-out, strings-in, scan, query   [all];
+    --task LIST        of dom, validate, partial, users, small, two, minify, events, events_skip, typed,
+                       typed_small, error_typed, error, million, encode, strings-out, strings-in, scan, query   [all];
                        parse if named
     --peer LIST        of the peers' names; jird is one of them               [all]
     --document LIST    of the inputs' names                                   [all]

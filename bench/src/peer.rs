@@ -51,6 +51,16 @@ pub(crate) trait Peer {
         Err(Refusal::NotDone)
     }
 
+    /// Receives everything as events: decodes every string and key, converts every number.
+    fn events(&mut self, _index: usize) -> Answer<Fold> {
+        Err(Refusal::NotDone)
+    }
+
+    /// As [`two`](Self::two), from events, of which all others are skipped.
+    fn events_skip(&mut self, _index: usize) -> Answer<Fold> {
+        Err(Refusal::NotDone)
+    }
+
     /// Writes the document without white space between its tokens, into memory that is reused where the peer lets it.
     fn minify(&mut self, _index: usize) -> Answer<&[u8]> {
         Err(Refusal::NotDone)

@@ -43,12 +43,15 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
     match task {
         Task::Query => query_table(&mut text, rows),
         Task::Million => parts_table(&mut text, rows),
-        Task::Small | Task::TypedSmall | Task::Two | Task::Partial | Task::Users => list(&mut text, rows, task),
+        Task::Small | Task::TypedSmall | Task::Two | Task::EventsSkip | Task::Partial | Task::Users => {
+            list(&mut text, rows, task)
+        }
         Task::Error | Task::ErrorTyped => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
         Task::Dom
         | Task::Parse
         | Task::Validate
         | Task::Minify
+        | Task::Events
         | Task::Typed
         | Task::Encode
         | Task::StringsOut

@@ -188,6 +188,7 @@ fn reference(task: Task, input: &str) -> Result<Fold, String> {
         // What is written is checked where it is: in the server.
         return Ok(Fold::default());
     }
+    let (task, input) = task.asked_of_documents(input);
     let documents = task::documents(input)?;
     let make = |name| Entry::named(name).map(|entry| (entry.make)());
     let names: &[_] = if task == Task::StringsIn { &["serde_json-typed"] } else { &["simdjson", "serde_json"] };

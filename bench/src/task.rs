@@ -27,6 +27,9 @@ pub(crate) enum Task {
     Small,
     Two,
     Minify,
+    Events,
+    #[serde(rename = "events_skip")]
+    EventsSkip,
     Typed,
     #[serde(rename = "typed_small")]
     TypedSmall,
@@ -71,8 +74,22 @@ const LARGE_BYTES: usize = 84_000_000;
 /// What `typed_small` reads besides events.
 const REQUEST: &str = "request";
 
+/// What `events` reads: the documents, and what `small` does as lines.
+const STREAMED: &[&str] = &{
+    let mut all = [STREAM; DOCUMENTS.len() + 1];
+    let mut index = 0;
+    while index < DOCUMENTS.len() {
+        all[index] = DOCUMENTS[index];
+        index += 1;
+    }
+    all
+};
+
 /// What `small` reads.
 const EVENTS: &str = "events";
+
+/// The same, a line each, in one text.
+pub(crate) const STREAM: &str = "event-lines";
 
 impl Task {
     /// What runs unless tasks are named: `parse` is for the paper's tables, and half of `error`.
@@ -89,6 +106,8 @@ impl Task {
         Self::Small,
         Self::Two,
         Self::Minify,
+        Self::Events,
+        Self::EventsSkip,
         Self::Typed,
         Self::TypedSmall,
         Self::ErrorTyped,
@@ -111,6 +130,8 @@ impl Task {
             Self::Small => "small",
             Self::Two => "two",
             Self::Minify => "minify",
+            Self::Events => "events",
+            Self::EventsSkip => "events_skip",
             Self::Typed => "typed",
             Self::TypedSmall => "typed_small",
             Self::ErrorTyped => "error_typed",
@@ -138,6 +159,10 @@ impl Task {
             Self::Users => "distinct user.id of all tweets and of those that they retweet",
             Self::Two => "two fields of each of the events of small: Message decoded, Elapsed as a double",
             Self::Minify => "the document without white space between its tokens, into a reused buffer",
+            Self::Events => {
+                "everything in the document as events: strings and keys decoded and folded, numbers converted"
+            }
+            Self::EventsSkip => "two fields of each event, as events; what is skipped is checked",
             Self::Typed => "structs of everything in the document, strings borrowed where nothing is escaped",
             Self::TypedSmall => "the same of 1000 log events of about 600 bytes, and of a request of 200",
             Self::ErrorTyped => {
@@ -160,6 +185,16 @@ impl Task {
         }
     }
 
+    /// The task and the input with the same answer, for who makes a document first.
+    pub(crate) fn asked_of_documents(self, input: &str) -> (Self, &str) {
+        let task = match self {
+            Self::Events => Self::Dom,
+            Self::EventsSkip => Self::Two,
+            task => task,
+        };
+        (task, if input == STREAM { EVENTS } else { input })
+    }
+
     /// Whether a broken document has to be refused for the row to count.
     pub(crate) fn judges(self) -> bool {
         matches!(self, Self::Validate | Self::Error | Self::ErrorTyped)
@@ -179,6 +214,7 @@ impl Task {
     pub(crate) fn inputs(self) -> &'static [&'static str] {
         match self {
             Self::Dom | Self::Parse | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
+            Self::Events => STREAMED,
             Self::Partial | Self::Users => &["twitter"],
             Self::TypedSmall => &[EVENTS, REQUEST],
             Self::Million => Part::NAMES,
@@ -186,6 +222,7 @@ impl Task {
             Self::StringsOut => strings::WRITTEN,
             Self::StringsIn => strings::INPUTS,
             Self::Small | Self::Two => &[EVENTS],
+            Self::EventsSkip => &[STREAM],
             Self::Query => &[],
         }
     }
@@ -201,6 +238,9 @@ pub(crate) fn documents(input: &str) -> Result<Vec<Vec<u8>>, String> {
     }
     if input == EVENTS {
         return Ok(events::events());
+    }
+    if input == STREAM {
+        return Ok(vec![events::events().join(&b'\n')]);
     }
     if let Some(texts) = strings::texts(input) {
         return serde_json::to_vec(&texts).map(|text| vec![text]).map_err(|error| error.to_string());
@@ -266,6 +306,8 @@ pub(crate) fn run(task: Task, part: Option<Part>, peer: &mut dyn Peer, range: Ra
             Task::Two => peer.two(index)?,
             Task::Validate => done(peer.validate(index))?,
             Task::Minify => done(peer.minify(index).map(black_box))?,
+            Task::Events => peer.events(index)?,
+            Task::EventsSkip => peer.events_skip(index)?,
             Task::Typed | Task::TypedSmall | Task::ErrorTyped => done(peer.typed(index))?,
             Task::Million => counted(peer, index, part)?,
             Task::Encode | Task::StringsOut => done(peer.encode(index).map(black_box))?,

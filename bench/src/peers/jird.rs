@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use jird::event::{self, JsonSource};
 use jird::{Kernel, Kind, MachineNumber, Parser, Record, RecordBuffer, Value};
 
 use crate::fold::Fold;
@@ -10,6 +11,7 @@ use crate::models::Text;
 use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
+use crate::streamed::{Folding, TwoFields};
 
 /// The parser of before, for the next document.
 pub(super) struct Reused {
@@ -93,6 +95,18 @@ impl Peer for Reused {
     fn two(&mut self, index: usize) -> Answer<Fold> {
         let root = self.parser.parse(&self.documents[index]).map_err(Refusal::rejected)?;
         two_fields(root, &mut self.scratch).ok_or(Refusal::Rejected)
+    }
+
+    fn events(&mut self, index: usize) -> Answer<Fold> {
+        let mut sink = Folding::default();
+        event::copy(&mut JsonSource::from_slice(&self.documents[index]), &mut sink).map_err(Refusal::rejected)?;
+        Ok(sink.fold)
+    }
+
+    fn events_skip(&mut self, index: usize) -> Answer<Fold> {
+        let mut sink = TwoFields::default();
+        event::copy(&mut JsonSource::from_slice(&self.documents[index]), &mut sink).map_err(Refusal::rejected)?;
+        Ok(sink.fold)
     }
 
     fn minify(&mut self, index: usize) -> Answer<&[u8]> {

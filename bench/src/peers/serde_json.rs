@@ -13,6 +13,7 @@ use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
 use crate::peer::typed::{Authors, Event, Timeline};
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
+use crate::streamed::Visited;
 
 /// `serde_json::Value`.
 #[derive(Default)]
@@ -58,6 +59,10 @@ impl Peer for Tree {
 
     fn validate(&mut self, index: usize) -> Answer<()> {
         serde_json::from_slice::<IgnoredAny>(&self.documents[index]).map(drop).map_err(Refusal::rejected)
+    }
+
+    fn events(&mut self, index: usize) -> Answer<Fold> {
+        Visited::sum(serde_json::Deserializer::from_slice(&self.documents[index]).into_iter())
     }
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {

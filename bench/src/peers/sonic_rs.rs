@@ -12,6 +12,7 @@ use crate::models::decoded::{Shape, decode};
 use crate::models::encoded::Encoded;
 use crate::peer::typed::{Authors, Event, Timeline};
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
+use crate::streamed::Visited;
 
 /// `sonic_rs::Value`.
 #[derive(Default)]
@@ -27,6 +28,10 @@ impl Tree {
 }
 
 impl Peer for Tree {
+    fn events(&mut self, index: usize) -> Answer<Fold> {
+        Visited::sum(sonic_rs::Deserializer::from_slice(&self.documents[index]).into_stream())
+    }
+
     fn version(&self) -> String {
         version()
     }

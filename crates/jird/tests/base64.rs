@@ -1,6 +1,5 @@
 //! Bytes and numbers as base64 within strings.
 
-
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

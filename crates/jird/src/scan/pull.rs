@@ -507,6 +507,18 @@ impl<'de, S: Source<'de>> Pull<S> {
         Ok(end)
     }
 
+    /// Checks a scalar that nobody asks for.
+    #[inline(always)]
+    pub(crate) fn check_scalar(&mut self, token: Token) -> Result<(), Error> {
+        match token.kind {
+            b'"' | QUOTE => Ok(()),
+            b't' => self.check_literal(token, b"true"),
+            b'f' => self.check_literal(token, b"false"),
+            b'n' => self.check_literal(token, b"null"),
+            _ => self.checked_number(token).map(drop),
+        }
+    }
+
     /// Checks that the next token is this literal, and steps over it.
     #[inline(always)]
     pub(crate) fn literal(&mut self, token: Token, wanted: &'static [u8]) -> Result<(), Error> {
@@ -711,8 +723,8 @@ impl<'de, S: Source<'de>> Pull<S> {
         let known = usize::try_from(self.lines.offset.saturating_sub(self.base)).unwrap_or(usize::MAX).min(text.len());
         if known <= at {
             let between = &text[known..at];
-            if let Some(feed) = memchr::memrchr(b'\n', between) {
-                self.lines.count += memchr::memchr_iter(b'\n', between).count() as u64;
+            for feed in memchr::memchr_iter(b'\n', between) {
+                self.lines.count += 1;
                 self.lines.start = self.base + (known + feed) as u64 + 1;
             }
             self.lines.offset = offset;

@@ -107,6 +107,7 @@ impl Machine {
     ) -> Result<Went, Failing<S::Error>> {
         let mut expect = self.expect;
         let stop_at = skipped.unwrap_or(0);
+        let skips_all = skipped.is_some();
         // What is wrong with a token, or that there is none yet.
         macro_rules! unexpected {
             ($token:expr, $wanted:expr, $expect:expr) => {{
@@ -134,6 +135,7 @@ impl Machine {
             ($token:expr, $expect:expr) => {{
                 let token = $token;
                 match token.kind {
+                    b'"' | ESCAPED_QUOTE if skips_all => Interest::Take,
                     b'"' => sink.key(Key::new(plain(pull, token)?)).map_err(stopped)?,
                     ESCAPED_QUOTE => sink.key(Key::new(escaped(pull, token, scratch)?)).map_err(stopped)?,
                     _ => unexpected!(token, ErrorKind::Key, $expect),
@@ -145,6 +147,7 @@ impl Machine {
             ($token:expr, $before:expr, $next:lifetime) => {{
                 let token = $token;
                 match token.kind {
+                    b'"' | ESCAPED_QUOTE if skips_all => {}
                     b'"' => sink.string(plain(pull, token)?).map_err(stopped)?,
                     ESCAPED_QUOTE => sink.string(escaped(pull, token, scratch)?).map_err(stopped)?,
                     b'-' | b'0'..=b'9' => {
@@ -214,12 +217,18 @@ impl Machine {
                 Expect::Member => loop {
                     let (kinds, starts) = pull.four();
                     let interest = key!(Token::at(kinds, starts, 0), Expect::Member);
-                    if kinds[1] & !ESCAPED != b':' || interest == Interest::Skip || pull.is_near_end(3) {
+                    let token = Token::at(kinds, starts, 2);
+                    let skips = interest == Interest::Skip;
+                    if kinds[1] & !ESCAPED != b':' || skips && !is_scalar(token) || pull.is_near_end(3) {
                         pull.step();
                         expect = Expect::Colon(interest);
                         continue 'walk;
                     }
-                    value!(Token::at(kinds, starts, 2), 2, 'walk);
+                    if skips {
+                        pull.check_scalar(token).map_err(Failure::Source)?;
+                    } else {
+                        value!(token, 2, 'walk);
+                    }
                     if kinds[3] & !ESCAPED != b',' {
                         pull.step_by(3);
                         expect = Expect::Next;
@@ -277,6 +286,12 @@ impl Machine {
         self.expect = if self.open.depth() == 0 { Expect::Value } else { expect };
         Ok(Went::Through)
     }
+}
+
+/// Whether a token seems to be a scalar.
+#[inline(always)]
+fn is_scalar(token: Token) -> bool {
+    matches!(token.kind, b'"' | ESCAPED_QUOTE | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
 }
 
 /// The kind of a string that holds an escape.
