@@ -19,6 +19,10 @@ pub(crate) const END: u8 = 0;
 #[cfg(feature = "serde")]
 pub(super) const CUT: u8 = 1;
 
+/// What the kinds of all brackets have, with a mark or without, and that of no other token.
+#[cfg(feature = "serde")]
+const BRACKET: u8 = b'[' & b']' & b'{' & b'}';
+
 /// How many sentinels stand after the last token: as many tokens as the second pass looks ahead.
 pub(crate) const SENTINELS: usize = 4;
 
@@ -256,6 +260,35 @@ impl Tokens {
         }
         // SAFETY: the caller's promise, and both vectors are longer than `len`.
         unsafe { (*self.kind.get_unchecked(at), *self.pos.get_unchecked(at), *self.pos.get_unchecked(at + 1)) }
+    }
+
+    /// How many tokens from `at` on come before a bracket, if that is known yet and `closing`. What no JSON has may pass for
+    /// a bracket. Who asks behind opening brackets only, has each token looked at once.
+    #[cfg(feature = "serde")]
+    #[inline(always)]
+    pub(super) fn before_closing(&self, at: usize, closing: u8) -> Option<usize> {
+        match self.kind[..self.len].get(at)? {
+            kind if kind & BRACKET == BRACKET => (kind & !ESCAPED == closing).then_some(0),
+            _ => self.before_closing_far(at, closing),
+        }
+    }
+
+    #[cfg(feature = "serde")]
+    #[inline(never)]
+    fn before_closing_far(&self, at: usize, closing: u8) -> Option<usize> {
+        const ONES: u64 = u64::from_le_bytes([1; 8]);
+        let kinds = &self.kind[at..self.len];
+        // What lies past the last token is arbitrary, and not counted.
+        let (words, _) = self.kind[at..].as_chunks();
+        for (index, word) in words.iter().take(kinds.len().div_ceil(8)).enumerate() {
+            let others = !u64::from_le_bytes(*word) & (ONES * u64::from(BRACKET));
+            let brackets = others.wrapping_sub(ONES) & !others & (ONES << 7);
+            if brackets != 0 {
+                let count = index * 8 + brackets.trailing_zeros() as usize / 8;
+                return (kinds.get(count)? & !ESCAPED == closing).then_some(count);
+            }
+        }
+        None
     }
 
     /// Drops the tokens at `end` and after, and stands sentinels in their place.

@@ -6,6 +6,7 @@ mod arbitrary; // texts that proptest makes
 #[path = "../common/mod.rs"]
 mod common;
 mod errors; // what they say, and where
+mod hints; // how much room collections are told to make
 mod judge; // decodes in every way, and compares
 mod shapes; // types of every shape
 mod streams; // readers, values one after the other, lines

@@ -46,6 +46,13 @@ impl<'de, R: Read<'de>> de::SeqAccess<'de> for Seq<'_, R> {
             Err(error) => Err(self.de.pull.place_at(error, at).inside(Step::Index(self.index - 1))),
         }
     }
+
+    /// Exact for arrays of scalars that pass one has seen the end of.
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        // An element and a comma each, and no comma behind the last, or before the first.
+        self.de.pull.before_closing(b']').map(|tokens| tokens.div_ceil(2))
+    }
 }
 
 /// The members of an object, whose opening bracket is behind.
@@ -101,6 +108,13 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
             Ok(value) => Ok(value),
             Err(error) => Err(self.de.pull.place_at(error, at).inside(key_step(self.key.as_ref()))),
         }
+    }
+
+    /// Exact for objects of scalars that pass one has seen the end of.
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        // Key, colon, value and comma.
+        self.de.pull.before_closing(b'}').map(|tokens| tokens.div_ceil(4))
     }
 }
 
