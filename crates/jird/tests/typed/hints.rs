@@ -128,5 +128,7 @@ proptest! {
                 prop_assert!(hint.is_none_or(|hint| hint == left), "{said:?}");
             }
         }
+        let hints: Hints = jird::parse(&text).unwrap().decode().unwrap();
+        prop_assert!(hints.0.iter().all(|said| exact(said)));
     }
 }
