@@ -4,6 +4,8 @@
 pub mod base64;
 pub(crate) mod de;
 mod error;
+#[cfg(doctest)]
+mod lifetimes;
 mod raw;
 mod ser;
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Step};
 use crate::fault::ErrorKind;
 use crate::scan::Source;
 use crate::text;
-use serde_core::de::{self, DeserializeSeed, Unexpected, Visitor};
+use serde_core::de::{self, DeserializeSeed, Visitor};
 
 /// The elements of an array, whose opening bracket is behind.
 pub(super) struct Seq<'a, R> {
@@ -180,48 +180,5 @@ impl<'de, R: Read<'de>> de::VariantAccess<'de> for Variant<'_, R> {
 
     fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
         de::Deserializer::deserialize_struct(self.de, "", fields, visitor)
-    }
-}
-
-/// A string that is a variant's name.
-pub(super) struct UnitVariant<'a, R> {
-    de: &'a mut Deserializer<R>,
-}
-
-impl<'a, R> UnitVariant<'a, R> {
-    pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
-        Self { de }
-    }
-}
-
-impl<'de, R: Read<'de>> de::EnumAccess<'de> for UnitVariant<'_, R> {
-    type Error = Error;
-    type Variant = OnlyUnit;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, OnlyUnit), Error> {
-        Ok((seed.deserialize(&mut *self.de)?, OnlyUnit))
-    }
-}
-
-/// A variant without content.
-pub(super) struct OnlyUnit;
-
-impl<'de> de::VariantAccess<'de> for OnlyUnit {
-    type Error = Error;
-
-    fn unit_variant(self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Error> {
-        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"newtype variant"))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
-        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"tuple variant"))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Error> {
-        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"struct variant"))
     }
 }
