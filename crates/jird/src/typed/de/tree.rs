@@ -19,6 +19,9 @@ impl<'a> Value<'a> {
     /// Decodes the value into a type, as [`from_slice`](crate::from_slice) would its text. Strings without escapes can be
     /// borrowed from the text. Goes as deep as a [`Deserializer`](crate::Deserializer) does.
     ///
+    /// Time is linear in what `T` asks for; what it ignores is stepped over, whatever its length. Collections are told exactly
+    /// how many items will come.
+    ///
     /// ```
     /// let document = jird::parse(br#"{"users": [{"id": 7}, {"id": "8"}]}"#)?;
     /// let users = document.root().get("users").unwrap();
@@ -37,7 +40,13 @@ impl<'a> Value<'a> {
 }
 
 impl Document<'_> {
-    /// [`Value::decode`] of the root.
+    /// [`Value::decode`] of the root. What is borrowed lives as long as the document.
+    ///
+    /// ```
+    /// let document = jird::parse(b"[\"a\", \"b\"]")?;
+    /// assert_eq!(document.decode::<Vec<&str>>()?, ["a", "b"]);
+    /// # Ok::<(), jird::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Value::decode`].
@@ -48,6 +57,13 @@ impl Document<'_> {
 
 impl<'a> Record<'a> {
     /// [`Value::decode`] of the record's value.
+    ///
+    /// ```
+    /// let mut buffer = jird::RecordBuffer::new();
+    /// let record = jird::Record::scan(b"{\"id\": 7}", &mut buffer)?;
+    /// assert_eq!(record.decode::<std::collections::BTreeMap<&str, u8>>()?["id"], 7);
+    /// # Ok::<(), jird::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Value::decode`]; and where a record that was not validated shows to be wrong.
