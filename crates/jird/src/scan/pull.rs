@@ -281,6 +281,13 @@ impl<'de, S: Source<'de>> Pull<S> {
         }
     }
 
+    /// How many tokens are left before this bracket closes what is open, if nothing opens before and pass one has come so
+    /// far. A guess in a text that will be refused, but never more than the text has bytes.
+    #[inline(always)]
+    pub(crate) fn before_closing(&self, closing: u8) -> Option<usize> {
+        self.tokens.before_closing(self.at, closing)
+    }
+
     /// Lets go of text that nobody needs any more.
     fn forget(&mut self) {
         let needed = self.tokens.slices().1.first().map_or(self.scanned, |&pos| pos as usize).min(self.pin);

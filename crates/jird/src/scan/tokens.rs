@@ -18,6 +18,10 @@ pub(crate) const END: u8 = 0;
 /// The kind of a string whose end is not known, for who pulls tokens.
 pub(super) const CUT: u8 = 1;
 
+/// What the kinds of all brackets have, with a mark or without, and that of no other token.
+#[cfg(feature = "serde")]
+const BRACKET: u8 = b'[' & b']' & b'{' & b'}';
+
 /// How many sentinels stand after the last token: as many tokens as the second pass looks ahead.
 pub(crate) const SENTINELS: usize = 4;
 
@@ -285,6 +289,33 @@ impl Tokens {
         unsafe {
             (self.kind.as_ptr().add(at).cast::<[u8; 4]>().read(), self.pos.as_ptr().add(at).cast::<[u32; 4]>().read())
         }
+    }
+
+    /// How many tokens from `at` on come before a bracket, if that is known yet and `closing`. What no JSON has may pass for
+    /// a bracket. Who asks behind opening brackets only, has each token looked at once.
+    #[inline(always)]
+    pub(super) fn before_closing(&self, at: usize, closing: u8) -> Option<usize> {
+        match self.kind[..self.len].get(at)? {
+            kind if kind & BRACKET == BRACKET => (kind & !ESCAPED == closing).then_some(0),
+            _ => self.before_closing_far(at, closing),
+        }
+    }
+
+    #[inline(never)]
+    fn before_closing_far(&self, at: usize, closing: u8) -> Option<usize> {
+        const ONES: u64 = u64::from_le_bytes([1; 8]);
+        let kinds = &self.kind[at..self.len];
+        // What lies past the last token is arbitrary, and not counted.
+        let (words, _) = self.kind[at..].as_chunks();
+        for (index, word) in words.iter().take(kinds.len().div_ceil(8)).enumerate() {
+            let others = !u64::from_le_bytes(*word) & (ONES * u64::from(BRACKET));
+            let brackets = others.wrapping_sub(ONES) & !others & (ONES << 7);
+            if brackets != 0 {
+                let count = index * 8 + brackets.trailing_zeros() as usize / 8;
+                return (kinds.get(count)? & !ESCAPED == closing).then_some(count);
+            }
+        }
+        None
     }
 
     /// Drops the tokens at `end` and after, and stands sentinels in their place.

@@ -189,6 +189,21 @@ impl<'a> Value<'a> {
         Some((word.offset(), word.offset() + word.len()?))
     }
 
+    /// A checked number's text, as a part of the document's; none if its length is not on the tape.
+    #[cfg(feature = "serde")]
+    #[inline(always)]
+    pub(crate) fn plain_number(self) -> Option<(&'a [u8], usize, usize)> {
+        self.plain(Word::CHECKED_NUMBER).map(|(start, end)| (self.text, start, end))
+    }
+
+    /// A checked string without escapes; none if its length is not on the tape.
+    #[inline(always)]
+    pub(crate) fn plain_str(self) -> Option<&'a str> {
+        let (start, end) = self.plain(Word::CHECKED_STRING)?;
+        // SAFETY: the builder was told of this range of the text; and the class says that the text was checked.
+        Some(unsafe { text::trusted_str(trust::range(self.text, start, end)) })
+    }
+
     /// Whether it is a number without point and exponent. Looks at the number's text.
     #[inline(always)]
     pub fn is_integer(self) -> bool {
@@ -221,9 +236,8 @@ impl<'a> Value<'a> {
     where
         'a: 's,
     {
-        if let Some((start, end)) = self.plain(Word::CHECKED_STRING) {
-            // SAFETY: the builder was told of this range of the text; and the class says that the text was checked.
-            return Some(unsafe { text::trusted_str(trust::range(self.text, start, end)) });
+        if let Some(plain) = self.plain_str() {
+            return Some(plain);
         }
         let word = self.word();
         if word.node() != Node::String {
@@ -282,10 +296,10 @@ impl<'a> Value<'a> {
     }
 
     /// The number of members or elements; 0 for a scalar. Free but for containers of 2^28 children and more.
+    #[inline]
     pub fn len(self) -> usize {
         match self.kind() {
-            Kind::Object => self.close().count().unwrap_or_else(|| self.entries().count()),
-            Kind::Array => self.close().count().unwrap_or_else(|| self.elements().count()),
+            Kind::Object | Kind::Array => self.close().count().unwrap_or_else(|| many_children(self.text, self.words)),
             _ => 0,
         }
     }
@@ -413,6 +427,14 @@ fn other_number<'a, T>(text: &'a [u8], words: &'a [u64], read: impl FnOnce(Numbe
     read(Value { text, words }.as_number()?)
 }
 
+/// How many members or elements the container has, when they are too many for its last word.
+#[cold]
+#[inline(never)]
+fn many_children(text: &[u8], words: &[u64]) -> usize {
+    let value = Value { text, words };
+    value.entries().count() + value.elements().count()
+}
+
 /// How many words the container takes that begins with `words`, when they are too many for its first word: by walking.
 #[cold]
 fn many(words: &[u64]) -> usize {
@@ -504,6 +526,20 @@ impl<'a> Entries<'a> {
         // SAFETY: and what is left of what was passed is the end of that.
         self.nodes.words = unsafe { trust::range(all, passed - before.words.len(), all.len()) };
         Some(value)
+    }
+}
+
+/// One by one: a key, its value, the next key.
+#[cfg(feature = "serde")]
+impl<'a> Entries<'a> {
+    #[inline(always)]
+    pub(crate) fn next_key(&mut self) -> Option<Value<'a>> {
+        self.nodes.next_key()
+    }
+
+    #[inline(always)]
+    pub(crate) fn next_value(&mut self) -> Option<Value<'a>> {
+        self.nodes.next()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Writing by words and blocks into memory that may move on.
 //!
-//! Whoever writes holds a [`Pen`]: where the next byte goes, and the [`Out`] that it goes to. A pen is handed on by value, and
-//! what comes back is the [`Mark`] that it came to, so that the place is in a register and not in memory, even from one
-//! function to the next. Each of a pen's methods makes room for what it writes and [`SLACK`] bytes more, which lets it store whole words and blocks of which only
-//! a part counts.
+//! Whoever writes holds a [`Pen`]: where the next byte goes, and the [`Out`] that it goes to. A pen is handed on by value. A
+//! function that takes one gives back a [`Mark`]: only the place that its pen came to, of the same lifetime, with which the
+//! caller's pen goes on ([`Pen::with`]). So the place is in a register and not in memory, even from one function to the next.
+//!
+//! Each of a pen's methods makes room for what it writes and [`SLACK`] bytes more, which lets it store whole words and blocks
+//! of which only a part counts.
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity")]
 

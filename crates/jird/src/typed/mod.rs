@@ -3,6 +3,8 @@
 pub mod base64;
 pub(crate) mod de;
 mod error;
+#[cfg(doctest)]
+mod lifetimes;
 mod raw;
 mod ser;
 

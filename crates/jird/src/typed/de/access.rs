@@ -6,7 +6,7 @@ use crate::error::{Error, Step};
 use crate::fault::ErrorKind;
 use crate::scan::Source;
 use crate::text;
-use serde_core::de::{self, DeserializeSeed, Unexpected, Visitor};
+use serde_core::de::{self, DeserializeSeed, Visitor};
 
 /// The elements of an array, whose opening bracket is behind.
 pub(super) struct Seq<'a, R> {
@@ -45,6 +45,13 @@ impl<'de, R: Read<'de>> de::SeqAccess<'de> for Seq<'_, R> {
             Ok(value) => Ok(Some(value)),
             Err(error) => Err(self.de.pull.place_at(error, at).inside(Step::Index(self.index - 1))),
         }
+    }
+
+    /// Exact for arrays of scalars that pass one has seen the end of.
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        // An element and a comma each, and no comma behind the last, or before the first.
+        self.de.pull.before_closing(b']').map(|tokens| tokens.div_ceil(2))
     }
 }
 
@@ -101,6 +108,13 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
             Ok(value) => Ok(value),
             Err(error) => Err(self.de.pull.place_at(error, at).inside(key_step(self.key.as_ref()))),
         }
+    }
+
+    /// Exact for objects of scalars that pass one has seen the end of.
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        // Key, colon, value and comma.
+        self.de.pull.before_closing(b'}').map(|tokens| tokens.div_ceil(4))
     }
 }
 
@@ -166,48 +180,5 @@ impl<'de, R: Read<'de>> de::VariantAccess<'de> for Variant<'_, R> {
 
     fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
         de::Deserializer::deserialize_struct(self.de, "", fields, visitor)
-    }
-}
-
-/// A string that is a variant's name.
-pub(super) struct UnitVariant<'a, R> {
-    de: &'a mut Deserializer<R>,
-}
-
-impl<'a, R> UnitVariant<'a, R> {
-    pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
-        Self { de }
-    }
-}
-
-impl<'de, R: Read<'de>> de::EnumAccess<'de> for UnitVariant<'_, R> {
-    type Error = Error;
-    type Variant = OnlyUnit;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, OnlyUnit), Error> {
-        Ok((seed.deserialize(&mut *self.de)?, OnlyUnit))
-    }
-}
-
-/// A variant without content.
-pub(super) struct OnlyUnit;
-
-impl<'de> de::VariantAccess<'de> for OnlyUnit {
-    type Error = Error;
-
-    fn unit_variant(self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Error> {
-        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"newtype variant"))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
-        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"tuple variant"))
-    }
-
-    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Error> {
-        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"struct variant"))
     }
 }

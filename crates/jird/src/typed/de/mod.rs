@@ -18,7 +18,8 @@ use crate::kernel::Kernel;
 use crate::scan::{Content, IoRead, Pull, Read, SliceRead, Token};
 use crate::text;
 use crate::typed::RAW_TEXT;
-use access::{Map, Seq, UnitVariant, Variant};
+use access::{Map, Seq, Variant};
+use serde_core::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde_core::de::{self, DeserializeOwned, Expected, Unexpected, Visitor};
 use std::io;
 
@@ -29,7 +30,8 @@ pub const TYPED_DEPTH_MAX: usize = 127;
 /// Decodes a text that is one JSON value. All of it is checked, also what `T` ignores: UTF-8, grammar, escapes, numbers.
 ///
 /// Strings without escapes can be borrowed (`&str`; `Cow<str>` with `#[serde(borrow)]`). Time is linear in the text, and
-/// nothing is allocated that `T` does not ask for, but for buffers of the thread's and for escaped strings.
+/// nothing is allocated that `T` does not ask for, but for buffers of the thread's and for escaped strings. Collections of
+/// scalars are told exactly how many will come, if their end is in the 64 KB or so that were scanned.
 ///
 /// ```
 /// #[derive(serde::Deserialize)]
@@ -338,17 +340,33 @@ enum Text<'de, 's> {
 }
 
 macro_rules! numbers {
-    ($($method:ident)*) => {
-        $(
+    ($($visit:ident: $($method:ident)*;)*) => {
+        $($(
             #[inline]
             fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
                 let token = self.pull.token();
                 match token.kind {
-                    b'-' | b'0'..=b'9' => self.visit_number(token, visitor),
+                    b'-' | b'0'..=b'9' => self.$visit(token, visitor),
                     _ => Err(self.wrong_type(token, &visitor)),
                 }
             }
-        )*
+        )*)*
+    };
+}
+
+macro_rules! containers {
+    ($($bracket:literal => $visit:ident: $($method:ident($($argument:ty),*))*;)*) => {
+        $($(
+            #[inline]
+            fn $method<V: Visitor<'de>>(self, $(_: $argument,)* visitor: V) -> Result<V::Value, Error> {
+                let token = self.pull.token();
+                if self.pull.bracket(token) == $bracket {
+                    self.$visit(token, visitor)
+                } else {
+                    Err(self.wrong_type(token, &visitor))
+                }
+            }
+        )*)*
     };
 }
 
@@ -398,42 +416,12 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
     }
 
     numbers! {
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
-    }
-
-    #[inline]
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let token = self.pull.token();
-        match token.kind {
-            b'-' | b'0'..=b'9' => self.visit_f32(token, visitor),
-            _ => Err(self.wrong_type(token, &visitor)),
-        }
-    }
-
-    #[inline]
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let token = self.pull.token();
-        match token.kind {
-            b'-' | b'0'..=b'9' => self.visit_f64(token, visitor),
-            _ => Err(self.wrong_type(token, &visitor)),
-        }
-    }
-
-    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let token = self.pull.token();
-        match token.kind {
-            b'-' | b'0'..=b'9' => self.visit_i128(token, visitor),
-            _ => Err(self.wrong_type(token, &visitor)),
-        }
-    }
-
-    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let token = self.pull.token();
-        match token.kind {
-            b'-' | b'0'..=b'9' => self.visit_u128(token, visitor),
-            _ => Err(self.wrong_type(token, &visitor)),
-        }
+        visit_number: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64;
+        visit_number: deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64;
+        visit_f32: deserialize_f32;
+        visit_f64: deserialize_f64;
+        visit_i128: deserialize_i128;
+        visit_u128: deserialize_u128;
     }
 
     #[inline]
@@ -512,39 +500,9 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
         }
     }
 
-    #[inline]
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let token = self.pull.token();
-        if self.pull.bracket(token) == b'[' {
-            self.visit_array(token, visitor)
-        } else {
-            Err(self.wrong_type(token, &visitor))
-        }
-    }
-
-    #[inline]
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
-        self.deserialize_seq(visitor)
-    }
-
-    #[inline]
-    fn deserialize_tuple_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value, Error> {
-        self.deserialize_seq(visitor)
-    }
-
-    #[inline]
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let token = self.pull.token();
-        if self.pull.bracket(token) == b'{' {
-            self.visit_object(token, visitor)
-        } else {
-            Err(self.wrong_type(token, &visitor))
-        }
+    containers! {
+        b'[' => visit_array: deserialize_seq() deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize);
+        b'{' => visit_object: deserialize_map();
     }
 
     #[inline]
@@ -584,7 +542,10 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
                 Ok(value)
             }
             b'"' => {
-                let visited = visitor.visit_enum(UnitVariant::new(self));
+                let visited = self.with_string(|name| match name {
+                    Text::Borrowed(name) => visitor.visit_enum(BorrowedStrDeserializer::new(name)),
+                    Text::Passing(name) => visitor.visit_enum(StrDeserializer::new(name)),
+                });
                 self.placed(visited, token.start)
             }
             _ => Err(self.no_value(token)),

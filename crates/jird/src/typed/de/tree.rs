@@ -6,6 +6,7 @@ use super::TYPED_DEPTH_MAX;
 use super::number::Number;
 use crate::error::{Category, Error, Step};
 use crate::fault::ErrorKind;
+use crate::number::{self, MachineNumber};
 use crate::record::Record;
 use crate::tape::{Document, Elements, Entries, Kind, Value};
 use crate::typed::RAW_TEXT;
@@ -17,6 +18,9 @@ use std::borrow::Cow;
 impl<'a> Value<'a> {
     /// Decodes the value into a type, as [`from_slice`](crate::from_slice) would its text. Strings without escapes can be
     /// borrowed from the text. Goes as deep as a [`Deserializer`](crate::Deserializer) does.
+    ///
+    /// Time is linear in what `T` asks for; what it ignores is stepped over, whatever its length. Collections are told exactly
+    /// how many items will come.
     ///
     /// ```
     /// let document = jird::parse(br#"{"users": [{"id": 7}, {"id": "8"}]}"#)?;
@@ -31,12 +35,18 @@ impl<'a> Value<'a> {
     /// # Errors
     /// The first value that is not what `T` asks for.
     pub fn decode<T: Deserialize<'a>>(self) -> Result<T, Error> {
-        T::deserialize(self.into_deserializer()).map_err(|error| at(error, self))
+        T::deserialize(self.into_deserializer()).map_err(|error| at(error, &self))
     }
 }
 
 impl Document<'_> {
-    /// [`Value::decode`] of the root.
+    /// [`Value::decode`] of the root. What is borrowed lives as long as the document.
+    ///
+    /// ```
+    /// let document = jird::parse(b"[\"a\", \"b\"]")?;
+    /// assert_eq!(document.decode::<Vec<&str>>()?, ["a", "b"]);
+    /// # Ok::<(), jird::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Value::decode`].
@@ -48,6 +58,13 @@ impl Document<'_> {
 impl<'a> Record<'a> {
     /// [`Value::decode`] of the record's value.
     ///
+    /// ```
+    /// let mut buffer = jird::RecordBuffer::new();
+    /// let record = jird::Record::scan(b"{\"id\": 7}", &mut buffer)?;
+    /// assert_eq!(record.decode::<std::collections::BTreeMap<&str, u8>>()?["id"], 7);
+    /// # Ok::<(), jird::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Value::decode`]; and where a record that was not validated shows to be wrong.
     pub fn decode<T: Deserialize<'a>>(self) -> Result<T, Error> {
@@ -55,31 +72,36 @@ impl<'a> Record<'a> {
     }
 }
 
-/// An error that says nothing of where, is about this value.
+/// An error that says nothing of where, is about this value. As everything here that is seldom called, it takes the value by
+/// reference: a copy that is made for it would be made always, out of parts that were stored just before, which is slow.
 #[cold]
-fn at(error: Error, value: Value<'_>) -> Error {
+fn at(error: Error, value: &Value<'_>) -> Error {
     if error.offset() == 0 { error.placed(value.offset() as u64, 0, 0) } else { error }
 }
 
 impl<'a> Value<'a> {
-    fn text(self) -> Result<Cow<'a, str>, Error> {
+    fn text(&self) -> Result<Cow<'a, str>, Error> {
         self.as_str().ok_or_else(|| at(ErrorKind::Utf8.into(), self))
     }
 
-    fn token(self) -> Result<&'a str, Error> {
+    fn token(&self) -> Result<&'a str, Error> {
         match self.as_number() {
             Some(number) => Ok(number.text()),
             None => Err(at(ErrorKind::Number.into(), self)),
         }
     }
 
-    fn number(self) -> Result<Number, Error> {
-        let token = self.token()?.as_bytes();
-        Number::of(token, 0, token.len()).ok_or_else(|| at(ErrorKind::Range.into(), self))
+    #[inline(never)]
+    fn number(&self) -> Result<Number, Error> {
+        let (text, start, end) = match self.plain_number() {
+            Some(plain) => plain,
+            None => self.token().map(|token| (token.as_bytes(), 0, token.len()))?,
+        };
+        Number::of(text, start, end).ok_or_else(|| at(ErrorKind::Range.into(), self))
     }
 
     #[cold]
-    fn wrong(self, wanted: &dyn de::Expected) -> Error {
+    fn wrong(&self, wanted: &dyn de::Expected) -> Error {
         let found = match self.kind() {
             Kind::Null => Unexpected::Unit,
             Kind::Bool => Unexpected::Bool(self.as_bool() == Some(true)),
@@ -100,7 +122,7 @@ impl<'a> Value<'a> {
         at(de::Error::invalid_type(found, wanted), self)
     }
 
-    fn wide<T>(self, read: fn(crate::number::Number<'a>) -> Option<T>, wanted: &dyn de::Expected) -> Result<T, Error> {
+    fn wide<T>(&self, read: fn(number::Number<'a>) -> Option<T>, wanted: &dyn de::Expected) -> Result<T, Error> {
         match self.as_number() {
             Some(number) if self.kind() == Kind::Number => match read(number) {
                 Some(value) => Ok(value),
@@ -109,6 +131,22 @@ impl<'a> Value<'a> {
             },
             _ => Err(self.wrong(wanted)),
         }
+    }
+}
+
+/// What a visitor makes of a string. Only for strings.
+#[inline(always)]
+fn visit_string<'a, V: Visitor<'a>>(value: &Value<'a>, visitor: V) -> Result<V::Value, Error> {
+    let visited = match value.plain_str() {
+        Some(text) => visitor.visit_borrowed_str(text),
+        None => match value.text()? {
+            Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        },
+    };
+    match visited {
+        Ok(value) => Ok(value),
+        Err(error) => Err(at(error, value)),
     }
 }
 
@@ -133,20 +171,71 @@ impl<'a> IntoDeserializer<'a, Error> for Value<'a> {
     }
 }
 
-impl ValueDeserializer<'_> {
+impl<'a> ValueDeserializer<'a> {
     /// The way to what is inside.
-    fn enter(self) -> Result<usize, Error> {
-        self.depth_left.checked_sub(1).ok_or_else(|| at(ErrorKind::Depth.into(), self.value))
+    #[inline(always)]
+    fn enter(&self) -> Result<usize, Error> {
+        self.depth_left.checked_sub(1).ok_or_else(|| at(ErrorKind::Depth.into(), &self.value))
+    }
+
+    /// What a visitor made of the value.
+    #[inline(always)]
+    fn placed<T>(&self, visited: Result<T, Error>) -> Result<T, Error> {
+        match visited {
+            Ok(value) => Ok(value),
+            Err(error) => Err(at(error, &self.value)),
+        }
+    }
+
+    /// Only for numbers.
+    #[inline(always)]
+    fn visit_number<V: Visitor<'a>>(&self, visitor: V) -> Result<V::Value, Error> {
+        let small = self.value.plain_number().and_then(|(text, start, end)| number::to_small_at(text, start, end));
+        self.placed(match small {
+            Some(value) => visitor.visit_u64(value),
+            None => self.value.number()?.visit(visitor),
+        })
+    }
+
+    /// Only for strings.
+    #[inline(always)]
+    fn visit_string<V: Visitor<'a>>(&self, visitor: V) -> Result<V::Value, Error> {
+        visit_string(&self.value, visitor)
+    }
+
+    /// Only for arrays.
+    #[inline(always)]
+    fn visit_array<V: Visitor<'a>>(&self, visitor: V) -> Result<V::Value, Error> {
+        let (elements, depth_left) = (self.value.elements(), self.enter()?);
+        let mut seq = Seq { elements, len: self.value.len(), index: 0, depth_left };
+        let value = self.placed(visitor.visit_seq(&mut seq))?;
+        match seq.elements.next() {
+            None => Ok(value),
+            Some(left) => Err(at(ErrorKind::Trailing.into(), &left)),
+        }
+    }
+
+    /// Only for objects.
+    #[inline(always)]
+    fn visit_object<V: Visitor<'a>>(&self, visitor: V) -> Result<V::Value, Error> {
+        let (entries, depth_left) = (self.value.entries(), self.enter()?);
+        let mut map = Map { entries, key: None, len: self.value.len(), index: 0, depth_left };
+        let value = self.placed(visitor.visit_map(&mut map))?;
+        match map.entries.next_key() {
+            None => Ok(value),
+            Some(left) => Err(at(ErrorKind::Trailing.into(), &left)),
+        }
     }
 }
 
-/// Whatever the value is, if it is of the kind that is asked for.
+/// The value, if it is of the kind that is asked for.
 macro_rules! gated {
-    ($([$kind:pat => $($method:ident($($argument:ty),*))*])*) => {
+    ($([$kind:ident $visit:ident: $($method:ident($($argument:ty),*))*])*) => {
         $($(
+            #[inline]
             fn $method<V: Visitor<'a>>(self, $(_: $argument,)* visitor: V) -> Result<V::Value, Error> {
                 match self.value.kind() {
-                    $kind => self.deserialize_any(visitor),
+                    Kind::$kind => self.$visit(visitor),
                     _ => Err(self.value.wrong(&visitor)),
                 }
             }
@@ -158,32 +247,48 @@ impl<'a> Deserializer<'a> for ValueDeserializer<'a> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        let visited = match self.value.kind() {
-            Kind::Null => visitor.visit_unit(),
-            Kind::Bool => visitor.visit_bool(self.value.as_bool() == Some(true)),
-            Kind::Number => self.value.number()?.visit(visitor),
-            Kind::String => match self.value.text()? {
-                Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
-                Cow::Owned(text) => visitor.visit_string(text),
-            },
-            Kind::Array => {
-                let mut elements = Seq { elements: self.value.elements(), index: 0, depth_left: self.enter()? };
-                let value = visitor.visit_seq(&mut elements).map_err(|error| at(error, self.value))?;
-                return match elements.elements.next() {
-                    None => Ok(value),
-                    Some(left) => Err(at(ErrorKind::Trailing.into(), left)),
-                };
-            }
-            Kind::Object => {
-                let mut members = Map { entries: self.value.entries(), member: None, depth_left: self.enter()? };
-                let value = visitor.visit_map(&mut members).map_err(|error| at(error, self.value))?;
-                return match members.entries.next() {
-                    None => Ok(value),
-                    Some((left, _)) => Err(at(ErrorKind::Trailing.into(), left)),
-                };
-            }
-        };
-        visited.map_err(|error| at(error, self.value))
+        match self.value.kind() {
+            Kind::Null => self.placed(visitor.visit_unit()),
+            Kind::Bool => self.placed(visitor.visit_bool(self.value.as_bool() == Some(true))),
+            Kind::Number => self.visit_number(visitor),
+            Kind::String => self.visit_string(visitor),
+            Kind::Array => self.visit_array(visitor),
+            Kind::Object => self.visit_object(visitor),
+        }
+    }
+
+    gated! {
+        [Bool deserialize_any: deserialize_bool()]
+        [Number visit_number: deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64()]
+        [Number visit_number: deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64()]
+        [String visit_string: deserialize_char() deserialize_str() deserialize_string() deserialize_identifier()]
+        [Null deserialize_any: deserialize_unit() deserialize_unit_struct(&'static str)]
+        [Array visit_array: deserialize_seq() deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize)]
+        [Object visit_object: deserialize_map()]
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'a>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        match self.value.kind() {
+            Kind::Object => self.visit_object(visitor),
+            Kind::Array => self.visit_array(visitor),
+            _ => Err(self.value.wrong(&visitor)),
+        }
+    }
+
+    #[inline]
+    fn deserialize_f64<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
+        let machine = self.value.plain_number().and_then(|(text, start, end)| number::to_machine_at(text, start, end));
+        match (machine, self.value.kind()) {
+            (Some(MachineNumber::F64(value)), _) => self.placed(visitor.visit_f64(value)),
+            (_, Kind::Number) => self.visit_number(visitor),
+            _ => Err(self.value.wrong(&visitor)),
+        }
     }
 
     fn deserialize_f32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -191,17 +296,17 @@ impl<'a> Deserializer<'a> for ValueDeserializer<'a> {
             return Err(self.value.wrong(&visitor));
         }
         let number =
-            Number::of_f32(self.value.token()?.as_bytes()).ok_or_else(|| at(ErrorKind::Range.into(), self.value))?;
-        number.visit(visitor).map_err(|error| at(error, self.value))
+            Number::of_f32(self.value.token()?.as_bytes()).ok_or_else(|| at(ErrorKind::Range.into(), &self.value))?;
+        number.visit(visitor).map_err(|error| at(error, &self.value))
     }
 
     fn deserialize_i128<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        let value = self.value.wide(crate::number::Number::as_i128, &visitor)?;
+        let value = self.value.wide(number::Number::as_i128, &visitor)?;
         visitor.visit_i128(value)
     }
 
     fn deserialize_u128<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        let unsigned = |number: crate::number::Number<'a>| number.as_u128().filter(|_| !number.text().starts_with('-'));
+        let unsigned = |number: number::Number<'a>| number.as_u128().filter(|_| !number.text().starts_with('-'));
         let value = self.value.wide(unsigned, &visitor)?;
         visitor.visit_u128(value)
     }
@@ -231,7 +336,7 @@ impl<'a> Deserializer<'a> for ValueDeserializer<'a> {
         }
         match self.value.raw_str() {
             Some(raw) => visitor.visit_borrowed_str(raw),
-            None => Err(at(ErrorKind::Utf8.into(), self.value)),
+            None => Err(at(ErrorKind::Utf8.into(), &self.value)),
         }
     }
 
@@ -253,37 +358,27 @@ impl<'a> Deserializer<'a> for ValueDeserializer<'a> {
             Kind::Object => {
                 let mut members = self.value.entries();
                 let Some((name, content)) = members.next() else {
-                    return Err(at(ErrorKind::Key.into(), self.value));
+                    return Err(at(ErrorKind::Key.into(), &self.value));
                 };
                 let value = visitor.visit_enum(Variant { name, content, depth_left: self.enter()? });
                 match (value, members.next()) {
-                    (Ok(_), Some((left, _))) => Err(at(ErrorKind::Trailing.into(), left)),
+                    (Ok(_), Some((left, _))) => Err(at(ErrorKind::Trailing.into(), &left)),
                     (value, _) => value,
                 }
             }
             _ => Err(Error::message(Category::Syntax, &"expected a variant: a string or an object")),
         };
-        visited.map_err(|error| at(error, self.value))
+        visited.map_err(|error| at(error, &self.value))
     }
 
     fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_unit()
     }
-
-    gated! {
-        [Kind::Bool => deserialize_bool()]
-        [Kind::Number => deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64()]
-        [Kind::Number => deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_f64()]
-        [Kind::String => deserialize_char() deserialize_str() deserialize_string() deserialize_identifier()]
-        [Kind::Null => deserialize_unit() deserialize_unit_struct(&'static str)]
-        [Kind::Array => deserialize_seq() deserialize_tuple(usize) deserialize_tuple_struct(&'static str, usize)]
-        [Kind::Object => deserialize_map()]
-        [Kind::Object | Kind::Array => deserialize_struct(&'static str, &'static [&'static str])]
-    }
 }
 
 struct Seq<'a> {
     elements: Elements<'a>,
+    len: usize,
     index: usize,
     depth_left: usize,
 }
@@ -291,37 +386,70 @@ struct Seq<'a> {
 impl<'a> de::SeqAccess<'a> for Seq<'a> {
     type Error = Error;
 
+    #[inline]
     fn next_element_seed<T: DeserializeSeed<'a>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
         let Some(element) = self.elements.next() else { return Ok(None) };
         self.index += 1;
         match seed.deserialize(ValueDeserializer { value: element, depth_left: self.depth_left }) {
             Ok(value) => Ok(Some(value)),
-            Err(error) => Err(at(error, element).inside(Step::Index(self.index - 1))),
+            Err(error) => Err(at(error, &element).inside(Step::Index(self.index - 1))),
         }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.len.saturating_sub(self.index))
     }
 }
 
 struct Map<'a> {
     entries: Entries<'a>,
-    member: Option<(Value<'a>, Value<'a>)>,
+    key: Option<Value<'a>>,
+    len: usize,
+    /// How many keys were asked for.
+    index: usize,
     depth_left: usize,
+}
+
+impl Map<'_> {
+    #[cold]
+    #[inline(never)]
+    fn refused(&mut self, error: Error, value: &Value<'_>) -> Error {
+        let key = self.key.take().and_then(Value::as_str).unwrap_or_default();
+        at(error, value).inside(Step::key(&key))
+    }
 }
 
 impl<'a> de::MapAccess<'a> for Map<'a> {
     type Error = Error;
 
+    #[inline]
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
-        self.member = self.entries.next();
-        let Some((key, _)) = self.member else { return Ok(None) };
-        seed.deserialize(Key(key)).map(Some).map_err(|error| at(error, key))
+        self.key = self.entries.next_key();
+        let Some(key) = &self.key else { return Ok(None) };
+        self.index += 1;
+        match seed.deserialize(Key(key)) {
+            Ok(key) => Ok(Some(key)),
+            Err(error) => Err(at(error, key)),
+        }
     }
 
+    #[inline]
     fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        let Some((key, value)) = self.member.take() else {
+        let value = if self.key.is_some() { self.entries.next_value() } else { None };
+        let Some(value) = value else {
             return Err(de::Error::custom("a value was asked for before its key"));
         };
-        seed.deserialize(ValueDeserializer { value, depth_left: self.depth_left })
-            .map_err(|error| at(error, value).inside(Step::key(&key.as_str().unwrap_or_default())))
+        match seed.deserialize(ValueDeserializer { value, depth_left: self.depth_left }) {
+            Ok(value) => {
+                self.key = None;
+                Ok(value)
+            }
+            Err(error) => Err(self.refused(error, &value)),
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.len.saturating_sub(self.index))
     }
 }
 
@@ -344,13 +472,14 @@ macro_rules! quoted {
 }
 
 /// A key: numbers and booleans stand in quotes, as when text is decoded.
-struct Key<'a>(Value<'a>);
+struct Key<'v, 'a>(&'v Value<'a>);
 
-impl<'a> Deserializer<'a> for Key<'a> {
+impl<'a> Deserializer<'a> for Key<'_, 'a> {
     type Error = Error;
 
+    #[inline]
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.0.into_deserializer().deserialize_any(visitor)
+        visit_string(self.0, visitor)
     }
 
     fn deserialize_option<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -401,7 +530,7 @@ impl<'a> de::EnumAccess<'a> for Variant<'a> {
 
     fn variant_seed<V: DeserializeSeed<'a>>(self, seed: V) -> Result<(V::Value, ValueDeserializer<'a>), Error> {
         Ok((
-            seed.deserialize(Key(self.name)).map_err(|error| at(error, self.name))?,
+            seed.deserialize(Key(&self.name)).map_err(|error| at(error, &self.name))?,
             ValueDeserializer { value: self.content, depth_left: self.depth_left },
         ))
     }

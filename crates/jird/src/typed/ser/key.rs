@@ -45,13 +45,7 @@ macro_rules! refusals {
             serialize_struct(&'static str, usize) -> SerializeStruct,
             serialize_struct_variant(&'static str, u32, &'static str, usize) -> SerializeStructVariant
         );
-        type SerializeSeq = Impossible<Self::Ok, Error>;
-        type SerializeTuple = Impossible<Self::Ok, Error>;
-        type SerializeTupleStruct = Impossible<Self::Ok, Error>;
-        type SerializeTupleVariant = Impossible<Self::Ok, Error>;
-        type SerializeMap = Impossible<Self::Ok, Error>;
-        type SerializeStruct = Impossible<Self::Ok, Error>;
-        type SerializeStructVariant = Impossible<Self::Ok, Error>;
+        compounds!(Impossible<Self::Ok, Error>);
 
         fn serialize_newtype_variant<T: ?Sized + Serialize>(
             self,

@@ -13,6 +13,19 @@
 //! A pen goes from value to value by value, and comes back as what serde calls `Ok`: so that the place to write at stays in a
 //! register.
 
+/// What serde's serializers call that which stays open, all of one type.
+macro_rules! compounds {
+    ($type:ty) => {
+        type SerializeSeq = $type;
+        type SerializeTuple = $type;
+        type SerializeTupleStruct = $type;
+        type SerializeTupleVariant = $type;
+        type SerializeMap = $type;
+        type SerializeStruct = $type;
+        type SerializeStructVariant = $type;
+    };
+}
+
 mod compound;
 mod format;
 mod key;

@@ -110,13 +110,7 @@ macro_rules! containers {
 impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Open<'s, W, F>;
-    type SerializeTuple = Open<'s, W, F>;
-    type SerializeTupleStruct = Open<'s, W, F>;
-    type SerializeTupleVariant = Open<'s, W, F>;
-    type SerializeMap = Open<'s, W, F>;
-    type SerializeStruct = Open<'s, W, F>;
-    type SerializeStructVariant = Open<'s, W, F>;
+    compounds!(Open<'s, W, F>);
 
     values!(
         serialize_bool(value: bool), serialize_i8(value: i8), serialize_i16(value: i16), serialize_i32(value: i32),

@@ -22,16 +22,41 @@ macro_rules! integers {
         )+
     };
 }
+
+/// What begins with a bracket.
+macro_rules! containers {
+    ($($bracket:literal: $($name:ident($($argument:ty),*)),+);+) => {
+        $($(
+            #[inline(always)]
+            fn $name(self, $(_: $argument),*) -> Result<Compound<'o, S, F>, Error> {
+                Compound::open(self, $bracket)
+            }
+        )+)+
+    };
+}
+
+/// What begins with a variant's name and a bracket.
+macro_rules! variants {
+    ($($name:ident: $bracket:literal),+) => {
+        $(
+            #[inline(always)]
+            fn $name(
+                self,
+                _name: &'static str,
+                _index: u32,
+                variant: &'static str,
+                _len: usize,
+            ) -> Result<Compound<'o, S, F>, Error> {
+                Compound::open_variant(self, variant, $bracket)
+            }
+        )+
+    };
+}
+
 impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
     type Ok = Mark<'o>;
     type Error = Error;
-    type SerializeSeq = Compound<'o, S, F>;
-    type SerializeTuple = Compound<'o, S, F>;
-    type SerializeTupleStruct = Compound<'o, S, F>;
-    type SerializeTupleVariant = Compound<'o, S, F>;
-    type SerializeMap = Compound<'o, S, F>;
-    type SerializeStruct = Compound<'o, S, F>;
-    type SerializeStructVariant = Compound<'o, S, F>;
+    compounds!(Compound<'o, S, F>);
 
     integers!(
         serialize_i8: i8 => signed, serialize_i16: i16 => signed, serialize_i32: i32 => signed,
@@ -142,52 +167,11 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
         Ok(self.mark())
     }
 
-    #[inline(always)]
-    fn serialize_seq(self, _len: Option<usize>) -> Result<Compound<'o, S, F>, Error> {
-        Compound::open(self, b'[')
-    }
-
-    #[inline(always)]
-    fn serialize_tuple(self, _len: usize) -> Result<Compound<'o, S, F>, Error> {
-        Compound::open(self, b'[')
-    }
-
-    #[inline(always)]
-    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Compound<'o, S, F>, Error> {
-        Compound::open(self, b'[')
-    }
-
-    #[inline(always)]
-    fn serialize_tuple_variant(
-        self,
-        _name: &'static str,
-        _index: u32,
-        variant: &'static str,
-        _len: usize,
-    ) -> Result<Compound<'o, S, F>, Error> {
-        Compound::open_variant(self, variant, b'[')
-    }
-
-    #[inline(always)]
-    fn serialize_map(self, _len: Option<usize>) -> Result<Compound<'o, S, F>, Error> {
-        Compound::open(self, b'{')
-    }
-
-    #[inline(always)]
-    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<Compound<'o, S, F>, Error> {
-        Compound::open(self, b'{')
-    }
-
-    #[inline(always)]
-    fn serialize_struct_variant(
-        self,
-        _name: &'static str,
-        _index: u32,
-        variant: &'static str,
-        _len: usize,
-    ) -> Result<Compound<'o, S, F>, Error> {
-        Compound::open_variant(self, variant, b'{')
-    }
+    containers!(
+        b'[': serialize_seq(Option<usize>), serialize_tuple(usize), serialize_tuple_struct(&'static str, usize);
+        b'{': serialize_map(Option<usize>), serialize_struct(&'static str, usize)
+    );
+    variants!(serialize_tuple_variant: b'[', serialize_struct_variant: b'{');
 
     /// A string of what the value displays, without making it first.
     fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<Mark<'o>, Error> {
