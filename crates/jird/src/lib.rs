@@ -65,15 +65,15 @@ pub use number::{MachineNumber, Number};
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
+pub use scan::{IoRead, Read, SliceRead};
 #[doc(hidden)]
 pub use tape::Technique;
-pub use scan::{IoRead, Read, SliceRead};
 pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
 #[cfg(feature = "serde")]
 pub use text::RawValue;
 #[cfg(feature = "serde")]
 pub use typed::de::{
-    Deserializer, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader, from_slice, from_str,
+    Deserializer, Records, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader, from_slice, from_str,
 };
 #[cfg(feature = "serde")]
 pub use typed::{

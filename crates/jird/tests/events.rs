@@ -136,9 +136,44 @@ const SMALL: &[&str] = &[
 ];
 
 const BROKEN: &[&str] = &[
-    "", " ", "{", "[", "[1", "[1,", "[1,]", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "{\"a\":1,}", "{a:1}", "[1 2]",
-    "{\"a\" 1}", "tru", "truex", "nul", "01", "1.", "-", "1e", "\"", "\"\\", "\"\\u12", "\"\\ud800\"", "\"\u{1}\"", "]", "}", ",",
-    ":", "[}", "{]", "{\"skip\":[1,}", "{\"skip\":tru}", "{\"skip\":\"\\x\"}", "{\"skip\":01}", "[\"\u{6f5}\",\u{6f5}]",
+    "",
+    " ",
+    "{",
+    "[",
+    "[1",
+    "[1,",
+    "[1,]",
+    "{\"a\"",
+    "{\"a\":",
+    "{\"a\":1",
+    "{\"a\":1,",
+    "{\"a\":1,}",
+    "{a:1}",
+    "[1 2]",
+    "{\"a\" 1}",
+    "tru",
+    "truex",
+    "nul",
+    "01",
+    "1.",
+    "-",
+    "1e",
+    "\"",
+    "\"\\",
+    "\"\\u12",
+    "\"\\ud800\"",
+    "\"\u{1}\"",
+    "]",
+    "}",
+    ",",
+    ":",
+    "[}",
+    "{]",
+    "{\"skip\":[1,}",
+    "{\"skip\":tru}",
+    "{\"skip\":\"\\x\"}",
+    "{\"skip\":01}",
+    "[\"\u{6f5}\",\u{6f5}]",
 ];
 
 #[test]
@@ -222,7 +257,8 @@ fn values_follow_each_other() {
 
 #[test]
 fn patterns_lead_to_records() {
-    let text = br#"{"next":[1,{"items":[9]}],"items":[{"id":1},2,[3],"x"],"more":{"items":[7]}} {"items":[{"id":4}]} [1]"#;
+    let text =
+        br#"{"next":[1,{"items":[9]}],"items":[{"id":1},2,[3],"x"],"more":{"items":[7]}} {"items":[{"id":4}]} [1]"#;
     let records = |pattern: &str| {
         let mut whole = JsonSink::new(Vec::new());
         event::copy(&mut JsonSource::from_slice(text).records(pattern.parse().unwrap()), &mut whole).unwrap();
@@ -244,7 +280,9 @@ fn patterns_lead_to_records() {
 
 #[test]
 fn what_is_beside_a_record_is_checked() {
-    for text in ["{\"a\":[1,],\"b\":1}", "{\"a\":tru,\"b\":1}", "{\"b\":1,\"a\"}", "{\"b\":1", "{\"b\":1]", "{\"b\":1}}"] {
+    for text in
+        ["{\"a\":[1,],\"b\":1}", "{\"a\":tru,\"b\":1}", "{\"b\":1,\"a\"}", "{\"b\":1", "{\"b\":1]", "{\"b\":1}}"]
+    {
         let mut source = JsonSource::from_slice(text.as_bytes()).records("/b".parse().unwrap());
         let error = event::copy(&mut source, &mut Log::default()).unwrap_err().either::<Box<dyn std::error::Error>>();
         let error = error.downcast::<jird::Error>().unwrap();
@@ -261,8 +299,7 @@ fn a_bad_line_is_left_out() {
     let mut lines = Vec::new();
     let mut sink = JsonSink::new(Vec::new());
     for bytes in [64, 1 << 16] {
-        let mut source =
-            JsonSource::from_reader(Drop1(text.as_bytes())).lines().check_first().chunk_bytes(bytes);
+        let mut source = JsonSource::from_reader(Drop1(text.as_bytes())).lines().check_first().chunk_bytes(bytes);
         lines.clear();
         sink = JsonSink::new(Vec::new());
         loop {
@@ -280,10 +317,7 @@ fn a_bad_line_is_left_out() {
     }
     sink.finish().unwrap();
     assert_eq!(String::from_utf8(sink.into_inner()).unwrap(), "{\"a\":1}\n5\n{\"a\":6}\n");
-    assert_eq!(
-        lines,
-        [(3, "unclosed"), (4, "trailing"), (5, "control"), (6, "value"), (7, "trailing"), (9, "escape")]
-    );
+    assert_eq!(lines, [(3, "unclosed"), (4, "trailing"), (5, "control"), (6, "value"), (7, "trailing"), (9, "escape")]);
 }
 
 #[test]

@@ -156,7 +156,8 @@ impl KeyTable {
         }
         let (low, high) = ends(key);
         // Multiplied to twice the width, and folded: every bit of the words has a say in both halves.
-        let product = u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xE703_7ED1_A0B4_28DB ^ key.len() as u64);
+        let product =
+            u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xE703_7ED1_A0B4_28DB ^ key.len() as u64);
         product as u64 ^ (product >> 64) as u64
     }
 }

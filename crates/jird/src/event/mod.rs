@@ -19,6 +19,8 @@ mod json;
 mod keys;
 mod protocol;
 
+#[cfg(feature = "serde")]
+pub(crate) use json::Cutter;
 pub use json::{BadPattern, Feed, JsonSink, JsonSource, Pattern};
 pub use keys::KeyTable;
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, copy};

@@ -8,7 +8,8 @@ use super::parts::{Parts, Significant};
 use super::plain::plain;
 use super::token::Token;
 use super::{
-    MachineNumber, check, decimal, is_integer_token, to_f32, to_f64_at, to_i64_at, to_i128, to_machine_at, to_u64_at, to_u128,
+    MachineNumber, check, decimal, is_integer_token, to_f32, to_f64_at, to_i64_at, to_i128, to_machine_at, to_u64_at,
+    to_u128,
 };
 
 /// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. Nothing is lost: conversions

@@ -246,12 +246,12 @@ impl Tokens {
     }
 
     /// The text has lost its first `bytes`, in which no token stands any more.
-        pub(super) fn shift(&mut self, bytes: usize) {
+    pub(super) fn shift(&mut self, bytes: usize) {
         self.pos[..self.len].iter_mut().for_each(|pos| *pos -= bytes as u32);
     }
 
     /// Makes the last token [`CUT`] if it is a string that is not closed before `end`, where the sentinels stand.
-        pub(super) fn cut(&mut self, text: &[u8], end: usize) {
+    pub(super) fn cut(&mut self, text: &[u8], end: usize) {
         let Some(last) = self.len.checked_sub(SENTINELS + 1) else { return };
         let start = self.pos[last] as usize;
         if text[start] == b'"' && crate::text::closing_quote(&text[start + 1..end]).is_none() {
@@ -263,7 +263,7 @@ impl Tokens {
     ///
     /// # Safety
     /// There are two tokens from `at` on.
-        #[inline(always)]
+    #[inline(always)]
     pub(super) unsafe fn token_unchecked(&self, at: usize) -> (u8, u32, u32) {
         if cfg!(any(debug_assertions, jird_checked)) {
             assert!(at + 1 < self.len, "two tokens");

@@ -49,7 +49,10 @@ pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {
 }
 
 /// Appends a number, as a pen writes it.
-pub(crate) fn write_number(text: &mut Vec<u8>, write: impl FnOnce(&mut Pen<'_, ()>) -> Result<(), crate::error::Error>) {
+pub(crate) fn write_number(
+    text: &mut Vec<u8>,
+    write: impl FnOnce(&mut Pen<'_, ()>) -> Result<(), crate::error::Error>,
+) {
     let mut out = Out::new(core::mem::take(text), ());
     let mut pen = out.pen();
     write(&mut pen).expect("a vector takes everything");

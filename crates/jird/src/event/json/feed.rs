@@ -65,7 +65,9 @@ impl Feed {
         self.pull.source.ended = true;
         self.pull.more();
         match self.send(sink)? {
-            Cut::End | Cut::Record => sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Default::default()))),
+            Cut::End | Cut::Record => {
+                sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Default::default())))
+            }
             Cut::Dry => Err(Failure::Source(Error::new(ErrorKind::Unclosed, 0))),
         }
     }
