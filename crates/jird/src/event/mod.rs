@@ -17,10 +17,16 @@
 
 mod json;
 mod keys;
+#[cfg(feature = "serde")]
+mod objects;
 mod protocol;
+mod recording;
 
 #[cfg(feature = "serde")]
 pub(crate) use json::Cutter;
 pub use json::{BadPattern, Feed, JsonSink, JsonSource, Pattern};
 pub use keys::KeyTable;
+#[cfg(feature = "serde")]
+pub use objects::{Objects, for_each};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, copy};
+pub use recording::{Recording, Replay};

@@ -120,11 +120,6 @@ impl<'de, R: Read<'de>> Source for JsonSource<R> {
         let cut = self.cutter.run(&mut self.pull, sink).map_err(|failure| self.cutter.located(failure))?;
         Ok(cut == Cut::Record)
     }
-
-    fn send<S: Sink>(&mut self, sink: &mut S) -> Result<(), Failing<S::Error>> {
-        while self.send_record(sink)? {}
-        Ok(())
-    }
 }
 
 /// Cuts records out of what is around them.
@@ -217,6 +212,11 @@ impl Cutter {
         self.machine.reset();
         self.levels.clear();
         self.at = At::Value;
+    }
+
+    /// Whether a record was begun and is not complete.
+    pub(super) fn in_record(&self) -> bool {
+        self.at == At::Record
     }
 
     /// Adds which record the sink stopped at.

@@ -5,7 +5,7 @@
 
 mod access;
 mod key;
-mod number;
+pub(crate) mod number;
 mod records;
 mod stream;
 mod tree;
