@@ -21,6 +21,9 @@ mod keys;
 mod objects;
 mod protocol;
 mod recording;
+mod tape;
+#[cfg(feature = "serde")]
+mod values;
 
 #[cfg(feature = "serde")]
 pub(crate) use json::Cutter;
@@ -30,3 +33,6 @@ pub use keys::KeyTable;
 pub use objects::{Objects, for_each};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, copy};
 pub use recording::{Recording, Replay};
+pub use tape::{Parsed, send};
+#[cfg(feature = "serde")]
+pub use values::{Values, send_value};

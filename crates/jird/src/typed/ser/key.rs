@@ -45,13 +45,13 @@ macro_rules! refusals {
             serialize_struct(&'static str, usize) -> SerializeStruct,
             serialize_struct_variant(&'static str, u32, &'static str, usize) -> SerializeStructVariant
         );
-        type SerializeSeq = Impossible<Self::Ok, Error>;
-        type SerializeTuple = Impossible<Self::Ok, Error>;
-        type SerializeTupleStruct = Impossible<Self::Ok, Error>;
-        type SerializeTupleVariant = Impossible<Self::Ok, Error>;
-        type SerializeMap = Impossible<Self::Ok, Error>;
-        type SerializeStruct = Impossible<Self::Ok, Error>;
-        type SerializeStructVariant = Impossible<Self::Ok, Error>;
+        type SerializeSeq = Impossible<Self::Ok, Self::Error>;
+        type SerializeTuple = Impossible<Self::Ok, Self::Error>;
+        type SerializeTupleStruct = Impossible<Self::Ok, Self::Error>;
+        type SerializeTupleVariant = Impossible<Self::Ok, Self::Error>;
+        type SerializeMap = Impossible<Self::Ok, Self::Error>;
+        type SerializeStruct = Impossible<Self::Ok, Self::Error>;
+        type SerializeStructVariant = Impossible<Self::Ok, Self::Error>;
 
         fn serialize_newtype_variant<T: ?Sized + Serialize>(
             self,
@@ -59,19 +59,19 @@ macro_rules! refusals {
             _index: u32,
             _variant: &'static str,
             _value: &T,
-        ) -> Result<Self::Ok, Error> {
+        ) -> Result<Self::Ok, Self::Error> {
             $refuse
         }
     };
     ($refuse:expr; $($name:ident($($argument:ty),*) -> $made:ident),+) => {
         $(
-            fn $name(self, $(_: $argument),*) -> Result<Self::$made, Error> {
+            fn $name(self, $(_: $argument),*) -> Result<Self::$made, Self::Error> {
                 $refuse
             }
         )+
     };
 }
-pub(super) use refusals;
+pub(crate) use refusals;
 
 /// What needs no escapes goes between quotes.
 macro_rules! scalars {
