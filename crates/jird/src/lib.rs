@@ -73,7 +73,7 @@ pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, pa
 pub use text::RawValue;
 #[cfg(feature = "serde")]
 pub use typed::de::{
-    Deserializer, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader, from_slice, from_str,
+    Deserializer, Records, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader, from_slice, from_str,
 };
 #[cfg(feature = "serde")]
 pub use typed::{

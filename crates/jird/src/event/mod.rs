@@ -17,11 +17,25 @@
 
 mod json;
 mod keys;
+#[cfg(feature = "serde")]
+mod objects;
 mod protocol;
+mod recording;
+mod tape;
+#[cfg(feature = "serde")]
+mod values;
 
+#[cfg(feature = "serde")]
+pub(crate) use json::Cutter;
 pub use json::{BadPattern, Feed, JsonSink, JsonSource, Pattern};
 pub use keys::KeyTable;
+#[cfg(feature = "serde")]
+pub use objects::{Objects, for_each};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};
+pub use recording::{Recording, Replay};
+pub use tape::{Parsed, send};
+#[cfg(feature = "serde")]
+pub use values::{Values, send_value};
 
 /// Appends a string as JSON, with its quotes and as few escapes as can be.
 ///

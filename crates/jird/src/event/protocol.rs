@@ -112,6 +112,11 @@ pub trait Sink {
     fn timestamp(&mut self, time: Timestamp) -> Result<(), Self::Error> {
         self.string(&time.to_string())
     }
+    /// Whether another record is wanted, asked between records. If not, the source stops there, and all is well.
+    #[inline(always)]
+    fn wants_more(&self) -> bool {
+        true
+    }
     /// All records have come: commit.
     #[inline(always)]
     fn finish(&mut self) -> Result<(), Self::Error> {
@@ -158,14 +163,14 @@ pub trait Source {
     /// Sends the next record, between `begin_record` and `end_record`. False if there is none.
     fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Self::Error, S::Error>>;
 
-    /// Sends all records that are left.
+    /// Sends all records that are left, as long as the sink [wants more](Sink::wants_more).
     fn send<S: Sink>(&mut self, sink: &mut S) -> Result<(), Failure<Self::Error, S::Error>> {
-        while self.send_record(sink)? {}
+        while sink.wants_more() && self.send_record(sink)? {}
         Ok(())
     }
 }
 
-/// Sends all that `source` has to `sink`, and [finishes](Sink::finish) it.
+/// Sends all that `source` has to `sink`, or all that this [wants](Sink::wants_more), and [finishes](Sink::finish) it.
 ///
 /// # Errors
 /// The first of either; then the sink is not finished.
@@ -306,6 +311,62 @@ impl Numeral<'_> {
     }
 }
 
+/// A value without others inside, for whoever treats them alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scalar<'a> {
+    Null,
+    Bool(bool),
+    Number(Numeral<'a>),
+    String(&'a str),
+    Bytes(&'a [u8]),
+    Timestamp(Timestamp),
+}
+
+impl Scalar<'_> {
+    #[inline(always)]
+    pub(super) fn send<S: Sink + ?Sized>(self, sink: &mut S) -> Result<(), S::Error> {
+        match self {
+            Self::Null => sink.null(),
+            Self::Bool(value) => sink.bool(value),
+            Self::Number(number) => sink.number(number),
+            Self::String(text) => sink.string(text),
+            Self::Bytes(bytes) => sink.bytes(bytes),
+            Self::Timestamp(time) => sink.timestamp(time),
+        }
+    }
+}
+
+/// In a sink: scalars by its method `scalar`.
+macro_rules! scalars {
+    () => {
+        #[inline]
+        fn null(&mut self) -> Result<(), Self::Error> {
+            self.scalar($crate::event::protocol::Scalar::Null)
+        }
+        #[inline]
+        fn bool(&mut self, value: bool) -> Result<(), Self::Error> {
+            self.scalar($crate::event::protocol::Scalar::Bool(value))
+        }
+        #[inline]
+        fn number(&mut self, number: $crate::event::Numeral<'_>) -> Result<(), Self::Error> {
+            self.scalar($crate::event::protocol::Scalar::Number(number))
+        }
+        #[inline]
+        fn string(&mut self, text: &str) -> Result<(), Self::Error> {
+            self.scalar($crate::event::protocol::Scalar::String(text))
+        }
+        #[inline]
+        fn bytes(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
+            self.scalar($crate::event::protocol::Scalar::Bytes(bytes))
+        }
+        #[inline]
+        fn timestamp(&mut self, time: $crate::event::Timestamp) -> Result<(), Self::Error> {
+            self.scalar($crate::event::protocol::Scalar::Timestamp(time))
+        }
+    };
+}
+pub(super) use scalars;
+
 /// Where a record stands in its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
@@ -428,6 +489,8 @@ macro_rules! forward {
                 fn bytes(&mut self, bytes: &[u8]) -> Result<(), S::Error> { (**self).bytes(bytes) }
                 #[inline(always)]
                 fn timestamp(&mut self, time: Timestamp) -> Result<(), S::Error> { (**self).timestamp(time) }
+                #[inline(always)]
+                fn wants_more(&self) -> bool { (**self).wants_more() }
                 #[inline(always)]
                 fn finish(&mut self) -> Result<(), S::Error> { (**self).finish() }
             }

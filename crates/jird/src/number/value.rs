@@ -53,6 +53,13 @@ impl<'a> Number<'a> {
         core::str::from_utf8(self.0.bytes()).unwrap_or_default()
     }
 
+    /// The text that it stands in, and where.
+    #[cfg_attr(not(feature = "serde"), expect(dead_code, reason = "only what is typed asks"))]
+    #[inline(always)]
+    pub(crate) fn place(self) -> (&'a [u8], usize, usize) {
+        self.0.place()
+    }
+
     #[inline(always)]
     fn bytes(self) -> &'a [u8] {
         self.0.bytes()

@@ -32,6 +32,8 @@ use std::io;
 pub struct Feed {
     pull: Pull<Pieces>,
     cutter: Cutter,
+    /// The sink wants no more.
+    over: bool,
 }
 
 impl Feed {
@@ -42,7 +44,7 @@ impl Feed {
 
     /// Records are what `pattern` leads to, as for [`JsonSource::records`](super::JsonSource::records).
     pub fn records(pattern: Pattern) -> Self {
-        Self { pull: Pull::new(Pieces::default(), Kernel::best()), cutter: Cutter::with_pattern(pattern) }
+        Self { pull: Pull::new(Pieces::default(), Kernel::best()), cutter: Cutter::with_pattern(pattern), over: false }
     }
 
     /// Takes more text, and sends what that completes.
@@ -50,8 +52,11 @@ impl Feed {
     /// # Errors
     /// What is wrong with the text so far, or what the sink says. Then it is over.
     pub fn feed<S: Sink>(&mut self, piece: &[u8], sink: &mut S) -> Result<(), Failing<S::Error>> {
-        self.pull.source.add(piece);
-        self.pull.more();
+        // What nobody wants is not kept either.
+        if !self.over {
+            self.pull.source.add(piece);
+            self.pull.more();
+        }
         match self.send(sink)? {
             Cut::Dry | Cut::Record | Cut::End => Ok(()),
         }
@@ -68,12 +73,19 @@ impl Feed {
             Cut::End | Cut::Record => {
                 sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Default::default())))
             }
+            Cut::Dry if self.over => {
+                sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Default::default())))
+            }
             Cut::Dry => Err(Failure::Source(Error::new(ErrorKind::Unclosed, 0))),
         }
     }
 
     fn send<S: Sink>(&mut self, sink: &mut S) -> Result<Cut, Failing<S::Error>> {
         loop {
+            self.over |= !self.cutter.in_record() && !sink.wants_more();
+            if self.over {
+                return Ok(Cut::Dry);
+            }
             let cut = self.cutter.run(&mut self.pull, sink).map_err(|failure| self.cutter.located(failure))?;
             if cut != Cut::Record {
                 return Ok(cut);

@@ -10,6 +10,8 @@ use super::Failure;
 use crate::error::Error;
 pub use feed::Feed;
 pub use pattern::{BadPattern, Pattern};
+#[cfg(feature = "serde")]
+pub(crate) use read::Cutter;
 pub use read::JsonSource;
 pub use write::JsonSink;
 

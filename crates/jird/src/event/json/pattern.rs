@@ -38,6 +38,10 @@ impl Pattern {
 }
 
 impl Segment {
+    pub(super) fn is_any(&self) -> bool {
+        *self == Self::Any
+    }
+
     pub(super) fn is_key(&self, key: &str) -> bool {
         match self {
             Self::Any => true,

@@ -4,6 +4,8 @@ use super::Failing;
 use super::machine::{Machine, Went};
 use super::pattern::Pattern;
 use crate::error::Error;
+#[cfg(feature = "serde")]
+use crate::error::Step;
 use crate::event::{Failure, Place, Sink, Source};
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
@@ -118,16 +120,11 @@ impl<'de, R: Read<'de>> Source for JsonSource<R> {
         let cut = self.cutter.run(&mut self.pull, sink).map_err(|failure| self.cutter.located(failure))?;
         Ok(cut == Cut::Record)
     }
-
-    fn send<S: Sink>(&mut self, sink: &mut S) -> Result<(), Failing<S::Error>> {
-        while self.send_record(sink)? {}
-        Ok(())
-    }
 }
 
 /// Cuts records out of what is around them.
 #[derive(Debug)]
-pub(super) struct Cutter {
+pub(crate) struct Cutter {
     pattern: Pattern,
     depth_max: usize,
     lines: bool,
@@ -144,8 +141,22 @@ pub(super) struct Cutter {
 #[derive(Debug)]
 struct Level {
     object: bool,
-    /// Of the next element.
+    /// Of the element that comes next, or has begun.
     index: u64,
+    /// The key that the pattern led through.
+    #[cfg(feature = "serde")]
+    key: String,
+}
+
+impl Level {
+    fn new(object: bool) -> Self {
+        Self {
+            object,
+            index: 0,
+            #[cfg(feature = "serde")]
+            key: String::new(),
+        }
+    }
 }
 
 /// What comes next.
@@ -171,7 +182,7 @@ enum At {
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(crate) enum Cut {
     Record,
     End,
     /// There is no more text for now.
@@ -193,14 +204,19 @@ impl Cutter {
         }
     }
 
-    pub(super) fn with_pattern(pattern: Pattern) -> Self {
+    pub(crate) fn with_pattern(pattern: Pattern) -> Self {
         Self { pattern, ..Self::new() }
     }
 
-    fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.machine.reset();
         self.levels.clear();
         self.at = At::Value;
+    }
+
+    /// Whether a record was begun and is not complete.
+    pub(super) fn in_record(&self) -> bool {
+        self.at == At::Record
     }
 
     /// Adds which record the sink stopped at.
@@ -222,6 +238,59 @@ impl Cutter {
             pull.rewind();
         }
         Ok(())
+    }
+
+    /// Goes to the next record, for somebody who takes it himself.
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn begin<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<bool, Error> {
+        // As `pass` does it, for what comes most.
+        if self.at == At::Next
+            && let Some(level) = self.levels.last_mut()
+            && !level.object
+            && self.pattern.segments()[self.pattern.segments().len() - 1].is_any()
+            && self.levels.len() == self.pattern.segments().len()
+            && pull.token().plain() == b','
+        {
+            pull.step();
+            self.levels.last_mut().expect("it was there").index += 1;
+            self.at = At::Value;
+            return Ok(true);
+        }
+        Ok(self.go(pull)? == Cut::Record)
+    }
+
+    /// The record was taken.
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn taken<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
+        self.at = At::Next;
+        if self.levels.is_empty() {
+            // A text that is cut off may show a value that it has not.
+            let token = pull.token();
+            pull.check_cut(token)?;
+        }
+        self.check_line_end(pull)
+    }
+
+    /// Adds the steps that lead to the record.
+    #[cfg(feature = "serde")]
+    #[cold]
+    pub(crate) fn inside(&self, error: Error) -> Error {
+        let step = |level: &Level| {
+            if level.object {
+                Step::key(&level.key)
+            } else {
+                Step::Index(usize::try_from(level.index).unwrap_or(usize::MAX))
+            }
+        };
+        self.levels.iter().rev().fold(error, |error, level| error.inside(step(level)))
+    }
+
+    /// Each line is a document, or none.
+    #[cfg(feature = "serde")]
+    pub(crate) fn set_lines(&mut self) {
+        self.lines = true;
     }
 
     /// Sends one record, or what is left of it.
@@ -327,7 +396,7 @@ impl Cutter {
                     return Err(pull.syntax(ErrorKind::Depth, token.start));
                 }
                 let object = bracket == b'{';
-                self.levels.push(Level { object, index: 0 });
+                self.levels.push(Level::new(object));
                 pull.step();
                 if object { At::FirstMember } else { At::FirstElement }
             }
@@ -369,12 +438,21 @@ impl Cutter {
         token: Token,
     ) -> Result<bool, Error> {
         let (crate::scan::Content::Borrowed(raw) | crate::scan::Content::Passing(raw)) = pull.string()?;
-        let segment = &self.pattern.segments()[self.levels.len() - 1];
-        if token.kind == b'"' {
-            return Ok(segment.is_key(raw));
+        let depth = self.levels.len() - 1;
+        let segment = &self.pattern.segments()[depth];
+        let key = if token.kind == b'"' {
+            raw
+        } else {
+            self.scratch.clear();
+            text::unescape(raw, &mut self.scratch);
+            &self.scratch
+        };
+        let leads = segment.is_key(key);
+        #[cfg(feature = "serde")]
+        if leads {
+            self.levels[depth].key.clear();
+            self.levels[depth].key.push_str(key);
         }
-        self.scratch.clear();
-        text::unescape(raw, &mut self.scratch);
-        Ok(segment.is_key(&self.scratch))
+        Ok(leads)
     }
 }

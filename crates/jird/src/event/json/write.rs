@@ -35,6 +35,15 @@ pub struct JsonSink<W: io::Write> {
 /// What a writer is handed at once, about.
 const BUFFER: usize = 64 << 10;
 
+impl JsonSink<io::Sink> {
+    /// Keeps everything for [`take_text`](Self::take_text).
+    pub(crate) fn in_memory() -> Self {
+        let mut sink = Self { out: Out::new(Vec::new(), Drain::new(io::sink())), ..Self::new(io::sink()) };
+        sink.out.sink().holds = true;
+        sink
+    }
+}
+
 impl<W: io::Write> JsonSink<W> {
     /// Each record on a line of its own, without white space in it.
     pub fn new(writer: W) -> Self {
@@ -71,6 +80,14 @@ impl<W: io::Write> JsonSink<W> {
     /// What was written and not handed to the writer yet.
     pub fn so_far(&self) -> &[u8] {
         self.out.buffer()
+    }
+
+    /// The text that was written, which is then forgotten.
+    pub(crate) fn take_text<T>(&mut self, then: impl FnOnce(&str) -> T) -> T {
+        let made = then(core::str::from_utf8(self.out.buffer()).expect("what is written is text"));
+        self.out.held(|_, _| Ok(())).expect("nothing is written");
+        (self.depth, self.first, self.behind_key) = (0, true, false);
+        made
     }
 
     /// Writes what goes before a value, and then the value.

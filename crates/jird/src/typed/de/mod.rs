@@ -5,14 +5,17 @@
 
 mod access;
 mod key;
-mod number;
+pub(crate) mod number;
+mod records;
 mod stream;
 mod tree;
 
+pub use records::Records;
 pub use stream::StreamDeserializer;
 pub use tree::ValueDeserializer;
 
 use crate::error::Error;
+use crate::event::Pattern;
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
 use crate::scan::{Content, IoRead, Pull, Read, SliceRead, Token};
@@ -188,6 +191,25 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     )]
     pub fn into_iter<T: de::Deserialize<'de>>(self) -> StreamDeserializer<'de, R, T> {
         StreamDeserializer::new(self)
+    }
+
+    /// The values that `pattern` leads to, one by one as their text arrives: the elements of an array, say, without the array.
+    /// What is beside them is checked and not decoded.
+    ///
+    /// ```
+    /// #[derive(serde::Deserialize)]
+    /// struct Artist {
+    ///     name: String,
+    /// }
+    ///
+    /// let reader = std::io::Cursor::new(r#"{"total": 2, "items": [{"name": "AC/DC"}, {"name": "Accept"}]}"#);
+    /// let artists = jird::Deserializer::from_reader(reader).records::<Artist>("/items/*".parse()?);
+    /// let names = artists.map(|artist| Ok(artist?.name)).collect::<Result<Vec<_>, jird::Error>>()?;
+    /// assert_eq!(names, ["AC/DC", "Accept"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn records<T: de::Deserialize<'de>>(self, pattern: Pattern) -> Records<'de, R, T> {
+        Records::new(self, pattern)
     }
 
     /// The next token is none that a value begins with.

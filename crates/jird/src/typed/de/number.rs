@@ -9,7 +9,7 @@ use serde_core::de::{Unexpected, Visitor};
 
 /// A number as a visitor gets it: what `serde_json` says it is.
 #[derive(Clone, Copy)]
-pub(in crate::typed) enum Number {
+pub(crate) enum Number {
     U64(u64),
     I64(i64),
     F64(f64),
@@ -18,7 +18,7 @@ pub(in crate::typed) enum Number {
 impl Number {
     /// The number that a checked token is; none if it is infinite.
     #[inline]
-    pub(in crate::typed) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
+    pub(crate) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         if let Some(value) = number::to_u64_at(text, start, end) {
             // `-0` is none.
             return Some(if text[start] == b'-' { Self::F64(-0.0) } else { Self::U64(value) });
@@ -30,14 +30,14 @@ impl Number {
     }
 
     /// As [`of`](Self::of), and what is no integer of 64 bits is the nearest `f32`.
-    pub(in crate::typed) fn of_f32(token: &[u8]) -> Option<Self> {
+    pub(crate) fn of_f32(token: &[u8]) -> Option<Self> {
         match Self::of(token, 0, token.len())? {
             Self::F64(_) => number::to_f32(token).map(|value| Self::F64(value.into())),
             integer => Some(integer),
         }
     }
 
-    pub(in crate::typed) fn unexpected(self) -> Unexpected<'static> {
+    pub(crate) fn unexpected(self) -> Unexpected<'static> {
         match self {
             Self::U64(value) => Unexpected::Unsigned(value),
             Self::I64(value) => Unexpected::Signed(value),
@@ -46,7 +46,7 @@ impl Number {
     }
 
     #[inline(always)]
-    pub(in crate::typed) fn visit<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    pub(crate) fn visit<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self {
             Self::U64(value) => visitor.visit_u64(value),
             Self::I64(value) => visitor.visit_i64(value),

@@ -45,7 +45,7 @@ macro_rules! refusals {
             serialize_struct(&'static str, usize) -> SerializeStruct,
             serialize_struct_variant(&'static str, u32, &'static str, usize) -> SerializeStructVariant
         );
-        compounds!(Impossible<Self::Ok, Error>);
+        compounds!(Impossible<Self::Ok, Self::Error>);
 
         fn serialize_newtype_variant<T: ?Sized + Serialize>(
             self,
@@ -53,19 +53,19 @@ macro_rules! refusals {
             _index: u32,
             _variant: &'static str,
             _value: &T,
-        ) -> Result<Self::Ok, Error> {
+        ) -> Result<Self::Ok, Self::Error> {
             $refuse
         }
     };
     ($refuse:expr; $($name:ident($($argument:ty),*) -> $made:ident),+) => {
         $(
-            fn $name(self, $(_: $argument),*) -> Result<Self::$made, Error> {
+            fn $name(self, $(_: $argument),*) -> Result<Self::$made, Self::Error> {
                 $refuse
             }
         )+
     };
 }
-pub(super) use refusals;
+pub(crate) use refusals;
 
 /// What needs no escapes goes between quotes.
 macro_rules! scalars {

@@ -39,6 +39,8 @@ use crate::layout::{self, Layout};
 use crate::text::{Out, Sink};
 use format::Format;
 pub use format::{Compact, Pretty};
+pub(crate) use key::refusals;
+pub(crate) use raw::{Raw, RawText};
 use serde_core::Serialize;
 use std::io;
 pub use top::Serializer;

@@ -9,50 +9,68 @@
 use super::Job;
 use super::format::Format;
 use super::key::refusals;
-use crate::error::{Category, Error};
+use crate::error::Error;
 use crate::text::{Mark, Pen, Sink};
 use core::cell::Cell;
-use serde_core::ser::{Impossible, Serialize, Serializer};
+use serde_core::ser::{self, Impossible, Serialize, Serializer};
+
+/// Where raw text goes.
+pub(crate) trait RawText {
+    type Ok;
+    type Error: ser::Error;
+
+    /// Takes the text of one value.
+    fn text(self, text: &str) -> Result<Self::Ok, Self::Error>;
+}
+
+impl<'o, S: Sink, F: Format> RawText for Pen<'o, Job<S, F>> {
+    type Ok = Mark<'o>;
+    type Error = Error;
+
+    fn text(mut self, text: &str) -> Result<Mark<'o>, Error> {
+        self.raw(text)?;
+        Ok(self.mark())
+    }
+}
 
 /// What serde hands raw text to.
-pub(super) struct Raw<'o, S, F> {
-    pen: Pen<'o, Job<S, F>>,
+pub(crate) struct Raw<T> {
+    to: T,
     asked: Cell<bool>,
 }
 
-impl<'o, S, F> Raw<'o, S, F> {
-    pub(super) fn new(pen: Pen<'o, Job<S, F>>) -> Self {
-        Self { pen, asked: Cell::new(false) }
+impl<T: RawText> Raw<T> {
+    pub(crate) fn new(to: T) -> Self {
+        Self { to, asked: Cell::new(false) }
     }
 }
 
 #[cold]
-fn no_text<T>() -> Result<T, Error> {
-    Err(Error::message(Category::Data, &"raw JSON must be a string"))
+fn no_text<T, E: ser::Error>() -> Result<T, E> {
+    Err(E::custom("raw JSON must be a string"))
 }
 
 /// What is no text.
 macro_rules! scalars {
     ($($name:ident: $type:ty),+) => {
         $(
-            fn $name(self, _value: $type) -> Result<Self::Ok, Error> {
+            fn $name(self, _value: $type) -> Result<Self::Ok, Self::Error> {
                 no_text()
             }
         )+
     };
 }
 
-impl<'o, S: Sink, F: Format> Serializer for Raw<'o, S, F> {
-    type Ok = Mark<'o>;
-    type Error = Error;
+impl<W: RawText> Serializer for Raw<W> {
+    type Ok = W::Ok;
+    type Error = W::Error;
 
     fn is_human_readable(&self) -> bool {
         !self.asked.replace(!self.asked.get())
     }
 
-    fn serialize_str(mut self, text: &str) -> Result<Self::Ok, Error> {
-        self.pen.raw(text)?;
-        Ok(self.pen.mark())
+    fn serialize_str(self, text: &str) -> Result<Self::Ok, Self::Error> {
+        self.to.text(text)
     }
 
     scalars!(
@@ -66,11 +84,11 @@ impl<'o, S: Sink, F: Format> Serializer for Raw<'o, S, F> {
         _name: &'static str,
         _index: u32,
         _variant: &'static str,
-    ) -> Result<Self::Ok, Error> {
+    ) -> Result<Self::Ok, Self::Error> {
         no_text()
     }
 
-    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<Self::Ok, Error> {
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<Self::Ok, Self::Error> {
         value.serialize(self)
     }
 
@@ -78,7 +96,7 @@ impl<'o, S: Sink, F: Format> Serializer for Raw<'o, S, F> {
         self,
         _name: &'static str,
         value: &T,
-    ) -> Result<Self::Ok, Error> {
+    ) -> Result<Self::Ok, Self::Error> {
         value.serialize(self)
     }
 

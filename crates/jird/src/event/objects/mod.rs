@@ -1,0 +1,252 @@
+//! Rust types as sinks.
+
+mod decode;
+mod key;
+
+use super::recording::Recording;
+use super::{Failure, Interest, Key, KeyTable, Numeral, Place, Sink, Source, Timestamp};
+use crate::error::Error;
+use core::marker::PhantomData;
+use decode::Decode;
+use serde_core::de::{Deserialize, DeserializeOwned};
+
+/// Decodes each record of a source into a type and hands it on, with its index: rows, lines, elements, one by one.
+///
+/// The types are serde's, nested and mixed as `from_slice` takes them. What a struct does not name is not asked for again once that
+/// is known. Memory is bounded by one record.
+///
+/// ```
+/// use jird::event::{self, JsonSource};
+/// #[derive(serde::Deserialize)]
+/// #[serde(untagged)]
+/// enum Shape {
+///     Circle { r: f64 },
+///     Box { w: f64, h: f64 },
+/// }
+///
+/// let mut area = 0.0;
+/// let text = br#"{"shapes": [{"r": 1}, {"w": 2.0, "h": 3.0}]}"#;
+/// let mut shapes = JsonSource::from_slice(text).records("/shapes/*".parse()?);
+/// event::for_each(&mut shapes, |_, shape| {
+///     area += match shape {
+///         Shape::Circle { r } => 3.0 * r * r,
+///         Shape::Box { w, h } => w * h,
+///     };
+///     Ok::<(), jird::Error>(())
+/// })?;
+/// assert_eq!(area, 9.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The source's; what is wrong with the first record that is not a `T`, with the path in it; and what `each` says. [`Failure`] says
+/// at which record.
+pub fn for_each<A, T, E, F>(source: &mut A, each: F) -> Result<(), Failure<A::Error, E>>
+where
+    A: Source,
+    T: DeserializeOwned,
+    E: From<Error>,
+    F: FnMut(u64, T) -> Result<(), E>,
+{
+    super::copy(source, &mut Objects::new(each))
+}
+
+/// A sink that decodes each record and hands it to a closure: what [`for_each`] copies into, to be put behind filters.
+///
+/// A record costs its [`Recording`], and what serde makes of it: a row of ten fields about 100 ns.
+///
+/// ```
+/// use jird::event::{self, JsonSource, Objects};
+/// let mut ids = Vec::new();
+/// let mut sink = Objects::new(|index, (id, _): (u32, String)| {
+///     ids.push((index, id));
+///     Ok::<(), jird::Error>(())
+/// });
+/// event::copy(&mut JsonSource::from_slice(b"[7, \"a\"] [9, \"b\"]"), &mut sink)?;
+/// assert_eq!(ids, [(0, 7), (1, 9)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Objects<T, F> {
+    recording: Recording,
+    /// How many arrays and objects are open.
+    depth: usize,
+    ignored: Ignored,
+    each: F,
+    values: PhantomData<fn(T)>,
+}
+
+/// Keys of records that their type has no use for.
+#[derive(Debug, Default)]
+struct Ignored {
+    /// By number.
+    numbered: Vec<bool>,
+    named: KeyTable,
+    /// Where their events are, of the last record.
+    found: Vec<usize>,
+}
+
+/// So many names are remembered at most.
+const NAMES_MAX: usize = 1 << 12;
+
+impl<T, E, F> Objects<T, F>
+where
+    T: DeserializeOwned,
+    E: From<Error>,
+    F: FnMut(u64, T) -> Result<(), E>,
+{
+    /// Hands each record to `each`, with the number of records before it.
+    pub fn new(each: F) -> Self {
+        Self { recording: Recording::new(), depth: 0, ignored: Ignored::default(), each, values: PhantomData }
+    }
+}
+
+impl Recording {
+    /// Decodes the record. What `T` borrows is the recording's.
+    ///
+    /// Numbers are what the type asks for, by the rules of [`from_slice`](crate::from_slice). Bytes are bytes, or a sequence of them;
+    /// and in base64 for who asks for a string. Points in time are strings as of RFC 3339.
+    ///
+    /// ```
+    /// use jird::event::{JsonSource, Recording, Source};
+    /// let mut recording = Recording::new();
+    /// let mut names = Vec::new();
+    /// let mut source = JsonSource::from_slice(b"[\"Ada\", 36] [\"Alan\", 41]");
+    /// while source.send_record(&mut recording).is_ok_and(|sent| sent) {
+    ///     let (name, age): (&str, u8) = recording.decode()?;
+    ///     names.push(format!("{name} {age}"));
+    /// }
+    /// assert_eq!(names, ["Ada 36", "Alan 41"]);
+    /// # Ok::<(), jird::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first value that is not what `T` asks for, with its path; or if the record is not [complete](Self::is_complete).
+    pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        Decode::new(self)?.value()
+    }
+}
+
+impl Ignored {
+    fn has(&self, key: Key<'_>) -> bool {
+        match key.number() {
+            Some(number) => self.numbered.get(number as usize).is_some_and(|ignored| *ignored),
+            None => !self.named.is_empty() && self.named.get(key.text()).is_some(),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, key: Key<'_>) {
+        match key.number() {
+            // The recording has taken it for small.
+            Some(number) => {
+                let number = number as usize;
+                self.numbered.resize(self.numbered.len().max(number + 1), false);
+                self.numbered[number] = true;
+            }
+            None if self.named.len() < NAMES_MAX => _ = self.named.insert(key.text()),
+            None => {}
+        }
+    }
+}
+
+/// Any error is one in words, as something to stop for.
+#[cold]
+fn refused<E: From<Error>>(error: Error) -> E {
+    error.into()
+}
+
+impl<T, E, F> Sink for Objects<T, F>
+where
+    T: DeserializeOwned,
+    E: From<Error>,
+    F: FnMut(u64, T) -> Result<(), E>,
+{
+    type Error = E;
+
+    #[inline]
+    fn begin_record(&mut self, place: Place) -> Result<(), E> {
+        self.depth = 0;
+        self.recording.begin_record(place).map_err(refused)
+    }
+
+    #[inline]
+    fn end_record(&mut self) -> Result<(), E> {
+        let mut decode = Decode::new(&self.recording).map_err(refused)?;
+        core::mem::swap(&mut decode.ignored, &mut self.ignored.found);
+        let decoded = decode.value::<T>();
+        core::mem::swap(&mut decode.ignored, &mut self.ignored.found);
+        let record = decoded.map_err(refused)?;
+        if !self.ignored.found.is_empty() {
+            let found = core::mem::take(&mut self.ignored.found);
+            found.into_iter().for_each(|at| {
+                if let super::recording::Item::Key(key) = self.recording.item(at) {
+                    self.ignored.add(key);
+                }
+            });
+        }
+        (self.each)(self.recording.place().record, record)
+    }
+
+    #[inline]
+    fn begin_object(&mut self) -> Result<(), E> {
+        self.depth += 1;
+        self.recording.begin_object().map_err(refused)
+    }
+
+    #[inline]
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, E> {
+        if self.depth == 1 && self.ignored.has(key) {
+            return Ok(Interest::Skip);
+        }
+        self.recording.key(key).map_err(refused)
+    }
+
+    #[inline]
+    fn end_object(&mut self) -> Result<(), E> {
+        self.depth = self.depth.saturating_sub(1);
+        self.recording.end_object().map_err(refused)
+    }
+
+    #[inline]
+    fn begin_array(&mut self) -> Result<(), E> {
+        self.depth += 1;
+        self.recording.begin_array().map_err(refused)
+    }
+
+    #[inline]
+    fn end_array(&mut self) -> Result<(), E> {
+        self.depth = self.depth.saturating_sub(1);
+        self.recording.end_array().map_err(refused)
+    }
+
+    #[inline]
+    fn null(&mut self) -> Result<(), E> {
+        self.recording.null().map_err(refused)
+    }
+
+    #[inline]
+    fn bool(&mut self, value: bool) -> Result<(), E> {
+        self.recording.bool(value).map_err(refused)
+    }
+
+    #[inline]
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), E> {
+        self.recording.number(number).map_err(refused)
+    }
+
+    #[inline]
+    fn string(&mut self, text: &str) -> Result<(), E> {
+        self.recording.string(text).map_err(refused)
+    }
+
+    #[inline]
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), E> {
+        self.recording.bytes(bytes).map_err(refused)
+    }
+
+    #[inline]
+    fn timestamp(&mut self, time: Timestamp) -> Result<(), E> {
+        self.recording.timestamp(time).map_err(refused)
+    }
+}

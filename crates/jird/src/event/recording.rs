@@ -1,0 +1,373 @@
+//! The events of one record, to be sent again.
+
+use super::protocol::{Scalar, scalars};
+use super::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp};
+use crate::error::Error;
+use crate::fault::ErrorKind;
+use crate::number::Number;
+use core::convert::Infallible;
+
+/// The events of one record: a sink that keeps them, in the order in which they came, and can send them again or have them decoded.
+///
+/// Sixteen bytes for each event, and the texts in one buffer behind each other; a numbered key is kept once for all records.
+/// Recording the next record allocates nothing. It needs no stack, however deep the record is.
+///
+/// ```
+/// use jird::event::{JsonSink, JsonSource, Recording, Source};
+/// let mut recording = Recording::new();
+/// let mut source = JsonSource::from_slice(br#"{"id": 1} {"id": 2, "tags": ["x"]}"#);
+/// while source.send_record(&mut recording).is_ok_and(|sent| sent) {}
+///
+/// let mut out = JsonSink::new(Vec::new());
+/// recording.source().send(&mut out)?;
+/// jird::event::Sink::finish(&mut out)?;
+/// assert_eq!(out.into_inner(), b"{\"id\":2,\"tags\":[\"x\"]}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Recording {
+    events: Vec<Event>,
+    /// Of strings, numbers, and keys without a number.
+    text: String,
+    bytes: Vec<u8>,
+    /// Where the names of numbered keys end in `names`, and begin. An empty range is no name yet.
+    numbered: Vec<(u32, u32)>,
+    names: String,
+    /// The innermost array or object that is open.
+    open: usize,
+    place: Place,
+}
+
+/// What `wide` and `narrow` are, is for the kind to say.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    kind: Kind,
+    narrow: u32,
+    wide: u64,
+}
+
+const _: () = assert!(size_of::<Event>() == 16);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Null,
+    False,
+    True,
+    /// `wide` is the value, as all of the three.
+    I64,
+    U64,
+    F64,
+    /// `wide` is where the text begins, `narrow` its length, as for the next three.
+    Number,
+    String,
+    Bytes,
+    Key,
+    /// `narrow` is the key's number.
+    NumberedKey,
+    /// `wide` is the seconds, `narrow` the nanoseconds and [`UTC`].
+    Timestamp,
+    /// `wide` is where the end is; while it is open, the bracket around it.
+    Object,
+    Array,
+    /// Of either.
+    End,
+}
+
+const UTC: u32 = 1 << 31;
+
+/// Nothing is open.
+const OUTSIDE: usize = usize::MAX;
+
+/// Numbers of keys beyond this are not worth a table.
+const NUMBERS_MAX: u32 = 1 << 16;
+
+/// An event, to look at.
+#[derive(Clone, Copy)]
+pub(super) enum Item<'a> {
+    Scalar(Scalar<'a>),
+    Key(Key<'a>),
+    /// And where it ends.
+    Object(usize),
+    Array(usize),
+    End,
+}
+
+impl Recording {
+    /// Of nothing yet.
+    pub fn new() -> Self {
+        Self {
+            events: Vec::new(),
+            text: String::new(),
+            bytes: Vec::new(),
+            numbered: Vec::new(),
+            names: String::new(),
+            open: OUTSIDE,
+            place: Place::default(),
+        }
+    }
+
+    /// Forgets the record, but not the names of numbered keys. [`begin_record`](Sink::begin_record) does it too.
+    pub fn clear(&mut self) {
+        self.events.clear();
+        self.text.clear();
+        self.bytes.clear();
+        self.open = OUTSIDE;
+    }
+
+    /// Where the record stood in its source.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Whether there is a record, all of it.
+    pub fn is_complete(&self) -> bool {
+        self.open == OUTSIDE && !self.events.is_empty()
+    }
+
+    /// The record as a source of one; of none if it is not [complete](Self::is_complete).
+    pub fn source(&self) -> Replay<'_> {
+        Replay { recording: self, sent: !self.is_complete() }
+    }
+
+    /// Sends the value at this event, and returns the one behind it.
+    pub(super) fn send_at<S: Sink>(&self, start: usize, sink: &mut S) -> Result<usize, S::Error> {
+        let mut at = start;
+        // How many containers are open that began here; of which kind each is, its end says.
+        let mut open = 0_usize;
+        loop {
+            match self.item(at) {
+                Item::Scalar(scalar) => scalar.send(sink)?,
+                Item::Object(_) => {
+                    open += 1;
+                    sink.begin_object()?;
+                }
+                Item::Array(_) => {
+                    open += 1;
+                    sink.begin_array()?;
+                }
+                Item::Key(key) => {
+                    if sink.key(key)? == Interest::Skip {
+                        at = self.behind(at + 1) - 1;
+                    }
+                    at += 1;
+                    continue;
+                }
+                Item::End => {
+                    open = open.saturating_sub(1);
+                    let is_object = self.events.get(at).is_some_and(|end| end.narrow == 1);
+                    if is_object { sink.end_object() } else { sink.end_array() }?;
+                }
+            }
+            at += 1;
+            if open == 0 {
+                return Ok(at);
+            }
+        }
+    }
+
+    /// The event behind the value at this one.
+    pub(super) fn behind(&self, at: usize) -> usize {
+        match self.item(at) {
+            Item::Object(end) | Item::Array(end) => end + 1,
+            _ => at + 1,
+        }
+    }
+
+    /// An event; behind the last, an end.
+    #[inline(always)]
+    pub(super) fn item(&self, at: usize) -> Item<'_> {
+        let Some(&Event { kind, narrow, wide }) = self.events.get(at) else { return Item::End };
+        let start = wide as usize;
+        let end = start.wrapping_add(narrow as usize);
+        let number = |number| Item::Scalar(Scalar::Number(number));
+        match kind {
+            Kind::Null => Item::Scalar(Scalar::Null),
+            Kind::False => Item::Scalar(Scalar::Bool(false)),
+            Kind::True => Item::Scalar(Scalar::Bool(true)),
+            Kind::I64 => number(Numeral::I64(wide.cast_signed())),
+            Kind::U64 => number(Numeral::U64(wide)),
+            Kind::F64 => number(Numeral::F64(f64::from_bits(wide))),
+            Kind::Number => number(Numeral::Text(Number::of_checked_at(self.text.as_bytes(), start, end))),
+            Kind::String => Item::Scalar(Scalar::String(&self.text[start..end])),
+            Kind::Bytes => Item::Scalar(Scalar::Bytes(&self.bytes[start..end])),
+            Kind::Timestamp => Item::Scalar(Scalar::Timestamp(Timestamp {
+                seconds: wide.cast_signed(),
+                nanoseconds: narrow & !UTC,
+                is_utc: narrow & UTC != 0,
+            })),
+            Kind::Key => Item::Key(Key::new(&self.text[start..end])),
+            Kind::NumberedKey => Item::Key(self.numbered_key(narrow)),
+            Kind::Object => Item::Object(wide as usize),
+            Kind::Array => Item::Array(wide as usize),
+            Kind::End => Item::End,
+        }
+    }
+
+    #[inline(always)]
+    fn numbered_key(&self, number: u32) -> Key<'_> {
+        let (start, end) = self.numbered[number as usize];
+        Key::numbered(&self.names[start as usize..end as usize], number)
+    }
+
+    #[inline(always)]
+    fn push(&mut self, kind: Kind, narrow: u32, wide: u64) {
+        self.events.push(Event { kind, narrow, wide });
+    }
+
+    #[inline(always)]
+    fn push_text(&mut self, kind: Kind, text: &str) -> Result<(), Error> {
+        let len = u32::try_from(text.len()).map_err(|_| too_long())?;
+        self.push(kind, len, self.text.len() as u64);
+        self.text.push_str(text);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), Error> {
+        match scalar {
+            Scalar::Null => self.push(Kind::Null, 0, 0),
+            Scalar::Bool(value) => self.push(if value { Kind::True } else { Kind::False }, 0, 0),
+            Scalar::Number(Numeral::I64(value)) => self.push(Kind::I64, 0, value.cast_unsigned()),
+            Scalar::Number(Numeral::U64(value)) => self.push(Kind::U64, 0, value),
+            Scalar::Number(Numeral::F64(value)) => self.push(Kind::F64, 0, value.to_bits()),
+            Scalar::Number(Numeral::Text(number)) => return self.push_text(Kind::Number, number.text()),
+            Scalar::String(text) => return self.push_text(Kind::String, text),
+            Scalar::Bytes(bytes) => {
+                let len = u32::try_from(bytes.len()).map_err(|_| too_long())?;
+                self.push(Kind::Bytes, len, self.bytes.len() as u64);
+                self.bytes.extend_from_slice(bytes);
+            }
+            Scalar::Timestamp(time) => {
+                let narrow = time.nanoseconds & !UTC | if time.is_utc { UTC } else { 0 };
+                self.push(Kind::Timestamp, narrow, time.seconds.cast_unsigned());
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, kind: Kind) {
+        let at = self.events.len();
+        self.push(kind, 0, self.open as u64);
+        self.open = at;
+    }
+
+    #[inline(always)]
+    fn end(&mut self, is_object: bool) {
+        let at = self.events.len();
+        self.push(Kind::End, u32::from(is_object), 0);
+        if let Some(begin) = self.events.get_mut(self.open) {
+            self.open = begin.wide as usize;
+            begin.wide = at as u64;
+        }
+    }
+
+    /// A key that has a number: its name is kept.
+    #[cold]
+    fn name(&mut self, text: &str, number: u32) -> bool {
+        let end = self.names.len() + text.len();
+        let (Ok(start), Ok(end)) = (u32::try_from(self.names.len()), u32::try_from(end)) else { return false };
+        if number >= NUMBERS_MAX {
+            return false;
+        }
+        if self.numbered.len() <= number as usize {
+            self.numbered.resize(number as usize + 1, UNNAMED);
+        }
+        self.names.push_str(text);
+        self.numbered[number as usize] = (start, end);
+        true
+    }
+}
+
+/// Begins where no name does.
+const UNNAMED: (u32, u32) = (u32::MAX, u32::MAX);
+
+#[cold]
+fn too_long() -> Error {
+    Error::new(ErrorKind::Size, 0)
+}
+
+impl Default for Recording {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Kept whole, and of the last record only.
+///
+/// # Errors
+/// Of kind [`Size`](ErrorKind::Size) if one string has 4 GiB.
+impl Sink for Recording {
+    type Error = Error;
+
+    #[inline]
+    fn begin_record(&mut self, place: Place) -> Result<(), Error> {
+        self.clear();
+        self.place = place;
+        Ok(())
+    }
+
+    #[inline]
+    fn begin_object(&mut self) -> Result<(), Error> {
+        self.begin(Kind::Object);
+        Ok(())
+    }
+
+    #[inline]
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Error> {
+        if let Some(number) = key.number() {
+            let known = self.numbered.get(number as usize).is_some_and(|name| *name != UNNAMED);
+            if known || self.name(key.text(), number) {
+                debug_assert_eq!(self.numbered_key(number).text(), key.text(), "a key's number is its own");
+                self.push(Kind::NumberedKey, number, 0);
+                return Ok(Interest::Take);
+            }
+        }
+        self.push_text(Kind::Key, key.text())?;
+        Ok(Interest::Take)
+    }
+
+    #[inline]
+    fn end_object(&mut self) -> Result<(), Error> {
+        self.end(true);
+        Ok(())
+    }
+
+    #[inline]
+    fn begin_array(&mut self) -> Result<(), Error> {
+        self.begin(Kind::Array);
+        Ok(())
+    }
+
+    #[inline]
+    fn end_array(&mut self) -> Result<(), Error> {
+        self.end(false);
+        Ok(())
+    }
+
+    scalars!();
+}
+
+/// A recording as a source: see [`Recording::source`].
+#[derive(Clone, Debug)]
+pub struct Replay<'a> {
+    recording: &'a Recording,
+    sent: bool,
+}
+
+impl Source for Replay<'_> {
+    type Error = Infallible;
+
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Infallible, S::Error>> {
+        if core::mem::replace(&mut self.sent, true) {
+            return Ok(false);
+        }
+        let place = self.recording.place;
+        let mut send = || {
+            sink.begin_record(place)?;
+            self.recording.send_at(0, sink)?;
+            sink.end_record()
+        };
+        send().map(|()| true).map_err(|error| Failure::Sink(error, place))
+    }
+}

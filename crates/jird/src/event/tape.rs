@@ -1,0 +1,122 @@
+//! Values that were parsed before, as sources.
+
+use super::{Failure, Interest, Key, Numeral, Place, Sink, Source};
+use crate::error::Error;
+use crate::fault::ErrorKind;
+use crate::tape::{Elements, Entries, Kind, Value};
+
+/// Sends the events of one value of a document or record. Records are for the caller to mark.
+///
+/// Linear in the value but for what the sink skips, which costs nothing. Takes memory for each array and object that is open, and no
+/// stack.
+///
+/// ```
+/// use jird::event::{self, JsonSink};
+/// let document = jird::parse(br#"{"items": [1.50, {"a": "\u0062"}]}"#)?;
+/// let mut out = JsonSink::new(Vec::new());
+/// event::send(document.root().get("items").unwrap(), &mut out)?;
+/// assert_eq!(out.so_far(), br#"[1.50,{"a":"b"}]"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The sink's; or for a string that is not UTF-8 or a number that is none, in a record that was not validated.
+pub fn send<S: Sink>(value: Value<'_>, sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
+    let stopped = |error| Failure::Sink(error, Place::default());
+    let mut open = Vec::new();
+    let mut next = Some(value);
+    loop {
+        if let Some(value) = next.take() {
+            match value.kind() {
+                Kind::Null => sink.null(),
+                Kind::Bool => sink.bool(value.as_bool() == Some(true)),
+                Kind::Number => {
+                    sink.number(Numeral::Text(value.as_number().ok_or_else(|| wrong(ErrorKind::Number, value))?))
+                }
+                Kind::String => sink.string(&value.as_str().ok_or_else(|| wrong(ErrorKind::Utf8, value))?),
+                Kind::Array => {
+                    open.push(Open::Array(value.elements()));
+                    sink.begin_array()
+                }
+                Kind::Object => {
+                    open.push(Open::Object(value.entries()));
+                    sink.begin_object()
+                }
+            }
+            .map_err(stopped)?;
+        }
+        match open.last_mut() {
+            None => return Ok(()),
+            Some(Open::Array(elements)) => match elements.next() {
+                Some(element) => next = Some(element),
+                None => {
+                    open.pop();
+                    sink.end_array().map_err(stopped)?;
+                }
+            },
+            Some(Open::Object(entries)) => match entries.next() {
+                Some((key, value)) => {
+                    let text = key.as_str().ok_or_else(|| wrong(ErrorKind::Utf8, key))?;
+                    if sink.key(Key::new(&text)).map_err(stopped)? == Interest::Take {
+                        next = Some(value);
+                    }
+                }
+                None => {
+                    open.pop();
+                    sink.end_object().map_err(stopped)?;
+                }
+            },
+        }
+    }
+}
+
+enum Open<'a> {
+    Array(Elements<'a>),
+    Object(Entries<'a>),
+}
+
+#[cold]
+fn wrong<E>(kind: ErrorKind, value: Value<'_>) -> Failure<Error, E> {
+    Failure::Source(Error::new(kind, value.offset() as u64))
+}
+
+/// Values that were parsed before as a source, a record each. Their places are those in their document's text.
+///
+/// ```
+/// use jird::event::{self, JsonSink, Parsed};
+/// let document = jird::parse(b"[{\"id\": 1}, {\"id\": 2}]")?;
+/// let mut lines = JsonSink::new(Vec::new());
+/// event::copy(&mut Parsed::new(document.root().elements()), &mut lines)?;
+/// assert_eq!(lines.into_inner(), b"{\"id\":1}\n{\"id\":2}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Parsed<I> {
+    values: I,
+    sent: u64,
+}
+
+impl<'a, I: Iterator<Item = Value<'a>>> Parsed<I> {
+    /// A record for each value.
+    pub fn new(values: impl IntoIterator<IntoIter = I>) -> Self {
+        Self { values: values.into_iter(), sent: 0 }
+    }
+}
+
+impl<'a, I: Iterator<Item = Value<'a>>> Source for Parsed<I> {
+    type Error = Error;
+
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
+        let Some(value) = self.values.next() else { return Ok(false) };
+        let place = Place { record: self.sent, offset: value.offset() as u64, line: 0 };
+        self.sent += 1;
+        let stopped = |error| Failure::Sink(error, place);
+        sink.begin_record(place).map_err(stopped)?;
+        send(value, sink).map_err(|failure| match failure {
+            Failure::Sink(error, _) => Failure::Sink(error, place),
+            Failure::Source(error) => Failure::Source(error),
+        })?;
+        sink.end_record().map_err(stopped)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,35 @@
+//! Why serializing ended early.
+
+use crate::error::{Category, Error};
+use core::fmt;
+use serde_core::ser;
+
+/// What a value says is wrong, or that the sink wants no more.
+pub(super) enum Stop<E> {
+    Value(Error),
+    Sink(E),
+}
+
+impl<E> fmt::Display for Stop<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(error) => error.fmt(f),
+            Self::Sink(_) => f.write_str("the sink stopped"),
+        }
+    }
+}
+
+impl<E> fmt::Debug for Stop<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<E> std::error::Error for Stop<E> {}
+
+impl<E> ser::Error for Stop<E> {
+    #[cold]
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::Value(Error::message(Category::Data, &message))
+    }
+}

@@ -1,0 +1,99 @@
+//! Parts of a document, one after the other.
+
+use super::{Deserializer, Read};
+use crate::error::Error;
+use crate::event::{Cutter, Pattern};
+use core::marker::PhantomData;
+use serde_core::de::Deserialize;
+
+/// The records of a text or a reader, one after the other, decoded as their text arrives: as
+/// [`Deserializer::records`] gives them.
+///
+/// Memory is bounded by the largest token and one read, whatever the number of records. Ends behind the first error, which has the
+/// record's path from the top of its document; but in [`lines`](Self::lines) the next line is the next item.
+///
+/// ```
+/// let text = br#"{"a": [1, 2], "b": [3, "4"]}"#;
+/// let mut numbers = jird::Deserializer::from_slice(text).records::<u8>("/*/*".parse()?);
+/// assert_eq!(numbers.by_ref().take(3).collect::<Result<Vec<_>, _>>()?, [1, 2, 3]);
+/// let error = numbers.next().unwrap().unwrap_err();
+/// assert_eq!(error.to_string(), "b[1]: invalid type: string \"4\", expected u8 at line 1 column 24");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Records<'de, R, T> {
+    de: Deserializer<R>,
+    cutter: Cutter,
+    lines: bool,
+    state: State,
+    values: PhantomData<fn() -> (T, &'de ())>,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Good,
+    /// Something is wrong with the line that this offset is in.
+    BadLine(u64),
+    Over,
+}
+
+impl<'de, R: Read<'de>, T: Deserialize<'de>> Records<'de, R, T> {
+    pub(super) fn new(de: Deserializer<R>, pattern: Pattern) -> Self {
+        Self { de, cutter: Cutter::with_pattern(pattern), lines: false, state: State::Good, values: PhantomData }
+    }
+
+    /// The text is NDJSON: each line that is not blank is a document, and nothing goes over a line's end. A line that is wrong is
+    /// an error in its place, from where it is wrong on. Before the first record is asked for.
+    ///
+    /// ```
+    /// let log = jird::Deserializer::from_str("1\n\n\"2\"\n[\n4").records::<u8>(Default::default()).lines();
+    /// let log: Vec<_> = log.map(|item| item.map_err(|error| (error.line(), error.code()))).collect();
+    /// assert_eq!(log, [Ok(1), Err((3, "data")), Err((4, "data")), Ok(4)]);
+    /// ```
+    #[must_use]
+    pub fn lines(mut self) -> Self {
+        self.de.pull = self.de.pull.in_lines();
+        self.cutter.set_lines();
+        self.lines = true;
+        self
+    }
+
+    #[inline]
+    fn record(&mut self) -> Result<Option<T>, Error> {
+        if let State::BadLine(offset) = self.state {
+            self.cutter.restart();
+            self.de.depth_left = self.de.depth_max;
+            self.de.pull.drop_line(offset)?;
+            self.state = State::Good;
+        }
+        if !self.cutter.begin(&mut self.de.pull)? {
+            return Ok(None);
+        }
+        match self.de.value() {
+            Ok(value) => {
+                self.cutter.taken(&mut self.de.pull)?;
+                Ok(Some(value))
+            }
+            Err(error) => Err(self.cutter.inside(error)),
+        }
+    }
+}
+
+impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for Records<'de, R, T> {
+    type Item = Result<T, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if matches!(self.state, State::Over) {
+            return None;
+        }
+        let record = self.record();
+        match &record {
+            Ok(Some(_)) => {}
+            Err(error) if self.lines && !error.is_io() => self.state = State::BadLine(error.offset()),
+            Ok(None) | Err(_) => self.state = State::Over,
+        }
+        record.transpose()
+    }
+}
+
+impl<'de, R: Read<'de>, T: Deserialize<'de>> core::iter::FusedIterator for Records<'de, R, T> {}
