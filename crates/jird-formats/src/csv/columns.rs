@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: HashSet<String>,
-    /// How often a name was asked for.
-    met: HashMap<String, u64>,
+    /// The last number that a name got which was taken.
+    numbers: HashMap<String, u64>,
 }
 
 impl Names {
@@ -15,16 +15,12 @@ impl Names {
     /// name, `a_3`.
     pub(super) fn distinct(&mut self, given: Vec<String>) -> Vec<String> {
         self.taken.extend(given.iter().filter(|name| !name.is_empty()).cloned());
+        let mut met = HashSet::new();
         let name = |(column, given): (usize, String)| {
             if given.is_empty() {
                 return self.numbered(column);
             }
-            let met = self.met.entry(given.clone()).or_insert(0);
-            if *met == 0 {
-                *met = 1;
-                return given;
-            }
-            self.another(given)
+            if met.insert(given.clone()) { given } else { self.another(given) }
         };
         given.into_iter().enumerate().map(name).collect()
     }
@@ -36,10 +32,10 @@ impl Names {
     }
 
     fn another(&mut self, name: String) -> String {
-        let met = self.met.entry(name.clone()).or_insert(1);
+        let number = self.numbers.entry(name.clone()).or_insert(1);
         loop {
-            *met += 1;
-            let tried = format!("{name}_{met}");
+            *number += 1;
+            let tried = format!("{name}_{number}");
             if self.taken.insert(tried.clone()) {
                 return tried;
             }

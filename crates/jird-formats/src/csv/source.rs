@@ -323,7 +323,6 @@ impl Plan {
     }
 
     /// Whether a field that has no quotes is null, or missing.
-    #[inline(always)]
     fn absent(&self, text: &str, column_type: CsvType) -> Option<Empty> {
         if text.is_empty() {
             match (self.empty, column_type) {
@@ -353,52 +352,59 @@ impl<R: io::Read> Source for CsvSource<R> {
             self.plan.fit(&record).map_err(Failure::Source)?;
         }
         let place = record.place;
-        send(&record, &self.plan, &mut self.scratch, sink).map_err(|failure| match failure {
-            Failure::Sink(error, _) => Failure::Sink(error, place),
-            source => source,
+        send(&record, &self.plan, &mut self.scratch, sink).map_err(|stop| match stop {
+            Stop::Sink(error) => Failure::Sink(error, place),
+            Stop::Type(error) => Failure::Source(error),
         })?;
         Ok(true)
     }
 }
 
+/// Why a record was not sent to its end.
+enum Stop<E> {
+    Sink(E),
+    Type(CsvError),
+}
+
+impl<E> From<E> for Stop<E> {
+    #[inline(always)]
+    fn from(error: E) -> Self {
+        Self::Sink(error)
+    }
+}
+
 /// Sends a record.
 #[inline(always)]
-fn send<S: Sink>(
-    record: &Record<'_>,
-    plan: &Plan,
-    scratch: &mut String,
-    sink: &mut S,
-) -> Result<(), Failure<CsvError, S::Error>> {
-    let stopped = |error| Failure::Sink(error, Place::default());
-    sink.begin_record(record.place).map_err(stopped)?;
-    sink.begin_object().map_err(stopped)?;
+fn send<S: Sink>(record: &Record<'_>, plan: &Plan, scratch: &mut String, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    sink.begin_record(record.place)?;
+    sink.begin_object()?;
     for (number, (column, &field)) in plan.columns.iter().zip(record.fields).enumerate() {
         let key = Key::numbered(&column.name, number as u32);
-        let column_type = column.column_type;
-        if field.form == Form::Plain {
-            let text = record.content(field, scratch);
-            let absent = plan.absent(text, column_type);
-            if absent == Some(Empty::Missing) || sink.key(key).map_err(stopped)? == Interest::Skip {
+        if field.form == Form::Plain && (field.start == field.end || !plan.nulls.is_empty()) {
+            let absent = plan.absent(record.content(field, scratch), column.column_type);
+            if absent == Some(Empty::Missing) {
                 continue;
             }
-            match (absent, column_type) {
-                (Some(_), _) => sink.null(),
-                (None, CsvType::Auto) => send_auto(text, sink),
-                (None, CsvType::Text) => sink.string(text),
-                (None, _) => send_as(column, text, record.place, sink)?,
+            if absent == Some(Empty::Null) {
+                if sink.key(key)? == Interest::Take {
+                    sink.null()?;
+                }
+                continue;
             }
-            .map_err(stopped)?;
-        } else if sink.key(key).map_err(stopped)? == Interest::Take {
-            let text = record.content(field, scratch);
-            match column_type {
-                CsvType::Text | CsvType::Auto => sink.string(text),
-                _ => send_as(column, text, record.place, sink)?,
-            }
-            .map_err(stopped)?;
+        }
+        if sink.key(key)? == Interest::Skip {
+            continue;
+        }
+        let text = record.content(field, scratch);
+        match column.column_type {
+            CsvType::Text => sink.string(text)?,
+            CsvType::Auto if field.form == Form::Plain => send_auto(text, sink)?,
+            CsvType::Auto => sink.string(text)?,
+            _ => send_as(column, text, record.place, sink)?,
         }
     }
-    sink.end_object().map_err(stopped)?;
-    sink.end_record().map_err(stopped)
+    sink.end_object()?;
+    Ok(sink.end_record()?)
 }
 
 /// Sends a field as what it looks like.
@@ -422,20 +428,26 @@ pub(super) fn is_value(text: &str) -> bool {
 }
 
 /// Sends a field as what its column is said to be.
-fn send_as<S: Sink>(
-    column: &Column,
-    text: &str,
-    place: Place,
-    sink: &mut S,
-) -> Result<Result<(), S::Error>, Failure<CsvError, S::Error>> {
-    let sent = match column.column_type {
-        CsvType::Text | CsvType::Auto => Some(sink.string(text)),
-        CsvType::Number => Number::new(text).map(|number| sink.number(Numeral::Text(number))),
-        CsvType::Bool => text.parse().ok().map(|value| sink.bool(value)),
-        CsvType::Json => jird::validate(text.as_bytes()).is_ok().then(|| Cell::Json(text).send(sink)),
-    };
-    sent.ok_or_else(|| {
-        let message = format!("a field of column `{}` is not {}", column.name, column.column_type);
-        Failure::Source(CsvError::new(CsvErrorKind::Type, message, place))
-    })
+#[inline(never)]
+fn send_as<S: Sink>(column: &Column, text: &str, place: Place, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    match column.column_type {
+        CsvType::Text | CsvType::Auto => return Ok(sink.string(text)?),
+        CsvType::Number => {
+            if let Some(number) = Number::new(text) {
+                return Ok(sink.number(Numeral::Text(number))?);
+            }
+        }
+        CsvType::Bool => {
+            if let Ok(value) = text.parse() {
+                return Ok(sink.bool(value)?);
+            }
+        }
+        CsvType::Json => {
+            if jird::validate(text.as_bytes()).is_ok() {
+                return Ok(Cell::Json(text).send(sink)?);
+            }
+        }
+    }
+    let message = format!("a field of column `{}` is not {}", column.name, column.column_type);
+    Err(Stop::Type(CsvError::new(CsvErrorKind::Type, message, place)))
 }
