@@ -2,7 +2,9 @@
 #![cfg(feature = "csv")]
 
 use jird::event::{self, Failure, Interest, JsonSink, JsonSource, Key, Numeral, Place, Sink, Source};
-use jird_formats::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Rows, Schema, Terminator};
+use jird_formats::{
+    Column, CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Rows, Schema, Terminator,
+};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -98,6 +100,13 @@ fn theirs(text: &[u8], dialect: Dialect) -> Vec<Vec<String>> {
 fn same(text: &[u8], dialect: Dialect, chunk_bytes: usize) {
     let (ours, theirs) = (ours(text, dialect, chunk_bytes).records, theirs(text, dialect));
     assert!(ours == theirs, "{} by {chunk_bytes} bytes: {ours:?} is not {theirs:?}", text.escape_ascii());
+}
+
+fn of_source<E: std::fmt::Debug>(failure: Failure<CsvError, E>) -> CsvError {
+    match failure {
+        Failure::Source(error) => error,
+        Failure::Sink(error, place) => panic!("{error:?} at {place}"),
+    }
 }
 
 /// A generator of small numbers.
@@ -204,7 +213,7 @@ fn corpus_tables_are_what_the_csv_crate_says() {
     for (name, text) in files(&corpus.join("tables"), &[".csv", ".txt"]) {
         if name.contains("latin1") {
             let error = event::copy(&mut CsvSource::new(&text[..]), &mut Fields::default()).unwrap_err();
-            let Failure::Source(error) = error else { panic!("{error}") };
+            let error = of_source(error);
             let at = error.place().offset as usize;
             assert_eq!(error.kind(), CsvErrorKind::Utf8, "{name}");
             assert_eq!(std::str::from_utf8(&text).unwrap_err().valid_up_to(), at);
@@ -336,8 +345,11 @@ fn records_of_other_lengths_are_errors_or_flexible() {
     assert_eq!(names, "3 fields where there is 1 column, in record 2 at line 3 (byte 12)");
 }
 
+/// Records; errors by kind, line and offset; the texts of bad records.
+type Survivors = (Vec<Vec<String>>, Vec<(CsvErrorKind, u64, u64)>, Vec<Vec<u8>>);
+
 /// Sends all records that are right. Returns the errors of the others, and their texts.
-fn survivors<R: Read>(mut source: CsvSource<R>) -> (Vec<Vec<String>>, Vec<(CsvErrorKind, u64, u64)>, Vec<Vec<u8>>) {
+fn survivors<R: Read>(mut source: CsvSource<R>) -> Survivors {
     let (mut fields, mut errors, mut texts) = (Fields::default(), Vec::new(), Vec::new());
     loop {
         match source.send_record(&mut fields) {
@@ -355,11 +367,14 @@ fn survivors<R: Read>(mut source: CsvSource<R>) -> (Vec<Vec<String>>, Vec<(CsvEr
 #[test]
 fn behind_a_bad_record_comes_the_next() {
     let text = b"a,b\n1,2\n\xff,3\n4\n\"x\ny\xc3\",5\n6,7\n\"open,8\n9,10\n";
-    use CsvErrorKind::{Fields, Unclosed, Utf8};
+    let utf8 = CsvErrorKind::Utf8;
     for chunk_bytes in [1, 3, 1 << 17] {
         let (records, errors, texts) = survivors(CsvSource::new(&text[..]).chunk_bytes(chunk_bytes));
         assert_eq!(records, [["1", "2"], ["6", "7"]]);
-        assert_eq!(errors, [(Utf8, 3, 8), (Fields, 4, 12), (Utf8, 6, 18), (Unclosed, 8, 27)]);
+        assert_eq!(
+            errors,
+            [(utf8, 3, 8), (CsvErrorKind::Fields, 4, 12), (utf8, 6, 18), (CsvErrorKind::Unclosed, 8, 27)]
+        );
         assert_eq!(texts, [&b"\xff,3"[..], b"4", b"\"x\ny\xc3\",5", b"\"open,8\n9,10\n"]);
     }
 }
@@ -436,7 +451,7 @@ fn invalid_utf8_is_found_wherever_it_is() {
         }
         bad[at] = 0xe9;
         let failure = event::copy(&mut CsvSource::new(&bad[..]), &mut Fields::default()).unwrap_err();
-        let Failure::Source(error) = failure else { panic!() };
+        let error = of_source(failure);
         assert_eq!((error.kind(), error.place().offset), (CsvErrorKind::Utf8, at as u64));
     }
     // Two halves of a character are none, though nothing but ASCII is between them.
@@ -446,18 +461,9 @@ fn invalid_utf8_is_found_wherever_it_is() {
 
 #[test]
 fn a_header_that_cannot_be_read_names_nothing() {
-    let (records, errors, _) = survivors_of_two(CsvSource::new(&b"a,\xff\n1,2\n"[..]));
-    assert_eq!((records, errors), (0, vec![CsvErrorKind::Utf8, CsvErrorKind::Header]));
-}
-
-fn survivors_of_two<R: Read>(mut source: CsvSource<R>) -> (usize, Vec<CsvErrorKind>, ()) {
-    let mut fields = Fields::default();
-    let mut error = || match source.send_record(&mut fields) {
-        Err(Failure::Source(error)) => error.kind(),
-        other => panic!("{other:?}"),
-    };
-    let errors = vec![error(), error()];
-    (fields.records.len(), errors, ())
+    let mut source = CsvSource::new(&b"a,\xff\n1,2\n"[..]);
+    let mut error = || of_source(source.send_record(&mut Fields::default()).unwrap_err()).kind();
+    assert_eq!([error(), error()], [CsvErrorKind::Utf8, CsvErrorKind::Header]);
 }
 
 #[test]
@@ -638,10 +644,10 @@ fn records(random: &mut Random, missing: &str) -> String {
         "\"false\"",
     ];
     let mut text = String::new();
-    for _ in 0..1 + random.below(4) {
+    for _ in 0..=random.below(4) {
         let members = ["x\\ty", "b,\\\"c", "\u{feff}#d"].map(|key| (key, values[random.below(values.len())]));
         let members: Vec<_> = members.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
-        text += &format!("{{{}}}\n", members.join(","));
+        text.extend(["{", &members.join(","), "}\n"]);
     }
     text
 }
@@ -708,7 +714,7 @@ fn corpus_tables_go_to_json_and_back() {
         // A column that has nothing at first is met late.
         let mut first = source();
         let names: Vec<String> = first.names().unwrap().map(str::to_owned).collect();
-        let late = schema.table().columns().iter().map(|column| column.name());
+        let late = schema.table().columns().iter().map(Column::name);
         let names = names.iter().map(String::as_str).chain(late);
         let mut rows = CsvSink::new(Vec::new()).keep_types().columns(names).rows();
         let json = lines(source()).unwrap();

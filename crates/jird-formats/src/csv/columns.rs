@@ -20,7 +20,7 @@ impl Names {
             if given.is_empty() {
                 return self.numbered(column);
             }
-            if met.insert(given.clone()) { given } else { self.another(given) }
+            if met.insert(given.clone()) { given } else { self.another(&given) }
         };
         given.into_iter().enumerate().map(name).collect()
     }
@@ -28,11 +28,11 @@ impl Names {
     /// The name of a column that has none.
     pub(super) fn numbered(&mut self, column: usize) -> String {
         let name = format!("column{}", column + 1);
-        if self.taken.insert(name.clone()) { name } else { self.another(name) }
+        if self.taken.insert(name.clone()) { name } else { self.another(&name) }
     }
 
-    fn another(&mut self, name: String) -> String {
-        let number = self.numbers.entry(name.clone()).or_insert(1);
+    fn another(&mut self, name: &str) -> String {
+        let number = self.numbers.entry(name.to_owned()).or_insert(1);
         loop {
             *number += 1;
             let tried = format!("{name}_{number}");

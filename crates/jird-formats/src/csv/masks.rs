@@ -16,8 +16,9 @@ pub(super) struct Marks {
 impl Marks {
     /// Where a field or a record may end, and where a quote stands; bit 0 is the first byte.
     #[inline(always)]
-    pub(super) fn of(&self, block: &[u8; BLOCK]) -> (u64, u64) {
-        let Self { delimiter, ends: [end, other], quote, has_quotes } = *self;
+    #[expect(clippy::needless_bitwise_bool, reason = "all bytes are looked at in the same way: as a vector")]
+    pub(super) fn of(self, block: &[u8; BLOCK]) -> (u64, u64) {
+        let Self { delimiter, ends: [end, other], quote, has_quotes } = self;
         let marks = mask(block, |byte| (byte == delimiter) | (byte == end) | (byte == other));
         let quotes = if has_quotes { mask(block, |byte| byte == quote) } else { 0 };
         (marks, quotes)

@@ -270,7 +270,7 @@ impl Scan {
     #[inline(always)]
     fn is_mark(&self, byte: u8) -> bool {
         let Marks { delimiter, ends: [end, other], .. } = self.marks_of;
-        (byte == delimiter) | (byte == end) | (byte == other)
+        byte == delimiter || byte == end || byte == other
     }
 
     /// No mark up to `at`, and that included, is looked at again. It is in this block or the first of the next.

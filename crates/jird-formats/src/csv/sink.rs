@@ -311,6 +311,7 @@ impl Lines {
 
     /// Whether there is a delimiter, a quote, or a record's end. All bytes are looked at, sixteen at once, without a branch.
     #[inline(always)]
+    #[expect(clippy::needless_bitwise_bool, reason = "all bytes are looked at in the same way: as a vector")]
     fn has_mark(&self, text: &[u8]) -> bool {
         let [one, two, three, four] = self.marks;
         let is = |byte: u8| (byte == one) | (byte == two) | (byte == three) | (byte == four);

@@ -397,9 +397,8 @@ fn send<S: Sink>(record: &Record<'_>, plan: &Plan, scratch: &mut String, sink: &
         }
         let text = record.content(field, scratch);
         match column.column_type {
-            CsvType::Text => sink.string(text)?,
             CsvType::Auto if field.form == Form::Plain => send_auto(text, sink)?,
-            CsvType::Auto => sink.string(text)?,
+            CsvType::Text | CsvType::Auto => sink.string(text)?,
             _ => send_as(column, text, record.place, sink)?,
         }
     }
@@ -430,24 +429,20 @@ pub(super) fn is_value(text: &str) -> bool {
 /// Sends a field as what its column is said to be.
 #[inline(never)]
 fn send_as<S: Sink>(column: &Column, text: &str, place: Place, sink: &mut S) -> Result<(), Stop<S::Error>> {
-    match column.column_type {
-        CsvType::Text | CsvType::Auto => return Ok(sink.string(text)?),
-        CsvType::Number => {
-            if let Some(number) = Number::new(text) {
-                return Ok(sink.number(Numeral::Text(number))?);
-            }
-        }
-        CsvType::Bool => {
-            if let Ok(value) = text.parse() {
-                return Ok(sink.bool(value)?);
-            }
-        }
-        CsvType::Json => {
-            if jird::validate(text.as_bytes()).is_ok() {
-                return Ok(Cell::Json(text).send(sink)?);
-            }
-        }
+    let column_type = column.column_type;
+    if column_type == CsvType::Number
+        && let Some(number) = Number::new(text)
+    {
+        return Ok(sink.number(Numeral::Text(number))?);
     }
-    let message = format!("a field of column `{}` is not {}", column.name, column.column_type);
+    if column_type == CsvType::Bool
+        && let Ok(value) = text.parse()
+    {
+        return Ok(sink.bool(value)?);
+    }
+    if column_type == CsvType::Json && jird::validate(text.as_bytes()).is_ok() {
+        return Ok(Cell::Json(text).send(sink)?);
+    }
+    let message = format!("a field of column `{}` is not {column_type}", column.name);
     Err(Stop::Type(CsvError::new(CsvErrorKind::Type, message, place)))
 }
