@@ -5,9 +5,13 @@
 //! array. Nothing here knows of SQL, but that of SQLite.
 
 mod columns;
+#[cfg(feature = "csv")]
+mod csv;
 mod rows;
 
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 #[cfg(feature = "arrow")]
 pub use columns::{ColumnBuilder, Unfit};
+#[cfg(feature = "csv")]
+pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
 pub use rows::{Cell, Column, Row, Rows, Schema, Table};

@@ -1,0 +1,31 @@
+//! CSV and its kin (RFC 4180), as a source and as a sink.
+//!
+//! ```text
+//! dialect  which bytes delimit, quote and end
+//! masks    where the marks of 64 bytes are
+//! scan     the fields of a record as most are written: found by their marks, resumed at any byte
+//! records  records of a reader: by `scan`, or by csv-core where a record is out of the ordinary
+//! columns  names for columns
+//! source   records as events
+//! sink     rows as records
+//! ```
+//!
+//! csv-core (the parser of the `csv` crate) decides what is right: for records that `scan` does not understand it is asked, and
+//! for all others the tests compare.
+
+mod columns;
+mod dialect;
+mod error;
+mod masks;
+mod records;
+mod scan;
+mod sink;
+mod source;
+
+pub use dialect::{Dialect, Terminator};
+pub use error::{CsvError, CsvErrorKind};
+pub use sink::CsvSink;
+pub use source::{CsvSource, CsvType, Empty};
+
+/// More columns than this are an error: what is kept of a record is bounded by it.
+pub(crate) const COLUMNS_MAX: usize = 1 << 20;

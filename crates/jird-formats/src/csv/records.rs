@@ -1,0 +1,435 @@
+//! Records of a reader, one at a time.
+
+use super::dialect::{Dialect, Terminator};
+use super::error::{CsvError, CsvErrorKind};
+use super::scan::{Field, Form, Found, Scan};
+use csv_core::ReadFieldResult;
+use jird::event::Place;
+use std::io;
+
+/// What a reader is asked for at once.
+pub(super) const BUFFER: usize = 128 << 10;
+/// A record may have so many bytes, if nobody says otherwise.
+pub(super) const RECORD_BYTES_MAX: usize = 64 << 20;
+
+/// A record: its fields, by where they stand in a text.
+pub(super) struct Record<'a> {
+    text: &'a str,
+    pub(super) fields: &'a [Field],
+    pub(super) place: Place,
+    quote: u8,
+}
+
+impl<'a> Record<'a> {
+    /// A field's content, which may need `scratch`.
+    #[inline(always)]
+    pub(super) fn content<'s>(&self, field: Field, scratch: &'s mut String) -> &'s str
+    where
+        'a: 's,
+    {
+        let raw = &self.text[field.start as usize..field.end as usize];
+        if field.form == Form::Doubled { undouble(raw, self.quote, scratch) } else { raw }
+    }
+}
+
+/// Makes two quotes one. They are all in pairs.
+fn undouble<'s>(raw: &str, quote: u8, scratch: &'s mut String) -> &'s str {
+    scratch.clear();
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr(quote, rest.as_bytes()) {
+        scratch.push_str(&rest[..=at]);
+        rest = &rest[at + 2..];
+    }
+    scratch.push_str(rest);
+    scratch
+}
+
+/// Reads records.
+#[derive(Debug)]
+pub(super) struct Records<R> {
+    input: R,
+    dialect: Dialect,
+    /// Input may end within quotes.
+    lenient: bool,
+    pub(super) record_bytes_max: usize,
+    pub(super) chunk_bytes: usize,
+    buffer: Vec<u8>,
+    filled: usize,
+    /// Where the buffer's first byte stands in the input.
+    base: u64,
+    /// Where the record begins that was read last, and where it ends, in the buffer.
+    start: usize,
+    end: usize,
+    /// Where what follows begins, and its line.
+    next: usize,
+    line: u64,
+    /// How many records were read.
+    pub(super) count: u64,
+    place: Place,
+    scan: Scan,
+    /// The first record was looked for.
+    begun: bool,
+    /// A record is too long, and its end was not found yet.
+    overlong: bool,
+    odd: Option<Odd>,
+    core: csv_core::Reader,
+    /// Contents of the fields of an odd record.
+    contents: Vec<u8>,
+}
+
+/// A record that csv-core reads: how far it is.
+#[derive(Clone, Copy, Debug)]
+struct Odd {
+    /// Where it goes on, in the buffer.
+    at: usize,
+    /// Where the field begins, in the contents; and whether with a quote, once that is known.
+    field: usize,
+    quoted: Option<bool>,
+    /// How many bytes the contents have.
+    len: usize,
+}
+
+impl<R: io::Read> Records<R> {
+    pub(super) fn new(input: R, dialect: Dialect) -> Self {
+        Self {
+            input,
+            dialect,
+            lenient: false,
+            record_bytes_max: RECORD_BYTES_MAX,
+            chunk_bytes: BUFFER,
+            buffer: Vec::new(),
+            filled: 0,
+            base: 0,
+            start: 0,
+            end: 0,
+            next: 0,
+            line: 1,
+            count: 0,
+            place: Place::default(),
+            scan: Scan::new(&dialect),
+            begun: false,
+            overlong: false,
+            odd: None,
+            core: dialect.core(),
+            contents: Vec::new(),
+        }
+    }
+
+    /// The input may end within quotes.
+    pub(super) fn be_lenient(&mut self) {
+        self.lenient = true;
+    }
+
+    pub(super) fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    /// The record that was read last, as it stands, without what ends it; as much as there is of one that is too long.
+    pub(super) fn raw(&self) -> &[u8] {
+        &self.buffer[self.start..self.end.max(self.start)]
+    }
+
+    /// Where it stands.
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// How many fields it has.
+    pub(super) fn fields(&self) -> u64 {
+        self.scan.count()
+    }
+
+    /// The next record.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, CsvError> {
+        if !self.begun || self.overlong {
+            self.prepare()?;
+        }
+        if !self.begin()? {
+            return Ok(None);
+        }
+        let found = self.scan.run(&self.buffer[..self.filled]);
+        let Found::End(end) = found else { return self.next_slowly(found) };
+        self.complete(end, end + 1)
+    }
+
+    /// A record that is not all in the buffer, or odd.
+    #[cold]
+    #[inline(never)]
+    fn next_slowly(&mut self, found: Found) -> Result<Option<Record<'_>>, CsvError> {
+        let (end, next) = self.advance(found)?;
+        self.complete(end, next)
+    }
+
+    /// Before the first record, or behind one that was too long.
+    #[cold]
+    fn prepare(&mut self) -> Result<(), CsvError> {
+        if !self.begun {
+            if let Some(fault) = self.dialect.fault() {
+                return Err(CsvError::new(CsvErrorKind::Dialect, fault, Place::default()));
+            }
+            while self.filled < 3 && self.fill()? {}
+            self.next = if self.buffer[..self.filled].starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+            self.begun = true;
+        }
+        if self.overlong {
+            let (_, next) = if self.odd.is_some() { self.advance_odd()? } else { self.advance(Found::Dry)? };
+            self.overlong = false;
+            self.line += count(&self.buffer[self.start..next]);
+            self.next = next;
+        }
+        Ok(())
+    }
+
+    /// Goes to where the next record begins. False if there is none.
+    #[inline(always)]
+    fn begin(&mut self) -> Result<bool, CsvError> {
+        let [end, other] = self.dialect.ends();
+        loop {
+            let Some(&byte) = self.buffer[..self.filled].get(self.next) else {
+                self.start = self.next;
+                if self.fill()? {
+                    continue;
+                }
+                self.end = self.next;
+                return Ok(false);
+            };
+            if byte == end || byte == other {
+                self.line += u64::from(byte == b'\n');
+                self.next += 1;
+            } else if self.dialect.comment == Some(byte) {
+                self.pass_comment()?;
+            } else {
+                break;
+            }
+        }
+        self.start = self.next;
+        self.odd = None;
+        self.scan.begin(self.start);
+        self.place = Place { record: self.count, offset: self.base + self.start as u64, line: self.line };
+        Ok(true)
+    }
+
+    #[cold]
+    fn pass_comment(&mut self) -> Result<(), CsvError> {
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.next..self.filled]) {
+                self.next += at + 1;
+                self.line += 1;
+                return Ok(());
+            }
+            self.next = self.filled;
+            self.start = self.next;
+            if !self.fill()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Goes on to the record's end. Returns where it ends, and where what follows begins.
+    fn advance(&mut self, mut found: Found) -> Result<(usize, usize), CsvError> {
+        loop {
+            match found {
+                Found::End(end) => return Ok((end, end + 1)),
+                Found::Dry => {
+                    self.check_size()?;
+                    if !self.fill()? {
+                        if !self.scan.finish(self.filled) && !self.lenient && !self.overlong {
+                            return Err(self.unclosed());
+                        }
+                        return Ok((self.filled, self.filled));
+                    }
+                }
+                // What is behind quotes belongs to the field. How it is read makes no difference to where the record ends.
+                Found::Odd(_) if self.overlong && self.dialect.double_quote && self.dialect.escape.is_none() => {}
+                Found::Odd(at) => {
+                    self.fresh_core();
+                    let at = if self.overlong { at } else { self.start };
+                    self.contents.clear();
+                    self.scan.clear();
+                    self.odd = Some(Odd { at, field: 0, quoted: None, len: 0 });
+                    return self.advance_odd();
+                }
+            }
+            found = self.scan.run(&self.buffer[..self.filled]);
+        }
+    }
+
+    /// At a record's beginning, and not at an input's, where a mark of UTF-8 would be passed over.
+    fn fresh_core(&mut self) {
+        self.core.reset();
+        self.core.read_field(&[], &mut []);
+    }
+
+    /// [`advance`](Self::advance), by csv-core.
+    fn advance_odd(&mut self) -> Result<(usize, usize), CsvError> {
+        loop {
+            let Some(mut odd) = self.odd else { unreachable!("only what is odd comes here") };
+            if odd.at == self.filled {
+                self.check_size()?;
+                if self.fill()? {
+                    continue;
+                }
+                return self.finish_odd();
+            }
+            let input = &self.buffer[odd.at..self.filled];
+            odd.quoted.get_or_insert(Some(input[0]) == self.dialect.quote);
+            if self.contents.len() < odd.len + input.len() {
+                // Unquoted it is never longer.
+                self.contents.resize(odd.len + input.len(), 0);
+            }
+            let (result, used, written) = self.core.read_field(input, &mut self.contents[odd.len..]);
+            odd.at += used;
+            odd.len += written;
+            self.odd = Some(odd);
+            if let ReadFieldResult::Field { record_end } = result {
+                self.push_odd();
+                if record_end {
+                    return Ok((odd.at - 1, odd.at));
+                }
+            }
+        }
+    }
+
+    /// The input is over. One more byte, an end, tells whether quotes are open.
+    fn finish_odd(&mut self) -> Result<(usize, usize), CsvError> {
+        let [end, _] = self.dialect.ends();
+        let (result, ..) = self.core.read_field(&[end], &mut [0]);
+        let closed = matches!(result, ReadFieldResult::Field { .. });
+        if !closed && !self.lenient && !self.overlong {
+            return Err(self.unclosed());
+        }
+        self.push_odd();
+        Ok((self.filled, self.filled))
+    }
+
+    fn push_odd(&mut self) {
+        let Some(odd) = &mut self.odd else { return };
+        let form = if odd.quoted == Some(true) { Form::Quoted } else { Form::Plain };
+        if self.overlong {
+            odd.len = 0;
+        } else {
+            self.scan.push_field(Field { start: odd.field as u32, end: odd.len as u32, form });
+        }
+        (odd.field, odd.quoted) = (odd.len, None);
+    }
+
+    /// What was read is a record, if it is right.
+    #[inline(always)]
+    fn complete(&mut self, end: usize, next: usize) -> Result<Option<Record<'_>>, CsvError> {
+        (self.end, self.next) = (end, next);
+        self.count += 1;
+        let raw = &self.buffer[self.start..end];
+        // A line feed may be in quotes, or the record's end, or anywhere.
+        if self.scan.has_quoted() || self.odd.is_some() || matches!(self.dialect.terminator, Terminator::Byte(_)) {
+            self.line += count(raw);
+        }
+        if next > end {
+            self.line += u64::from(self.buffer[end] == b'\n');
+        }
+        if raw.len() > self.record_bytes_max {
+            return Err(self.too_long());
+        }
+        let mut text = match core::str::from_utf8(raw) {
+            Ok(text) => text,
+            Err(error) => return Err(self.not_text(error.valid_up_to())),
+        };
+        if self.scan.count() > super::COLUMNS_MAX as u64 {
+            return Err(self.too_many());
+        }
+        if let Some(odd) = self.odd {
+            // Only ASCII was left out.
+            text = core::str::from_utf8(&self.contents[..odd.len]).expect("a part of text is text");
+        }
+        let quote = self.dialect.quote.unwrap_or(0);
+        Ok(Some(Record { text, fields: self.scan.fields(), place: self.place, quote }))
+    }
+
+    /// Reads once, behind what is kept: the record. False if there is no more.
+    #[cold]
+    #[inline(never)]
+    fn fill(&mut self) -> Result<bool, CsvError> {
+        if self.overlong {
+            self.forget();
+        } else if self.start > 0 {
+            self.buffer.copy_within(self.start..self.filled, 0);
+            self.filled -= self.start;
+            self.base += self.start as u64;
+            self.next -= self.start;
+            self.scan.shift(self.start);
+            if let Some(odd) = &mut self.odd {
+                odd.at = odd.at.saturating_sub(self.start);
+            }
+            (self.start, self.end) = (0, 0);
+        }
+        if self.buffer.len() < self.filled + self.chunk_bytes {
+            // Twice as much, so that a record of any length is moved a constant number of times.
+            let len = (2 * self.buffer.len()).clamp(self.chunk_bytes, self.record_bytes_max.saturating_add(BUFFER));
+            self.buffer.resize(len.max(self.filled + self.chunk_bytes), 0);
+        }
+        let room = self.filled..self.filled + self.chunk_bytes;
+        loop {
+            match self.input.read(&mut self.buffer[room.clone()]) {
+                Ok(read) => {
+                    self.filled += read;
+                    return Ok(read > 0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Leaves out what was read of a record that is too long.
+    fn forget(&mut self) {
+        self.line += count(&self.buffer[self.start..self.filled]);
+        self.base += self.filled as u64;
+        self.scan.forget(self.filled);
+        if let Some(odd) = &mut self.odd {
+            (odd.at, odd.len, odd.field) = (0, 0, 0);
+        }
+        (self.start, self.end, self.next, self.filled) = (0, 0, 0, 0);
+    }
+
+    /// More bytes are needed: not if there are too many.
+    fn check_size(&mut self) -> Result<(), CsvError> {
+        if self.overlong || self.filled - self.start <= self.record_bytes_max {
+            return Ok(());
+        }
+        (self.overlong, self.end) = (true, self.filled);
+        self.count += 1;
+        Err(self.too_long())
+    }
+
+    #[cold]
+    fn too_long(&self) -> CsvError {
+        let message = format!("the record is longer than {} bytes", self.record_bytes_max);
+        CsvError::new(CsvErrorKind::Size, message, self.place)
+    }
+
+    #[cold]
+    fn too_many(&self) -> CsvError {
+        let message = format!("the record has {} fields, which is more than {}", self.fields(), super::COLUMNS_MAX);
+        CsvError::new(CsvErrorKind::Columns, message, self.place)
+    }
+
+    #[cold]
+    fn unclosed(&mut self) -> CsvError {
+        (self.end, self.next) = (self.filled, self.filled);
+        self.count += 1;
+        self.line += count(self.raw());
+        CsvError::new(CsvErrorKind::Unclosed, "the input ends within quotes", self.place)
+    }
+
+    #[cold]
+    fn not_text(&self, at: usize) -> CsvError {
+        let offset = self.place.offset + at as u64;
+        let line = self.place.line + count(&self.raw()[..at]);
+        CsvError::new(CsvErrorKind::Utf8, "the record is not UTF-8", Place { offset, line, ..self.place })
+    }
+}
+
+/// How many lines end in `text`.
+fn count(text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+}

@@ -1,0 +1,448 @@
+//! Records as events.
+
+use super::columns::Names;
+use super::dialect::Dialect;
+use super::error::{CsvError, CsvErrorKind};
+use super::records::{Record, Records};
+use super::scan::Form;
+use crate::Cell;
+use core::fmt;
+use jird::Number;
+use jird::event::{Failure, Interest, Key, Numeral, Place, Sink, Source};
+use std::io;
+
+/// CSV as a source: a record is an object, with a member for each column.
+///
+/// **Names** come from the header. A column without a name is `column3`, by its one-based place, and without a header all are; the
+/// second column `a` is `a_2`, or `a_3` if there is an `a_2`. Names of the caller's may stand in for the header's
+/// ([`columns`](Self::columns)).
+///
+/// **Values** are strings, just as they stand, spaces included, unless types are asked for: for all columns
+/// ([`typed`](Self::typed)) or for one ([`column_type`](Self::column_type)). Nothing is guessed from a sample: a field is what its
+/// own text says. A field in quotes is kept apart from one without, so that `""` can be an empty string where nothing at all is null
+/// ([`empty`](Self::empty)).
+///
+/// **Lines.** Any of `\n`, `\r\n` and `\r` ends a record. Empty lines are left out, and a byte-order mark is. Line numbers count
+/// `\n`.
+///
+/// **Bad records.** Each is checked whole before anything is sent of it (UTF-8, quotes, the number of its fields), but for the types of
+/// columns. Records do not depend on each other: after an error, [`send_record`](Source::send_record) goes on with the next one, and
+/// [`bad_record`](Self::bad_record) has the text of the bad one. The end of a record that is too long is looked for in constant
+/// memory. Only when the header cannot be read there is nothing to go on with.
+///
+/// **Cost.** Memory for the longest record, 64 MB at most unless [told otherwise](Self::record_bytes_max), and for 2^20 fields; none
+/// is allocated per record. Linear in the input.
+///
+/// ```
+/// use jird::event::{self, JsonSink};
+/// use jird_formats::{CsvSource, CsvType};
+/// let text = "id,name,note\r\n1,\"Tor, Ann\",\r\n007,true,\"say \"\"hi\"\"\"\r\n";
+/// let mut strings = JsonSink::new(Vec::new());
+/// event::copy(&mut CsvSource::new(text.as_bytes()), &mut strings)?;
+/// let wanted = r#"{"id":"1","name":"Tor, Ann","note":""}
+/// {"id":"007","name":"true","note":"say \"hi\""}
+/// "#;
+/// assert_eq!(String::from_utf8(strings.into_inner())?, wanted);
+///
+/// let mut values = JsonSink::new(Vec::new());
+/// let mut source = CsvSource::new(text.as_bytes()).typed().column_type("name", CsvType::Text);
+/// event::copy(&mut source, &mut values)?;
+/// let wanted = r#"{"id":1,"name":"Tor, Ann","note":null}
+/// {"id":"007","name":"true","note":"say \"hi\""}
+/// "#;
+/// assert_eq!(String::from_utf8(values.into_inner())?, wanted);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CsvSource<R> {
+    records: Records<R>,
+    head: Head,
+    /// Names of the caller's.
+    given: Option<Vec<String>>,
+    plan: Plan,
+    scratch: String,
+}
+
+/// What the fields of a record are.
+#[derive(Debug)]
+struct Plan {
+    columns: Vec<Column>,
+    names: Names,
+    default_type: CsvType,
+    types: Vec<(String, CsvType)>,
+    empty: Empty,
+    nulls: Vec<String>,
+    flexible: bool,
+}
+
+#[derive(Debug)]
+struct Column {
+    name: String,
+    column_type: CsvType,
+}
+
+/// What is known of the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Head {
+    Unread,
+    /// There is no header; the first record says how many columns there are.
+    None,
+    Read,
+    Failed,
+}
+
+/// What the fields of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CsvType {
+    /// Strings.
+    Text,
+    /// Without quotes: a number if it is exactly one of JSON's, with its text, so that `1.50` is and `007` and `+1` are not; a boolean
+    /// if it is `true` or `false`; else a string. In quotes, a string.
+    Auto,
+    /// JSON numbers, in quotes or not; anything else is an error.
+    Number,
+    /// `true` and `false`, in quotes or not; anything else is an error.
+    Bool,
+    /// JSON text, in quotes or not, sent as what it says; anything else is an error.
+    Json,
+}
+
+impl fmt::Display for CsvType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text | Self::Auto => "text",
+            Self::Number => "a number",
+            Self::Bool => "true or false",
+            Self::Json => "JSON",
+        })
+    }
+}
+
+/// What a field is that has nothing, not even quotes. In a column of numbers, booleans or JSON it is null at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Empty {
+    /// An empty string, as with quotes.
+    Text,
+    /// Null.
+    Null,
+    /// Missing: the record has no such key.
+    Missing,
+}
+
+impl<R: io::Read> CsvSource<R> {
+    /// CSV with a header, as in RFC 4180, from a reader that needs no buffer of its own.
+    pub fn new(reader: R) -> Self {
+        Self::with_dialect(reader, Dialect::default())
+    }
+
+    /// Another dialect. If that makes no sense, the first record is an error.
+    ///
+    /// ```
+    /// use jird::event::{self, JsonSink};
+    /// use jird_formats::{CsvSource, Dialect};
+    /// let dialect = Dialect { header: false, comment: Some(b'#'), ..Dialect::tsv() };
+    /// let mut lines = JsonSink::new(Vec::new());
+    /// event::copy(&mut CsvSource::with_dialect("# none\nx\ty, z".as_bytes(), dialect), &mut lines)?;
+    /// assert_eq!(lines.into_inner(), b"{\"column1\":\"x\",\"column2\":\"y, z\"}\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_dialect(reader: R, dialect: Dialect) -> Self {
+        Self {
+            records: Records::new(reader, dialect),
+            head: Head::Unread,
+            given: None,
+            plan: Plan {
+                columns: Vec::new(),
+                names: Names::default(),
+                default_type: CsvType::Text,
+                types: Vec::new(),
+                empty: Empty::Text,
+                nulls: Vec::new(),
+                flexible: false,
+            },
+            scratch: String::new(),
+        }
+    }
+
+    /// Names of the columns, in place of those of the header, which is passed over, or of `column1`, `column2`, ….
+    #[must_use]
+    pub fn columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.given = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Fields are what they look like: [`CsvType::Auto`], and [`Empty::Null`].
+    #[must_use]
+    pub fn typed(mut self) -> Self {
+        (self.plan.default_type, self.plan.empty) = (CsvType::Auto, Empty::Null);
+        self
+    }
+
+    /// What the fields of one column are.
+    ///
+    /// ```
+    /// use jird::event::{self, JsonSink};
+    /// use jird_formats::{CsvSource, CsvType};
+    /// let text = "tags,zip\n\"[1,{\"\"a\"\":null}]\",01234\n,\n";
+    /// let mut lines = JsonSink::new(Vec::new());
+    /// let mut source = CsvSource::new(text.as_bytes()).column_type("tags", CsvType::Json);
+    /// event::copy(&mut source, &mut lines)?;
+    /// assert_eq!(lines.into_inner(), b"{\"tags\":[1,{\"a\":null}],\"zip\":\"01234\"}\n{\"tags\":null,\"zip\":\"\"}\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn column_type(mut self, name: impl Into<String>, column_type: CsvType) -> Self {
+        self.plan.types.push((name.into(), column_type));
+        self
+    }
+
+    /// What a field is that has nothing, not even quotes; an empty string by default.
+    #[must_use]
+    pub fn empty(mut self, empty: Empty) -> Self {
+        self.plan.empty = empty;
+        self
+    }
+
+    /// Fields with one of these texts are null, unless they are in quotes: `NA`, say.
+    #[must_use]
+    pub fn nulls<N: Into<String>>(mut self, texts: impl IntoIterator<Item = N>) -> Self {
+        self.plan.nulls.extend(texts.into_iter().map(Into::into));
+        self
+    }
+
+    /// Records may have fewer fields than there are columns: their last keys are missing; or more: they are called `column5`, by their
+    /// place. And the input may end within quotes.
+    #[must_use]
+    pub fn flexible(mut self) -> Self {
+        self.plan.flexible = true;
+        self.records.be_lenient();
+        self
+    }
+
+    /// Limits how many bytes a record may have, 2 GiB at most; 64 MB by default.
+    #[must_use]
+    pub fn record_bytes_max(mut self, bytes: usize) -> Self {
+        self.records.record_bytes_max = bytes.min(1 << 31);
+        self
+    }
+
+    /// Reads so many bytes at once, for tests that want borders everywhere.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn chunk_bytes(mut self, bytes: usize) -> Self {
+        self.records.chunk_bytes = bytes.max(1);
+        self
+    }
+
+    /// The columns' names, as far as they are known before the first record: reads the header if that was not read yet.
+    ///
+    /// ```
+    /// let mut source = jird_formats::CsvSource::new("a,,a\n".as_bytes());
+    /// assert_eq!(source.names()?.collect::<Vec<_>>(), ["a", "column2", "a_2"]);
+    /// # Ok::<(), jird_formats::CsvError>(())
+    /// ```
+    pub fn names(&mut self) -> Result<impl Iterator<Item = &str>, CsvError> {
+        self.read_head()?;
+        Ok(self.plan.columns.iter().map(|column| column.name.as_str()))
+    }
+
+    /// The text of the record that the last error is about, without what ends it; as far as it was read, if it is too long.
+    pub fn bad_record(&self) -> &[u8] {
+        self.records.raw()
+    }
+
+    /// Where the record stands that was sent last, or is bad.
+    pub fn place(&self) -> Place {
+        self.records.place()
+    }
+
+    /// Reads the header, if there is one and it was not read.
+    fn read_head(&mut self) -> Result<(), CsvError> {
+        match self.head {
+            Head::Read | Head::None => return Ok(()),
+            Head::Unread => self.head = Head::Failed,
+            Head::Failed => {
+                let message = "the header was not read, so that fields have no names";
+                return Err(CsvError::new(CsvErrorKind::Header, message, Place::default()));
+            }
+        }
+        let has_header = self.records.dialect().header;
+        let mut names = None;
+        if has_header && let Some(record) = self.records.next()? {
+            let content = |&field| record.content(field, &mut self.scratch).to_owned();
+            names = Some(record.fields.iter().map(content).collect());
+            self.records.count = 0;
+        }
+        if self.given.is_some() {
+            names = self.given.take();
+        }
+        self.head = Head::None;
+        if let Some(names) = names {
+            self.plan.start(names)?;
+            self.head = Head::Read;
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    /// These are the columns.
+    fn start(&mut self, names: Vec<String>) -> Result<(), CsvError> {
+        for name in self.names.distinct(names) {
+            self.add_column(name);
+        }
+        let is_there = |named: &str| self.columns.iter().any(|column| column.name == named);
+        if let Some((name, _)) = self.types.iter().find(|(name, _)| !is_there(name)) {
+            let message = format!("there is no column `{name}`, which has a type");
+            return Err(CsvError::new(CsvErrorKind::NoColumn, message, Place::default()));
+        }
+        Ok(())
+    }
+
+    fn add_column(&mut self, name: String) {
+        let given = self.types.iter().rfind(|(named, _)| *named == name);
+        let column_type = given.map_or(self.default_type, |(_, given)| *given);
+        self.columns.push(Column { name, column_type });
+    }
+
+    /// A record has as many fields as there are columns; or it may have fewer, or there are more columns now.
+    #[cold]
+    fn fit(&mut self, record: &Record<'_>) -> Result<(), CsvError> {
+        let (found, wanted) = (record.fields.len(), self.columns.len());
+        if !self.flexible {
+            let plural = |count| if count == 1 { "" } else { "s" };
+            let are = if wanted == 1 { "is" } else { "are" };
+            let message = format!("{found} field{} where there {are} {wanted} column{}", plural(found), plural(wanted));
+            return Err(CsvError::new(CsvErrorKind::Fields, message, record.place));
+        }
+        for column in wanted..found {
+            let name = self.names.numbered(column);
+            self.add_column(name);
+        }
+        Ok(())
+    }
+
+    /// Whether a field that has no quotes is null, or missing.
+    fn absent(&self, text: &str, column_type: CsvType) -> Option<Empty> {
+        if text.is_empty() {
+            match (self.empty, column_type) {
+                (Empty::Text, CsvType::Text | CsvType::Auto) => {}
+                (Empty::Text | Empty::Null, _) => return Some(Empty::Null),
+                (Empty::Missing, _) => return Some(Empty::Missing),
+            }
+        }
+        (!self.nulls.is_empty() && self.nulls.iter().any(|null| null == text)).then_some(Empty::Null)
+    }
+}
+
+impl<R: io::Read> Source for CsvSource<R> {
+    type Error = CsvError;
+
+    #[inline]
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<CsvError, S::Error>> {
+        if self.head != Head::Read {
+            self.read_head().map_err(Failure::Source)?;
+        }
+        let Some(record) = self.records.next().map_err(Failure::Source)? else { return Ok(false) };
+        if self.head == Head::None {
+            self.plan.start(vec![String::new(); record.fields.len()]).map_err(Failure::Source)?;
+            self.head = Head::Read;
+        }
+        if record.fields.len() != self.plan.columns.len() {
+            self.plan.fit(&record).map_err(Failure::Source)?;
+        }
+        let place = record.place;
+        send(&record, &self.plan, &mut self.scratch, sink).map_err(|stop| match stop {
+            Stop::Sink(error) => Failure::Sink(error, place),
+            Stop::Type(error) => Failure::Source(error),
+        })?;
+        Ok(true)
+    }
+}
+
+/// Why a record was not sent to its end.
+enum Stop<E> {
+    Sink(E),
+    Type(CsvError),
+}
+
+impl<E> From<E> for Stop<E> {
+    #[inline(always)]
+    fn from(error: E) -> Self {
+        Self::Sink(error)
+    }
+}
+
+/// Sends a record.
+#[inline(always)]
+fn send<S: Sink>(record: &Record<'_>, plan: &Plan, scratch: &mut String, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    sink.begin_record(record.place)?;
+    sink.begin_object()?;
+    for (number, (column, &field)) in plan.columns.iter().zip(record.fields).enumerate() {
+        let key = Key::numbered(&column.name, number as u32);
+        if field.form == Form::Plain && (field.start == field.end || !plan.nulls.is_empty()) {
+            let absent = plan.absent(record.content(field, scratch), column.column_type);
+            if absent == Some(Empty::Missing) {
+                continue;
+            }
+            if absent == Some(Empty::Null) {
+                if sink.key(key)? == Interest::Take {
+                    sink.null()?;
+                }
+                continue;
+            }
+        }
+        if sink.key(key)? == Interest::Skip {
+            continue;
+        }
+        let text = record.content(field, scratch);
+        match column.column_type {
+            CsvType::Auto if field.form == Form::Plain => send_auto(text, sink)?,
+            CsvType::Text | CsvType::Auto => sink.string(text)?,
+            _ => send_as(column, text, record.place, sink)?,
+        }
+    }
+    sink.end_object()?;
+    Ok(sink.end_record()?)
+}
+
+/// Sends a field as what it looks like.
+#[inline(always)]
+fn send_auto<S: Sink>(text: &str, sink: &mut S) -> Result<(), S::Error> {
+    match text.as_bytes().first() {
+        Some(b'-' | b'0'..=b'9') => match Number::new(text) {
+            Some(number) => sink.number(Numeral::Text(number)),
+            None => sink.string(text),
+        },
+        Some(b't') if text == "true" => sink.bool(true),
+        Some(b'f') if text == "false" => sink.bool(false),
+        _ => sink.string(text),
+    }
+}
+
+/// Whether [`send_auto`] would take it for something else than a string.
+pub(super) fn is_value(text: &str) -> bool {
+    matches!(text.as_bytes().first(), Some(b'-' | b'0'..=b'9')) && Number::new(text).is_some()
+        || matches!(text, "true" | "false")
+}
+
+/// Sends a field as what its column is said to be.
+#[inline(never)]
+fn send_as<S: Sink>(column: &Column, text: &str, place: Place, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    let column_type = column.column_type;
+    if column_type == CsvType::Number
+        && let Some(number) = Number::new(text)
+    {
+        return Ok(sink.number(Numeral::Text(number))?);
+    }
+    if column_type == CsvType::Bool
+        && let Ok(value) = text.parse()
+    {
+        return Ok(sink.bool(value)?);
+    }
+    if column_type == CsvType::Json && jird::validate(text.as_bytes()).is_ok() {
+        return Ok(Cell::Json(text).send(sink)?);
+    }
+    let message = format!("a field of column `{}` is not {column_type}", column.name);
+    Err(Stop::Type(CsvError::new(CsvErrorKind::Type, message, place)))
+}
