@@ -4,14 +4,24 @@
 //! sees every value of a column and knows the narrowest [`ColumnType`] that keeps them all; a [`ColumnBuilder`] makes an Arrow
 //! array. Nothing here knows of SQL, but that of SQLite.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod columns;
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod rows;
 
+#[cfg(feature = "arrow")]
+pub use arrow::{
+    ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, NotFinite,
+};
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 #[cfg(feature = "arrow")]
 pub use columns::{ColumnBuilder, Unfit};
 #[cfg(feature = "csv")]
 pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
-pub use rows::{Cell, Column, Row, Rows, Schema, Table};
+#[cfg(feature = "parquet")]
+pub use parquet::{ParquetCompression, ParquetOptions, ParquetSink, ParquetSource};
+pub use rows::{Cell, Column, Row, Rows, Schema, Table, TimestampType};

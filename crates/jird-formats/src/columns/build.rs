@@ -1,8 +1,9 @@
 //! Arrow arrays from fields.
 
 use super::kind::ColumnType;
-use arrow::array::{
-    ArrayRef, BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
+use arrow_array::ArrayRef;
+use arrow_array::builder::{
+    BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
 use jird::{Field, Kind};
 use std::sync::Arc;
@@ -189,7 +190,7 @@ fn write_string(content: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::array::{Array, AsArray};
+    use arrow_array::{Array, cast::AsArray};
 
     fn built(mut builder: ColumnBuilder, values: &[&str]) -> Vec<Option<String>> {
         for value in values {
@@ -227,7 +228,7 @@ mod tests {
         let mut builder = ColumnBuilder::new(ColumnType::Decimal);
         builder.append(Field::from_raw("99999999999999999999999999999999999999")).unwrap();
         let array = builder.finish();
-        let values = array.as_primitive::<arrow::datatypes::Decimal128Type>();
+        let values = array.as_primitive::<arrow_array::types::Decimal128Type>();
         assert_eq!(values.value(0), 99_999_999_999_999_999_999_999_999_999_999_999_999);
     }
 }

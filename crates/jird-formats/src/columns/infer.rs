@@ -250,9 +250,19 @@ impl Accumulator {
     }
 }
 
+/// The double of a number, if the number survives as one.
+#[cfg(feature = "arrow")]
+pub(crate) fn surviving(number: Number<'_>) -> Option<f64> {
+    let value = number.to_f64()?;
+    (if number.is_integer() { number.is_exact_f64() } else { survives_as(number, value) }).then_some(value)
+}
+
 /// Whether a number with a point or an exponent is the ordinary decimal of an `f64`.
 fn survives(number: Number<'_>) -> bool {
-    let Some(value) = number.to_f64() else { return false };
+    number.to_f64().is_some_and(|value| survives_as(number, value))
+}
+
+fn survives_as(number: Number<'_>, value: f64) -> bool {
     let mantissa = number.text().split(['e', 'E']).next().unwrap_or_default();
     let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
     if digits <= DIGITS_SAFE

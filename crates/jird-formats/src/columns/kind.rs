@@ -1,7 +1,7 @@
 //! The types that a column of JSON values can have.
 
 #[cfg(feature = "arrow")]
-use arrow::datatypes::{DataType, Field};
+use arrow_schema::{DataType, Field};
 use core::fmt;
 #[cfg(feature = "arrow")]
 use std::collections::HashMap;

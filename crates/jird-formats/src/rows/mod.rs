@@ -14,5 +14,7 @@ mod sink;
 
 pub use cell::Cell;
 pub use row::Row;
-pub use schema::{Column, Schema};
+pub use schema::{Column, Schema, TimestampType};
+#[cfg(feature = "arrow")]
+pub(crate) use sink::Part;
 pub use sink::{Rows, Table};

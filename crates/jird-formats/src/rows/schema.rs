@@ -3,7 +3,7 @@
 use super::{Cell, Row, Table};
 use crate::columns::{Accumulator, ColumnType};
 use core::convert::Infallible;
-use jird::event::{Interest, Place};
+use jird::event::{Interest, Place, Timestamp};
 
 /// The columns of an input, found by reading all of it: a [`Table`] that keeps no row.
 ///
@@ -32,6 +32,27 @@ pub struct Column {
     nulls: u64,
     bytes: u64,
     timestamps: u64,
+    times: Times,
+}
+
+/// What the points in time of a column need.
+#[derive(Clone, Copy, Debug, Default)]
+struct Times {
+    utc: bool,
+    local: bool,
+    /// Some have digits behind the microsecond.
+    nanoseconds: bool,
+    /// The farthest from 1970, in seconds.
+    seconds_max: u64,
+}
+
+/// The type that holds a column's points in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimestampType {
+    /// In nanoseconds since 1970, else in microseconds; as an `i64`.
+    pub nanoseconds: bool,
+    /// Whether they are in UTC, and not in a zone that nobody said.
+    pub is_utc: bool,
 }
 
 impl Schema {
@@ -81,6 +102,23 @@ impl Column {
     pub fn is_timestamps(&self) -> bool {
         self.timestamps > 0 && self.timestamps == self.rows - self.nulls
     }
+
+    /// What holds them, if all values are points in time: all in UTC or none, and none too far away.
+    pub fn timestamp_type(&self) -> Option<TimestampType> {
+        let Times { utc, local, nanoseconds, seconds_max } = self.times;
+        let per_second = if nanoseconds { 1_000_000_000 } else { 1_000_000 };
+        let fits = seconds_max < i64::MAX.unsigned_abs() / per_second;
+        (self.is_timestamps() && utc != local && fits).then_some(TimestampType { nanoseconds, is_utc: utc })
+    }
+}
+
+impl Times {
+    fn observe(&mut self, time: Timestamp) {
+        self.utc |= time.is_utc;
+        self.local |= !time.is_utc;
+        self.nanoseconds |= time.nanoseconds % 1000 != 0;
+        self.seconds_max = self.seconds_max.max(time.seconds.unsigned_abs());
+    }
 }
 
 impl Table for Schema {
@@ -88,7 +126,15 @@ impl Table for Schema {
 
     fn add_column(&mut self, name: &str) -> Result<Interest, Infallible> {
         let seen = Accumulator::default();
-        self.columns.push(Column { name: name.to_owned(), seen, rows: 0, nulls: 0, bytes: 0, timestamps: 0 });
+        self.columns.push(Column {
+            name: name.to_owned(),
+            seen,
+            rows: 0,
+            nulls: 0,
+            bytes: 0,
+            timestamps: 0,
+            times: Times::default(),
+        });
         Ok(Interest::Take)
     }
 
@@ -101,7 +147,10 @@ impl Table for Schema {
             column.rows += 1;
             column.nulls += u64::from(cell.is_null());
             column.bytes += u64::from(matches!(cell, Cell::Bytes(_)));
-            column.timestamps += u64::from(matches!(cell, Cell::Timestamp(_)));
+            if let Cell::Timestamp(time) = cell {
+                column.timestamps += 1;
+                column.times.observe(time);
+            }
             column.seen.observe_cell(cell, place.record);
         }
         Ok(())

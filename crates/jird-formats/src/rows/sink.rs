@@ -315,7 +315,7 @@ pub(super) fn send_json<S: Sink>(json: &str, sink: &mut S) -> Result<(), S::Erro
 }
 
 /// A value that is a part of a record.
-struct Part<'s, S>(&'s mut S);
+pub(crate) struct Part<'s, S>(pub(crate) &'s mut S);
 
 impl<S: Sink> Sink for Part<'_, S> {
     type Error = S::Error;

@@ -45,7 +45,7 @@ macro_rules! refusals {
             serialize_struct(&'static str, usize) -> SerializeStruct,
             serialize_struct_variant(&'static str, u32, &'static str, usize) -> SerializeStructVariant
         );
-        compounds!(Impossible<Self::Ok, Self::Error>);
+        $crate::typed::compounds!(Impossible<Self::Ok, Self::Error>);
 
         fn serialize_newtype_variant<T: ?Sized + Serialize>(
             self,

@@ -25,6 +25,7 @@ macro_rules! compounds {
         type SerializeStructVariant = $type;
     };
 }
+pub(crate) use compounds;
 
 mod compound;
 mod format;

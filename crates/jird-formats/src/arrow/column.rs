@@ -1,0 +1,551 @@
+//! Values of Arrow arrays as events.
+//!
+//! | Arrow | event |
+//! |---|---|
+//! | integers | number |
+//! | floats of 16, 32, 64 bits | number, as the double of the same value; NaN and infinities are an error, or null if asked for |
+//! | decimals of 32 to 256 bits | number, as exact text with all digits of the scale |
+//! | texts | string; in a column marked `jird.json`, what the text says |
+//! | binary | bytes |
+//! | date | string `2024-02-29`; a `Date64` that is not a whole day, timestamp |
+//! | time of day | string `12:30:00.5` |
+//! | timestamp | timestamp; in UTC if the type has a zone, whose name is not kept |
+//! | duration, interval | string as ISO 8601-2 has it: `PT-1.5S`, `P14M`, `P1M-2DT0.5S` |
+//! | lists | array |
+//! | struct | object |
+//! | map | object if its keys are texts, else array of pairs |
+//! | dictionary, run-end encoded, union | the value that is meant |
+
+use super::error::ArrowError;
+use crate::columns::ColumnType;
+use crate::rows::Part;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int16Type, Int32Type, Int64Type, RunEndIndexType};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::{
+    ArrowNativeType, BooleanBuffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer, OffsetBuffer, ScalarBuffer, i256,
+};
+use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+use core::fmt::Display;
+use core::ops::Range;
+use jird::Number;
+use jird::event::{Failure, Interest, JsonSource, Key, Numeral, Sink, Source, Timestamp};
+
+/// An array taken apart, so that a value costs one branch by its type.
+pub(crate) struct Column {
+    nulls: Option<NullBuffer>,
+    values: Values,
+}
+
+enum Values {
+    Null,
+    Bool(BooleanBuffer),
+    Int8(ScalarBuffer<i8>),
+    Int16(ScalarBuffer<i16>),
+    Int32(ScalarBuffer<i32>),
+    Int64(ScalarBuffer<i64>),
+    UInt8(ScalarBuffer<u8>),
+    UInt16(ScalarBuffer<u16>),
+    UInt32(ScalarBuffer<u32>),
+    UInt64(ScalarBuffer<u64>),
+    Float16(ScalarBuffer<<Float16Type as ArrowPrimitiveType>::Native>),
+    Float32(ScalarBuffer<f32>),
+    Float64(ScalarBuffer<f64>),
+    /// With the scale.
+    Decimal32(ScalarBuffer<i32>, i8),
+    Decimal64(ScalarBuffer<i64>, i8),
+    Decimal128(ScalarBuffer<i128>, i8),
+    Decimal256(ScalarBuffer<i256>, i8),
+    Text(ArrayRef, TextKind),
+    Json(ArrayRef, TextKind),
+    Bytes(ArrayRef, BytesKind),
+    Date32(ScalarBuffer<i32>),
+    Date64(ScalarBuffer<i64>),
+    /// With how many make a second.
+    Time32(ScalarBuffer<i32>, i64),
+    Time64(ScalarBuffer<i64>, i64),
+    Timestamp {
+        values: ScalarBuffer<i64>,
+        per_second: i64,
+        is_utc: bool,
+    },
+    Duration(ScalarBuffer<i64>, i64),
+    Months(ScalarBuffer<i32>),
+    DayTime(ScalarBuffer<IntervalDayTime>),
+    MonthDayNano(ScalarBuffer<IntervalMonthDayNano>),
+    List(Lists, Box<Column>),
+    Struct(Vec<(String, Column)>),
+    Map {
+        entries: OffsetBuffer<i32>,
+        keys: Box<Column>,
+        values: Box<Column>,
+    },
+    /// By row, where the value is.
+    Dictionary(Vec<usize>, Box<Column>),
+    /// Where each run ends, and where this array begins.
+    Runs {
+        ends: Vec<usize>,
+        offset: usize,
+        values: Box<Column>,
+    },
+    Union {
+        types: ScalarBuffer<i8>,
+        offsets: Option<ScalarBuffer<i32>>,
+        children: Vec<(i8, Column)>,
+    },
+}
+
+#[derive(Clone, Copy)]
+enum TextKind {
+    Small,
+    Large,
+    View,
+}
+
+#[derive(Clone, Copy)]
+enum BytesKind {
+    Small,
+    Large,
+    View,
+    Fixed,
+}
+
+/// Where the elements of each list are.
+enum Lists {
+    Small(OffsetBuffer<i32>),
+    Large(OffsetBuffer<i64>),
+    Fixed(usize),
+    View(ScalarBuffer<i32>, ScalarBuffer<i32>),
+    LargeView(ScalarBuffer<i64>, ScalarBuffer<i64>),
+}
+
+/// What is to become of a double that JSON has no text for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NotFinite {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It is null.
+    Null,
+}
+
+/// Why sending a value stopped.
+pub(crate) enum Stop<E> {
+    Source(ArrowError),
+    Sink(E),
+}
+
+impl<E> From<E> for Stop<E> {
+    fn from(error: E) -> Self {
+        Self::Sink(error)
+    }
+}
+
+/// What a value's events depend on beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct Sending<'a> {
+    /// The column's name, for messages.
+    pub(crate) column: &'a str,
+    pub(crate) not_finite: NotFinite,
+}
+
+impl Column {
+    /// Takes an array of this field apart. It was validated when it was made.
+    pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
+        let values = Values::new(field, array)?;
+        Ok(Self { nulls: array.nulls().cloned(), values })
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    /// Sends the value of a row, which must be there.
+    pub(crate) fn send<S: Sink>(&self, row: usize, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+        if self.is_null(row) {
+            return Ok(sink.null()?);
+        }
+        match &self.values {
+            Values::Null => sink.null()?,
+            Values::Bool(values) => sink.bool(values.value(row))?,
+            Values::Int8(values) => sink.number(Numeral::I64(values[row].into()))?,
+            Values::Int16(values) => sink.number(Numeral::I64(values[row].into()))?,
+            Values::Int32(values) => sink.number(Numeral::I64(values[row].into()))?,
+            Values::Int64(values) => sink.number(Numeral::I64(values[row]))?,
+            Values::UInt8(values) => sink.number(Numeral::U64(values[row].into()))?,
+            Values::UInt16(values) => sink.number(Numeral::U64(values[row].into()))?,
+            Values::UInt32(values) => sink.number(Numeral::U64(values[row].into()))?,
+            Values::UInt64(values) => sink.number(Numeral::U64(values[row]))?,
+            Values::Float16(values) => float(values[row].to_f64(), sending, sink)?,
+            Values::Float32(values) => float(values[row].into(), sending, sink)?,
+            Values::Float64(values) => float(values[row], sending, sink)?,
+            Values::Decimal32(values, scale) => decimal(values[row].into(), *scale, sink)?,
+            Values::Decimal64(values, scale) => decimal(values[row].into(), *scale, sink)?,
+            Values::Decimal128(values, scale) => decimal(values[row], *scale, sink)?,
+            Values::Decimal256(values, scale) => match values[row].to_i128() {
+                Some(value) => decimal(value, *scale, sink)?,
+                None => digits(&values[row], *scale, sink)?,
+            },
+            Values::Text(texts, kind) => sink.string(kind.text(texts, row))?,
+            Values::Json(texts, kind) => json(kind.text(texts, row), sending, sink)?,
+            Values::Bytes(bytes, kind) => sink.bytes(kind.bytes(bytes, row))?,
+            Values::Date32(days) => sink.string(&date(i64::from(days[row]) * 86_400))?,
+            Values::Date64(values) => match values[row] {
+                value if value % 86_400_000 == 0 => sink.string(&date(value / 1000))?,
+                value => sink.timestamp(instant(value, 1000, false))?,
+            },
+            Values::Time32(values, per_second) => time(values[row].into(), *per_second, sending, sink)?,
+            Values::Time64(values, per_second) => time(values[row], *per_second, sending, sink)?,
+            Values::Timestamp { values, per_second, is_utc } => {
+                sink.timestamp(instant(values[row], *per_second, *is_utc))?;
+            }
+            Values::Duration(values, per_second) => {
+                sink.string(&format!("PT{}S", seconds(values[row], *per_second)))?;
+            }
+            Values::Months(values) => sink.string(&format!("P{}M", values[row]))?,
+            Values::DayTime(values) => {
+                let IntervalDayTime { days, milliseconds } = values[row];
+                sink.string(&format!("P{days}DT{}S", seconds(milliseconds.into(), 1000)))?;
+            }
+            Values::MonthDayNano(values) => {
+                let IntervalMonthDayNano { months, days, nanoseconds } = values[row];
+                sink.string(&format!("P{months}M{days}DT{}S", seconds(nanoseconds, 1_000_000_000)))?;
+            }
+            Values::List(lists, elements) => {
+                sink.begin_array()?;
+                for element in lists.elements(row) {
+                    elements.send(element, sending, sink)?;
+                }
+                sink.end_array()?;
+            }
+            Values::Struct(fields) => {
+                sink.begin_object()?;
+                for (name, field) in fields {
+                    if sink.key(Key::new(name))? == Interest::Take {
+                        field.send(row, sending, sink)?;
+                    }
+                }
+                sink.end_object()?;
+            }
+            Values::Map { entries, keys, values } => {
+                send_map(range(entries[row], entries[row + 1]), keys, values, sending, sink)?;
+            }
+            Values::Dictionary(keys, values) => values.send(keys[row], sending, sink)?,
+            Values::Runs { ends, offset, values } => {
+                let run = ends.partition_point(|end| *end <= row + offset);
+                values.send(run, sending, sink)?;
+            }
+            Values::Union { types, offsets, children } => {
+                let at = offsets.as_ref().map_or(row, |offsets| offsets[row] as usize);
+                match children.iter().find(|(id, _)| *id == types[row]) {
+                    Some((_, child)) => child.send(at, sending, sink)?,
+                    None => return Err(malformed(sending, "a union has no such type")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_text(&self) -> bool {
+        match &self.values {
+            Values::Text(..) => true,
+            Values::Dictionary(_, values) | Values::Runs { values, .. } => values.is_text(),
+            _ => false,
+        }
+    }
+
+    /// The text of a row.
+    fn text(&self, row: usize) -> Option<&str> {
+        match &self.values {
+            _ if self.is_null(row) => None,
+            Values::Text(texts, kind) => Some(kind.text(texts, row)),
+            Values::Dictionary(keys, values) => values.text(keys[row]),
+            Values::Runs { ends, offset, values } => values.text(ends.partition_point(|end| *end <= row + offset)),
+            _ => None,
+        }
+    }
+}
+
+impl Values {
+    fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
+        let child = |field: &Field, array: &ArrayRef| Column::new(field, array).map(Box::new);
+        let elements = |field: &Field, lists: Lists, array: &ArrayRef| {
+            child(field, array).map(|elements| Self::List(lists, elements))
+        };
+        Ok(match array.data_type() {
+            DataType::Null => Self::Null,
+            DataType::Boolean => Self::Bool(array.as_boolean().values().clone()),
+            DataType::Int8 => Self::Int8(words(array)),
+            DataType::Int16 => Self::Int16(words(array)),
+            DataType::Int32 => Self::Int32(words(array)),
+            DataType::Int64 => Self::Int64(words(array)),
+            DataType::UInt8 => Self::UInt8(words(array)),
+            DataType::UInt16 => Self::UInt16(words(array)),
+            DataType::UInt32 => Self::UInt32(words(array)),
+            DataType::UInt64 => Self::UInt64(words(array)),
+            DataType::Float16 => Self::Float16(words(array)),
+            DataType::Float32 => Self::Float32(words(array)),
+            DataType::Float64 => Self::Float64(words(array)),
+            DataType::Decimal32(_, scale) => Self::Decimal32(words(array), *scale),
+            DataType::Decimal64(_, scale) => Self::Decimal64(words(array), *scale),
+            DataType::Decimal128(_, scale) => Self::Decimal128(words(array), *scale),
+            DataType::Decimal256(_, scale) => Self::Decimal256(words(array), *scale),
+            DataType::Utf8 => Self::text(field, array, TextKind::Small),
+            DataType::LargeUtf8 => Self::text(field, array, TextKind::Large),
+            DataType::Utf8View => Self::text(field, array, TextKind::View),
+            DataType::Binary => Self::Bytes(array.clone(), BytesKind::Small),
+            DataType::LargeBinary => Self::Bytes(array.clone(), BytesKind::Large),
+            DataType::BinaryView => Self::Bytes(array.clone(), BytesKind::View),
+            DataType::FixedSizeBinary(_) => Self::Bytes(array.clone(), BytesKind::Fixed),
+            DataType::Date32 => Self::Date32(words(array)),
+            DataType::Date64 => Self::Date64(words(array)),
+            DataType::Time32(unit) => Self::Time32(words(array), per_second(*unit)),
+            DataType::Time64(unit) => Self::Time64(words(array), per_second(*unit)),
+            DataType::Timestamp(unit, zone) => {
+                Self::Timestamp { values: words(array), per_second: per_second(*unit), is_utc: zone.is_some() }
+            }
+            DataType::Duration(unit) => Self::Duration(words(array), per_second(*unit)),
+            DataType::Interval(IntervalUnit::YearMonth) => Self::Months(words(array)),
+            DataType::Interval(IntervalUnit::DayTime) => Self::DayTime(words(array)),
+            DataType::Interval(IntervalUnit::MonthDayNano) => Self::MonthDayNano(words(array)),
+            DataType::List(field) => {
+                let list = array.as_list::<i32>();
+                elements(field, Lists::Small(list.offsets().clone()), list.values())?
+            }
+            DataType::LargeList(field) => {
+                let list = array.as_list::<i64>();
+                elements(field, Lists::Large(list.offsets().clone()), list.values())?
+            }
+            DataType::FixedSizeList(field, len) => {
+                elements(field, Lists::Fixed(*len as usize), array.as_fixed_size_list().values())?
+            }
+            DataType::ListView(field) => {
+                let list = array.as_list_view::<i32>();
+                elements(field, Lists::View(list.offsets().clone(), list.sizes().clone()), list.values())?
+            }
+            DataType::LargeListView(field) => {
+                let list = array.as_list_view::<i64>();
+                elements(field, Lists::LargeView(list.offsets().clone(), list.sizes().clone()), list.values())?
+            }
+            DataType::Struct(fields) => {
+                let columns = fields.iter().zip(array.as_struct().columns());
+                let column = |(field, array): (&_, &_)| Ok((Field::name(field).clone(), Column::new(field, array)?));
+                Self::Struct(
+                    columns.map(|(field, array)| column((field.as_ref(), array))).collect::<Result<_, ArrowError>>()?,
+                )
+            }
+            DataType::Map(field, _) => {
+                let map = array.as_map();
+                let DataType::Struct(fields) = field.data_type() else {
+                    return Err(ArrowError::Malformed("a map's entries are no struct".to_owned()));
+                };
+                let [key, value] = &fields[..] else {
+                    return Err(ArrowError::Malformed("a map's entries are no pairs".to_owned()));
+                };
+                let entries = map.offsets().clone();
+                Self::Map { entries, keys: child(key, map.keys())?, values: child(value, map.values())? }
+            }
+            DataType::Dictionary(_, values) => {
+                let dictionary = array.as_any_dictionary();
+                if dictionary.values().is_empty() {
+                    // There is nothing that a key could mean but null.
+                    return Ok(Self::Null);
+                }
+                let field = Field::new("", (**values).clone(), true).with_metadata(field.metadata().clone());
+                Self::Dictionary(dictionary.normalized_keys(), child(&field, dictionary.values())?)
+            }
+            DataType::RunEndEncoded(ends, field) => match ends.data_type() {
+                DataType::Int16 => Self::runs::<Int16Type>(field, array)?,
+                DataType::Int32 => Self::runs::<Int32Type>(field, array)?,
+                DataType::Int64 => Self::runs::<Int64Type>(field, array)?,
+                other => return Err(ArrowError::Malformed(format!("run ends are {other}"))),
+            },
+            DataType::Union(fields, _) => {
+                let union = array.as_union();
+                let column = |(id, field): (i8, &_)| Ok((id, Column::new(field, union.child(id))?));
+                Self::Union {
+                    types: union.type_ids().clone(),
+                    offsets: union.offsets().cloned(),
+                    children: fields
+                        .iter()
+                        .map(|(id, field)| column((id, field.as_ref())))
+                        .collect::<Result<_, ArrowError>>()?,
+                }
+            }
+        })
+    }
+
+    fn text(field: &Field, array: &ArrayRef, kind: TextKind) -> Self {
+        if ColumnType::is_json(field) { Self::Json(array.clone(), kind) } else { Self::Text(array.clone(), kind) }
+    }
+
+    fn runs<E: RunEndIndexType>(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
+        let Some(runs) = array.as_run_opt::<E>() else {
+            return Err(ArrowError::Malformed("run ends are of another type than said".to_owned()));
+        };
+        let ends = runs.run_ends().values().iter().map(|end| end.as_usize()).collect();
+        let values = Box::new(Column::new(field, runs.values())?);
+        Ok(Self::Runs { ends, offset: runs.run_ends().offset(), values })
+    }
+}
+
+impl TextKind {
+    #[inline]
+    fn text(self, array: &ArrayRef, row: usize) -> &str {
+        match self {
+            Self::Small => array.as_string::<i32>().value(row),
+            Self::Large => array.as_string::<i64>().value(row),
+            Self::View => array.as_string_view().value(row),
+        }
+    }
+}
+
+impl BytesKind {
+    fn bytes(self, array: &ArrayRef, row: usize) -> &[u8] {
+        match self {
+            Self::Small => array.as_binary::<i32>().value(row),
+            Self::Large => array.as_binary::<i64>().value(row),
+            Self::View => array.as_binary_view().value(row),
+            Self::Fixed => array.as_fixed_size_binary().value(row),
+        }
+    }
+}
+
+impl Lists {
+    fn elements(&self, row: usize) -> Range<usize> {
+        match self {
+            Self::Small(offsets) => range(offsets[row], offsets[row + 1]),
+            Self::Large(offsets) => range(offsets[row], offsets[row + 1]),
+            Self::Fixed(len) => row * len..(row + 1) * len,
+            Self::View(offsets, sizes) => range(offsets[row], offsets[row] + sizes[row]),
+            Self::LargeView(offsets, sizes) => range(offsets[row], offsets[row] + sizes[row]),
+        }
+    }
+}
+
+fn range<T: ArrowNativeType>(start: T, end: T) -> Range<usize> {
+    start.as_usize()..end.as_usize()
+}
+
+/// The values of an array of fixed width.
+fn words<T: ArrowNativeType>(array: &ArrayRef) -> ScalarBuffer<T> {
+    let data = array.to_data();
+    ScalarBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())
+}
+
+fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
+}
+
+fn malformed<E>(sending: Sending<'_>, what: &str) -> Stop<E> {
+    Stop::Source(ArrowError::Malformed(format!("{what}, in column {:?}", sending.column)))
+}
+
+fn float<S: Sink>(value: f64, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    match sending.not_finite {
+        _ if value.is_finite() => Ok(sink.number(Numeral::F64(value))?),
+        NotFinite::Null => Ok(sink.null()?),
+        NotFinite::Refuse => Err(Stop::Source(ArrowError::NotFinite { column: sending.column.to_owned() })),
+    }
+}
+
+fn decimal<S: Sink>(value: i128, scale: i8, sink: &mut S) -> Result<(), S::Error> {
+    match (scale, i64::try_from(value), u64::try_from(value)) {
+        (0, Ok(value), _) => sink.number(Numeral::I64(value)),
+        (0, _, Ok(value)) => sink.number(Numeral::U64(value)),
+        _ => digits(&value, scale, sink),
+    }
+}
+
+/// Sends an integer times 10 to the power of `-scale`.
+fn digits<S: Sink>(value: &impl Display, scale: i8, sink: &mut S) -> Result<(), S::Error> {
+    let text = value.to_string();
+    let (sign, digits) = text.strip_prefix('-').map_or(("", &text[..]), |digits| ("-", digits));
+    let text = match usize::from(scale.unsigned_abs()) {
+        0 => text,
+        zeros if scale < 0 && digits != "0" => format!("{text}{:0<zeros$}", ""),
+        _ if scale < 0 => text,
+        places => {
+            // At least one digit before the point.
+            let padded = format!("{digits:0>width$}", width = places + 1);
+            let (whole, part) = padded.split_at(padded.len() - places);
+            format!("{sign}{whole}.{part}")
+        }
+    };
+    match Number::new(&text) {
+        Some(number) => sink.number(Numeral::Text(number)),
+        None => unreachable!("{text} is a number"),
+    }
+}
+
+/// Sends what a JSON text says, once it was seen to be one.
+fn json<S: Sink>(text: &str, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    let not_json = |error| Stop::Source(ArrowError::NotJson { column: sending.column.to_owned(), error });
+    jird::validate(text.as_bytes()).map_err(not_json)?;
+    match JsonSource::from_slice(text.as_bytes()).send(&mut Part(sink)) {
+        Ok(()) => Ok(()),
+        Err(Failure::Sink(error, _)) => Err(Stop::Sink(error)),
+        Err(Failure::Source(error)) => Err(not_json(error)),
+    }
+}
+
+fn send_map<S: Sink>(
+    entries: Range<usize>,
+    keys: &Column,
+    values: &Column,
+    sending: Sending<'_>,
+    sink: &mut S,
+) -> Result<(), Stop<S::Error>> {
+    if keys.is_text() {
+        sink.begin_object()?;
+        for entry in entries {
+            let Some(key) = keys.text(entry) else { return Err(malformed(sending, "a map's key is null")) };
+            if sink.key(Key::new(key))? == Interest::Take {
+                values.send(entry, sending, sink)?;
+            }
+        }
+        return Ok(sink.end_object()?);
+    }
+    sink.begin_array()?;
+    for entry in entries {
+        sink.begin_array()?;
+        keys.send(entry, sending, sink)?;
+        values.send(entry, sending, sink)?;
+        sink.end_array()?;
+    }
+    Ok(sink.end_array()?)
+}
+
+fn instant(value: i64, per_second: i64, is_utc: bool) -> Timestamp {
+    let nanoseconds = value.rem_euclid(per_second) * (1_000_000_000 / per_second);
+    Timestamp { seconds: value.div_euclid(per_second), nanoseconds: nanoseconds as u32, is_utc }
+}
+
+/// `2024-02-29`
+fn date(seconds: i64) -> String {
+    let mut text = instant(seconds, 1, false).to_string();
+    text.truncate(text.find('T').unwrap_or(text.len()));
+    text
+}
+
+/// `12:30:00.5`
+fn time<S: Sink>(value: i64, per_second: i64, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    if !(0..86_400).contains(&value.div_euclid(per_second)) {
+        return Err(malformed(sending, "a time of day is beyond the day"));
+    }
+    let text = instant(value, per_second, false).to_string();
+    Ok(sink.string(text.split('T').next_back().unwrap_or_default())?)
+}
+
+/// Seconds as a decimal with as many places as are needed.
+fn seconds(value: i64, per_second: i64) -> String {
+    let (sign, value, per_second) = (if value < 0 { "-" } else { "" }, value.unsigned_abs(), per_second as u64);
+    let nanoseconds = value % per_second * (1_000_000_000 / per_second);
+    let text = format!("{sign}{}.{nanoseconds:09}", value / per_second);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,138 @@
+//! Records from batches of columns.
+
+use super::column::{Column, NotFinite, Sending, Stop};
+use super::error::ArrowError;
+use arrow_array::ArrayRef;
+use arrow_schema::SchemaRef;
+use jird::event::{Failure, Interest, Key, Place, Sink};
+
+/// A file of columns, a batch of rows at a time.
+pub(crate) trait Batches {
+    /// Goes to the next batch, and says how many rows it has; `None` at the end.
+    fn advance(&mut self) -> Result<Option<usize>, ArrowError>;
+    /// These columns of the batch: indices ascend.
+    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError>;
+}
+
+/// Where in its batches a source stands. Columns are read when a sink first takes a value of them; those that were taken in one
+/// batch are read together in the next.
+pub(crate) struct Cursor<B> {
+    pub(crate) batches: B,
+    pub(crate) schema: SchemaRef,
+    pub(crate) not_finite: NotFinite,
+    /// The columns that are told of.
+    sent: Vec<usize>,
+    /// By column, what is there of this batch.
+    columns: Vec<Option<Column>>,
+    /// By column: was taken at some time.
+    wanted: Vec<bool>,
+    /// How many columns are read at once when one turns out to be missing: so wide a batch takes no quadratic time.
+    stride: usize,
+    row: usize,
+    rows: usize,
+    record: u64,
+}
+
+impl<B: Batches> Cursor<B> {
+    pub(crate) fn new(batches: B, schema: SchemaRef) -> Self {
+        let width = schema.fields().len();
+        Self {
+            batches,
+            schema,
+            not_finite: NotFinite::default(),
+            sent: (0..width).collect(),
+            columns: (0..width).map(|_| None).collect(),
+            wanted: vec![false; width],
+            stride: 1,
+            row: 0,
+            rows: 0,
+            record: 0,
+        }
+    }
+
+    /// Tells of these columns only, in this order.
+    pub(crate) fn select<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), ArrowError> {
+        let index = |name: &str| self.schema.index_of(name).map_err(|_| ArrowError::NoColumn(name.to_owned()));
+        self.sent = names.into_iter().map(index).collect::<Result<_, _>>()?;
+        self.wanted.fill(false);
+        self.sent.iter().for_each(|column| self.wanted[*column] = true);
+        Ok(())
+    }
+
+    pub(crate) fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<ArrowError, S::Error>> {
+        while self.row == self.rows {
+            if !self.next_batch().map_err(Failure::Source)? {
+                return Ok(false);
+            }
+        }
+        let place = Place { record: self.record, ..Place::default() };
+        let sent = self.send_row(place, sink);
+        self.row += 1;
+        self.record += 1;
+        match sent {
+            Ok(()) => Ok(true),
+            Err(Stop::Sink(error)) => Err(Failure::Sink(error, place)),
+            Err(Stop::Source(error)) => Err(Failure::Source(error)),
+        }
+    }
+
+    fn send_row<S: Sink>(&mut self, place: Place, sink: &mut S) -> Result<(), Stop<S::Error>> {
+        sink.begin_record(place)?;
+        sink.begin_object()?;
+        for number in 0..self.sent.len() {
+            let index = self.sent[number];
+            if sink.key(Key::numbered(self.schema.field(index).name(), number as u32))? == Interest::Skip {
+                continue;
+            }
+            if self.columns[index].is_none() {
+                self.load_late(index).map_err(Stop::Source)?;
+            }
+            if let Some(column) = &self.columns[index] {
+                let sending = Sending { column: self.schema.field(index).name(), not_finite: self.not_finite };
+                column.send(self.row, sending, sink)?;
+            }
+        }
+        sink.end_object()?;
+        Ok(sink.end_record()?)
+    }
+
+    fn next_batch(&mut self) -> Result<bool, ArrowError> {
+        self.columns.fill_with(|| None);
+        let Some(rows) = self.batches.advance()? else {
+            (self.row, self.rows) = (0, 0);
+            return Ok(false);
+        };
+        (self.row, self.rows, self.stride) = (0, rows, 1);
+        let wanted = (0..self.wanted.len()).filter(|column| self.wanted[*column]).collect::<Vec<_>>();
+        self.load(&wanted)?;
+        Ok(true)
+    }
+
+    /// Reads a column that was not wanted before, and some that may be.
+    #[cold]
+    fn load_late(&mut self, index: usize) -> Result<(), ArrowError> {
+        self.wanted[index] = true;
+        let end = self.columns.len().min(index + self.stride);
+        self.stride *= 2;
+        let missing = (index..end).filter(|column| self.columns[*column].is_none()).collect::<Vec<_>>();
+        self.load(&missing)
+    }
+
+    fn load(&mut self, columns: &[usize]) -> Result<(), ArrowError> {
+        if columns.is_empty() || self.rows == 0 {
+            return Ok(());
+        }
+        let arrays = self.batches.load(columns)?;
+        for (index, array) in columns.iter().zip(&arrays) {
+            if array.len() != self.rows {
+                return Err(ArrowError::Malformed(format!("{} rows of {}", array.len(), self.rows)));
+            }
+            self.columns[*index] = Some(Column::new(self.schema.field(*index), array)?);
+        }
+        if arrays.len() == columns.len() {
+            Ok(())
+        } else {
+            Err(ArrowError::Malformed("a column is missing".to_owned()))
+        }
+    }
+}

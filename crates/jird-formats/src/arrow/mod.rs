@@ -1,0 +1,28 @@
+//! Arrow IPC as a source and a sink, and what Parquet shares with it.
+//!
+//! ```text
+//! check    what arrow-ipc takes on trust
+//! column   values of arrays → events
+//! cursor   batches → records
+//! source   IPC files and streams → batches
+//! plan     which columns a file to be written has
+//! build    rows → batches
+//! sink     batches → IPC files and streams
+//! ```
+
+mod build;
+pub(crate) mod check;
+mod column;
+mod cursor;
+mod error;
+mod plan;
+mod sink;
+mod source;
+
+pub(crate) use build::BatchBuilder;
+pub use column::NotFinite;
+pub(crate) use cursor::{Batches, Cursor};
+pub use error::ArrowError;
+pub use plan::ColumnPlan;
+pub use sink::{ArrowCompression, ArrowLayout, ArrowOptions, ArrowSink};
+pub use source::ArrowSource;

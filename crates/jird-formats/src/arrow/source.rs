@@ -1,0 +1,297 @@
+//! Arrow IPC as a source.
+
+use super::check::{self, malformed};
+use super::column::NotFinite;
+use super::cursor::{Batches, Cursor};
+use super::error::ArrowError;
+use arrow_array::ArrayRef;
+use arrow_buffer::{Buffer, MutableBuffer};
+use arrow_ipc::{Message, MetadataVersion};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use jird::event::{Failure, Sink, Source};
+use std::collections::HashMap;
+use std::io::Read;
+use std::sync::Arc;
+
+/// Arrow IPC as a source: files (also called Feather) and streams alike, which it tells apart by how they begin. A record for each
+/// row; memory is bounded by the largest batch.
+///
+/// A file is read from its beginning to its end and needs no seeking; its footer must be there and know of as many batches as came.
+/// Only columns that the sink takes are decoded.
+///
+/// ```
+/// use jird::event::{self, JsonSink, JsonSource};
+/// use jird_formats::{ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, Rows, Schema};
+/// let text = br#"{"id":18446744073709551615,"tags":["a"]} {"id":7}"#;
+/// let mut schema = Rows::new(Schema::default());
+/// event::copy(&mut JsonSource::from_slice(text), &mut schema)?;
+/// let mut sink = ArrowSink::new(Vec::new(), &ColumnPlan::of(schema.table()), ArrowOptions::default())?;
+/// event::copy(&mut JsonSource::from_slice(text), &mut sink)?;
+/// let file = sink.into_table().into_inner()?;
+///
+/// let mut lines = JsonSink::new(Vec::new());
+/// event::copy(&mut ArrowSource::new(&file[..])?, &mut lines)?;
+/// assert_eq!(lines.into_inner(), br#"{"id":18446744073709551615,"tags":["a"]}
+/// {"id":7,"tags":null}
+/// "#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ArrowSource<R> {
+    cursor: Cursor<Stream<R>>,
+}
+
+impl<R: Read> ArrowSource<R> {
+    /// Reads as far as the schema. A reader that is a file should have a buffer.
+    pub fn new(reader: R) -> Result<Self, ArrowError> {
+        let (stream, schema) = Stream::open(reader)?;
+        Ok(Self { cursor: Cursor::new(stream, schema) })
+    }
+
+    /// Sends these columns and no others, in this order.
+    ///
+    /// # Errors
+    /// [`ArrowError::NoColumn`]
+    pub fn columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, ArrowError> {
+        self.cursor.select(names)?;
+        Ok(self)
+    }
+
+    /// What becomes of NaN and infinities; they are an error by default.
+    #[must_use]
+    pub fn not_finite(mut self, not_finite: NotFinite) -> Self {
+        self.cursor.not_finite = not_finite;
+        self
+    }
+
+    /// Names and types.
+    pub fn schema(&self) -> &Schema {
+        &self.cursor.schema
+    }
+}
+
+impl<R: Read> Source for ArrowSource<R> {
+    type Error = ArrowError;
+
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<ArrowError, S::Error>> {
+        self.cursor.send_record(sink)
+    }
+}
+
+/// What a file begins with, and ends with, and a stream does not.
+const MAGIC: &[u8; 6] = b"ARROW1";
+/// What is read to know what it is.
+const HEAD: usize = 8;
+/// To no more than this a file's magic is filled up.
+const HEAD_MAX: usize = 512;
+/// What a message begins with, in all but the oldest streams.
+const CONTINUATION: [u8; 4] = [0xFF; 4];
+/// Memory is taken in steps of this many bytes and more, and not as much as a length promises.
+const STEP: usize = 1 << 20;
+
+struct Stream<R> {
+    reader: R,
+    is_file: bool,
+    schema: SchemaRef,
+    /// Every dictionary, and the type of its values.
+    dictionary_types: HashMap<i64, DataType>,
+    dictionaries: HashMap<i64, ArrayRef>,
+    batches: usize,
+    /// The message and the body of this batch.
+    batch: Option<(Vec<u8>, Buffer)>,
+}
+
+impl<R: Read> Stream<R> {
+    fn open(mut reader: R) -> Result<(Self, SchemaRef), ArrowError> {
+        let mut head = [0; HEAD];
+        read_exact(&mut reader, &mut head)?;
+        let is_file = head.starts_with(MAGIC);
+        if is_file {
+            // Filled up with zeros, to eight bytes or to some power of two.
+            for _ in 0..HEAD_MAX / HEAD {
+                read_exact(&mut reader, &mut head)?;
+                if head != [0; HEAD] {
+                    break;
+                }
+            }
+        }
+        let meta = read_meta(&mut reader, Some(head))?;
+        let meta = meta.ok_or_else(|| malformed("no schema"))?;
+        let message = message(&meta)?;
+        let fb = message.header_as_schema().ok_or_else(|| malformed("the first message is no schema"))?;
+        check::schema(fb)?;
+        let schema = Arc::new(arrow_ipc::convert::fb_to_schema(fb));
+        let mut dictionary_types = HashMap::new();
+        schema.fields().iter().try_for_each(|field| find_dictionaries(field, &mut dictionary_types))?;
+        let stream = Self {
+            reader,
+            is_file,
+            schema: schema.clone(),
+            dictionary_types,
+            dictionaries: HashMap::new(),
+            batches: 0,
+            batch: None,
+        };
+        Ok((stream, schema))
+    }
+
+    fn read_dictionary(&mut self, meta: &[u8], body: &Buffer) -> Result<(), ArrowError> {
+        let message = message(meta)?;
+        let header = message.header_as_dictionary_batch().ok_or_else(|| malformed("no dictionary"))?;
+        let values = header.data().ok_or_else(|| malformed("a dictionary without values"))?;
+        let of_type = self.dictionary_types.get(&header.id());
+        let of_type = of_type.ok_or_else(|| malformed("a dictionary that no column has"))?;
+        check::batch(values, [of_type].into_iter(), message.version(), body)?;
+        let dictionaries = &mut self.dictionaries;
+        Ok(arrow_ipc::reader::read_dictionary(body, header, &self.schema, dictionaries, &message.version())?)
+    }
+
+    /// A file ends with a footer, which knows how many batches there are, its length, and the magic.
+    fn check_end(&mut self) -> Result<(), ArrowError> {
+        if !self.is_file {
+            return Ok(());
+        }
+        let mut end = Vec::new();
+        // Other than a message a footer has a block for every batch, and so no fixed bound but the file's length.
+        self.reader.read_to_end(&mut end)?;
+        let rest = end.strip_suffix(MAGIC).ok_or_else(|| malformed("the file ends early"))?;
+        let (footer, len) = rest.split_last_chunk().ok_or_else(|| malformed("no footer"))?;
+        if usize::try_from(i32::from_le_bytes(*len)).ok() != Some(footer.len()) {
+            return Err(malformed("the footer is not as long as it says"));
+        }
+        let footer = arrow_ipc::root_as_footer(footer).map_err(|error| malformed(&error.to_string()))?;
+        let batches = footer.recordBatches().map_or(0, |blocks| blocks.len());
+        if batches == self.batches { Ok(()) } else { Err(malformed("the footer knows of other batches than came")) }
+    }
+}
+
+impl<R: Read> Batches for Stream<R> {
+    fn advance(&mut self) -> Result<Option<usize>, ArrowError> {
+        self.batch = None;
+        while let Some(meta) = read_meta(&mut self.reader, None)? {
+            let message = message(&meta)?;
+            let body = read_body(&mut self.reader, message.bodyLength())?;
+            if message.header_as_dictionary_batch().is_some() {
+                self.read_dictionary(&meta, &body)?;
+            } else if let Some(batch) = message.header_as_record_batch() {
+                let types = self.schema.fields().iter().map(|field| field.data_type());
+                check::batch(batch, types, message.version(), &body)?;
+                let rows = batch.length() as usize;
+                self.batches += 1;
+                self.batch = Some((meta, body));
+                return Ok(Some(rows));
+            } else {
+                return Err(malformed("a message that is no batch"));
+            }
+        }
+        self.check_end()?;
+        Ok(None)
+    }
+
+    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError> {
+        let Some((meta, body)) = &self.batch else { return Ok(Vec::new()) };
+        let message = message(meta)?;
+        let batch = message.header_as_record_batch().ok_or_else(|| malformed("no batch"))?;
+        let (schema, version) = (self.schema.clone(), message.version());
+        let read =
+            arrow_ipc::reader::read_record_batch(body, batch, schema, &self.dictionaries, Some(columns), &version)?;
+        Ok(read.columns().to_vec())
+    }
+}
+
+/// Notes the values' types of the dictionaries in a field.
+fn find_dictionaries(field: &Field, found: &mut HashMap<i64, DataType>) -> Result<(), ArrowError> {
+    #[expect(deprecated, reason = "the schema of a stream has the number nowhere else")]
+    let id = field.dict_id();
+    let mut data_type = field.data_type();
+    if let (DataType::Dictionary(_, values), Some(id)) = (data_type, id) {
+        if found.entry(id).or_insert_with(|| (**values).clone()) != &**values {
+            return Err(malformed("a dictionary of two types"));
+        }
+        data_type = values;
+    }
+    match data_type {
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => find_dictionaries(field, found),
+        DataType::Struct(fields) => fields.iter().try_for_each(|field| find_dictionaries(field, found)),
+        DataType::Union(fields, _) => fields.iter().try_for_each(|(_, field)| find_dictionaries(field, found)),
+        DataType::RunEndEncoded(ends, values) => {
+            [ends, values].into_iter().try_for_each(|field| find_dictionaries(field, found))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A message without its body; `None` at the end of a stream. `head`: eight bytes that were read before.
+fn read_meta(reader: &mut impl Read, head: Option<[u8; HEAD]>) -> Result<Option<Vec<u8>>, ArrowError> {
+    let mut first = [0; 4];
+    let mut meta = Vec::new();
+    let len = match head {
+        Some([a, b, c, d, len @ ..]) if [a, b, c, d] == CONTINUATION => len,
+        // Streams before 2019 begin with the length.
+        Some([a, b, c, d, rest @ ..]) => {
+            meta.extend_from_slice(&rest);
+            [a, b, c, d]
+        }
+        None if !read_or_end(reader, &mut first)? => return Ok(None),
+        None if first == CONTINUATION => {
+            read_exact(reader, &mut first)?;
+            first
+        }
+        None => first,
+    };
+    let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| malformed("a message of negative length"))?;
+    if len == 0 {
+        return Ok(None);
+    }
+    let rest = len.checked_sub(meta.len()).ok_or_else(|| malformed("a message that is too short"))?;
+    reader.take(rest as u64).read_to_end(&mut meta)?;
+    if meta.len() == len { Ok(Some(meta)) } else { Err(malformed("the file ends within a message")) }
+}
+
+fn message(meta: &[u8]) -> Result<Message<'_>, ArrowError> {
+    let message = arrow_ipc::root_as_message(meta).map_err(|error| malformed(&error.to_string()))?;
+    match message.version() {
+        MetadataVersion::V4 | MetadataVersion::V5 => Ok(message),
+        other => Err(ArrowError::Unsupported(format!("version {other:?} of the format"))),
+    }
+}
+
+/// Aligned, as arrays want it.
+fn read_body(reader: &mut impl Read, len: i64) -> Result<Buffer, ArrowError> {
+    let len = usize::try_from(len).map_err(|_| malformed("a body of negative length"))?;
+    let mut body = MutableBuffer::new(len.min(STEP));
+    while body.len() < len {
+        let start = body.len();
+        body.resize(len.min(start.saturating_add(start.max(STEP))), 0);
+        read_exact(reader, &mut body[start..])?;
+    }
+    Ok(body.into())
+}
+
+fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), ArrowError> {
+    reader.read_exact(bytes).map_err(|error| match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => malformed("the file ends early"),
+        _ => ArrowError::Io(error),
+    })
+}
+
+/// False if there is nothing left.
+fn read_or_end(reader: &mut impl Read, bytes: &mut [u8]) -> Result<bool, ArrowError> {
+    let mut first = [0];
+    let read = loop {
+        match reader.read(&mut first) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            read => break read?,
+        }
+    };
+    if read == 0 {
+        return Ok(false);
+    }
+    bytes[0] = first[0];
+    read_exact(reader, &mut bytes[1..])?;
+    Ok(true)
+}

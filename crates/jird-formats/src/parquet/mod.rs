@@ -1,0 +1,27 @@
+//! Parquet as a source and a sink.
+//!
+//! ```text
+//! source   row groups → batches, the columns that are wanted
+//! sink     batches → row groups, in a thread of their own
+//! ```
+
+mod sink;
+mod source;
+
+use crate::arrow::ArrowError;
+use parquet::errors::ParquetError;
+pub use sink::{ParquetCompression, ParquetOptions, ParquetSink};
+pub use source::ParquetSource;
+
+impl From<ParquetError> for ArrowError {
+    fn from(error: ParquetError) -> Self {
+        match error {
+            ParquetError::External(error) => match error.downcast::<std::io::Error>() {
+                Ok(error) => Self::Io(*error),
+                Err(error) => Self::Malformed(error.to_string()),
+            },
+            ParquetError::NYI(what) => Self::Unsupported(what),
+            other => Self::Malformed(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Parquet as a sink.
+
+use crate::arrow::{ArrowError, BatchBuilder, ColumnPlan};
+use crate::rows::{Row, Rows, Table};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use jird::event::{Interest, Place};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use std::io::Write;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// Writes records as Parquet, with columns that were planned.
+///
+/// Null and missing are both null. A record that has a key without a column, or a value that its column does not hold, is an error;
+/// nothing is ever changed to fit. The footer is written at the end: what was abandoned is no Parquet file.
+///
+/// Batches are encoded and compressed in a thread of their own, while the next is built. Memory is bounded by a row group as it is
+/// written, and a few batches.
+pub struct ParquetSink<W: Write + Send + 'static> {
+    batch: BatchBuilder,
+    /// None once it is finished, or has failed.
+    encoder: Option<Encoder<W>>,
+    writer: Option<W>,
+}
+
+/// How Parquet is written.
+#[derive(Clone, Copy, Debug)]
+pub struct ParquetOptions {
+    /// Snappy by default, which every reader has.
+    pub compression: ParquetCompression,
+    /// A row group has at most this many rows.
+    pub row_group_rows: usize,
+    /// And about as many bytes as it is written; they are kept in memory until it is complete.
+    pub row_group_bytes: usize,
+}
+
+/// How pages are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ParquetCompression {
+    /// Not at all.
+    None,
+    /// Snappy.
+    #[default]
+    Snappy,
+    /// LZ4, without frames.
+    Lz4,
+    /// gzip, level 6.
+    Gzip,
+    /// Zstandard, level 1: about a third smaller than Snappy.
+    Zstd,
+}
+
+impl Default for ParquetOptions {
+    fn default() -> Self {
+        Self { compression: ParquetCompression::default(), row_group_rows: 1 << 20, row_group_bytes: 32 << 20 }
+    }
+}
+
+impl ParquetCompression {
+    fn codec(self) -> Compression {
+        match self {
+            Self::None => Compression::UNCOMPRESSED,
+            Self::Snappy => Compression::SNAPPY,
+            Self::Lz4 => Compression::LZ4_RAW,
+            Self::Gzip => Compression::GZIP(GzipLevel::default()),
+            Self::Zstd => Compression::ZSTD(ZstdLevel::default()),
+        }
+    }
+}
+
+/// Rows of a batch, at most.
+const BATCH_ROWS: usize = 16 << 10;
+
+impl<W: Write + Send + 'static> ParquetSink<W> {
+    /// The event sink that writes these columns.
+    pub fn new(writer: W, plan: &ColumnPlan, options: ParquetOptions) -> Result<Rows<Self>, ArrowError> {
+        let batch = BatchBuilder::new(plan, BATCH_ROWS.min(options.row_group_rows));
+        let encoder = Some(Encoder::start(writer, batch.schema(), options)?);
+        Ok(Rows::with_columns(Self { batch, encoder, writer: None }, plan.names()))
+    }
+
+    /// The writer, once all is written.
+    ///
+    /// # Errors
+    /// [`ArrowError::Unfinished`]
+    pub fn into_inner(self) -> Result<W, ArrowError> {
+        self.writer.ok_or(ArrowError::Unfinished)
+    }
+
+    fn write(&mut self, batch: Option<RecordBatch>) -> Result<(), ArrowError> {
+        let Some(batch) = batch else { return Ok(()) };
+        match &self.encoder {
+            Some(encoder) if encoder.queue.send(Some(batch)).is_ok() => Ok(()),
+            // It ended early, and says why.
+            _ => self.encoder.take().map_or(Err(ArrowError::Unfinished), |encoder| encoder.end().map(|_| ())),
+        }
+    }
+}
+
+impl<W: Write + Send + 'static> Table for ParquetSink<W> {
+    type Error = ArrowError;
+
+    fn add_column(&mut self, name: &str) -> Result<Interest, ArrowError> {
+        Err(ArrowError::Late { column: name.to_owned() })
+    }
+
+    #[inline]
+    fn add_row(&mut self, row: &Row, _place: Place) -> Result<(), ArrowError> {
+        let batch = self.batch.append(row)?;
+        self.write(batch)
+    }
+
+    fn finish(&mut self) -> Result<(), ArrowError> {
+        let batch = self.batch.finish()?;
+        self.write(batch)?;
+        let encoder = self.encoder.take().ok_or(ArrowError::Unfinished)?;
+        // If nobody takes it, the end says why.
+        let _ = encoder.queue.send(None);
+        self.writer = Some(encoder.end()?);
+        Ok(())
+    }
+}
+
+/// The thread that encodes.
+struct Encoder<W> {
+    /// `None`: all batches have come.
+    queue: SyncSender<Option<RecordBatch>>,
+    thread: JoinHandle<Result<W, ArrowError>>,
+}
+
+/// Batches that wait.
+const QUEUE: usize = 2;
+
+impl<W: Write + Send + 'static> Encoder<W> {
+    fn start(writer: W, schema: SchemaRef, options: ParquetOptions) -> Result<Self, ArrowError> {
+        let properties = WriterProperties::builder()
+            .set_compression(options.compression.codec())
+            .set_max_row_group_row_count(Some(options.row_group_rows.max(1)))
+            .set_max_row_group_bytes(Some(options.row_group_bytes.max(1)))
+            .build();
+        let writer = ArrowWriter::try_new(writer, schema, Some(properties))?;
+        let (queue, batches) = sync_channel(QUEUE);
+        let thread = std::thread::Builder::new().name("parquet".to_owned()).spawn(move || encode(writer, &batches))?;
+        Ok(Self { queue, thread })
+    }
+
+    /// Waits for it. The writer, if all was written.
+    fn end(self) -> Result<W, ArrowError> {
+        drop(self.queue);
+        match self.thread.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+fn encode<W: Write + Send>(
+    mut writer: ArrowWriter<W>,
+    batches: &Receiver<Option<RecordBatch>>,
+) -> Result<W, ArrowError> {
+    // Whoever goes without saying that all have come wants no footer.
+    while let Some(batch) = batches.recv().map_err(|_| ArrowError::Unfinished)? {
+        writer.write(&batch)?;
+    }
+    let mut inner = writer.into_inner()?;
+    inner.flush()?;
+    Ok(inner)
+}

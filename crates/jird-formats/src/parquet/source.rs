@@ -1,0 +1,238 @@
+//! Parquet as a source.
+
+use crate::arrow::{ArrowError, Batches, Cursor, NotFinite, check};
+use arrow_array::ArrayRef;
+use arrow_schema::Schema;
+use bytes::Bytes;
+use jird::event::{Failure, Sink, Source};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::{ChunkReader, Length};
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// Parquet as a source: a record for each row, in the order of the file. Only columns that the sink takes are read, some thousand
+/// rows at a time.
+///
+/// ```
+/// use jird::event::{self, JsonSink, JsonSource};
+/// use jird_formats::{ColumnPlan, ParquetOptions, ParquetSink, ParquetSource, Rows, Schema};
+/// let text = br#"{"id":18446744073709551615,"at":[1,{"x":null}]} {"id":7}"#;
+/// let mut schema = Rows::new(Schema::default());
+/// event::copy(&mut JsonSource::from_slice(text), &mut schema)?;
+/// let mut sink = ParquetSink::new(Vec::new(), &ColumnPlan::of(schema.table()), ParquetOptions::default())?;
+/// event::copy(&mut JsonSource::from_slice(text), &mut sink)?;
+/// let file = sink.into_table().into_inner()?;
+///
+/// let mut lines = JsonSink::new(Vec::new());
+/// event::copy(&mut ParquetSource::from_bytes(file)?.columns(["at"])?, &mut lines)?;
+/// assert_eq!(lines.into_inner(), b"{\"at\":[1,{\"x\":null}]}\n{\"at\":null}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ParquetSource<R> {
+    cursor: Cursor<RowGroups<R>>,
+}
+
+impl ParquetSource<File> {
+    /// Reads the footer of a file.
+    pub fn open(file: File) -> Result<Self, ArrowError> {
+        Self::new(file)
+    }
+}
+
+impl ParquetSource<Bytes> {
+    /// From memory.
+    pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self, ArrowError> {
+        Self::new(bytes.into())
+    }
+}
+
+impl<R: ChunkReader + 'static> ParquetSource<R> {
+    /// Reads the footer of whatever can be read from any place.
+    pub fn new(reader: R) -> Result<Self, ArrowError> {
+        let file = Shared(Arc::new(reader));
+        let metadata = guard(|| {
+            let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
+            check_schema(&metadata)?;
+            Ok(ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())?)
+        })?;
+        let schema = metadata.schema().clone();
+        Ok(Self { cursor: Cursor::new(RowGroups::new(file, metadata)?, schema) })
+    }
+
+    /// Reads and sends these columns and no others, in this order.
+    ///
+    /// # Errors
+    /// [`ArrowError::NoColumn`]
+    pub fn columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, ArrowError> {
+        self.cursor.select(names)?;
+        Ok(self)
+    }
+
+    /// What becomes of NaN and infinities; they are an error by default.
+    #[must_use]
+    pub fn not_finite(mut self, not_finite: NotFinite) -> Self {
+        self.cursor.not_finite = not_finite;
+        self
+    }
+
+    /// Names and types.
+    pub fn schema(&self) -> &Schema {
+        &self.cursor.schema
+    }
+
+    /// How many rows there are, as the footer says.
+    pub fn rows(&self) -> u64 {
+        self.cursor.batches.metadata.metadata().row_groups().iter().map(|group| group.num_rows() as u64).sum()
+    }
+}
+
+impl<R: ChunkReader + 'static> Source for ParquetSource<R> {
+    type Error = ArrowError;
+
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<ArrowError, S::Error>> {
+        self.cursor.send_record(sink)
+    }
+}
+
+/// The Arrow schema that may be in a footer is not handed over unseen.
+fn check_schema(metadata: &ParquetMetaData) -> Result<(), ArrowError> {
+    let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    for pair in pairs.filter(|pair| pair.key == ARROW_SCHEMA_META_KEY) {
+        let text = pair.value.as_deref().unwrap_or_default();
+        let bytes = base64_simd::STANDARD
+            .decode_to_vec(text)
+            .map_err(|_| check::malformed("an Arrow schema that is no base64"))?;
+        // A message; before it a mark and its length, perhaps.
+        let message = if bytes.starts_with(&[0xFF; 4]) { bytes.get(8..).unwrap_or_default() } else { &bytes };
+        let message = arrow_ipc::root_as_message(message).map_err(|error| check::malformed(&error.to_string()))?;
+        check::schema(message.header_as_schema().ok_or_else(|| check::malformed("no Arrow schema"))?)?;
+    }
+    Ok(())
+}
+
+/// Rows read at once, at most.
+const BATCH_ROWS: usize = 4096;
+/// And about as many bytes.
+const BATCH_BYTES: usize = 8 << 20;
+
+struct RowGroups<R> {
+    file: Shared<R>,
+    metadata: ArrowReaderMetadata,
+    /// Where this batch begins, and how many rows it has.
+    group: usize,
+    start: usize,
+    rows: usize,
+    /// Reads the columns that were wanted at the beginning of the batch before.
+    open: Option<Open>,
+}
+
+struct Open {
+    columns: Vec<usize>,
+    group: usize,
+    /// The row it comes to next.
+    row: usize,
+    reader: ParquetRecordBatchReader,
+}
+
+impl<R: ChunkReader + 'static> RowGroups<R> {
+    fn new(file: Shared<R>, metadata: ArrowReaderMetadata) -> Result<Self, ArrowError> {
+        let is_right = |rows: i64| usize::try_from(rows).is_ok_and(|rows| rows < 1 << 48);
+        if !metadata.metadata().row_groups().iter().all(|group| is_right(group.num_rows())) {
+            return Err(check::malformed("a row group's number of rows"));
+        }
+        Ok(Self { file, metadata, group: 0, start: 0, rows: 0, open: None })
+    }
+
+    fn group_rows(&self) -> Option<usize> {
+        Some(self.metadata.metadata().row_groups().get(self.group)?.num_rows() as usize)
+    }
+
+    fn batch_rows(&self) -> usize {
+        let group = self.metadata.metadata().row_group(self.group);
+        let bytes = usize::try_from(group.total_byte_size()).unwrap_or(usize::MAX);
+        let row_bytes = bytes / (group.num_rows() as usize).max(1);
+        (BATCH_BYTES / row_bytes.max(1)).clamp(1, BATCH_ROWS)
+    }
+
+    /// A reader of these columns, from the beginning of this batch.
+    fn reader(&self, columns: &[usize]) -> Result<Open, ArrowError> {
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.metadata.clone())
+            .with_row_groups(vec![self.group])
+            .with_projection(mask)
+            .with_batch_size(self.batch_rows())
+            .with_offset(self.start)
+            .build()?;
+        Ok(Open { columns: columns.to_vec(), group: self.group, row: self.start, reader })
+    }
+}
+
+impl<R: ChunkReader + 'static> Batches for RowGroups<R> {
+    fn advance(&mut self) -> Result<Option<usize>, ArrowError> {
+        self.start += self.rows;
+        self.rows = 0;
+        while let Some(rows) = self.group_rows() {
+            if self.start < rows {
+                self.rows = self.batch_rows().min(rows - self.start);
+                return Ok(Some(self.rows));
+            }
+            (self.group, self.start) = (self.group + 1, 0);
+        }
+        Ok(None)
+    }
+
+    fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError> {
+        let is_there = |open: &Open| open.columns == columns && open.group == self.group && open.row == self.start;
+        let open = self.open.take().filter(is_there);
+        let (mut open, batch) = guard(|| {
+            let mut open = open.map_or_else(|| self.reader(columns), Ok)?;
+            let batch = open.reader.next();
+            Ok((open, batch.ok_or_else(|| check::malformed("a row group has fewer rows than it says"))??))
+        })?;
+        open.row += batch.num_rows();
+        self.open = Some(open);
+        Ok(batch.columns().to_vec())
+    }
+}
+
+/// The decoders of pages trust them in places: a level that ends early, or a number of 200 bits, is a panic there. What was read by
+/// is not used again, and the panic is an error here.
+fn guard<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(check::malformed("a page that cannot be decoded")))
+}
+
+/// A file that several read, and not beyond its end: lengths come from the file, and memory is taken for them.
+struct Shared<R>(Arc<R>);
+
+impl<R> Clone for Shared<R> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<R: ChunkReader> Length for Shared<R> {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+}
+
+impl<R: ChunkReader> ChunkReader for Shared<R> {
+    type T = R::T;
+
+    fn get_read(&self, start: u64) -> Result<R::T, ParquetError> {
+        self.0.get_read(start)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match start.checked_add(length as u64) {
+            Some(end) if end <= self.0.len() => self.0.get_bytes(start, length),
+            _ => Err(ParquetError::EOF(format!("{length} bytes at {start}, which is beyond the file's end"))),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Arrow IPC: the golden files of the format's own integration tests, round trips, and files that lie.
+
+#[path = "../../jird/tests/common/mod.rs"]
+mod common;
+mod golden;
+mod same;
+
+use common::{Document, corpus, files};
+use flate2::read::GzDecoder;
+use golden::Golden;
+use jird::event::{self, Failure, JsonSink};
+use jird_formats::{
+    ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, ColumnType, NotFinite,
+};
+use same::{assert_survives, plan_of};
+use std::io::Read;
+
+fn lines_of(file: &[u8]) -> Result<String, String> {
+    let mut lines = JsonSink::new(Vec::new());
+    let mut source = ArrowSource::new(file).map_err(|error| error.to_string())?;
+    event::copy(&mut source, &mut lines).map_err(|error| error.to_string())?;
+    Ok(String::from_utf8(lines.into_inner()).unwrap())
+}
+
+fn golden_files() -> Option<Vec<Document>> {
+    Some(files(&corpus()?, "conformance/arrow", ".json.gz"))
+}
+
+fn beside(document: &Document, suffix: &str) -> Vec<u8> {
+    let name = document.name.replace(".json.gz", suffix);
+    std::fs::read(corpus().unwrap().join(name)).unwrap()
+}
+
+#[test]
+fn files_and_streams_say_what_the_integration_json_says() {
+    let Some(documents) = golden_files() else { return };
+    let mut rows = 0;
+    for document in documents {
+        let mut text = String::new();
+        GzDecoder::new(&document.text[..]).read_to_string(&mut text).unwrap();
+        let mut expected = JsonSink::new(Vec::new());
+        event::copy(&mut Golden::new(&text), &mut expected).unwrap();
+        let expected = String::from_utf8(expected.into_inner()).unwrap();
+        for suffix in [".arrow_file", ".stream"] {
+            let lines =
+                lines_of(&beside(&document, suffix)).unwrap_or_else(|error| panic!("{}: {error}", document.name));
+            for (index, (line, expected)) in lines.lines().zip(expected.lines()).enumerate() {
+                assert_eq!(line, expected, "{}{suffix}, row {index}", document.name);
+            }
+            assert_eq!(lines.lines().count(), expected.lines().count(), "{}", document.name);
+        }
+        rows += expected.lines().count();
+    }
+    assert!(rows > 300, "{rows} rows are too few");
+}
+
+fn to_arrow(text: &str, options: ArrowOptions) -> Vec<u8> {
+    let mut sink = ArrowSink::new(Vec::new(), &plan_of(text), options).unwrap();
+    event::copy(&mut event::JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap();
+    sink.into_table().into_inner().unwrap()
+}
+
+fn options() -> impl Iterator<Item = ArrowOptions> {
+    let compressions = [None, Some(ArrowCompression::Lz4), Some(ArrowCompression::Zstd)];
+    let layouts = [ArrowLayout::File, ArrowLayout::Stream];
+    let both = layouts.into_iter().flat_map(move |layout| compressions.map(|compression| (layout, compression)));
+    both.flat_map(|(layout, compression)| {
+        [1, 7, 16 << 10].map(|batch_rows| ArrowOptions { layout, compression, batch_rows })
+    })
+}
+
+#[test]
+fn json_survives_arrow() {
+    let text = same::records();
+    for options in options() {
+        assert_survives(&text, &lines_of(&to_arrow(&text, options)).unwrap());
+    }
+}
+
+#[test]
+fn corpus_lines_survive_arrow() {
+    let Some(root) = corpus() else { return };
+    for document in files(&root, "ndjson", ".ndjson") {
+        let text = String::from_utf8(document.text).unwrap();
+        assert_survives(&text, &lines_of(&to_arrow(&text, ArrowOptions::default())).unwrap());
+    }
+}
+
+#[test]
+fn arrow_survives_arrow() {
+    // Bytes and timestamps, which JSON has not: from the golden files, by events, into a file, and back.
+    let Some(documents) = golden_files() else { return };
+    for name in ["primitive", "datetime", "decimal", "binary", "nested", "map", "duration"] {
+        let document = documents.iter().find(|one| one.file_name() == format!("generated_{name}.json.gz")).unwrap();
+        let file = beside(document, ".stream");
+        let mut schema = jird_formats::Rows::new(jird_formats::Schema::default());
+        event::copy(&mut ArrowSource::new(&file[..]).unwrap(), &mut schema).unwrap();
+        let mut sink = ArrowSink::new(Vec::new(), &ColumnPlan::of(schema.table()), ArrowOptions::default()).unwrap();
+        event::copy(&mut ArrowSource::new(&file[..]).unwrap(), &mut sink).unwrap();
+        let copy = sink.into_table().into_inner().unwrap();
+        assert_survives(&lines_of(&file).unwrap(), &lines_of(&copy).unwrap());
+    }
+}
+
+#[test]
+fn what_was_not_planned_is_told() {
+    let plan = ColumnPlan::new().with("id", ColumnType::Int64).with("x", ColumnType::Float64);
+    let failure = |text: &str| {
+        let mut sink = ArrowSink::new(Vec::new(), &plan, ArrowOptions::default()).unwrap();
+        let failed = event::copy(&mut event::JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap_err();
+        assert!(matches!(sink.into_table().into_inner(), Err(ArrowError::Unfinished)));
+        assert!(matches!(failed, Failure::Sink(_, place) if place.record == 1));
+        failed.to_string()
+    };
+    let unfit = |column, holds| {
+        format!("column {column:?} holds {holds}, which this value is not, at record 2 at line 1 (byte 9)")
+    };
+    assert_eq!(failure(r#"{"id":1} {"id":"1"}"#), unfit("id", "i64"));
+    assert_eq!(failure(r#"{"id":1} {"id":9223372036854775808}"#), unfit("id", "i64"));
+    assert_eq!(failure(r#"{"id":1} {"x":9007199254740993}"#), unfit("x", "f64"));
+    assert_eq!(failure(r#"{"id":1} {"x":0.1000000000000000055}"#), unfit("x", "f64"));
+    assert_eq!(
+        failure(r#"{"id":1} {"late":null}"#),
+        "no column was planned for the key \"late\", at record 2 at line 1 (byte 9)"
+    );
+}
+
+#[test]
+fn columns_are_chosen_by_name_or_by_the_sink() {
+    let file = to_arrow(r#"{"a":1,"b":"x","c":[2]} {"a":3,"c":null}"#, ArrowOptions::default());
+    let mut lines = JsonSink::new(Vec::new());
+    event::copy(&mut ArrowSource::new(&file[..]).unwrap().columns(["c", "a"]).unwrap(), &mut lines).unwrap();
+    assert_eq!(lines.into_inner(), b"{\"c\":[2],\"a\":1}\n{\"c\":null,\"a\":3}\n");
+    let missing = ArrowSource::new(&file[..]).unwrap().columns(["d"]);
+    assert!(matches!(missing, Err(ArrowError::NoColumn(name)) if name == "d"));
+}
+
+#[test]
+fn nan_is_an_error_unless_null_is_asked_for() {
+    use arrow_array::{Float64Array, RecordBatch};
+    let values = Float64Array::from(vec![1.5, f64::NAN]);
+    let batch = RecordBatch::try_from_iter([("x", std::sync::Arc::new(values) as _)]).unwrap();
+    let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    let file = writer.into_inner().unwrap();
+    assert_eq!(lines_of(&file), Err("NaN or infinite in column \"x\"".to_owned()));
+    let mut lines = JsonSink::new(Vec::new());
+    event::copy(&mut ArrowSource::new(&file[..]).unwrap().not_finite(NotFinite::Null), &mut lines).unwrap();
+    assert_eq!(lines.into_inner(), b"{\"x\":1.5}\n{\"x\":null}\n");
+}
+
+#[test]
+fn a_file_that_ends_early_is_told() {
+    let Some(documents) = golden_files() else { return };
+    let ours = options().map(|options| to_arrow(&same::records(), options));
+    for file in documents.iter().map(|document| beside(document, ".arrow_file")).chain(ours) {
+        let is_file = file.starts_with(b"ARROW1");
+        for end in (0..file.len()).step_by(100).chain([file.len() - 1]) {
+            // A stream may end behind any message.
+            assert!(lines_of(&file[..end]).is_err() || !is_file, "{end} of {}", file.len());
+        }
+    }
+}
+
+#[test]
+fn damaged_files_neither_panic_nor_take_much_memory() {
+    let Some(documents) = golden_files() else { return };
+    let mut panics = Vec::new();
+    let ours = options().map(|options| ("ours".to_owned(), to_arrow(&same::records(), options)));
+    let golden = documents.iter().map(|document| (document.file_name().to_owned(), beside(document, ".stream")));
+    for (name, file) in golden.chain(ours) {
+        panics.extend(same::damage(&file, 400, |file| drop(lines_of(file))).map(|what| format!("{name}: {what}")));
+    }
+    assert!(panics.is_empty(), "{} panics:\n{}", panics.len(), panics.join("\n"));
+}

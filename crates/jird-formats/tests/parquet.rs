@@ -1,0 +1,176 @@
+//! Parquet: round trips, row groups and batches of all sizes, and files that lie.
+
+#[path = "../../jird/tests/common/mod.rs"]
+mod common;
+mod same;
+
+use common::{corpus, files};
+use jird::event::{self, Interest, JsonSink, JsonSource, Key, Numeral, Sink};
+use jird_formats::{
+    ArrowError, ArrowSource, ColumnPlan, ColumnType, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource,
+};
+use same::{assert_survives, plan_of};
+
+fn to_parquet(text: &str, options: ParquetOptions) -> Vec<u8> {
+    let mut sink = ParquetSink::new(Vec::new(), &plan_of(text), options).unwrap();
+    event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap();
+    sink.into_table().into_inner().unwrap()
+}
+
+fn lines_of(file: &[u8]) -> Result<String, String> {
+    let mut lines = JsonSink::new(Vec::new());
+    let mut source = ParquetSource::from_bytes(file.to_vec()).map_err(|error| error.to_string())?;
+    event::copy(&mut source, &mut lines).map_err(|error| error.to_string())?;
+    Ok(String::from_utf8(lines.into_inner()).unwrap())
+}
+
+const COMPRESSIONS: [ParquetCompression; 5] = [
+    ParquetCompression::None,
+    ParquetCompression::Snappy,
+    ParquetCompression::Lz4,
+    ParquetCompression::Gzip,
+    ParquetCompression::Zstd,
+];
+
+fn options() -> impl Iterator<Item = ParquetOptions> {
+    let sizes = [(1, 1 << 20), (7, 1 << 20), (1 << 20, 1), (1 << 20, 1 << 20)];
+    COMPRESSIONS.into_iter().flat_map(move |compression| {
+        sizes.map(|(row_group_rows, row_group_bytes)| ParquetOptions { compression, row_group_rows, row_group_bytes })
+    })
+}
+
+#[test]
+fn json_survives_parquet() {
+    let text = same::records();
+    for options in options() {
+        assert_survives(&text, &lines_of(&to_parquet(&text, options)).unwrap());
+    }
+}
+
+#[test]
+fn corpus_lines_survive_parquet() {
+    let Some(root) = corpus() else { return };
+    for document in files(&root, "ndjson", ".ndjson") {
+        let text = String::from_utf8(document.text).unwrap();
+        assert_survives(&text, &lines_of(&to_parquet(&text, ParquetOptions::default())).unwrap());
+    }
+}
+
+#[test]
+fn many_rows_come_back_in_order_whatever_their_batches() {
+    let text: String = (0..20_000).map(|row| format!("{{\"row\":{row},\"third\":{}}}\n", row % 3)).collect();
+    for row_group_rows in [1000, 4096, 5000, 1 << 20] {
+        let file = to_parquet(&text, ParquetOptions { row_group_rows, ..ParquetOptions::default() });
+        assert_eq!(lines_of(&file).unwrap(), text);
+        assert_eq!(ParquetSource::from_bytes(file).unwrap().rows(), 20_000);
+    }
+}
+
+/// Takes a column only in some records.
+struct Fickle {
+    record: u64,
+    sum: i64,
+}
+
+impl Sink for Fickle {
+    type Error = core::convert::Infallible;
+
+    fn begin_record(&mut self, place: event::Place) -> Result<(), Self::Error> {
+        self.record = place.record;
+        Ok(())
+    }
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Self::Error> {
+        // In the middle of a batch, of a row group, and of the file.
+        Ok(Interest::take_if(self.record >= 7777 && (key.text() == "row" || self.record >= 11_111)))
+    }
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), Self::Error> {
+        self.sum += number.as_i64().unwrap();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_may_change_its_mind() {
+    let text: String = (0..20_000).map(|row| format!("{{\"row\":{row},\"one\":1}}\n")).collect();
+    let file = to_parquet(&text, ParquetOptions { row_group_rows: 6000, ..ParquetOptions::default() });
+    let mut sink = Fickle { record: 0, sum: 0 };
+    event::copy(&mut ParquetSource::from_bytes(file).unwrap(), &mut sink).unwrap();
+    assert_eq!(sink.sum, (7777..20_000).sum::<i64>() + (20_000 - 11_111));
+}
+
+#[test]
+fn bytes_and_timestamps_survive() {
+    let Some(root) = corpus() else { return };
+    for name in ["datetime", "binary", "primitive", "decimal", "nested", "map"] {
+        let file = std::fs::read(root.join(format!("conformance/arrow/cpp-21.0.0/generated_{name}.stream"))).unwrap();
+        let source = || ArrowSource::new(&file[..]).unwrap();
+        let mut schema = jird_formats::Rows::new(jird_formats::Schema::default());
+        event::copy(&mut source(), &mut schema).unwrap();
+        let mut sink =
+            ParquetSink::new(Vec::new(), &ColumnPlan::of(schema.table()), ParquetOptions::default()).unwrap();
+        event::copy(&mut source(), &mut sink).unwrap();
+        let copy = sink.into_table().into_inner().unwrap();
+        let mut lines = JsonSink::new(Vec::new());
+        event::copy(&mut source(), &mut lines).unwrap();
+        assert_survives(&String::from_utf8(lines.into_inner()).unwrap(), &lines_of(&copy).unwrap());
+    }
+}
+
+#[test]
+fn what_was_not_planned_is_told_and_leaves_no_file() {
+    let plan = ColumnPlan::new().with("id", ColumnType::Int64);
+    for text in [r#"{"id":1} {"id":1.5}"#, r#"{"id":1} {"other":2}"#, r#"{"id":1} 5"#] {
+        let mut sink = ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).unwrap();
+        let failed = event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap_err();
+        assert!(failed.to_string().contains("at record 2 at line 1"), "{failed}");
+        assert!(matches!(sink.into_table().into_inner(), Err(ArrowError::Unfinished)));
+    }
+}
+
+/// A disk that is full.
+struct Full(usize);
+
+impl std::io::Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    let text: String = (0..100_000).map(|row| format!("{{\"row\":{row},\"text\":\"row {row}\"}}\n")).collect();
+    for space in [0, 100, 200_000] {
+        let options = ParquetOptions { row_group_rows: 10_000, ..ParquetOptions::default() };
+        let failed = match ParquetSink::new(Full(space), &plan_of(&text), options) {
+            Ok(mut sink) => {
+                event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut sink).unwrap_err().to_string()
+            }
+            Err(error) => error.to_string(),
+        };
+        assert!(failed.contains("no storage space"), "{failed}");
+    }
+}
+
+#[test]
+fn a_file_that_ends_early_is_told() {
+    let file = to_parquet(&same::records(), ParquetOptions::default());
+    for end in (0..file.len()).step_by(100).chain([file.len() - 1]) {
+        assert!(lines_of(&file[..end]).is_err(), "{end} of {}", file.len());
+    }
+}
+
+#[test]
+fn damaged_files_neither_panic_nor_take_much_memory() {
+    let mut panics = Vec::new();
+    for options in options().filter(|options| options.row_group_rows > 1) {
+        let file = to_parquet(&same::records(), options);
+        panics.extend(same::damage(&file, 300, |file| drop(lines_of(file))));
+    }
+    panics.sort();
+    panics.dedup();
+    assert!(panics.is_empty(), "{} panics:\n{}", panics.len(), panics.join("\n"));
+}
