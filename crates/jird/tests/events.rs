@@ -307,8 +307,8 @@ fn a_bad_line_is_left_out() {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(Failure::Source(error)) => {
-                    lines.push((error.line(), error.code()));
-                    source.skip_line(&error).unwrap();
+                    let text = source.skip_line(&error).unwrap();
+                    lines.push((error.line(), error.code(), String::from_utf8(text).unwrap()));
                 }
                 Err(Failure::Sink(error, _)) => panic!("{error}"),
             }
@@ -317,7 +317,15 @@ fn a_bad_line_is_left_out() {
     }
     sink.finish().unwrap();
     assert_eq!(String::from_utf8(sink.into_inner()).unwrap(), "{\"a\":1}\n5\n{\"a\":6}\n");
-    assert_eq!(lines, [(3, "unclosed"), (4, "trailing"), (5, "control"), (6, "value"), (7, "trailing"), (9, "escape")]);
+    let wanted = [
+        (3, "unclosed", r#"{"a":"#),
+        (4, "trailing", "2}"),
+        (5, "control", r#"{"a":"x"#),
+        (6, "value", r#"y"}"#),
+        (7, "trailing", "[3] 4"),
+        (9, "escape", r#""\ud800""#),
+    ];
+    assert_eq!(lines, wanted.map(|(line, code, text)| (line, code, text.to_owned())));
 }
 
 #[test]
@@ -383,4 +391,21 @@ fn documents_of_the_corpus_come_as_they_are() {
 
 fn place(error: &jird::Error) -> (&'static str, u64) {
     (error.code(), error.offset())
+}
+
+#[test]
+fn what_has_no_end_is_refused_in_time() {
+    let endless = || std::io::Read::chain(&b"1\n\""[..], std::io::repeat(b'x'));
+    let mut source = JsonSource::from_reader(endless()).record_bytes_max(1 << 20);
+    let Err(Failure::Source(error)) = source.send(&mut Log::default()) else { panic!("it has no end") };
+    assert_eq!(error.code(), "size");
+    // Of a line, all goes: this one ends.
+    let text = format!("1\n\"{}\"\n2\n", "x".repeat(5 << 20));
+    let mut source = JsonSource::from_reader(text.as_bytes()).lines().check_first().record_bytes_max(1 << 20);
+    let mut log = Log::default();
+    let Err(Failure::Source(error)) = source.send(&mut log) else { panic!("it is too long") };
+    assert_eq!((error.code(), error.line()), ("size", 2));
+    assert!(source.skip_line(&error).unwrap().len() < 3 << 20);
+    source.send(&mut log).unwrap();
+    assert_eq!(log.0, "record 0\n1\nend\nrecord 1\n2\nend\n");
 }

@@ -86,6 +86,8 @@ pub(crate) struct Pull<S> {
     limit: usize,
     kernel: Kernel,
     chunk_bytes: usize,
+    /// The window grows to no more than about this.
+    window_max: usize,
     carry: Carry,
     /// What pass one has seen of the window. A multiple of a block, until the end.
     scanned: usize,
@@ -158,6 +160,7 @@ impl<'de, S: Source<'de>> Pull<S> {
             limit: 0,
             kernel,
             chunk_bytes: CHUNK_BYTES,
+            window_max: SIZE_MAX,
             carry: Carry::default(),
             scanned: 0,
             base: 0,
@@ -183,6 +186,11 @@ impl<'de, S: Source<'de>> Pull<S> {
     /// Scans chunks of this many bytes, rounded up to whole blocks. Before the first token is asked for.
     pub(crate) fn set_chunk_bytes(&mut self, bytes: usize) {
         self.chunk_bytes = bytes.next_multiple_of(BLOCK).max(BLOCK);
+    }
+
+    /// What must be kept of the text at once is `bytes` at most, about; more is an error. Not for text in memory.
+    pub(crate) fn set_window_max(&mut self, bytes: usize) {
+        self.window_max = bytes.saturating_add(2 * self.chunk_bytes).min(SIZE_MAX);
     }
 
     /// The next token, which stays the next.
@@ -308,25 +316,28 @@ impl<'de, S: Source<'de>> Pull<S> {
         }
     }
 
-    /// Lines only: drops the line that `offset` of the whole text stands in, and begins anew behind it.
-    pub(crate) fn drop_line(&mut self, offset: u64) -> io::Result<()> {
-        let mut at = usize::try_from(offset.saturating_sub(self.base)).unwrap_or(usize::MAX);
+    /// Lines only: drops the line that `offset` of the whole text stands in, and begins anew behind it. Returns its text from
+    /// `start` on, as far as that is still there, and no more than the window may hold.
+    pub(crate) fn drop_line(&mut self, start: u64, offset: u64) -> io::Result<Vec<u8>> {
+        let within = |base: u64, offset: u64| usize::try_from(offset.saturating_sub(base)).unwrap_or(usize::MAX);
+        let (mut from, mut at) = (within(self.base, start.min(offset)), within(self.base, offset));
+        let mut line = Vec::new();
         let mut ends = false;
-        let next = loop {
+        loop {
             let text = self.source.window();
-            if let Some(feed) = text.get(at..).and_then(|rest| memchr::memchr(b'\n', rest)) {
-                break at + feed + 1;
+            let feed = text.get(at..).and_then(|rest| memchr::memchr(b'\n', rest));
+            let end = feed.map_or(text.len(), |feed| at + feed);
+            if line.len() < self.window_max {
+                line.extend_from_slice(text.get(from..end).unwrap_or_default());
             }
-            let searched = text.len();
-            if ends || self.done && self.fault.is_none() {
-                break searched;
+            if feed.is_some() || ends || self.done && self.fault.is_none() {
+                self.anew(end + usize::from(feed.is_some()));
+                return Ok(line);
             }
-            self.anew(searched);
-            at = 0;
+            self.anew(end);
+            (from, at) = (0, 0);
             ends = self.source.fill(self.chunk_bytes, self.chunk_bytes)?;
-        };
-        self.anew(next);
-        Ok(())
+        }
     }
 
     /// Forgets the window up to `at`, and begins there as if nothing had been before it but lines.
@@ -354,7 +365,7 @@ impl<'de, S: Source<'de>> Pull<S> {
             }
         };
         let text = self.source.window();
-        if wanted + MARGIN > SIZE_MAX && !ends {
+        if wanted + MARGIN > self.window_max && !ends {
             self.end_at(Some(Fault::at_byte(ErrorKind::Size, self.scanned)));
             return true;
         }

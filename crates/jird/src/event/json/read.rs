@@ -45,7 +45,7 @@ impl<'de> JsonSource<SliceRead<'de>> {
 impl<R: io::Read> JsonSource<IoRead<R>> {
     /// From a reader, which needs no buffer of its own.
     pub fn from_reader(reader: R) -> Self {
-        Self::new(IoRead::new(reader))
+        Self::new(IoRead::new(reader)).record_bytes_max(crate::lines::RECORD_BYTES_MAX)
     }
 }
 
@@ -93,14 +93,23 @@ impl<'de, R: Read<'de>> JsonSource<R> {
         self
     }
 
-    /// After an error of a source of [`lines`](Self::lines): goes on behind the line that it is in.
+    /// After an error of a source of [`lines`](Self::lines): goes on behind the line that it is in. Returns the text of the record,
+    /// as far as it stands in that line; without [`check_first`](Self::check_first), only what is still in memory.
     ///
     /// # Errors
     /// If reading fails.
-    pub fn skip_line(&mut self, error: &Error) -> Result<(), Error> {
+    pub fn skip_line(&mut self, error: &Error) -> Result<Vec<u8>, Error> {
         self.cutter.restart();
-        self.pull.drop_line(error.offset())?;
-        Ok(())
+        Ok(self.pull.drop_line(self.cutter.begun, error.offset())?)
+    }
+
+    /// Limits how much of the text is kept in memory at once, which is a token, or a record that is [checked
+    /// first](Self::check_first): [`RECORD_BYTES_MAX`](crate::lines::RECORD_BYTES_MAX) by default. More is an error of kind
+    /// [`Size`](ErrorKind::Size). What is in memory already has no limit.
+    #[must_use]
+    pub fn record_bytes_max(mut self, bytes: usize) -> Self {
+        self.pull.set_window_max(bytes);
+        self
     }
 
     /// Where the record stands that was sent last, or begun.
@@ -136,6 +145,8 @@ pub(crate) struct Cutter {
     place: Place,
     /// How many records were begun.
     records: u64,
+    /// Where the last one begins that was looked at.
+    begun: u64,
 }
 
 #[derive(Debug)]
@@ -201,6 +212,7 @@ impl Cutter {
             levels: Vec::new(),
             place: Place::default(),
             records: 0,
+            begun: 0,
         }
     }
 
@@ -232,6 +244,8 @@ impl Cutter {
     fn check<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
         let begins = self.go(pull)?;
         if begins == Cut::Record {
+            let start = pull.token().start;
+            self.begun = pull.offset(start);
             pull.keep();
             self.machine.skip(pull, &mut self.scratch, self.depth_max - self.levels.len())?;
             self.check_line_end(pull)?;

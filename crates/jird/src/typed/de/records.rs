@@ -62,7 +62,7 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Records<'de, R, T> {
         if let State::BadLine(offset) = self.state {
             self.cutter.restart();
             self.de.depth_left = self.de.depth_max;
-            self.de.pull.drop_line(offset)?;
+            self.de.pull.drop_line(offset, offset)?;
             self.state = State::Good;
         }
         if !self.cutter.begin(&mut self.de.pull)? {
