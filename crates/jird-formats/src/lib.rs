@@ -6,6 +6,8 @@
 
 mod columns;
 mod rows;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 #[cfg(feature = "arrow")]

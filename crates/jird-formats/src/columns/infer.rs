@@ -251,7 +251,7 @@ impl Accumulator {
 }
 
 /// Whether a number with a point or an exponent is the ordinary decimal of an `f64`.
-fn survives(number: Number<'_>) -> bool {
+pub(crate) fn survives(number: Number<'_>) -> bool {
     let Some(value) = number.to_f64() else { return false };
     let mantissa = number.text().split(['e', 'E']).next().unwrap_or_default();
     let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();

@@ -7,5 +7,7 @@ mod kind;
 
 #[cfg(feature = "arrow")]
 pub use build::{ColumnBuilder, Unfit};
+#[cfg(feature = "sqlite")]
+pub(crate) use infer::survives;
 pub use infer::{Accumulator, Widening};
 pub use kind::{ColumnType, JSON_EXTENSION};

@@ -15,4 +15,6 @@ mod sink;
 pub use cell::Cell;
 pub use row::Row;
 pub use schema::{Column, Schema};
+#[cfg(feature = "sqlite")]
+pub(crate) use sink::send_part;
 pub use sink::{Rows, Table};
