@@ -12,6 +12,8 @@ mod csv;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod rows;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{

@@ -258,7 +258,7 @@ pub(crate) fn surviving(number: Number<'_>) -> Option<f64> {
 }
 
 /// Whether a number with a point or an exponent is the ordinary decimal of an `f64`.
-fn survives(number: Number<'_>) -> bool {
+pub(crate) fn survives(number: Number<'_>) -> bool {
     number.to_f64().is_some_and(|value| survives_as(number, value))
 }
 

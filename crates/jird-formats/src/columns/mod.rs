@@ -9,5 +9,7 @@ mod kind;
 pub use build::{ColumnBuilder, Unfit};
 #[cfg(feature = "arrow")]
 pub(crate) use infer::surviving;
+#[cfg(feature = "sqlite")]
+pub(crate) use infer::survives;
 pub use infer::{Accumulator, Widening};
 pub use kind::{ColumnType, JSON_EXTENSION};

@@ -307,11 +307,16 @@ impl Json {
 
 /// Sends what a JSON text says, which a row holds and so is right.
 pub(super) fn send_json<S: Sink>(json: &str, sink: &mut S) -> Result<(), S::Error> {
-    match jird::event::Source::send(&mut JsonSource::from_slice(json.as_bytes()), &mut Part(sink)) {
+    match send_part(json, sink) {
         Ok(()) => Ok(()),
         Err(Failure::Sink(error, _)) => Err(error),
         Err(Failure::Source(error)) => unreachable!("a row's JSON was written by us: {error}"),
     }
+}
+
+/// Sends what the text of one JSON value says, as a part of a record.
+pub(crate) fn send_part<S: Sink>(json: &str, sink: &mut S) -> Result<(), Failure<jird::Error, S::Error>> {
+    jird::event::Source::send(&mut JsonSource::from_slice(json.as_bytes()), &mut Part(sink))
 }
 
 /// A value that is a part of a record.

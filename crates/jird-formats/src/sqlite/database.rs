@@ -1,0 +1,187 @@
+//! Opening a database, and what it says of its tables.
+
+use super::affinity::Affinity;
+use super::{SqliteError, SqliteErrorKind};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, Row};
+use std::path::Path;
+
+/// Opens a database to read it; it is never changed, nor made.
+///
+/// # Errors
+/// If there is no such file, if it is no database or a broken one, or if somebody holds it locked.
+pub fn open_read_only(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
+    open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// Opens a database to write to it; it is made if there is none.
+///
+/// # Errors
+/// Those of [`open_read_only`], but that the file may be missing.
+pub fn open(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
+    open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+}
+
+fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, SqliteError> {
+    let failed = |error| SqliteError::sqlite(path.display(), error);
+    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
+    // Opening reads nothing yet.
+    conn.query_row("select count(*) from sqlite_schema", [], |_| Ok(())).map_err(failed)?;
+    Ok(conn)
+}
+
+/// The tables, in the order in which they were made, without SQLite's own (`sqlite_…`, and those in which virtual tables keep
+/// what they hold).
+///
+/// # Errors
+/// Those of SQLite, and if a name is not UTF-8.
+pub fn tables(conn: &Connection) -> Result<Vec<String>, SqliteError> {
+    names(conn, "'table', 'virtual'")
+}
+
+/// The tables and views, as [`tables`].
+///
+/// # Errors
+/// As [`tables`].
+pub fn tables_and_views(conn: &Connection) -> Result<Vec<String>, SqliteError> {
+    names(conn, "'table', 'virtual', 'view'")
+}
+
+fn names(conn: &Connection, types: &str) -> Result<Vec<String>, SqliteError> {
+    check_schema(conn)?;
+    let sql = format!(
+        "select list.name from sqlite_schema join pragma_table_list as list using (name)
+         where list.schema = 'main' and list.type in ({types}) and list.name not like 'sqlite\\_%' escape '\\'
+         order by sqlite_schema.rowid"
+    );
+    query(conn, &sql, &[], |row| text(row, 0))
+}
+
+/// A name as SQL: in double quotes, those within it doubled.
+///
+/// ```
+/// assert_eq!(jird_formats::sqlite::quote("select \"x\""), "\"select \"\"x\"\"\"");
+/// ```
+pub fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Refuses a schema that is not UTF-8: the binding panics when it is asked for such a name.
+pub(super) fn check_schema(conn: &Connection) -> Result<(), SqliteError> {
+    let databases = query(conn, "select name from pragma_database_list", &[], |row| text(row, 0))?;
+    for database in databases {
+        let sql = format!("select name, tbl_name, sql from {}.sqlite_schema", quote(&database));
+        query(conn, &sql, &[], |row| (0..3).try_for_each(|column| text(row, column).map(drop)))?;
+    }
+    Ok(())
+}
+
+/// All rows of a query about the schema.
+pub(super) fn query<T>(
+    conn: &Connection,
+    sql: &str,
+    parameters: &[&str],
+    mut made: impl FnMut(&Row<'_>) -> Result<T, SqliteError>,
+) -> Result<Vec<T>, SqliteError> {
+    let failed = |error| SqliteError::sqlite("reading the schema", error);
+    let mut statement = conn.prepare(sql).map_err(failed)?;
+    let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(failed)?;
+    let mut all = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        all.push(made(row)?);
+    }
+    Ok(all)
+}
+
+/// A text of the schema; none is empty.
+pub(super) fn text(row: &Row<'_>, column: usize) -> Result<String, SqliteError> {
+    match row.get_ref(column) {
+        Ok(ValueRef::Text(bytes)) => core::str::from_utf8(bytes)
+            .map(str::to_owned)
+            .map_err(|_| SqliteError::new(SqliteErrorKind::NotADatabase, "a name in the schema is not UTF-8")),
+        Ok(_) => Ok(String::new()),
+        Err(error) => Err(SqliteError::sqlite("reading the schema", error)),
+    }
+}
+
+fn integer(row: &Row<'_>, column: usize) -> i64 {
+    row.get_ref(column).ok().and_then(|value| value.as_i64().ok()).unwrap_or(0)
+}
+
+/// What a database says of a table.
+#[derive(Debug)]
+pub(super) struct TableInfo {
+    pub(super) name: String,
+    pub(super) is_view: bool,
+    pub(super) columns: Vec<ColumnInfo>,
+    /// The column that is another name of the row number.
+    pub(super) rowid: Option<usize>,
+    /// Row numbers that are left out are the highest so far and one: neither triggers nor `AUTOINCREMENT` have a say.
+    pub(super) counts_up: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct ColumnInfo {
+    pub(super) name: String,
+    /// As it stands in the table's definition.
+    pub(super) declared: String,
+    pub(super) affinity: Affinity,
+    pub(super) is_not_null: bool,
+    pub(super) has_default: bool,
+    pub(super) is_generated: bool,
+    /// Its place in the primary key, from 1.
+    pub(super) key: Option<u32>,
+}
+
+impl TableInfo {
+    /// What the main database says of a table or view; `None` if there is no such.
+    pub(super) fn of(conn: &Connection, table: &str) -> Result<Option<Self>, SqliteError> {
+        check_schema(conn)?;
+        let sql = "select name, type, strict from pragma_table_list
+                   where schema = 'main' and name = ? collate nocase";
+        let found = query(conn, sql, &[table], |row| Ok((text(row, 0)?, text(row, 1)?, integer(row, 2) != 0)))?;
+        let Some((name, kind, is_strict)) = found.into_iter().next() else { return Ok(None) };
+        let sql = "select name, type, \"notnull\", dflt_value is not null, pk, hidden
+                   from pragma_table_xinfo(?, 'main') where hidden <> 1";
+        let columns = query(conn, sql, &[&name], |row| {
+            let declared = text(row, 1)?;
+            Ok(ColumnInfo {
+                name: text(row, 0)?,
+                affinity: Affinity::of(&declared, is_strict),
+                declared,
+                is_not_null: integer(row, 2) != 0,
+                has_default: integer(row, 3) != 0,
+                key: u32::try_from(integer(row, 4)).ok().filter(|place| *place > 0),
+                is_generated: integer(row, 5) != 0,
+            })
+        })?;
+        let count = |sql, parameters: &[&str]| query(conn, sql, parameters, |row| Ok(integer(row, 0)));
+        // SQLite needs an index for every primary key but that which is the row number.
+        let key_indexes = count("select count(*) from pragma_index_list(?, 'main') where origin = 'pk'", &[&name])?;
+        let mut keys = (0..columns.len()).filter(|column| columns[*column].key.is_some());
+        let rowid = match (keys.next(), keys.next()) {
+            (Some(key), None) if key_indexes == [0] && columns[key].declared.eq_ignore_ascii_case("integer") => {
+                Some(key)
+            }
+            _ => None,
+        };
+        let meddlers = count(
+            "select count(*) from (select * from sqlite_schema union all select * from sqlite_temp_schema)
+             where tbl_name = ?1 collate nocase and (type = 'trigger' or sql like '%autoincrement%')",
+            &[&name],
+        )?;
+        Ok(Some(Self { name, is_view: kind == "view", columns, rowid, counts_up: kind == "table" && meddlers == [0] }))
+    }
+
+    /// The same, but that a table has to be there.
+    pub(super) fn of_table(conn: &Connection, table: &str) -> Result<Self, SqliteError> {
+        Self::of(conn, table)?
+            .ok_or_else(|| SqliteError::new(SqliteErrorKind::Missing, format!("there is no table {}", quote(table))))
+    }
+
+    /// The column of this name, else one that differs from it in case only: SQLite takes them for the same.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        let place = |is: &dyn Fn(&str) -> bool| self.columns.iter().position(|column| is(&column.name));
+        place(&|other| other == name).or_else(|| place(&|other| other.eq_ignore_ascii_case(name)))
+    }
+}

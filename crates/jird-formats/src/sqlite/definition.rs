@@ -1,0 +1,199 @@
+//! What a table looks like: from a Rust type, from a schema, from the database, and as SQL.
+
+use super::affinity::Affinity;
+use super::database::{TableInfo, quote};
+use super::{SqliteError, SqliteErrorKind, trace};
+use crate::columns::ColumnType;
+use crate::rows::Schema;
+use core::fmt;
+use rusqlite::Connection;
+use serde_core::Deserialize;
+
+/// A table to be made. Displayed it is the statement that makes it.
+///
+/// ```
+/// use jird_formats::sqlite::{Definition, StorageType, rusqlite::Connection};
+/// #[derive(serde::Deserialize)]
+/// struct Task {
+///     id: i64,
+///     title: String,
+///     done: Option<bool>,
+/// }
+/// let tasks = Definition::of::<Task>("tasks")?.key(["id"])?;
+/// assert_eq!(tasks.columns()[1].storage, StorageType::Text);
+/// assert_eq!(
+///     tasks.to_string(),
+///     "CREATE TABLE \"tasks\" (\"id\" INTEGER PRIMARY KEY NOT NULL, \"title\" TEXT NOT NULL, \"done\" INTEGER)"
+/// );
+/// tasks.create(&Connection::open_in_memory()?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    table: String,
+    columns: Vec<ColumnDefinition>,
+    key: Vec<String>,
+}
+
+/// A column of a [`Definition`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnDefinition {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub storage: StorageType,
+    /// Whether it may be null.
+    pub is_nullable: bool,
+}
+
+/// What a column holds, and how that is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StorageType {
+    /// `INTEGER`: integers of 64 bits, and booleans as 0 and 1.
+    Integer,
+    /// `REAL`: doubles. -0.0 loses its sign there.
+    Real,
+    /// `TEXT`
+    Text,
+    /// `BLOB`
+    Blob,
+    /// `JSON TEXT`: every value as JSON text, strings with their quotes; nothing is lost.
+    Json,
+    /// No type: everything, as it is.
+    Any,
+}
+
+impl StorageType {
+    pub(super) fn declared(self) -> &'static str {
+        match self {
+            Self::Integer => "INTEGER",
+            Self::Real => "REAL",
+            Self::Text => "TEXT",
+            Self::Blob => "BLOB",
+            Self::Json => "JSON TEXT",
+            Self::Any => "",
+        }
+    }
+
+    pub(super) fn affinity(self) -> Affinity {
+        Affinity::of(self.declared(), false)
+    }
+}
+
+/// Makes the table for a type, as [`Definition::of`] has it, and says how.
+///
+/// # Errors
+/// Those of [`Definition::of`], [`Definition::key`] and [`Definition::create`].
+pub fn create_for<'de, T: Deserialize<'de>>(
+    conn: &Connection,
+    table: &str,
+    key: &[&str],
+) -> Result<Definition, SqliteError> {
+    let definition = Definition::of::<T>(table)?.key(key.iter().copied())?;
+    definition.create(conn)?;
+    Ok(definition)
+}
+
+impl Definition {
+    /// A table with a column for each field of a struct, found by asking its `Deserialize`; no value is needed. `Option` is a
+    /// column that may be null; bytes are `BLOB`; lists, maps and structs are JSON; what takes any value has no type. Where
+    /// a type reads something else than it writes, it is what it reads.
+    ///
+    /// # Errors
+    /// If the type is no struct with named fields, or if some of them are flattened.
+    pub fn of<'de, T: Deserialize<'de>>(table: &str) -> Result<Self, SqliteError> {
+        let columns = trace::columns::<T>().map_err(|message| {
+            SqliteError::new(SqliteErrorKind::Other, format!("no table for this type: {message}"))
+        })?;
+        Ok(Self { table: table.to_owned(), columns, key: Vec::new() })
+    }
+
+    /// A table for an input that was read once. Columns of mixed values, objects or arrays hold JSON, so that each comes back
+    /// as it was; a [sink](super::SqliteSink) declares the others by what it gets.
+    pub fn of_schema(table: &str, schema: &Schema) -> Self {
+        let column = |column: &crate::Column| ColumnDefinition {
+            name: column.name().to_owned(),
+            storage: match column.column_type() {
+                Some(ColumnType::Json) => StorageType::Json,
+                _ => StorageType::Any,
+            },
+            is_nullable: true,
+        };
+        Self { table: table.to_owned(), columns: schema.columns().iter().map(column).collect(), key: Vec::new() }
+    }
+
+    /// A table with these columns.
+    pub fn of_columns(table: &str, columns: Vec<ColumnDefinition>) -> Self {
+        Self { table: table.to_owned(), columns, key: Vec::new() }
+    }
+
+    /// Makes these columns the primary key. A single one of integers is the row number.
+    ///
+    /// # Errors
+    /// If there is no such column.
+    pub fn key<'k>(mut self, columns: impl IntoIterator<Item = &'k str>) -> Result<Self, SqliteError> {
+        self.key = columns.into_iter().map(str::to_owned).collect();
+        match self.key.iter().find(|key| self.columns.iter().all(|column| column.name != **key)) {
+            None => Ok(self),
+            Some(key) => Err(SqliteError::new(SqliteErrorKind::Missing, format!("there is no column {}", quote(key)))),
+        }
+    }
+
+    /// The table's name.
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// The columns, in their order.
+    pub fn columns(&self) -> &[ColumnDefinition] {
+        &self.columns
+    }
+
+    /// The primary key.
+    pub fn key_columns(&self) -> &[String] {
+        &self.key
+    }
+
+    /// Makes the table.
+    ///
+    /// # Errors
+    /// Those of SQLite; if there is such a table, among others.
+    pub fn create(&self, conn: &Connection) -> Result<(), SqliteError> {
+        if TableInfo::of(conn, &self.table)?.is_some() {
+            let message = format!("there is a table {} already", quote(&self.table));
+            return Err(SqliteError::new(SqliteErrorKind::Exists, message));
+        }
+        conn.execute_batch(&self.to_string())
+            .map_err(|error| SqliteError::sqlite(format!("making the table {}", quote(&self.table)), error))
+    }
+
+    pub(super) fn columns_mut(&mut self) -> &mut Vec<ColumnDefinition> {
+        &mut self.columns
+    }
+
+    pub(super) fn set_key(&mut self, key: &[String]) {
+        self.key = key.to_vec();
+    }
+}
+
+impl fmt::Display for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CREATE TABLE {} (", quote(&self.table))?;
+        for (index, column) in self.columns.iter().enumerate() {
+            let words = [
+                column.storage.declared(),
+                if self.key == [column.name.as_str()] { "PRIMARY KEY" } else { "" },
+                if column.is_nullable { "" } else { "NOT NULL" },
+            ];
+            f.write_str(if index == 0 { "" } else { ", " })?;
+            f.write_str(&quote(&column.name))?;
+            words.into_iter().filter(|word| !word.is_empty()).try_for_each(|word| write!(f, " {word}"))?;
+        }
+        if self.key.len() > 1 {
+            let key = self.key.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ");
+            write!(f, ", PRIMARY KEY ({key})")?;
+        }
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,146 @@
+//! Rows into a table, many per statement.
+
+use super::database::{TableInfo, quote};
+use super::{SqliteError, SqliteErrorKind};
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, Statement};
+
+/// Rows per statement. One statement with n rows saves n - 1 times what SQLite does to begin and end a statement; beyond this
+/// nothing was gained.
+const ROWS: usize = 100;
+/// Parameters per statement, about: its program grows with them, and one beyond the first-level cache loses what was gained.
+const PARAMETERS: usize = 1500;
+
+/// How many rows of so many columns one statement takes at best.
+pub(super) fn rows_per_statement(conn: &Connection, columns: usize, wanted: Option<usize>) -> usize {
+    if columns == 0 {
+        return 1;
+    }
+    let limit = conn.limit(Limit::SQLITE_LIMIT_VARIABLE_NUMBER).map_or(0, |limit| usize::try_from(limit).unwrap_or(0));
+    wanted.unwrap_or(ROWS.min(PARAMETERS / columns)).min(limit / columns).max(1)
+}
+
+/// `insert` into some columns of a table.
+#[derive(Debug)]
+pub(super) struct Insert<'c> {
+    conn: &'c Connection,
+    head: String,
+    tail: String,
+    columns: usize,
+    one: Option<Statement<'c>>,
+    /// And how many rows it has.
+    many: Option<(Statement<'c>, usize)>,
+}
+
+impl<'c> Insert<'c> {
+    /// With `keys`, a row that is there already gets the other columns' values.
+    pub(super) fn new(conn: &'c Connection, table: &str, columns: &[&str], keys: &[String]) -> Self {
+        let list = |names: &mut dyn Iterator<Item = &str>| names.map(quote).collect::<Vec<_>>().join(", ");
+        let head = match columns {
+            [] => format!("insert into {} default values", quote(table)),
+            columns => format!("insert into {} ({}) values ", quote(table), list(&mut columns.iter().copied())),
+        };
+        let is_key = |name: &str| keys.iter().any(|key| key.eq_ignore_ascii_case(name));
+        let updates: Vec<_> = columns
+            .iter()
+            .filter(|name| !is_key(name))
+            .map(|name| format!("{0} = excluded.{0}", quote(name)))
+            .collect();
+        let keys = list(&mut keys.iter().map(String::as_str));
+        let tail = match (keys.is_empty(), updates.is_empty()) {
+            (true, _) => String::new(),
+            (false, true) => format!(" on conflict ({keys}) do nothing"),
+            (false, false) => format!(" on conflict ({keys}) do update set {}", updates.join(", ")),
+        };
+        Self { conn, head, tail, columns: columns.len(), one: None, many: None }
+    }
+
+    /// The statement for one row.
+    pub(super) fn one(&mut self) -> Result<&mut Statement<'c>, SqliteError> {
+        if self.one.is_none() {
+            self.one = Some(self.prepare(1)?);
+        }
+        Ok(self.one.as_mut().expect("it was just prepared"))
+    }
+
+    /// The statement for so many rows.
+    pub(super) fn many(&mut self, rows: usize) -> Result<&mut Statement<'c>, SqliteError> {
+        if self.many.as_ref().is_none_or(|(_, has)| *has != rows) {
+            self.many = Some((self.prepare(rows)?, rows));
+        }
+        Ok(&mut self.many.as_mut().expect("it was just prepared").0)
+    }
+
+    fn prepare(&self, rows: usize) -> Result<Statement<'c>, SqliteError> {
+        let row = format!("({})", vec!["?"; self.columns].join(","));
+        let rows = if self.columns == 0 { String::new() } else { vec![row; rows].join(",") };
+        self.conn
+            .prepare(&format!("{}{rows}{}", self.head, self.tail))
+            .map_err(|error| SqliteError::sqlite("preparing to insert", error))
+    }
+}
+
+/// Knows which row numbers SQLite gives next, so that rows which come with just these need not say so: SQLite then looks
+/// neither for a row that has the number, nor for the place where it belongs. Of a task list in its order, this halves the
+/// time.
+#[derive(Debug)]
+pub(super) struct RowNumbers<'c> {
+    conn: &'c Connection,
+    highest: Statement<'c>,
+    /// What is next, while the connection has made so many changes.
+    next: Option<i64>,
+    changes: u64,
+    /// So many batches are not looked at, after as many misses.
+    wait: u32,
+    misses: u32,
+}
+
+impl<'c> RowNumbers<'c> {
+    /// `None` if the table's row numbers have no column, or if SQLite may choose others.
+    pub(super) fn of(conn: &'c Connection, table: &TableInfo) -> Result<Option<(usize, Self)>, SqliteError> {
+        let Some(column) = table.rowid.filter(|_| table.counts_up) else { return Ok(None) };
+        let sql = format!("select max({}) from {}", quote(&table.columns[column].name), quote(&table.name));
+        let highest = conn.prepare(&sql).map_err(|error| SqliteError::sqlite("preparing to insert", error))?;
+        Ok(Some((column, Self { conn, highest, next: None, changes: u64::MAX, wait: 0, misses: 0 })))
+    }
+
+    /// The number that the first of `count` rows gets if it comes without. `None` if that is not worth knowing.
+    pub(super) fn next(&mut self, count: usize) -> Result<Option<i64>, SqliteError> {
+        if self.wait > 0 {
+            self.wait -= 1;
+            return Ok(None);
+        }
+        let changes = self.conn.total_changes();
+        if self.changes != changes {
+            let highest: Option<i64> = self
+                .highest
+                .query_row([], |row| row.get(0))
+                .map_err(|error| SqliteError::sqlite("looking for the highest row", error))?;
+            (self.next, self.changes) = (highest.unwrap_or(0).checked_add(1), changes);
+        }
+        Ok(self.next.filter(|next| next.checked_add(count as i64).is_some()))
+    }
+
+    /// The rows did not have the numbers that come next.
+    pub(super) fn missed(&mut self) {
+        self.wait = (1 << self.misses) - 1;
+        self.misses = (self.misses + 1).min(8);
+    }
+
+    /// So many rows were inserted without their numbers.
+    ///
+    /// # Errors
+    /// If they got others: then somebody else wrote on this connection in between.
+    pub(super) fn counted(&mut self, count: usize) -> Result<(), SqliteError> {
+        let next = self.next.and_then(|next| next.checked_add(count as i64));
+        self.misses = 0;
+        (self.next, self.changes) = (next, self.conn.total_changes());
+        if next == self.conn.last_insert_rowid().checked_add(1) {
+            return Ok(());
+        }
+        Err(SqliteError::new(
+            SqliteErrorKind::Other,
+            "rows were inserted on this connection by somebody else at the same time",
+        ))
+    }
+}

@@ -1,0 +1,262 @@
+//! Rust values into a table: straight from their `Serialize` to the parameters of a statement.
+
+mod plan;
+mod serialize;
+
+use super::database::{TableInfo, quote};
+use super::insert::{Insert, RowNumbers, rows_per_statement};
+use super::scope::Scope;
+use super::sink::insert_failed;
+use super::{SqliteError, SqliteErrorKind};
+use core::borrow::Borrow;
+use core::fmt;
+use core::marker::PhantomData;
+use jird::event::Place;
+use plan::Plan;
+use rusqlite::{Connection, Statement};
+use serde_core::Serialize;
+use serialize::{RowSerializer, Stop};
+
+/// Writes Rust values into a table that is there, a row each, in one transaction: all of them or none. [`finish`](Self::finish)
+/// commits it; dropped before, it is rolled back.
+///
+/// A type is a struct, or a map with text keys; its fields are columns of these names. Which field goes where is found once
+/// for all values. Values are as in [`SqliteSink`](super::SqliteSink): what a column would change is refused. A field that a value
+/// skips is `NULL`.
+///
+/// Costs: values are bound as they are serialized, without a row in between; what is nested becomes JSON text first. With
+/// [`insert_all`](Self::insert_all) one statement writes many rows.
+///
+/// ```
+/// use jird_formats::sqlite::{Inserter, create_for, rusqlite::Connection};
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Task {
+///     id: i64,
+///     title: String,
+///     done: bool,
+/// }
+/// let conn = Connection::open_in_memory()?;
+/// create_for::<Task>(&conn, "tasks", &["id"])?;
+/// let tasks = [("Clean Room", false), ("Check Mail", true)];
+/// let tasks = tasks.into_iter().zip(1..).map(|((title, done), id)| Task { id, title: title.into(), done });
+/// let mut inserter = Inserter::new(&conn, "tasks")?;
+/// inserter.insert_all(tasks)?;
+/// assert_eq!(inserter.finish()?, 2);
+/// assert_eq!(conn.query_row("select count(id) from tasks", [], |row| row.get::<_, i64>(0))?, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Inserter<'c, T: ?Sized> {
+    conn: &'c Connection,
+    info: TableInfo,
+    plan: Plan,
+    insert: Option<Insert<'c>>,
+    /// Without the row numbers.
+    insert_counted: Option<Insert<'c>>,
+    numbers: Option<(usize, RowNumbers<'c>)>,
+    batch: usize,
+    rows_wanted: Option<usize>,
+    rows: u64,
+    of: PhantomData<fn(&T)>,
+    // Dropped last: the statements have to go before the transaction is rolled back.
+    scope: Scope<'c>,
+}
+
+impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
+    /// Into this table.
+    ///
+    /// # Errors
+    /// If there is no such table, or if it is a view.
+    pub fn new(conn: &'c Connection, table: &str) -> Result<Self, SqliteError> {
+        let info = TableInfo::of_table(conn, table)?;
+        if info.is_view {
+            let message = format!("{} is a view, and cannot be written to", quote(table));
+            return Err(SqliteError::new(SqliteErrorKind::Exists, message));
+        }
+        Ok(Self {
+            conn,
+            numbers: RowNumbers::of(conn, &info)?,
+            info,
+            plan: Plan::default(),
+            insert: None,
+            insert_counted: None,
+            batch: 1,
+            rows_wanted: None,
+            rows: 0,
+            of: PhantomData,
+            scope: Scope::new(conn),
+        })
+    }
+
+    /// Writes so many rows with one statement, as far as SQLite allows; without this, what was found to be fast.
+    #[must_use]
+    pub fn rows_per_statement(mut self, rows: usize) -> Self {
+        self.rows_wanted = Some(rows);
+        self
+    }
+
+    /// Writes one value, with a statement of its own.
+    ///
+    /// # Errors
+    /// If the table does not take it, if it has a field that the table has not, and those of SQLite. The transaction is still
+    /// open then, and has the rows before.
+    pub fn insert(&mut self, value: &T) -> Result<(), SqliteError> {
+        self.scope.begin()?;
+        let written = self.write_alone(value);
+        written.map_err(|error| error.of_record(Place { record: self.rows, ..Place::default() }))?;
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Writes values, many per statement. They may be borrowed; those for one statement are held at a time.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_all<I>(&mut self, values: I) -> Result<(), SqliteError>
+    where
+        I: IntoIterator<Item: Borrow<T>>,
+    {
+        let mut values = values.into_iter();
+        let Some(first) = values.next() else { return Ok(()) };
+        self.learn(first.borrow())?;
+        let mut waiting = vec![first];
+        for value in values {
+            if waiting.len() >= self.batch {
+                self.write(&waiting)?;
+                waiting.clear();
+            }
+            waiting.push(value);
+        }
+        self.write(&waiting)
+    }
+
+    /// Commits, and says how many rows were written.
+    ///
+    /// # Errors
+    /// Those of SQLite; then nothing was written.
+    pub fn finish(mut self) -> Result<u64, SqliteError> {
+        self.scope.commit()?;
+        Ok(self.rows)
+    }
+
+    fn write<V: Borrow<T>>(&mut self, values: &[V]) -> Result<(), SqliteError> {
+        self.scope.begin()?;
+        if values.len() == self.batch && self.batch > 1 {
+            match self.write_together(values) {
+                Ok(true) => {
+                    self.rows += values.len() as u64;
+                    return Ok(());
+                }
+                Ok(false) => {}
+                // One row is to blame, and is found by writing each alone.
+                Err(error) if error.is_of_a_row() && !self.scope.is_lost() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        values.iter().try_for_each(|value| self.insert(value.borrow()))
+    }
+
+    /// False if that did not go, and each has to be written alone.
+    fn write_together<V: Borrow<T>>(&mut self, values: &[V]) -> Result<bool, SqliteError> {
+        if let Some((column, numbers)) = &mut self.numbers
+            && let Some(number) = self.plan.place_of(*column)
+            && self.plan.len() > 1
+            && let Some(first) = numbers.next(values.len())?
+        {
+            let insert = self.insert_counted.get_or_insert_with(|| {
+                Insert::new(self.conn, &self.info.name, &self.plan.names(&self.info, Some(number)), &[])
+            });
+            let statement = insert.many(values.len())?;
+            match bind_rows(&mut self.plan, &self.info, statement, values, Some((number, first))) {
+                Ok(()) => {
+                    statement.raw_execute().map_err(|error| insert_failed(&self.info.name, error))?;
+                    numbers.counted(values.len())?;
+                    return Ok(true);
+                }
+                Err(Stop::NotNext) => numbers.missed(),
+                Err(stop) => return self.halted(stop).map(|()| false),
+            }
+        }
+        let insert = Self::plain_insert(&mut self.insert, self.conn, &self.info, &self.plan);
+        let statement = insert.many(values.len())?;
+        match bind_rows(&mut self.plan, &self.info, statement, values, None) {
+            Ok(()) => statement.raw_execute().map(|_| true).map_err(|error| insert_failed(&self.info.name, error)),
+            Err(stop) => self.halted(stop).map(|()| false),
+        }
+    }
+
+    fn write_alone(&mut self, value: &T) -> Result<(), SqliteError> {
+        self.learn(value)?;
+        loop {
+            let insert = Self::plain_insert(&mut self.insert, self.conn, &self.info, &self.plan);
+            let statement = insert.one()?;
+            match bind_rows::<T, &T>(&mut self.plan, &self.info, statement, &[value], None) {
+                Ok(()) => {
+                    return statement.raw_execute().map(drop).map_err(|error| insert_failed(&self.info.name, error));
+                }
+                // A field that none had before.
+                Err(stop) => self.halted(stop)?,
+            }
+        }
+    }
+
+    fn plain_insert<'a>(
+        insert: &'a mut Option<Insert<'c>>,
+        conn: &'c Connection,
+        info: &TableInfo,
+        plan: &Plan,
+    ) -> &'a mut Insert<'c> {
+        insert.get_or_insert_with(|| Insert::new(conn, &info.name, &plan.names(info, None), &[]))
+    }
+
+    /// Finds out which fields the type has.
+    fn learn(&mut self, value: &T) -> Result<(), SqliteError> {
+        if self.plan.len() > 0 {
+            return Ok(());
+        }
+        let learned = value.serialize(RowSerializer::learn(&mut self.plan, &self.info));
+        self.plan_changed();
+        learned.map_err(|stop| stop.into_error(&self.info.name))
+    }
+
+    fn plan_changed(&mut self) {
+        (self.insert, self.insert_counted) = (None, None);
+        self.batch = rows_per_statement(self.conn, self.plan.len(), self.rows_wanted);
+    }
+
+    /// What is new of the type: after a field the statements have to be made again. Everything else is an error.
+    fn halted(&mut self, stop: Stop) -> Result<(), SqliteError> {
+        match stop {
+            Stop::NewKey(key) => {
+                self.plan.add(&key, &self.info)?;
+                self.plan_changed();
+                Ok(())
+            }
+            Stop::Sparse => Ok(()),
+            stop => Err(stop.into_error(&self.info.name)),
+        }
+    }
+}
+
+/// Binds values to the parameters of a statement, row behind row. `counted`: this field is left out, and has to count up
+/// from there.
+fn bind_rows<T: Serialize + ?Sized, V: Borrow<T>>(
+    plan: &mut Plan,
+    info: &TableInfo,
+    statement: &mut Statement<'_>,
+    values: &[V],
+    counted: Option<(usize, i64)>,
+) -> Result<(), Stop> {
+    let width = plan.len() - usize::from(counted.is_some());
+    let mut next = counted;
+    for (row, value) in values.iter().enumerate() {
+        value.borrow().serialize(RowSerializer::bind(plan, info, statement, row * width, next))?;
+        next = next.map(|(field, number)| (field, number + 1));
+    }
+    Ok(())
+}
+
+impl<T: ?Sized> fmt::Debug for Inserter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inserter").field("table", &self.info.name).field("rows", &self.rows).finish_non_exhaustive()
+    }
+}

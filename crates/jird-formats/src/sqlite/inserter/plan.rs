@@ -1,0 +1,73 @@
+//! Which field of a type is which column of a table.
+
+use crate::sqlite::affinity::Affinity;
+use crate::sqlite::database::{TableInfo, quote};
+use crate::sqlite::{SqliteError, SqliteErrorKind};
+
+/// The fields of a type, in the order in which they come, and their columns.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    fields: Vec<Field>,
+    /// The JSON text of what is nested.
+    pub(super) json: Vec<u8>,
+    /// Some value lacks a field.
+    pub(super) is_sparse: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Field {
+    key: String,
+    pub(super) column: usize,
+    pub(super) affinity: Affinity,
+}
+
+impl Plan {
+    pub(super) fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    #[inline]
+    pub(super) fn field(&self, place: usize) -> &Field {
+        &self.fields[place]
+    }
+
+    /// The place of a key, which is most often the `expected` one.
+    #[inline]
+    pub(super) fn find(&self, key: &str, expected: usize) -> Option<usize> {
+        match self.fields.get(expected) {
+            Some(field) if field.key == key => Some(expected),
+            _ => self.fields.iter().position(|field| field.key == key),
+        }
+    }
+
+    /// The place of the field that goes to a column.
+    pub(super) fn place_of(&self, column: usize) -> Option<usize> {
+        self.fields.iter().position(|field| field.column == column)
+    }
+
+    /// The names of the columns, but of one.
+    pub(super) fn names<'i>(&self, info: &'i TableInfo, without: Option<usize>) -> Vec<&'i str> {
+        let fields = self.fields.iter().enumerate().filter(|(place, _)| Some(*place) != without);
+        fields.map(|(_, field)| info.columns[field.column].name.as_str()).collect()
+    }
+
+    /// Takes a field in.
+    ///
+    /// # Errors
+    /// If the table has no column for it.
+    pub(super) fn add(&mut self, key: &str, info: &TableInfo) -> Result<(), SqliteError> {
+        let refused = |kind, why| {
+            let message = format!("the table {} has {why} {}", quote(&info.name), quote(key));
+            Err(SqliteError::new(kind, message))
+        };
+        let Some(column) = info.column(key) else { return refused(SqliteErrorKind::Missing, "no column") };
+        if info.columns[column].is_generated {
+            return refused(SqliteErrorKind::Value, "a generated column");
+        }
+        if self.place_of(column).is_some() {
+            return refused(SqliteErrorKind::Missing, "no second column");
+        }
+        self.fields.push(Field { key: key.to_owned(), column, affinity: info.columns[column].affinity });
+        Ok(())
+    }
+}

@@ -1,0 +1,477 @@
+//! The serializers: of a row, and of a value in it.
+
+use super::plan::Plan;
+use crate::sqlite::affinity::{Affinity, Fit};
+use crate::sqlite::database::TableInfo;
+use crate::sqlite::sink::{insert_failed, unfit};
+use crate::sqlite::value::{Stored, Value, store_number};
+use crate::sqlite::{SqliteError, SqliteErrorKind};
+use core::fmt::{self, Display};
+use jird::event::Numeral;
+use jird::{Field, Kind};
+use rusqlite::Statement;
+use serde_core::ser::{self, Impossible, Serialize, SerializeMap, SerializeStruct, Serializer};
+
+/// Why a value was not bound.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It is nested: it has to be JSON.
+    Nested,
+    /// It is not the row number that comes next.
+    NotNext,
+    /// The plan does not have this field.
+    NewKey(String),
+    /// A value lacks a field, which none did before: it has to be bound again.
+    Sparse,
+    /// SQLite did not want to.
+    Bind(Box<rusqlite::Error>),
+    /// The table does not take it.
+    Table(Box<SqliteError>),
+    /// The type did not want to.
+    Type(String),
+}
+
+impl Stop {
+    #[cold]
+    pub(super) fn into_error(self, table: &str) -> SqliteError {
+        let message = match self {
+            Self::Bind(error) => return insert_failed(table, *error),
+            Self::Table(error) => return *error,
+            Self::Type(message) => message,
+            Self::NewKey(key) => key,
+            Self::Nested | Self::NotNext | Self::Sparse => "a value came at a place where there is none".into(),
+        };
+        SqliteError::new(SqliteErrorKind::Value, message)
+    }
+}
+
+impl From<rusqlite::Error> for Stop {
+    #[cold]
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Bind(Box::new(error))
+    }
+}
+
+impl Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Type(message) => f.write_str(message),
+            _ => f.write_str("the value was not bound"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+impl ser::Error for Stop {
+    #[cold]
+    fn custom<T: Display>(message: T) -> Self {
+        Self::Type(message.to_string())
+    }
+}
+
+/// A row: a struct or a map.
+pub(super) struct RowSerializer<'a, 'c> {
+    plan: &'a mut Plan,
+    info: &'a TableInfo,
+    /// Where it is bound; without it, the plan learns its fields.
+    statement: Option<&'a mut Statement<'c>>,
+    /// How many parameters come before.
+    before: usize,
+    /// The field that is not bound, and what it has to be.
+    counted: Option<(usize, i64)>,
+    /// The field that is expected; of a map, behind its key, the one that it is.
+    next: usize,
+    /// How many fields came.
+    count: usize,
+}
+
+impl<'a, 'c> RowSerializer<'a, 'c> {
+    /// Puts the fields into the plan.
+    pub(super) fn learn(plan: &'a mut Plan, info: &'a TableInfo) -> Self {
+        Self { plan, info, statement: None, before: 0, counted: None, next: 0, count: 0 }
+    }
+
+    /// Binds the fields to the parameters behind `before`.
+    #[inline]
+    pub(super) fn bind(
+        plan: &'a mut Plan,
+        info: &'a TableInfo,
+        statement: &'a mut Statement<'c>,
+        before: usize,
+        counted: Option<(usize, i64)>,
+    ) -> Self {
+        Self { plan, info, statement: Some(statement), before, counted, next: 0, count: 0 }
+    }
+
+    /// The place of a key. A new one is learned, or else stops the row.
+    #[inline]
+    fn place(&mut self, key: &str) -> Result<usize, Stop> {
+        self.plan.find(key, self.next).map_or_else(|| self.new_field(key), Ok)
+    }
+
+    #[cold]
+    fn new_field(&mut self, key: &str) -> Result<usize, Stop> {
+        if self.statement.is_some() {
+            return Err(Stop::NewKey(key.to_owned()));
+        }
+        self.plan.add(key, self.info).map_err(|error| Stop::Table(Box::new(error)))?;
+        Ok(self.plan.len() - 1)
+    }
+
+    #[inline]
+    fn value<T: ?Sized + Serialize>(&mut self, place: usize, value: &T) -> Result<(), Stop> {
+        (self.next, self.count) = (place + 1, self.count + 1);
+        let Some(statement) = &mut self.statement else { return Ok(()) };
+        let left_out = self.counted.is_some_and(|(field, _)| field < place);
+        let target = match self.counted {
+            Some((field, number)) if field == place => Target::Next(number),
+            _ => Target::Parameter(statement, self.before + place + 1 - usize::from(left_out)),
+        };
+        let field = self.plan.field(place);
+        let mut cell = CellSerializer { target, affinity: field.affinity, info: self.info, column: field.column };
+        match value.serialize(&mut cell) {
+            Err(Stop::Nested) => cell.nested(value, &mut self.plan.json),
+            done => done,
+        }
+    }
+
+    /// Fields may be lacking: they are `NULL`, and not what the row before had.
+    fn clear(&mut self) -> Result<(), Stop> {
+        let width = self.plan.len() - usize::from(self.counted.is_some());
+        let Some(statement) = &mut self.statement else { return Ok(()) };
+        (1..=width).try_for_each(|place| Ok(Value::Null.bind(statement, self.before + place)?))
+    }
+
+    fn complete(self) -> Result<(), Stop> {
+        if self.count >= self.plan.len() || self.plan.is_sparse || self.statement.is_none() {
+            return Ok(());
+        }
+        self.plan.is_sparse = true;
+        Err(Stop::Sparse)
+    }
+}
+
+/// Methods for what cannot be here.
+macro_rules! refuse {
+    ($ok:ty: $($method:ident $(($($type:ty),+))?)*) => {
+        $(
+            #[cold]
+            fn $method(self $($(, _: $type)+)?) -> Result<$ok, Stop> {
+                Err(Stop::Type("a row has to be a struct, or a map with texts as keys".into()))
+            }
+        )*
+    };
+}
+
+/// Associated types for what has parts, and is none.
+macro_rules! no_compounds {
+    ($ok:ty: $($type:ident)*) => {
+        type Ok = $ok;
+        type Error = Stop;
+        $(type $type = Impossible<$ok, Stop>;)*
+    };
+}
+
+impl Serializer for RowSerializer<'_, '_> {
+    no_compounds!((): SerializeSeq SerializeTuple SerializeTupleStruct SerializeTupleVariant SerializeStructVariant);
+    type SerializeMap = Self;
+    type SerializeStruct = Self;
+
+    fn serialize_struct(mut self, _: &'static str, _: usize) -> Result<Self, Stop> {
+        if self.plan.is_sparse {
+            self.clear()?;
+        }
+        Ok(self)
+    }
+
+    fn serialize_map(mut self, _: Option<usize>) -> Result<Self, Stop> {
+        self.plan.is_sparse = true;
+        self.clear()?;
+        Ok(self)
+    }
+
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Stop> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result<(), Stop> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: ?Sized + Serialize>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Result<(), Stop> {
+        self.serialize_unit()
+    }
+
+    refuse! { ():
+        serialize_bool(bool) serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_u8(u8)
+        serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_f32(f32) serialize_f64(f64) serialize_char(char)
+        serialize_str(&str) serialize_bytes(&[u8]) serialize_none serialize_unit serialize_unit_struct(&'static str)
+        serialize_unit_variant(&'static str, u32, &'static str)
+    }
+    refuse! { Impossible<(), Stop>:
+        serialize_seq(Option<usize>) serialize_tuple(usize) serialize_tuple_struct(&'static str, usize)
+        serialize_tuple_variant(&'static str, u32, &'static str, usize)
+        serialize_struct_variant(&'static str, u32, &'static str, usize)
+    }
+}
+
+impl SerializeStruct for RowSerializer<'_, '_> {
+    type Ok = ();
+    type Error = Stop;
+
+    #[inline]
+    fn serialize_field<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Stop> {
+        let place = self.place(key)?;
+        self.value(place, value)
+    }
+
+    #[inline]
+    fn end(self) -> Result<(), Stop> {
+        self.complete()
+    }
+}
+
+impl SerializeMap for RowSerializer<'_, '_> {
+    type Ok = ();
+    type Error = Stop;
+
+    fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Stop> {
+        self.next = key.serialize(KeySerializer(self))?;
+        Ok(())
+    }
+
+    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Stop> {
+        self.value(self.next, value)
+    }
+
+    fn end(self) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+/// A map's key: becomes its place.
+struct KeySerializer<'s, 'a, 'c>(&'s mut RowSerializer<'a, 'c>);
+
+impl Serializer for KeySerializer<'_, '_, '_> {
+    no_compounds!(usize: SerializeSeq SerializeTuple SerializeTupleStruct SerializeTupleVariant SerializeMap SerializeStruct
+        SerializeStructVariant);
+
+    fn serialize_str(self, key: &str) -> Result<usize, Stop> {
+        self.0.place(key)
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<usize, Stop> {
+        self.0.place(variant)
+    }
+
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<usize, Stop> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result<usize, Stop> {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: ?Sized + Serialize>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Result<usize, Stop> {
+        self.serialize_unit()
+    }
+
+    refuse! { usize:
+        serialize_bool(bool) serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_u8(u8)
+        serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_f32(f32) serialize_f64(f64) serialize_char(char)
+        serialize_bytes(&[u8]) serialize_none serialize_unit serialize_unit_struct(&'static str)
+    }
+    refuse! { Impossible<usize, Stop>:
+        serialize_seq(Option<usize>) serialize_tuple(usize) serialize_tuple_struct(&'static str, usize)
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) serialize_map(Option<usize>)
+        serialize_struct(&'static str, usize) serialize_struct_variant(&'static str, u32, &'static str, usize)
+    }
+}
+
+/// A value in a row.
+struct CellSerializer<'s, 'c> {
+    target: Target<'s, 'c>,
+    affinity: Affinity,
+    info: &'s TableInfo,
+    column: usize,
+}
+
+/// Where a value goes.
+enum Target<'s, 'c> {
+    /// To a parameter of a statement.
+    Parameter(&'s mut Statement<'c>, usize),
+    /// Nowhere: it has to be this number, which SQLite gives the row anyway.
+    Next(i64),
+}
+
+impl CellSerializer<'_, '_> {
+    #[inline]
+    fn put(&mut self, value: Value<'_>) -> Result<(), Stop> {
+        match &mut self.target {
+            Target::Next(number) if value == Value::Integer(*number) => Ok(()),
+            Target::Next(_) => Err(Stop::NotNext),
+            Target::Parameter(statement, parameter) => {
+                if self.affinity.fit(value) == Fit::Changes {
+                    return Err(self.unfit(value));
+                }
+                Ok(value.bind(statement, *parameter)?)
+            }
+        }
+    }
+
+    #[cold]
+    fn unfit(&self, value: Value<'_>) -> Stop {
+        Stop::Table(Box::new(unfit(&self.info.name, &self.info.columns[self.column].name, value)))
+    }
+
+    #[inline]
+    fn real(&mut self, value: f64) -> Result<(), Stop> {
+        // SQLite would make NULL of NaN.
+        if value.is_finite() { self.put(Value::Real(value)) } else { Err(self.unfit(Value::Real(value))) }
+    }
+
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), Stop> {
+        match store_number(number) {
+            Stored::Plain(value) => self.put(value),
+            Stored::Exact(text) => self.put(Value::Text(&text)),
+            Stored::Json(text) => self.put(Value::Text(text)),
+            Stored::Time(text) => self.put(Value::Text(&text)),
+        }
+    }
+
+    /// What has parts is JSON text; what is JSON text already (`jird::RawValue`, `jird::NumberBuf`) is what that says.
+    fn nested<T: ?Sized + Serialize>(&mut self, value: &T, json: &mut Vec<u8>) -> Result<(), Stop> {
+        json.clear();
+        jird::to_vec_in(value, json).map_err(|error| Stop::Type(error.to_string()))?;
+        let text = core::str::from_utf8(json).map_err(|error| Stop::Type(error.to_string()))?;
+        let field = Field::from_raw(text);
+        match (field.kind(), field.as_number(), field.as_bool(), field.as_str()) {
+            (_, Some(number), ..) => self.number(Numeral::Text(number)),
+            (_, _, Some(value), _) => self.put(Value::Integer(value.into())),
+            (_, _, _, Some(content)) => self.put(Value::Text(&content)),
+            (Some(Kind::Null), ..) => self.put(Value::Null),
+            _ => self.put(Value::Text(text)),
+        }
+    }
+}
+
+/// Methods that put a value, and those for what has parts.
+macro_rules! cells {
+    (put: $($method:ident($type:ty) $value:ident => $made:expr;)*) => {
+        $(
+            #[inline]
+            fn $method(self, $value: $type) -> Result<(), Stop> {
+                self.put($made)
+            }
+        )*
+    };
+    (nested: $($method:ident($($type:ty),*) -> $ok:ty;)*) => {
+        $(
+            fn $method(self, $(_: $type),*) -> Result<$ok, Stop> {
+                Err(Stop::Nested)
+            }
+        )*
+    };
+}
+
+impl Serializer for &mut CellSerializer<'_, '_> {
+    no_compounds!((): SerializeSeq SerializeTuple SerializeTupleStruct SerializeTupleVariant SerializeMap SerializeStruct
+        SerializeStructVariant);
+
+    cells! { put:
+        serialize_bool(bool) value => Value::Integer(value.into());
+        serialize_i8(i8) value => Value::Integer(value.into());
+        serialize_i16(i16) value => Value::Integer(value.into());
+        serialize_i32(i32) value => Value::Integer(value.into());
+        serialize_i64(i64) value => Value::Integer(value);
+        serialize_u8(u8) value => Value::Integer(value.into());
+        serialize_u16(u16) value => Value::Integer(value.into());
+        serialize_u32(u32) value => Value::Integer(value.into());
+        serialize_str(&str) value => Value::Text(value);
+        serialize_bytes(&[u8]) value => Value::Blob(value);
+        serialize_char(char) value => Value::Text(value.encode_utf8(&mut [0; 4]));
+        serialize_unit_struct(&'static str) _name => Value::Null;
+    }
+
+    cells! { nested:
+        serialize_seq(Option<usize>) -> Impossible<(), Stop>;
+        serialize_tuple(usize) -> Impossible<(), Stop>;
+        serialize_tuple_struct(&'static str, usize) -> Impossible<(), Stop>;
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Impossible<(), Stop>;
+        serialize_map(Option<usize>) -> Impossible<(), Stop>;
+        serialize_struct(&'static str, usize) -> Impossible<(), Stop>;
+        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Impossible<(), Stop>;
+    }
+
+    fn serialize_u64(self, value: u64) -> Result<(), Stop> {
+        self.number(Numeral::U64(value))
+    }
+
+    fn serialize_i128(self, value: i128) -> Result<(), Stop> {
+        match i64::try_from(value) {
+            Ok(value) => self.put(Value::Integer(value)),
+            Err(_) => self.put(Value::Text(&value.to_string())),
+        }
+    }
+
+    fn serialize_u128(self, value: u128) -> Result<(), Stop> {
+        match i64::try_from(value) {
+            Ok(value) => self.put(Value::Integer(value)),
+            Err(_) => self.put(Value::Text(&value.to_string())),
+        }
+    }
+
+    fn serialize_f32(self, value: f32) -> Result<(), Stop> {
+        self.real(value.into())
+    }
+
+    fn serialize_f64(self, value: f64) -> Result<(), Stop> {
+        self.real(value)
+    }
+
+    fn serialize_none(self) -> Result<(), Stop> {
+        self.put(Value::Null)
+    }
+
+    fn serialize_unit(self) -> Result<(), Stop> {
+        self.put(Value::Null)
+    }
+
+    #[inline]
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Stop> {
+        value.serialize(self)
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Stop> {
+        self.put(Value::Text(variant))
+    }
+
+    #[inline]
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<(), Stop> {
+        // The engine's own kinds, which it alone can read.
+        if name.starts_with("$jird::") { Err(Stop::Nested) } else { value.serialize(self) }
+    }
+
+    fn serialize_newtype_variant<T: ?Sized + Serialize>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Result<(), Stop> {
+        Err(Stop::Nested)
+    }
+}

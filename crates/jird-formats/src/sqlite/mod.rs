@@ -1,0 +1,34 @@
+//! SQLite: tables and queries as sources, tables as sinks of rows, of events and of Rust values.
+//!
+//! ```text
+//! database     opening one, and what it says of its tables
+//! source       a table or a query as a source
+//! sink         a table as a sink of rows, and so of events
+//! inserter     Rust values into a table, with nothing in between
+//! definition   what a table looks like; from a Rust type (trace), to a Rust type (rust)
+//! insert       rows into a table, many per statement; scope: all of them or none
+//! value        what a value is in SQLite; affinity: what SQLite makes of it there
+//! ```
+
+mod affinity;
+mod database;
+mod definition;
+mod error;
+mod insert;
+mod inserter;
+mod rust;
+mod scope;
+mod sink;
+mod source;
+mod trace;
+mod value;
+
+pub use database::{open, open_read_only, quote, tables, tables_and_views};
+pub use definition::{ColumnDefinition, Definition, StorageType, create_for};
+pub use error::{SqliteError, SqliteErrorKind};
+pub use inserter::Inserter;
+/// The binding, of the version whose connections are meant here.
+pub use rusqlite;
+pub use rust::describe_rust;
+pub use sink::{SqliteReport, SqliteSink};
+pub use source::{SqliteQuery, SqliteSource};

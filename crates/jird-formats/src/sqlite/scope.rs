@@ -1,0 +1,67 @@
+//! All or nothing.
+
+use super::SqliteError;
+use rusqlite::Connection;
+
+/// A transaction, or a savepoint if there is a transaction already. Dropped while it is open, it is rolled back.
+#[derive(Debug)]
+pub(super) struct Scope<'c> {
+    conn: &'c Connection,
+    open: Option<Kind>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Transaction,
+    Savepoint,
+}
+
+impl<'c> Scope<'c> {
+    pub(super) fn new(conn: &'c Connection) -> Self {
+        Self { conn, open: None }
+    }
+
+    /// Begins, unless it has begun. The lock is taken here, and not when somebody else has it in the middle of the work.
+    pub(super) fn begin(&mut self) -> Result<(), SqliteError> {
+        if self.open.is_some() {
+            return Ok(());
+        }
+        let (sql, kind) = if self.conn.is_autocommit() {
+            ("begin immediate", Kind::Transaction)
+        } else {
+            ("savepoint jird", Kind::Savepoint)
+        };
+        self.conn.execute_batch(sql).map_err(|error| SqliteError::sqlite("beginning to write", error))?;
+        self.open = Some(kind);
+        Ok(())
+    }
+
+    /// Whether SQLite itself rolled the transaction back, as it does when the disk is full, say.
+    pub(super) fn is_lost(&self) -> bool {
+        self.open.is_some() && self.conn.is_autocommit()
+    }
+
+    /// Makes what was written stay. If that fails it is still open.
+    pub(super) fn commit(&mut self) -> Result<(), SqliteError> {
+        let sql = match self.open {
+            None => return Ok(()),
+            Some(Kind::Transaction) => "commit",
+            Some(Kind::Savepoint) => "release jird",
+        };
+        self.conn.execute_batch(sql).map_err(|error| SqliteError::sqlite("committing", error))?;
+        self.open = None;
+        Ok(())
+    }
+}
+
+impl Drop for Scope<'_> {
+    fn drop(&mut self) {
+        let sql = match self.open {
+            None => return,
+            Some(Kind::Transaction) => "rollback",
+            Some(Kind::Savepoint) => "rollback to jird; release jird",
+        };
+        // Nobody can be told; SQLite rolls back what is not committed anyway.
+        let _ = self.conn.execute_batch(sql);
+    }
+}

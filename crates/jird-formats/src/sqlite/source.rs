@@ -1,0 +1,211 @@
+//! A table or a query as a source.
+
+use super::database::{TableInfo, check_schema, quote};
+use super::rust::free;
+use super::sink::is_declared_json;
+use super::{SqliteError, SqliteErrorKind};
+use crate::rows::send_part;
+use jird::event::{Failure, Interest, Key, Numeral, Place, Sink, Source};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Rows, Statement};
+
+/// A table, or what a `select` finds, to be sent: a record for each row, an object with a member for each column.
+///
+/// | in SQLite | sent as |
+/// |---|---|
+/// | `NULL` | null |
+/// | `INTEGER` | an integer |
+/// | `REAL` | a double; infinities are an error that names row and column, or [null](Self::infinite_as_null) |
+/// | `TEXT` | a string; if it is not UTF-8 an error that names row and column, or [bytes](Self::broken_text_as_bytes); [JSON](Self::json_declared) on request |
+/// | `BLOB` | bytes |
+///
+/// If columns of a `select` have the same name, the later ones get a number: `id`, `id_2`. Keys are numbered by column. A value
+/// that the sink skips is not read; a row costs no allocation.
+///
+/// ```
+/// use jird::event::{self, JsonSink};
+/// use jird_formats::sqlite::{SqliteQuery, rusqlite::Connection};
+/// let conn = Connection::open_in_memory()?;
+/// let mut query = SqliteQuery::select(&conn, "select 26.0067 as price, x'48' as \"bytes\", null as note")?;
+/// let mut json = JsonSink::new(Vec::new());
+/// event::copy(&mut query.source(), &mut json)?;
+/// assert_eq!(json.into_inner(), b"{\"price\":26.0067,\"bytes\":\"SA==\",\"note\":null}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SqliteQuery<'c> {
+    statement: Statement<'c>,
+    columns: Vec<Column>,
+    odd: Odd,
+}
+
+#[derive(Debug)]
+struct Column {
+    name: String,
+    /// As it stands in its table's definition.
+    declared: String,
+    is_json: bool,
+}
+
+/// What becomes of values that JSON does not have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Odd {
+    infinite_as_null: bool,
+    broken_text_as_bytes: bool,
+}
+
+impl<'c> SqliteQuery<'c> {
+    /// All rows of a table or view.
+    ///
+    /// # Errors
+    /// If there is none of this name, and those of SQLite.
+    pub fn table(conn: &'c Connection, table: &str) -> Result<Self, SqliteError> {
+        let info = TableInfo::of_table(conn, table)?;
+        Self::select(conn, &format!("select * from {}", quote(&info.name)))
+    }
+
+    /// What a `select` finds; also other statements that give rows and change nothing.
+    ///
+    /// # Errors
+    /// If it is no such statement, or has parameters, and those of SQLite.
+    pub fn select(conn: &'c Connection, sql: &str) -> Result<Self, SqliteError> {
+        check_schema(conn)?;
+        let statement = conn.prepare(sql).map_err(|error| SqliteError::sqlite("preparing the query", error))?;
+        let refused = |why| Err(SqliteError::new(SqliteErrorKind::Other, format!("a query that {why}: {sql}")));
+        if statement.column_count() == 0 {
+            return refused("gives no rows");
+        }
+        if !statement.readonly() {
+            return refused("writes");
+        }
+        if statement.parameter_count() > 0 {
+            return refused("has parameters");
+        }
+        let mut columns: Vec<Column> = Vec::new();
+        for column in statement.columns() {
+            let name = free_of(&columns, column.name());
+            let declared = column.decl_type().unwrap_or_default().to_owned();
+            columns.push(Column { name, declared, is_json: false });
+        }
+        Ok(Self { statement, columns, odd: Odd::default() })
+    }
+
+    /// Sends the texts of columns that are declared `JSON…` as what they say: objects, arrays, numbers, strings. What is no JSON
+    /// is an error then.
+    #[must_use]
+    pub fn json_declared(mut self) -> Self {
+        for column in &mut self.columns {
+            column.is_json |= is_declared_json(&column.declared);
+        }
+        self
+    }
+
+    /// The same for columns by name.
+    ///
+    /// # Errors
+    /// If there is no column of this name.
+    pub fn json_columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Self, SqliteError> {
+        for name in names {
+            let Some(column) = self.columns.iter_mut().find(|column| column.name == name) else {
+                return Err(SqliteError::new(SqliteErrorKind::Missing, format!("there is no column {}", quote(name))));
+            };
+            column.is_json = true;
+        }
+        Ok(self)
+    }
+
+    /// Sends infinities as null, and [counts](SqliteSource::nulls_made) them.
+    #[must_use]
+    pub fn infinite_as_null(mut self) -> Self {
+        self.odd.infinite_as_null = true;
+        self
+    }
+
+    /// Sends texts that are not UTF-8 as bytes.
+    #[must_use]
+    pub fn broken_text_as_bytes(mut self) -> Self {
+        self.odd.broken_text_as_bytes = true;
+        self
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// The rows, from the first on.
+    pub fn source(&mut self) -> SqliteSource<'_> {
+        let Self { statement, columns, odd } = self;
+        SqliteSource { rows: statement.raw_query(), columns, odd: *odd, records: 0, nulls_made: 0 }
+    }
+}
+
+/// A name that no column before has.
+fn free_of(columns: &[Column], name: &str) -> String {
+    free(name, |name| columns.iter().any(|other| other.name == name))
+}
+
+/// The rows of a [`SqliteQuery`], as records.
+pub struct SqliteSource<'q> {
+    rows: Rows<'q>,
+    columns: &'q [Column],
+    odd: Odd,
+    records: u64,
+    nulls_made: u64,
+}
+
+impl SqliteSource<'_> {
+    /// How many infinities were sent as null.
+    pub fn nulls_made(&self) -> u64 {
+        self.nulls_made
+    }
+}
+
+impl Source for SqliteSource<'_> {
+    type Error = SqliteError;
+
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<SqliteError, S::Error>> {
+        let place = Place { record: self.records, ..Place::default() };
+        let stopped = |error| Failure::Sink(error, place);
+        let broken = |error| Failure::Source(SqliteError::sqlite("reading a row", error).of_record(place));
+        let Some(row) = self.rows.next().map_err(broken)? else { return Ok(false) };
+        sink.begin_record(place).map_err(stopped)?;
+        sink.begin_object().map_err(stopped)?;
+        for (number, column) in self.columns.iter().enumerate() {
+            if sink.key(Key::numbered(&column.name, number as u32)).map_err(stopped)? == Interest::Skip {
+                continue;
+            }
+            let odd = |what: &str| {
+                let message = format!("the column {} holds {what}", quote(&column.name));
+                Failure::Source(SqliteError::new(SqliteErrorKind::Value, message).of_record(place))
+            };
+            match row.get_ref(number).map_err(broken)? {
+                ValueRef::Null => sink.null(),
+                ValueRef::Integer(value) => sink.number(Numeral::I64(value)),
+                ValueRef::Real(value) if value.is_finite() => sink.number(Numeral::F64(value)),
+                ValueRef::Real(_) if self.odd.infinite_as_null => {
+                    self.nulls_made += 1;
+                    sink.null()
+                }
+                ValueRef::Real(_) => return Err(odd("an infinite number, which JSON does not have")),
+                ValueRef::Blob(bytes) => sink.bytes(bytes),
+                ValueRef::Text(bytes) => match core::str::from_utf8(bytes) {
+                    Ok(text) if !column.is_json => sink.string(text),
+                    Ok(text) if jird::validate(bytes).is_ok() => match send_part(text, sink) {
+                        Ok(()) => Ok(()),
+                        Err(Failure::Sink(error, _)) => Err(error),
+                        Err(Failure::Source(_)) => return Err(odd("a text that is not JSON")),
+                    },
+                    Ok(_) => return Err(odd("a text that is not JSON")),
+                    Err(_) if self.odd.broken_text_as_bytes => sink.bytes(bytes),
+                    Err(_) => return Err(odd("a text that is not UTF-8")),
+                },
+            }
+            .map_err(stopped)?;
+        }
+        sink.end_object().map_err(stopped)?;
+        sink.end_record().map_err(stopped)?;
+        self.records += 1;
+        Ok(true)
+    }
+}
