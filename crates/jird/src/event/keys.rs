@@ -17,7 +17,7 @@ use std::hash::{BuildHasher, RandomState};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct KeyTable {
-    /// All keys, one behind the other, and a word of zeros.
+    /// All keys, one behind the other.
     text: Vec<u8>,
     /// Where each key ends.
     ends: Vec<u32>,
@@ -50,6 +50,17 @@ impl KeyTable {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// Takes all keys out, and keeps the memory.
+    pub fn clear(&mut self) {
+        // What is emptied again and again is no larger than what it held.
+        if self.slots.len() > 8 * self.ends.len().max(8) {
+            self.slots = Vec::new();
+        }
+        self.slots.fill(Slot::default());
+        self.text.clear();
+        self.ends.clear();
     }
 
     /// The key with this number.

@@ -15,10 +15,12 @@
 //! | JSON text, from memory or a reader | [`JsonSource`] | [`JsonSink`] |
 //! | JSON text in pieces | [`Feed`] | |
 
+pub mod filter;
 mod json;
 mod keys;
 #[cfg(feature = "serde")]
 mod objects;
+mod pattern;
 mod protocol;
 mod recording;
 mod tape;
@@ -27,10 +29,11 @@ mod values;
 
 #[cfg(feature = "serde")]
 pub(crate) use json::Cutter;
-pub use json::{BadPattern, Feed, JsonSink, JsonSource, Pattern};
+pub use json::{Feed, JsonSink, JsonSource};
 pub use keys::KeyTable;
 #[cfg(feature = "serde")]
 pub use objects::{Objects, for_each};
+pub use pattern::{BadPattern, Pattern};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};
 pub use recording::{Recording, Replay};
 pub use tape::{Parsed, send};

@@ -1,9 +1,9 @@
 //! JSON text that comes in pieces.
 
 use super::Failing;
-use super::pattern::Pattern;
 use super::read::{Cut, Cutter};
 use crate::error::Error;
+use crate::event::pattern::Pattern;
 use crate::event::{Failure, Sink};
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;

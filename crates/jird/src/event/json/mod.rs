@@ -2,14 +2,12 @@
 
 mod feed;
 mod machine;
-mod pattern;
 mod read;
 mod write;
 
 use super::Failure;
 use crate::error::Error;
 pub use feed::Feed;
-pub use pattern::{BadPattern, Pattern};
 #[cfg(feature = "serde")]
 pub(crate) use read::Cutter;
 pub use read::JsonSource;

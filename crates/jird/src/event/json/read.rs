@@ -2,10 +2,10 @@
 
 use super::Failing;
 use super::machine::{Machine, Went};
-use super::pattern::Pattern;
 use crate::error::Error;
 #[cfg(feature = "serde")]
 use crate::error::Step;
+use crate::event::pattern::Pattern;
 use crate::event::{Failure, Place, Sink, Source};
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;

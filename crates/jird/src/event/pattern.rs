@@ -27,6 +27,16 @@ pub(super) enum Segment {
 pub struct BadPattern(String);
 
 impl Pattern {
+    /// The pattern of a path whose steps have dots between them, as in `user.name` or `items.*.id`. A key with a dot in it needs
+    /// the other form.
+    ///
+    /// ```
+    /// assert_eq!(jird::event::Pattern::dotted("items.*.id").to_string(), "/items/*/id");
+    /// ```
+    pub fn dotted(path: &str) -> Self {
+        Self(path.split('.').map(|part| Segment::new(part, part)).collect())
+    }
+
     /// Each element, or member, of the document.
     pub fn each() -> Self {
         Self(vec![Segment::Any])
@@ -38,6 +48,15 @@ impl Pattern {
 }
 
 impl Segment {
+    /// What a part of a pattern says, and which name that is.
+    fn new(part: &str, name: &str) -> Self {
+        if part == "*" {
+            return Self::Any;
+        }
+        let is_index = part == "0" || !part.starts_with('0') && part.bytes().all(|byte| byte.is_ascii_digit());
+        Self::Name(name.into(), if is_index { part.parse().ok() } else { None })
+    }
+
     pub(super) fn is_any(&self) -> bool {
         *self == Self::Any
     }
@@ -65,15 +84,7 @@ impl FromStr for Pattern {
         if parts.next() != Some("") {
             return Err(BadPattern(text.to_owned()));
         }
-        let segment = |part: &str| match part {
-            "*" => Segment::Any,
-            _ => {
-                let is_index = part == "0" || !part.starts_with('0') && part.bytes().all(|byte| byte.is_ascii_digit());
-                let index = if is_index { part.parse().ok() } else { None };
-                Segment::Name(part.replace("~1", "/").replace("~0", "~").into(), index)
-            }
-        };
-        Ok(Self(parts.map(segment).collect()))
+        Ok(Self(parts.map(|part| Segment::new(part, &part.replace("~1", "/").replace("~0", "~"))).collect()))
     }
 }
 

@@ -1,0 +1,302 @@
+//! Nested objects as members with dotted keys.
+
+use crate::event::protocol::{Scalar, scalars};
+use crate::event::{Interest, JsonSink, Key, Place, Sink};
+use core::fmt::Write as _;
+use std::io;
+
+/// Makes rows of nested records: the members of an object within an object get a key of both, with a dot between them.
+///
+/// Arrays are JSON text, or [indexed](Arrays::Indexed). What has nothing inside stays `{}` or `[]`. Objects whose key is longer than
+/// [`KEY_BYTES_MAX`](Self::KEY_BYTES_MAX) are JSON text, so that what comes out is at most so many times what comes in. A record that is no
+/// object is handed on as it is.
+///
+/// The sink is asked with the dotted key, when a scalar has come: put a [`Project`](super::Project) before this to have the rest skipped.
+/// [`Unflatten`](super::Unflatten) turns it around, where no key has a dot of its own.
+///
+/// ```
+/// use jird::event::{self, JsonSink, JsonSource, filter::{Arrays, Flatten}};
+/// let text = br#"{"id":1,"user":{"name":"Ada","tags":["x",{"y":2}],"more":{}}}"#;
+/// let mut out = Flatten::new(JsonSink::new(Vec::new()));
+/// event::copy(&mut JsonSource::from_slice(text), &mut out)?;
+/// assert_eq!(out.into_inner().into_inner(), br#"{"id":1,"user.name":"Ada","user.tags":"[\"x\",{\"y\":2}]","user.more":{}}
+/// "#);
+///
+/// let mut out = Flatten::new(JsonSink::new(Vec::new())).arrays(Arrays::Indexed);
+/// event::copy(&mut JsonSource::from_slice(text), &mut out)?;
+/// assert_eq!(out.into_inner().into_inner(), br#"{"id":1,"user.name":"Ada","user.tags.0":"x","user.tags.1.y":2,"user.more":{}}
+/// "#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Flatten<S> {
+    sink: S,
+    arrays: Arrays,
+    separator: String,
+    /// The key of the next value.
+    path: String,
+    /// What is open and flattened.
+    levels: Vec<Level>,
+    /// The source's number for the key, if it is a key as it came.
+    number: Option<u32>,
+    state: State,
+    /// How many arrays and objects are open of what is not flattened.
+    depth: usize,
+    text: JsonSink<io::Sink>,
+}
+
+/// What becomes of an array within a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrays {
+    /// A string that is its JSON text.
+    #[default]
+    Text,
+    /// Its elements are members, with an index as the last part of their key.
+    Indexed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// In what is flattened.
+    Rows,
+    /// In what becomes text.
+    Text,
+    /// In what the sink skips.
+    Drops,
+    /// In a record that is not flattened.
+    Whole,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// So much of the path is its key.
+    path_len: usize,
+    object: bool,
+    /// Nothing was inside yet.
+    empty: bool,
+    /// Of the next element.
+    index: u64,
+}
+
+impl<S: Sink> Flatten<S> {
+    /// Objects with longer keys, in bytes, are not flattened but become text.
+    pub const KEY_BYTES_MAX: usize = 1024;
+
+    /// Hands rows on to `sink`.
+    pub fn new(sink: S) -> Self {
+        Self {
+            sink,
+            arrays: Arrays::default(),
+            separator: ".".to_owned(),
+            path: String::new(),
+            levels: Vec::new(),
+            number: None,
+            state: State::Rows,
+            depth: 0,
+            text: JsonSink::in_memory(),
+        }
+    }
+
+    /// What becomes of arrays.
+    #[must_use]
+    pub fn arrays(mut self, arrays: Arrays) -> Self {
+        self.arrays = arrays;
+        self
+    }
+
+    /// What stands between the parts of a key; a dot by default.
+    #[must_use]
+    pub fn separator(mut self, separator: impl Into<String>) -> Self {
+        self.separator = separator.into();
+        self
+    }
+
+    /// The sink.
+    pub fn into_inner(self) -> S {
+        self.sink
+    }
+
+    /// Tells the sink the key of a value; whether it takes it.
+    #[inline]
+    fn takes(&mut self) -> Result<bool, S::Error> {
+        let key = self.number.take().map_or(Key::new(&self.path), |number| Key::numbered(&self.path, number));
+        Ok(self.sink.key(key)? == Interest::Take)
+    }
+
+    /// A value begins: in an array it gets its key.
+    #[inline]
+    fn begin_value(&mut self) {
+        if let Some(level) = self.levels.last_mut()
+            && !level.object
+        {
+            self.path.truncate(level.path_len);
+            self.path.push_str(&self.separator);
+            let _ = write!(self.path, "{}", level.index);
+            level.index += 1;
+            level.empty = false;
+        }
+    }
+
+    #[inline]
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), S::Error> {
+        match self.state {
+            State::Rows if !self.levels.is_empty() => {
+                self.begin_value();
+                if self.takes()? { scalar.send(&mut self.sink) } else { Ok(()) }
+            }
+            State::Rows | State::Whole => scalar.send(&mut self.sink),
+            State::Text => {
+                written(scalar.send(&mut self.text));
+                Ok(())
+            }
+            State::Drops => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, object: bool) -> Result<(), S::Error> {
+        if self.state == State::Rows {
+            let is_record = self.levels.is_empty();
+            self.begin_value();
+            let flattens = if is_record {
+                object
+            } else {
+                self.path.len() <= Self::KEY_BYTES_MAX && (object || self.arrays == Arrays::Indexed)
+            };
+            if flattens {
+                self.levels.push(Level { path_len: self.path.len(), object, empty: true, index: 0 });
+                return if is_record { self.sink.begin_object() } else { Ok(()) };
+            }
+            self.state = match is_record {
+                true => State::Whole,
+                false if self.takes()? => State::Text,
+                false => State::Drops,
+            };
+        }
+        self.depth += 1;
+        match (self.state, object) {
+            (State::Text, true) => written(self.text.begin_object()),
+            (State::Text, false) => written(self.text.begin_array()),
+            (State::Whole, true) => self.sink.begin_object()?,
+            (State::Whole, false) => self.sink.begin_array()?,
+            (State::Rows | State::Drops, _) => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, object: bool) -> Result<(), S::Error> {
+        match (self.state, object) {
+            (State::Rows, _) => return self.end_level(),
+            (State::Text, true) => written(self.text.end_object()),
+            (State::Text, false) => written(self.text.end_array()),
+            (State::Whole, true) => self.sink.end_object()?,
+            (State::Whole, false) => self.sink.end_array()?,
+            (State::Drops, _) => {}
+        }
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth == 0 {
+            let state = core::mem::replace(&mut self.state, State::Rows);
+            if state == State::Text {
+                return self.text.take_text(|text| self.sink.string(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is flattened ends.
+    fn end_level(&mut self) -> Result<(), S::Error> {
+        let Some(level) = self.levels.pop() else { return Ok(()) };
+        if self.levels.is_empty() {
+            return self.sink.end_object();
+        }
+        if !level.empty {
+            return Ok(());
+        }
+        self.path.truncate(level.path_len);
+        match (self.takes()?, level.object) {
+            (false, _) => Ok(()),
+            (true, true) => {
+                self.sink.begin_object()?;
+                self.sink.end_object()
+            }
+            (true, false) => {
+                self.sink.begin_array()?;
+                self.sink.end_array()
+            }
+        }
+    }
+}
+
+/// Into memory.
+fn written<T>(result: Result<T, crate::error::Error>) {
+    result.map(drop).expect("memory takes everything");
+}
+
+impl<S: Sink> Sink for Flatten<S> {
+    type Error = S::Error;
+
+    fn begin_record(&mut self, place: Place) -> Result<(), S::Error> {
+        if self.state == State::Text {
+            // It was abandoned.
+            self.text.take_text(|_| ());
+        }
+        self.levels.clear();
+        (self.state, self.depth, self.number) = (State::Rows, 0, None);
+        self.sink.begin_record(place)
+    }
+
+    fn end_record(&mut self) -> Result<(), S::Error> {
+        self.sink.end_record()
+    }
+
+    fn begin_object(&mut self) -> Result<(), S::Error> {
+        self.begin(true)
+    }
+
+    #[inline]
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, S::Error> {
+        match self.state {
+            State::Rows => {}
+            State::Text => {
+                written(self.text.key(key));
+                return Ok(Interest::Take);
+            }
+            State::Whole => return self.sink.key(key),
+            State::Drops => return Ok(Interest::Skip),
+        }
+        let is_row = self.levels.len() == 1;
+        if let Some(level) = self.levels.last_mut() {
+            level.empty = false;
+            self.path.truncate(level.path_len);
+        }
+        if is_row {
+            self.path.clear();
+            self.number = key.number();
+        } else {
+            self.path.push_str(&self.separator);
+            self.number = None;
+        }
+        self.path.push_str(key.text());
+        Ok(Interest::Take)
+    }
+
+    fn end_object(&mut self) -> Result<(), S::Error> {
+        self.end(true)
+    }
+
+    fn begin_array(&mut self) -> Result<(), S::Error> {
+        self.begin(false)
+    }
+
+    fn end_array(&mut self) -> Result<(), S::Error> {
+        self.end(false)
+    }
+
+    scalars!();
+
+    fn wants_more(&self) -> bool {
+        self.sink.wants_more()
+    }
+
+    fn finish(&mut self) -> Result<(), S::Error> {
+        self.sink.finish()
+    }
+}

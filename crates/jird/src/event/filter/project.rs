@@ -1,0 +1,198 @@
+//! Some paths, and nothing else.
+
+use super::tracker::{Leads, Tracker};
+use crate::event::protocol::{Scalar, scalars};
+use crate::event::{Interest, Key, Pattern, Place, Sink};
+
+/// Hands on what some patterns lead to, with what is around it, and answers [`Skip`](Interest::Skip) to everything else: what nobody
+/// wants is neither converted nor sent.
+///
+/// Objects and arrays on the way stay, even if nothing is left in them; elements that are left out close the gap. Where a pattern goes
+/// further and a scalar stands, there is nothing; a record that is such a scalar is `null`.
+///
+/// ```
+/// use jird::event::{self, JsonSink, JsonSource, Pattern, filter::Project};
+/// let text = br#"{"id":1,"user":{"name":"Ada","age":36},"tags":[{"k":1,"v":2},{"k":3}]} {"user":"Alan"} 5"#;
+/// let paths = [Pattern::dotted("user.name"), "/tags/*/k".parse()?];
+/// let mut out = Project::new(JsonSink::new(Vec::new()), paths);
+/// event::copy(&mut JsonSource::from_slice(text), &mut out)?;
+/// assert_eq!(out.into_inner().into_inner(), br#"{"user":{"name":"Ada"},"tags":[{"k":1},{"k":3}]}
+/// {}
+/// null
+/// "#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Project<S> {
+    sink: S,
+    tracker: Tracker,
+    /// Where the patterns lead that lead to the value behind the key.
+    behind_key: Option<Leads>,
+    /// The key of a value that is wanted if it is no scalar, and its number.
+    pending: Option<Option<u32>>,
+    pending_text: String,
+    state: State,
+    /// How many arrays and objects are open that are wanted, or not, as a whole.
+    depth: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Patterns lead further.
+    Looks,
+    /// Everything is wanted.
+    Takes,
+    /// Nothing is.
+    Drops,
+}
+
+impl<S: Sink> Project<S> {
+    /// Hands on to `sink` what these patterns lead to.
+    pub fn new(sink: S, paths: impl IntoIterator<Item = Pattern>) -> Self {
+        Self {
+            sink,
+            tracker: Tracker::new(paths.into_iter().collect()),
+            behind_key: None,
+            pending: None,
+            pending_text: String::new(),
+            state: State::Looks,
+            depth: 0,
+        }
+    }
+
+    /// The sink.
+    pub fn into_inner(self) -> S {
+        self.sink
+    }
+
+    /// Where patterns lead that lead to the value that begins.
+    fn leads(&mut self) -> Leads {
+        match self.behind_key.take() {
+            Some(leads) => leads,
+            None if self.tracker.is_in_array() => self.tracker.element(),
+            // Something is left of every record.
+            None => Leads { further: true, ..self.tracker.root() },
+        }
+    }
+
+    #[inline]
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), S::Error> {
+        match self.state {
+            State::Takes => return scalar.send(&mut self.sink),
+            State::Drops => return Ok(()),
+            State::Looks => {}
+        }
+        let is_record = self.behind_key.is_none() && self.tracker.is_at_root();
+        self.pending = None;
+        match self.leads() {
+            Leads { there: Some(_), .. } => scalar.send(&mut self.sink),
+            _ if is_record => self.sink.null(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the array or object that begins is to be handed on.
+    #[inline]
+    fn begin(&mut self, object: bool) -> Result<bool, S::Error> {
+        if self.state == State::Looks {
+            let leads = self.leads();
+            let pending = self.pending.take();
+            if leads.there.is_some() {
+                self.state = State::Takes;
+            } else if !leads.further || self.refuses(pending)? {
+                self.state = State::Drops;
+            } else {
+                self.tracker.enter(object);
+                return Ok(true);
+            }
+        }
+        self.depth += 1;
+        Ok(self.state == State::Takes)
+    }
+
+    /// Whether the sink does not want the value whose key was held back, if one was.
+    fn refuses(&mut self, pending: Option<Option<u32>>) -> Result<bool, S::Error> {
+        let Some(number) = pending else { return Ok(false) };
+        let text = &self.pending_text;
+        let key = number.map_or(Key::new(text), |number| Key::numbered(text, number));
+        Ok(self.sink.key(key)? == Interest::Skip)
+    }
+
+    /// Whether the end is to be handed on.
+    #[inline]
+    fn end(&mut self) -> bool {
+        let state = self.state;
+        if state == State::Looks {
+            self.tracker.leave();
+            return true;
+        }
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth == 0 {
+            self.state = State::Looks;
+        }
+        state == State::Takes
+    }
+}
+
+impl<S: Sink> Sink for Project<S> {
+    type Error = S::Error;
+
+    fn begin_record(&mut self, place: Place) -> Result<(), S::Error> {
+        self.tracker.restart();
+        (self.behind_key, self.pending, self.state, self.depth) = (None, None, State::Looks, 0);
+        self.sink.begin_record(place)
+    }
+
+    fn end_record(&mut self) -> Result<(), S::Error> {
+        self.sink.end_record()
+    }
+
+    fn begin_object(&mut self) -> Result<(), S::Error> {
+        if self.begin(true)? { self.sink.begin_object() } else { Ok(()) }
+    }
+
+    #[inline]
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, S::Error> {
+        match self.state {
+            State::Takes => return self.sink.key(key),
+            State::Drops => return Ok(Interest::Skip),
+            State::Looks => {}
+        }
+        let leads = self.tracker.key(key.text());
+        if leads.there.is_some() {
+            if self.sink.key(key)? == Interest::Skip {
+                return Ok(Interest::Skip);
+            }
+        } else if leads.further {
+            self.pending_text.clear();
+            self.pending_text.push_str(key.text());
+            self.pending = Some(key.number());
+        } else {
+            return Ok(Interest::Skip);
+        }
+        self.behind_key = Some(leads);
+        Ok(Interest::Take)
+    }
+
+    fn end_object(&mut self) -> Result<(), S::Error> {
+        if self.end() { self.sink.end_object() } else { Ok(()) }
+    }
+
+    fn begin_array(&mut self) -> Result<(), S::Error> {
+        if self.begin(false)? { self.sink.begin_array() } else { Ok(()) }
+    }
+
+    fn end_array(&mut self) -> Result<(), S::Error> {
+        if self.end() { self.sink.end_array() } else { Ok(()) }
+    }
+
+    scalars!();
+
+    fn wants_more(&self) -> bool {
+        self.sink.wants_more()
+    }
+
+    fn finish(&mut self) -> Result<(), S::Error> {
+        self.sink.finish()
+    }
+}

@@ -1,0 +1,229 @@
+//! Whether a source keeps to the protocol.
+
+use crate::event::protocol::{Scalar, scalars};
+use crate::event::{Interest, Key, KeyTable, Numeral, Place, Sink};
+use crate::scan::Open;
+use core::fmt;
+
+/// Hands everything on, as long as the source keeps to the protocol: for those who write one.
+///
+/// Records begin and end and hold one value each; brackets match; a key comes before each member's value and nowhere else, and no value
+/// comes where the sink skips; a key's number is its own; doubles are finite and nanoseconds fewer than a second's.
+///
+/// ```
+/// use jird::event::{Sink, filter::Validate};
+/// struct Null;
+/// impl Sink for Null {
+///     type Error = std::convert::Infallible;
+/// }
+///
+/// let mut sink = Validate::new(Null);
+/// sink.begin_record(Default::default())?;
+/// sink.begin_object()?;
+/// assert_eq!(sink.null().unwrap_err().to_string(), "a value where a key or `}` must come");
+/// # Ok::<(), jird::event::filter::Disorder<std::convert::Infallible>>(())
+/// ```
+#[derive(Debug)]
+pub struct Validate<S> {
+    sink: S,
+    open: Open,
+    expect: Expect,
+    /// The text of each key's number, as a number in the table and one; zero if it is not known.
+    numbered: Vec<u32>,
+    names: KeyTable,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    Record,
+    /// The record's value, or one behind a key.
+    Value,
+    /// An element, or `]`.
+    Element,
+    /// A key, or `}`.
+    Key,
+    RecordEnd,
+}
+
+impl Expect {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Record => "a record",
+            Self::Value => "a value",
+            Self::Element => "an element or `]`",
+            Self::Key => "a key or `}`",
+            Self::RecordEnd => "the record's end",
+        }
+    }
+}
+
+/// Why a [`Validate`] stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Disorder<E> {
+    /// The source did not keep to the protocol.
+    Source(String),
+    /// The sink's own error.
+    Sink(E),
+}
+
+impl<E: fmt::Display> fmt::Display for Disorder<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Source(words) => f.write_str(words),
+            Self::Sink(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: std::error::Error> std::error::Error for Disorder<E> {}
+
+impl<S: Sink> Validate<S> {
+    /// Hands on to `sink`.
+    pub fn new(sink: S) -> Self {
+        Self { sink, open: Open::default(), expect: Expect::Record, numbered: Vec::new(), names: KeyTable::new() }
+    }
+
+    /// The sink.
+    pub fn into_inner(self) -> S {
+        self.sink
+    }
+
+    #[cold]
+    fn wrong<T>(&self, found: &str) -> Result<T, Disorder<S::Error>> {
+        Err(Disorder::Source(format!("{found} where {} must come", self.expect.words())))
+    }
+
+    /// What comes behind a value.
+    fn next(&mut self) {
+        self.expect = match self.open.depth() {
+            0 => Expect::RecordEnd,
+            _ if self.open.is_object() => Expect::Key,
+            _ => Expect::Element,
+        };
+    }
+
+    fn begin(&mut self, object: bool) -> Result<(), Disorder<S::Error>> {
+        if !matches!(self.expect, Expect::Value | Expect::Element) {
+            return self.wrong("a value");
+        }
+        self.open.push(object);
+        self.next();
+        Ok(())
+    }
+
+    fn end(&mut self, wanted: Expect, bracket: &str) -> Result<(), Disorder<S::Error>> {
+        if self.expect != wanted {
+            return self.wrong(bracket);
+        }
+        self.open.pop();
+        self.next();
+        Ok(())
+    }
+
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), Disorder<S::Error>> {
+        if !matches!(self.expect, Expect::Value | Expect::Element) {
+            return self.wrong("a value");
+        }
+        match scalar {
+            Scalar::Number(Numeral::F64(value)) if !value.is_finite() => {
+                return Err(Disorder::Source(format!("{value} as a number")));
+            }
+            Scalar::Timestamp(time) if time.nanoseconds >= 1_000_000_000 => {
+                return Err(Disorder::Source(format!("{} nanoseconds of one second", time.nanoseconds)));
+            }
+            _ => {}
+        }
+        self.next();
+        scalar.send(&mut self.sink).map_err(Disorder::Sink)
+    }
+
+    /// A number is one key's, and a key has one number.
+    fn check_number(&mut self, text: &str, number: u32) -> Result<(), Disorder<S::Error>> {
+        const FAR: u32 = 1 << 20;
+        if number >= FAR {
+            return Err(Disorder::Source(format!("the key {text:?} with the number {number}: they are dense")));
+        }
+        let number = number as usize;
+        self.numbered.resize(self.numbered.len().max(number + 1), 0);
+        match self.numbered[number].checked_sub(1) {
+            Some(known) if self.names.name(known) == text => Ok(()),
+            Some(known) => {
+                let known = self.names.name(known);
+                Err(Disorder::Source(format!("the key {text:?} with the number {number}, which is {known:?}'s")))
+            }
+            None if self.names.get(text).is_some() => {
+                Err(Disorder::Source(format!("the key {text:?} with the number {number}, having another")))
+            }
+            None => {
+                self.numbered[number] = self.names.insert(text) + 1;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<S: Sink> Sink for Validate<S> {
+    type Error = Disorder<S::Error>;
+
+    /// Also where one was abandoned.
+    fn begin_record(&mut self, place: Place) -> Result<(), Self::Error> {
+        self.open = Open::default();
+        self.expect = Expect::Value;
+        self.sink.begin_record(place).map_err(Disorder::Sink)
+    }
+
+    fn end_record(&mut self) -> Result<(), Self::Error> {
+        if self.expect != Expect::RecordEnd {
+            return self.wrong("the record's end");
+        }
+        self.expect = Expect::Record;
+        self.sink.end_record().map_err(Disorder::Sink)
+    }
+
+    fn begin_object(&mut self) -> Result<(), Self::Error> {
+        self.begin(true)?;
+        self.sink.begin_object().map_err(Disorder::Sink)
+    }
+
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Self::Error> {
+        if self.expect != Expect::Key {
+            return self.wrong("a key");
+        }
+        if let Some(number) = key.number() {
+            self.check_number(key.text(), number)?;
+        }
+        let interest = self.sink.key(key).map_err(Disorder::Sink)?;
+        if interest == Interest::Take {
+            self.expect = Expect::Value;
+        }
+        Ok(interest)
+    }
+
+    fn end_object(&mut self) -> Result<(), Self::Error> {
+        self.end(Expect::Key, "`}`")?;
+        self.sink.end_object().map_err(Disorder::Sink)
+    }
+
+    fn begin_array(&mut self) -> Result<(), Self::Error> {
+        self.begin(false)?;
+        self.sink.begin_array().map_err(Disorder::Sink)
+    }
+
+    fn end_array(&mut self) -> Result<(), Self::Error> {
+        self.end(Expect::Element, "`]`")?;
+        self.sink.end_array().map_err(Disorder::Sink)
+    }
+
+    scalars!();
+
+    fn wants_more(&self) -> bool {
+        self.sink.wants_more()
+    }
+
+    fn finish(&mut self) -> Result<(), Self::Error> {
+        if self.expect != Expect::Record {
+            return self.wrong("the stream's end");
+        }
+        self.sink.finish().map_err(Disorder::Sink)
+    }
+}
