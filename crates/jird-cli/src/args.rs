@@ -25,7 +25,8 @@ Examples:
   jird validate *.json
   jird get /statuses/0/user/name twitter.json
   jird fmt --minify < pretty.json > small.json
-  jird query \"select Message where Elapsed > 200\" events.ndjson";
+  jird query \"select Message where Elapsed > 200\" events.ndjson
+  jird convert events.ndjson events.parquet";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Get(crate::get::Args),
     #[cfg(feature = "query")]
     Query(crate::query::Args),
+    #[cfg(feature = "convert")]
+    Convert(crate::convert::Args),
     /// Print a completion script for a shell
     Completions {
         /// The shell

@@ -1,6 +1,8 @@
 //! The `jird` command: reads, checks, reshapes and queries JSON. Data goes to standard output, words to standard error.
 
 mod args;
+#[cfg(feature = "convert")]
+mod convert;
 mod fmt;
 mod get;
 mod input;
@@ -8,7 +10,7 @@ mod outcome;
 mod output;
 #[cfg(feature = "query")]
 mod query;
-#[cfg(feature = "query")]
+#[cfg(any(feature = "convert", feature = "query"))]
 mod target;
 mod validate;
 
@@ -29,6 +31,8 @@ fn run(args: Args) -> anyhow::Result<Outcome> {
         Command::Get(args) => get::run(&args),
         #[cfg(feature = "query")]
         Command::Query(args) => query::run(args),
+        #[cfg(feature = "convert")]
+        Command::Convert(args) => convert::run(args),
         Command::Completions { shell } => args::completions(shell),
     }
 }

@@ -7,9 +7,9 @@ mod kind;
 
 #[cfg(feature = "arrow")]
 pub use build::{ColumnBuilder, Unfit};
-#[cfg(feature = "arrow")]
-pub(crate) use infer::surviving;
 #[cfg(feature = "sqlite")]
 pub(crate) use infer::survives;
+#[cfg(feature = "arrow")]
+pub(crate) use infer::surviving;
 pub use infer::{Accumulator, Widening};
 pub use kind::{ColumnType, JSON_EXTENSION};

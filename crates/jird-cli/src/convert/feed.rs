@@ -1,0 +1,220 @@
+//! From inputs through filters to a sink, and what becomes of bad records.
+
+use super::Args;
+use super::open::Opened;
+use super::source::{self, AnySource, Bad, Reading};
+use anyhow::{Context, Error, Result};
+use jird::event::filter::{Flatten, Project};
+use jird::event::{Failure, Pattern, Sink, Source};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{BufWriter, Seek, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What becomes of a bad record.
+#[derive(Clone, Debug)]
+pub(crate) enum OnError {
+    Stop,
+    Skip,
+    Quarantine(PathBuf),
+}
+
+impl FromStr for OnError {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            None if text == "stop" => Ok(Self::Stop),
+            None if text == "skip" => Ok(Self::Skip),
+            Some(("quarantine", file)) if !file.is_empty() => Ok(Self::Quarantine(file.into())),
+            _ => Err("it is stop, skip, or quarantine=FILE".to_owned()),
+        }
+    }
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) records: u64,
+    pub(super) bad: u64,
+    pub(super) first_bad: Option<String>,
+    /// What else there is to say.
+    pub(super) notes: Vec<String>,
+}
+
+/// Sends inputs to sinks.
+pub(super) struct Feed {
+    pub(super) reading: Reading,
+    pub(super) tally: Tally,
+    select: Vec<Pattern>,
+    flatten: bool,
+    limit: Option<u64>,
+    on_error: OnError,
+    quarantine: Option<BufWriter<File>>,
+    /// Bad records are noted: not where an input is read only to plan.
+    notes_bad: bool,
+}
+
+/// A line of a quarantine file: enough to find the record, and to run it again.
+#[derive(Serialize)]
+struct Quarantined<'a> {
+    file: &'a str,
+    line: u64,
+    offset: u64,
+    kind: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raw: Option<&'a str>,
+    /// Of what is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base64: Option<String>,
+}
+
+impl Feed {
+    pub(super) fn new(args: &Args) -> Result<Self> {
+        let quarantine = match &args.on_error {
+            OnError::Quarantine(path) => {
+                Some(BufWriter::new(File::create(path).with_context(|| path.display().to_string())?))
+            }
+            OnError::Stop | OnError::Skip => None,
+        };
+        let top = |path: &String| path.split('.').next().unwrap_or_default().to_owned();
+        let reading = Reading {
+            from: args.from,
+            records: args.records.clone(),
+            table: args.table.clone(),
+            typed: args.typed,
+            check_first: !matches!(args.on_error, OnError::Stop),
+            columns: (!args.select.is_empty()).then(|| args.select.iter().map(top).collect()),
+        };
+        Ok(Self {
+            reading,
+            tally: Tally::default(),
+            select: args.select.iter().map(|path| pointer(path).parse()).collect::<Result<_, _>>()?,
+            flatten: args.flatten,
+            limit: args.limit,
+            on_error: args.on_error.clone(),
+            quarantine,
+            notes_bad: true,
+        })
+    }
+
+    /// Closes the quarantine, and says what was done.
+    pub(super) fn finish(self) -> Result<Tally> {
+        if let Some(mut quarantine) = self.quarantine {
+            quarantine.flush().context("writing the quarantine")?;
+        }
+        Ok(self.tally)
+    }
+
+    /// Runs over the inputs, or so many of their first records, to plan: nothing of it is noted.
+    pub(super) fn quietly<T>(&mut self, records: Option<u64>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before = (self.tally.records, self.tally.bad, self.limit);
+        self.limit = records.or(self.limit);
+        self.notes_bad = false;
+        let done = run(self);
+        self.notes_bad = true;
+        (self.tally.records, self.tally.bad, self.limit) = before;
+        done
+    }
+
+    /// Forgets what was noted: the inputs are read anew.
+    pub(super) fn restart(&mut self) -> Result<()> {
+        (self.tally.records, self.tally.bad, self.tally.first_bad) = (0, 0, None);
+        if let Some(quarantine) = &mut self.quarantine {
+            quarantine.flush()?;
+            quarantine.get_mut().set_len(0)?;
+            quarantine.rewind()?;
+        }
+        Ok(())
+    }
+
+    /// Sends all that an input has to `sink`, which is not finished.
+    pub(super) fn send<S>(&mut self, input: &mut Opened, sink: &mut S) -> Result<()>
+    where
+        S: Sink,
+        S::Error: Into<Error>,
+    {
+        let reading = self.reading.clone();
+        let name = input.name.clone();
+        source::with(input, &reading, |mut source| self.filter(&name, &mut source, sink))
+    }
+
+    /// Filters stand only where they are asked for.
+    fn filter<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
+    where
+        S: Sink,
+        S::Error: Into<Error>,
+    {
+        let select = self.select.clone();
+        match (select.is_empty(), self.flatten) {
+            (true, false) => self.pump(name, source, sink),
+            (true, true) => self.pump(name, source, &mut Flatten::new(sink)),
+            (false, false) => self.pump(name, source, &mut Project::new(sink, select)),
+            (false, true) => self.pump(name, source, &mut Project::new(Flatten::new(sink), select)),
+        }
+    }
+
+    fn pump<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
+    where
+        S: Sink,
+        S::Error: Into<Error>,
+    {
+        while self.limit.is_none_or(|limit| self.tally.records < limit) {
+            match source.send_record(sink) {
+                Ok(true) => self.tally.records += 1,
+                Ok(false) => return Ok(()),
+                Err(Failure::Sink(error, place)) => {
+                    let error: Error = error.into();
+                    return Err(error.context(format!("{name}: {place}")));
+                }
+                Err(Failure::Source(error)) => {
+                    let bad = if let OnError::Stop = self.on_error { None } else { source.recover(&error)? };
+                    let Some(bad) = bad else { return Err(BadInput::of(name, error)) };
+                    self.note(name, &bad)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, name: &str, bad: &Bad) -> Result<()> {
+        self.tally.bad += 1;
+        if !self.notes_bad {
+            return Ok(());
+        }
+        self.tally.first_bad.get_or_insert_with(|| format!("{name}: {}", bad.words));
+        let Some(quarantine) = &mut self.quarantine else { return Ok(()) };
+        let raw = std::str::from_utf8(&bad.raw).ok();
+        let line = Quarantined {
+            file: name,
+            line: bad.place.line,
+            offset: bad.place.offset,
+            kind: bad.kind,
+            message: &bad.words,
+            raw,
+            base64: raw.is_none().then(|| jird::event::base64(&bad.raw)),
+        };
+        jird::to_writer(&mut *quarantine, &line)
+            .and_then(|()| Ok(quarantine.write_all(b"\n")?))
+            .context("writing the quarantine")
+    }
+}
+
+/// `a.b` as a pointer.
+fn pointer(path: &str) -> String {
+    path.split('.').map(|key| format!("/{}", key.replace('~', "~0").replace('/', "~1"))).collect()
+}
+
+/// An input that is not what it should be: exit code 1, where it is the data's fault.
+struct BadInput;
+
+impl BadInput {
+    fn of(name: &str, error: Error) -> Error {
+        let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
+            || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io");
+        let words = format!("{name}: {error:#}");
+        if is_data { crate::outcome::BadData(words).into() } else { error.context(name.to_owned()) }
+    }
+}

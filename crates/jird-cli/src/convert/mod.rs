@@ -1,0 +1,156 @@
+//! `jird convert`: any source to any sink.
+//!
+//! ```text
+//! format     what a file holds, by its name or its first bytes
+//! open       inputs, unpacked and counted, which can be read again
+//! source     one source of events for whatever the format is
+//! feed       from inputs through filters to a sink, with what becomes of bad records
+//! write      targets, each format with its sink; columns are planned where they must be known first
+//! progress   how far it is, on a terminal
+//! ```
+
+mod feed;
+mod format;
+mod open;
+mod progress;
+mod source;
+mod write;
+
+use crate::input::Input;
+use crate::outcome::{Outcome, report as say};
+use anyhow::{Context, Result, bail};
+use feed::{Feed, OnError, Tally};
+use format::Format;
+use jird::event::Pattern;
+use open::{Counter, Opened};
+use progress::Progress;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const EXAMPLES: &str = "\
+Examples:
+  jird convert events.ndjson events.parquet
+  jird convert --select @t,Level,Message events.ndjson.gz levels.csv
+  jird convert --records '/items/*' answer.json items.ndjson
+  jird convert *.csv data.db                          one table for each file
+  jird convert chinook.db tables/ --to csv            one file for each table
+  jird convert --table Artist chinook.db - | head
+  jird convert --key id new.ndjson data.db --table users
+  jird convert --on-error quarantine=bad.ndjson log.ndjson log.parquet
+
+A file's name says its format; --from and --to say it where the name does not. gzip and zstd are recognised.
+A new target appears when it is complete; into an existing database everything goes in one transaction, or nothing.
+Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
+
+/// Convert between JSON, CSV, SQLite, Parquet and Arrow
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What is read, and last what is written; `-` is standard input or output
+    #[arg(value_name = "FROM… TO", num_args = 2.., required = true)]
+    files: Vec<PathBuf>,
+    /// The format of what is read [default: by its name, or its first bytes]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<Format>,
+    /// The format of what is written [default: by its name; ndjson on standard output]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<Format>,
+    /// Only these keys, separated by commas; a.b is b in a
+    #[arg(long, value_name = "KEYS", value_delimiter = ',')]
+    select: Vec<String>,
+    /// What the records of a JSON document are, such as /items/* [default: the elements of an array, or the document]
+    #[arg(long, value_name = "PATTERN")]
+    records: Option<Pattern>,
+    /// Objects within records become keys with dots: a.b
+    #[arg(long)]
+    flatten: bool,
+    /// At most so many records
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// The table that is read or written [default: the only one; the name of the file]
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
+    /// Rows of the table with the same values in these columns are updated
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    key: Vec<String>,
+    /// Adds to a table that is there
+    #[arg(long, conflicts_with_all = ["replace", "key"])]
+    append: bool,
+    /// Takes the place of a table that is there
+    #[arg(long, conflicts_with = "key")]
+    replace: bool,
+    /// Commits a database after so many rows: if something fails later, these stay
+    #[arg(long, value_name = "N")]
+    commit_every: Option<NonZeroU64>,
+    /// What becomes of a bad record: stop, skip, or quarantine=FILE
+    #[arg(long, value_name = "HOW", default_value = "stop")]
+    on_error: OnError,
+    /// In CSV, numbers and booleans are such where they look like it, and nothing at all is null
+    #[arg(long)]
+    typed: bool,
+    /// Says on standard error how much was done, and how fast
+    #[arg(long)]
+    stats: bool,
+    /// Says nothing that is not an error, and draws no progress bar
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: Args) -> Result<Outcome> {
+    let (target, sources) = args.files.split_last().context("what is to be written?")?;
+    let inputs: Vec<Input> = sources.iter().map(|name| Input::new(name)).collect();
+    if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
+        bail!("standard input can be read once");
+    }
+    let started = Instant::now();
+    let counter = Counter::default();
+    let mut opened = Vec::new();
+    for input in &inputs {
+        opened.push(Opened::new(input, &counter)?);
+    }
+    let total = opened.iter().map(Opened::len).sum();
+    let progress = Progress::start(&counter, total, args.quiet);
+    let mut feed = Feed::new(&args)?;
+    let written = write::write(&args, &mut opened, target, &mut feed);
+    drop(progress);
+    let tally = feed.finish()?;
+    written?;
+    if args.stats {
+        report(&tally, &counter, started);
+    }
+    Ok(told(&tally, args.quiet))
+}
+
+/// What was left out is said.
+fn told(tally: &Tally, quiet: bool) -> Outcome {
+    if tally.bad == 0 {
+        return Outcome::Fine;
+    }
+    if !quiet {
+        let first = tally.first_bad.as_deref().unwrap_or_default();
+        say(&format!("{} bad record{} left out, the first: {first}", tally.bad, if tally.bad == 1 { "" } else { "s" }));
+    }
+    Outcome::BadData
+}
+
+fn report(tally: &Tally, counter: &Counter, started: Instant) {
+    let seconds = started.elapsed().as_secs_f64();
+    let megabytes = counter.bytes() as f64 / 1e6;
+    for note in &tally.notes {
+        say(note);
+    }
+    say(&format!(
+        "{} records, {megabytes:.1} MB read in {seconds:.2} s: {:.0} records/s, {:.0} MB/s",
+        tally.records,
+        tally.records as f64 / seconds,
+        megabytes / seconds,
+    ));
+}
+
+/// The name of a table for a file.
+fn table_name(path: &Path) -> String {
+    let name = path.file_name().map_or_else(|| "data".to_owned(), |name| name.to_string_lossy().into_owned());
+    let stem = name.split('.').next().unwrap_or_default();
+    if stem.is_empty() { "data".to_owned() } else { stem.to_owned() }
+}

@@ -1,0 +1,122 @@
+//! Inputs, unpacked and counted, which can be read again.
+
+use super::format::{Format, Packing};
+use crate::input::{self, Input};
+use anyhow::{Context, Result};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Text or bytes, unpacked.
+pub(crate) type Reader = Box<dyn Read + Send>;
+
+/// How many bytes were read of all inputs, as they lie in their files.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counter(Arc<AtomicU64>);
+
+impl Counter {
+    /// So far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// An input that is open: a file, or standard input, of which what was read is kept on disk if it must be read again.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// For messages.
+    pub(crate) name: String,
+    path: Option<PathBuf>,
+    file: Option<File>,
+    counter: Counter,
+}
+
+/// So much tells format and packing.
+const START_BYTES: usize = 4096;
+
+impl Opened {
+    /// Opens it.
+    pub(crate) fn new(input: &Input, counter: &Counter) -> Result<Self> {
+        let file = match input {
+            Input::Stdin => None,
+            Input::File(path) => Some(input::open(path)?),
+        };
+        let path = if let Input::File(path) = input { Some(path.clone()) } else { None };
+        Ok(Self { name: input.name(), path, file, counter: counter.clone() })
+    }
+
+    /// The size of the file; zero if it is no file.
+    pub(crate) fn len(&self) -> u64 {
+        self.file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len())
+    }
+
+    /// What its name says.
+    pub(crate) fn format_of_name(&self) -> Option<Format> {
+        self.path.as_deref().and_then(Format::of_name)
+    }
+
+    /// Where it lies; standard input lies nowhere.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Makes sure that it can be read more than once: standard input is copied to a file that nobody else sees.
+    pub(crate) fn spool(&mut self) -> Result<()> {
+        if self.file.is_none() {
+            let mut file = tempfile::tempfile().context("no place for a copy of standard input")?;
+            io::copy(&mut io::stdin().lock(), &mut file).context("copying standard input")?;
+            self.file = Some(file);
+        }
+        Ok(())
+    }
+
+    /// Its bytes from the start, unpacked, and the first of them.
+    pub(crate) fn read(&mut self) -> Result<(Vec<u8>, Reader)> {
+        let counted: Reader = match &self.file {
+            Some(file) => {
+                let mut file = file.try_clone()?;
+                file.seek(SeekFrom::Start(0)).with_context(|| self.name.clone())?;
+                Box::new(Counted { inner: file, counter: self.counter.clone() })
+            }
+            None => Box::new(Counted { inner: io::stdin(), counter: self.counter.clone() }),
+        };
+        let (start, reader) = peek(counted).with_context(|| self.name.clone())?;
+        let unpacked: Reader = match Packing::of_bytes(&start) {
+            Packing::None => return Ok((start, reader)),
+            // Several members, one behind the other, are one text.
+            Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
+            Packing::Zstd => Box::new(zstd::Decoder::new(reader)?),
+        };
+        peek(unpacked).with_context(|| self.name.clone())
+    }
+
+    /// The file itself, for what is read here and there.
+    pub(crate) fn file(&mut self) -> Result<File> {
+        self.spool()?;
+        let file = self.file.as_ref().context("standard input was copied")?;
+        Ok(file.try_clone()?)
+    }
+}
+
+/// The first bytes, which are read again.
+fn peek(mut reader: Reader) -> io::Result<(Vec<u8>, Reader)> {
+    let mut start = Vec::with_capacity(START_BYTES);
+    (&mut reader).take(START_BYTES as u64).read_to_end(&mut start)?;
+    Ok((start.clone(), Box::new(BufReader::with_capacity(1 << 18, io::Cursor::new(start).chain(reader)))))
+}
+
+/// Adds up what is read.
+struct Counted<R> {
+    inner: R,
+    counter: Counter,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.counter.0.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}

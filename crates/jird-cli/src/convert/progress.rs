@@ -1,0 +1,60 @@
+//! How far it is, on a terminal.
+
+use super::open::Counter;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// A bar on standard error with rate and time left, if that is a terminal, after the first second.
+pub(crate) struct Progress {
+    done: Arc<AtomicBool>,
+    drawer: Option<JoinHandle<()>>,
+}
+
+const TICK: Duration = Duration::from_millis(100);
+
+impl Progress {
+    /// Shows how much of `total` bytes was read; without a total, how much was.
+    pub(crate) fn start(counter: &Counter, total: u64, quiet: bool) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let drawer = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let (counter, done) = (counter.clone(), Arc::clone(&done));
+            thread::spawn(move || draw(&counter, total, &done))
+        });
+        Self { done, drawer }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        if let Some(drawer) = self.drawer.take() {
+            drawer.thread().unpark();
+            // It draws and does nothing else.
+            let _ = drawer.join();
+        }
+    }
+}
+
+fn draw(counter: &Counter, total: u64, done: &AtomicBool) {
+    thread::park_timeout(Duration::from_secs(1));
+    if done.load(Ordering::Relaxed) {
+        return;
+    }
+    let (bar, template) = if total > 0 {
+        (ProgressBar::new(total), "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
+    } else {
+        (ProgressBar::no_length(), "{spinner} {bytes}, {bytes_per_sec}")
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    while !done.load(Ordering::Relaxed) {
+        bar.set_position(counter.bytes().min(if total > 0 { total } else { u64::MAX }));
+        thread::park_timeout(TICK);
+    }
+    bar.finish_and_clear();
+}

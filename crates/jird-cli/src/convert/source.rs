@@ -1,0 +1,184 @@
+//! One source of events for whatever the format is.
+
+use super::format::Format;
+use super::open::{Opened, Reader};
+use anyhow::{Context, Error, Result, bail};
+use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
+use jird_formats::sqlite::rusqlite::Connection;
+use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
+use jird_formats::{ArrowSource, CsvSource, Dialect, Empty, ParquetSource};
+use std::fs::File;
+
+/// How an input is to be read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reading {
+    pub(super) from: Option<Format>,
+    pub(super) records: Option<Pattern>,
+    pub(super) table: Option<String>,
+    /// Types of CSV.
+    pub(super) typed: bool,
+    /// Bad records are to be passed by: no event may come of them.
+    pub(super) check_first: bool,
+    /// The columns that are wanted, where that saves reading.
+    pub(super) columns: Option<Vec<String>>,
+}
+
+/// Whatever the format is.
+pub(super) enum AnySource<'c> {
+    Json(JsonSource<jird::IoRead<Reader>>),
+    /// The same by lines.
+    Lines(JsonSource<jird::IoRead<Reader>>),
+    Csv(Box<CsvSource<Reader>>),
+    Sqlite(SqliteSource<'c>),
+    Parquet(Box<ParquetSource<File>>),
+    Arrow(Box<ArrowSource<Reader>>),
+}
+
+/// A bad record.
+pub(super) struct Bad {
+    pub(super) kind: &'static str,
+    pub(super) place: Place,
+    pub(super) words: String,
+    /// Its text, where there is one.
+    pub(super) raw: Vec<u8>,
+}
+
+/// The database that an input is, if it is one.
+pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<Connection>> {
+    let format = match reading.from.or(opened.format_of_name()) {
+        Some(format) => Some(format),
+        None if opened.path().is_some() => Format::of_bytes(&opened.read()?.0),
+        None => None,
+    };
+    if format != Some(Format::Sqlite) {
+        return Ok(None);
+    }
+    let path = opened.path().context("a database is read from its file, not from standard input")?;
+    Ok(Some(sqlite::open_read_only(path).with_context(|| opened.name.clone())?))
+}
+
+/// Opens an input, and hands it to `read`.
+pub(super) fn with<T>(
+    opened: &mut Opened,
+    reading: &Reading,
+    read: impl FnOnce(AnySource<'_>) -> Result<T>,
+) -> Result<T> {
+    let Some(connection) = database(opened, reading)? else { return read(open(opened, reading)?) };
+    let table = match &reading.table {
+        Some(table) => table.clone(),
+        None => only_table(&connection).with_context(|| opened.name.clone())?,
+    };
+    let mut query = SqliteQuery::table(&connection, &table).with_context(|| opened.name.clone())?.json_declared();
+    read(AnySource::Sqlite(query.source()))
+}
+
+fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
+    let named = reading.from.or(opened.format_of_name());
+    if named == Some(Format::Parquet) {
+        return parquet(opened, reading);
+    }
+    let (start, reader) = opened.read()?;
+    let Some(format) = named.or_else(|| Format::of_bytes(&start)) else {
+        bail!("{}: neither name nor content say which format it is; say it with --from", opened.name);
+    };
+    Ok(match format {
+        Format::Ndjson if reading.records.is_none() => {
+            let source = JsonSource::from_reader(reader).lines();
+            AnySource::Lines(if reading.check_first { source.check_first() } else { source })
+        }
+        Format::Json | Format::Ndjson => {
+            let is_array = start.trim_ascii_start().first() == Some(&b'[');
+            let pattern = match &reading.records {
+                Some(pattern) => pattern.clone(),
+                None if is_array => Pattern::each(),
+                None => Pattern::default(),
+            };
+            AnySource::Json(JsonSource::from_reader(reader).records(pattern))
+        }
+        Format::Csv | Format::Tsv => {
+            let dialect = if format == Format::Tsv { Dialect::tsv() } else { Dialect::default() };
+            let source = CsvSource::with_dialect(reader, dialect);
+            AnySource::Csv(Box::new(if reading.typed { source.typed().empty(Empty::Null) } else { source }))
+        }
+        Format::Arrow => {
+            let source = ArrowSource::new(reader)?;
+            AnySource::Arrow(Box::new(match &reading.columns {
+                Some(columns) => source.columns(columns.iter().map(String::as_str))?,
+                None => source,
+            }))
+        }
+        Format::Parquet => return parquet(opened, reading),
+        Format::Sqlite => bail!("{}: a database is read from its file", opened.name),
+    })
+}
+
+fn parquet(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
+    let source = ParquetSource::open(opened.file()?)?;
+    Ok(AnySource::Parquet(Box::new(match &reading.columns {
+        Some(columns) => source.columns(columns.iter().map(String::as_str))?,
+        None => source,
+    })))
+}
+
+fn only_table(connection: &Connection) -> Result<String> {
+    let mut tables = sqlite::tables(connection)?;
+    match (tables.pop(), tables.is_empty()) {
+        (Some(table), true) => Ok(table),
+        (None, _) => bail!("the database has no table"),
+        (Some(last), false) => {
+            tables.push(last);
+            bail!("the database has several tables, say which with --table: {}", tables.join(", "))
+        }
+    }
+}
+
+impl AnySource<'_> {
+    /// After an error of a record: what was bad, and how to go on. None if there is no going on.
+    pub(super) fn recover(&mut self, error: &Error) -> Result<Option<Bad>> {
+        match self {
+            Self::Lines(source) => {
+                let Some(wrong) = error.downcast_ref::<jird::Error>().filter(|error| !error.is_io()) else {
+                    return Ok(None);
+                };
+                let raw = source.skip_line(wrong)?;
+                let place = Place { record: source.place().record, offset: wrong.offset(), line: wrong.line() as u64 };
+                Ok(Some(Bad { kind: wrong.code(), place, words: wrong.to_string(), raw }))
+            }
+            Self::Csv(source) => {
+                let Some(wrong) = error.downcast_ref::<jird_formats::CsvError>() else { return Ok(None) };
+                if matches!(wrong.kind().code(), "header" | "dialect" | "io" | "no_column" | "columns") {
+                    return Ok(None);
+                }
+                let bad = Bad {
+                    kind: wrong.kind().code(),
+                    place: wrong.place(),
+                    words: wrong.to_string(),
+                    raw: source.bad_record().to_vec(),
+                };
+                Ok(Some(bad))
+            }
+            Self::Json(_) | Self::Sqlite(_) | Self::Parquet(_) | Self::Arrow(_) => Ok(None),
+        }
+    }
+}
+
+impl Source for AnySource<'_> {
+    type Error = Error;
+
+    fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
+        match self {
+            Self::Json(source) | Self::Lines(source) => source.send_record(sink).map_err(erased),
+            Self::Csv(source) => source.send_record(sink).map_err(erased),
+            Self::Sqlite(source) => source.send_record(sink).map_err(erased),
+            Self::Parquet(source) => source.send_record(sink).map_err(erased),
+            Self::Arrow(source) => source.send_record(sink).map_err(erased),
+        }
+    }
+}
+
+fn erased<A: Into<Error>, B>(failure: Failure<A, B>) -> Failure<Error, B> {
+    match failure {
+        Failure::Source(error) => Failure::Source(error.into()),
+        Failure::Sink(error, place) => Failure::Sink(error, place),
+    }
+}
