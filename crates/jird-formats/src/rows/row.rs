@@ -8,8 +8,9 @@ use jird::event::{Numeral, Timestamp};
 #[derive(Debug, Default)]
 pub struct Row {
     cells: Vec<Stored>,
-    /// The text of strings, JSON and numbers, and bytes.
-    arena: Vec<u8>,
+    /// The text of strings, JSON and numbers.
+    text: String,
+    bytes: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +58,7 @@ impl Row {
                 .map_or(Cell::Null, |number| Cell::Number(Numeral::Text(number))),
             Stored::Text { start, end } => Cell::Text(self.text(start, end)),
             Stored::Json { start, end } => Cell::Json(self.text(start, end)),
-            Stored::Bytes { start, end } => Cell::Bytes(&self.arena[start..end]),
+            Stored::Bytes { start, end } => Cell::Bytes(&self.bytes[start..end]),
             Stored::Timestamp(time) => Cell::Timestamp(time),
         }
     }
@@ -68,14 +69,15 @@ impl Row {
     }
 
     fn text(&self, start: usize, end: usize) -> &str {
-        core::str::from_utf8(&self.arena[start..end]).expect("text was put in")
+        &self.text[start..end]
     }
 
     /// Forgets all values, and has this many columns.
     pub(super) fn clear(&mut self, columns: usize) {
         self.cells.clear();
         self.cells.resize(columns, Stored::Missing);
-        self.arena.clear();
+        self.text.clear();
+        self.bytes.clear();
     }
 
     /// Adds columns up to this many.
@@ -90,10 +92,10 @@ impl Row {
     /// Puts a value into a column.
     #[inline]
     pub(super) fn put(&mut self, column: usize, cell: Cell<'_>) {
-        let start = self.arena.len();
-        let mut kept = |bytes: &[u8]| {
-            self.arena.extend_from_slice(bytes);
-            (start, start + bytes.len())
+        let start = self.text.len();
+        let mut kept = |text: &str| {
+            self.text.push_str(text);
+            (start, start + text.len())
         };
         let stored = match cell {
             Cell::Missing => Stored::Missing,
@@ -103,20 +105,21 @@ impl Row {
             Cell::Number(Numeral::U64(value)) => Stored::U64(value),
             Cell::Number(Numeral::F64(value)) => Stored::F64(value),
             Cell::Number(Numeral::Text(number)) => {
-                let (start, end) = kept(number.text().as_bytes());
+                let (start, end) = kept(number.text());
                 Stored::Number { start, end }
             }
             Cell::Text(text) => {
-                let (start, end) = kept(text.as_bytes());
+                let (start, end) = kept(text);
                 Stored::Text { start, end }
             }
             Cell::Json(json) => {
-                let (start, end) = kept(json.as_bytes());
+                let (start, end) = kept(json);
                 Stored::Json { start, end }
             }
             Cell::Bytes(bytes) => {
-                let (start, end) = kept(bytes);
-                Stored::Bytes { start, end }
+                let start = self.bytes.len();
+                self.bytes.extend_from_slice(bytes);
+                Stored::Bytes { start, end: self.bytes.len() }
             }
             Cell::Timestamp(time) => Stored::Timestamp(time),
         };
