@@ -125,6 +125,24 @@ fn bytes_and_timestamps_survive() {
 }
 
 #[test]
+fn a_plan_for_the_first_records_fails_or_is_the_plan_for_all() {
+    let text = same::records();
+    let (mut failed, mut same) = (0, 0);
+    for first in 1..100 {
+        let plan = plan_of(&text.lines().take(first).collect::<String>());
+        let mut sink = ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).unwrap();
+        match event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut sink) {
+            Ok(()) => {
+                assert_eq!(plan, plan_of(&text), "{first} records");
+                same += 1;
+            }
+            Err(_) => failed += 1,
+        }
+    }
+    assert!(failed > 10 && same > 10, "{failed} failed, {same} did not");
+}
+
+#[test]
 fn what_was_not_planned_is_told_and_leaves_no_file() {
     let plan = ColumnPlan::new().with("id", ColumnType::Int64);
     for text in [r#"{"id":1} {"id":1.5}"#, r#"{"id":1} {"other":2}"#, r#"{"id":1} 5"#] {
