@@ -10,6 +10,7 @@ use jird_formats::{
     ArrowError, ArrowSource, ColumnPlan, ColumnType, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource,
 };
 use same::{assert_survives, plan_of};
+use std::fmt::Write as _;
 
 fn to_parquet(text: &str, options: ParquetOptions) -> Vec<u8> {
     let mut sink = ParquetSink::new(Vec::new(), &plan_of(text), options).unwrap();
@@ -56,9 +57,16 @@ fn corpus_lines_survive_parquet() {
     }
 }
 
+fn lines(rows: usize, line: impl Fn(usize) -> String) -> String {
+    (0..rows).fold(String::new(), |mut text, row| {
+        writeln!(text, "{}", line(row)).unwrap();
+        text
+    })
+}
+
 #[test]
 fn many_rows_come_back_in_order_whatever_their_batches() {
-    let text: String = (0..20_000).map(|row| format!("{{\"row\":{row},\"third\":{}}}\n", row % 3)).collect();
+    let text = lines(20_000, |row| format!(r#"{{"row":{row},"third":{}}}"#, row % 3));
     for row_group_rows in [1000, 4096, 5000, 1 << 20] {
         let file = to_parquet(&text, ParquetOptions { row_group_rows, ..ParquetOptions::default() });
         assert_eq!(lines_of(&file).unwrap(), text);
@@ -91,7 +99,7 @@ impl Sink for Fickle {
 
 #[test]
 fn a_sink_may_change_its_mind() {
-    let text: String = (0..20_000).map(|row| format!("{{\"row\":{row},\"one\":1}}\n")).collect();
+    let text = lines(20_000, |row| format!(r#"{{"row":{row},"one":1}}"#));
     let file = to_parquet(&text, ParquetOptions { row_group_rows: 6000, ..ParquetOptions::default() });
     let mut sink = Fickle { record: 0, sum: 0 };
     event::copy(&mut ParquetSource::from_bytes(file).unwrap(), &mut sink).unwrap();
@@ -114,6 +122,24 @@ fn bytes_and_timestamps_survive() {
         event::copy(&mut source(), &mut lines).unwrap();
         assert_survives(&String::from_utf8(lines.into_inner()).unwrap(), &lines_of(&copy).unwrap());
     }
+}
+
+#[test]
+fn a_plan_for_the_first_records_fails_or_is_the_plan_for_all() {
+    let text = same::records();
+    let (mut failed, mut same) = (0, 0);
+    for first in 1..100 {
+        let plan = plan_of(&text.lines().take(first).collect::<String>());
+        let mut sink = ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).unwrap();
+        match event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut sink) {
+            Ok(()) => {
+                assert_eq!(plan, plan_of(&text), "{first} records");
+                same += 1;
+            }
+            Err(_) => failed += 1,
+        }
+    }
+    assert!(failed > 10 && same > 10, "{failed} failed, {same} did not");
 }
 
 #[test]
@@ -142,7 +168,7 @@ impl std::io::Write for Full {
 
 #[test]
 fn a_full_disk_is_told() {
-    let text: String = (0..100_000).map(|row| format!("{{\"row\":{row},\"text\":\"row {row}\"}}\n")).collect();
+    let text = lines(100_000, |row| format!(r#"{{"row":{row},"text":"row {row}"}}"#));
     for space in [0, 100, 200_000] {
         let options = ParquetOptions { row_group_rows: 10_000, ..ParquetOptions::default() };
         let failed = match ParquetSink::new(Full(space), &plan_of(&text), options) {
@@ -173,4 +199,39 @@ fn damaged_files_neither_panic_nor_take_much_memory() {
     panics.sort();
     panics.dedup();
     assert!(panics.is_empty(), "{} panics:\n{}", panics.len(), panics.join("\n"));
+    assert!(same::peak_megabytes() < 500, "{} MB", same::peak_megabytes());
+}
+
+/// What `pyarrow` makes of a file: each row as JSON, with what is JSON text as it stands.
+const READ: &str = r#"
+import decimal, json, sys, pyarrow.parquet
+table = pyarrow.parquet.read_table(sys.argv[1])
+kinds = [(field.metadata or {}).get(b"ARROW:extension:name") for field in table.schema]
+def text(value, kind):
+    if value is not None and kind == b"jird.json":
+        return value
+    return json.dumps(int(value) if isinstance(value, decimal.Decimal) else value)
+for row in zip(*[column.to_pylist() for column in table.columns]):
+    cells = zip(table.column_names, row, kinds)
+    print("{" + ",".join(json.dumps(name) + ":" + text(cell, kind) for name, cell, kind in cells) + "}")
+"#;
+
+#[test]
+#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
+fn pyarrow_reads_the_same() {
+    let python = std::env::var("JIRD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let run = |arguments: &[&str]| std::process::Command::new(&python).args(arguments).output();
+    if !run(&["-c", "import pyarrow.parquet"]).is_ok_and(|output| output.status.success()) {
+        println!("skipped: pyarrow");
+        return;
+    }
+    let text = same::records();
+    for options in options() {
+        let path = std::env::temp_dir().join(format!("jird-pyarrow-{}.parquet", std::process::id()));
+        std::fs::write(&path, to_parquet(&text, options)).unwrap();
+        let output = run(&["-c", READ, path.to_str().unwrap()]).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_survives(&text, &String::from_utf8(output.stdout).unwrap());
+    }
 }

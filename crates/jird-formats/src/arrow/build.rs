@@ -14,7 +14,7 @@ use jird::event::{self, Numeral, Timestamp};
 use std::sync::Arc;
 
 /// Text and bytes of a batch, about: beyond this it is full.
-const BATCH_BYTES: usize = 4 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 /// The longest text of a cell: a batch's texts are counted in 31 bits.
 const CELL_BYTES_MAX: usize = 1 << 30;
 
@@ -69,13 +69,11 @@ impl BatchBuilder {
     /// Appends a row, whose columns are those of the plan. A batch if that made it full.
     pub(crate) fn append(&mut self, row: &Row) -> Result<Option<RecordBatch>, ArrowError> {
         for (index, column) in self.columns.iter_mut().enumerate() {
-            match column.append(row.cell(index), &mut self.scratch) {
-                Some(bytes) => self.bytes += bytes,
-                None => {
-                    let (name, holds) = &self.plan.columns()[index];
-                    return Err(ArrowError::Unfit { column: name.clone(), holds: holds.to_string() });
-                }
-            }
+            let Some(bytes) = column.append(row.cell(index), &mut self.scratch) else {
+                let (name, holds) = &self.plan.columns()[index];
+                return Err(ArrowError::Unfit { column: name.clone(), holds: holds.to_string() });
+            };
+            self.bytes += bytes;
         }
         self.rows += 1;
         if self.rows == self.rows_max || self.bytes > BATCH_BYTES { self.finish() } else { Ok(None) }
@@ -125,8 +123,9 @@ impl CellBuilder {
             return Some(0);
         }
         match (self, cell) {
-            (Self::Text(texts), Cell::Text(text)) => return append_text(texts, text),
-            (Self::Json(texts), Cell::Json(text)) => return append_text(texts, text),
+            (Self::Text(texts), Cell::Text(text)) | (Self::Json(texts), Cell::Json(text)) => {
+                return append_text(texts, text);
+            }
             (Self::Bool(values), Cell::Bool(value)) => values.append_value(value),
             (Self::Int64(values), Cell::Number(number)) => values.append_value(number.as_i64()?),
             (Self::UInt64(values), Cell::Number(number)) => values.append_value(number.as_u64()?),

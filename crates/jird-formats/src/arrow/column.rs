@@ -267,6 +267,7 @@ impl Column {
 }
 
 impl Values {
+    #[expect(clippy::too_many_lines, reason = "a table of Arrow's types")]
     fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
         let child = |field: &Field, array: &ArrayRef| Column::new(field, array).map(Box::new);
         let elements = |field: &Field, lists: Lists, array: &ArrayRef| {

@@ -19,8 +19,10 @@ mod plan;
 mod sink;
 mod source;
 
+#[cfg(feature = "parquet")]
 pub(crate) use build::BatchBuilder;
 pub use column::NotFinite;
+#[cfg(feature = "parquet")]
 pub(crate) use cursor::{Batches, Cursor};
 pub use error::ArrowError;
 pub use plan::ColumnPlan;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Bytes are `Binary`. Points in time are `Timestamp` in microseconds, or in nanoseconds if some need it, with the zone `UTC` if all
 /// are in it; where that does not hold them all they are text. A column that has nothing but nulls is `Null`. The rest is as
 /// [`ColumnType`] says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnPlan {
     columns: Vec<(String, Holds)>,
 }
@@ -32,7 +32,8 @@ impl ColumnPlan {
         Self::default()
     }
 
-    /// Columns for records that were read before.
+    /// Columns for records that were read before. A plan for the first of them is as good as one for all if the rest can be written
+    /// by it: then it is the same. So a long input need not be read twice, unless writing by the first plan fails.
     pub fn of(schema: &Schema) -> Self {
         let columns = schema.columns().iter().map(|column| {
             let holds = match (column.column_type(), column.timestamp_type()) {

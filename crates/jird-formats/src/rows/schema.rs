@@ -116,7 +116,7 @@ impl Times {
     fn observe(&mut self, time: Timestamp) {
         self.utc |= time.is_utc;
         self.local |= !time.is_utc;
-        self.nanoseconds |= time.nanoseconds % 1000 != 0;
+        self.nanoseconds |= !time.nanoseconds.is_multiple_of(1000);
         self.seconds_max = self.seconds_max.max(time.seconds.unsigned_abs());
     }
 }

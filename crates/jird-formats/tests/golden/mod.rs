@@ -73,6 +73,7 @@ impl Reader<'_> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table of Arrow's types")]
     fn send_value<S: Sink>(
         &self,
         field: Value<'_>,

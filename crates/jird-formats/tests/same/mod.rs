@@ -87,7 +87,15 @@ fn same(one: Value<'_>, other: Value<'_>) -> bool {
         }
 }
 
-/// Damages a file in some ways, and reads each: which panicked. Memory is checked by the way: half a gigabyte at once is too much.
+/// The most memory that this process had, in megabytes; zero where nobody says.
+pub(crate) fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().split(' ').next()?.parse::<u64>().ok());
+    peak.unwrap_or_default() / 1000
+}
+
+/// Damages a file in some ways, and reads each: which panicked.
 pub(crate) fn damage(file: &[u8], times: u64, read: impl Fn(&[u8])) -> impl Iterator<Item = String> {
     let mut random = file.len() as u64;
     let mut next = move |below: usize| {
