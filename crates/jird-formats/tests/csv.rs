@@ -177,6 +177,23 @@ fn all_short_texts_are_what_csv_core_says() {
 }
 
 #[test]
+fn a_byte_order_mark_is_one_at_the_beginning_only() {
+    same("\u{feff}a\n\u{feff}b,\"q\"r\n\u{feff}\"x\"y".as_bytes(), bare(), 5);
+}
+
+#[test]
+fn an_input_that_ends_within_quotes_is_an_error_in_every_dialect() {
+    let base = Dialect::default();
+    for dialect in [base, Dialect { escape: Some(b'\\'), ..base }, Dialect { double_quote: false, ..base }] {
+        for (text, wanted) in [("a\n\"open", 1), ("a\n\"x\"y\n\"open\n", 1), ("a\n\"closed\"", 0), ("a\n\"x\"y", 0)] {
+            let (_, errors, _) = survivors(CsvSource::with_dialect(text.as_bytes(), dialect));
+            assert_eq!(errors.len(), wanted, "{text:?}");
+            assert!(errors.iter().all(|error| error.0 == CsvErrorKind::Unclosed));
+        }
+    }
+}
+
+#[test]
 fn comments_are_left_out() {
     let dialect = Dialect { comment: Some(b'#'), ..bare() };
     let text = b"#a,\"\n\r\nx,#y\n# z\r\n#\n\"#\",1\n#open";
