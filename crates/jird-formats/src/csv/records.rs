@@ -73,7 +73,7 @@ pub(super) struct Records<R> {
     overlong: bool,
     odd: Option<Odd>,
     core: csv_core::Reader,
-    /// Contents of the fields of an odd record.
+    /// Contents of the fields of an odd record, and what is left of others behind them: never cleared, as that is dear.
     contents: Vec<u8>,
 }
 
@@ -245,7 +245,6 @@ impl<R: io::Read> Records<R> {
                 Found::Odd(at) => {
                     self.fresh_core();
                     let at = if self.overlong { at } else { self.start };
-                    self.contents.clear();
                     self.scan.clear();
                     self.odd = Some(Odd { at, field: 0, quoted: None, len: 0 });
                     return self.advance_odd();

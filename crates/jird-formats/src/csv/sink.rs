@@ -315,20 +315,22 @@ impl Lines {
     fn has_mark(&self, text: &[u8]) -> bool {
         let [one, two, three, four] = self.marks;
         let is = |byte: u8| (byte == one) | (byte == two) | (byte == three) | (byte == four);
-        let mut found = [false; 16];
-        let mut look = |chunk: &[u8; 16]| found.iter_mut().zip(chunk).for_each(|(found, &byte)| *found |= is(byte));
-        text.as_chunks().0.iter().for_each(&mut look);
+        let found_in = |chunk: &[u8; 16]| chunk.map(|byte| if is(byte) { 0xff } else { 0 });
+        let mut found = 0;
+        for chunk in text.as_chunks().0 {
+            found |= u128::from_ne_bytes(found_in(chunk));
+        }
         if let Some(last) = text.last_chunk() {
-            look(last);
+            found |= u128::from_ne_bytes(found_in(last));
         } else if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
             let mut both = [0; 16];
             both[..8].copy_from_slice(first);
             both[8..].copy_from_slice(last);
-            look(&both);
+            found |= u128::from_ne_bytes(found_in(&both));
         } else {
             return text.iter().any(|&byte| is(byte));
         }
-        found.contains(&true)
+        found != 0
     }
 
     /// A field in quotes.
