@@ -27,7 +27,15 @@ fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, SqliteError> {
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
     // Opening reads nothing yet.
     conn.query_row("select count(*) from sqlite_schema", [], |_| Ok(())).map_err(failed)?;
-    Ok(conn)
+    let page: u32 = conn.query_row("pragma page_size", [], |row| row.get(0)).map_err(failed)?;
+    // SQLite notices when whole pages are missing, and takes the rest of a page for zeros.
+    match std::fs::metadata(path) {
+        Ok(data) if data.len() % u64::from(page.max(1)) > 0 => {
+            let message = format!("{}: the file ends within a page", path.display());
+            Err(SqliteError::new(SqliteErrorKind::NotADatabase, message))
+        }
+        _ => Ok(conn),
+    }
 }
 
 /// The tables, in the order in which they were made, without SQLite's own (`sqlite_…`, and those in which virtual tables keep

@@ -60,7 +60,7 @@ impl SqliteError {
 
     /// The same, of this record.
     pub(super) fn of_record(self, place: Place) -> Self {
-        Self { message: format!("{} (in {place})", self.message), ..self }
+        Self { message: format!("{}, in {place}", self.message), ..self }
     }
 }
 
