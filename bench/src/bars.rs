@@ -203,7 +203,8 @@ mod tests {
     use crate::row::Outcome;
 
     fn row(task: Task, input: &str, peer: &str, median_ns: f64) -> Row {
-        let measured = Measured { bytes: 1, documents: 2, rounds_ns: vec![median_ns], ..Measured::default() }.summed_up();
+        let measured =
+            Measured { bytes: 1, documents: 2, rounds_ns: vec![median_ns], ..Measured::default() }.summed_up();
         let outcome = Outcome::Measured(measured);
         Row { task, input: input.into(), peer: peer.into(), build: Build::Default, loaded: true, outcome }
     }
