@@ -13,6 +13,7 @@ mod bars;
 mod charts;
 mod events;
 mod fold;
+mod keys;
 mod machine;
 mod million;
 mod minified;
@@ -51,6 +52,10 @@ fn main() -> ExitCode {
     let outcome = Options::parse(words.into_iter()).and_then(|options| match &options.command {
         Command::Serve(name) => serve(name, &options),
         Command::Paper => paper::run(&options, &command()),
+        Command::Keys => {
+            keys::run();
+            Ok(true)
+        }
         Command::Measure => measure(&options),
     });
     match outcome {

@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Measure,
     /// The paper's tables.
     Paper,
+    /// The key table.
+    Keys,
     /// Be the server of this peer.
     Serve(String),
 }
@@ -73,6 +75,10 @@ makes the tables and figures of 'Parsing Gigabytes of JSON per Second' anew, wit
     --part LIST        of table-5, table-6, model, figure-8, table-8, table-9, table-11, table-12, table-13   [all]
     --out FOLDER       writes NAME.md and NAME.json
     --svg FOLDER       draws those that are figures
+
+    cargo run --release -p bench -- keys
+
+measures the event protocol's key table beside the standard library's map.
 
 The corpus is found by JIRD_CORPUS, or beside the workspace.
 ";
@@ -115,6 +121,7 @@ impl Options {
                 "--bars" => options.bars = true,
                 "--out" => options.out = Some(value()?.into()),
                 "paper" => options.command = Command::Paper,
+                "keys" => options.command = Command::Keys,
                 "--part" => options.parts = list(&value()?),
                 "--repeat" => options.repeat = Some(number(&value()?)?),
                 "--serve" => options.command = Command::Serve(value()?),

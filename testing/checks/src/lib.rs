@@ -6,6 +6,7 @@
 mod compare;
 mod documents;
 mod encode;
+mod events;
 mod lines;
 mod predicates;
 pub mod random;
@@ -16,6 +17,7 @@ mod typed;
 pub use compare::{assert_consistent, assert_same};
 pub use documents::{kernels, parse, record, threads};
 pub use encode::encode;
+pub use events::events;
 pub use lines::lines;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
@@ -25,7 +27,7 @@ pub use typed::typed;
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),
@@ -34,6 +36,7 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("serde_json", serde_json),
     ("typed", typed),
     ("encode", encode),
+    ("events", events),
 ];
 
 /// Chunk sizes with borders everywhere, somewhere, and hardly anywhere.

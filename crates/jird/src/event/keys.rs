@@ -1,12 +1,15 @@
 //! Keys → small numbers.
 
+use crate::text::{self, SHORT};
 use core::hash::Hasher as _;
 use std::hash::{BuildHasher, RandomState};
 
 /// A table of keys, each of which has a number: 0, 1, 2, … in the order in which they were put in.
 ///
-/// Made for short keys that come again and again, in much the same order: what was found last says where to look first, which
-/// costs a comparison and no hash. A lookup by hash reads the key's first and last bytes as words, and allocates nothing.
+/// Made for short keys that come again and again: up to 16 bytes are hashed and compared as two words, without a branch for their
+/// length, in some 3 ns. Where keys come in much the same order, what came last says [where to look first](Self::get_near), which takes
+/// no hash. Nothing is allocated but for new keys.
+///
 /// Keys that somebody chose to collide find a slower table, and no slower than linear in the keys' text: when a lookup has to step
 /// too far, all keys are hashed anew by the standard library's keyed hash.
 ///
@@ -15,52 +18,70 @@ use std::hash::{BuildHasher, RandomState};
 /// assert_eq!([keys.insert("id"), keys.insert("name"), keys.insert("id")], [0, 1, 0]);
 /// assert_eq!((keys.get("name"), keys.get("age"), keys.name(0)), (Some(1), None, "id"));
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct KeyTable {
     /// All keys, one behind the other.
-    text: Vec<u8>,
-    /// Where each key ends.
-    ends: Vec<u32>,
-    /// Open addressing: a key's number and one, and the upper half of its hash. Zero is free. A power of two, at least twice as many as keys.
-    slots: Vec<Slot>,
+    text: String,
+    keys: Vec<Known>,
+    /// Open addressing: a key's number, or [`FREE`]. None, or a power of two and [`SLOTS_PER_KEY`] times as many as keys.
+    slots: Vec<u32>,
+    /// Keys of up to so many bytes are found by their words: of none, if there are no slots or the hash is keyed.
+    short_max: usize,
+    /// Chosen so that few keys are in each other's way.
+    seed: u64,
     /// The keyed hash, once it was needed.
     keyed: Option<RandomState>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    number: u32,
-    tag: u32,
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    words: [u64; 2],
+    /// Where it stands in the text.
+    start: u32,
+    len: u32,
 }
+
+/// No key's number.
+const FREE: u32 = u32::MAX;
 
 /// So many steps are no accident.
 const STEPS_MAX: usize = 32;
 
+/// At most one slot of so many is taken.
+const SLOTS_PER_KEY: usize = 8;
+
+/// A table of so many keys, or fewer, is worth a search for a good seed when a key finds its slot taken.
+const SOUGHT_MAX: usize = 64;
+
+/// Seeds that are tried.
+const SEEDS: u64 = 32;
+
 impl KeyTable {
     /// Without keys.
     pub fn new() -> Self {
-        Self::default()
+        Self { text: String::new(), keys: Vec::new(), slots: Vec::new(), short_max: 0, seed: 0, keyed: None }
     }
 
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.keys.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.keys.is_empty()
     }
 
     /// Takes all keys out, and keeps the memory.
     pub fn clear(&mut self) {
-        // What is emptied again and again is no larger than what it held.
-        if self.slots.len() > 8 * self.ends.len().max(8) {
+        // What is emptied again and again is not much larger than what it held.
+        if self.slots.len() > 4 * SLOTS_PER_KEY * self.keys.len().max(8) {
             self.slots = Vec::new();
+            self.short_max = 0;
         }
-        self.slots.fill(Slot::default());
+        self.slots.fill(FREE);
         self.text.clear();
-        self.ends.clear();
+        self.keys.clear();
     }
 
     /// The key with this number.
@@ -69,9 +90,8 @@ impl KeyTable {
     /// If there is none.
     #[inline]
     pub fn name(&self, number: u32) -> &str {
-        let number = number as usize;
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        core::str::from_utf8(&self.text[start..self.ends[number] as usize]).expect("keys are put in as text")
+        let Known { start, len, .. } = self.keys[number as usize];
+        &self.text[start as usize..start as usize + len as usize]
     }
 
     /// All keys, by number.
@@ -94,105 +114,140 @@ impl KeyTable {
     /// The number of a key.
     #[inline]
     pub fn get(&self, key: &str) -> Option<u32> {
+        let len = key.len();
+        if len.wrapping_sub(1) >= self.short_max {
+            return self.get_far(key);
+        }
+        let words = text::words(key.as_bytes());
+        let slot = hash(words, len, self.seed) as usize & self.slots.len().wrapping_sub(1);
+        // Nearly always here or nowhere.
+        let Some(&number) = self.slots.get(slot) else { return None };
+        match self.keys.get(number as usize) {
+            None => None,
+            Some(known) if known.words == words && known.len as usize == len => Some(number),
+            Some(_) => self.get_far(key),
+        }
+    }
+
+    /// The same of any key, wherever it is.
+    #[inline(never)]
+    fn get_far(&self, key: &str) -> Option<u32> {
         let mask = self.slots.len().checked_sub(1)?;
-        let hash = self.hash(key.as_bytes());
-        let mut at = hash as usize & mask;
+        let mut at = self.hash(key) as usize;
         loop {
-            let slot = self.slots[at & mask];
-            if slot.number == 0 {
-                return None;
+            let number = self.slots[at & mask];
+            let known = self.keys.get(number as usize)?;
+            if text::same(self.bytes(known), key.as_bytes()) {
+                return Some(number);
             }
-            if slot.tag == (hash >> 32) as u32 && self.is(slot.number - 1, key) {
-                return Some(slot.number - 1);
-            }
-            at += 1;
+            at = at.wrapping_add(1);
         }
     }
 
     /// [`get`](Self::get), looking at `guess` first: what came behind the key before, say.
     #[inline]
     pub fn get_near(&self, key: &str, guess: u32) -> Option<u32> {
-        if (guess as usize) < self.len() && self.is(guess, key) { Some(guess) } else { self.get(key) }
+        // In order, lengths can be foreseen.
+        match self.keys.get(guess as usize) {
+            Some(known) if text::same(self.bytes(known), key.as_bytes()) => Some(guess),
+            _ => self.get(key),
+        }
     }
 
     #[inline(always)]
-    fn is(&self, number: u32, key: &str) -> bool {
-        let number = number as usize;
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        let end = self.ends[number] as usize;
-        end - start == key.len() && same(&self.text[start..end], key.as_bytes())
+    fn bytes(&self, known: &Known) -> &[u8] {
+        &self.text.as_bytes()[known.start as usize..known.start as usize + known.len as usize]
     }
 
     #[cold]
     #[inline(never)]
     fn put(&mut self, key: &str) -> u32 {
-        let number = self.ends.len() as u32;
-        self.text.extend_from_slice(key.as_bytes());
-        self.ends.push(u32::try_from(self.text.len()).expect("less than 4 GiB of keys"));
-        if self.slots.len() < 2 * self.ends.len() {
-            self.rehash((4 * self.ends.len()).next_power_of_two().max(16));
-        } else if self.place(number) > STEPS_MAX && self.keyed.is_none() {
-            self.keyed = Some(RandomState::new());
-            self.rehash(self.slots.len());
+        let number = self.keys.len() as u32;
+        let start = self.text.len();
+        self.text.push_str(key);
+        assert!(u32::try_from(self.text.len()).is_ok(), "less than 4 GiB of keys");
+        self.keys.push(Known { words: text::words(key.as_bytes()), start: start as u32, len: key.len() as u32 });
+        if self.slots.len() < SLOTS_PER_KEY * self.keys.len() {
+            let len = (2 * SLOTS_PER_KEY * self.keys.len()).next_power_of_two().max(64);
+            self.slots.resize(len, FREE);
+            self.rehash();
+        } else {
+            let steps = self.place(number);
+            if steps > 0 && self.keys.len() <= SOUGHT_MAX || steps > STEPS_MAX {
+                self.rehash();
+            }
         }
         number
     }
 
-    fn rehash(&mut self, len: usize) {
-        self.slots.clear();
-        self.slots.resize(len, Slot::default());
-        for number in 0..self.ends.len() as u32 {
-            if self.place(number) > STEPS_MAX && self.keyed.is_none() {
-                self.keyed = Some(RandomState::new());
-                return self.rehash(len);
+    /// Puts all keys into slots, so that few steps are needed.
+    fn rehash(&mut self) {
+        if self.keyed.is_some() {
+            self.place_all();
+            return;
+        }
+        let seeds = if self.keys.len() <= SOUGHT_MAX { SEEDS } else { 1 };
+        let mut best = (usize::MAX, 0, 0);
+        for seed in (0..seeds).map(|index| (2 * index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
+            self.seed = seed;
+            let (displaced, steps) = self.place_all();
+            best = best.min((displaced, steps, seed));
+            if displaced == 0 {
+                break;
             }
         }
+        let (_, steps, seed) = best;
+        self.seed = seed;
+        self.short_max = SHORT;
+        if steps > STEPS_MAX {
+            self.keyed = Some(RandomState::new());
+            self.short_max = 0;
+        }
+        self.place_all();
+    }
+
+    /// Returns how many keys found their slot taken, and the most steps that one took.
+    fn place_all(&mut self) -> (usize, usize) {
+        self.slots.fill(FREE);
+        let (mut displaced, mut most) = (0, 0);
+        for number in 0..self.keys.len() as u32 {
+            let steps = self.place(number);
+            displaced += usize::from(steps > 0);
+            most = most.max(steps);
+            if most > STEPS_MAX && self.keyed.is_none() {
+                return (usize::MAX, most);
+            }
+        }
+        (displaced, most)
     }
 
     /// Puts a key into its slot. Returns how many were taken before.
     fn place(&mut self, number: u32) -> usize {
-        let hash = self.hash(self.name(number).as_bytes());
+        let hash = self.hash(self.name(number)) as usize;
         let mask = self.slots.len() - 1;
-        let steps = (0..).find(|step| self.slots[(hash as usize + step) & mask].number == 0).unwrap_or(0);
-        self.slots[(hash as usize + steps) & mask] = Slot { number: number + 1, tag: (hash >> 32) as u32 };
+        let steps = (0..).find(|step| self.slots[hash.wrapping_add(*step) & mask] == FREE).unwrap_or(0);
+        self.slots[hash.wrapping_add(steps) & mask] = number;
         steps
     }
 
-    #[inline(always)]
-    fn hash(&self, key: &[u8]) -> u64 {
-        if let Some(keyed) = &self.keyed {
-            let mut hasher = keyed.build_hasher();
-            hasher.write(key);
-            return hasher.finish();
-        }
-        let (low, high) = ends(key);
-        // Multiplied to twice the width, and folded: every bit of the words has a say in both halves.
-        let product =
-            u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xE703_7ED1_A0B4_28DB ^ key.len() as u64);
-        product as u64 ^ (product >> 64) as u64
+    fn hash(&self, key: &str) -> u64 {
+        let Some(keyed) = &self.keyed else { return hash(text::words(key.as_bytes()), key.len(), self.seed) };
+        let mut hasher = keyed.build_hasher();
+        hasher.write(key.as_bytes());
+        hasher.finish()
     }
 }
 
-/// Two words of a key: its first and its last eight bytes, or all of a shorter one.
+/// The upper bits of a product, where every bit of the words has a say.
 #[inline(always)]
-fn ends(key: &[u8]) -> (u64, u64) {
-    let len = key.len();
-    if let (Some(&low), Some(&high)) = (key.first_chunk(), key.last_chunk()) {
-        return (u64::from_le_bytes(low), u64::from_le_bytes(high));
-    }
-    if let (Some(&low), Some(&high)) = (key.first_chunk(), key.last_chunk()) {
-        return (u64::from(u32::from_le_bytes(low)), u64::from(u32::from_le_bytes(high)));
-    }
-    if len == 0 {
-        return (0, 0);
-    }
-    (u64::from(key[0]) | u64::from(key[len / 2]) << 8, u64::from(key[len - 1]))
+fn hash([low, high]: [u64; 2], len: usize, seed: u64) -> u64 {
+    (low ^ high.rotate_left(29) ^ len as u64).wrapping_mul(seed) >> 32
 }
 
-/// Whether two slices of the same length are equal: short ones by overlapping words, without a call.
-#[inline(always)]
-fn same(one: &[u8], other: &[u8]) -> bool {
-    if one.len() <= 16 { ends(one) == ends(other) } else { one == other }
+impl Default for KeyTable {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 #[cfg(test)]

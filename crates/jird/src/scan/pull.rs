@@ -396,7 +396,10 @@ impl<'de, S: Source<'de>> Pull<S> {
         // What is wrong there is said when there is more, or no more.
         let end = first_fault(chunk, &found).map_or(text.len(), |fault| fault.offset() as usize);
         let (kinds, offsets) = self.tokens.slices();
-        let last = offsets.iter().rposition(|&pos| (pos as usize) < end).map(|last| (kinds[last], offsets[last]));
+        // What was shown before is complete, even if something wrong follows it.
+        let shown = |index: usize| index < self.at || (offsets[index] as usize) < self.seen;
+        let last = offsets.iter().rposition(|&pos| (pos as usize) < end).filter(|&last| !shown(last));
+        let last = last.map(|last| (kinds[last], offsets[last]));
         let hidden = last.filter(|&(kind, _)| match kind & !ESCAPED {
             b'"' => carry.in_string() || end < text.len(),
             b'{' | b'}' | b'[' | b']' | b':' | b',' | b'\n' => false,
@@ -405,7 +408,7 @@ impl<'de, S: Source<'de>> Pull<S> {
         let end = hidden.map_or(end, |(_, pos)| pos as usize);
         self.tokens.end_at(end);
         self.limit = self.tokens.len() - SENTINELS;
-        self.dry = Some(Dry { hidden, seen: end });
+        self.dry = Some(Dry { hidden, seen: end.max(self.seen) });
     }
 
     /// Goes on to the first token that was not seen before.

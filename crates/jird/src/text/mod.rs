@@ -5,6 +5,7 @@
 //! unescape       string content as it stands in JSON → the text it means
 //! eq_unescaped   the same, compared instead of written
 //! escape         text → a JSON string, quotes and all
+//! short          short text as words, to be compared
 //! pen            writing strings, numbers and what is between them
 //! ```
 //!
@@ -26,6 +27,7 @@ mod pen;
 #[cfg(feature = "serde")]
 mod raw;
 mod room;
+mod short;
 mod swar;
 mod unescape;
 
@@ -34,6 +36,7 @@ pub(crate) use escape::{escape_blocks, escape_into};
 pub(crate) use pen::{Drain, Mark, Out, Pen, Sink};
 #[cfg(feature = "serde")]
 pub use raw::RawValue;
+pub(crate) use short::{SHORT, same, words};
 pub(crate) use unescape::{check_escape, eq_unescaped, unescape, unescape_in};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.

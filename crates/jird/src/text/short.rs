@@ -1,0 +1,91 @@
+//! Short texts as words: to hash and to compare them without a loop and without a guess at their length.
+
+#![allow(unsafe_code, reason = "loads of words at places that depend on a length")]
+
+use core::hint::select_unpredictable;
+
+/// Texts up to this length are what [`words`] and their length say.
+pub(crate) const SHORT: usize = 16;
+
+/// All bytes of a text of up to [`SHORT`] bytes, some of them twice; of a longer one some.
+///
+/// Loads of four bytes each, at places that depend on the length by arithmetic alone: lengths come in any order, and a branch for each
+/// class of them would be mispredicted half of the time, which costs more than all this.
+#[inline(always)]
+pub(crate) fn words(text: &[u8]) -> [u64; 2] {
+    let len = text.len();
+    if len == 0 {
+        return [0; 2];
+    }
+    // Texts of less than four bytes have no word: these have others, which do not count.
+    let is_few = len < 4;
+    let whole = select_unpredictable(is_few, &[0; 4][..], text);
+    let last = whole.len() - 4;
+    let second = last.min(4);
+    // SAFETY: `whole` has four bytes at least, so that all of these places are `last` at most, and `last + 4` is its length.
+    let [first, second, third, fourth] =
+        unsafe { [load(whole, 0), load(whole, second), load(whole, last - second), load(whole, last)] };
+    // SAFETY: there is one byte at least, and these are offsets below the length.
+    let few = unsafe { byte(text, 0) | byte(text, len / 2) << 8 | byte(text, len - 1) << 16 };
+    [select_unpredictable(is_few, few, first | second << 32), select_unpredictable(is_few, few, third | fourth << 32)]
+}
+
+/// Whether two texts are the same: short ones by words, with a branch for each class of lengths. For who knows what will come.
+#[inline(always)]
+pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    match one.len() {
+        8..=SHORT => one.first_chunk::<8>() == other.first_chunk() && one.last_chunk::<8>() == other.last_chunk(),
+        4..8 => one.first_chunk::<4>() == other.first_chunk() && one.last_chunk::<4>() == other.last_chunk(),
+        _ => one == other,
+    }
+}
+
+/// # Safety
+/// `at + 4` is at most the length.
+#[inline(always)]
+unsafe fn load(text: &[u8], at: usize) -> u64 {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        assert!(at + 4 <= text.len());
+    }
+    // SAFETY: the caller's promise; and nothing is said of how the text is aligned.
+    u64::from(u32::from_le(unsafe { text.as_ptr().add(at).cast::<u32>().read_unaligned() }))
+}
+
+/// # Safety
+/// `at` is less than the length.
+#[inline(always)]
+unsafe fn byte(text: &[u8], at: usize) -> u64 {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        assert!(at < text.len());
+    }
+    // SAFETY: the caller's promise.
+    u64::from(unsafe { *text.as_ptr().add(at) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn a_short_text_is_its_words_and_length() {
+        let long: Vec<u8> = (1..=SHORT as u8 + 9).collect();
+        for len in 0..=long.len() {
+            for changed in 0..len {
+                let mut other = long[..len].to_vec();
+                other[changed] ^= 0x80;
+                let differ = words(&long[..len]) != words(&other);
+                assert!(differ || len > SHORT, "{len} bytes, of which {changed} differs");
+                assert!(!same(&long[..len], &other) && same(&long[..len], &long[..len].to_vec()));
+            }
+            assert!(!same(&long[..len], &long[..len / 2]) || len == 0);
+        }
+        let mut seen = HashMap::new();
+        for text in ["", "\0", "\0\0", "\0\0\0", "a", "aa", "aaa", "aaaa", "ab", "ba", "abb", "aab"] {
+            assert_eq!(seen.insert((words(text.as_bytes()), text.len()), text), None);
+        }
+    }
+}

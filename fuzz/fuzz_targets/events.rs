@@ -1,0 +1,4 @@
+//! [`checks::events`] on any bytes.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|text: &[u8]| checks::events(text));

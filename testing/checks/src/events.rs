@@ -1,0 +1,236 @@
+//! Events: the same from memory, from readers and in pieces, and those of a parse.
+
+use crate::{CHUNK_BYTES, shown};
+use jird::event::filter::{Arrays, Flatten, Limit, Project, Rename, Tee, Unflatten, Validate};
+use jird::event::{
+    self, Failure, Feed, Interest, JsonSink, JsonSource, Key, Numeral, Pattern, Place, Recording, Sink, Source,
+};
+use jird::{Error, Kind, Value};
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::io::{self, Read};
+
+/// What one way or another told of a text, and how it ended.
+type Told = (String, Option<(&'static str, u64)>);
+
+/// However a text is read and wherever it is cut, the same events come, in order, and the same error; they are those of a parse; and
+/// filters make of them what keeps to the protocol.
+///
+/// # Panics
+/// If this does not hold.
+pub fn events(text: &[u8]) {
+    let wanted = sent(JsonSource::from_slice(text));
+    for bytes in CHUNK_BYTES {
+        assert_eq!(sent(JsonSource::from_slice(text).chunk_bytes(bytes)), wanted, "chunks of {bytes}: {}", shown(text));
+        let reader = Drops(text, bytes / 3);
+        assert_eq!(sent(JsonSource::from_reader(reader).chunk_bytes(bytes)), wanted, "a reader: {}", shown(text));
+    }
+    assert_eq!(fed(text, |_| 1), wanted, "byte by byte: {}", shown(text));
+    let mut state = text.iter().fold(0_u64, |state, &byte| mix(state ^ u64::from(byte)));
+    let pieces = |_| {
+        state = mix(state);
+        1 + (state >> 33) as usize % [2, 8, 70, 400][(state >> 60) as usize % 4]
+    };
+    assert_eq!(fed(text, pieces), wanted, "in pieces: {}", shown(text));
+    // Nothing comes of a record that is not right, and everything of those before.
+    let (checked, error) = sent(JsonSource::from_slice(text).check_first());
+    assert!(wanted.0.starts_with(&checked) && error == wanted.1, "checked first: {}", shown(text));
+    assert!(checked.is_empty() || checked.ends_with("end\n"), "{checked}: {}", shown(text));
+    parsed(text, &wanted);
+    lines(text);
+    filters(text);
+}
+
+fn mix(state: u64) -> u64 {
+    (state ^ 1).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
+}
+
+/// What a parse finds.
+fn parsed(text: &[u8], wanted: &Told) {
+    match jird::parse(text) {
+        Ok(document) => {
+            let (mut log, mut own) = (Log::default(), Log::default());
+            event::copy(&mut event::Parsed::new([document.root()]), &mut log).expect("a document is right");
+            tell(document.root(), &mut own);
+            assert_eq!(wanted, &(log.0.clone(), None), "{}", shown(text));
+            assert_eq!(log.0, format!("record\n{}end\n", own.0), "{}", shown(text));
+        }
+        // A stream may hold no value, or several.
+        Err(error) if matches!(error.code(), "empty" | "trailing") => {}
+        Err(error) => assert_eq!(wanted.1, Some((error.code(), error.offset())), "{}", shown(text)),
+    }
+}
+
+/// The same, naively.
+fn tell(value: Value<'_>, log: &mut Log) {
+    let Ok(()) = match value.kind() {
+        Kind::Null => log.null(),
+        Kind::Bool => log.bool(value.as_bool() == Some(true)),
+        Kind::Number => log.number(Numeral::Text(value.as_number().expect("it is one"))),
+        Kind::String => log.string(&value.as_str().expect("it is one")),
+        Kind::Array => {
+            log.line("[");
+            value.elements().for_each(|element| tell(element, log));
+            log.end_array()
+        }
+        Kind::Object => {
+            log.line("{");
+            for (key, value) in value.entries() {
+                let Ok(interest) = log.key(Key::new(&key.as_str().expect("it is one")));
+                if interest == Interest::Take {
+                    tell(value, log);
+                }
+            }
+            log.end_object()
+        }
+    };
+}
+
+/// Lines that are wrong are left out one by one; with borders everywhere it is the same.
+fn lines(text: &[u8]) {
+    let all = |mut source: JsonSource<jird::SliceRead<'_>>| {
+        let mut log = Log::default();
+        let mut errors = Vec::new();
+        loop {
+            match source.send_record(&mut log) {
+                Ok(true) => {}
+                Ok(false) => return (log.0, errors),
+                Err(Failure::Source(error)) => {
+                    errors.push((error.code(), error.offset(), error.line()));
+                    source.skip_line(&error).expect("memory can be read");
+                }
+                Err(Failure::Sink(never, _)) => match never {},
+            }
+            assert!(errors.len() <= text.len(), "more lines than bytes");
+        }
+    };
+    let wanted = all(JsonSource::from_slice(text).lines().check_first());
+    let small = all(JsonSource::from_slice(text).lines().check_first().chunk_bytes(64));
+    assert_eq!(small, wanted, "lines: {}", shown(text));
+}
+
+/// What filters are told and tell is in order; what is recorded comes again.
+fn filters(text: &[u8]) {
+    let paths = || ["", "/a", "/*/a", "/0", "/*/*", "/a/*/a"].iter().filter_map(|path| path.parse::<Pattern>().ok());
+    let out = || Validate::new(Null);
+    let whole = Project::new(Rename::new(out(), paths().skip(1).zip(["x", "", "y"])), paths().skip(2));
+    let rows = Tee::new(Flatten::new(out()), Flatten::new(Limit::new(out(), 2)).arrays(Arrays::Indexed));
+    let mut sink = Validate::new(Tee::new(whole, rows));
+    if let Err(Failure::Sink(error, place)) = event::copy(&mut JsonSource::from_slice(text), &mut sink) {
+        panic!("{error} at {place}: {}", shown(text));
+    }
+    let mut recording = Recording::new();
+    let Ok(true) = JsonSource::from_slice(text).send_record(&mut recording) else { return };
+    let (mut again, mut once) = (JsonSink::new(Vec::new()), JsonSink::new(Vec::new()));
+    let Ok(true) = recording.source().send_record(&mut again) else { panic!("it is complete: {}", shown(text)) };
+    let Ok(true) = JsonSource::from_slice(text).send_record(&mut once) else { panic!("it was right: {}", shown(text)) };
+    assert_eq!(again.so_far(), once.so_far(), "{}", shown(text));
+    // What is nested again and flattened again is the same.
+    let mut rows = Flatten::new(JsonSink::new(Vec::new()));
+    let mut nested = Unflatten::new(Flatten::new(JsonSink::new(Vec::new())));
+    let told = JsonSource::from_slice(text).send_record(&mut nested);
+    assert!(matches!(told, Ok(true)), "{}", shown(text));
+    let Ok(true) = recording.source().send_record(&mut rows) else { panic!("it is complete: {}", shown(text)) };
+    let (nested, rows) = (nested.into_inner().into_inner(), rows.into_inner());
+    assert!(jird::validate(rows.so_far()).is_ok() && jird::validate(nested.so_far()).is_ok(), "{}", shown(text));
+}
+
+/// Receives nothing.
+struct Null;
+
+impl Sink for Null {
+    type Error = Infallible;
+
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Infallible> {
+        Ok(Interest::take_if(key.text().len() % 3 != 2))
+    }
+}
+
+fn sent<R: Source<Error = Error>>(mut source: R) -> Told {
+    let mut log = Log::default();
+    let told = event::copy(&mut source, &mut log);
+    ended(log, told)
+}
+
+fn fed(text: &[u8], mut bytes: impl FnMut(usize) -> usize) -> Told {
+    let mut log = Log::default();
+    let mut feed = Feed::new();
+    let mut at = 0;
+    while at < text.len() {
+        let end = text.len().min(at + bytes(at));
+        if let Err(failure) = feed.feed(&text[at..end], &mut log) {
+            return ended(log, Err(failure));
+        }
+        at = end;
+    }
+    let told = feed.finish(&mut log);
+    ended(log, told)
+}
+
+fn ended(log: Log, told: Result<(), Failure<Error, Infallible>>) -> Told {
+    match told {
+        Ok(()) => (log.0, None),
+        Err(Failure::Source(error)) => (log.0, Some((error.code(), error.offset()))),
+        Err(Failure::Sink(never, _)) => match never {},
+    }
+}
+
+/// Writes everything down but what it skips.
+#[derive(Default)]
+struct Log(String);
+
+impl Log {
+    fn line(&mut self, line: impl std::fmt::Display) {
+        writeln!(self.0, "{line}").expect("a string takes everything");
+    }
+}
+
+macro_rules! logged {
+    ($($method:ident($($value:ident: $type:ty)?) $line:expr;)*) => {
+        $(fn $method(&mut self, $($value: $type)?) -> Result<(), Infallible> {
+            self.line($line);
+            Ok(())
+        })*
+    };
+}
+
+impl Sink for Log {
+    type Error = Infallible;
+
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Infallible> {
+        self.line(format_args!("key {:?}", key.text()));
+        Ok(Interest::take_if(!key.text().starts_with('b')))
+    }
+
+    logged! {
+        begin_record(_place: Place) "record";
+        end_record() "end";
+        begin_object() "{";
+        end_object() "}";
+        begin_array() "[";
+        end_array() "]";
+        null() "null";
+        bool(value: bool) value;
+        string(text: &str) format_args!("{text:?}");
+    }
+
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), Infallible> {
+        let mut text = Vec::new();
+        number.write(&mut text);
+        self.line(String::from_utf8_lossy(&text));
+        Ok(())
+    }
+}
+
+/// A reader that gives so many bytes at a time.
+struct Drops<'a>(&'a [u8], usize);
+
+impl Read for Drops<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.0.len().min(buffer.len()).min(self.1);
+        let (now, later) = self.0.split_at(len);
+        buffer[..len].copy_from_slice(now);
+        self.0 = later;
+        Ok(len)
+    }
+}
