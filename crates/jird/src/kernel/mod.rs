@@ -525,8 +525,8 @@ impl Kernel {
         }
     }
 
-    /// Writes what stands for `content`, a block at least, in a JSON string: block by block, while there is room for a block
-    /// of escapes. Returns how many bytes were read and written: of what is stored behind the latter nothing counts.
+    /// Writes what stands for `content`, a block at least, in a JSON string: block by block to the end, while there is room for
+    /// a block of escapes. Returns how many bytes were read and written: of what is stored behind the latter nothing counts.
     #[inline]
     pub(crate) fn escape_blocks(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
         match self.0 {

@@ -70,7 +70,7 @@ pub(crate) struct Carry {
     scalar: u64,
     /// 1 if the last byte is white space outside strings. Documents only.
     space: u64,
-    /// 1 if it is neither white space nor an operator. Documents only.
+    /// 1 if it is neither white space nor an operator, nor inside a string. Documents only.
     plain_before: u64,
     /// What numbers leave.
     number: NumberCarry,
@@ -141,6 +141,11 @@ const GROUP: usize = 64;
 trait Blocks<'b>: Copy {
     fn len(self) -> usize;
     fn at(self, index: usize) -> &'b [u8; BLOCK];
+    /// The one after that.
+    #[inline(always)]
+    fn after(self, index: usize) -> Option<&'b [u8; BLOCK]> {
+        (index + 1 < self.len()).then(|| self.at(index + 1))
+    }
 }
 
 impl<'b> Blocks<'b> for &'b [[u8; BLOCK]] {
@@ -284,7 +289,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
                     self.carry.number = NumberCarry::default();
                 } else if self.carry.number == NumberCarry::default() {
                     // Of a number that began in a chunk where none was judged the rest is not judged either.
-                    self.carry.number = NumberCarry::within_run(scalar & !in_string);
+                    self.carry.number = NumberCarry::within_run(scalar);
                 }
             }
             if self.judges_numbers {
@@ -303,7 +308,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         let mut controls = 0;
         let mut all = simd.load(&[0; BLOCK]);
         let mut escapes_len = 0;
-        for index in 0..blocks.len() {
+        let mut index = 0;
+        while index < blocks.len() {
             let bytes = blocks.at(index);
             let block = simd.load(bytes);
             let classes = simd.classify(block);
@@ -359,11 +365,32 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
                 escapes_len += 1;
                 // A `\u` so near the end may owe digits.
                 pending = classes.backslash >> 58;
+            } else if inside == u64::MAX {
+                // A long string: blocks of nothing but its text have no token, and leave nothing for the next. Cold, since
+                // this loop within the loop would get the registers that short strings need.
+                core::hint::cold_path();
+                while let Some(bytes) = blocks.after(index) {
+                    let block = simd.load(bytes);
+                    if simd.escapes(block) != 0 {
+                        break;
+                    }
+                    index += 1;
+                    all = simd.merge(all, block);
+                    if !LINES {
+                        self.runs[index % GROUP] = 0;
+                        if BLANKS {
+                            out.blank(0);
+                        }
+                    }
+                }
             }
+            index += 1;
         }
         self.escapes_len = escapes_len;
         (self.carry.escape, self.carry.in_string) = (escape, in_string);
-        (self.carry.scalar, self.carry.space, self.carry.plain_before) = (scalar, space, plain_before);
+        // In a string these make no difference, and after a long one are not known.
+        (self.carry.scalar, self.carry.plain_before) = (scalar & !in_string, plain_before & !in_string);
+        self.carry.space = space;
         (controls, all)
     }
 

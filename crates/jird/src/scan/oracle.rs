@@ -51,9 +51,9 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
     let carry = Carry {
         escape: u64::from(state.escaped),
         in_string: if state.in_string { u64::MAX } else { 0 },
-        scalar: u64::from(state.in_word),
+        scalar: u64::from(state.in_word && !state.in_string),
         space: u64::from(state.in_space && !state.in_string && !lines),
-        plain_before: u64::from(state.before_plain && !lines),
+        plain_before: u64::from(state.before_plain && !state.in_string && !lines),
         // Judged on its own.
         number: super::NumberCarry::default(),
         hex_due: (1 << state.digits_due) - 1,

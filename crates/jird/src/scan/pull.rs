@@ -601,7 +601,7 @@ impl<'de, S: Source<'de>> Pull<S> {
                         self.step();
                         open.pop();
                     }
-                    _ => return Err(self.unexpected(token, ErrorKind::Value)),
+                    _ => return Err(self.unexpected(ErrorKind::Value)),
                 },
             }
             // Behind a value.
@@ -622,7 +622,7 @@ impl<'de, S: Source<'de>> Pull<S> {
                     }
                     b'}' if in_object => {}
                     b']' if !in_object => {}
-                    _ => return Err(self.unexpected(token, ErrorKind::Comma)),
+                    _ => return Err(self.unexpected(ErrorKind::Comma)),
                 }
                 self.step();
                 open.pop();
@@ -633,12 +633,12 @@ impl<'de, S: Source<'de>> Pull<S> {
     #[inline(always)]
     fn skip_key(&mut self, token: Token) -> Result<(), Error> {
         if token.plain() != b'"' {
-            return Err(self.unexpected(token, ErrorKind::Key));
+            return Err(self.unexpected(ErrorKind::Key));
         }
         self.step();
         let token = self.token();
         if token.plain() != b':' {
-            return Err(self.unexpected(token, ErrorKind::Colon));
+            return Err(self.unexpected(ErrorKind::Colon));
         }
         self.step();
         Ok(())
@@ -666,7 +666,7 @@ impl<'de, S: Source<'de>> Pull<S> {
     /// The end of the text must come next.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         let token = self.token();
-        if self.is_end(token) { Ok(()) } else { Err(self.unexpected(token, ErrorKind::Trailing)) }
+        if self.is_end(token) { Ok(()) } else { Err(self.unexpected(ErrorKind::Trailing)) }
     }
 
     /// Whether the text ends here, and rightly.
@@ -674,10 +674,18 @@ impl<'de, S: Source<'de>> Pull<S> {
         self.done && self.fault.is_none() && token.start == self.scanned
     }
 
-    /// The token is none that may stand here, where `wanted` should.
+    /// The next token is none that may stand here, where `wanted` should.
     #[cold]
     #[inline(never)]
-    pub(crate) fn unexpected(&mut self, token: Token, wanted: ErrorKind) -> Error {
+    pub(crate) fn unexpected(&mut self, wanted: ErrorKind) -> Error {
+        let token = self.token();
+        self.unexpected_token(token, wanted)
+    }
+
+    /// The same of a token behind it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn unexpected_token(&mut self, token: Token, wanted: ErrorKind) -> Error {
         let string_may_stand = matches!(wanted, ErrorKind::Empty | ErrorKind::Value | ErrorKind::Key);
         if string_may_stand && token.kind == CUT && self.window().get(token.start) == Some(&b'"') {
             return self.syntax(ErrorKind::String, token.next);

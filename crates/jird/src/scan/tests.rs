@@ -93,6 +93,27 @@ fn every_kernel_equals_the_oracle_on_quotes_and_runs_of_backslashes() {
 }
 
 #[test]
+fn every_kernel_equals_the_oracle_on_long_strings() {
+    let kernels: Vec<_> = Kernel::available().collect();
+    let filler: Vec<u8> = b"ab, 1 {\xC3\xA9:[".iter().copied().cycle().take(70 * BLOCK).collect();
+    let faults: [&[u8]; 8] = [b"", b"\\\"", b"\\", b"\\ud83d\\ude00", b"\\u00", b"\n", b"\xFF", b"\" , \"-0."];
+    for offset in OFFSETS {
+        for (index, fault) in faults.iter().enumerate() {
+            // Within a group, over the border of one, and with the fault in any block and at any place of it.
+            for len in [3 * BLOCK + index, 5 * BLOCK - 3 - 2 * offset.min(BLOCK), 62 * BLOCK + 13 * index] {
+                let (before, behind) = filler[..len].split_at(len - (offset * 7 + index) % (3 * BLOCK).min(len));
+                let text = [&filler[..offset], b" \"", before, fault, behind, b"\" ,1 "].concat();
+                check(&kernels, &text, 4 * BLOCK);
+                check(&kernels, &text, 66 * BLOCK);
+            }
+        }
+    }
+    // What a group knows of its blocks does not stay for the next.
+    let text = [b"-1.5,".repeat(820), b"\"".to_vec(), b"1.2.3 ".repeat(1400), b"\"".to_vec()].concat();
+    check(&kernels, &text, text.len().next_multiple_of(BLOCK));
+}
+
+#[test]
 fn every_kernel_equals_the_oracle_on_escapes_across_borders() {
     check_seed(br#"["\ud83d\ude00\uD83D\uDE00","\u00e9\u12","\ud800x","\udc00"]"#);
     check_seed(br#""aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\ud83d\ude00\q""#);

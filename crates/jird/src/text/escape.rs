@@ -153,41 +153,59 @@ unsafe fn copy_at<const LEN: usize>(content: &[u8], at: usize, to: *mut u8) -> [
 
 /// [`Kernel::escape_blocks`]
 ///
-/// A block is stored as it is. Behind the escapes in it the rest is stored once more, from where it stands then: that is a
-/// load and a store, wherever they are, and the mask of the block serves to its end.
+/// A block is stored as it is. Behind each escape the block that stands there is stored once more, from where it stands then:
+/// that is a load and a store, wherever they are, and the mask of the first block serves to its end.
 #[inline(always)]
 pub(crate) fn escape_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
     let mut read = plain_blocks(simd, content, out);
     let mut written = read;
-    while let (Some(block), Some(room)) =
-        (content[read..].first_chunk::<BLOCK>(), out[written..].first_chunk_mut::<ROOM>())
-    {
-        let mut hits = simd.escapes(simd.load(block));
-        let (mut done, mut at) = (0, 0);
-        store(room, block);
-        while hits != 0 {
-            let plain = hits.trailing_zeros();
-            hits >>= plain;
-            done += plain as usize;
-            at += plain as usize;
-            // Escapes often come in rows.
-            let row = hits.trailing_ones();
-            hits = hits >> (row - 1) >> 1;
-            for &byte in &block[done..done + row as usize] {
-                let escape = ESCAPES[usize::from(byte)];
-                store(&mut room[at..], &escape.to_le_bytes());
-                at += (escape >> 56) as usize;
-            }
-            done += row as usize;
-            match content[read + done..].first_chunk::<BLOCK>() {
-                Some(behind) => store(&mut room[at..], behind),
-                None => room[at..].iter_mut().zip(&block[done..]).for_each(|(to, &byte)| _ = to.write(byte)),
-            }
-        }
-        read += BLOCK;
-        written += at + BLOCK - done;
+    let Some(last) = content.last_chunk().filter(|_| read < content.len()) else { return (read, written) };
+    let end = padded_end(content, last);
+    while let (left @ 1.., Some(room)) = (content.len() - read, out[written..].first_chunk_mut::<ROOM>()) {
+        let escapes = |block| simd.escapes(simd.load(block));
+        let rest = &content[read..];
+        let two =
+            rest.first_chunk().or_else(|| end.get(2 * BLOCK - left..)?.first_chunk()).expect("two blocks, or the end");
+        // Not of what was copied, for which a load would have to wait.
+        let hits = rest.first_chunk().map_or_else(|| escapes(last) >> (BLOCK - left), escapes);
+        let len = left.min(BLOCK);
+        written += len + escape_one(two, rest, hits, room);
+        read += len;
     }
     (read, written)
+}
+
+/// The last two blocks of a text, or all of it if it is shorter, and two of spaces behind them.
+#[inline(always)]
+fn padded_end(content: &[u8], last: &[u8; BLOCK]) -> [u8; 4 * BLOCK] {
+    let mut end = [b' '; 4 * BLOCK];
+    let first = content.len().saturating_sub(2 * BLOCK);
+    let from = 2 * BLOCK - content.len().min(2 * BLOCK);
+    if let (Some(first), Some(to)) = (content[first..].first_chunk(), end[from..].first_chunk_mut::<BLOCK>()) {
+        *to = *first;
+    }
+    end[BLOCK..2 * BLOCK].copy_from_slice(last);
+    end
+}
+
+/// Escapes the first of two blocks, whose `hits` need it. Returns how much longer it becomes.
+#[inline(always)]
+fn escape_one(two: &[u8; 2 * BLOCK], rest: &[u8], mut hits: u64, room: &mut [MaybeUninit<u8>; ROOM]) -> usize {
+    store(room, two.first_chunk::<BLOCK>().expect("of two"));
+    let mut more = 0;
+    while hits != 0 {
+        let at = hits.trailing_zeros() as usize;
+        hits &= hits - 1;
+        let escape = ESCAPES[usize::from(rest[at])];
+        // SAFETY: `at` is below 64, and each byte up to it makes one at least, since a hit has an escape, and six at most; so
+        // these are at 6 * 63 and 6 * 64 at most.
+        unsafe {
+            store_at(room, at + more, &escape.to_le_bytes());
+            more += (escape >> 56) as usize - 1;
+            store_at(room, at + 1 + more, two[at + 1..].first_chunk::<BLOCK>().expect("of two"));
+        }
+    }
+    more
 }
 
 /// Copies blocks up to the first that needs an escape; and what is less than a block behind the last, if that needs none
@@ -218,6 +236,19 @@ fn plain_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -
 #[inline(always)]
 fn store<const LEN: usize>(out: &mut [MaybeUninit<u8>], bytes: &[u8; LEN]) {
     *out.first_chunk_mut().expect("room for a block of escapes and a block more") = bytes.map(MaybeUninit::new);
+}
+
+/// [`store`] at `at`.
+///
+/// # Safety
+/// `at + LEN <= ROOM`, which checked builds check.
+#[inline(always)]
+unsafe fn store_at<const LEN: usize>(room: &mut [MaybeUninit<u8>; ROOM], at: usize, bytes: &[u8; LEN]) {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        assert!(at + LEN <= ROOM);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { room.as_mut_ptr().add(at).cast::<[u8; LEN]>().write(*bytes) }
 }
 
 /// What a block of escapes needs, and what is stored behind it.

@@ -115,7 +115,7 @@ impl Machine {
                     self.expect = $expect;
                     return Ok(Went::Dry);
                 }
-                return Err(Failure::Source(pull.unexpected($token, $wanted)));
+                return Err(Failure::Source(pull.unexpected_token($token, $wanted)));
             }};
         }
         // Steps over a bracket that closes, tells of it, and goes on behind it.

@@ -343,7 +343,7 @@ impl Cutter {
         if token.kind == b'\n' || pull.is_end(token) || pull.is_dry(token) {
             return Ok(());
         }
-        Err(pull.unexpected(token, ErrorKind::Trailing))
+        Err(pull.unexpected(ErrorKind::Trailing))
     }
 
     /// Goes to where the next record begins.
@@ -433,7 +433,7 @@ impl Cutter {
             }
             (At::Next, b'}') if self.levels.last().is_some_and(|level| level.object) => self.close(pull),
             (At::Next, b']') if self.levels.last().is_some_and(|level| !level.object) => self.close(pull),
-            _ => return Err(pull.unexpected(token, wanted)),
+            _ => return Err(pull.unexpected(wanted)),
         };
         Ok(None)
     }

@@ -34,7 +34,7 @@ impl<'de, R: Read<'de>> de::SeqAccess<'de> for Seq<'_, R> {
         let mut start = token.start;
         if self.index > 0 {
             if token.plain() != b',' {
-                return Err(self.de.pull.unexpected(token, ErrorKind::Comma));
+                return Err(self.de.pull.unexpected(ErrorKind::Comma));
             }
             start = token.next;
             self.de.pull.step();
@@ -80,14 +80,14 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
         }
         if !self.is_first {
             if token.plain() != b',' {
-                return Err(self.de.pull.unexpected(token, ErrorKind::Comma));
+                return Err(self.de.pull.unexpected(ErrorKind::Comma));
             }
             self.de.pull.step();
             token = self.de.pull.token();
         }
         self.is_first = false;
         if token.plain() != b'"' {
-            return Err(self.de.pull.unexpected(token, ErrorKind::Key));
+            return Err(self.de.pull.unexpected(ErrorKind::Key));
         }
         self.key = self.de.pull.source.key(token.start, token.next);
         match seed.deserialize(Key { de: &mut *self.de, token }) {
@@ -100,7 +100,7 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
         let token = self.de.pull.token();
         if token.plain() != b':' {
-            return Err(self.de.pull.unexpected(token, ErrorKind::Colon));
+            return Err(self.de.pull.unexpected(ErrorKind::Colon));
         }
         let at = self.de.pull.offset(token.next);
         self.de.pull.step();
@@ -148,7 +148,7 @@ impl<'de, R: Read<'de>> de::EnumAccess<'de> for Variant<'_, R> {
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
         let token = self.de.pull.token();
         if token.plain() != b'"' {
-            return Err(self.de.pull.unexpected(token, ErrorKind::Key));
+            return Err(self.de.pull.unexpected(ErrorKind::Key));
         }
         let variant = match seed.deserialize(Key { de: &mut *self.de, token }) {
             Ok(variant) => variant,
@@ -156,7 +156,7 @@ impl<'de, R: Read<'de>> de::EnumAccess<'de> for Variant<'_, R> {
         };
         let token = self.de.pull.token();
         if token.plain() != b':' {
-            return Err(self.de.pull.unexpected(token, ErrorKind::Colon));
+            return Err(self.de.pull.unexpected(ErrorKind::Colon));
         }
         self.de.pull.step();
         Ok((variant, self))

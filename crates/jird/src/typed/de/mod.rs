@@ -215,15 +215,17 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// The next token is none that a value begins with.
     #[cold]
     #[inline(never)]
-    fn no_value(&mut self, token: Token) -> Error {
+    fn no_value(&mut self) -> Error {
+        let token = self.pull.token();
         let is_empty = self.depth_left == self.depth_max && self.pull.is_end(token);
-        self.pull.unexpected(token, if is_empty { ErrorKind::Empty } else { ErrorKind::Value })
+        self.pull.unexpected(if is_empty { ErrorKind::Empty } else { ErrorKind::Value })
     }
 
     /// The next value is something else than what is wanted; or it is none.
     #[cold]
     #[inline(never)]
-    fn wrong_type(&mut self, token: Token, wanted: &dyn Expected) -> Error {
+    fn wrong_type(&mut self, wanted: &dyn Expected) -> Error {
+        let token = self.pull.token();
         let at = token.start;
         let error = match token.kind {
             b'n' => self.pull.literal(token, b"null").map(|()| de::Error::invalid_type(Unexpected::Unit, wanted)),
@@ -231,7 +233,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             b'f' => {
                 self.pull.literal(token, b"false").map(|()| de::Error::invalid_type(Unexpected::Bool(false), wanted))
             }
-            b'-' | b'0'..=b'9' => self.number(token).map(|number| de::Error::invalid_type(number.unexpected(), wanted)),
+            b'-' | b'0'..=b'9' => self.number().map(|number| de::Error::invalid_type(number.unexpected(), wanted)),
             _ => match self.pull.bracket(token) {
                 b'"' => self.with_string(|content| {
                     let (Text::Borrowed(content) | Text::Passing(content)) = content;
@@ -239,7 +241,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
                 }),
                 b'[' => Ok(de::Error::invalid_type(Unexpected::Seq, wanted)),
                 b'{' => Ok(de::Error::invalid_type(Unexpected::Map, wanted)),
-                _ => Err(self.no_value(token)),
+                _ => Err(self.no_value()),
             },
         };
         match error {
@@ -322,7 +324,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             Ok(value) => {
                 let token = self.pull.token();
                 if self.pull.bracket(token) != closing {
-                    return Err(self.left_over(token));
+                    return Err(self.left_over());
                 }
                 self.pull.step();
                 Ok(value)
@@ -334,8 +336,9 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Something is left that nobody asked for.
     #[cold]
     #[inline(never)]
-    fn left_over(&mut self, token: Token) -> Error {
-        self.pull.unexpected(token, if token.plain() == b',' { ErrorKind::Trailing } else { ErrorKind::Comma })
+    fn left_over(&mut self) -> Error {
+        let token = self.pull.token();
+        self.pull.unexpected(if token.plain() == b',' { ErrorKind::Trailing } else { ErrorKind::Comma })
     }
 
     /// A visitor refused an array or an object: where it ends, or what was taken of it last.
@@ -369,7 +372,7 @@ macro_rules! numbers {
                 let token = self.pull.token();
                 match token.kind {
                     b'-' | b'0'..=b'9' => self.$visit(token, visitor),
-                    _ => Err(self.wrong_type(token, &visitor)),
+                    _ => Err(self.wrong_type(&visitor)),
                 }
             }
         )*)*
@@ -385,7 +388,7 @@ macro_rules! containers {
                 if self.pull.bracket(token) == $bracket {
                     self.$visit(token, visitor)
                 } else {
-                    Err(self.wrong_type(token, &visitor))
+                    Err(self.wrong_type(&visitor))
                 }
             }
         )*)*
@@ -420,7 +423,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
                 b'"' => self.visit_string(token, visitor),
                 b'[' => self.visit_array(token, visitor),
                 b'{' => self.visit_object(token, visitor),
-                _ => Err(self.no_value(token)),
+                _ => Err(self.no_value()),
             },
         }
     }
@@ -431,7 +434,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
         let value = match token.kind {
             b't' => self.pull.literal(token, b"true").map(|()| true)?,
             b'f' => self.pull.literal(token, b"false").map(|()| false)?,
-            _ => return Err(self.wrong_type(token, &visitor)),
+            _ => return Err(self.wrong_type(&visitor)),
         };
         let visited = visitor.visit_bool(value);
         self.placed(visited, token.start)
@@ -454,7 +457,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
     #[inline]
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let token = self.pull.token();
-        if token.plain() == b'"' { self.visit_string(token, visitor) } else { Err(self.wrong_type(token, &visitor)) }
+        if token.plain() == b'"' { self.visit_string(token, visitor) } else { Err(self.wrong_type(&visitor)) }
     }
 
     #[inline]
@@ -474,7 +477,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
                 self.placed(visited, token.start)
             }
             b'[' => self.visit_array(token, visitor),
-            _ => Err(self.wrong_type(token, &visitor)),
+            _ => Err(self.wrong_type(&visitor)),
         }
     }
 
@@ -499,7 +502,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let token = self.pull.token();
         if token.kind != b'n' {
-            return Err(self.wrong_type(token, &visitor));
+            return Err(self.wrong_type(&visitor));
         }
         self.pull.literal(token, b"null")?;
         let visited = visitor.visit_unit();
@@ -538,7 +541,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
         match self.pull.bracket(token) {
             b'{' => self.visit_object(token, visitor),
             b'[' => self.visit_array(token, visitor),
-            _ => Err(self.wrong_type(token, &visitor)),
+            _ => Err(self.wrong_type(&visitor)),
         }
     }
 
@@ -558,7 +561,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
                 let value = visited.map_err(|error| self.refused(error))?;
                 let token = self.pull.token();
                 if self.pull.bracket(token) != b'}' {
-                    return Err(self.pull.unexpected(token, ErrorKind::Comma));
+                    return Err(self.pull.unexpected(ErrorKind::Comma));
                 }
                 self.pull.step();
                 Ok(value)
@@ -570,7 +573,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
                 });
                 self.placed(visited, token.start)
             }
-            _ => Err(self.no_value(token)),
+            _ => Err(self.no_value()),
         }
     }
 

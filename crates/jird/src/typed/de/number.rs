@@ -58,7 +58,8 @@ impl Number {
 impl<'de, R: Read<'de>> Deserializer<R> {
     /// The number that is the next token; steps over it.
     #[inline(never)]
-    pub(super) fn number(&mut self, token: Token) -> Result<Number, Error> {
+    pub(super) fn number(&mut self) -> Result<Number, Error> {
+        let token = self.pull.token();
         let end = self.pull.checked_number(token)?;
         match Number::of(self.pull.window(), token.start, end) {
             Some(number) => {
@@ -82,7 +83,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             self.pull.step();
             visitor.visit_u64(value)
         } else {
-            self.number(token)?.visit(visitor)
+            self.number()?.visit(visitor)
         };
         self.placed(visited, token.start)
     }
@@ -95,7 +96,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
                 self.pull.step();
                 visitor.visit_f64(value)
             }
-            _ => self.number(token)?.visit(visitor),
+            _ => self.number()?.visit(visitor),
         };
         self.placed(visited, token.start)
     }
@@ -135,7 +136,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             if number::is_integer_at(text, token.start, end) {
                 return Err(self.out_of_range(token));
             }
-            return Err(self.wrong_type(token, &visitor));
+            return Err(self.wrong_type(&visitor));
         };
         self.pull.step();
         let visited = visit(visitor, value);
