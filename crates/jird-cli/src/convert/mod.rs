@@ -48,7 +48,7 @@ Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// What is read, and last what is written; `-` is standard input or output
-    #[arg(value_name = "FROM… TO", num_args = 2.., required = true)]
+    #[arg(value_name = "FROM… TO", num_args = 1.., required = true)]
     files: Vec<PathBuf>,
     /// The format of what is read [default: by its name, or its first bytes]
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -98,7 +98,9 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome> {
-    let (target, sources) = args.files.split_last().context("what is to be written?")?;
+    let (target, sources) = args.files.split_last().filter(|(_, sources)| !sources.is_empty()).context(
+        "name what is read, and last what is written; `-` is standard input or output",
+    )?;
     let inputs: Vec<Input> = sources.iter().map(|name| Input::new(name)).collect();
     if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
         bail!("standard input can be read once");
