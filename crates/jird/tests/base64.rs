@@ -1,7 +1,5 @@
 //! Bytes and numbers as base64 within strings.
 
-#![cfg(feature = "base64")]
-
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
