@@ -190,7 +190,6 @@ impl Error {
     }
 }
 
-#[cfg(feature = "serde")]
 impl Error {
     /// At this place in the stream that the error is in.
     #[cold]
@@ -212,7 +211,10 @@ impl Error {
     pub(crate) fn is_placed(&self) -> bool {
         self.0.line != 0
     }
+}
 
+#[cfg(feature = "serde")]
+impl Error {
     /// Happened inside this step.
     #[cold]
     #[inline(never)]

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 struct Log(String);
 
 impl Log {
+    #[expect(clippy::unnecessary_wraps, reason = "as its callers return it")]
     fn line(&mut self, words: std::fmt::Arguments<'_>) -> Result<(), std::convert::Infallible> {
         writeln!(self.0, "{words}").unwrap();
         Ok(())

@@ -53,7 +53,7 @@ impl Tree {
                     .collect(),
             ),
             Self::Array(elements) => Self::Array(elements.into_iter().map(Self::picked).collect()),
-            scalar => scalar,
+            scalar @ Self::Scalar(_) => scalar,
         }
     }
 }
@@ -183,7 +183,8 @@ fn flattened(tree: &Tree, arrays: Arrays) -> Tree {
 fn unflattened(tree: &Tree, arrays: bool) -> Tree {
     /// Members without an object for the first part are put where they stand.
     fn nest(members: Vec<(String, Tree)>, arrays: bool) -> Tree {
-        let mut groups: Vec<(String, Vec<(String, Tree)>, Option<Tree>)> = Vec::new();
+        type Group = (String, Vec<(String, Tree)>, Option<Tree>);
+        let mut groups: Vec<Group> = Vec::new();
         for (key, value) in members {
             match key.split_once('.') {
                 None => groups.push((key, Vec::new(), Some(value))),
@@ -459,7 +460,7 @@ fn disorder_is_found() {
             Err(Disorder::Sink(never)) => match never {},
         }
     };
-    assert_eq!(check(|sink| sink.null()), "");
+    assert_eq!(check(Sink::null), "");
     assert_eq!(check(|_| Ok(())), "the record's end where a value must come");
     assert_eq!(check(|sink| sink.null().and_then(|()| sink.null())), "a value where the record's end must come");
     assert_eq!(
@@ -467,8 +468,8 @@ fn disorder_is_found() {
         "`}` where an element or `]` must come"
     );
     assert_eq!(check(|sink| sink.begin_object().and_then(|()| sink.null())), "a value where a key or `}` must come");
-    assert_eq!(check(|sink| sink.end_array()), "`]` where a value must come");
-    assert_eq!(check(|sink| sink.begin_array()), "the record's end where an element or `]` must come");
+    assert_eq!(check(Sink::end_array), "`]` where a value must come");
+    assert_eq!(check(Sink::begin_array), "the record's end where an element or `]` must come");
     assert_eq!(check(|sink| sink.number(Numeral::F64(f64::NAN))), "NaN as a number");
     let keys = |keys: &'static [(&'static str, Option<u32>)], values: bool| {
         let mut sink = Validate::new(Null);

@@ -354,6 +354,23 @@ fn a_closure_stops_with_words_of_its_own() {
     assert_eq!(stopped, Err(Failure::Sink(wrong, Place { record: 1, offset: 4, line: 2 })));
 }
 
+/// Takes nothing of one key.
+struct Picky(JsonSink<Vec<u8>>);
+impl Sink for Picky {
+    type Error = Error;
+    fn begin_object(&mut self) -> Result<(), Error> {
+        self.0.begin_object()
+    }
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Error> {
+        if key.text() == "skip" { Ok(Interest::Skip) } else { self.0.key(key) }
+    }
+    fn end_object(&mut self) -> Result<(), Error> {
+        self.0.end_object()
+    }
+    fn bool(&mut self, value: bool) -> Result<(), Error> {
+        self.0.bool(value)
+    }
+}
 #[test]
 fn a_recording_says_what_it_heard() {
     let text = r#"{"a":[1.50,{"b":"x\n"},[],{}],"c":null,"skip":[[1]],"d":true}"#;
@@ -363,23 +380,6 @@ fn a_recording_says_what_it_heard() {
     event::copy(&mut recording.source(), &mut out).unwrap();
     assert_eq!(String::from_utf8(out.into_inner()).unwrap(), format!("{text}\n"));
 
-    /// Takes nothing of one key.
-    struct Picky(JsonSink<Vec<u8>>);
-    impl Sink for Picky {
-        type Error = Error;
-        fn begin_object(&mut self) -> Result<(), Error> {
-            self.0.begin_object()
-        }
-        fn key(&mut self, key: Key<'_>) -> Result<Interest, Error> {
-            if key.text() == "skip" { Ok(Interest::Skip) } else { self.0.key(key) }
-        }
-        fn end_object(&mut self) -> Result<(), Error> {
-            self.0.end_object()
-        }
-        fn bool(&mut self, value: bool) -> Result<(), Error> {
-            self.0.bool(value)
-        }
-    }
     let mut recording = Recording::new();
     let text = br#"{"skip":[[1,{"x":2}]],"d":true,"skip":0,"skip":{}}"#;
     event::copy(&mut JsonSource::from_slice(text), &mut recording).unwrap();
@@ -398,7 +398,7 @@ fn a_recording_says_what_it_heard() {
 /// What no source should send is refused, and that is all.
 #[test]
 fn a_recording_of_nonsense_is_refused() {
-    assert!(recorded(|sink| sink.end_array()).decode::<Vec<u8>>().is_err());
+    assert!(recorded(Sink::end_array).decode::<Vec<u8>>().is_err());
     assert!(recorded(|sink| sink.key(Key::new("x")).map(drop)).decode::<u8>().is_err());
     let nonsense = recorded(|sink| {
         sink.begin_object()?;
@@ -568,16 +568,16 @@ fn fields_have_numbers_that_are_their_own_in_all_records() {
 /// What a sink skips is not serialized at all.
 #[test]
 fn what_is_skipped_is_not_looked_at() {
-    struct Never;
+    struct Never(u8);
     impl Serialize for Never {
         fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-            panic!("nobody wants it")
+            panic!("nobody wants {}", self.0)
         }
     }
     #[derive(Serialize)]
     struct Row {
         skip: Never,
-        map: HashMap<&'static str, Never>,
+        map: BTreeMap<&'static str, Never>,
         variant: Variant,
     }
     #[derive(Serialize)]
@@ -597,7 +597,8 @@ fn what_is_skipped_is_not_looked_at() {
         }
     }
     let mut log = Log(Vec::new());
-    let row = Row { skip: Never, map: HashMap::from([("skip", Never)]), variant: Variant::Skip(Never, Never) };
+    let row =
+        Row { skip: Never(0), map: BTreeMap::from([("skip", Never(0))]), variant: Variant::Skip(Never(1), Never(2)) };
     event::send_value(&row, &mut log).unwrap();
     assert_eq!(log.0, ["skip", "map", "skip", "variant", "skip"]);
 }

@@ -121,7 +121,7 @@ impl KeyTable {
         let words = text::words(key.as_bytes());
         let slot = hash(words, len, self.seed) as usize & self.slots.len().wrapping_sub(1);
         // Nearly always here or nowhere.
-        let Some(&number) = self.slots.get(slot) else { return None };
+        let number = *self.slots.get(slot)?;
         match self.keys.get(number as usize) {
             None => None,
             Some(known) if known.words == words && known.len as usize == len => Some(number),
@@ -225,7 +225,11 @@ impl KeyTable {
     fn place(&mut self, number: u32) -> usize {
         let hash = self.hash(self.name(number)) as usize;
         let mask = self.slots.len() - 1;
-        let steps = (0..).find(|step| self.slots[hash.wrapping_add(*step) & mask] == FREE).unwrap_or(0);
+        // Most slots are free.
+        let mut steps = 0;
+        while self.slots[hash.wrapping_add(steps) & mask] != FREE {
+            steps += 1;
+        }
         self.slots[hash.wrapping_add(steps) & mask] = number;
         steps
     }

@@ -12,8 +12,14 @@
 //!
 //! | | source | sink |
 //! |---|---|---|
-//! | JSON text, from memory or a reader | [`JsonSource`] | [`JsonSink`] |
+//! | JSON text, from memory or a reader; lines of it, or parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; lines or an array |
 //! | JSON text in pieces | [`Feed`] | |
+//! | values that were parsed | [`Parsed`], [`send`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
+//! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
+//! | the events of one record | [`Recording`] | [`Recording`] |
+//!
+//! Of a text that is decoded into one type, [`Deserializer::records`](crate::Deserializer::records) is the shorter way: no events
+//! in between.
 
 pub mod filter;
 mod json;

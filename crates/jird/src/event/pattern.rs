@@ -57,6 +57,7 @@ impl Segment {
         Self::Name(name.into(), if is_index { part.parse().ok() } else { None })
     }
 
+    #[cfg(feature = "serde")]
     pub(super) fn is_any(&self) -> bool {
         *self == Self::Any
     }

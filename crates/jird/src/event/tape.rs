@@ -47,25 +47,24 @@ pub fn send<S: Sink>(value: Value<'_>, sink: &mut S) -> Result<(), Failure<Error
         }
         match open.last_mut() {
             None => return Ok(()),
-            Some(Open::Array(elements)) => match elements.next() {
-                Some(element) => next = Some(element),
-                None => {
+            Some(Open::Array(elements)) => {
+                next = elements.next();
+                if next.is_none() {
                     open.pop();
                     sink.end_array().map_err(stopped)?;
                 }
-            },
-            Some(Open::Object(entries)) => match entries.next() {
-                Some((key, value)) => {
-                    let text = key.as_str().ok_or_else(|| wrong(ErrorKind::Utf8, key))?;
-                    if sink.key(Key::new(&text)).map_err(stopped)? == Interest::Take {
-                        next = Some(value);
-                    }
-                }
-                None => {
+            }
+            Some(Open::Object(entries)) => {
+                let Some((key, value)) = entries.next() else {
                     open.pop();
                     sink.end_object().map_err(stopped)?;
+                    continue;
+                };
+                let text = key.as_str().ok_or_else(|| wrong(ErrorKind::Utf8, key))?;
+                if sink.key(Key::new(&text)).map_err(stopped)? == Interest::Take {
+                    next = Some(value);
                 }
-            },
+            }
         }
     }
 }

@@ -112,6 +112,10 @@ mod tests {
         }
     }
 
+    fn to_machine(token: &[u8]) -> Option<MachineNumber> {
+        to_machine_at(token, 0, token.len())
+    }
+
     fn naive(text: &str) -> Option<Bits> {
         if text.contains(['.', 'e', 'E']) {
             let value: f64 = text.parse().unwrap();

@@ -149,6 +149,7 @@ impl<S> Drop for Pull<S> {
     }
 }
 
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
 impl<'de, S: Source<'de>> Pull<S> {
     pub(crate) fn new(source: S, kernel: Kernel) -> Self {
         let mut tokens = SPARE.try_with(Cell::take).unwrap_or_default();
@@ -769,6 +770,7 @@ impl<'de, S: Source<'de>> Pull<S> {
 }
 
 /// The kind of a string that holds an escape.
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "as above"))]
 const QUOTE: u8 = b'"' | ESCAPED;
 
 /// A part of the text as `str`.

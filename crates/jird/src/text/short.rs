@@ -70,6 +70,11 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
+    /// At another place.
+    fn other_of(text: &[u8]) -> Vec<u8> {
+        text.to_vec()
+    }
+
     #[test]
     fn a_short_text_is_its_words_and_length() {
         let long: Vec<u8> = (1..=SHORT as u8 + 9).collect();
@@ -79,7 +84,7 @@ mod tests {
                 other[changed] ^= 0x80;
                 let differ = words(&long[..len]) != words(&other);
                 assert!(differ || len > SHORT, "{len} bytes, of which {changed} differs");
-                assert!(!same(&long[..len], &other) && same(&long[..len], &long[..len].to_vec()));
+                assert!(!same(&long[..len], &other) && same(&long[..len], &other_of(&long[..len])));
             }
             assert!(!same(&long[..len], &long[..len / 2]) || len == 0);
         }

@@ -239,6 +239,7 @@ impl<S: Sink> Sink for Flatten<S> {
             self.text.take_text(|_| ());
         }
         self.levels.clear();
+        self.path.clear();
         (self.state, self.depth, self.number) = (State::Rows, 0, None);
         self.sink.begin_record(place)
     }

@@ -28,12 +28,19 @@ pub struct Project<S> {
     tracker: Tracker,
     /// Where the patterns lead that lead to the value behind the key.
     behind_key: Option<Leads>,
-    /// The key of a value that is wanted if it is no scalar, and its number.
-    pending: Option<Option<u32>>,
-    pending_text: String,
+    /// The key of a value that is wanted if it is no scalar.
+    pending: Pending,
     state: State,
     /// How many arrays and objects are open that are wanted, or not, as a whole.
     depth: usize,
+}
+
+/// A key that is held back.
+#[derive(Clone, Debug, Default)]
+struct Pending {
+    is_there: bool,
+    text: String,
+    number: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +60,7 @@ impl<S: Sink> Project<S> {
             sink,
             tracker: Tracker::new(paths.into_iter().collect()),
             behind_key: None,
-            pending: None,
-            pending_text: String::new(),
+            pending: Pending::default(),
             state: State::Looks,
             depth: 0,
         }
@@ -83,7 +89,7 @@ impl<S: Sink> Project<S> {
             State::Looks => {}
         }
         let is_record = self.behind_key.is_none() && self.tracker.is_at_root();
-        self.pending = None;
+        self.pending.is_there = false;
         match self.leads() {
             Leads { there: Some(_), .. } => scalar.send(&mut self.sink),
             _ if is_record => self.sink.null(),
@@ -96,10 +102,9 @@ impl<S: Sink> Project<S> {
     fn begin(&mut self, object: bool) -> Result<bool, S::Error> {
         if self.state == State::Looks {
             let leads = self.leads();
-            let pending = self.pending.take();
             if leads.there.is_some() {
                 self.state = State::Takes;
-            } else if !leads.further || self.refuses(pending)? {
+            } else if !leads.further || self.refuses()? {
                 self.state = State::Drops;
             } else {
                 self.tracker.enter(object);
@@ -111,9 +116,11 @@ impl<S: Sink> Project<S> {
     }
 
     /// Whether the sink does not want the value whose key was held back, if one was.
-    fn refuses(&mut self, pending: Option<Option<u32>>) -> Result<bool, S::Error> {
-        let Some(number) = pending else { return Ok(false) };
-        let text = &self.pending_text;
+    fn refuses(&mut self) -> Result<bool, S::Error> {
+        let Pending { is_there, text, number } = &mut self.pending;
+        if !core::mem::take(is_there) {
+            return Ok(false);
+        }
         let key = number.map_or(Key::new(text), |number| Key::numbered(text, number));
         Ok(self.sink.key(key)? == Interest::Skip)
     }
@@ -139,7 +146,7 @@ impl<S: Sink> Sink for Project<S> {
 
     fn begin_record(&mut self, place: Place) -> Result<(), S::Error> {
         self.tracker.restart();
-        (self.behind_key, self.pending, self.state, self.depth) = (None, None, State::Looks, 0);
+        (self.behind_key, self.pending.is_there, self.state, self.depth) = (None, false, State::Looks, 0);
         self.sink.begin_record(place)
     }
 
@@ -164,9 +171,10 @@ impl<S: Sink> Sink for Project<S> {
                 return Ok(Interest::Skip);
             }
         } else if leads.further {
-            self.pending_text.clear();
-            self.pending_text.push_str(key.text());
-            self.pending = Some(key.number());
+            self.pending.is_there = true;
+            self.pending.number = key.number();
+            self.pending.text.clear();
+            self.pending.text.push_str(key.text());
         } else {
             return Ok(Interest::Skip);
         }

@@ -4,7 +4,7 @@ use super::Failing;
 use super::read::{Cut, Cutter};
 use crate::error::Error;
 use crate::event::pattern::Pattern;
-use crate::event::{Failure, Sink};
+use crate::event::{Failure, Place, Sink};
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
 use crate::scan::{Pull, Slice, Source};
@@ -71,10 +71,10 @@ impl Feed {
         self.pull.more();
         match self.send(sink)? {
             Cut::End | Cut::Record => {
-                sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Default::default())))
+                sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Place::default())))
             }
             Cut::Dry if self.over => {
-                sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Default::default())))
+                sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Place::default())))
             }
             Cut::Dry => Err(Failure::Source(Error::new(ErrorKind::Unclosed, 0))),
         }

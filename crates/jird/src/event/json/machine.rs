@@ -96,6 +96,7 @@ impl Machine {
 
     /// Until the value ends; or, if something is `skipped`, when no more than so much is open; or until something is to be
     /// skipped.
+    #[expect(clippy::too_many_lines, reason = "a loop for each state, which share their macros")]
     #[inline(always)]
     fn walk<'de, R: Source<'de>, S: Sink>(
         &mut self,

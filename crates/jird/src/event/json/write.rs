@@ -156,13 +156,14 @@ impl<W: io::Write> JsonSink<W> {
     }
 }
 
+const SPACES: &str = "                                ";
+
 /// A comma, and a line with its depth and indent.
 #[inline(always)]
 fn separate<W: io::Write>(pen: &mut Pen<'_, Drain<W>>, before: (bool, Option<(usize, usize)>)) -> Result<(), Error> {
     let (comma, line) = before;
     pen.bytes([b','], usize::from(comma))?;
     let Some((depth, width)) = line else { return Ok(()) };
-    const SPACES: &str = "                                ";
     pen.bytes([b'\n'], 1)?;
     let mut left = depth.saturating_mul(width);
     while left > 0 {

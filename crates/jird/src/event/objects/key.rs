@@ -11,7 +11,7 @@ use serde_core::forward_to_deserialize_any;
 /// A key as something to decode. Numbers and booleans are taken out of the text.
 pub(super) struct KeyText<'a>(pub(super) &'a str);
 
-impl<'a> KeyText<'a> {
+impl KeyText<'_> {
     fn number<T>(self, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Error> {
         let content = self.0.as_bytes();
         let wrong = match content.first() {

@@ -51,7 +51,7 @@ pub fn send_value<T: ?Sized + Serialize, S: Sink>(value: &T, sink: &mut S) -> Re
 /// ```
 #[derive(Debug)]
 pub struct Values<I> {
-    values: I,
+    rest: I,
     sent: u64,
     names: Names,
 }
@@ -59,7 +59,7 @@ pub struct Values<I> {
 impl<I: Iterator<Item: Serialize>> Values<I> {
     /// A record for each value.
     pub fn new(values: impl IntoIterator<IntoIter = I>) -> Self {
-        Self { values: values.into_iter(), sent: 0, names: Names::default() }
+        Self { rest: values.into_iter(), sent: 0, names: Names::default() }
     }
 }
 
@@ -68,7 +68,7 @@ impl<I: Iterator<Item: Serialize>> Source for Values<I> {
 
     #[inline]
     fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
-        let Some(value) = self.values.next() else { return Ok(false) };
+        let Some(value) = self.rest.next() else { return Ok(false) };
         let place = Place { record: self.sent, ..Place::default() };
         self.sent += 1;
         self.names.send(&value, sink, Some(place)).map(|()| true)
