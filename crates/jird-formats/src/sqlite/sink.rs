@@ -653,7 +653,7 @@ impl<'c> SqliteSink<'c> {
         self.insert(present);
         let Self { inserts, pending, table, .. } = self;
         let insert = inserts.get_mut(present).expect("it was just asked for");
-        let statement = insert.many(pending.rows.len())?;
+        let statement = insert.rows(pending.rows.len())?;
         let mut parameter = 0;
         let bound = (0..pending.rows.len()).try_for_each(|row| {
             present.iter().try_for_each(|column| {
@@ -667,7 +667,7 @@ impl<'c> SqliteSink<'c> {
     fn write_alone(&mut self, present: &[usize], row: usize) -> Result<(), SqliteError> {
         self.insert(present);
         let Self { inserts, pending, table, .. } = self;
-        let statement = inserts.get_mut(present).expect("it was just asked for").one()?;
+        let statement = inserts.get_mut(present).expect("it was just asked for").rows(1)?;
         let bound = present
             .iter()
             .zip(1..)
