@@ -310,7 +310,9 @@ fn types_are_declared_by_all_values() {
     };
     check("{\"a\":1} {\"a\":true} {\"a\":null}", "\"a\" INTEGER");
     check("{\"a\":1.5} {\"a\":2.0}", "\"a\" REAL");
-    check("{\"a\":1.5} {\"a\":2}", "\"a\"");
+    check("{\"a\":1.5} {\"a\":2}", "\"a\" NUMERIC");
+    check("{\"a\":1.5} {\"a\":-0.0}", "\"a\"");
+    check("{\"a\":1} {\"a\":-0.0}", "\"a\"");
     check("{\"a\":\"x\"} {\"a\":9223372036854775808}", "\"a\" TEXT");
     check("{\"a\":1} {\"a\":\"12\"}", "\"a\"");
     check("{\"a\":\"12\"} {\"a\":1}", "\"a\"");
@@ -540,6 +542,22 @@ fn all_rows_or_none() {
     assert!(conn.is_autocommit());
     assert_eq!(count(&conn), "{\"n\":1}\n");
     assert_eq!(schema(&conn, "t"), "CREATE TABLE t (a unique, b)");
+
+    // SQLite itself rolls back: what comes then is not written outside of the transaction.
+    let conn = made(before);
+    conn.execute_batch("create trigger no before insert on t when new.a = 500 begin select raise(rollback, 'no'); end")
+        .unwrap();
+    for rows in [1, 64] {
+        let error = fill(&text, SqliteSink::append(&conn, "t").rows_per_statement(rows)).unwrap_err();
+        assert_eq!((error.kind(), count(&conn).as_str()), (SqliteErrorKind::Constraint, "{\"n\":1}\n"));
+        let rows: Vec<_> = (1..1000).map(|a| BTreeMap::from([("a", a)])).collect();
+        let mut inserter = Inserter::<BTreeMap<&str, i32>>::new(&conn, "t").unwrap();
+        assert!(inserter.insert_all(&rows).is_err());
+        assert_eq!(inserter.insert(&rows[0]).unwrap_err().to_string(), "the transaction was rolled back");
+        assert!(inserter.finish().is_err());
+        assert_eq!(count(&conn), "{\"n\":1}\n");
+    }
+    conn.execute_batch("drop trigger no").unwrap();
 
     // Within somebody else's transaction.
     conn.execute_batch("begin; insert into t values (-1, 0)").unwrap();

@@ -45,7 +45,7 @@ impl Affinity {
     }
 
     /// What becomes of a value that is written.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::cast_precision_loss, reason = "whether it is lost is the question")]
     pub(super) fn fit(self, value: Value<'_>) -> Fit {
         match (self, value) {

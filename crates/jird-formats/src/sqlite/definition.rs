@@ -54,6 +54,8 @@ pub enum StorageType {
     Integer,
     /// `REAL`: doubles. -0.0 loses its sign there.
     Real,
+    /// `NUMERIC`: integers and doubles. -0.0 loses its sign there, and what SQLite writes there anew as `2.0` is 2.
+    Number,
     /// `TEXT`
     Text,
     /// `BLOB`
@@ -69,6 +71,7 @@ impl StorageType {
         match self {
             Self::Integer => "INTEGER",
             Self::Real => "REAL",
+            Self::Number => "NUMERIC",
             Self::Text => "TEXT",
             Self::Blob => "BLOB",
             Self::Json => "JSON TEXT",

@@ -27,9 +27,8 @@ pub(super) struct Insert<'c> {
     head: String,
     tail: String,
     columns: usize,
-    one: Option<Statement<'c>>,
-    /// And how many rows it has.
-    many: Option<(Statement<'c>, usize)>,
+    /// For one row and for many, and for how many.
+    statements: [Option<(Statement<'c>, usize)>; 2],
 }
 
 impl<'c> Insert<'c> {
@@ -52,23 +51,17 @@ impl<'c> Insert<'c> {
             (false, true) => format!(" on conflict ({keys}) do nothing"),
             (false, false) => format!(" on conflict ({keys}) do update set {}", updates.join(", ")),
         };
-        Self { conn, head, tail, columns: columns.len(), one: None, many: None }
+        Self { conn, head, tail, columns: columns.len(), statements: [None, None] }
     }
 
-    /// The statement for one row.
-    pub(super) fn one(&mut self) -> Result<&mut Statement<'c>, SqliteError> {
-        if self.one.is_none() {
-            self.one = Some(self.prepare(1)?);
+    /// The statement for so many rows. Those for one and for another number are kept.
+    #[inline]
+    pub(super) fn rows(&mut self, rows: usize) -> Result<&mut Statement<'c>, SqliteError> {
+        let index = usize::from(rows > 1);
+        if !matches!(&self.statements[index], Some((_, has)) if *has == rows) {
+            self.statements[index] = Some((self.prepare(rows)?, rows));
         }
-        Ok(self.one.as_mut().expect("it was just prepared"))
-    }
-
-    /// The statement for so many rows.
-    pub(super) fn many(&mut self, rows: usize) -> Result<&mut Statement<'c>, SqliteError> {
-        if self.many.as_ref().is_none_or(|(_, has)| *has != rows) {
-            self.many = Some((self.prepare(rows)?, rows));
-        }
-        Ok(&mut self.many.as_mut().expect("it was just prepared").0)
+        Ok(&mut self.statements[index].as_mut().expect("it was there, or just prepared").0)
     }
 
     fn prepare(&self, rows: usize) -> Result<Statement<'c>, SqliteError> {

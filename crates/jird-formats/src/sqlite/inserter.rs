@@ -15,7 +15,7 @@ use jird::event::Place;
 use plan::Plan;
 use rusqlite::{Connection, Statement};
 use serde_core::Serialize;
-use serialize::{RowSerializer, Stop};
+use serialize::{RowSerializer, Stop, Why};
 
 /// Writes Rust values into a table that is there, a row each, in one transaction: all of them or none. [`finish`](Self::finish)
 /// commits it; dropped before, it is rolled back.
@@ -53,6 +53,8 @@ pub struct Inserter<'c, T: ?Sized> {
     /// Without the row numbers.
     insert_counted: Option<Insert<'c>>,
     numbers: Option<(usize, RowNumbers<'c>)>,
+    /// The field that is the row number.
+    number_field: Option<usize>,
     batch: usize,
     rows_wanted: Option<usize>,
     rows: u64,
@@ -79,6 +81,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
             plan: Plan::default(),
             insert: None,
             insert_counted: None,
+            number_field: None,
             batch: 1,
             rows_wanted: None,
             rows: 0,
@@ -101,7 +104,10 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     /// open then, and has the rows before.
     pub fn insert(&mut self, value: &T) -> Result<(), SqliteError> {
         self.scope.begin()?;
-        let written = self.write_alone(value);
+        let written = self.learn(value).and_then(|()| {
+            while !self.write_rows(&[value])? {}
+            Ok(())
+        });
         written.map_err(|error| error.of_record(Place { record: self.rows, ..Place::default() }))?;
         self.rows += 1;
         Ok(())
@@ -139,9 +145,9 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     }
 
     fn write<V: Borrow<T>>(&mut self, values: &[V]) -> Result<(), SqliteError> {
-        self.scope.begin()?;
         if values.len() == self.batch && self.batch > 1 {
-            match self.write_together(values) {
+            self.scope.begin()?;
+            match self.write_rows(values) {
                 Ok(true) => {
                     self.rows += values.len() as u64;
                     return Ok(());
@@ -155,57 +161,34 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
         values.iter().try_for_each(|value| self.insert(value.borrow()))
     }
 
-    /// False if that did not go, and each has to be written alone.
-    fn write_together<V: Borrow<T>>(&mut self, values: &[V]) -> Result<bool, SqliteError> {
-        if let Some((column, numbers)) = &mut self.numbers
-            && let Some(number) = self.plan.place_of(*column)
-            && self.plan.len() > 1
+    /// Writes values with one statement. False if the type has shown something new: then nothing was written, and it has to be
+    /// tried again, with as many rows as there are fields for.
+    #[inline]
+    fn write_rows<V: Borrow<T>>(&mut self, values: &[V]) -> Result<bool, SqliteError> {
+        let Self { conn, info, plan, numbers, .. } = self;
+        if let (Some(field), Some((_, numbers))) = (self.number_field, numbers)
             && let Some(first) = numbers.next(values.len())?
         {
-            let insert = self.insert_counted.get_or_insert_with(|| {
-                Insert::new(self.conn, &self.info.name, &self.plan.names(&self.info, Some(number)), &[])
-            });
-            let statement = insert.many(values.len())?;
-            match bind_rows(&mut self.plan, &self.info, statement, values, Some((number, first))) {
+            let insert = self
+                .insert_counted
+                .get_or_insert_with(|| Insert::new(conn, &info.name, &plan.names(info, Some(field)), &[]));
+            let statement = insert.rows(values.len())?;
+            match bind_rows(plan, info, statement, values, Some((field, first))) {
                 Ok(()) => {
-                    statement.raw_execute().map_err(|error| insert_failed(&self.info.name, error))?;
+                    statement.raw_execute().map_err(|error| insert_failed(&info.name, error))?;
                     numbers.counted(values.len())?;
                     return Ok(true);
                 }
-                Err(Stop::NotNext) => numbers.missed(),
+                Err(Stop(why)) if matches!(*why, Why::NotNext) => numbers.missed(),
                 Err(stop) => return self.halted(stop).map(|()| false),
             }
         }
-        let insert = Self::plain_insert(&mut self.insert, self.conn, &self.info, &self.plan);
-        let statement = insert.many(values.len())?;
-        match bind_rows(&mut self.plan, &self.info, statement, values, None) {
-            Ok(()) => statement.raw_execute().map(|_| true).map_err(|error| insert_failed(&self.info.name, error)),
+        let insert = self.insert.get_or_insert_with(|| Insert::new(conn, &info.name, &plan.names(info, None), &[]));
+        let statement = insert.rows(values.len())?;
+        match bind_rows(plan, info, statement, values, None) {
+            Ok(()) => statement.raw_execute().map(|_| true).map_err(|error| insert_failed(&info.name, error)),
             Err(stop) => self.halted(stop).map(|()| false),
         }
-    }
-
-    fn write_alone(&mut self, value: &T) -> Result<(), SqliteError> {
-        self.learn(value)?;
-        loop {
-            let insert = Self::plain_insert(&mut self.insert, self.conn, &self.info, &self.plan);
-            let statement = insert.one()?;
-            match bind_rows::<T, &T>(&mut self.plan, &self.info, statement, &[value], None) {
-                Ok(()) => {
-                    return statement.raw_execute().map(drop).map_err(|error| insert_failed(&self.info.name, error));
-                }
-                // A field that none had before.
-                Err(stop) => self.halted(stop)?,
-            }
-        }
-    }
-
-    fn plain_insert<'a>(
-        insert: &'a mut Option<Insert<'c>>,
-        conn: &'c Connection,
-        info: &TableInfo,
-        plan: &Plan,
-    ) -> &'a mut Insert<'c> {
-        insert.get_or_insert_with(|| Insert::new(conn, &info.name, &plan.names(info, None), &[]))
     }
 
     /// Finds out which fields the type has.
@@ -215,24 +198,26 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
         }
         let learned = value.serialize(RowSerializer::learn(&mut self.plan, &self.info));
         self.plan_changed();
-        learned.map_err(|stop| stop.into_error(&self.info.name))
+        learned.map_err(|stop| stop.0.into_error(&self.info.name))
     }
 
     fn plan_changed(&mut self) {
         (self.insert, self.insert_counted) = (None, None);
+        let number = self.numbers.as_ref().and_then(|(column, _)| self.plan.place_of(*column));
+        self.number_field = number.filter(|_| self.plan.len() > 1);
         self.batch = rows_per_statement(self.conn, self.plan.len(), self.rows_wanted);
     }
 
     /// What is new of the type: after a field the statements have to be made again. Everything else is an error.
     fn halted(&mut self, stop: Stop) -> Result<(), SqliteError> {
-        match stop {
-            Stop::NewKey(key) => {
+        match *stop.0 {
+            Why::NewKey(key) => {
                 self.plan.add(&key, &self.info)?;
                 self.plan_changed();
                 Ok(())
             }
-            Stop::Sparse => Ok(()),
-            stop => Err(stop.into_error(&self.info.name)),
+            Why::Sparse => Ok(()),
+            why => Err(why.into_error(&self.info.name)),
         }
     }
 }

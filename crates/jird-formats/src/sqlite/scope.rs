@@ -1,6 +1,6 @@
 //! All or nothing.
 
-use super::SqliteError;
+use super::{SqliteError, SqliteErrorKind};
 use rusqlite::Connection;
 
 /// A transaction, or a savepoint if there is a transaction already. Dropped while it is open, it is rolled back.
@@ -23,6 +23,10 @@ impl<'c> Scope<'c> {
 
     /// Begins, unless it has begun. The lock is taken here, and not when somebody else has it in the middle of the work.
     pub(super) fn begin(&mut self) -> Result<(), SqliteError> {
+        if self.is_lost() {
+            // What is written now would stay, without what came before.
+            return Err(SqliteError::new(SqliteErrorKind::Other, "the transaction was rolled back"));
+        }
         if self.open.is_some() {
             return Ok(());
         }

@@ -20,8 +20,8 @@ use std::collections::{HashMap, HashSet};
 /// the first row or column, is committed by `finish`, and rolled back if the sink is dropped before. Within a transaction
 /// of the caller's it is a savepoint.
 ///
-/// **No value changes.** A table that the sink makes gets its types at the end, by all of its values: `INTEGER`, `REAL`,
-/// `TEXT`, `BLOB` or `JSON TEXT` where all are that, and none where they are mixed: SQLite turns the text `12` into a number in an
+/// **No value changes.** A table that the sink makes gets its types at the end, by all of its values: `INTEGER`, `REAL`, `NUMERIC`
+/// (both), `TEXT`, `BLOB` or `JSON TEXT` where all are that, and none where they are mixed: SQLite turns the text `12` into a number in an
 /// `INTEGER` column and the number into a text in a `TEXT` column, and nothing into anything in a column without type. In a
 /// table with types, whoever made it, what would change is refused, unless the sink is told to [`convert`](Self::convert).
 ///
@@ -421,6 +421,7 @@ impl<'c> SqliteSink<'c> {
                 seen::INTEGER if key == [column.name.as_str()] => StorageType::Any,
                 seen::INTEGER => StorageType::Integer,
                 seen::REAL => StorageType::Real,
+                seen if seen == seen::INTEGER | seen::REAL => StorageType::Number,
                 seen::JSON => StorageType::Json,
                 seen if seen != 0 && seen & !(seen::TEXT | seen::JSON) == 0 => StorageType::Text,
                 seen::BLOB => StorageType::Blob,
@@ -653,7 +654,7 @@ impl<'c> SqliteSink<'c> {
         self.insert(present);
         let Self { inserts, pending, table, .. } = self;
         let insert = inserts.get_mut(present).expect("it was just asked for");
-        let statement = insert.many(pending.rows.len())?;
+        let statement = insert.rows(pending.rows.len())?;
         let mut parameter = 0;
         let bound = (0..pending.rows.len()).try_for_each(|row| {
             present.iter().try_for_each(|column| {
@@ -667,7 +668,7 @@ impl<'c> SqliteSink<'c> {
     fn write_alone(&mut self, present: &[usize], row: usize) -> Result<(), SqliteError> {
         self.insert(present);
         let Self { inserts, pending, table, .. } = self;
-        let statement = inserts.get_mut(present).expect("it was just asked for").one()?;
+        let statement = inserts.get_mut(present).expect("it was just asked for").rows(1)?;
         let bound = present
             .iter()
             .zip(1..)

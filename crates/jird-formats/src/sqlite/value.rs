@@ -20,7 +20,7 @@ pub(super) enum Value<'a> {
 
 impl Value<'_> {
     /// Binds it to a statement's parameter, numbered from 1.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bind(self, statement: &mut Statement<'_>, parameter: usize) -> Result<(), rusqlite::Error> {
         statement.raw_bind_parameter(
             parameter,

@@ -17,6 +17,8 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct Field {
     key: String,
+    /// Where a key that lives for ever stood: what stands there again is the same.
+    place: Option<(*const u8, usize)>,
     pub(super) column: usize,
     pub(super) affinity: Affinity,
 }
@@ -38,6 +40,23 @@ impl Plan {
             Some(field) if field.key == key => Some(expected),
             _ => self.fields.iter().position(|field| field.key == key),
         }
+    }
+
+    /// The same of a key that lives for ever: the bytes are looked at once.
+    #[inline(always)]
+    pub(super) fn find_static(&mut self, key: &'static str, expected: usize) -> Option<usize> {
+        match self.fields.get(expected) {
+            Some(field) if field.place == Some((key.as_ptr(), key.len())) => Some(expected),
+            _ => self.find_new(key, expected),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_new(&mut self, key: &'static str, expected: usize) -> Option<usize> {
+        let found = self.find(key, expected)?;
+        self.fields[found].place = Some((key.as_ptr(), key.len()));
+        Some(found)
     }
 
     /// The place of the field that goes to a column.
@@ -67,7 +86,7 @@ impl Plan {
         if self.place_of(column).is_some() {
             return refused(SqliteErrorKind::Missing, "no second column");
         }
-        self.fields.push(Field { key: key.to_owned(), column, affinity: info.columns[column].affinity });
+        self.fields.push(Field { key: key.to_owned(), place: None, column, affinity: info.columns[column].affinity });
         Ok(())
     }
 }

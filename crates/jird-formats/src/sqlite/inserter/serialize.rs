@@ -12,9 +12,12 @@ use jird::{Field, Kind};
 use rusqlite::Statement;
 use serde_core::ser::{self, Impossible, Serialize, SerializeMap, SerializeStruct, Serializer};
 
-/// Why a value was not bound.
+/// Why a value was not bound. One word, so that results stay in registers.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) struct Stop(pub(super) Box<Why>);
+
+#[derive(Debug)]
+pub(super) enum Why {
     /// It is nested: it has to be JSON.
     Nested,
     /// It is not the row number that comes next.
@@ -24,19 +27,19 @@ pub(super) enum Stop {
     /// A value lacks a field, which none did before: it has to be bound again.
     Sparse,
     /// SQLite did not want to.
-    Bind(Box<rusqlite::Error>),
+    Bind(rusqlite::Error),
     /// The table does not take it.
-    Table(Box<SqliteError>),
+    Table(SqliteError),
     /// The type did not want to.
     Type(String),
 }
 
-impl Stop {
+impl Why {
     #[cold]
     pub(super) fn into_error(self, table: &str) -> SqliteError {
         let message = match self {
-            Self::Bind(error) => return insert_failed(table, *error),
-            Self::Table(error) => return *error,
+            Self::Bind(error) => return insert_failed(table, error),
+            Self::Table(error) => return error,
             Self::Type(message) => message,
             Self::NewKey(key) => key,
             Self::Nested | Self::NotNext | Self::Sparse => "a value came at a place where there is none".into(),
@@ -45,17 +48,24 @@ impl Stop {
     }
 }
 
+impl From<Why> for Stop {
+    #[cold]
+    fn from(why: Why) -> Self {
+        Self(Box::new(why))
+    }
+}
+
 impl From<rusqlite::Error> for Stop {
     #[cold]
     fn from(error: rusqlite::Error) -> Self {
-        Self::Bind(Box::new(error))
+        Why::Bind(error).into()
     }
 }
 
 impl Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Type(message) => f.write_str(message),
+        match &*self.0 {
+            Why::Type(message) => f.write_str(message),
             _ => f.write_str("the value was not bound"),
         }
     }
@@ -66,7 +76,7 @@ impl std::error::Error for Stop {}
 impl ser::Error for Stop {
     #[cold]
     fn custom<T: Display>(message: T) -> Self {
-        Self::Type(message.to_string())
+        Why::Type(message.to_string()).into()
     }
 }
 
@@ -113,13 +123,13 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
     #[cold]
     fn new_field(&mut self, key: &str) -> Result<usize, Stop> {
         if self.statement.is_some() {
-            return Err(Stop::NewKey(key.to_owned()));
+            return Err(Why::NewKey(key.to_owned()).into());
         }
-        self.plan.add(key, self.info).map_err(|error| Stop::Table(Box::new(error)))?;
+        self.plan.add(key, self.info).map_err(Why::Table)?;
         Ok(self.plan.len() - 1)
     }
 
-    #[inline]
+    #[inline(always)]
     fn value<T: ?Sized + Serialize>(&mut self, place: usize, value: &T) -> Result<(), Stop> {
         (self.next, self.count) = (place + 1, self.count + 1);
         let Some(statement) = &mut self.statement else { return Ok(()) };
@@ -131,7 +141,7 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
         let field = self.plan.field(place);
         let mut cell = CellSerializer { target, affinity: field.affinity, info: self.info, column: field.column };
         match value.serialize(&mut cell) {
-            Err(Stop::Nested) => cell.nested(value, &mut self.plan.json),
+            Err(Stop(why)) if matches!(*why, Why::Nested) => cell.nested(value, &mut self.plan.json),
             done => done,
         }
     }
@@ -148,7 +158,7 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
             return Ok(());
         }
         self.plan.is_sparse = true;
-        Err(Stop::Sparse)
+        Err(Why::Sparse.into())
     }
 }
 
@@ -158,7 +168,7 @@ macro_rules! refuse {
         $(
             #[cold]
             fn $method(self $($(, _: $type)+)?) -> Result<$ok, Stop> {
-                Err(Stop::Type("a row has to be a struct, or a map with texts as keys".into()))
+                Err(Why::Type("a row has to be a struct, or a map with texts as keys".into()).into())
             }
         )*
     };
@@ -226,10 +236,12 @@ impl SerializeStruct for RowSerializer<'_, '_> {
     type Ok = ();
     type Error = Stop;
 
-    #[inline]
+    #[inline(always)]
     fn serialize_field<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Stop> {
-        let place = self.place(key)?;
-        self.value(place, value)
+        match self.plan.find_static(key, self.next) {
+            Some(place) => self.value(place, value),
+            None => self.new_field(key).map(drop),
+        }
     }
 
     #[inline]
@@ -318,11 +330,11 @@ enum Target<'s, 'c> {
 }
 
 impl CellSerializer<'_, '_> {
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, value: Value<'_>) -> Result<(), Stop> {
         match &mut self.target {
             Target::Next(number) if value == Value::Integer(*number) => Ok(()),
-            Target::Next(_) => Err(Stop::NotNext),
+            Target::Next(_) => Err(Why::NotNext.into()),
             Target::Parameter(statement, parameter) => {
                 if self.affinity.fit(value) == Fit::Changes {
                     return Err(self.unfit(value));
@@ -334,7 +346,7 @@ impl CellSerializer<'_, '_> {
 
     #[cold]
     fn unfit(&self, value: Value<'_>) -> Stop {
-        Stop::Table(Box::new(unfit(&self.info.name, &self.info.columns[self.column].name, value)))
+        Why::Table(unfit(&self.info.name, &self.info.columns[self.column].name, value)).into()
     }
 
     #[inline]
@@ -355,8 +367,8 @@ impl CellSerializer<'_, '_> {
     /// What has parts is JSON text; what is JSON text already (`jird::RawValue`, `jird::NumberBuf`) is what that says.
     fn nested<T: ?Sized + Serialize>(&mut self, value: &T, json: &mut Vec<u8>) -> Result<(), Stop> {
         json.clear();
-        jird::to_vec_in(value, json).map_err(|error| Stop::Type(error.to_string()))?;
-        let text = core::str::from_utf8(json).map_err(|error| Stop::Type(error.to_string()))?;
+        jird::to_vec_in(value, json).map_err(|error| Why::Type(error.to_string()))?;
+        let text = core::str::from_utf8(json).map_err(|error| Why::Type(error.to_string()))?;
         let field = Field::from_raw(text);
         match (field.kind(), field.as_number(), field.as_bool(), field.as_str()) {
             (_, Some(number), ..) => self.number(Numeral::Text(number)),
@@ -381,7 +393,7 @@ macro_rules! cells {
     (nested: $($method:ident($($type:ty),*) -> $ok:ty;)*) => {
         $(
             fn $method(self, $(_: $type),*) -> Result<$ok, Stop> {
-                Err(Stop::Nested)
+                Err(Why::Nested.into())
             }
         )*
     };
@@ -462,7 +474,7 @@ impl Serializer for &mut CellSerializer<'_, '_> {
     #[inline]
     fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<(), Stop> {
         // The engine's own kinds, which it alone can read.
-        if name.starts_with("$jird::") { Err(Stop::Nested) } else { value.serialize(self) }
+        if name.starts_with("$jird::") { Err(Why::Nested.into()) } else { value.serialize(self) }
     }
 
     fn serialize_newtype_variant<T: ?Sized + Serialize>(
@@ -472,6 +484,6 @@ impl Serializer for &mut CellSerializer<'_, '_> {
         _: &'static str,
         _: &T,
     ) -> Result<(), Stop> {
-        Err(Stop::Nested)
+        Err(Why::Nested.into())
     }
 }
