@@ -187,7 +187,7 @@ impl KeyTable {
             return;
         }
         let seeds = if self.keys.len() <= SOUGHT_MAX { SEEDS } else { 1 };
-        let mut best = (usize::MAX, 0, 0);
+        let mut best = (usize::MAX, usize::MAX, 0);
         for seed in (0..seeds).map(|index| (2 * index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
             self.seed = seed;
             let (displaced, steps) = self.place_all();

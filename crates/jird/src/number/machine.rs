@@ -92,10 +92,6 @@ mod tests {
     use super::*;
     use crate::number::{to_f32, to_f64_at, to_i64_at, to_u64_at};
 
-    fn to_machine(token: &[u8]) -> Option<MachineNumber> {
-        machine(Token::alone(token))
-    }
-
     /// What the three are, by `std` and nothing of ours. An `F64` as bits, for `-0.0` is not `0.0` here.
     #[derive(Debug, PartialEq)]
     enum Bits {
