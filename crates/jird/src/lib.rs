@@ -65,7 +65,7 @@ pub use number::{MachineNumber, Number};
 pub use path::{Path, Step};
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
-pub use scan::{IoRead, Read, SliceRead};
+pub use scan::{IoRead, Read, SliceRead, Trusted};
 #[doc(hidden)]
 pub use tape::Technique;
 pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};

@@ -37,8 +37,26 @@ pub fn events(text: &[u8]) {
     assert!(wanted.0.starts_with(&checked) && error == wanted.1, "checked first: {}", shown(text));
     assert!(checked.is_empty() || checked.ends_with("end\n"), "{checked}: {}", shown(text));
     parsed(text, &wanted);
+    trusted(text, &wanted);
     lines(text);
     filters(text);
+}
+
+/// What is trusted and right comes as it does otherwise; and of anything else what comes is sane, wherever chunks end.
+fn trusted(text: &[u8], wanted: &Told) {
+    let told = sent(JsonSource::from_slice_trusted(text));
+    if wanted.1.is_none() {
+        assert_eq!(&told, wanted, "trusted: {}", shown(text));
+    }
+    assert_eq!(sent(JsonSource::from_slice_trusted(text).chunk_bytes(64)), told, "trusted: {}", shown(text));
+    let reader = JsonSource::from_reader_trusted(Drops(text, 50)).chunk_bytes(128);
+    assert_eq!(sent(reader), told, "trusted, a reader: {}", shown(text));
+    let lines = |source: JsonSource<jird::Trusted<jird::SliceRead<'_>>>| sent(source.lines());
+    let told = lines(JsonSource::from_slice_trusted(text));
+    if let checked @ (_, None) = sent(JsonSource::from_slice(text).lines()) {
+        assert_eq!(told, checked, "trusted lines: {}", shown(text));
+    }
+    assert_eq!(lines(JsonSource::from_slice_trusted(text).chunk_bytes(64)), told, "trusted lines: {}", shown(text));
 }
 
 fn mix(state: u64) -> u64 {
@@ -211,7 +229,12 @@ impl Sink for Log {
         end_array() "]";
         null() "null";
         bool(value: bool) value;
-        string(text: &str) format_args!("{text:?}");
+    }
+
+    fn string(&mut self, text: &str) -> Result<(), Infallible> {
+        assert!(std::str::from_utf8(text.as_bytes()).is_ok());
+        self.line(format_args!("{text:?}"));
+        Ok(())
     }
 
     fn number(&mut self, number: Numeral<'_>) -> Result<(), Infallible> {

@@ -98,9 +98,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args) -> Result<Outcome> {
-    let (target, sources) = args.files.split_last().filter(|(_, sources)| !sources.is_empty()).context(
-        "name what is read, and last what is written; `-` is standard input or output",
-    )?;
+    let (target, sources) = args
+        .files
+        .split_last()
+        .filter(|(_, sources)| !sources.is_empty())
+        .context("name what is read, and last what is written; `-` is standard input or output")?;
     let inputs: Vec<Input> = sources.iter().map(|name| Input::new(name)).collect();
     if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
         bail!("standard input can be read once");

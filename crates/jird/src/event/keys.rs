@@ -27,8 +27,10 @@ pub struct KeyTable {
     slots: Vec<u32>,
     /// Keys of up to so many bytes are found by their words: of none, if there are no slots or the hash is keyed.
     short_max: usize,
-    /// Chosen so that few keys are in each other's way.
+    /// Chosen so that few keys are in each other's way. Odd.
     seed: u64,
+    /// How often another one may be sought.
+    searches_left: u32,
     /// The keyed hash, once it was needed.
     keyed: Option<RandomState>,
 }
@@ -53,13 +55,25 @@ const SLOTS_PER_KEY: usize = 8;
 /// A table of so many keys, or fewer, is worth a search for a good seed when a key finds its slot taken.
 const SOUGHT_MAX: usize = 64;
 
-/// Seeds that are tried.
+/// Seeds that are tried, and how often.
 const SEEDS: u64 = 32;
+const SEARCHES_MAX: u32 = 100;
+
+/// The first of them: the golden ratio's fraction.
+const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl KeyTable {
     /// Without keys.
     pub fn new() -> Self {
-        Self { text: String::new(), keys: Vec::new(), slots: Vec::new(), short_max: 0, seed: 0, keyed: None }
+        Self {
+            text: String::new(),
+            keys: Vec::new(),
+            slots: Vec::new(),
+            short_max: 0,
+            seed: SEED,
+            searches_left: SEARCHES_MAX,
+            keyed: None,
+        }
     }
 
     /// How many keys there are.
@@ -173,7 +187,8 @@ impl KeyTable {
             self.rehash();
         } else {
             let steps = self.place(number);
-            if steps > 0 && self.keys.len() <= SOUGHT_MAX || steps > STEPS_MAX {
+            let seeks = self.keys.len() <= SOUGHT_MAX && self.searches_left > 0;
+            if steps > 0 && seeks || steps > STEPS_MAX {
                 self.rehash();
             }
         }
@@ -186,15 +201,19 @@ impl KeyTable {
             self.place_all();
             return;
         }
-        let seeds = if self.keys.len() <= SOUGHT_MAX { SEEDS } else { 1 };
-        let mut best = (usize::MAX, usize::MAX, 0);
-        for seed in (0..seeds).map(|index| (2 * index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
-            self.seed = seed;
+        let mut best = (usize::MAX, usize::MAX, self.seed);
+        let mut seeds = 1;
+        for index in 0.. {
             let (displaced, steps) = self.place_all();
-            best = best.min((displaced, steps, seed));
-            if displaced == 0 {
+            best = best.min((displaced, steps, self.seed));
+            if index == 0 && displaced > 0 && self.keys.len() <= SOUGHT_MAX && self.searches_left > 0 {
+                self.searches_left -= 1;
+                seeds = SEEDS;
+            }
+            if displaced == 0 || index + 1 == seeds {
                 break;
             }
+            self.seed = self.seed.wrapping_add(SEED << 1);
         }
         let (_, steps, seed) = best;
         self.seed = seed;

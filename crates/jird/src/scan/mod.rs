@@ -25,7 +25,7 @@ mod tokens;
 pub(crate) use fault::{checked_str, first_fault};
 use numbers::{NumberCarry, wrong_bytes};
 pub(crate) use pull::{Content, Open, Pull, Slice, Source, Token};
-pub use source::{IoRead, Read, SliceRead};
+pub use source::{IoRead, Read, SliceRead, Trusted};
 #[cfg(feature = "parallel")]
 pub(crate) use tokens::Cut;
 use tokens::Free;

@@ -25,6 +25,8 @@ pub trait Source<'de> {
     type Key: Copy + Default + AsRef<[u8]>;
     /// The window forgets what is not needed when that is so much.
     const FORGETS_BYTES: usize;
+    /// Neither UTF-8 nor escapes nor what is in strings is checked by pass one, and values that are skipped are not checked at all.
+    const TRUSTED: bool = false;
 
     /// The part of the text at hand. What [`slice`](Self::slice) gives are its bytes, and they stay as they are.
     fn window(&self) -> &[u8];
@@ -154,6 +156,9 @@ impl<'de, S: Source<'de>> Pull<S> {
     pub(crate) fn new(source: S, kernel: Kernel) -> Self {
         let mut tokens = SPARE.try_with(Cell::take).unwrap_or_default();
         tokens.clear();
+        if S::TRUSTED {
+            tokens.owe_all_numbers();
+        }
         Self {
             source,
             tokens,
@@ -170,7 +175,7 @@ impl<'de, S: Source<'de>> Pull<S> {
             io: None,
             pin: usize::MAX,
             kept: usize::MAX,
-            mode: Mode::Document,
+            mode: if S::TRUSTED { Mode::DocumentTrusted } else { Mode::Document },
             dry: None,
             seen: 0,
             lines: Lines::default(),
@@ -179,7 +184,7 @@ impl<'de, S: Source<'de>> Pull<S> {
 
     /// Line feeds are tokens. Before the first token is asked for.
     pub(crate) fn in_lines(mut self) -> Self {
-        self.mode = Mode::Lines;
+        self.mode = if S::TRUSTED { Mode::LinesTrusted } else { Mode::Lines };
         self.tokens.owe_all_numbers();
         self
     }
@@ -481,8 +486,13 @@ impl<'de, S: Source<'de>> Pull<S> {
             Some(b'"') if last >= start => last,
             _ => self.string_end_far(start, token.next)?,
         };
-        // SAFETY: pass one found the text to be UTF-8 from its start to the last of its tokens at least; this part begins
-        // behind a quote and ends before one.
+        if S::TRUSTED
+            && let Err(wrong) = core::str::from_utf8(&self.window()[start..end])
+        {
+            return Err(self.syntax(ErrorKind::Utf8, start + wrong.valid_up_to()));
+        }
+        // SAFETY: this has just been checked; or pass one found the text to be UTF-8 from its start to the last of its tokens at
+        // least, and this part begins behind a quote and ends before one.
         Ok(unsafe { content(self.source.slice(start, end)) })
     }
 
@@ -529,11 +539,14 @@ impl<'de, S: Source<'de>> Pull<S> {
         Ok(end)
     }
 
-    /// Checks a scalar that nobody asks for.
+    /// Checks a token that is a string, a number or a literal, which nobody wants.
     #[inline(always)]
     pub(crate) fn check_scalar(&mut self, token: Token) -> Result<(), Error> {
+        if S::TRUSTED {
+            return Ok(());
+        }
         match token.kind {
-            b'"' | QUOTE => Ok(()),
+            b'"' | QUOTE => self.content(token).map(drop),
             b't' => self.check_literal(token, b"true"),
             b'f' => self.check_literal(token, b"false"),
             b'n' => self.check_literal(token, b"null"),
@@ -563,6 +576,45 @@ impl<'de, S: Source<'de>> Pull<S> {
     fn wrong_literal(&mut self, start: usize, end: usize, wanted: &[u8]) -> Error {
         let same = self.window()[start..end].iter().zip(wanted).take_while(|(found, wanted)| found == wanted).count();
         self.syntax(ErrorKind::Literal, start + same)
+    }
+
+    /// Steps over one value of a text that is trusted: to where as many brackets are closed as were opened.
+    pub(crate) fn skip_trusted(&mut self) -> Result<(), Error> {
+        let token = self.token();
+        match token.plain() {
+            b'{' | b'[' => {}
+            b'}' | b']' | b',' | b':' | b'\n' | END | CUT => return Err(self.unexpected(ErrorKind::Value)),
+            _ => {
+                self.step();
+                return Ok(());
+            }
+        }
+        let mut depth = 0_usize;
+        loop {
+            self.token();
+            let kinds = &self.tokens.slices().0[self.at..self.limit];
+            let stop = kinds.iter().position(|kind| match kind & !ESCAPED {
+                b'{' | b'[' => {
+                    depth += 1;
+                    false
+                }
+                b'}' | b']' => {
+                    depth -= 1;
+                    depth == 0
+                }
+                b'\n' | END | CUT => true,
+                _ => false,
+            });
+            self.at += stop.unwrap_or(kinds.len());
+            if stop.is_some() {
+                if depth == 0 {
+                    self.step();
+                    return Ok(());
+                }
+
+                return Err(self.unexpected(ErrorKind::Comma));
+            }
+        }
     }
 
     /// Steps over one value, and checks all of it but how deep it is. Keeps a bit for each bracket that is open.
@@ -770,7 +822,6 @@ impl<'de, S: Source<'de>> Pull<S> {
 }
 
 /// The kind of a string that holds an escape.
-#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "as above"))]
 const QUOTE: u8 = b'"' | ESCAPED;
 
 /// A part of the text as `str`.

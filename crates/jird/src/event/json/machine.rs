@@ -66,6 +66,11 @@ impl Machine {
     ) -> Result<Went, Failing<S::Error>> {
         loop {
             if let Some(depth) = self.skipping {
+                if R::TRUSTED {
+                    pull.skip_trusted().map_err(Failure::Source)?;
+                    (self.skipping, self.expect) = (None, Expect::Next);
+                    continue;
+                }
                 match self.walk(pull, scratch, depth_max, Some(depth), &mut Nobody) {
                     Ok(Went::Dry) => return Ok(Went::Dry),
                     Ok(Went::Through) => self.skipping = None,
@@ -87,6 +92,9 @@ impl Machine {
         scratch: &mut String,
         depth_max: usize,
     ) -> Result<Went, Error> {
+        if R::TRUSTED {
+            return pull.skip_trusted().map(|()| Went::Through);
+        }
         match self.walk(pull, scratch, depth_max, Some(0), &mut Nobody) {
             Ok(went) => Ok(went),
             Err(Failure::Source(error)) => Err(error),
@@ -218,17 +226,16 @@ impl Machine {
                 Expect::Member => loop {
                     let (kinds, starts) = pull.four();
                     let interest = key!(Token::at(kinds, starts, 0), Expect::Member);
-                    let token = Token::at(kinds, starts, 2);
-                    let skips = interest == Interest::Skip;
-                    if kinds[1] & !ESCAPED != b':' || skips && !is_scalar(token) || pull.is_near_end(3) {
+                    let is_skipped = interest == Interest::Skip;
+                    if kinds[1] & !ESCAPED != b':' || pull.is_near_end(3) || is_skipped && !is_scalar(kinds[2]) {
                         pull.step();
                         expect = Expect::Colon(interest);
                         continue 'walk;
                     }
-                    if skips {
-                        pull.check_scalar(token).map_err(Failure::Source)?;
+                    if is_skipped {
+                        pull.check_scalar(Token::at(kinds, starts, 2)).map_err(Failure::Source)?;
                     } else {
-                        value!(token, 2, 'walk);
+                        value!(Token::at(kinds, starts, 2), 2, 'walk);
                     }
                     if kinds[3] & !ESCAPED != b',' {
                         pull.step_by(3);
@@ -289,14 +296,14 @@ impl Machine {
     }
 }
 
-/// Whether a token seems to be a scalar.
-#[inline(always)]
-fn is_scalar(token: Token) -> bool {
-    matches!(token.kind, b'"' | ESCAPED_QUOTE | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
-}
-
 /// The kind of a string that holds an escape.
 const ESCAPED_QUOTE: u8 = b'"' | ESCAPED;
+
+/// Whether a value begins with this token, and ends with it.
+#[inline(always)]
+fn is_scalar(kind: u8) -> bool {
+    matches!(kind, b'"' | ESCAPED_QUOTE | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+}
 
 /// The source adds which record it was.
 #[cold]
