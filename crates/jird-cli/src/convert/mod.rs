@@ -86,7 +86,7 @@ pub(crate) struct Args {
     /// What becomes of a bad record: stop, skip, or quarantine=FILE
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
-    /// In CSV, numbers and booleans are such where they look like it, and nothing at all is null
+    /// In CSV, what is not in quotes is a number, a boolean or null if it looks like one; strings that would are put in quotes
     #[arg(long)]
     typed: bool,
     /// Says on standard error how much was done, and how fast

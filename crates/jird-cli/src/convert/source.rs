@@ -101,7 +101,7 @@ fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
             AnySource::Csv(Box::new(if reading.typed { source.typed().empty(Empty::Null) } else { source }))
         }
         Format::Arrow => {
-            let source = ArrowSource::new(reader)?;
+            let source = ArrowSource::new(reader).with_context(|| opened.name.clone())?;
             AnySource::Arrow(Box::new(match &reading.columns {
                 Some(columns) => source.columns(columns.iter().map(String::as_str))?,
                 None => source,
@@ -113,7 +113,7 @@ fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
 }
 
 fn parquet(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
-    let source = ParquetSource::open(opened.file()?)?;
+    let source = ParquetSource::open(opened.file()?).with_context(|| opened.name.clone())?;
     Ok(AnySource::Parquet(Box::new(match &reading.columns {
         Some(columns) => source.columns(columns.iter().map(String::as_str))?,
         None => source,

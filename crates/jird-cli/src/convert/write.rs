@@ -77,7 +77,8 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut F
         Format::Csv | Format::Tsv => planned(inputs, path, feed, |inputs, out, schema, feed| {
             let dialect = if format == Format::Tsv { Dialect::tsv() } else { Dialect::default() };
             let names = schema.columns().iter().map(jird_formats::Column::name);
-            let mut rows = CsvSink::with_dialect(out, dialect).columns(names).rows();
+            let sink = CsvSink::with_dialect(out, dialect).columns(names);
+            let mut rows = if feed.reading.typed { sink.keep_types() } else { sink }.rows();
             send_all(inputs, feed, &mut rows)?;
             Ok(rows.into_table().into_inner())
         }),

@@ -86,8 +86,8 @@ impl<W: Write + Send + 'static> ParquetSink<W> {
     ///
     /// # Errors
     /// [`ArrowError::Unfinished`]
-    pub fn into_inner(self) -> Result<W, ArrowError> {
-        self.writer.ok_or(ArrowError::Unfinished)
+    pub fn into_inner(mut self) -> Result<W, ArrowError> {
+        self.writer.take().ok_or(ArrowError::Unfinished)
     }
 
     fn write(&mut self, batch: Option<RecordBatch>) -> Result<(), ArrowError> {
@@ -121,6 +121,17 @@ impl<W: Write + Send + 'static> Table for ParquetSink<W> {
         let _ = encoder.queue.send(None);
         self.writer = Some(encoder.end()?);
         Ok(())
+    }
+}
+
+/// Who abandons the sink gets nothing back, but the writer is gone then.
+impl<W: Write + Send + 'static> Drop for ParquetSink<W> {
+    fn drop(&mut self) {
+        if let Some(Encoder { queue, thread }) = self.encoder.take() {
+            drop(queue);
+            // Nobody asks why it ended.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -1,0 +1,211 @@
+//! `jird convert`, from outside.
+#![cfg(feature = "convert")]
+#![expect(clippy::tests_outside_test_module, reason = "this file is one")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder of the test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("convert-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        fs::write(self.0.join(name), text).unwrap();
+        self
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.fed(args, b"")
+    }
+
+    fn fed(&self, args: &[&str], input: &[u8]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
+        command.arg("convert").args(args).current_dir(&self.0);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // It may end before it has read everything.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        child.wait_with_output().unwrap()
+    }
+
+    /// Runs it and wants it to be well; what it printed.
+    fn fine(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(0), "".into()), "{args:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn words(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Every type of column, a late key, and nesting.
+const RECORDS: &str = r#"{"id":9223372036854775807,"price":26.0067,"name":"Tor, \"Ann\"","ok":true,"tags":[1,{"a":null}]}
+{"id":-1,"price":1e22,"name":"","ok":false,"tags":[]}
+{"id":0,"price":0.1,"name":"\u0000\n😀","ok":true,"tags":{},"late":"x"}
+"#;
+
+#[test]
+fn every_format_gives_back_what_it_keeps() {
+    let folder = Folder::new("every").with("a.ndjson", RECORDS);
+    for format in ["csv", "tsv", "db", "parquet", "arrow", "json", "ndjson.gz", "json.zst"] {
+        let there = format!("there.{format}");
+        folder.fine(&["a.ndjson", &there]);
+        let typed: &[&str] = if matches!(format, "csv" | "tsv") { &["--typed"] } else { &[] };
+        folder.fine(&[&[&*there, "back.ndjson"], typed].concat());
+        let back = folder.text("back.ndjson");
+        let lines: Vec<jird::Json> = back.lines().map(|line| jird::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 3, "{format}: {back}");
+        assert_eq!(lines[0]["id"], 9_223_372_036_854_775_807_i64, "{format}");
+        assert_eq!((&lines[0]["price"], &lines[1]["price"]), (&26.0067.into(), &1e22.into()), "{format}");
+        assert_eq!(lines[2]["name"], "\0\n😀", "{format}");
+        assert_eq!(lines[2]["late"], "x", "{format}");
+        assert_eq!(lines[0]["ok"], if format == "db" { 1.into() } else { jird::Json::from(true) }, "{format}");
+        let nested = &lines[0]["tags"];
+        let nested = nested.as_str().map_or_else(|| nested.clone(), |json| jird::from_str(json).unwrap());
+        assert_eq!(nested, jird::json!([1, {"a": null}]), "{format}");
+    }
+    // Nothing is left beside.
+    assert!(folder.names().iter().all(|name| !name.contains("part")), "{:?}", folder.names());
+}
+
+#[test]
+fn text_keeps_every_byte_of_its_numbers() {
+    let text = "{\"a\":1.50,\"b\":123456789012345678901234567890,\"c\":-0.0,\"d\":1E400}\n";
+    let folder = Folder::new("numbers").with("a.ndjson", text);
+    assert_eq!(folder.fine(&["a.ndjson", "-"]), text);
+    assert_eq!(
+        folder.fine(&["a.ndjson", "-", "--to", "csv"]),
+        "a,b,c,d\n1.50,123456789012345678901234567890,-0.0,1E400\n"
+    );
+}
+
+#[test]
+fn some_keys_some_records_and_flat() {
+    let document = r#"{"items":[{"id":1,"who":{"name":"A","age":3}},{"id":2,"who":{"name":"B"}},{"id":3}]}"#;
+    let folder = Folder::new("select").with("a.json", document);
+    let records = ["--records", "/items/*", "a.json", "-"];
+    let with = |more: &[&str]| folder.fine(&[&records[..], more].concat());
+    assert_eq!(with(&["--select", "id"]), "{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n");
+    assert_eq!(with(&["--select", "who.name", "--limit", "1"]), "{\"who\":{\"name\":\"A\"}}\n");
+    assert_eq!(with(&["--flatten", "--to", "csv"]), "id,who.name,who.age\n1,A,3\n2,B,\n3,,\n");
+}
+
+#[test]
+fn a_late_key_gets_its_column_wherever_the_text_comes_from() {
+    let mut text: String = (0..5000).map(|id| format!("{{\"id\":{id}}}\n")).collect();
+    text.push_str("{\"id\":\"x\",\"late\":1.5}\n");
+    let folder = Folder::new("late").with("a.ndjson", &text);
+    folder.fine(&["a.ndjson", "a.csv"]);
+    assert!(folder.text("a.csv").starts_with("id,late\n0,\n") && folder.text("a.csv").ends_with("x,1.5\n"));
+    let piped = folder.fed(&["--from", "ndjson", "--to", "csv", "-", "-"], text.as_bytes());
+    assert_eq!(String::from_utf8(piped.stdout).unwrap(), folder.text("a.csv"));
+    folder.fine(&["a.ndjson", "a.parquet"]);
+    let back = folder.fine(&["a.parquet", "-"]);
+    assert!(back.ends_with("{\"id\":\"x\",\"late\":1.5}\n"), "{back}");
+    assert!(back.starts_with("{\"id\":0,\"late\":null}\n"), "{back}");
+}
+
+#[test]
+fn bad_records_stop_or_are_kept_apart() {
+    let text = "{\"a\":1}\n{\"a\":\n{\"a\":\"\u{1}\"}\n{\"a\":2}\n";
+    let folder = Folder::new("bad").with("a.ndjson", text);
+    let stopped = folder.run(&["a.ndjson", "b.ndjson"]);
+    assert_eq!(stopped.status.code(), Some(1), "{}", words(&stopped));
+    assert!(words(&stopped).contains("line 2"), "{}", words(&stopped));
+    assert_eq!(folder.names(), ["a.ndjson"]);
+    let kept = folder.run(&["--on-error", "quarantine=bad.ndjson", "a.ndjson", "b.csv"]);
+    assert_eq!(kept.status.code(), Some(1));
+    assert_eq!(folder.text("b.csv"), "a\n1\n2\n");
+    let bad = folder.text("bad.ndjson");
+    let lines: Vec<jird::Json> = bad.lines().map(|line| jird::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{bad}");
+    assert_eq!(
+        (&lines[0]["line"], &lines[0]["kind"], &lines[0]["raw"]),
+        (&2.into(), &"unclosed".into(), &"{\"a\":".into())
+    );
+    assert_eq!((&lines[1]["line"], &lines[1]["kind"]), (&3.into(), &"control".into()));
+    let skipped = folder.run(&["--on-error", "skip", "a.ndjson", "-"]);
+    assert_eq!(String::from_utf8(skipped.stdout).unwrap(), "{\"a\":1}\n{\"a\":2}\n");
+}
+
+#[test]
+fn databases_are_changed_whole_or_not_at_all() {
+    let folder = Folder::new("db").with("users.ndjson", "{\"id\":1,\"n\":\"A\"}\n{\"id\":2,\"n\":\"B\"}\n");
+    folder.fine(&["users.ndjson", "data.db", "--key", "id"]);
+    let folder = folder.with("new.ndjson", "{\"id\":2,\"n\":\"C\"}\n{\"id\":3,\"n\":\"D\"}\n");
+    folder.fine(&["new.ndjson", "data.db", "--table", "users", "--key", "id"]);
+    let rows = "{\"id\":1,\"n\":\"A\"}\n{\"id\":2,\"n\":\"C\"}\n{\"id\":3,\"n\":\"D\"}\n";
+    assert_eq!(folder.fine(&["data.db", "-"]), rows);
+    let folder = folder.with("broken.ndjson", "{\"id\":9,\"n\":\"X\"}\n{\"id\":\n");
+    let broken = folder.run(&["broken.ndjson", "data.db", "--table", "users", "--append"]);
+    assert_eq!(broken.status.code(), Some(1), "{}", words(&broken));
+    let exists = folder.run(&["new.ndjson", "data.db", "--table", "users"]);
+    assert_eq!(exists.status.code(), Some(2), "{}", words(&exists));
+    assert_eq!(folder.fine(&["data.db", "-"]), rows);
+    folder.fine(&["new.ndjson", "data.db", "--table", "users", "--replace"]);
+    assert_eq!(folder.fine(&["data.db", "-"]), "{\"id\":2,\"n\":\"C\"}\n{\"id\":3,\"n\":\"D\"}\n");
+}
+
+#[test]
+fn several_files_are_several_tables_and_back() {
+    let folder = Folder::new("tables").with("a.csv", "x,y\n1,2\n").with("b.csv", "z\nq\n");
+    folder.fine(&["a.csv", "b.csv", "data.db"]);
+    folder.fine(&["data.db", "out/", "--to", "csv"]);
+    assert_eq!((folder.text("out/a.csv"), folder.text("out/b.csv")), ("x,y\n1,2\n".into(), "z\nq\n".into()));
+    let several = folder.run(&["data.db", "-"]);
+    assert_eq!(several.status.code(), Some(2));
+    assert!(words(&several).contains("a, b"), "{}", words(&several));
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let folder = Folder::new("errors").with("a.ndjson", "{}\n").with("odd", "a,b\n").with("x.parquet", "PAR1");
+    for (args, part) in [
+        (&["none.ndjson", "-"][..], "none.ndjson"),
+        (&["a.ndjson"], "what is read"),
+        (&["odd", "-"], "--from"),
+        (&["a.ndjson", "b.unknown"], "--to"),
+        (&["x.parquet", "-"], "x.parquet"),
+        (&[".", "-"], "directory"),
+        (&["-", "-", "-"], "once"),
+        (&["a.ndjson", "no/such/folder.csv"], "folder.csv"),
+    ] {
+        let output = folder.run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", words(&output));
+        assert!(words(&output).contains(part), "{args:?}: {}", words(&output));
+    }
+    assert_eq!(folder.names(), ["a.ndjson", "odd", "x.parquet"]);
+    // A full disk.
+    let text: String = (0..20_000).map(|id| format!("{{\"id\":{id}}}\n")).collect();
+    let folder = folder.with("much.ndjson", text);
+    let args = ["-c", "exec \"$0\" convert much.ndjson - > /dev/full", env!("CARGO_BIN_EXE_jird")];
+    let full = Command::new("sh").args(args).current_dir(&folder.0).output().unwrap();
+    assert_eq!(full.status.code(), Some(2), "{}", words(&full));
+}
