@@ -132,6 +132,9 @@ struct Lines {
 /// Bytes scanned at a time, as for documents.
 const CHUNK_BYTES: usize = 64 << 10;
 
+/// Counting is quicker than stopping at each line feed from here on.
+const SHORT_TEXT: usize = 1 << 10;
+
 /// How many tokens stand behind one that is looked at: what comes after it.
 const AHEAD: usize = 3;
 
@@ -805,9 +808,17 @@ impl<'de, S: Source<'de>> Pull<S> {
         let known = usize::try_from(self.lines.offset.saturating_sub(self.base)).unwrap_or(usize::MAX).min(text.len());
         if known <= at {
             let between = &text[known..at];
-            for feed in memchr::memchr_iter(b'\n', between) {
-                self.lines.count += 1;
-                self.lines.start = self.base + (known + feed) as u64 + 1;
+            if between.len() > SHORT_TEXT {
+                self.lines.count += memchr::memchr_iter(b'\n', between).count() as u64;
+                if let Some(feed) = memchr::memrchr(b'\n', between) {
+                    self.lines.start = self.base + (known + feed) as u64 + 1;
+                }
+            } else {
+                // Once over a record, instead of twice.
+                for feed in memchr::memchr_iter(b'\n', between) {
+                    self.lines.count += 1;
+                    self.lines.start = self.base + (known + feed) as u64 + 1;
+                }
             }
             self.lines.offset = offset;
             return self.lines;
