@@ -107,6 +107,13 @@ fn a_bad_line_is_an_item_and_the_next_line_is_the_next() {
 }
 
 #[test]
+fn what_follows_a_record_in_its_line_is_an_error_of_the_record() {
+    let lines = Deserializer::from_str("1 2\n3\n4]\n5").records::<u8>(jird::event::Pattern::default()).lines();
+    let lines: Vec<_> = lines.map(|line| line.map_err(|error| (error.line(), error.code()))).collect();
+    assert_eq!(lines, [Err((1, "trailing")), Ok(3), Err((3, "trailing")), Ok(5)]);
+}
+
+#[test]
 fn memory_does_not_grow_with_the_records() {
     /// As many elements as are wanted, and never the same buffer.
     struct Endless(usize);
