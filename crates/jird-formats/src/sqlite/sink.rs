@@ -71,6 +71,8 @@ pub struct SqliteSink<'c> {
 
     target: Option<Target>,
     columns: Vec<Column>,
+    /// Those of the key.
+    key_columns: Vec<usize>,
     pending: Pending,
     inserts: HashMap<Vec<usize>, Insert<'c>>,
     /// The column of the row numbers.
@@ -224,6 +226,7 @@ impl<'c> SqliteSink<'c> {
             rows_wanted: None,
             target: None,
             columns: Vec::new(),
+            key_columns: Vec::new(),
             pending: Pending::default(),
             inserts: HashMap::new(),
             numbers: None,
@@ -556,14 +559,12 @@ impl<'c> SqliteSink<'c> {
     }
 
     fn check_keys(&self, row: &Row) -> Result<(), SqliteError> {
-        for key in self.keys() {
-            let column = self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(key));
-            if column.is_none_or(|column| row.cell(column).is_null()) {
-                let message = format!("a record has no value for the key {}", quote(key));
-                return Err(SqliteError::new(SqliteErrorKind::Value, message));
-            }
+        let has = self.key_columns.iter().filter(|column| !row.cell(**column).is_null()).count();
+        if has == self.keys().len() {
+            return Ok(());
         }
-        Ok(())
+        let keys = self.keys().iter().map(|key| quote(key)).collect::<Vec<_>>().join(", ");
+        Err(SqliteError::new(SqliteErrorKind::Value, format!("a record has no value for the key {keys}")))
     }
 
     /// Waiting rows have the same columns, where that matters: what has others begins anew.
@@ -683,6 +684,9 @@ impl Table for SqliteSink<'_> {
     fn add_column(&mut self, name: &str) -> Result<Interest, SqliteError> {
         self.begin()?;
         let column = self.column_for(name)?;
+        if self.keys().iter().any(|key| key.eq_ignore_ascii_case(&column.name)) {
+            self.key_columns.push(self.columns.len());
+        }
         self.claimed.insert(column.name.to_ascii_lowercase());
         self.columns.push(column);
         if !self.tells_missing {
