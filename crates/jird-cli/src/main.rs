@@ -32,7 +32,7 @@ fn run(args: Args) -> anyhow::Result<Outcome> {
         #[cfg(feature = "query")]
         Command::Query(args) => query::run(args),
         #[cfg(feature = "convert")]
-        Command::Convert(args) => convert::run(args),
+        Command::Convert(args) => convert::run(&args),
         Command::Completions { shell } => args::completions(shell),
     }
 }

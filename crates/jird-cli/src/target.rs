@@ -37,7 +37,7 @@ impl Beside {
     }
 
     /// Where it is made.
-    pub(crate) fn path(&self) -> &Path {
+    pub(crate) fn place(&self) -> &Path {
         &self.beside
     }
 
@@ -77,7 +77,7 @@ impl Target {
     pub(crate) fn create(path: Option<&Path>) -> io::Result<Self> {
         let Some(path) = path else { return Ok(Self::Standard(io::stdout())) };
         let beside = Beside::new(path)?;
-        Ok(Self::File(File::create(beside.path())?, beside))
+        Ok(Self::File(File::create(beside.place())?, beside))
     }
 
     /// Puts a file in its place.

@@ -1,6 +1,7 @@
 //! `jird convert`, from outside.
 #![cfg(feature = "convert")]
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
+#![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 
 use std::fs;
 use std::io::Write;

@@ -204,7 +204,7 @@ impl Feed {
 
 /// `a.b` as a pointer.
 fn pointer(path: &str) -> String {
-    path.split('.').map(|key| format!("/{}", key.replace('~', "~0").replace('/', "~1"))).collect()
+    path.split('.').fold(jird::Path::root(), jird::Path::key).to_string()
 }
 
 /// An input that is not what it should be: exit code 1, where it is the data's fault.

@@ -46,6 +46,7 @@ Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
 /// Convert between JSON, CSV, SQLite, Parquet and Arrow
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that somebody types")]
 pub(crate) struct Args {
     /// What is read, and last what is written; `-` is standard input or output
     #[arg(value_name = "FROM… TO", num_args = 1.., required = true)]
@@ -97,7 +98,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-pub(crate) fn run(args: Args) -> Result<Outcome> {
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let (target, sources) = args
         .files
         .split_last()
@@ -115,8 +116,8 @@ pub(crate) fn run(args: Args) -> Result<Outcome> {
     }
     let total = opened.iter().map(Opened::len).sum();
     let progress = Progress::start(&counter, total, args.quiet);
-    let mut feed = Feed::new(&args)?;
-    let written = write::write(&args, &mut opened, target, &mut feed);
+    let mut feed = Feed::new(args)?;
+    let written = write::write(args, &mut opened, target, &mut feed);
     drop(progress);
     let tally = feed.finish()?;
     written?;
@@ -138,6 +139,7 @@ fn told(tally: &Tally, quiet: bool) -> Outcome {
     Outcome::BadData
 }
 
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
 fn report(tally: &Tally, counter: &Counter, started: Instant) {
     let seconds = started.elapsed().as_secs_f64();
     let megabytes = counter.bytes() as f64 / 1e6;

@@ -159,7 +159,7 @@ fn database(args: &Args, inputs: &mut [Opened], path: &Path, feed: &mut Feed) ->
     let is_new = !path.exists();
     let name = path.display().to_string();
     let beside = if is_new { Some(Beside::new(path).with_context(|| format!("cannot write {name}"))?) } else { None };
-    let at = beside.as_ref().map_or(path, Beside::path);
+    let at = beside.as_ref().map_or(path, Beside::place);
     let connection = sqlite::open(at).with_context(|| name.clone())?;
     if let Some(rows) = args.commit_every {
         feed.tally.notes.push(format!("committed every {rows} rows: what is there stays if something fails"));
