@@ -102,19 +102,20 @@ pub(crate) fn run() {
             guess = if number as usize + 1 == keys.len() { 0 } else { number + 1 };
             number
         };
-        let (a, b) = (random.measure(|key| map[key]), random.measure(get));
-        let (c, d, e) = (rows.measure(|key| map[key]), rows.measure(get), rows.measure(near));
-        assert!(a.1 == b.1 && c.1 == d.1 && d.1 == e.1, "other numbers");
+        let (map_any, table_any) = (random.measure(|key| map[key]), random.measure(get));
+        let (map_rows, table_rows, table_near) = (rows.measure(|key| map[key]), rows.measure(get), rows.measure(near));
+        let same = map_any.1 == table_any.1 && map_rows.1 == table_rows.1 && table_rows.1 == table_near.1;
+        assert!(same, "other numbers");
         println!(
             "  {name:16} {:16.1} {:4.1} ({:3.1} ×) {:17.1} {:4.1} ({:3.1} ×) {:5.1} ({:3.1} ×)",
-            a.0,
-            b.0,
-            a.0 / b.0,
-            c.0,
-            d.0,
-            c.0 / d.0,
-            e.0,
-            c.0 / e.0
+            map_any.0,
+            table_any.0,
+            map_any.0 / table_any.0,
+            map_rows.0,
+            table_rows.0,
+            map_rows.0 / table_rows.0,
+            table_near.0,
+            map_rows.0 / table_near.0
         );
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
         Task::Query => query_table(&mut text, rows),
         Task::Million => parts_table(&mut text, rows),
         Task::Small | Task::TypedSmall | Task::Two | Task::EventsSkip | Task::Partial | Task::Users => {
-            list(&mut text, rows, task)
+            list(&mut text, rows, task);
         }
         Task::Error | Task::ErrorTyped => matrix(&mut text, rows, task, "bad / good", Measured::refusal_ratio),
         Task::Dom
