@@ -11,6 +11,7 @@
 
 mod bars;
 mod charts;
+mod convert;
 mod events;
 mod fold;
 mod keys;
@@ -33,6 +34,8 @@ mod streamed;
 mod strings;
 mod svg;
 mod task;
+mod tools;
+mod whole;
 
 use std::process::ExitCode;
 
@@ -83,7 +86,7 @@ fn measure(options: &Options) -> Result<bool, String> {
     describe(&machine);
     let mut rows = Vec::new();
     let mut peers = Vec::new();
-    let (whole, inside): (Vec<Task>, Vec<Task>) = options.tasks.iter().partition(|task| **task == Task::Query);
+    let (whole, inside): (Vec<Task>, Vec<Task>) = options.tasks.iter().partition(|task| task.is_whole());
     if !inside.is_empty() {
         let mut field = Field::start(options);
         let probed = field.probe();
@@ -105,7 +108,8 @@ fn measure(options: &Options) -> Result<bool, String> {
     }
     // After the servers are gone: this process should be alone with what it starts.
     for &task in &whole {
-        rows.extend(query::measure(options));
+        eprintln!("{}", task.name());
+        rows.extend(if task == Task::Query { query::measure(options) } else { convert::measure(task, options) });
         print!("{}", report::table(&rows, task, false));
     }
     machine.finished();

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::convert;
 use crate::peer::Build;
-use crate::peers::{self, Entry};
+use crate::peers;
 use crate::task::Task;
 
 /// The command line, checked.
@@ -53,7 +54,8 @@ The barometer: jird and its peers, interleaved.
     cargo run --release -p bench -- [OPTIONS]
 
     --task LIST        of dom, validate, partial, users, small, two, minify, events, events_skip, typed,
-                       typed_small, error_typed, error, million, encode, strings-out, strings-in, scan, query   [all];
+                       typed_small, error_typed, error, million, encode, strings-out, strings-in, scan, query,
+                       ndjson_to_csv, csv_to_ndjson, ndjson_to_parquet, ndjson_to_sqlite, sqlite_to_json   [all];
                        parse if named
     --peer LIST        of the peers' names; jird is one of them               [all]
     --document LIST    of the inputs' names                                   [all]
@@ -62,8 +64,8 @@ The barometer: jird and its peers, interleaved.
     --rotate           the documents of a task take turns within each batch
     --kernel NAME      forces jird's kernel; avx2 builds the peers for Haswell too     [JIRD_KERNEL]
     --default-only     leaves out the builds with -C target-cpu=native
-    --events FILE      the events of `query`                                  [generated once into target/]
-    --jird FILE        the jird of `query`                                    [built]
+    --events FILE      the events of `query` and the conversions              [generated once into target/]
+    --jird FILE        the jird of `query` and the conversions                [built]
     --bars             checks the bars; exit 1 if one is missed
     --out FILE         writes everything as JSON
     --svg FOLDER       draws a chart per task
@@ -177,12 +179,11 @@ fn task(name: &str) -> Result<Task, String> {
 }
 
 fn known_peers(names: Vec<String>) -> Result<Vec<String>, String> {
-    match names.iter().find(|name| Entry::named(name).is_none() && name.as_str() != "duckdb") {
+    let mut all: Vec<_> = peers::ALL.iter().map(|entry| entry.name).collect();
+    all.extend(convert::tools().filter(|name| *name != "jird"));
+    match names.iter().find(|name| !all.contains(&name.as_str())) {
         None => Ok(names),
-        Some(name) => {
-            let all: Vec<_> = peers::ALL.iter().map(|entry| entry.name).collect();
-            Err(format!("no peer {name}; there are {}, duckdb", all.join(", ")))
-        }
+        Some(name) => Err(format!("no peer {name}; there are {}", all.join(", "))),
     }
 }
 

@@ -41,7 +41,12 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
     let mode = if rotated { ", documents in rotation" } else { "" };
     let mut text = format!("\n{}{mode}: {}\n\n", task.name(), task.question());
     match task {
-        Task::Query => query_table(&mut text, rows),
+        Task::Query
+        | Task::NdjsonToCsv
+        | Task::CsvToNdjson
+        | Task::NdjsonToParquet
+        | Task::NdjsonToSqlite
+        | Task::SqliteToJson => whole_table(&mut text, rows, task),
         Task::Million => parts_table(&mut text, rows),
         Task::Small | Task::TypedSmall | Task::Two | Task::EventsSkip | Task::Partial | Task::Users => {
             list(&mut text, rows, task);
@@ -170,17 +175,26 @@ fn parts_table(text: &mut String, rows: &[Row]) {
     }
 }
 
-fn query_table(text: &mut String, rows: &[Row]) {
+/// Whole processes, each input with its peers.
+fn whole_table(text: &mut String, rows: &[Row], task: Task) {
     line(
         text,
         format_args!(
-            "{:<10}{:<10}{:>10}{:>10}{:>12}{:>8}{:>10}{:>10}",
-            "query", "peer", "s", "inside s", "hits", "MB", "spread", "MB/s"
+            "{:<10}{:<15}{:>8}{:>10}{:>10}{:>8}{:>10}{:>8}{:>15}",
+            if task == Task::Query { "query" } else { "to" },
+            "peer",
+            "s",
+            "inside s",
+            "records",
+            "MB",
+            "spread",
+            "MB/s",
+            "jird is times"
         ),
     );
-    for row in rows.iter().filter(|row| row.task == Task::Query) {
+    for row in rows.iter().filter(|row| row.task == task) {
         let Some(measured) = row.measured() else {
-            line(text, format_args!("{:<10}{:<10}{:>10}", row.input, row.peer, "FAILED"));
+            line(text, format_args!("{:<10}{:<15}{:>8}", row.input, row.peer, "FAILED"));
             continue;
         };
         let process = measured.process.clone().unwrap_or_default();
@@ -189,7 +203,7 @@ fn query_table(text: &mut String, rows: &[Row]) {
         line(
             text,
             format_args!(
-                "{:<10}{:<10}{:>10.3}{:>10}{:>12}{:>8.0}{:>10}{:>10.0}",
+                "{:<10}{:<15}{:>8.3}{:>10}{:>10}{:>8.0}{:>10}{:>8.0}{:>15}",
                 row.input,
                 row.peer,
                 measured.median_ns / 1e9,
@@ -198,8 +212,16 @@ fn query_table(text: &mut String, rows: &[Row]) {
                 process.resident_bytes_max as f64 / 1e6,
                 format!("±{:.1} %", measured.spread * 100.0),
                 measured.speed() * 1e3,
+                ratio(rows, task, &row.input, &row.peer),
             ),
         );
+    }
+    text.push('\n');
+    for row in rows.iter().filter(|row| row.task == task) {
+        let notes = row.measured().and_then(|measured| measured.process.as_ref()).map(|process| &process.notes);
+        if let Some(notes) = notes.filter(|notes| !notes.is_empty()) {
+            line(text, format_args!("  {}: {}", row.peer, notes.join("; ")));
+        }
     }
 }
 
@@ -207,7 +229,9 @@ fn query_table(text: &mut String, rows: &[Row]) {
 fn footnotes(text: &mut String, rows: &[Row], task: Task) {
     text.push('\n');
     let mine = || rows.iter().filter(|row| row.task == task);
-    for entry in peers::ALL.iter().filter(|entry| mine().any(|row| row.peer == entry.name)) {
+    // What is said of a whole process is with its row.
+    let inside = peers::ALL.iter().filter(|_| !task.is_whole());
+    for entry in inside.filter(|entry| mine().any(|row| row.peer == entry.name)) {
         let mut words = entry.caveats(task);
         let inexact = |row: &Row| row.measured().is_some_and(|measured| measured.floats_inexact);
         if task != Task::Dom && mine().any(|row| row.peer == entry.name && inexact(row)) {

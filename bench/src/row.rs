@@ -48,7 +48,7 @@ pub(crate) struct Measured {
     pub(crate) median_ns: f64,
     /// Half the distance between the quartiles of the rounds, over their median.
     pub(crate) spread: f64,
-    /// What only `query` has.
+    /// What only whole processes have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) process: Option<Process>,
 }
@@ -60,6 +60,9 @@ pub(crate) struct Process {
     pub(crate) hits: u64,
     /// The largest maximum resident size of all runs.
     pub(crate) resident_bytes_max: u64,
+    /// What it does not do, or does wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
     /// The times without start-up, where the process told them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) inside_rounds_ns: Vec<f64>,
