@@ -1,6 +1,6 @@
 """Compares what a conversion wrote with the events that it was made of, value by value, in the input's order.
 
-A key that is missing and null are the same; so are, in CSV, these and an empty text. Numbers are equal if their values are,
+A key that is missing and null are the same; so are, in CSV and what is made of it, these and an empty text. Numbers are equal if their values are,
 exactly; nested values may be JSON text.
 
 usage: check.py FORMAT all|ten EVENTS OUTPUT    (prints {"records": …, "differs": [words, …]})
@@ -86,7 +86,7 @@ def same(want, got):
         except ValueError:
             return False
     if want is None:
-        return got is None or (FORMAT == "csv" and got == "")
+        return got is None or (COLUMNS == "ten" and got == "")
     if isinstance(want, (bool, str)) or isinstance(got, bool):
         return type(want) is type(got) and want == got
     # Of whole numbers and doubles Python compares the values, not the nearest doubles.

@@ -41,7 +41,7 @@ def polars(struct):
         inner = [(name.split(".")[1], kind) for name, kind in TEN if "." in name]
         schema["Properties"] = pl.Struct({name: kinds[kind] for name, kind in inner})
         own = [pl.col(name) for name in NAMES if "." not in name]
-        nested = [pl.col("Properties").struct.field(name).alias(f"Properties.{name}") for _, name in inner]
+        nested = [pl.col("Properties").struct.field(name).alias(f"Properties.{name}") for name, _ in inner]
         return pl.scan_ndjson(FROM, schema=schema).select(own + nested).sink_csv(TO)
     if struct:
         text = ["SourceContext", "User", "RequestId", "RequestPath", "UserAgent", "Application", "Job", "Key", "Age", "Extra", "Parameters"]

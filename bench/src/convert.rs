@@ -178,7 +178,10 @@ const TOOLS: &[Tool] = &[
         build: Build::Cxx,
         how: How::Installed { package: "miller" },
         tasks: &[
-            (Task::NdjsonToCsv, slow("", &["mlr", "--ijsonl", "--ocsv", "template", "-f", TEN, "{from}"])),
+            (
+                Task::NdjsonToCsv,
+                slow("", &["mlr", "--ijsonl", "--ocsv", "flatten", "then", "template", "-f", TEN, "{from}"]),
+            ),
             (Task::CsvToNdjson, slow("", &["mlr", "--icsv", "--ojsonl", "--no-auto-unflatten", "cat", "{from}"])),
         ],
     },
@@ -230,7 +233,7 @@ pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
     let mut runners: Vec<_> = TOOLS.iter().filter_map(|tool| setting.runner(tool, options)).collect();
     for runner in &mut runners {
         eprintln!("  {}", runner.name);
-        runner.warm_up();
+        runner.warm_up(2);
         let Some(checked) = runner.answer(|output| setting.check(output)) else { continue };
         runner.process.hits = checked.records;
         if runner.name == "jird" && !checked.differs.is_empty() {
@@ -249,7 +252,6 @@ struct Setting {
     events: Result<PathBuf, String>,
     from: Result<PathBuf, String>,
     jird: Result<PathBuf, String>,
-    python: Result<PathBuf, String>,
     kernel: Option<String>,
 }
 
@@ -264,13 +266,12 @@ struct Checked {
 impl Setting {
     fn prepare(options: &Options, conversion: &'static Conversion) -> Self {
         let events = query::events(options);
-        let python = tools::python();
         let from = match conversion.from {
             From::Events => events.clone(),
-            From::Made { name, by } => made(name, by, &events, &python),
+            From::Made { name, by } => made(name, by, &events),
         };
         let jird = options.jird.clone().map_or_else(|| tools::jird(false), Ok);
-        Self { conversion, events, from, jird, python, kernel: options.kernel.clone() }
+        Self { conversion, events, from, jird, kernel: options.kernel.clone() }
     }
 
     /// None if it was not asked for, or does not do this.
@@ -299,7 +300,7 @@ impl Setting {
             }
             How::Script => {
                 let task = self.conversion.task.name();
-                words = script(self.python.as_ref()?, "convert.py");
+                words.extend(tools::script("convert.py")?);
                 words.extend([
                     tool.name.into(),
                     task.into(),
@@ -311,7 +312,7 @@ impl Setting {
             How::Installed { .. } | How::Beside => {
                 let program = match tool.how {
                     How::Installed { package } => tools::installed(way.words[0], package)?,
-                    _ => self.python.clone()?.with_file_name(way.words[0]),
+                    _ => tools::python()?.with_file_name(way.words[0]),
                 };
                 words.push(program.into());
                 words.extend(way.words[1..].iter().map(|word| match *word {
@@ -327,7 +328,7 @@ impl Setting {
 
     fn check(&self, output: &Path) -> Result<Checked, String> {
         let Conversion { to, columns, .. } = *self.conversion;
-        let words = script(self.python.as_ref().map_err(Clone::clone)?, "check.py");
+        let words = tools::script("check.py")?;
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).args([to, columns]).arg(self.events.clone()?).arg(output);
         let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("check.py: {error}"))?;
@@ -336,13 +337,8 @@ impl Setting {
 }
 
 /// What a Python loop makes of the events, kept.
-fn made(
-    name: &str,
-    by: &str,
-    events: &Result<PathBuf, String>,
-    python: &Result<PathBuf, String>,
-) -> Result<PathBuf, String> {
-    let (events, words) = (events.clone()?, script(python.as_ref().map_err(Clone::clone)?, "convert.py"));
+fn made(name: &str, by: &str, events: &Result<PathBuf, String>) -> Result<PathBuf, String> {
+    let (events, words) = (events.clone()?, tools::script("convert.py")?);
     whole::kept(name, |path| {
         let report = whole::scratch("made.json")?;
         let mut command = Command::new(&words[0]);
@@ -351,9 +347,4 @@ fn made(
         let _ = std::fs::remove_file(report);
         if status.success() { Ok(()) } else { Err(format!("{name} could not be made: {status}")) }
     })
-}
-
-fn script(python: &Path, name: &str) -> Vec<OsString> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name);
-    vec![python.into(), "-I".into(), path.into()]
 }

@@ -9,6 +9,7 @@
 )]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
+mod alone;
 mod bars;
 mod charts;
 mod convert;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
     }
     let outcome = Options::parse(words.into_iter()).and_then(|options| match &options.command {
         Command::Serve(name) => serve(name, &options),
+        Command::Alone(name) => alone::run(name, &options).map(|()| true),
         Command::Paper => paper::run(&options, &command()),
         Command::Keys => {
             keys::run();
@@ -109,7 +111,11 @@ fn measure(options: &Options) -> Result<bool, String> {
     // After the servers are gone: this process should be alone with what it starts.
     for &task in &whole {
         eprintln!("{}", task.name());
-        rows.extend(if task == Task::Query { query::measure(options) } else { convert::measure(task, options) });
+        rows.extend(match task {
+            Task::Query => query::measure(options),
+            task if Task::ALONE.contains(&task) => alone::measure(task, options),
+            task => convert::measure(task, options),
+        });
         print!("{}", report::table(&rows, task, false));
     }
     machine.finished();

@@ -45,7 +45,7 @@ pub(crate) fn measure(options: &Options) -> Vec<Row> {
 struct Setting {
     events: Result<PathBuf, String>,
     jird: Result<PathBuf, String>,
-    python: Result<PathBuf, String>,
+    script: Result<[OsString; 3], String>,
     kernel: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Setting {
         Self {
             events: events(options),
             jird: left_out("jird").and_then(|()| options.jird.clone().map_or_else(|| tools::jird(true), Ok)),
-            python: left_out("duckdb").and_then(|()| tools::python()),
+            script: left_out("duckdb").and_then(|()| tools::script("duckdb_query.py")),
             kernel: options.kernel.clone(),
         }
     }
@@ -67,7 +67,7 @@ impl Setting {
             wanted.map(|(name, build)| Runner::new(name, build, self.command(name, query))).collect();
         let mut answers = Vec::new();
         for runner in &mut runners {
-            runner.warm_up();
+            runner.warm_up(2);
             let answer = runner.answer(if runner.name == "jird" { ndjson_answer } else { csv_answer });
             runner.process.hits = answer.map_or(0, |answer| answer.hits);
             answers.push(answer);
@@ -88,9 +88,8 @@ impl Setting {
             words.extend(["--format".into(), "ndjson".into(), "--threads".into(), "2".into()]);
             words.extend(["--check".into(), "all".into(), "-o".into(), output.clone().into()]);
         } else {
-            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/duckdb_query.py");
-            words.extend([self.python.clone()?.into(), "-I".into(), script.into(), events.into()]);
-            words.extend([query.duckdb.into(), output.clone().into(), report.clone().into()]);
+            words.extend(self.script.clone()?);
+            words.extend([events.into(), query.duckdb.into(), output.clone().into(), report.clone().into()]);
         }
         Ok(Invocation { words, output, prints: false, report, kernel: self.kernel.clone() })
     }

@@ -1,5 +1,6 @@
 //! Tables for people; everything else is in the JSON.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde::Serialize;
@@ -47,6 +48,7 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
         | Task::NdjsonToParquet
         | Task::NdjsonToSqlite
         | Task::SqliteToJson => whole_table(&mut text, rows, task),
+        Task::MillionStream | Task::SqliteRows | Task::Gtfs => alone_table(&mut text, rows, task),
         Task::Million => parts_table(&mut text, rows),
         Task::Small | Task::TypedSmall | Task::Two | Task::EventsSkip | Task::Partial | Task::Users => {
             list(&mut text, rows, task);
@@ -216,6 +218,49 @@ fn whole_table(text: &mut String, rows: &[Row], task: Task) {
             ),
         );
     }
+    notes(text, rows, task);
+}
+
+/// Contestants that worked alone, timed inside.
+fn alone_table(text: &mut String, rows: &[Row], task: Task) {
+    let mine = || rows.iter().filter(|row| row.task == task);
+    let names: BTreeSet<&String> =
+        mine().filter_map(|row| row.measured()?.process.as_ref()).flat_map(|process| process.figures.keys()).collect();
+    let mut header = format!(
+        "{:<18}{:>9}{:>12}{:>8}{:>7}{:>10}{:>15}",
+        "", "s", "M records/min", "MB/s", "MB", "spread", "jird is times"
+    );
+    for name in &names {
+        write!(header, "{name:>12}").expect("writing to a String");
+    }
+    line(text, format_args!("{header}"));
+    for row in mine() {
+        let Some(measured) = row.measured() else {
+            line(text, format_args!("{:<18}{:>9}", row.peer, "FAILED"));
+            continue;
+        };
+        let process = measured.process.clone().unwrap_or_default();
+        let seconds = measured.median_ns / 1e9;
+        let mut cells = format!(
+            "{:<18}{seconds:>9.4}{:>13.1}{:>8.0}{:>7.0}{:>10}{:>15}",
+            row.peer,
+            measured.documents as f64 / seconds * 60.0 / 1e6,
+            measured.speed() * 1e3,
+            process.resident_bytes_max as f64 / 1e6,
+            format!("±{:.1} %", measured.spread * 100.0),
+            ratio(rows, task, &row.input, &row.peer),
+        );
+        for name in &names {
+            let cell = process.figure(name).map_or("-".to_owned(), |figure| format!("{figure:.2}"));
+            write!(cells, "{cell:>12}").expect("writing to a String");
+        }
+        line(text, format_args!("{cells}"));
+    }
+    notes(text, rows, task);
+}
+
+/// What each process does not do, or does wrong.
+fn notes(text: &mut String, rows: &[Row], task: Task) {
     text.push('\n');
     for row in rows.iter().filter(|row| row.task == task) {
         let notes = row.measured().and_then(|measured| measured.process.as_ref()).map(|process| &process.notes);

@@ -52,6 +52,11 @@ pub(crate) enum Task {
     NdjsonToSqlite,
     #[serde(rename = "sqlite_to_json")]
     SqliteToJson,
+    #[serde(rename = "million_stream")]
+    MillionStream,
+    #[serde(rename = "sqlite_rows")]
+    SqliteRows,
+    Gtfs,
 }
 
 /// The fourteen documents of the simdjson paper.
@@ -133,15 +138,21 @@ impl Task {
         Self::NdjsonToParquet,
         Self::NdjsonToSqlite,
         Self::SqliteToJson,
+        Self::MillionStream,
+        Self::SqliteRows,
+        Self::Gtfs,
     ];
+
+    /// Those whose contestants work alone.
+    pub(crate) const ALONE: &[Task] = &[Self::MillionStream, Self::SqliteRows, Self::Gtfs];
 
     /// Those that run whole processes over files, beside [`Query`](Self::Query).
     pub(crate) const CONVERSIONS: &[Task] =
         &[Self::NdjsonToCsv, Self::CsvToNdjson, Self::NdjsonToParquet, Self::NdjsonToSqlite, Self::SqliteToJson];
 
-    /// Whether whole processes are measured, which has its own runner.
+    /// Whether it starts a process for each run, and no server.
     pub(crate) fn is_whole(self) -> bool {
-        self == Self::Query || Self::CONVERSIONS.contains(&self)
+        self == Self::Query || Self::CONVERSIONS.contains(&self) || Self::ALONE.contains(&self)
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -171,6 +182,9 @@ impl Task {
             Self::NdjsonToParquet => "ndjson_to_parquet",
             Self::NdjsonToSqlite => "ndjson_to_sqlite",
             Self::SqliteToJson => "sqlite_to_json",
+            Self::MillionStream => "million_stream",
+            Self::SqliteRows => "sqlite_rows",
+            Self::Gtfs => "gtfs",
         }
     }
 
@@ -216,6 +230,11 @@ impl Task {
             Self::NdjsonToParquet => "generated events to Parquet, all columns, Snappy, whole process",
             Self::NdjsonToSqlite => "generated events into one new table, all columns, whole process",
             Self::SqliteToJson => "that table to NDJSON, whole process; bytes are those of the database",
+            Self::MillionStream => {
+                "a million small objects, delivered one by one as their text arrives in pieces of 64 KiB"
+            }
+            Self::SqliteRows => "task objects into a new table in one transaction",
+            Self::Gtfs => "139 MB of stop times from a CSV file into a Vec of structs, one core",
         }
     }
 
@@ -261,6 +280,9 @@ impl Task {
             Self::CsvToNdjson | Self::SqliteToJson => &["ndjson"],
             Self::NdjsonToParquet => &["parquet"],
             Self::NdjsonToSqlite => &["sqlite"],
+            Self::MillionStream => &["objects"],
+            Self::SqliteRows => &["rows"],
+            Self::Gtfs => &["stop-times"],
             Self::Query => &[],
         }
     }
@@ -357,7 +379,10 @@ pub(crate) fn run(task: Task, part: Option<Part>, peer: &mut dyn Peer, range: Ra
             | Task::CsvToNdjson
             | Task::NdjsonToParquet
             | Task::NdjsonToSqlite
-            | Task::SqliteToJson => Fold::default(),
+            | Task::SqliteToJson
+            | Task::MillionStream
+            | Task::SqliteRows
+            | Task::Gtfs => Fold::default(),
         });
     }
     Ok(fold)

@@ -1,8 +1,10 @@
 //! The programs that whole processes are measured with: jird as its users get it, and the Python packages of its peers.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use crate::run;
 
@@ -30,6 +32,11 @@ pub(crate) fn jird(with_queries: bool) -> Result<PathBuf, String> {
 
 /// The Python of a virtual environment under the target folder, with all packages.
 pub(crate) fn python() -> Result<PathBuf, String> {
+    static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    PYTHON.get_or_init(python_with_packages).clone()
+}
+
+fn python_with_packages() -> Result<PathBuf, String> {
     let folder = run::target_folder()?.join("bench-venv");
     let python = folder.join("bin/python");
     if has_packages(&python) {
@@ -53,6 +60,12 @@ for package in sys.argv[1:]:
     assert version(name) == wanted";
     let status = Command::new(python).args(["-c", check]).args(PACKAGES).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
+}
+
+/// A script of `peers`, run by that Python.
+pub(crate) fn script(name: &str) -> Result<[OsString; 3], String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name);
+    Ok([python()?.into(), "-I".into(), path.into()])
 }
 
 /// A program of the system, or how to get it.

@@ -1,11 +1,12 @@
 //! Whole processes side by side: run in turns, their answers looked at once, timed from outside.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::peer::Build;
 use crate::process::{self, Cost};
@@ -64,26 +65,48 @@ pub(crate) struct Runner {
     pub(crate) invocation: Result<Invocation, String>,
     /// So slow that one run, the first, has to do.
     pub(crate) once: bool,
+    /// The time that counts is the one that it tells.
+    pub(crate) inside: bool,
     pub(crate) process: Process,
+    /// What it said last.
+    pub(crate) told: Option<Report>,
     rounds_ns: Vec<f64>,
 }
 
-#[derive(Deserialize)]
-struct Report {
-    inside_seconds: f64,
+/// What a process says of its work, where it does.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Report {
+    /// Without start-up.
+    pub(crate) inside_seconds: f64,
+    #[serde(default)]
+    pub(crate) records: u64,
+    #[serde(default)]
+    pub(crate) checksum: u64,
+    /// What else it measured, by name.
+    #[serde(default)]
+    pub(crate) figures: BTreeMap<String, f64>,
 }
 
 impl Runner {
     pub(crate) fn new(name: &'static str, build: Build, invocation: Result<Invocation, String>) -> Self {
-        Self { name, build, invocation, once: false, process: Process::default(), rounds_ns: Vec::new() }
+        Self {
+            name,
+            build,
+            invocation,
+            once: false,
+            inside: false,
+            process: Process::default(),
+            told: None,
+            rounds_ns: Vec::new(),
+        }
     }
 
-    /// Two untimed runs, or the one that counts.
-    pub(crate) fn warm_up(&mut self) {
+    /// So many untimed runs, or the one that counts.
+    pub(crate) fn warm_up(&mut self, runs: usize) {
         if self.once {
             return self.time();
         }
-        for _ in 0..2 {
+        for _ in 0..runs {
             self.attempt();
         }
     }
@@ -104,15 +127,28 @@ impl Runner {
 
     fn time(&mut self) {
         let Some(cost) = self.attempt() else { return };
-        self.rounds_ns.push(cost.elapsed.as_secs_f64() * 1e9);
-        let inside = self.invocation.as_ref().ok().and_then(|invocation| read_report(&invocation.report));
+        let told = self.told.as_ref();
+        let inside_ns = told.map(|told| told.inside_seconds * 1e9);
+        let counts = inside_ns.filter(|_| self.inside);
+        self.rounds_ns.push(counts.unwrap_or(cost.elapsed.as_secs_f64() * 1e9));
         self.process.resident_bytes_max = self.process.resident_bytes_max.max(cost.resident_bytes_max);
-        self.process.inside_rounds_ns.extend(inside);
+        self.process.inside_rounds_ns.extend(inside_ns);
+        for (name, figure) in told.iter().flat_map(|told| &told.figures) {
+            self.process.figures.entry(name.clone()).or_default().push(*figure);
+        }
     }
 
+    /// One run; a failure takes it out.
     fn attempt(&mut self) -> Option<Cost> {
-        let run = self.invocation.as_ref().ok()?.run();
-        run.map_err(|reason| self.fail(reason)).ok()
+        let invocation = self.invocation.as_ref().ok()?;
+        let run = invocation.run();
+        self.told = fs::read(&invocation.report).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        match run {
+            Ok(_) if self.inside && self.told.is_none() => self.fail("no report".to_owned()),
+            Ok(cost) => return Some(cost),
+            Err(reason) => self.fail(reason),
+        }
+        None
     }
 
     /// The row, over an input of so many bytes and records.
@@ -155,12 +191,6 @@ pub(crate) fn race(runners: &mut [Runner], rounds: usize) {
 /// The size of a file; 0 if it is not there.
 pub(crate) fn len(path: &Result<PathBuf, String>) -> u64 {
     path.as_ref().ok().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len())
-}
-
-/// In nanoseconds.
-fn read_report(path: &Path) -> Option<f64> {
-    let report: Report = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    Some(report.inside_seconds * 1e9)
 }
 
 /// In memory where there is such a folder, so that no disk takes part.
