@@ -16,11 +16,12 @@
 //! | JSON text in pieces | [`Feed`] | |
 //! | values that were parsed | [`Parsed`], [`send`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
-//! | the events of one record | [`Recording`] | [`Recording`] |
+//! | the events of one record | [`Recording`] | [`Recording`], of which a [`Condition`] can be asked |
 //!
 //! Of a text that is decoded into one type, [`Deserializer::records`](crate::Deserializer::records) is the shorter way: no events
 //! in between.
 
+mod condition;
 pub mod filter;
 mod json;
 mod keys;
@@ -33,6 +34,7 @@ mod tape;
 #[cfg(feature = "serde")]
 mod values;
 
+pub use condition::Condition;
 #[cfg(feature = "serde")]
 pub(crate) use json::Cutter;
 pub use json::{Feed, JsonSink, JsonSource};
