@@ -91,7 +91,7 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
             Bar::at_most(
                 "million_stream: KB grown from 100 000 objects to a million".into(),
                 figure(rows, task, "growth KB"),
-                100.0,
+                1000.0,
             ),
         ],
         Task::SqliteRows => vec![

@@ -184,6 +184,7 @@ fn generated_events() -> Result<PathBuf, String> {
 mod tests {
     use super::*;
     use crate::run;
+    use std::fs;
 
     #[test]
     fn the_same_messages_as_csv_and_as_ndjson_make_the_same_answer() {

@@ -66,7 +66,7 @@ fn jird(setting: &Setting<'_>, rows: Option<usize>) -> Result<Report, String> {
         Some(rows) => inserter.rows_per_statement(rows),
         None => inserter,
     };
-    let timings = chunks(setting.rows, nothing, |tasks, _| inserter.insert_all(tasks).map_err(failed))?;
+    let timings = chunks(setting.rows, nothing, |tasks, ()| inserter.insert_all(tasks).map_err(failed))?;
     let started = Instant::now();
     inserter.finish().map_err(failed)?;
     drop(conn);
@@ -78,7 +78,7 @@ fn rusqlite(setting: &Setting<'_>) -> Result<Report, String> {
     let failed = |error: jird_formats::sqlite::rusqlite::Error| error.to_string();
     conn.execute_batch("begin").map_err(failed)?;
     let mut statement = conn.prepare("insert into tasks (id, title, done) values (?, ?, ?)").map_err(failed)?;
-    let timings = chunks(setting.rows, nothing, |tasks, _| {
+    let timings = chunks(setting.rows, nothing, |tasks, ()| {
         for Task { id, title, done } in tasks {
             statement.execute(params![id, title, done]).map_err(failed)?;
         }
