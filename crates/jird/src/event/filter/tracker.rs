@@ -1,14 +1,32 @@
 //! Which of several patterns lead to where a stream is.
 
-use crate::event::Pattern;
+use crate::event::pattern::Segment;
+use crate::event::{KeyTable, Pattern};
 
 /// Follows a stream down to where no pattern leads any more: whoever asks counts the levels below himself.
 #[derive(Clone, Debug)]
 pub(super) struct Tracker {
-    patterns: Vec<Pattern>,
-    /// The patterns that lead into each level, and behind them those that lead to the next value.
+    /// The patterns as a tree; the first is its root.
+    nodes: Vec<Node>,
+    /// The nodes that lead into each level, and behind them those that the next value is at. One each, where no pattern has a `*`.
     active: Vec<u32>,
     levels: Vec<Level>,
+}
+
+/// Where patterns go on that have begun alike.
+#[derive(Clone, Debug, Default)]
+struct Node {
+    /// The names that they go on with, and their nodes.
+    names: KeyTable,
+    children: Vec<u32>,
+    /// Those of the names that may be indexes.
+    indexes: Vec<(u64, u32)>,
+    /// Behind `*`.
+    any: Option<u32>,
+    /// Which pattern ends here first, and whether one goes on.
+    leads: Leads,
+    /// The name that comes next if keys come in the same order again.
+    guess: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,19 +50,31 @@ pub(super) struct Leads {
 
 impl Tracker {
     pub(super) fn new(patterns: Vec<Pattern>) -> Self {
-        Self { patterns, active: Vec::new(), levels: Vec::new() }
+        let mut nodes = vec![Node::default()];
+        for (number, pattern) in patterns.iter().enumerate() {
+            let mut at = 0;
+            for segment in pattern.segments() {
+                let new = nodes.len() as u32;
+                at = nodes[at].grow(segment, new) as usize;
+                if at == nodes.len() {
+                    nodes.push(Node::default());
+                }
+            }
+            nodes[at].leads.there.get_or_insert(number);
+        }
+        Self { nodes, active: Vec::new(), levels: Vec::new() }
     }
 
     /// A record begins.
     pub(super) fn restart(&mut self) {
         self.levels.clear();
         self.active.clear();
-        self.active.extend(0..self.patterns.len() as u32);
+        self.active.push(0);
     }
 
     /// The record's value.
     pub(super) fn root(&self) -> Leads {
-        self.leads(0)
+        self.nodes[0].leads
     }
 
     /// The value is an array or object, and somebody looks inside.
@@ -71,8 +101,9 @@ impl Tracker {
     }
 
     /// The value behind a key.
+    #[inline]
     pub(super) fn key(&mut self, key: &str) -> Leads {
-        self.step(|pattern, depth| pattern.segments()[depth].is_key(key))
+        self.step(|node| node.member(key))
     }
 
     /// The next element.
@@ -80,34 +111,97 @@ impl Tracker {
         let Some(level) = self.levels.last_mut() else { return Leads::default() };
         let index = level.index;
         level.index += 1;
-        self.step(|pattern, depth| pattern.segments()[depth].is_index(index))
+        self.step(|node| node.indexes.iter().find(|(other, _)| *other == index).map(|(_, child)| *child))
     }
 
-    fn step(&mut self, leads: impl Fn(&Pattern, usize) -> bool) -> Leads {
+    #[inline]
+    fn step(&mut self, child: impl Fn(&mut Node) -> Option<u32>) -> Leads {
         let Some(&Level { start, end, .. }) = self.levels.last() else { return Leads::default() };
-        let depth = self.levels.len() - 1;
         self.active.truncate(end);
-        for at in start..end {
-            let number = self.active[at];
-            let pattern = &self.patterns[number as usize];
-            if pattern.segments().len() > depth && leads(pattern, depth) {
-                self.active.push(number);
-            }
-        }
-        self.leads(end)
-    }
-
-    /// Of the patterns from here on, which lead to a value in what was entered.
-    fn leads(&self, start: usize) -> Leads {
-        let depth = self.levels.len();
         let mut leads = Leads::default();
-        for &number in &self.active[start..] {
-            if self.patterns[number as usize].segments().len() > depth {
-                leads.further = true;
-            } else if leads.there.is_none() {
-                leads.there = Some(number as usize);
+        for at in start..end {
+            let node = &mut self.nodes[self.active[at] as usize];
+            let (named, any) = (child(node), node.any);
+            for next in [named, any] {
+                let Some(next) = next else { continue };
+                leads = leads.and(self.nodes[next as usize].leads);
+                self.active.push(next);
             }
         }
         leads
+    }
+}
+
+impl Leads {
+    /// Of the patterns of both.
+    #[inline]
+    fn and(self, other: Self) -> Self {
+        let there = match (self.there, other.there) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Self { there, further: self.further | other.further }
+    }
+}
+
+impl Node {
+    /// The node behind this segment, which is `new` if there is none yet.
+    fn grow(&mut self, segment: &Segment, new: u32) -> u32 {
+        self.leads.further = true;
+        let Segment::Name(name, index) = segment else { return *self.any.get_or_insert(new) };
+        let number = self.names.insert(name) as usize;
+        if number == self.children.len() {
+            self.children.push(new);
+            self.indexes.extend(index.map(|index| (index, new)));
+        }
+        self.children[number]
+    }
+
+    /// The node behind a key.
+    #[inline]
+    fn member(&mut self, key: &str) -> Option<u32> {
+        let number = self.names.get_near(key, self.guess)?;
+        self.guess = number + 1;
+        self.children.get(number as usize).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leads(leads: Leads) -> (Option<usize>, bool) {
+        (leads.there, leads.further)
+    }
+
+    #[test]
+    fn patterns_that_begin_alike_are_followed_together() {
+        let patterns = ["/a/b", "/*/c", "/a/*/d", "/a", "/b/0", "/b/00", "/a/b"];
+        let patterns = patterns.map(|pattern| pattern.parse().expect("a pattern"));
+        let mut tracker = Tracker::new(patterns.into());
+        for _ in 0..2 {
+            tracker.restart();
+            assert_eq!(leads(tracker.root()), (None, true));
+            tracker.enter(true);
+            assert_eq!(leads(tracker.key("x")), (None, true));
+            assert_eq!(leads(tracker.key("a")), (Some(3), true));
+            tracker.enter(true);
+            assert_eq!(leads(tracker.key("c")), (Some(1), true));
+            assert_eq!(leads(tracker.key("b")), (Some(0), true));
+            tracker.enter(true);
+            assert_eq!(leads(tracker.key("e")), (None, false));
+            assert_eq!(leads(tracker.key("d")), (Some(2), false));
+            tracker.leave();
+            assert_eq!(leads(tracker.key("e")), (None, true));
+            tracker.leave();
+            assert_eq!(leads(tracker.key("b")), (None, true));
+            tracker.enter(false);
+            assert!(tracker.is_in_array());
+            assert_eq!(leads(tracker.element()), (Some(4), false));
+            assert_eq!(leads(tracker.element()), (None, false));
+            tracker.leave();
+            tracker.leave();
+            assert!(tracker.is_at_root());
+        }
     }
 }
