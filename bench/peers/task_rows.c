@@ -17,6 +17,7 @@ struct table {
     sqlite3_stmt *insert;
     int rows;
     int numbered;
+    sqlite3_destructor_type texts;
 };
 
 int bench_tasks_finish(struct table *table) {
@@ -28,12 +29,13 @@ int bench_tasks_finish(struct table *table) {
 }
 
 /* NULL if it cannot be done. */
-struct table *bench_tasks_create(const char *path, const char *begin, int rows, int numbered) {
+struct table *bench_tasks_create(const char *path, const char *begin, int rows, int numbered, int copies) {
     struct table *table = calloc(1, sizeof *table);
     char *sql = malloc(64 + 8 * (size_t)rows);
     if (!table || !sql) return NULL;
     table->rows = rows;
     table->numbered = numbered;
+    table->texts = copies ? SQLITE_TRANSIENT : SQLITE_STATIC;
     char *end = stpcpy(sql, numbered ? "insert into tasks (id, title, done) values " : "insert into tasks (title, done) values ");
     for (int row = 0; row < rows; row++) {
         end = stpcpy(end, numbered ? "(?,?,?)," : "(?,?),");
@@ -59,7 +61,7 @@ int bench_tasks_insert(struct table *table, const struct task *task, size_t coun
         int place = 0;
         for (int row = 0; row < table->rows; row++, task++) {
             if (table->numbered) sqlite3_bind_int64(insert, ++place, task->id);
-            sqlite3_bind_text(insert, ++place, task->title, task->title_bytes, SQLITE_STATIC);
+            sqlite3_bind_text(insert, ++place, task->title, task->title_bytes, table->texts);
             sqlite3_bind_int(insert, ++place, task->done);
         }
         if (sqlite3_step(insert) != SQLITE_DONE) return sqlite3_reset(insert);

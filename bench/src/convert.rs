@@ -125,7 +125,7 @@ const TOOLS: &[Tool] = &[
         tasks: &[
             (Task::NdjsonToCsv, scripted("no schema")),
             (Task::CsvToNdjson, scripted("types by what the text looks like; no schema")),
-            (Task::NdjsonToParquet, scripted("no schema; what is nested as JSON text; one thread")),
+            (Task::NdjsonToParquet, scripted("no schema; what is nested as JSON text")),
             (Task::NdjsonToSqlite, scripted("no schema; one transaction with a journal; what is nested as JSON text")),
             (Task::SqliteToJson, scripted("what is declared JSON as JSON, read and checked")),
         ],

@@ -7,7 +7,7 @@ use jird_formats::sqlite::Inserter;
 use jird_formats::sqlite::rusqlite::{Connection, params};
 use serde::Serialize;
 
-use super::task_rows_c::{CTasks, Table};
+use super::task_rows_c::{CTasks, Shape, Table};
 use super::{Contestant, Setting, here, told};
 use crate::whole::Report;
 
@@ -29,13 +29,16 @@ pub(super) const CONTESTANTS: &[Contestant] = &[
         jird(setting, Some(1))
     }),
     here("rusqlite", "by hand, one row per statement", rusqlite),
-    here("c", "one row per statement", |setting| c(setting, 1, true)),
+    here("c", "one row per statement", |setting| c(setting, Shape { rows: 1, numbered: true, copies: false })),
     here("c-unnumbered", "one row per statement without its number: the shape of jird-1", |setting| {
-        c(setting, 1, false)
+        c(setting, Shape { rows: 1, numbered: false, copies: false })
     }),
-    here("c-many", "100 rows per statement", |setting| c(setting, ROWS, true)),
+    here("c-many", "100 rows per statement", |setting| c(setting, Shape { rows: ROWS, numbered: true, copies: false })),
     here("c-many-unnumbered", "100 rows per statement without their numbers: the shape of jird", |setting| {
-        c(setting, ROWS, false)
+        c(setting, Shape { rows: ROWS, numbered: false, copies: false })
+    }),
+    here("c-many-copies", "the same with texts bound as copies, as all safe Rust does", |setting| {
+        c(setting, Shape { rows: ROWS, numbered: false, copies: true })
     }),
 ];
 
@@ -91,8 +94,8 @@ fn rusqlite(setting: &Setting<'_>) -> Result<Report, String> {
     timings.report(started, setting)
 }
 
-fn c(setting: &Setting<'_>, rows: usize, numbered: bool) -> Result<Report, String> {
-    let mut table = Table::create(setting.file, rows, numbered)?;
+fn c(setting: &Setting<'_>, shape: Shape) -> Result<Report, String> {
+    let mut table = Table::create(setting.file, shape)?;
     let timings = chunks(setting.rows, CTasks::of, |_, tasks| table.insert(tasks))?;
     let started = Instant::now();
     table.finish()?;

@@ -40,10 +40,26 @@ impl CTasks {
 }
 
 unsafe extern "C" {
-    fn bench_tasks_create(path: *const c_char, begin: *const c_char, rows: c_int, numbered: c_int) -> *mut c_void;
+    fn bench_tasks_create(
+        path: *const c_char,
+        begin: *const c_char,
+        rows: c_int,
+        numbered: c_int,
+        copies: c_int,
+    ) -> *mut c_void;
     fn bench_tasks_insert(table: *mut c_void, tasks: *const CTask, count: usize) -> c_int;
     fn bench_tasks_finish(table: *mut c_void) -> c_int;
     fn bench_tasks_error(table: *mut c_void) -> *const c_char;
+}
+
+/// How C writes.
+pub(super) struct Shape {
+    /// Per statement.
+    pub(super) rows: usize,
+    /// With the row numbers.
+    pub(super) numbered: bool,
+    /// Texts are bound as copies.
+    pub(super) copies: bool,
 }
 
 /// A table that C writes.
@@ -55,12 +71,14 @@ pub(super) struct Table {
 
 impl Table {
     /// A new database with the table, and its transaction begun.
-    pub(super) fn create(path: &Path, rows: usize, numbered: bool) -> Result<Self, String> {
+    pub(super) fn create(path: &Path, Shape { rows, numbered, copies }: Shape) -> Result<Self, String> {
         let path = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|error| error.to_string())?;
         let begin = CString::new(BEGIN).map_err(|error| error.to_string())?;
         let count = c_int::try_from(rows).map_err(|error| error.to_string())?;
         // SAFETY: both strings live until it returns, and end with a zero byte.
-        let table = unsafe { bench_tasks_create(path.as_ptr(), begin.as_ptr(), count, c_int::from(numbered)) };
+        let table = unsafe {
+            bench_tasks_create(path.as_ptr(), begin.as_ptr(), count, c_int::from(numbered), c_int::from(copies))
+        };
         let table = NonNull::new(table).ok_or("the C loop cannot make its table")?;
         Ok(Self { table, rows })
     }
