@@ -1,6 +1,6 @@
 //! What the commands read: files, or standard input.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -50,7 +50,11 @@ impl Input {
 
 /// Opens a file for reading. A directory is refused here, where it can be named.
 pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
-    let file = File::open(path).with_context(|| path.display().to_string())?;
+    let file = File::open(path).map_err(|error| {
+        let is_pattern = error.kind() == io::ErrorKind::NotFound && path.to_string_lossy().contains(['*', '?', '[']);
+        let hint = if is_pattern { "; no file has a name like this" } else { "" };
+        anyhow!("{}: {error}{hint}", path.display())
+    })?;
     if file.metadata().is_ok_and(|meta| meta.is_dir()) {
         bail!("{}: is a directory; name the files in it", path.display());
     }

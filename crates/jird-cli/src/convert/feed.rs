@@ -214,7 +214,7 @@ impl BadInput {
     fn of(name: &str, error: Error) -> Error {
         let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
             || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io");
-        let words = format!("{name}: {error:#}");
+        let words = format!("{name}: {}", crate::outcome::words(&error));
         if is_data { crate::outcome::BadData(words).into() } else { error.context(name.to_owned()) }
     }
 }

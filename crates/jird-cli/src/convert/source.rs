@@ -5,7 +5,7 @@ use super::open::{Opened, Reader};
 use anyhow::{Context, Error, Result, bail};
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
 use jird_formats::sqlite::rusqlite::Connection;
-use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
+use jird_formats::sqlite::{self, SqliteErrorKind, SqliteQuery, SqliteSource};
 use jird_formats::{ArrowSource, CsvSource, Dialect, Empty, ParquetSource};
 use std::fs::File;
 
@@ -54,7 +54,15 @@ pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<
         return Ok(None);
     }
     let path = opened.path().context("a database is read from its file, not from standard input")?;
-    Ok(Some(sqlite::open_read_only(path).with_context(|| opened.name.clone())?))
+    opened.check_unpacked()?;
+    let opening = match sqlite::open_read_only(path) {
+        // Somebody was killed while writing, and only who may write can take it back: as every program does that opens it.
+        Err(error) if error.kind() == SqliteErrorKind::ReadOnly => {
+            sqlite::open(path).map(drop).and_then(|()| sqlite::open_read_only(path))
+        }
+        opening => opening,
+    };
+    Ok(Some(opening.with_context(|| opened.name.clone())?))
 }
 
 /// Opens an input, and hands it to `read`.
@@ -103,7 +111,9 @@ fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
         Format::Arrow => {
             let source = ArrowSource::new(reader).with_context(|| opened.name.clone())?;
             AnySource::Arrow(Box::new(match &reading.columns {
-                Some(columns) => source.columns(columns.iter().map(String::as_str))?,
+                Some(columns) => {
+                    source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?
+                }
                 None => source,
             }))
         }
@@ -115,7 +125,7 @@ fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
 fn parquet(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
     let source = ParquetSource::open(opened.file()?).with_context(|| opened.name.clone())?;
     Ok(AnySource::Parquet(Box::new(match &reading.columns {
-        Some(columns) => source.columns(columns.iter().map(String::as_str))?,
+        Some(columns) => source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?,
         None => source,
     })))
 }
