@@ -14,7 +14,7 @@
 //! |---|---|---|
 //! | JSON text, from memory or a reader; lines of it, or parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; lines or an array |
 //! | JSON text in pieces | [`Feed`] | |
-//! | values that were parsed | [`Parsed`], [`send`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
+//! | values that were parsed, and texts in other formats | [`Parsed`], [`send`], [`send_text`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
 //! | the events of one record | [`Recording`] | [`Recording`], of which a [`Condition`] can be asked |
 //!
@@ -44,7 +44,7 @@ pub use objects::{Objects, for_each};
 pub use pattern::{BadPattern, Pattern};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};
 pub use recording::{Recording, Replay};
-pub use tape::{Parsed, send};
+pub use tape::{Parsed, send, send_text};
 #[cfg(feature = "serde")]
 pub use values::{Values, send_value};
 
