@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Query(crate::query::Args),
     #[cfg(feature = "convert")]
     Convert(crate::convert::Args),
+    #[cfg(feature = "convert")]
+    Describe(crate::describe::Args),
     /// Print a completion script for a shell
     Completions {
         /// The shell

@@ -3,6 +3,8 @@
 mod args;
 #[cfg(feature = "convert")]
 mod convert;
+#[cfg(feature = "convert")]
+mod describe;
 mod fmt;
 mod get;
 mod input;
@@ -33,6 +35,8 @@ fn run(args: Args) -> anyhow::Result<Outcome> {
         Command::Query(args) => query::run(args),
         #[cfg(feature = "convert")]
         Command::Convert(args) => convert::run(&args),
+        #[cfg(feature = "convert")]
+        Command::Describe(args) => describe::run(&args),
         Command::Completions { shell } => args::completions(shell),
     }
 }

@@ -152,3 +152,55 @@ fn what_cannot_be_done_is_said() {
     let full = Command::new("sh").args(args).current_dir(&folder.0).output().unwrap();
     assert_eq!(full.status.code(), Some(2), "{}", words(&full));
 }
+
+#[test]
+#[cfg(feature = "query")]
+fn a_condition_chooses_records_of_every_format() {
+    let folder = Folder::new("where").with("a.ndjson", RECORDS);
+    let chosen = "{\"id\":9223372036854775807,\"price\":26.0067}\n";
+    for format in ["ndjson", "json", "csv", "db", "parquet", "arrow"] {
+        let there = format!("there.{format}");
+        folder.fine(&["a.ndjson", &there]);
+        let condition = "name like 'Tor%' and id > 9223372036854775806";
+        let mut args = vec!["--where", condition, "--select", "id,price", &there, "-"];
+        if format == "csv" {
+            args.push("--typed");
+        }
+        assert_eq!(folder.fine(&args), chosen, "{format}");
+    }
+    assert_eq!(
+        folder.fine(&["--where", "tags[1].a is null and tags[0] = 1", "--select", "id", "a.ndjson", "-"]).len(),
+        27
+    );
+    // Without types, a text of CSV is no number, and that is said.
+    let output = folder.run(&["--where", "id > 0", "there.csv", "-"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
+    assert!(
+        words(&output).contains("3 values were of another kind") && words(&output).contains("--typed"),
+        "{output:?}"
+    );
+    let output = folder.run(&["--where", "lower(name) = 'a'", "a.ndjson", "-"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(words(&output).contains("jird query"), "{output:?}");
+}
+
+#[test]
+fn a_table_is_described_as_a_struct() {
+    let folder = Folder::new("describe").with("a.ndjson", "{\"id\":1,\"name\":\"x\"}\n");
+    folder.fine(&["a.ndjson", "a.db"]);
+    let describe = |table: &str, file: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
+        command.args(["describe", "--rust", table, file]).current_dir(&folder.0).output().unwrap()
+    };
+    let output = describe("a", "a.db");
+    assert_eq!((output.status.code(), words(&output)), (Some(0), String::new()));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("pub struct A {") && text.contains("pub name: Option<String>,"), "{text}");
+    for (table, file, wanted) in
+        [("b", "a.db", "has no table b; it has a"), ("a", "b.db", "b.db: No such file"), ("a", "a.ndjson", "a.ndjson")]
+    {
+        let output = describe(table, file);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(words(&output).contains(wanted), "{}", words(&output));
+    }
+}

@@ -1,6 +1,6 @@
 //! SQL over JSON records as they lie in files: DataFusion plans and runs it, the scan beneath it is jird's.
 //!
-//! [`Query`] is the way in. A query goes through four stages: the SQL is rewritten so that every name is a scanned column
+//! [`Query`] is the way in; [`condition`] reads a `where` by itself, for other commands. A query goes through four stages: the SQL is rewritten so that every name is a scanned column
 //! and every comparison is the engine's (`sql`); the types of those fields that are computed with are inferred from all
 //! records (`infer`); DataFusion plans it over our file source (`scan`) and runs it; batches become text (`output`).
 
@@ -20,3 +20,4 @@ pub use jird::lines::Check;
 pub use output::Format;
 pub use report::Report;
 pub use run::{Options, Query};
+pub use sql::condition;

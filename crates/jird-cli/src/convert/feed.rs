@@ -1,6 +1,7 @@
 //! From inputs through filters to a sink, and what becomes of bad records.
 
 use super::Args;
+use super::condition::Where;
 use super::open::Opened;
 use super::source::{self, AnySource, Bad, Reading};
 use anyhow::{Context, Error, Result};
@@ -39,6 +40,8 @@ pub(super) struct Tally {
     pub(super) records: u64,
     pub(super) bad: u64,
     pub(super) first_bad: Option<String>,
+    /// Values that a condition could not compare.
+    pub(super) mismatches: u64,
     /// What else there is to say.
     pub(super) notes: Vec<String>,
 }
@@ -47,6 +50,7 @@ pub(super) struct Tally {
 pub(super) struct Feed {
     pub(super) reading: Reading,
     pub(super) tally: Tally,
+    condition: Option<Where>,
     select: Vec<Pattern>,
     flatten: bool,
     limit: Option<u64>,
@@ -79,18 +83,19 @@ impl Feed {
             }
             OnError::Stop | OnError::Skip => None,
         };
-        let top = |path: &String| path.split('.').next().unwrap_or_default().to_owned();
+        let condition = Where::new(args)?;
         let reading = Reading {
             from: args.from,
             records: args.records.clone(),
             table: args.table.clone(),
             typed: args.typed,
             check_first: !matches!(args.on_error, OnError::Stop),
-            columns: (!args.select.is_empty()).then(|| args.select.iter().map(top).collect()),
+            columns: condition.as_ref().map_or_else(|| selected(args), Where::columns),
         };
         Ok(Self {
             reading,
             tally: Tally::default(),
+            condition,
             select: args.select.iter().map(|path| pointer(path).parse()).collect::<Result<_, _>>()?,
             flatten: args.flatten,
             limit: args.limit,
@@ -105,7 +110,7 @@ impl Feed {
         if let Some(mut quarantine) = self.quarantine {
             quarantine.flush().context("writing the quarantine")?;
         }
-        Ok(self.tally)
+        Ok(Tally { mismatches: self.condition.map_or(0, |condition| condition.mismatches()), ..self.tally })
     }
 
     /// Runs over the inputs, or so many of their first records, to plan: nothing of it is noted.
@@ -162,9 +167,13 @@ impl Feed {
         S::Error: Into<Error>,
     {
         while self.limit.is_none_or(|limit| self.tally.records < limit) {
-            match source.send_record(sink) {
-                Ok(true) => self.tally.records += 1,
-                Ok(false) => return Ok(()),
+            let sent = match &mut self.condition {
+                Some(condition) => condition.send_record(source, sink),
+                None => source.send_record(sink).map(|sent| sent.then_some(true)),
+            };
+            match sent {
+                Ok(Some(sent)) => self.tally.records += u64::from(sent),
+                Ok(None) => return Ok(()),
                 Err(Failure::Sink(error, place)) => {
                     let error: Error = error.into();
                     return Err(error.context(format!("{name}: {place}")));
@@ -205,6 +214,12 @@ impl Feed {
 /// `a.b` as a pointer.
 fn pointer(path: &str) -> String {
     path.split('.').fold(jird::Path::root(), jird::Path::key).to_string()
+}
+
+/// The keys at the top that `--select` names; none if that is everything.
+pub(super) fn selected(args: &Args) -> Option<Vec<String>> {
+    let top = |path: &String| path.split('.').next().filter(|key| *key != "*").map(str::to_owned);
+    if args.select.is_empty() { None } else { args.select.iter().map(top).collect() }
 }
 
 /// An input that is not what it should be: exit code 1, where it is the data's fault.

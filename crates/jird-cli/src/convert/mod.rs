@@ -5,11 +5,13 @@
 //! open       inputs, unpacked and counted, which can be read again
 //! overlap    what is read is not written at the same time
 //! source     one source of events for whatever the format is
+//! condition  which records are wanted
 //! feed       from inputs through filters to a sink, with what becomes of bad records
 //! write      targets, each format with its sink; columns are planned where they must be known first
 //! progress   how far it is, on a terminal
 //! ```
 
+mod condition;
 mod feed;
 mod format;
 mod open;
@@ -34,6 +36,7 @@ const EXAMPLES: &str = "\
 Examples:
   jird convert events.ndjson events.parquet
   jird convert --select @t,Level,Message events.ndjson.gz levels.csv
+  jird convert --where \"Level = 'Error'\" events.ndjson errors.db
   jird convert --records '/items/*' answer.json items.ndjson
   jird convert *.csv data.db                          one table for each file
   jird convert chinook.db tables/ --to csv            one file for each table
@@ -62,6 +65,10 @@ pub(crate) struct Args {
     /// Only these keys, separated by commas; a.b is b in a
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     select: Vec<String>,
+    /// Only records for which this holds, in SQL: Elapsed > 200 and user.name like 'A%'
+    #[cfg(feature = "query")]
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
     /// What the records of a JSON document are, such as /items/* [default: the elements of an array, or the document]
     #[arg(long, value_name = "PATTERN")]
     records: Option<Pattern>,
@@ -132,6 +139,12 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 
 /// What was left out is said.
 fn told(tally: &Tally, quiet: bool) -> Outcome {
+    if tally.mismatches > 0 && !quiet {
+        say(&format!(
+            "note: {} values were of another kind than what they are compared with{}",
+            tally.mismatches, HINT
+        ));
+    }
     if tally.bad == 0 {
         return Outcome::Fine;
     }
@@ -156,6 +169,8 @@ fn report(tally: &Tally, counter: &Counter, started: Instant) {
         megabytes / seconds,
     ));
 }
+
+const HINT: &str = "; in CSV all are texts without --typed";
 
 /// The name of a table for a file.
 fn table_name(path: &Path) -> String {

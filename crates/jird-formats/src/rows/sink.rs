@@ -1,7 +1,7 @@
 //! The event sink that makes rows of records.
 
 use super::{Cell, Row};
-use jird::event::{self, Failure, Interest, JsonSource, Key, KeyTable, Numeral, Place, Sink, Timestamp};
+use jird::event::{self, Failure, Interest, Key, KeyTable, Numeral, Place, Sink, Timestamp};
 
 /// Whoever takes rows.
 pub trait Table {
@@ -332,50 +332,10 @@ impl Json {
 
 /// Sends what a JSON text says, which a row holds and so is right.
 pub(super) fn send_json<S: Sink>(json: &str, sink: &mut S) -> Result<(), S::Error> {
-    match send_part(json, sink) {
+    match event::send_text(json.as_bytes(), sink) {
         Ok(()) => Ok(()),
         Err(Failure::Sink(error, _)) => Err(error),
         Err(Failure::Source(error)) => unreachable!("a row's JSON was written by us: {error}"),
-    }
-}
-
-/// Sends what the text of one JSON value says, as a part of a record.
-pub(crate) fn send_part<S: Sink>(json: &str, sink: &mut S) -> Result<(), Failure<jird::Error, S::Error>> {
-    jird::event::Source::send(&mut JsonSource::from_slice(json.as_bytes()), &mut Part(sink))
-}
-
-/// A value that is a part of a record.
-pub(crate) struct Part<'s, S>(pub(crate) &'s mut S);
-
-impl<S: Sink> Sink for Part<'_, S> {
-    type Error = S::Error;
-
-    fn begin_object(&mut self) -> Result<(), S::Error> {
-        self.0.begin_object()
-    }
-    fn key(&mut self, key: Key<'_>) -> Result<Interest, S::Error> {
-        self.0.key(key)
-    }
-    fn end_object(&mut self) -> Result<(), S::Error> {
-        self.0.end_object()
-    }
-    fn begin_array(&mut self) -> Result<(), S::Error> {
-        self.0.begin_array()
-    }
-    fn end_array(&mut self) -> Result<(), S::Error> {
-        self.0.end_array()
-    }
-    fn null(&mut self) -> Result<(), S::Error> {
-        self.0.null()
-    }
-    fn bool(&mut self, value: bool) -> Result<(), S::Error> {
-        self.0.bool(value)
-    }
-    fn number(&mut self, number: Numeral<'_>) -> Result<(), S::Error> {
-        self.0.number(number)
-    }
-    fn string(&mut self, text: &str) -> Result<(), S::Error> {
-        self.0.string(text)
     }
 }
 
@@ -383,6 +343,7 @@ impl<S: Sink> Sink for Part<'_, S> {
 mod tests {
     use super::*;
     use core::convert::Infallible;
+    use jird::event::JsonSource;
 
     /// Columns that begin with `-` are not wanted.
     #[derive(Default)]

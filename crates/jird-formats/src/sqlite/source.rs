@@ -4,8 +4,7 @@ use super::database::{TableInfo, check_schema, quote};
 use super::rust::free;
 use super::sink::is_declared_json;
 use super::{SqliteError, SqliteErrorKind};
-use crate::rows::send_part;
-use jird::event::{Failure, Interest, Key, Numeral, Place, Sink, Source};
+use jird::event::{self, Failure, Interest, Key, Numeral, Place, Sink, Source};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Rows, Statement};
 
@@ -191,12 +190,11 @@ impl Source for SqliteSource<'_> {
                 ValueRef::Blob(bytes) => sink.bytes(bytes),
                 ValueRef::Text(bytes) => match core::str::from_utf8(bytes) {
                     Ok(text) if !column.is_json => sink.string(text),
-                    Ok(text) if jird::validate(bytes).is_ok() => match send_part(text, sink) {
+                    Ok(_) => match event::send_text(bytes, sink) {
                         Ok(()) => Ok(()),
                         Err(Failure::Sink(error, _)) => Err(error),
                         Err(Failure::Source(_)) => return Err(odd("a text that is not JSON")),
                     },
-                    Ok(_) => return Err(odd("a text that is not JSON")),
                     Err(_) if self.odd.broken_text_as_bytes => sink.bytes(bytes),
                     Err(_) => return Err(odd("a text that is not UTF-8")),
                 },

@@ -80,7 +80,7 @@ impl Rewriter<'_> {
     }
 
     /// The number of the source that a table is.
-    fn source(&mut self, table: &str) -> usize {
+    pub(super) fn source(&mut self, table: &str) -> usize {
         if let Some(known) = self.sources.iter().position(|source| source.table == table) {
             return known;
         }

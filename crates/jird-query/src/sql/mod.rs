@@ -20,5 +20,6 @@ mod supported;
 mod uses;
 
 pub(crate) use parse::parse;
+pub use predicate::condition;
 pub(crate) use select::rewrite;
 pub(crate) use uses::{Leaf, NeedKind, Output, OutputKind, Rep, Rewritten, STREAM, SourceUse};

@@ -3,12 +3,14 @@
 
 use super::expr::{Context, call};
 use super::literal::{literal, text};
-use super::scope::{FieldRef, Resolved};
+use super::parse::expression;
+use super::scope::{Columns, FieldRef, Relation, Resolved, Scope};
 use super::select::Rewriter;
-use super::uses::{Leaf, Rep};
+use super::uses::{Leaf, Rep, STREAM};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value, ValueWithSpan};
-use jird::{Comparison, Like, Matcher, Predicate};
+use jird::event::Condition;
+use jird::{Comparison, Like, Matcher, Path, Predicate};
 use std::sync::Arc;
 
 /// The fields of a predicate; slot `i` is field `i`.
@@ -25,8 +27,42 @@ impl Slots {
         }
     }
 
+    /// Where the fields stand in a record of a source.
+    fn paths(self) -> Vec<Path> {
+        self.0.into_iter().filter_map(|field| field.origins.into_iter().next()).map(|(_, path)| path).collect()
+    }
+
     fn one_relation(&self) -> bool {
         self.0.windows(2).all(|pair| pair[0].relation == pair[1].relation)
+    }
+}
+
+/// Reads a condition by itself, such as `Elapsed > 200 and Level in ('Error', 'Warning')`: what a `where` has, as far as the engine
+/// decides it alone, which is comparisons of fields with constants or each other, `in`, `between`, `like`, `match()`, `is null`,
+/// and what `and`, `or` and `not` make of them.
+///
+/// ```
+/// let condition = jird_query::condition("user.name like 'A%' and not deleted")?;
+/// assert_eq!(condition.paths()[0].to_string(), "/user/name");
+/// assert!(jird_query::condition("lower(name) = 'a'").is_err());
+/// # Ok::<(), jird_query::Error>(())
+/// ```
+///
+/// # Errors
+/// Of kind [`Sql`](crate::ErrorKind::Sql) if it is no condition, or one for a query.
+pub fn condition(sql: &str) -> Result<Condition, Error> {
+    let expr = expression(sql)?;
+    let no_aggregates = |_: &str| false;
+    let no_keys = &mut |_: &str| Ok(Vec::new());
+    let mut rewriter = Rewriter::new(&no_aggregates, no_keys, false);
+    let columns = Columns::Any(rewriter.source(STREAM));
+    rewriter.scopes.push(Scope { relations: vec![Relation { alias: STREAM.to_owned(), columns }], ..Scope::default() });
+    let mut slots = Slots::default();
+    match rewriter.condition_part(&expr, &mut slots)? {
+        Some(predicate) => Ok(Condition::new(predicate, slots.paths())),
+        None => Err(Error::sql(format!(
+            "`{sql}` is more than a comparison of fields with constants: filter it by a query (`jird query`)"
+        ))),
     }
 }
 

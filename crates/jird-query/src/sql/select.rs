@@ -51,17 +51,7 @@ pub(crate) fn rewrite(
     keys: Keys<'_>,
     text_output: bool,
 ) -> Result<Rewritten, Error> {
-    let mut rewriter = Rewriter {
-        scopes: Vec::new(),
-        ctes: Vec::new(),
-        sources: Vec::new(),
-        leaves: Vec::new(),
-        names: None,
-        subqueries: 0,
-        aggregates,
-        keys,
-        text_output,
-    };
+    let mut rewriter = Rewriter::new(aggregates, keys, text_output);
     let columns = rewriter.query(&mut query, Emit::Output, true)?;
     let outputs = columns
         .into_iter()
@@ -77,6 +67,23 @@ pub(crate) fn rewrite(
         .collect();
     let Rewriter { sources, leaves, .. } = rewriter;
     Ok(Rewritten { statement: Statement::Query(query), sources, leaves, outputs })
+}
+
+impl<'k> Rewriter<'k> {
+    /// Before any query.
+    pub(crate) fn new(aggregates: &'k dyn Fn(&str) -> bool, keys: Keys<'k>, text_output: bool) -> Self {
+        Self {
+            scopes: Vec::new(),
+            ctes: Vec::new(),
+            sources: Vec::new(),
+            leaves: Vec::new(),
+            names: None,
+            subqueries: 0,
+            aggregates,
+            keys,
+            text_output,
+        }
+    }
 }
 
 impl Rewriter<'_> {

@@ -14,13 +14,14 @@
 //! |---|---|---|
 //! | JSON text, from memory or a reader; lines of it, or parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; lines or an array |
 //! | JSON text in pieces | [`Feed`] | |
-//! | values that were parsed | [`Parsed`], [`send`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
+//! | values that were parsed, and texts in other formats | [`Parsed`], [`send`], [`send_text`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
-//! | the events of one record | [`Recording`] | [`Recording`] |
+//! | the events of one record | [`Recording`] | [`Recording`], of which a [`Condition`] can be asked |
 //!
 //! Of a text that is decoded into one type, [`Deserializer::records`](crate::Deserializer::records) is the shorter way: no events
 //! in between.
 
+mod condition;
 pub mod filter;
 mod json;
 mod keys;
@@ -33,6 +34,7 @@ mod tape;
 #[cfg(feature = "serde")]
 mod values;
 
+pub use condition::Condition;
 #[cfg(feature = "serde")]
 pub(crate) use json::Cutter;
 pub use json::{Feed, JsonSink, JsonSource};
@@ -42,7 +44,7 @@ pub use objects::{Objects, for_each};
 pub use pattern::{BadPattern, Pattern};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};
 pub use recording::{Recording, Replay};
-pub use tape::{Parsed, send};
+pub use tape::{Parsed, send, send_text};
 #[cfg(feature = "serde")]
 pub use values::{Values, send_value};
 

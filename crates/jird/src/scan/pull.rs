@@ -121,19 +121,21 @@ struct Dry {
     seen: usize,
 }
 
-/// How many lines begin before an offset in the whole text, and where the last does.
+/// Lines of the whole text.
 #[derive(Clone, Copy, Default)]
 struct Lines {
-    offset: u64,
+    /// How many line feeds stand before `known`.
     count: u64,
+    /// An offset of the window.
+    known: usize,
+    /// From `known` up to here there is no other; here there is, or the window ended here.
+    next: usize,
+    /// Where the line begins, in the whole text, that `known` is in.
     start: u64,
 }
 
 /// Bytes scanned at a time, as for documents.
 const CHUNK_BYTES: usize = 64 << 10;
-
-/// Counting is quicker than stopping at each line feed from here on.
-const SHORT_TEXT: usize = 1 << 10;
 
 /// How many tokens stand behind one that is looked at: what comes after it.
 const AHEAD: usize = 3;
@@ -313,7 +315,7 @@ impl<'de, S: Source<'de>> Pull<S> {
         if bytes < S::FORGETS_BYTES {
             return;
         }
-        self.lines_to(bytes);
+        self.forget_lines(bytes);
         self.source.forget(bytes);
         self.tokens.shift(bytes);
         self.scanned -= bytes;
@@ -351,7 +353,7 @@ impl<'de, S: Source<'de>> Pull<S> {
 
     /// Forgets the window up to `at`, and begins there as if nothing had been before it but lines.
     fn anew(&mut self, at: usize) {
-        self.lines_to(at);
+        self.forget_lines(at);
         self.source.forget(at);
         self.base += at as u64;
         self.tokens.clear();
@@ -509,7 +511,7 @@ impl<'de, S: Source<'de>> Pull<S> {
 
     /// Counts lines up to an offset of the window; the one-based line that it is in.
     pub(crate) fn line(&mut self, at: usize) -> u64 {
-        self.lines_to(at).count + 1
+        self.lines_to(at) + 1
     }
 
     /// The text is not cut off at this token, by what pass one refuses.
@@ -788,8 +790,9 @@ impl<'de, S: Source<'de>> Pull<S> {
         if error.is_placed() || error.classify() == Category::Io {
             return error;
         }
-        let Lines { offset, count, start } = self.lines_to(at);
-        error.placed(offset, count + 1, offset - start + 1)
+        let at = at.min(self.window().len());
+        let (offset, line) = (self.offset(at), self.line(at));
+        error.placed(offset, line, offset - self.line_start(at) + 1)
     }
 
     /// As [`place`](Self::place), at an offset of the whole text. What the window has forgotten is taken for its beginning.
@@ -800,35 +803,42 @@ impl<'de, S: Source<'de>> Pull<S> {
         self.place(error, at)
     }
 
-    /// Counts lines up to an offset of the window. Each is counted once, however often somebody asks.
-    fn lines_to(&mut self, at: usize) -> Lines {
+    /// How many lines end before an offset of the window: of the whole text. Each byte is looked at once, as long as offsets grow.
+    #[inline]
+    fn lines_to(&mut self, at: usize) -> u64 {
         let text = self.source.window();
         let at = at.min(text.len());
-        let offset = self.base + at as u64;
-        let known = usize::try_from(self.lines.offset.saturating_sub(self.base)).unwrap_or(usize::MAX).min(text.len());
-        if known <= at {
-            let between = &text[known..at];
-            if between.len() > SHORT_TEXT {
-                self.lines.count += memchr::memchr_iter(b'\n', between).count() as u64;
-                if let Some(feed) = memchr::memrchr(b'\n', between) {
-                    self.lines.start = self.base + (known + feed) as u64 + 1;
-                }
-            } else {
-                // Once over a record, instead of twice.
-                for feed in memchr::memchr_iter(b'\n', between) {
-                    self.lines.count += 1;
-                    self.lines.start = self.base + (known + feed) as u64 + 1;
-                }
+        while at > self.lines.next {
+            let ends = text[self.lines.next] == b'\n';
+            let known = self.lines.next + usize::from(ends);
+            if ends {
+                self.lines.count += 1;
+                self.lines.start = self.base + known as u64;
             }
-            self.lines.offset = offset;
-            return self.lines;
+            self.lines.next = memchr::memchr(b'\n', &text[known..]).map_or(text.len(), |feed| known + feed);
+            self.lines.known = known;
         }
-        let feeds = memchr::memchr_iter(b'\n', &text[at..known]).count() as u64;
-        if feeds == 0 {
-            return Lines { offset, ..self.lines };
+        if at >= self.lines.known {
+            return self.lines.count;
         }
-        let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1);
-        Lines { offset, count: self.lines.count - feeds, start: self.base + start as u64 }
+        self.lines.count - memchr::memchr_iter(b'\n', &text[at..self.lines.known]).count() as u64
+    }
+
+    /// Where the line begins, in the whole text, that an offset of the window is in; where the window does, if that is too long ago.
+    fn line_start(&mut self, at: usize) -> u64 {
+        self.lines_to(at);
+        if at >= self.lines.known {
+            return self.lines.start;
+        }
+        let feed = memchr::memrchr(b'\n', &self.source.window()[..at]);
+        self.offset(feed.map_or(0, |feed| feed + 1))
+    }
+
+    /// What is before `at` is about to leave the window.
+    fn forget_lines(&mut self, at: usize) {
+        self.lines_to(at);
+        self.lines.known = self.lines.known.saturating_sub(at);
+        self.lines.next -= at;
     }
 }
 

@@ -66,6 +66,11 @@ impl<S: Sink> Project<S> {
         }
     }
 
+    /// The sink, to look at.
+    pub fn get_ref(&self) -> &S {
+        &self.sink
+    }
+
     /// The sink.
     pub fn into_inner(self) -> S {
         self.sink

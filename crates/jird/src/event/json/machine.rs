@@ -225,6 +225,10 @@ impl Machine {
                 }
                 Expect::Member => loop {
                     let (kinds, starts) = pull.four();
+                    if skips_all && is_string_member(kinds) && !pull.is_near_end(3) {
+                        pull.step_by(4);
+                        continue;
+                    }
                     let interest = key!(Token::at(kinds, starts, 0), Expect::Member);
                     let is_skipped = interest == Interest::Skip;
                     if kinds[1] & !ESCAPED != b':' || pull.is_near_end(3) || is_skipped && !is_scalar(kinds[2]) {
@@ -303,6 +307,12 @@ const ESCAPED_QUOTE: u8 = b'"' | ESCAPED;
 #[inline(always)]
 fn is_scalar(kind: u8) -> bool {
     matches!(kind, b'"' | ESCAPED_QUOTE | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+}
+
+/// Whether these are a key, a colon, a string and a comma: with or without marks, which no other tokens have then.
+#[inline(always)]
+fn is_string_member(kinds: [u8; 4]) -> bool {
+    u32::from_ne_bytes(kinds) & !u32::from_ne_bytes([ESCAPED; 4]) == u32::from_ne_bytes(*b"\":\",")
 }
 
 /// The source adds which record it was.

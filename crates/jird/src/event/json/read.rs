@@ -376,6 +376,10 @@ impl Cutter {
     /// Goes to where the next record begins.
     fn go<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<Cut, Error> {
         loop {
+            if self.at == At::Next && self.levels.is_empty() {
+                self.check_line_end(pull)?;
+                self.at = At::Value;
+            }
             if self.at == At::Value && self.levels.len() == self.pattern.segments().len() {
                 if !self.levels.is_empty() {
                     return Ok(Cut::Record);
@@ -403,11 +407,6 @@ impl Cutter {
                 return Ok(Some(Cut::Dry));
             }
             self.at = At::Next;
-            return Ok(None);
-        }
-        if self.at == At::Next && self.levels.is_empty() {
-            self.check_line_end(pull)?;
-            self.at = At::Value;
             return Ok(None);
         }
         let token = pull.token();

@@ -1,0 +1,81 @@
+//! `--where`: only records for which a condition holds.
+
+use super::Args;
+use super::feed::selected;
+use super::source::AnySource;
+use anyhow::{Error, Result};
+use jird::event::filter::Project;
+use jird::event::{Condition, Failure, Pattern, Recording, Sink, Source};
+use jird::{Path, Step};
+
+/// Keeps each record until it is known whether it is wanted.
+pub(super) struct Where {
+    condition: Condition,
+    /// With no more than the condition and the target look at.
+    record: Project<Recording>,
+    columns: Option<Vec<String>>,
+}
+
+impl Where {
+    /// None without `--where`.
+    pub(super) fn new(args: &Args) -> Result<Option<Self>> {
+        let Some(condition) = written(args)? else { return Ok(None) };
+        let columns = selected(args).and_then(|selected| {
+            let looked_at = condition.paths().iter().map(|path| match path.steps().first() {
+                Some(Step::Key(key)) => Some(key.to_string()),
+                _ => None,
+            });
+            let mut columns: Vec<String> = looked_at.chain(selected.into_iter().map(Some)).collect::<Option<_>>()?;
+            columns.sort_unstable();
+            columns.dedup();
+            Some(columns)
+        });
+        let pattern = |key: &String| Path::root().key(key.as_str()).to_string().parse();
+        let patterns: Vec<Pattern> = match &columns {
+            Some(columns) => columns.iter().map(pattern).collect::<Result<_, _>>()?,
+            None => vec![Pattern::default()],
+        };
+        Ok(Some(Self { condition, record: Project::new(Recording::new(), patterns), columns }))
+    }
+
+    /// The keys at the top that are looked at, if that is not everything.
+    pub(super) fn columns(&self) -> Option<Vec<String>> {
+        self.columns.clone()
+    }
+
+    /// Values that could not be compared, so far.
+    pub(super) fn mismatches(&self) -> u64 {
+        self.condition.mismatches().kinds
+    }
+
+    /// Reads a record, and sends it if the condition holds: whether it did; none behind the last.
+    pub(super) fn send_record<S: Sink>(
+        &mut self,
+        source: &mut AnySource<'_>,
+        sink: &mut S,
+    ) -> Result<Option<bool>, Failure<Error, S::Error>> {
+        let read = source.send_record(&mut self.record).map_err(|failure| match failure {
+            Failure::Source(error) => Failure::Source(error),
+            Failure::Sink(error, place) => Failure::Source(Error::new(error).context(place.to_string())),
+        })?;
+        let record = self.record.get_ref();
+        if !read || !self.condition.holds(record) {
+            return Ok(read.then_some(false));
+        }
+        record.source().send_record(sink).map(Some).map_err(|failure| match failure {
+            Failure::Source(never) => match never {},
+            Failure::Sink(error, place) => Failure::Sink(error, place),
+        })
+    }
+}
+
+#[cfg(feature = "query")]
+fn written(args: &Args) -> Result<Option<Condition>> {
+    Ok(args.condition.as_deref().map(jird_query::condition).transpose()?)
+}
+
+#[cfg(not(feature = "query"))]
+#[expect(clippy::unnecessary_wraps, reason = "SQL is read where `query` is built in")]
+fn written(_: &Args) -> Result<Option<Condition>> {
+    Ok(None)
+}

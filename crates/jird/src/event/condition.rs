@@ -1,0 +1,140 @@
+//! A predicate over records that come as events.
+
+use super::protocol::Scalar;
+use super::recording::{Item, Recording};
+use super::{Numeral, base64};
+use crate::path::{Path, Step};
+use crate::record::{Field, Mismatches, Predicate};
+use crate::tape::Kind;
+use core::fmt::Write;
+
+/// Which records are wanted: a [`Predicate`] over paths, asked of a [`Recording`] before it is sent on.
+///
+/// For sources of any format; records of JSON lines are filtered sooner by [`lines`](crate::lines), which looks at their text.
+///
+/// ```
+/// use jird::event::{Condition, JsonSink, JsonSource, Recording, Sink, Source};
+/// use jird::{Comparison, Literal, Path, Predicate};
+/// let over = Predicate::Compare { slot: 0, op: Comparison::Gt, literal: Literal::Number("200".into()) };
+/// let mut condition = Condition::new(over, vec![Path::root().key("Elapsed")]);
+///
+/// let mut source = JsonSource::from_slice(br#"{"Elapsed":212.5} {"Elapsed":13} {}"#);
+/// let (mut record, mut out) = (Recording::new(), JsonSink::new(Vec::new()));
+/// while source.send_record(&mut record)? {
+///     if condition.holds(&record) {
+///         record.source().send_record(&mut out)?;
+///     }
+/// }
+/// out.finish()?;
+/// assert_eq!(out.into_inner(), b"{\"Elapsed\":212.5}\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Condition {
+    predicate: Predicate,
+    paths: Vec<Path>,
+    mismatches: Mismatches,
+    /// The values at the paths, behind each other.
+    texts: String,
+    spans: Vec<(Option<Kind>, usize, usize)>,
+}
+
+impl Condition {
+    /// The predicate's slots are indices into `paths`.
+    pub fn new(predicate: Predicate, paths: Vec<Path>) -> Self {
+        Self { predicate, paths, mismatches: Mismatches::default(), texts: String::new(), spans: Vec::new() }
+    }
+
+    /// What it looks at.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// How often values of different kinds met, in all records so far.
+    pub fn mismatches(&self) -> Mismatches {
+        self.mismatches
+    }
+
+    /// Whether it holds of a record: what is unknown does not. Of repeated keys the first counts. Linear in the keys beside the
+    /// paths, whatever is below them.
+    ///
+    /// # Panics
+    /// If the predicate has a slot for which there is no path.
+    pub fn holds(&mut self, record: &Recording) -> bool {
+        self.texts.clear();
+        self.spans.clear();
+        for path in &self.paths {
+            let start = self.texts.len();
+            let kind = find(record, path).and_then(|at| write_value(record.item(at), &mut self.texts));
+            self.spans.push((kind, start, self.texts.len()));
+        }
+        let texts = &self.texts;
+        let field = |&(kind, start, end): &(Option<Kind>, usize, usize)| {
+            kind.map_or(Field::MISSING, |kind| Field::new(kind, false, &texts[start..end]))
+        };
+        let fields: Vec<Field<'_>> = self.spans.iter().map(field).collect();
+        self.predicate.eval(&fields, &mut self.mismatches) == Some(true)
+    }
+}
+
+/// The event of the value at a path.
+fn find(record: &Recording, path: &Path) -> Option<usize> {
+    path.steps().iter().try_fold(0, |at, step| match (record.item(at), step) {
+        (Item::Object(end), Step::Key(wanted)) => {
+            let mut at = at + 1;
+            while at < end {
+                let Item::Key(key) = record.item(at) else { return None };
+                if *key.text() == **wanted {
+                    return Some(at + 1);
+                }
+                at = record.behind(at + 1);
+            }
+            None
+        }
+        (Item::Array(end), Step::Index(wanted)) => {
+            let mut at = at + 1;
+            for _ in 0..*wanted {
+                if at >= end {
+                    return None;
+                }
+                at = record.behind(at);
+            }
+            (at < end).then_some(at)
+        }
+        _ => None,
+    })
+}
+
+/// Appends a value as a field's text, a string's content as it is; nothing of an array or object, with which nothing compares.
+fn write_value(item: Item<'_>, texts: &mut String) -> Option<Kind> {
+    let mut quoted = |content: &str| {
+        texts.extend(["\"", content, "\""]);
+        Some(Kind::String)
+    };
+    match item {
+        Item::Object(_) => Some(Kind::Object),
+        Item::Array(_) => Some(Kind::Array),
+        Item::Key(_) | Item::End => None,
+        Item::Scalar(Scalar::String(content)) => quoted(content),
+        Item::Scalar(Scalar::Bytes(bytes)) => quoted(&base64(bytes)),
+        Item::Scalar(Scalar::Timestamp(time)) => quoted(&time.to_string()),
+        Item::Scalar(Scalar::Null) => {
+            texts.push_str("null");
+            Some(Kind::Null)
+        }
+        Item::Scalar(Scalar::Bool(value)) => {
+            texts.push_str(if value { "true" } else { "false" });
+            Some(Kind::Bool)
+        }
+        Item::Scalar(Scalar::Number(number)) => {
+            // Writing to a text cannot fail.
+            let _ = match number {
+                Numeral::I64(value) => write!(texts, "{value}"),
+                Numeral::U64(value) => write!(texts, "{value}"),
+                Numeral::F64(value) => write!(texts, "{value:e}"),
+                Numeral::Text(number) => texts.write_str(number.text()),
+            };
+            Some(Kind::Number)
+        }
+    }
+}
