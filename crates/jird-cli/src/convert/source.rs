@@ -5,7 +5,7 @@ use super::open::{Opened, Reader};
 use anyhow::{Context, Error, Result, bail};
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
 use jird_formats::sqlite::rusqlite::Connection;
-use jird_formats::sqlite::{self, SqliteErrorKind, SqliteQuery, SqliteSource};
+use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
 use jird_formats::{ArrowSource, CsvSource, Dialect, Empty, ParquetSource};
 use std::fs::File;
 
@@ -55,14 +55,7 @@ pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<
     }
     let path = opened.path().context("a database is read from its file, not from standard input")?;
     opened.check_unpacked()?;
-    let opening = match sqlite::open_read_only(path) {
-        // Somebody was killed while writing, and only who may write can take it back: as every program does that opens it.
-        Err(error) if error.kind() == SqliteErrorKind::ReadOnly => {
-            sqlite::open(path).map(drop).and_then(|()| sqlite::open_read_only(path))
-        }
-        opening => opening,
-    };
-    Ok(Some(opening.with_context(|| opened.name.clone())?))
+    crate::input::database(path).map(Some)
 }
 
 /// Opens an input, and hands it to `read`.

@@ -4,6 +4,7 @@ use super::feed::Feed;
 use super::format::{Format, Packing};
 use super::open::Opened;
 use super::{Args, table_name};
+use crate::input::LOCKED;
 use crate::outcome::{BadData, words};
 use crate::target::{Beside, Target, is_device};
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -224,9 +225,6 @@ fn database(args: &Args, inputs: &mut [Opened], path: &Path, feed: &mut Feed) ->
         None => Ok(()),
     }
 }
-
-/// What to do about a lock.
-const LOCKED: &str = "another program is at it: try again when that is done";
 
 /// Says what to do, where that is not plain.
 fn with_remedy(error: Error) -> Error {
