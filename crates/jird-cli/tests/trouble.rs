@@ -57,7 +57,7 @@ impl Run {
     }
 
     fn signal(mut self, name: &str) -> ExitStatus {
-        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.child.id())]).status().unwrap();
         assert!(sent.success());
         let status = self.child.wait().unwrap();
         self.feeder.join().unwrap();

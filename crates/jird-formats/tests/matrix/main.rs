@@ -190,6 +190,18 @@ fn losses_add_up_as_the_page_says() {
 }
 
 #[test]
+fn a_table_without_rows_is_nothing() {
+    assert!(page::text().contains("of one without rows the columns are lost, and in SQLite no table is made."));
+    let empty = File::Bytes(Format::Csv, b"a,b\n".to_vec());
+    for sink in Format::ALL {
+        match write(sink, &empty).unwrap() {
+            File::Database(conn) => assert!(SqliteQuery::table(&conn, "t").is_err()),
+            file => assert_eq!(file.told(), Ok(Vec::new()), "{sink:?}"),
+        }
+    }
+}
+
+#[test]
 fn numbers_that_json_has_not_are_errors_that_name_their_column() {
     use arrow_array::{Float64Array, RecordBatch};
     for odd in [f64::NAN, f64::INFINITY] {

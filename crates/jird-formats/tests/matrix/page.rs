@@ -105,7 +105,7 @@ struct Column<'r> {
 /// The page's words for what becomes of a value.
 fn rule(words: &str) -> Rule {
     match words {
-        "kept" | "kept: such a column has no type" | "kept: JSON text, marked" => |value, _| value.as_text(),
+        "kept" | "kept: JSON text, marked" => |value, _| value.as_text(),
         "both are an empty cell; in the only column `\"\"`, the empty string" => |value, column| match value {
             Value::Null if column.is_alone => Value::Text(String::new()),
             other => other.clone(),
@@ -267,8 +267,12 @@ impl Model {
 
     /// What comes back of a value.
     fn back(&self, value: &Value, column: &Column<'_>) -> Value {
-        // Marked as JSON, so that all of it comes back as it was.
-        let is_json = self.words(fact::MIXED) == "JSON text, marked" && column.is_mixed();
+        let is_json = match self.words(fact::MIXED) {
+            "kept" | "kept: such a column has no type" => false,
+            // All of it comes back as it was.
+            "JSON text, marked" => column.is_mixed(),
+            other => panic!("the page says {other:?} of mixed columns, for which there is no rule"),
+        };
         let fact = match fact_of(value) {
             fact::INTEGER | fact::LONG if column.has_decimals() => fact::SPELLING,
             fact => fact,
