@@ -196,7 +196,7 @@ fn a_table_without_rows_is_nothing() {
     for sink in Format::ALL {
         match write(sink, &empty).unwrap() {
             File::Database(conn) => assert!(SqliteQuery::table(&conn, "t").is_err()),
-            file => assert_eq!(file.told(), Ok(Vec::new()), "{sink:?}"),
+            file @ File::Bytes(..) => assert_eq!(file.told(), Ok(Vec::new()), "{sink:?}"),
         }
     }
 }
