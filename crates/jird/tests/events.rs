@@ -425,8 +425,10 @@ impl Sink for FailsAt {
 }
 
 #[test]
+#[expect(clippy::format_collect, reason = "a text to test, not to hurry")]
 fn a_pipe_hands_on_what_comes() {
-    let log: String = (0..20_000).map(|id| format!("{{\"id\":{id},\"s\":\"a\\u0062\\n\",\"n\":[1.50,null,{{}}]}}\n")).collect();
+    let log: String =
+        (0..20_000).map(|id| format!("{{\"id\":{id},\"s\":\"a\\u0062\\n\",\"n\":[1.50,null,{{}}]}}\n")).collect();
     let through = |chunk: usize| {
         let mut source = JsonSource::from_slice(log.as_bytes()).chunk_bytes(chunk);
         let mut out = JsonSink::new(Vec::new());
@@ -441,6 +443,7 @@ fn a_pipe_hands_on_what_comes() {
 }
 
 #[test]
+#[expect(clippy::format_collect, reason = "a text to test, not to hurry")]
 fn a_pipe_ends_at_the_first_error_of_either_side() {
     let log: String = (0..50_000).map(|id| format!("{{\"id\":{id},\"message\":\"{id:100}\"}}\n")).collect();
     // The sink's, at its record, however far the source came.
