@@ -18,6 +18,8 @@
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
 //! | the events of one record | [`Recording`] | [`Recording`], of which a [`Condition`] can be asked |
 //!
+//! A source and its sink can have a thread each: [`pipe`].
+//!
 //! Of a text that is decoded into one type, [`Deserializer::records`](crate::Deserializer::records) is the shorter way: no events
 //! in between.
 
@@ -28,6 +30,7 @@ mod keys;
 #[cfg(feature = "serde")]
 mod objects;
 mod pattern;
+mod pipe;
 mod protocol;
 mod recording;
 mod tape;
@@ -42,6 +45,7 @@ pub use keys::KeyTable;
 #[cfg(feature = "serde")]
 pub use objects::{Objects, for_each};
 pub use pattern::{BadPattern, Pattern};
+pub use pipe::{Pipe, PipeError, pipe};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};
 pub use recording::{Recording, Replay};
 pub use tape::{Parsed, send, send_text};

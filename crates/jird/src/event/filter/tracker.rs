@@ -1,21 +1,44 @@
 //! Which of several patterns lead to where a stream is.
 
-use crate::event::Pattern;
+use crate::event::{KeyTable, Pattern};
 
 /// Follows a stream down to where no pattern leads any more: whoever asks counts the levels below himself.
+///
+/// An automaton, made as it is needed: a state is a set of patterns that lead to a value, and a key is looked up once however many
+/// patterns there are.
 #[derive(Clone, Debug)]
 pub(super) struct Tracker {
     patterns: Vec<Pattern>,
-    /// The patterns that lead into each level, and behind them those that lead to the next value.
-    active: Vec<u32>,
+    /// The first is the record's value's.
+    states: Vec<State>,
     levels: Vec<Level>,
+    /// The state of the value that comes next.
+    next: u32,
 }
+
+/// The patterns that lead to a value.
+#[derive(Clone, Debug)]
+struct State {
+    patterns: Vec<u32>,
+    /// How many steps below the record it is.
+    depth: usize,
+    leads: Leads,
+    /// The keys by which some lead on.
+    keys: KeyTable,
+    /// By key, the state behind it, if it is known.
+    behind: Vec<u32>,
+    /// The same by index.
+    elements: Vec<(u64, u32)>,
+    /// The state behind all other keys and indices.
+    other: u32,
+}
+
+/// No state yet.
+const UNKNOWN: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// Of its patterns.
-    start: usize,
-    end: usize,
+    state: u32,
     object: bool,
     /// Of the next element.
     index: u64,
@@ -32,31 +55,30 @@ pub(super) struct Leads {
 
 impl Tracker {
     pub(super) fn new(patterns: Vec<Pattern>) -> Self {
-        Self { patterns, active: Vec::new(), levels: Vec::new() }
+        let all = (0..patterns.len() as u32).collect();
+        let mut tracker = Self { patterns, states: Vec::new(), levels: Vec::new(), next: 0 };
+        tracker.state(all, 0);
+        tracker
     }
 
     /// A record begins.
     pub(super) fn restart(&mut self) {
         self.levels.clear();
-        self.active.clear();
-        self.active.extend(0..self.patterns.len() as u32);
+        self.next = 0;
     }
 
     /// The record's value.
     pub(super) fn root(&self) -> Leads {
-        self.leads(0)
+        self.states[0].leads
     }
 
     /// The value is an array or object, and somebody looks inside.
     pub(super) fn enter(&mut self, object: bool) {
-        let start = self.levels.last().map_or(0, |level| level.end);
-        self.levels.push(Level { start, end: self.active.len(), object, index: 0 });
+        self.levels.push(Level { state: self.next, object, index: 0 });
     }
 
     pub(super) fn leave(&mut self) {
-        if let Some(level) = self.levels.pop() {
-            self.active.truncate(level.start);
-        }
+        self.levels.pop();
     }
 
     /// Whether the innermost of what was entered is an array.
@@ -71,8 +93,18 @@ impl Tracker {
     }
 
     /// The value behind a key.
+    #[inline]
     pub(super) fn key(&mut self, key: &str) -> Leads {
-        self.step(|pattern, depth| pattern.segments()[depth].is_key(key))
+        let Some(level) = self.levels.last() else { return Leads::default() };
+        let state = &self.states[level.state as usize];
+        self.next = match state.keys.get(key) {
+            Some(number) => state.behind[number as usize],
+            None => state.other,
+        };
+        if self.next == UNKNOWN {
+            self.find_key(key);
+        }
+        self.states[self.next as usize].leads
     }
 
     /// The next element.
@@ -80,34 +112,80 @@ impl Tracker {
         let Some(level) = self.levels.last_mut() else { return Leads::default() };
         let index = level.index;
         level.index += 1;
-        self.step(|pattern, depth| pattern.segments()[depth].is_index(index))
+        let state = &self.states[level.state as usize];
+        let known = state.elements.iter().find(|(known, _)| *known == index);
+        self.next = known.map_or(state.other, |(_, next)| *next);
+        if self.next == UNKNOWN {
+            self.find_element(index);
+        }
+        self.states[self.next as usize].leads
     }
 
-    fn step(&mut self, leads: impl Fn(&Pattern, usize) -> bool) -> Leads {
-        let Some(&Level { start, end, .. }) = self.levels.last() else { return Leads::default() };
-        let depth = self.levels.len() - 1;
-        self.active.truncate(end);
-        for at in start..end {
-            let number = self.active[at];
-            let pattern = &self.patterns[number as usize];
-            if pattern.segments().len() > depth && leads(pattern, depth) {
-                self.active.push(number);
-            }
+    #[cold]
+    fn find_key(&mut self, key: &str) {
+        let Some(&Level { state, .. }) = self.levels.last() else { return };
+        self.next = self.step(state, |pattern, depth| pattern.segments()[depth].is_key(key));
+        let state = &mut self.states[state as usize];
+        match state.keys.get(key) {
+            Some(number) => state.behind[number as usize] = self.next,
+            None => state.other = self.next,
         }
-        self.leads(end)
     }
 
-    /// Of the patterns from here on, which lead to a value in what was entered.
-    fn leads(&self, start: usize) -> Leads {
-        let depth = self.levels.len();
-        let mut leads = Leads::default();
-        for &number in &self.active[start..] {
-            if self.patterns[number as usize].segments().len() > depth {
-                leads.further = true;
-            } else if leads.there.is_none() {
-                leads.there = Some(number as usize);
+    #[cold]
+    fn find_element(&mut self, index: u64) {
+        let Some(&Level { state, .. }) = self.levels.last() else { return };
+        self.next = self.step(state, |pattern, depth| pattern.segments()[depth].is_index(index));
+        let state = &mut self.states[state as usize];
+        match state.elements.iter_mut().find(|(known, _)| *known == index) {
+            Some((_, next)) => *next = self.next,
+            None => state.other = self.next,
+        }
+    }
+
+    fn step(&mut self, state: u32, leads: impl Fn(&Pattern, usize) -> bool) -> u32 {
+        let State { patterns, depth, .. } = &self.states[state as usize];
+        let depth = *depth;
+        let leads = |number: &u32| {
+            let pattern = &self.patterns[*number as usize];
+            pattern.segments().len() > depth && leads(pattern, depth)
+        };
+        let patterns = patterns.iter().copied().filter(leads).collect();
+        self.state(patterns, depth + 1)
+    }
+
+    /// The state of these patterns, which is made if there is none.
+    fn state(&mut self, patterns: Vec<u32>, depth: usize) -> u32 {
+        let known = self.states.iter().position(|state| state.depth == depth && state.patterns == patterns);
+        if let Some(known) = known {
+            return known as u32;
+        }
+        let mut state = State {
+            patterns,
+            depth,
+            leads: Leads::default(),
+            keys: KeyTable::new(),
+            behind: Vec::new(),
+            elements: Vec::new(),
+            other: UNKNOWN,
+        };
+        for &number in &state.patterns {
+            let segments = self.patterns[number as usize].segments();
+            let Some(segment) = segments.get(depth) else {
+                state.leads.there.get_or_insert(number as usize);
+                continue;
+            };
+            state.leads.further = true;
+            let Some((key, index)) = segment.name() else { continue };
+            state.keys.insert(key);
+            if let Some(index) = index
+                && !state.elements.iter().any(|(known, _)| *known == index)
+            {
+                state.elements.push((index, UNKNOWN));
             }
         }
-        leads
+        state.behind = vec![UNKNOWN; state.keys.len()];
+        self.states.push(state);
+        self.states.len() as u32 - 1
     }
 }
