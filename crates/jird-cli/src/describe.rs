@@ -21,9 +21,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let name = args.file.display().to_string();
-    // SQLite's own words for a file that is not there name no file.
-    drop(input::open(&args.file)?);
-    let connection = sqlite::open_read_only(&args.file).with_context(|| name.clone())?;
+    let connection = input::database(&args.file)?;
     let tables = sqlite::tables(&connection).with_context(|| name.clone())?;
     match sqlite::describe_rust(&connection, &args.rust) {
         Ok(text) => output::write(text.as_bytes())?,

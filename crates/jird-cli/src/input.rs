@@ -1,6 +1,8 @@
 //! What the commands read: files, or standard input.
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
+#[cfg(feature = "convert")]
+use jird_formats::sqlite::{self, SqliteErrorKind, rusqlite::Connection};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -48,9 +50,38 @@ impl Input {
     }
 }
 
+/// Opens a database for reading.
+#[cfg(feature = "convert")]
+pub(crate) fn database(path: &Path) -> anyhow::Result<Connection> {
+    // SQLite's own words for a file that is not there name no file.
+    drop(open(path)?);
+    let opening = match sqlite::open_read_only(path) {
+        // Somebody was ended while writing, and only who may write can take it back: as every program does that opens it.
+        Err(error) if error.kind() == SqliteErrorKind::ReadOnly => {
+            sqlite::open(path).map(drop).and_then(|()| sqlite::open_read_only(path))
+        }
+        opening => opening,
+    };
+    let name = || path.display().to_string();
+    opening
+        .map_err(|error| match error.kind() {
+            SqliteErrorKind::Locked => anyhow!("{error}; {LOCKED}"),
+            _ => error.into(),
+        })
+        .with_context(name)
+}
+
+/// What to do about a lock.
+#[cfg(feature = "convert")]
+pub(crate) const LOCKED: &str = "another program is at it: try again when that is done";
+
 /// Opens a file for reading. A directory is refused here, where it can be named.
 pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
-    let file = File::open(path).with_context(|| path.display().to_string())?;
+    let file = File::open(path).map_err(|error| {
+        let is_pattern = error.kind() == io::ErrorKind::NotFound && path.to_string_lossy().contains(['*', '?', '[']);
+        let hint = if is_pattern { "; no file has a name like this" } else { "" };
+        anyhow!("{}: {error}{hint}", path.display())
+    })?;
     if file.metadata().is_ok_and(|meta| meta.is_dir()) {
         bail!("{}: is a directory; name the files in it", path.display());
     }

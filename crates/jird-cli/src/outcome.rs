@@ -20,7 +20,7 @@ impl Outcome {
         if is_broken_pipe(error) {
             return Self::Fine;
         }
-        report(&format!("{error:#}"));
+        report(&words(error));
         if error.downcast_ref::<BadData>().is_some() { Self::BadData } else { Self::Failed }
     }
 }
@@ -51,6 +51,20 @@ impl std::error::Error for BadData {}
 #[expect(clippy::print_stderr, reason = "the one place where words go out")]
 pub(crate) fn report(words: &str) {
     eprintln!("jird: {words}");
+}
+
+/// An error and its causes, each thing said once.
+pub(crate) fn words(error: &anyhow::Error) -> String {
+    let mut words = String::new();
+    let last = |text: &str| text.rsplit(": ").next().unwrap_or_default().to_owned();
+    for cause in error.chain().map(ToString::to_string) {
+        if cause.starts_with(&words) {
+            words = cause;
+        } else if !words.contains(&cause) && last(&words) != last(&cause) {
+            words.extend([": ", &cause]);
+        }
+    }
+    words
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

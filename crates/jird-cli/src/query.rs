@@ -1,8 +1,8 @@
 //! `jird query`.
 
-use crate::outcome::{BadData, Outcome, report as say};
+use crate::outcome::{BadData, Outcome, report as say, words};
 use crate::target::Target;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 use jird_query::{Check, ErrorKind, Format, Options, Query, Report};
 use std::io::{IsTerminal, Write};
@@ -94,10 +94,9 @@ pub(crate) fn run(args: Args) -> Result<Outcome> {
 fn execute(args: Args, report: &mut Report) -> Result<()> {
     let to_terminal = args.output.is_none() && std::io::stdout().is_terminal();
     let (query, output) = meant(args, to_terminal);
-    let name = output.as_ref().map_or_else(|| "the result".to_owned(), |path| path.display().to_string());
-    let mut out = Target::create(output.as_deref()).with_context(|| format!("cannot write {name}"))?;
+    let mut out = Target::create(output.as_deref())?;
     query.run(&mut out, report)?;
-    out.commit().with_context(|| format!("cannot write {name}"))
+    Ok(out.commit()?)
 }
 
 /// From what was typed to what is meant.
@@ -127,7 +126,7 @@ fn meant(args: Args, to_terminal: bool) -> (Query, Option<PathBuf>) {
 fn failure(error: &anyhow::Error) -> Outcome {
     match error.downcast_ref::<jird_query::Error>().map(jird_query::Error::kind) {
         Some(ErrorKind::BrokenPipe) => Outcome::Fine,
-        Some(ErrorKind::Record) => Outcome::of_error(&BadData(format!("{error:#}")).into()),
+        Some(ErrorKind::Record) => Outcome::of_error(&BadData(words(error)).into()),
         _ => Outcome::of_error(error),
     }
 }

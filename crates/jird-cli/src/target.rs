@@ -1,6 +1,6 @@
-//! Where results go: standard output, or a file that appears only when it is whole.
+//! Where results go: standard output, a pipe, or a file that appears only when it is whole.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -21,19 +21,29 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
-    /// Finds a place beside `path`. Nothing is made yet.
+    /// Makes an empty file beside `path`; where a link points to, if it is one. It may be read by whom the file of this name may.
     ///
     /// # Errors
-    /// If `path` is a directory.
-    pub(crate) fn new(path: &Path) -> io::Result<Self> {
-        if path.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
+    /// If `path` is a directory or must not be written, and if no file can be made there.
+    pub(crate) fn create(path: &Path) -> io::Result<(File, Self)> {
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let old = fs::metadata(&path).ok();
+        if old.as_ref().is_some_and(Metadata::is_dir) {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+        }
+        // To rename nobody asks this.
+        if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is for reading only"));
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
-        let beside = path.with_file_name(name);
-        on_interrupt_remove(&beside)?;
-        Ok(Self { beside, path: path.to_owned() })
+        let beside = Self { beside: path.with_file_name(name), path };
+        on_interrupt_remove(&beside.beside)?;
+        let file = File::create(&beside.beside)?;
+        if let Some(old) = old {
+            file.set_permissions(old.permissions())?;
+        }
+        Ok((file, beside))
     }
 
     /// Where it is made.
@@ -60,11 +70,18 @@ impl Drop for Beside {
     }
 }
 
-/// Where a result is written.
+/// Where a result is written. Its errors name it.
 #[derive(Debug)]
-pub(crate) enum Target {
-    /// Standard output.
+pub(crate) struct Target {
+    to: To,
+    name: String,
+}
+
+#[derive(Debug)]
+enum To {
     Standard(io::Stdout),
+    /// A pipe or a device, in whose place no file can be put.
+    Device(File),
     /// A file beside its final place.
     File(File, Beside),
 }
@@ -73,11 +90,18 @@ impl Target {
     /// Standard output, or the file at `path`.
     ///
     /// # Errors
-    /// If no file can be made beside `path`.
+    /// If it cannot be opened, or no file can be made beside `path`.
     pub(crate) fn create(path: Option<&Path>) -> io::Result<Self> {
-        let Some(path) = path else { return Ok(Self::Standard(io::stdout())) };
-        let beside = Beside::new(path)?;
-        Ok(Self::File(File::create(beside.place())?, beside))
+        let Some(path) = path else {
+            return Ok(Self { to: To::Standard(io::stdout()), name: "standard output".to_owned() });
+        };
+        let name = path.display().to_string();
+        let to = if is_device(path) {
+            File::options().write(true).open(path).map(To::Device)
+        } else {
+            Beside::create(path).map(|(file, beside)| To::File(file, beside))
+        };
+        Ok(Self { to: to.map_err(|error| unwritten(&name, &error))?, name })
     }
 
     /// Puts a file in its place.
@@ -85,24 +109,37 @@ impl Target {
     /// # Errors
     /// If it cannot be renamed.
     pub(crate) fn commit(self) -> io::Result<()> {
-        if let Self::File(_, beside) = self { beside.commit() } else { Ok(()) }
+        let Self { to, name } = self;
+        if let To::File(_, beside) = to { beside.commit().map_err(|error| unwritten(&name, &error)) } else { Ok(()) }
     }
 }
 
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Standard(out) => out.write(bytes),
-            Self::File(file, _) => file.write(bytes),
+        match &mut self.to {
+            To::Standard(out) => out.write(bytes),
+            To::Device(file) | To::File(file, _) => file.write(bytes),
         }
+        .map_err(|error| unwritten(&self.name, &error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Standard(out) => out.flush(),
-            Self::File(file, _) => file.flush(),
+        match &mut self.to {
+            To::Standard(out) => out.flush(),
+            To::Device(file) | To::File(file, _) => file.flush(),
         }
+        .map_err(|error| unwritten(&self.name, &error))
     }
+}
+
+/// Whether there is something at `path` that is neither a file nor a folder: what is written there passes through.
+pub(crate) fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
+}
+
+#[cold]
+fn unwritten(name: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot write {name}: {error}"))
 }
 
 fn unfinished() -> std::sync::MutexGuard<'static, Option<PathBuf>> {
@@ -118,12 +155,14 @@ fn remove(path: &Path) {
     }
 }
 
-/// Leaves no half-written file behind when the user interrupts.
+/// Leaves no half-written file behind when the user interrupts, or the system shuts down.
 fn on_interrupt_remove(path: &Path) -> io::Result<()> {
     static HANDLER: OnceLock<Result<(), String>> = OnceLock::new();
     *unfinished() = Some(path.to_owned());
     let handler = || {
-        if let Some(path) = unfinished().take() {
+        // Held to the end, so that no other begins.
+        let mut unfinished = unfinished();
+        if let Some(path) = unfinished.take() {
             remove(&path);
         }
         std::process::exit(INTERRUPTED);

@@ -3,68 +3,10 @@
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 #![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod folder;
 
-/// A folder of the test's own.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("convert-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
-        fs::write(self.0.join(name), text).unwrap();
-        self
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.fed(args, b"")
-    }
-
-    fn fed(&self, args: &[&str], input: &[u8]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
-        command.arg("convert").args(args).current_dir(&self.0);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // It may end before it has read everything.
-        let _ = child.stdin.take().unwrap().write_all(input);
-        child.wait_with_output().unwrap()
-    }
-
-    /// Runs it and wants it to be well; what it printed.
-    fn fine(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(0), "".into()), "{args:?}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn text(&self, name: &str) -> String {
-        fs::read_to_string(self.0.join(name)).unwrap()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> =
-            fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn words(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use folder::{Folder, words};
+use std::process::Command;
 
 /// Every type of column, a late key, and nesting.
 const RECORDS: &str = r#"{"id":9223372036854775807,"price":26.0067,"name":"Tor, \"Ann\"","ok":true,"tags":[1,{"a":null}]}

@@ -3,6 +3,9 @@
 //! [`Rows`] makes rows of records, for whatever is a [`Table`]. [`Schema`] reads an input and knows its columns. [`Accumulator`]
 //! sees every value of a column and knows the narrowest [`ColumnType`] that keeps them all; a [`ColumnBuilder`] makes an Arrow
 //! array. Nothing here knows of SQL, but that of SQLite.
+//!
+//! Two examples to begin with, in `examples/` of the repository: `artists.rs` reads Rust values from a table and from a document
+//! alike, `tasks.rs` writes some to a table. `docs/formats.md` there says what survives from one format to another.
 
 #[cfg(feature = "arrow")]
 mod arrow;

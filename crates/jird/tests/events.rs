@@ -2,6 +2,7 @@
 
 mod common;
 
+use jird::event::filter::Limit;
 use jird::event::{self, Failure, Feed, Interest, JsonSink, JsonSource, Key, Numeral, Place, Sink, Source};
 use jird::{Kind, Layout, Value};
 use std::fmt::Write as _;
@@ -409,4 +410,80 @@ fn what_has_no_end_is_refused_in_time() {
     assert!(source.skip_line(&error).unwrap().len() < 3 << 20);
     source.send(&mut log).unwrap();
     assert_eq!(log.0, "record 0\n1\nend\nrecord 1\n2\nend\n");
+}
+
+/// Counts records, and fails at one.
+struct FailsAt(u64, u64);
+
+impl Sink for FailsAt {
+    type Error = &'static str;
+
+    fn end_record(&mut self) -> Result<(), Self::Error> {
+        self.0 += 1;
+        if self.0 == self.1 { Err("enough") } else { Ok(()) }
+    }
+}
+
+#[test]
+#[expect(clippy::format_collect, reason = "a text to test, not to hurry")]
+fn a_pipe_hands_on_what_comes() {
+    let log: String =
+        (0..20_000).map(|id| format!("{{\"id\":{id},\"s\":\"a\\u0062\\n\",\"n\":[1.50,null,{{}}]}}\n")).collect();
+    let through = |chunk: usize| {
+        let mut source = JsonSource::from_slice(log.as_bytes()).chunk_bytes(chunk);
+        let mut out = JsonSink::new(Vec::new());
+        event::pipe(&mut out, |pipe| source.send(pipe)).unwrap().unwrap();
+        out.finish().unwrap();
+        String::from_utf8(out.into_inner()).unwrap()
+    };
+    let mut direct = JsonSink::new(Vec::new());
+    event::copy(&mut JsonSource::from_slice(log.as_bytes()), &mut direct).unwrap();
+    let direct = String::from_utf8(direct.into_inner()).unwrap();
+    assert!(through(64) == direct && through(1 << 16) == direct);
+}
+
+#[test]
+#[expect(clippy::format_collect, reason = "a text to test, not to hurry")]
+fn a_pipe_ends_at_the_first_error_of_either_side() {
+    let log: String = (0..50_000).map(|id| format!("{{\"id\":{id},\"message\":\"{id:100}\"}}\n")).collect();
+    // The sink's, at its record, however far the source came.
+    let mut sink = FailsAt(0, 7000);
+    let failed = event::pipe(&mut sink, |pipe| JsonSource::from_slice(log.as_bytes()).send(pipe).is_err());
+    assert!(matches!(failed, Err(Failure::Sink("enough", Place { record: 6999, .. }))), "{failed:?}");
+    // The source's: the records before have arrived, and nothing of the one that is broken.
+    let broken = [&log[..], "{\"id\":1,\"text\":\"", "x"].concat();
+    let mut sink = FailsAt(0, u64::MAX);
+    let sent = event::pipe(&mut sink, |pipe| JsonSource::from_slice(broken.as_bytes()).send(pipe)).unwrap();
+    assert!(matches!(sent, Err(Failure::Source(ref error)) if error.code() == "string"), "{sent:?}");
+    assert_eq!(sink.0, 50_000);
+    // A source that is told to stop does.
+    let mut sink = Limit::new(FailsAt(0, u64::MAX), 3);
+    event::pipe(&mut sink, |pipe| JsonSource::from_slice(log.as_bytes()).send(pipe)).unwrap().unwrap();
+    assert_eq!(sink.into_inner().0, 3);
+}
+
+#[test]
+fn records_that_are_abandoned_do_not_pile_up_in_a_pipe() {
+    let mut sink = FailsAt(0, u64::MAX);
+    let text = "x".repeat(100_000);
+    event::pipe(&mut sink, |pipe| {
+        for record in 0..20_000_u64 {
+            let place = Place { record, ..Place::default() };
+            pipe.begin_record(place).unwrap();
+            pipe.string(&text).unwrap();
+            if record % 5000 == 0 {
+                pipe.end_record().unwrap();
+            }
+        }
+    })
+    .unwrap();
+    assert_eq!(sink.0, 4);
+    assert!(peak_kib() < 400 << 10, "{} KiB", peak_kib());
+}
+
+/// The most memory that this process has had.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    peak.unwrap_or(0)
 }

@@ -6,12 +6,13 @@ use super::open::Opened;
 use super::source::{self, AnySource, Bad, Reading};
 use anyhow::{Context, Error, Result};
 use jird::event::filter::{Flatten, Project};
-use jird::event::{Failure, Pattern, Sink, Source};
+use jird::event::{self, Failure, Pattern, Place, Sink, Source};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::thread;
 
 /// What becomes of a bad record.
 #[derive(Clone, Debug)]
@@ -141,6 +142,23 @@ impl Feed {
         S: Sink,
         S::Error: Into<Error>,
     {
+        if thread::available_parallelism().is_ok_and(|threads| threads.get() > 1) {
+            let name = input.name.clone();
+            let sent = event::pipe(sink, |pipe| self.send_from(input, pipe));
+            sent.map_err(|failure| match failure {
+                Failure::Source(never) => match never {},
+                Failure::Sink(error, place) => stopped(&name, error, place),
+            })?
+        } else {
+            self.send_from(input, sink)
+        }
+    }
+
+    fn send_from<S>(&mut self, input: &mut Opened, sink: &mut S) -> Result<()>
+    where
+        S: Sink,
+        S::Error: Into<Error>,
+    {
         let reading = self.reading.clone();
         let name = input.name.clone();
         source::with(input, &reading, |mut source| self.filter(&name, &mut source, sink))
@@ -174,10 +192,7 @@ impl Feed {
             match sent {
                 Ok(Some(sent)) => self.tally.records += u64::from(sent),
                 Ok(None) => return Ok(()),
-                Err(Failure::Sink(error, place)) => {
-                    let error: Error = error.into();
-                    return Err(error.context(format!("{name}: {place}")));
-                }
+                Err(Failure::Sink(error, place)) => return Err(stopped(name, error, place)),
                 Err(Failure::Source(error)) => {
                     let bad = if let OnError::Stop = self.on_error { None } else { source.recover(&error)? };
                     let Some(bad) = bad else { return Err(BadInput::of(name, error)) };
@@ -211,6 +226,11 @@ impl Feed {
     }
 }
 
+/// A record that the target did not take.
+fn stopped(name: &str, error: impl Into<Error>, place: Place) -> Error {
+    error.into().context(format!("{name}: {place}"))
+}
+
 /// `a.b` as a pointer.
 fn pointer(path: &str) -> String {
     path.split('.').fold(jird::Path::root(), jird::Path::key).to_string()
@@ -229,7 +249,7 @@ impl BadInput {
     fn of(name: &str, error: Error) -> Error {
         let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
             || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io");
-        let words = format!("{name}: {error:#}");
+        let words = format!("{name}: {}", crate::outcome::words(&error));
         if is_data { crate::outcome::BadData(words).into() } else { error.context(name.to_owned()) }
     }
 }

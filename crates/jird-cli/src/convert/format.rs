@@ -26,6 +26,17 @@ pub(crate) enum Format {
     Arrow,
 }
 
+/// Packings that are met and neither read nor written: name, suffix, and the bytes that tell it with their place. Brotli has none.
+const FOREIGN: [(&str, &str, usize, &[u8]); 7] = [
+    ("bzip2", "bz2", 4, b"1AY&SY"),
+    ("xz", "xz", 0, b"\xfd7zXZ\0"),
+    ("LZ4", "lz4", 0, b"\x04\x22\x4d\x18"),
+    ("Brotli", "br", 0, b""),
+    ("zip", "zip", 0, b"PK\x03\x04"),
+    ("7-Zip", "7z", 0, b"7z\xbc\xaf\x27\x1c"),
+    ("compress", "Z", 0, b"\x1f\x9d"),
+];
+
 /// How the bytes of a file are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
@@ -81,14 +92,25 @@ impl Format {
 
     /// What was asked for, or the name says.
     pub(crate) fn of_target(asked: Option<Self>, path: Option<&Path>) -> Result<Self> {
-        match (asked, path) {
-            (Some(format), _) => Ok(format),
-            (None, None) => Ok(Self::Ndjson),
-            (None, Some(path)) => match Self::of_name(path) {
-                Some(format) => Ok(format),
-                None => bail!("{}: the name does not say which format; say it with --to", path.display()),
-            },
+        let Some(path) = path else { return Ok(asked.unwrap_or(Self::Ndjson)) };
+        let name = path.display();
+        if let Some(packer) = Packing::foreign(Some(path), &[]) {
+            bail!("{name}: {packer} is not written; gzip (.gz) and Zstandard (.zst) are");
         }
+        let Some(format) = asked.or_else(|| Self::of_name(path)) else {
+            bail!("{name}: the name does not say which format; say it with --to");
+        };
+        if format.is_seekable() && Packing::of_name(path) != Packing::None {
+            bail!(
+                "{name}: a file of this format is read here and there, and cannot be packed; leave the last suffix away"
+            );
+        }
+        Ok(format)
+    }
+
+    /// Whether its files are read here and there, and not from beginning to end.
+    pub(crate) fn is_seekable(self) -> bool {
+        matches!(self, Self::Parquet | Self::Sqlite)
     }
 }
 
@@ -109,6 +131,16 @@ impl Packing {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
             _ => Self::None,
         }
+    }
+
+    /// The name of a packing that is neither read nor written, by what tells it.
+    pub(crate) fn foreign(path: Option<&Path>, start: &[u8]) -> Option<&'static str> {
+        let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str()).unwrap_or_default();
+        let found = FOREIGN.iter().find(|(_, named, at, magic)| {
+            let is_told = !magic.is_empty() && start.get(*at..).is_some_and(|start| start.starts_with(magic));
+            is_told || (start.is_empty() || magic.is_empty()) && *named == suffix
+        });
+        found.map(|(name, ..)| *name)
     }
 
     fn suffix(self) -> Option<&'static str> {
@@ -141,5 +173,8 @@ mod tests {
         assert_eq!(Format::of_bytes(b"a,b\n"), None);
         assert_eq!(Format::of_bytes(b"PAR1\x15"), Some(Format::Parquet));
         assert_eq!(Packing::of_bytes(&[0x1f, 0x8b, 8]), Packing::Gzip);
+        assert_eq!(Packing::foreign(None, b"BZh91AY&SY"), Some("bzip2"));
+        assert_eq!(Packing::foreign(Some(Path::new("a.csv.br")), b"any"), Some("Brotli"));
+        assert_eq!(Packing::foreign(Some(Path::new("a.csv.xz")), b"a,b\n"), None);
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! format     what a file holds, by its name or its first bytes
 //! open       inputs, unpacked and counted, which can be read again
+//! overlap    what is read is not written at the same time
 //! source     one source of events for whatever the format is
 //! condition  which records are wanted
 //! feed       from inputs through filters to a sink, with what becomes of bad records
@@ -14,6 +15,7 @@ mod condition;
 mod feed;
 mod format;
 mod open;
+mod overlap;
 mod progress;
 mod source;
 mod write;
@@ -115,6 +117,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
         bail!("standard input can be read once");
     }
+    overlap::check(args, &inputs, target)?;
     let started = Instant::now();
     let counter = Counter::default();
     let mut opened = Vec::new();

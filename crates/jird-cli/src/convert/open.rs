@@ -2,7 +2,7 @@
 
 use super::format::{Format, Packing};
 use crate::input::{self, Input};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -23,13 +23,17 @@ impl Counter {
     }
 }
 
-/// An input that is open: a file, or standard input, of which what was read is kept on disk if it must be read again.
+/// An input that is open: a file; or standard input or another pipe, of which what was read is kept on disk if it must be read
+/// again.
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// For messages.
     pub(crate) name: String,
     path: Option<PathBuf>,
+    /// What can be read again.
     file: Option<File>,
+    /// What cannot; standard input if it is not there either.
+    pipe: Option<File>,
     counter: Counter,
 }
 
@@ -39,12 +43,12 @@ const START_BYTES: usize = 4096;
 impl Opened {
     /// Opens it.
     pub(crate) fn new(input: &Input, counter: &Counter) -> Result<Self> {
-        let file = match input {
-            Input::Stdin => None,
-            Input::File(path) => Some(input::open(path)?),
-        };
-        let path = if let Input::File(path) = input { Some(path.clone()) } else { None };
-        Ok(Self { name: input.name(), path, file, counter: counter.clone() })
+        let opened = Self { name: input.name(), path: None, file: None, pipe: None, counter: counter.clone() };
+        let Input::File(path) = input else { return Ok(opened) };
+        let file = input::open(path)?;
+        let is_file = file.metadata().with_context(|| input.name())?.is_file();
+        let (file, pipe) = if is_file { (Some(file), None) } else { (None, Some(file)) };
+        Ok(Self { path: Some(path.clone()), file, pipe, ..opened })
     }
 
     /// The size of the file; zero if it is no file.
@@ -57,16 +61,20 @@ impl Opened {
         self.path.as_deref().and_then(Format::of_name)
     }
 
-    /// Where it lies; standard input lies nowhere.
+    /// Where it lies; a pipe lies nowhere.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+        if self.pipe.is_some() { None } else { self.path.as_deref() }
     }
 
-    /// Makes sure that it can be read more than once: standard input is copied to a file that nobody else sees.
+    /// Makes sure that it can be read more than once: a pipe is copied to a file that nobody else sees.
     pub(crate) fn spool(&mut self) -> Result<()> {
         if self.file.is_none() {
-            let mut file = tempfile::tempfile().context("no place for a copy of standard input")?;
-            io::copy(&mut io::stdin().lock(), &mut file).context("copying standard input")?;
+            let mut file = tempfile::tempfile().with_context(|| format!("no place for a copy of {}", self.name))?;
+            match &mut self.pipe {
+                Some(pipe) => io::copy(pipe, &mut file),
+                None => io::copy(&mut io::stdin().lock(), &mut file),
+            }
+            .with_context(|| format!("copying {}", self.name))?;
             self.file = Some(file);
         }
         Ok(())
@@ -80,11 +88,19 @@ impl Opened {
                 file.seek(SeekFrom::Start(0)).with_context(|| self.name.clone())?;
                 Box::new(Counted { inner: file, counter: self.counter.clone() })
             }
-            None => Box::new(Counted { inner: io::stdin(), counter: self.counter.clone() }),
+            None => match &self.pipe {
+                Some(pipe) => Box::new(Counted { inner: pipe.try_clone()?, counter: self.counter.clone() }),
+                None => Box::new(Counted { inner: io::stdin(), counter: self.counter.clone() }),
+            },
         };
         let (start, reader) = peek(counted).with_context(|| self.name.clone())?;
         let unpacked: Reader = match Packing::of_bytes(&start) {
-            Packing::None => return Ok((start, reader)),
+            Packing::None => {
+                if let Some(packer) = Packing::foreign(self.path(), &start) {
+                    bail!("{}: it is packed by {packer}, which is not read; unpack it first", self.name);
+                }
+                return Ok((start, reader));
+            }
             // Several members, one behind the other, are one text.
             Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
             Packing::Zstd => Box::new(zstd::Decoder::new(reader)?),
@@ -95,8 +111,32 @@ impl Opened {
     /// The file itself, for what is read here and there.
     pub(crate) fn file(&mut self) -> Result<File> {
         self.spool()?;
+        self.check_unpacked()?;
         let file = self.file.as_ref().context("standard input was copied")?;
         Ok(file.try_clone()?)
+    }
+}
+
+impl Opened {
+    /// What is read here and there must not be packed.
+    pub(crate) fn check_unpacked(&self) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let mut file = file.try_clone()?;
+        let mut start = Vec::new();
+        file.seek(SeekFrom::Start(0))
+            .and_then(|_| file.take(START_BYTES as u64).read_to_end(&mut start))
+            .with_context(|| self.name.clone())?;
+        let packer = match Packing::of_bytes(&start) {
+            Packing::None => Packing::foreign(self.path(), &start),
+            Packing::Gzip => Some("gzip"),
+            Packing::Zstd => Some("Zstandard"),
+        };
+        match packer {
+            Some(packer) => {
+                bail!("{}: it is packed by {packer}, and read here and there; unpack it first", self.name)
+            }
+            None => Ok(()),
+        }
     }
 }
 

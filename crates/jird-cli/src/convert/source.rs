@@ -54,7 +54,8 @@ pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<
         return Ok(None);
     }
     let path = opened.path().context("a database is read from its file, not from standard input")?;
-    Ok(Some(sqlite::open_read_only(path).with_context(|| opened.name.clone())?))
+    opened.check_unpacked()?;
+    crate::input::database(path).map(Some)
 }
 
 /// Opens an input, and hands it to `read`.
@@ -103,7 +104,9 @@ fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
         Format::Arrow => {
             let source = ArrowSource::new(reader).with_context(|| opened.name.clone())?;
             AnySource::Arrow(Box::new(match &reading.columns {
-                Some(columns) => source.columns(columns.iter().map(String::as_str))?,
+                Some(columns) => {
+                    source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?
+                }
                 None => source,
             }))
         }
@@ -115,7 +118,7 @@ fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
 fn parquet(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
     let source = ParquetSource::open(opened.file()?).with_context(|| opened.name.clone())?;
     Ok(AnySource::Parquet(Box::new(match &reading.columns {
-        Some(columns) => source.columns(columns.iter().map(String::as_str))?,
+        Some(columns) => source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?,
         None => source,
     })))
 }

@@ -4,23 +4,26 @@ use super::feed::Feed;
 use super::format::{Format, Packing};
 use super::open::Opened;
 use super::{Args, table_name};
-use crate::target::{Beside, Target};
-use anyhow::{Context, Error, Result, bail};
+use crate::input::LOCKED;
+use crate::outcome::{BadData, words};
+use crate::target::{Beside, Target, is_device};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use jird::event::{JsonSink, Sink};
-use jird_formats::sqlite::rusqlite::Connection;
-use jird_formats::sqlite::{self, SqliteSink};
+use jird_formats::sqlite::rusqlite::{self, Connection, ErrorCode, Transaction, TransactionBehavior};
+use jird_formats::sqlite::{self, SqliteError, SqliteErrorKind, SqliteSink};
 use jird_formats::{
     ArrowError, ArrowOptions, ArrowSink, ColumnPlan, CsvError, CsvErrorKind, CsvSink, Dialect, ParquetOptions,
     ParquetSink, Rows, Schema,
 };
+use std::collections::HashMap;
 use std::fs;
+use std::hash::Hash;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes all inputs to the target that was named.
 pub(super) fn write(args: &Args, inputs: &mut [Opened], target: &Path, feed: &mut Feed) -> Result<()> {
-    let is_folder = target.is_dir() || target.as_os_str().to_string_lossy().ends_with('/');
-    if is_folder {
+    if is_folder(target) {
         return folder(args, inputs, target, feed);
     }
     let path = (target != Path::new("-")).then_some(target);
@@ -30,33 +33,73 @@ pub(super) fn write(args: &Args, inputs: &mut [Opened], target: &Path, feed: &mu
     }
 }
 
+/// Whether files are to be made in it.
+pub(super) fn is_folder(target: &Path) -> bool {
+    target.is_dir() || target.as_os_str().to_string_lossy().ends_with('/')
+}
+
 /// One file for each input, or for each table of it.
 fn folder(args: &Args, inputs: &mut [Opened], folder: &Path, feed: &mut Feed) -> Result<()> {
     let format = args.to.unwrap_or(Format::Ndjson);
     if format == Format::Sqlite {
         bail!("a database is one file; name it");
     }
+    let jobs = jobs(inputs, feed)?;
+    if let Some((one, other)) = clash(&jobs, |name| place(folder, name, format)) {
+        let [from, too] = [one, other].map(|job| &inputs[job.input].name);
+        bail!("{from} and {too} would both be {}", place(folder, &one.name, format).display());
+    }
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    for input in inputs {
-        let tables = match super::source::database(input, &feed.reading)? {
-            Some(connection) if feed.reading.table.is_none() => sqlite::tables(&connection)?,
-            _ => Vec::new(),
-        };
-        let input = std::slice::from_mut(input);
-        if tables.is_empty() {
-            let name = feed.reading.table.clone().unwrap_or_else(|| table_name(Path::new(&input[0].name)));
-            file(input, Some(&place(folder, &name, format)), format, feed)?;
-            continue;
-        }
-        for table in tables {
-            let path = place(folder, &table, format);
-            feed.reading.table = Some(table);
-            let written = file(input, Some(&path), format, feed);
-            feed.reading.table = None;
-            written?;
-        }
+    for job in jobs {
+        let input = std::slice::from_mut(&mut inputs[job.input]);
+        let path = place(folder, &job.name, format);
+        job.with_table(feed, |feed| file(input, Some(&path), format, feed))?;
     }
     Ok(())
+}
+
+/// A table to be written: all of an input, or one table of it.
+struct Job {
+    /// Its index.
+    input: usize,
+    /// The table that is read, where the user has not said which.
+    read: Option<String>,
+    name: String,
+}
+
+impl Job {
+    /// Does it, with its table as the one to be read.
+    fn with_table(self, feed: &mut Feed, run: impl FnOnce(&mut Feed) -> Result<()>) -> Result<()> {
+        let asked = feed.reading.table.clone();
+        feed.reading.table = self.read.or(asked.clone());
+        let done = run(feed);
+        feed.reading.table = asked;
+        done
+    }
+}
+
+/// A table for each input, or for each table of it.
+fn jobs(inputs: &mut [Opened], feed: &Feed) -> Result<Vec<Job>> {
+    let asked = &feed.reading.table;
+    let mut jobs = Vec::new();
+    for (index, input) in inputs.iter_mut().enumerate() {
+        let tables = match super::source::database(input, &feed.reading)? {
+            Some(source) if asked.is_none() => sqlite::tables(&source)?,
+            _ => Vec::new(),
+        };
+        if tables.is_empty() {
+            let name = asked.clone().unwrap_or_else(|| table_name(Path::new(&input.name)));
+            jobs.push(Job { input: index, read: None, name });
+        }
+        jobs.extend(tables.into_iter().map(|table| Job { input: index, read: Some(table.clone()), name: table }));
+    }
+    Ok(jobs)
+}
+
+/// Two that would be written to the same place.
+fn clash<P: Eq + Hash>(jobs: &[Job], place: impl Fn(&str) -> P) -> Option<(&Job, &Job)> {
+    let mut places = HashMap::new();
+    jobs.iter().find_map(|job| places.insert(place(&job.name), job).map(|other| (other, job)))
 }
 
 /// A file in the folder, whatever a table is called.
@@ -108,11 +151,9 @@ where
 
 /// Writes a target that appears when it is complete.
 fn once(path: Option<&Path>, write: impl FnOnce(Out) -> Result<Out>) -> Result<()> {
-    let name = || path.map_or_else(|| "standard output".to_owned(), |path| path.display().to_string());
-    let target = Target::create(path).with_context(|| format!("cannot write {}", name()))?;
     let packing = path.map_or(Packing::None, Packing::of_name);
-    let out = write(Out::new(target, packing)?)?;
-    out.finish().and_then(Target::commit).with_context(|| format!("cannot write {}", name()))
+    let out = write(Out::new(Target::create(path)?, packing)?)?;
+    Ok(out.finish().and_then(Target::commit)?)
 }
 
 /// The first records that tell the columns, for a first try.
@@ -128,7 +169,7 @@ fn planned(
     mut write: impl FnMut(&mut [Opened], Out, &Schema, &mut Feed) -> Result<Out>,
 ) -> Result<()> {
     inputs.iter_mut().try_for_each(Opened::spool)?;
-    if path.is_some() {
+    if path.is_some_and(|path| !is_device(path)) {
         let schema = schema(inputs, feed, Some(TRIED_RECORDS))?;
         match once(path, |out| write(inputs, out, &schema, feed)) {
             Err(error) if is_surprise(&error) => feed.restart()?,
@@ -154,42 +195,64 @@ fn is_surprise(error: &Error) -> bool {
     })
 }
 
-/// One table for each input, all in one transaction.
+/// One table for each input, all in one transaction. A new database appears when it is complete, but for one that is committed
+/// now and then: that is to stay, whatever happens.
 fn database(args: &Args, inputs: &mut [Opened], path: &Path, feed: &mut Feed) -> Result<()> {
-    let is_new = !path.exists();
     let name = path.display().to_string();
-    let beside = if is_new { Some(Beside::new(path).with_context(|| format!("cannot write {name}"))?) } else { None };
+    if is_device(path) {
+        bail!("{name}: a database is written to a file");
+    }
+    let jobs = jobs(inputs, feed)?;
+    let adds = args.append || !args.key.is_empty();
+    if let Some((one, other)) = clash(&jobs, str::to_ascii_lowercase).filter(|_| !adds) {
+        let [from, too] = [one, other].map(|job| &inputs[job.input].name);
+        let remedy = "convert one after the other with --table NAME, or all into one table with --append";
+        bail!("{from} and {too} would both be the table {}; {remedy}", sqlite::quote(&one.name));
+    }
+    let is_beside = !path.exists() && args.commit_every.is_none();
+    let cannot = || format!("cannot write {name}");
+    let beside = if is_beside { Some(Beside::create(path).with_context(cannot)?.1) } else { None };
     let at = beside.as_ref().map_or(path, Beside::place);
-    let connection = sqlite::open(at).with_context(|| name.clone())?;
+    let connection = sqlite::open(at).with_context(cannot)?;
     if let Some(rows) = args.commit_every {
         feed.tally.notes.push(format!("committed every {rows} rows: what is there stays if something fails"));
     }
-    tables_into(args, inputs, &connection, feed).with_context(|| name.clone())?;
-    connection.close().map_err(|(_, error)| error).with_context(|| name.clone())?;
+    let of_target = |error: Error| if error.is::<BadData>() { error } else { with_remedy(error).context(cannot()) };
+    tables_into(args, inputs, jobs, &connection, feed).map_err(of_target)?;
+    connection.close().map_err(|(_, error)| error).with_context(cannot)?;
     match beside {
-        Some(beside) => beside.commit().with_context(|| format!("cannot write {name}")),
+        Some(beside) => beside.commit().with_context(cannot),
         None => Ok(()),
     }
 }
 
-fn tables_into(args: &Args, inputs: &mut [Opened], connection: &Connection, feed: &mut Feed) -> Result<()> {
-    let whole = if args.commit_every.is_none() { Some(connection.unchecked_transaction()?) } else { None };
-    for input in inputs {
-        let read = match super::source::database(input, &feed.reading)? {
-            Some(source) if feed.reading.table.is_none() => sqlite::tables(&source)?,
-            _ => Vec::new(),
-        };
-        if read.is_empty() {
-            let table = args.table.clone().unwrap_or_else(|| table_name(Path::new(&input.name)));
-            table_into(args, input, connection, &table, feed)?;
-            continue;
-        }
-        for table in read {
-            feed.reading.table = Some(table.clone());
-            let written = table_into(args, input, connection, &table, feed);
-            feed.reading.table = None;
-            written?;
-        }
+/// Says what to do, where that is not plain.
+fn with_remedy(error: Error) -> Error {
+    let of_sink = error.chain().find_map(|cause| cause.downcast_ref::<SqliteError>()).map(SqliteError::kind);
+    let of_sqlite = || error.downcast_ref::<rusqlite::Error>()?.sqlite_error_code();
+    let remedy = match of_sink {
+        None if of_sqlite() == Some(ErrorCode::DatabaseBusy) => LOCKED,
+        Some(SqliteErrorKind::Locked) => LOCKED,
+        Some(SqliteErrorKind::Exists) => "add --append, --replace or --key, or name another table with --table",
+        Some(SqliteErrorKind::ReadOnly) => "it, or its folder, is for reading only",
+        _ => return error,
+    };
+    anyhow!("{}; {remedy}", words(&error))
+}
+
+fn tables_into(
+    args: &Args,
+    inputs: &mut [Opened],
+    jobs: Vec<Job>,
+    connection: &Connection,
+    feed: &mut Feed,
+) -> Result<()> {
+    let begin = || Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
+    let whole = if args.commit_every.is_none() { Some(begin()?) } else { None };
+    for job in jobs {
+        let input = &mut inputs[job.input];
+        let table = job.name.clone();
+        job.with_table(feed, |feed| table_into(args, input, connection, &table, feed))?;
     }
     if let Some(whole) = whole {
         whole.commit()?;

@@ -18,7 +18,6 @@
 
 use super::error::ArrowError;
 use crate::columns::ColumnType;
-use crate::rows::Part;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{Array, ArrayRef};
@@ -29,7 +28,7 @@ use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use core::fmt::Display;
 use core::ops::Range;
 use jird::Number;
-use jird::event::{Failure, Interest, JsonSource, Key, Numeral, Sink, Source, Timestamp};
+use jird::event::{self, Failure, Interest, Key, Numeral, Sink, Timestamp};
 
 /// An array taken apart, so that a value costs one branch by its type.
 pub(crate) struct Column {
@@ -487,8 +486,7 @@ fn digits<S: Sink>(value: &impl Display, scale: i8, sink: &mut S) -> Result<(), 
 /// Sends what a JSON text says, once it was seen to be one.
 fn json<S: Sink>(text: &str, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
     let not_json = |error| Stop::Source(ArrowError::NotJson { column: sending.column.to_owned(), error });
-    jird::validate(text.as_bytes()).map_err(not_json)?;
-    match JsonSource::from_slice(text.as_bytes()).send(&mut Part(sink)) {
+    match event::send_text(text.as_bytes(), sink) {
         Ok(()) => Ok(()),
         Err(Failure::Sink(error, _)) => Err(Stop::Sink(error)),
         Err(Failure::Source(error)) => Err(not_json(error)),

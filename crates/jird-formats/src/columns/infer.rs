@@ -271,8 +271,11 @@ fn survives_as(number: Number<'_>, value: f64) -> bool {
     {
         return true;
     }
-    let shortest = format!("{value:e}");
-    Number::new(&shortest).is_some_and(|shortest| shortest.compare(number).is_eq())
+    // As it is written as JSON: of two that are equally short and equally near, others may take the other.
+    let mut shortest = Vec::new();
+    Numeral::F64(value).write(&mut shortest);
+    let shortest = core::str::from_utf8(&shortest).ok().and_then(Number::new);
+    shortest.is_some_and(|shortest| shortest.compare(number).is_eq())
 }
 
 fn type_of(flags: u16) -> Option<ColumnType> {
@@ -332,6 +335,9 @@ mod tests {
         check(&["9007199254740992", "1.5"], Some(Float64));
         check(&["1000000000000000019884624838656", "1.5"], Some(Float64));
         check(&["0.1", "1e22", "5e-324", "1.7976931348623157e308"], Some(Float64));
+        // Between two decimals of 16 digits, of which the even one is written.
+        check(&["543.7100219726562"], Some(Float64));
+        check(&["543.7100219726563"], Some(Json));
         check(&["0.1000000000000000055"], Some(Json));
         check(&["1e309"], Some(Json));
         check(&["1e-400"], Some(Json));

@@ -15,8 +15,4 @@ mod sink;
 pub use cell::Cell;
 pub use row::Row;
 pub use schema::{Column, Schema, TimestampType};
-#[cfg(feature = "arrow")]
-pub(crate) use sink::Part;
-#[cfg(feature = "sqlite")]
-pub(crate) use sink::send_part;
 pub use sink::{Rows, Table};

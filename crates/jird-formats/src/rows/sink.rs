@@ -1,7 +1,7 @@
 //! The event sink that makes rows of records.
 
 use super::{Cell, Row};
-use jird::event::{self, Failure, Interest, JsonSource, Key, KeyTable, Numeral, Place, Sink, Timestamp};
+use jird::event::{self, Failure, Interest, Key, KeyTable, Numeral, Place, Sink, Timestamp};
 
 /// Whoever takes rows.
 pub trait Table {
@@ -9,7 +9,8 @@ pub trait Table {
     type Error;
 
     /// A key that no record had before: it is the next column, the first is 0. Comes in the middle of a record, before its
-    /// row. [`Interest::Skip`]: its values are not wanted, now and later; its cells stay missing.
+    /// row. [`Interest::Skip`]: its values are not wanted, now and later; its cells stay missing. Of such keys only the first
+    /// 4,096 are columns; of any other is asked again when it comes again.
     fn add_column(&mut self, name: &str) -> Result<Interest, Self::Error>;
     /// A complete record. It has a cell for each column so far.
     fn add_row(&mut self, row: &Row, place: Place) -> Result<(), Self::Error>;
@@ -26,6 +27,8 @@ pub struct Rows<T> {
     table: T,
     keys: KeyTable,
     wanted: Vec<bool>,
+    /// How many columns are not wanted.
+    skipped: usize,
     /// By the source's numbers for keys, ours; `u32::MAX` where that is not known.
     numbers: Vec<u32>,
     row: Row,
@@ -40,6 +43,10 @@ pub struct Rows<T> {
 
 /// The column of records that are no objects.
 const VALUE: &str = "value";
+/// So many keys that are not wanted are known: each record may have others.
+const SKIPPED_MAX: usize = 1 << 12;
+/// Where values go that nobody wants and that came all the same.
+const NOWHERE: usize = usize::MAX;
 
 impl<T: Table> Rows<T> {
     /// Rows for `table`, which has no columns yet.
@@ -48,6 +55,7 @@ impl<T: Table> Rows<T> {
             table,
             keys: KeyTable::new(),
             wanted: Vec::new(),
+            skipped: 0,
             numbers: Vec::new(),
             row: Row::default(),
             place: Place::default(),
@@ -87,7 +95,7 @@ impl<T: Table> Rows<T> {
         self.keys.names()
     }
 
-    /// The column of a key, which is the next new one if it was not seen before.
+    /// The column of a key, which is the next new one if it was not seen before; [`NOWHERE`] if it has none.
     #[inline]
     fn column_of(&mut self, key: Key<'_>) -> Result<usize, T::Error> {
         if let Some(number) = key.number()
@@ -100,7 +108,10 @@ impl<T: Table> Rows<T> {
         let guess = self.column.wrapping_add(1) as u32;
         let column = match self.keys.get_near(key.text(), guess) {
             Some(column) => column,
-            None => self.add_column(key.text())?,
+            None => match self.add_column(key.text())? {
+                Some(column) => column,
+                None => return Ok(NOWHERE),
+            },
         };
         if let Some(number) = key.number() {
             let number = number as usize;
@@ -113,12 +124,18 @@ impl<T: Table> Rows<T> {
     }
 
     #[cold]
-    fn add_column(&mut self, name: &str) -> Result<u32, T::Error> {
-        let wanted = self.table.add_column(name)?;
-        self.wanted.push(wanted == Interest::Take);
+    fn add_column(&mut self, name: &str) -> Result<Option<u32>, T::Error> {
+        let is_wanted = self.table.add_column(name)? == Interest::Take;
+        if !is_wanted {
+            if self.skipped == SKIPPED_MAX {
+                return Ok(None);
+            }
+            self.skipped += 1;
+        }
+        self.wanted.push(is_wanted);
         let column = self.keys.insert(name);
         self.row.widen(self.keys.len());
-        Ok(column)
+        Ok(Some(column))
     }
 
     /// A scalar: a cell, or a part of what is nested.
@@ -140,7 +157,9 @@ impl<T: Table> Rows<T> {
     /// The record as a whole.
     fn value(&mut self, cell: Cell<'_>) -> Result<(), T::Error> {
         self.column = self.column_of(Key::new(VALUE))?;
-        self.row.put(self.column, cell);
+        if self.column != NOWHERE {
+            self.row.put(self.column, cell);
+        }
         Ok(())
     }
 
@@ -161,7 +180,9 @@ impl<T: Table> Rows<T> {
         if self.depth == 1 {
             let json = core::mem::take(&mut self.json.text);
             let text = core::str::from_utf8(&json).expect("strings and ASCII were written");
-            self.row.put(self.column, Cell::Json(text));
+            if self.column != NOWHERE {
+                self.row.put(self.column, Cell::Json(text));
+            }
             self.json.text = json;
         }
     }
@@ -172,7 +193,7 @@ impl<T: Table> Sink for Rows<T> {
 
     fn begin_record(&mut self, place: Place) -> Result<(), T::Error> {
         self.row.clear(self.keys.len());
-        (self.place, self.column, self.depth) = (place, usize::MAX, 0);
+        (self.place, self.column, self.depth) = (place, NOWHERE, 0);
         Ok(())
     }
 
@@ -196,8 +217,12 @@ impl<T: Table> Sink for Rows<T> {
             self.json.key(key.text());
             return Ok(Interest::Take);
         }
-        self.column = self.column_of(key)?;
-        Ok(Interest::take_if(self.wanted[self.column] && self.row.is_missing(self.column)))
+        let column = self.column_of(key)?;
+        if column == NOWHERE {
+            return Ok(Interest::Skip);
+        }
+        self.column = column;
+        Ok(Interest::take_if(self.wanted[column] && self.row.is_missing(column)))
     }
 
     #[inline]
@@ -307,50 +332,10 @@ impl Json {
 
 /// Sends what a JSON text says, which a row holds and so is right.
 pub(super) fn send_json<S: Sink>(json: &str, sink: &mut S) -> Result<(), S::Error> {
-    match send_part(json, sink) {
+    match event::send_text(json.as_bytes(), sink) {
         Ok(()) => Ok(()),
         Err(Failure::Sink(error, _)) => Err(error),
         Err(Failure::Source(error)) => unreachable!("a row's JSON was written by us: {error}"),
-    }
-}
-
-/// Sends what the text of one JSON value says, as a part of a record.
-pub(crate) fn send_part<S: Sink>(json: &str, sink: &mut S) -> Result<(), Failure<jird::Error, S::Error>> {
-    jird::event::Source::send(&mut JsonSource::from_slice(json.as_bytes()), &mut Part(sink))
-}
-
-/// A value that is a part of a record.
-pub(crate) struct Part<'s, S>(pub(crate) &'s mut S);
-
-impl<S: Sink> Sink for Part<'_, S> {
-    type Error = S::Error;
-
-    fn begin_object(&mut self) -> Result<(), S::Error> {
-        self.0.begin_object()
-    }
-    fn key(&mut self, key: Key<'_>) -> Result<Interest, S::Error> {
-        self.0.key(key)
-    }
-    fn end_object(&mut self) -> Result<(), S::Error> {
-        self.0.end_object()
-    }
-    fn begin_array(&mut self) -> Result<(), S::Error> {
-        self.0.begin_array()
-    }
-    fn end_array(&mut self) -> Result<(), S::Error> {
-        self.0.end_array()
-    }
-    fn null(&mut self) -> Result<(), S::Error> {
-        self.0.null()
-    }
-    fn bool(&mut self, value: bool) -> Result<(), S::Error> {
-        self.0.bool(value)
-    }
-    fn number(&mut self, number: Numeral<'_>) -> Result<(), S::Error> {
-        self.0.number(number)
-    }
-    fn string(&mut self, text: &str) -> Result<(), S::Error> {
-        self.0.string(text)
     }
 }
 
@@ -358,6 +343,7 @@ impl<S: Sink> Sink for Part<'_, S> {
 mod tests {
     use super::*;
     use core::convert::Infallible;
+    use jird::event::JsonSource;
 
     /// Columns that begin with `-` are not wanted.
     #[derive(Default)]
@@ -409,6 +395,18 @@ mod tests {
             "missing | missing | missing | missing",
         ];
         assert_eq!(lines(text), wanted);
+    }
+
+    #[test]
+    fn keys_that_nobody_wants_take_no_memory_though_each_record_has_others() {
+        let mut rows = Rows::new(Lines::default());
+        for record in 0..6000 {
+            let text = format!(r#"{{"a":{record},"-{record}":[1],"b":true}}"#);
+            jird::event::Source::send(&mut JsonSource::from_slice(text.as_bytes()), &mut rows).unwrap();
+            let told = core::mem::take(&mut rows.table.0).pop().unwrap();
+            assert!(told.starts_with(&record.to_string()) && told.contains("true"), "{told}");
+        }
+        assert_eq!(rows.columns().count(), SKIPPED_MAX + 2);
     }
 
     #[test]

@@ -65,7 +65,10 @@ impl Drop for Scope<'_> {
             Some(Kind::Transaction) => "rollback",
             Some(Kind::Savepoint) => "rollback to jird; release jird",
         };
-        // Nobody can be told; SQLite rolls back what is not committed anyway.
+        // Nobody can be told; SQLite rolls back what is not committed anyway: when it failed to write, with the next that is read.
         let _ = self.conn.execute_batch(sql);
+        if self.conn.is_autocommit() {
+            let _ = self.conn.query_row("select count(*) from sqlite_schema", [], |_| Ok(()));
+        }
     }
 }

@@ -4,9 +4,7 @@ use super::database::{TableInfo, check_schema, quote};
 use super::rust::free;
 use super::sink::is_declared_json;
 use super::{SqliteError, SqliteErrorKind};
-use crate::rows::send_part;
-use jird::Parser;
-use jird::event::{Failure, Interest, Key, Numeral, Place, Sink, Source};
+use jird::event::{self, Failure, Interest, Key, Numeral, Place, Sink, Source};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Rows, Statement};
 
@@ -137,8 +135,7 @@ impl<'c> SqliteQuery<'c> {
     /// The rows, from the first on.
     pub fn source(&mut self) -> SqliteSource<'_> {
         let Self { statement, columns, odd } = self;
-        let parser = Parser::new();
-        SqliteSource { rows: statement.raw_query(), columns, odd: *odd, records: 0, nulls_made: 0, parser }
+        SqliteSource { rows: statement.raw_query(), columns, odd: *odd, records: 0, nulls_made: 0 }
     }
 }
 
@@ -154,8 +151,6 @@ pub struct SqliteSource<'q> {
     odd: Odd,
     records: u64,
     nulls_made: u64,
-    /// For the texts that are JSON.
-    parser: Parser,
 }
 
 impl SqliteSource<'_> {
@@ -195,12 +190,11 @@ impl Source for SqliteSource<'_> {
                 ValueRef::Blob(bytes) => sink.bytes(bytes),
                 ValueRef::Text(bytes) => match core::str::from_utf8(bytes) {
                     Ok(text) if !column.is_json => sink.string(text),
-                    Ok(text) if self.parser.validate(bytes).is_ok() => match send_part(text, sink) {
+                    Ok(_) => match event::send_text(bytes, sink) {
                         Ok(()) => Ok(()),
                         Err(Failure::Sink(error, _)) => Err(error),
                         Err(Failure::Source(_)) => return Err(odd("a text that is not JSON")),
                     },
-                    Ok(_) => return Err(odd("a text that is not JSON")),
                     Err(_) if self.odd.broken_text_as_bytes => sink.bytes(bytes),
                     Err(_) => return Err(odd("a text that is not UTF-8")),
                 },

@@ -25,7 +25,7 @@ pub struct KeyTable {
     keys: Vec<Known>,
     /// Open addressing: a key's number, or [`FREE`]. None, or a power of two and [`SLOTS_PER_KEY`] times as many as keys.
     slots: Vec<u32>,
-    /// Keys of up to so many bytes are found by their words: of none, if there are no slots or the hash is keyed.
+    /// Keys of one byte up to so many are found by their words: none, if there are no slots or the hash is keyed.
     short_max: usize,
     /// Chosen so that few keys are in each other's way. Odd.
     seed: u64,
@@ -138,7 +138,13 @@ impl KeyTable {
         let number = *self.slots.get(slot)?;
         match self.keys.get(number as usize) {
             None => None,
-            Some(known) if known.words == words && known.len as usize == len => Some(number),
+            Some(known)
+                if known.words == words
+                    && known.len as usize == len
+                    && (len <= SHORT || text::same(self.bytes(known), key.as_bytes())) =>
+            {
+                Some(number)
+            }
             Some(_) => self.get_far(key),
         }
     }
@@ -217,7 +223,7 @@ impl KeyTable {
         }
         let (_, steps, seed) = best;
         self.seed = seed;
-        self.short_max = SHORT;
+        self.short_max = usize::MAX - 1;
         if steps > STEPS_MAX {
             self.keyed = Some(RandomState::new());
             self.short_max = 0;

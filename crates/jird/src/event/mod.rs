@@ -14,9 +14,11 @@
 //! |---|---|---|
 //! | JSON text, from memory or a reader; lines of it, or parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; lines or an array |
 //! | JSON text in pieces | [`Feed`] | |
-//! | values that were parsed | [`Parsed`], [`send`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
+//! | values that were parsed, and texts in other formats | [`Parsed`], [`send`], [`send_text`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
 //! | the events of one record | [`Recording`] | [`Recording`], of which a [`Condition`] can be asked |
+//!
+//! A source and its sink can have a thread each: [`pipe`].
 //!
 //! Of a text that is decoded into one type, [`Deserializer::records`](crate::Deserializer::records) is the shorter way: no events
 //! in between.
@@ -28,6 +30,7 @@ mod keys;
 #[cfg(feature = "serde")]
 mod objects;
 mod pattern;
+mod pipe;
 mod protocol;
 mod recording;
 mod tape;
@@ -42,9 +45,10 @@ pub use keys::KeyTable;
 #[cfg(feature = "serde")]
 pub use objects::{Objects, for_each};
 pub use pattern::{BadPattern, Pattern};
+pub use pipe::{Pipe, PipeError, pipe};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};
 pub use recording::{Recording, Replay};
-pub use tape::{Parsed, send};
+pub use tape::{Parsed, send, send_text};
 #[cfg(feature = "serde")]
 pub use values::{Values, send_value};
 

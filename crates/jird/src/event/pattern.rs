@@ -62,6 +62,14 @@ impl Segment {
         *self == Self::Any
     }
 
+    /// The key that it stands for, and the index, if it does not stand for all.
+    pub(super) fn name(&self) -> Option<(&str, Option<u64>)> {
+        match self {
+            Self::Any => None,
+            Self::Name(name, index) => Some((name, *index)),
+        }
+    }
+
     pub(super) fn is_key(&self, key: &str) -> bool {
         match self {
             Self::Any => true,

@@ -114,6 +114,22 @@ impl Recording {
         self.open = OUTSIDE;
     }
 
+    /// How many events there are.
+    pub(super) fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// How much memory the events take.
+    pub(super) fn size(&self) -> usize {
+        self.events.len() * size_of::<Event>() + self.text.len() + self.bytes.len()
+    }
+
+    /// Forgets the last events, from where a record began. Their texts stay until all is forgotten.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.events.truncate(len);
+        self.open = OUTSIDE;
+    }
+
     /// Where the record stood in its source.
     pub fn place(&self) -> Place {
         self.place

@@ -3,7 +3,36 @@
 use super::{Failure, Interest, Key, Numeral, Place, Sink, Source};
 use crate::error::Error;
 use crate::fault::ErrorKind;
-use crate::tape::{Elements, Entries, Kind, Value};
+use crate::tape::{Elements, Entries, Kind, Parser, Value};
+use core::cell::Cell;
+
+/// Sends what a short JSON text says, which stands in some other format, once all of it was checked. Records are for the caller to
+/// mark.
+///
+/// Allocates nothing once a thread has sent a text as long: there is a parser for each.
+///
+/// ```
+/// use jird::event::{self, JsonSink};
+/// let mut out = JsonSink::new(Vec::new());
+/// event::send_text(br#"{"a": [1.50, "\u0062"]}"#, &mut out)?;
+/// assert_eq!(out.so_far(), br#"{"a":[1.50,"b"]}"#);
+/// assert!(event::send_text(b"[1,2", &mut out).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If the text is not one JSON value, before anything was sent; or the sink's.
+pub fn send_text<S: Sink>(text: &[u8], sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
+    thread_local!(static PARSER: Cell<Option<Box<Parser>>> = const { Cell::new(None) });
+    // A thread that ends has none any more, and a sink may come here again.
+    let mut parser = PARSER.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    let sent = match parser.parse(text) {
+        Ok(value) => send(value, sink),
+        Err(error) => Err(Failure::Source(error)),
+    };
+    let _ = PARSER.try_with(|spare| spare.set(Some(parser)));
+    sent
+}
 
 /// Sends the events of one value of a document or record. Records are for the caller to mark.
 ///

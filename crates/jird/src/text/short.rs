@@ -39,6 +39,7 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     match one.len() {
         8..=SHORT => one.first_chunk::<8>() == other.first_chunk() && one.last_chunk::<8>() == other.last_chunk(),
         4..8 => one.first_chunk::<4>() == other.first_chunk() && one.last_chunk::<4>() == other.last_chunk(),
+        17..=32 => one.first_chunk::<16>() == other.first_chunk() && one.last_chunk::<16>() == other.last_chunk(),
         _ => one == other,
     }
 }

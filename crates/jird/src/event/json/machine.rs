@@ -241,7 +241,8 @@ impl Machine {
                     } else {
                         value!(Token::at(kinds, starts, 2), 2, 'walk);
                     }
-                    if kinds[3] & !ESCAPED != b',' {
+                    // What merely seems to be one, a byte beyond ASCII, is told apart below.
+                    if kinds[3] != b',' {
                         pull.step_by(3);
                         expect = Expect::Next;
                         continue 'walk;
@@ -251,7 +252,7 @@ impl Machine {
                 Expect::Element => loop {
                     let (kinds, starts) = pull.four();
                     value!(Token::at(kinds, starts, 0), 0, 'walk);
-                    if kinds[1] & !ESCAPED != b',' {
+                    if kinds[1] != b',' {
                         pull.step();
                         expect = Expect::Next;
                         continue 'walk;

@@ -1,0 +1,50 @@
+//! What is read is not written at the same time.
+//!
+//! A file that takes the place of another may take that of an input: it appears when all was read. What is written where it lies
+//! (a database, standard output, the bad records) may not.
+
+use super::Args;
+use super::feed::OnError;
+use super::format::Format;
+use super::write::is_folder;
+use crate::input::Input;
+use anyhow::{Result, bail};
+use same_file::{Handle, is_same_file};
+use std::path::{Path, absolute};
+
+pub(super) fn check(args: &Args, inputs: &[Input], target: &Path) -> Result<()> {
+    let to_stdout = target == Path::new("-");
+    // Of a pipe or a terminal both ends may be meant; to open one more would wait for somebody.
+    let stdout = if to_stdout { Handle::stdout().ok() } else { None };
+    let is_database = !to_stdout && !is_folder(target) && Format::of_target(args.to, Some(target))? == Format::Sqlite;
+    for input in inputs {
+        let Input::File(path) = input else { continue };
+        if stdout.is_some() && path.is_file() && Handle::from_path(path).ok() == stdout {
+            bail!(
+                "{}: standard output is this file; name it as the target, and it is replaced when all is done",
+                path.display()
+            );
+        }
+        if is_database && are_one(path, target) {
+            bail!("{}: the database would be read and written at once; write to another one", path.display());
+        }
+        if let OnError::Quarantine(bad) = &args.on_error
+            && are_one(path, bad)
+        {
+            bail!("{}: the bad records would take the place of what is read", path.display());
+        }
+    }
+    match &args.on_error {
+        OnError::Quarantine(bad) if are_one(bad, target) => {
+            bail!("{}: good and bad records cannot go to one file", bad.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether two names are those of one file, be it there or not.
+fn are_one(one: &Path, other: &Path) -> bool {
+    let are_files = || one.is_file() && other.is_file();
+    let is_same_name = || absolute(one).ok().is_some_and(|one| absolute(other).is_ok_and(|other| one == other));
+    is_same_name() || are_files() && is_same_file(one, other).unwrap_or(false)
+}
