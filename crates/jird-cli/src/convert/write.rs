@@ -126,6 +126,8 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut F
             Ok(rows.into_table().into_inner())
         }),
         Format::Parquet => planned(inputs, path, feed, |inputs, out, schema, feed| {
+            // It encodes and compresses in a thread of its own.
+            feed.sink_threads = 2;
             let mut rows = ParquetSink::new(out, &ColumnPlan::of(schema), ParquetOptions::default())?;
             send_all(inputs, feed, &mut rows)?;
             Ok(rows.into_table().into_inner()?)
