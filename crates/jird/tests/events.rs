@@ -3,7 +3,7 @@
 mod common;
 
 use jird::event::filter::Limit;
-use jird::event::{self, Failure, Feed, Interest, JsonSink, JsonSource, Key, Numeral, Place, Sink, Source};
+use jird::event::{self, Failure, Feed, Interest, JsonSink, JsonSource, JsonText, Key, Numeral, Place, Sink, Source};
 use jird::{Kind, Layout, Value};
 use std::fmt::Write as _;
 
@@ -460,6 +460,31 @@ fn a_pipe_ends_at_the_first_error_of_either_side() {
     let mut sink = Limit::new(FailsAt(0, u64::MAX), 3);
     event::pipe(&mut sink, |pipe| JsonSource::from_slice(log.as_bytes()).send(pipe)).unwrap().unwrap();
     assert_eq!(sink.into_inner().0, 3);
+}
+
+#[test]
+fn text_that_was_checked_is_copied_through_a_pipe() {
+    let sent = |layout: Layout| {
+        let mut out = JsonSink::new(Vec::new()).layout(layout);
+        let told = event::pipe(&mut out, |pipe| {
+            let mut buffer = Vec::new();
+            pipe.begin_record(Place::default())?;
+            pipe.begin_array()?;
+            for text in [r#" {"b" : [1.50, "\u0041"]}"#, "7", "[]"] {
+                pipe.json(JsonText::check(text.as_bytes(), &mut buffer).unwrap())?;
+            }
+            pipe.null()?;
+            pipe.end_array()?;
+            pipe.end_record()
+        });
+        told.unwrap().unwrap();
+        out.finish().unwrap();
+        String::from_utf8(out.into_inner()).unwrap()
+    };
+    assert_eq!(sent(Layout::Minify), "[{\"b\":[1.50,\"\\u0041\"]},7,[],null]\n");
+    assert_eq!(sent(Layout::Canonical), "[{\"b\":[1.5,\"A\"]},7,[],null]\n");
+    let indented = "[\n  {\n    \"b\": [\n      1.50,\n      \"A\"\n    ]\n  },\n  7,\n  [],\n  null\n]\n";
+    assert_eq!(sent(Layout::Indent(2)), indented);
 }
 
 #[test]

@@ -28,7 +28,7 @@ use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use core::fmt::Display;
 use core::ops::Range;
 use jird::Number;
-use jird::event::{self, Failure, Interest, Key, Numeral, Sink, Timestamp};
+use jird::event::{Interest, JsonText, Key, Numeral, Sink, Timestamp};
 
 /// An array taken apart, so that a value costs one branch by its type.
 pub(crate) struct Column {
@@ -486,11 +486,8 @@ fn digits<S: Sink>(value: &impl Display, scale: i8, sink: &mut S) -> Result<(), 
 /// Sends what a JSON text says, once it was seen to be one.
 fn json<S: Sink>(text: &str, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
     let not_json = |error| Stop::Source(ArrowError::NotJson { column: sending.column.to_owned(), error });
-    match event::send_text(text.as_bytes(), sink) {
-        Ok(()) => Ok(()),
-        Err(Failure::Sink(error, _)) => Err(Stop::Sink(error)),
-        Err(Failure::Source(error)) => Err(not_json(error)),
-    }
+    let mut buffer = Vec::new();
+    Ok(sink.json(JsonText::check(text.as_bytes(), &mut buffer).map_err(not_json)?)?)
 }
 
 fn send_map<S: Sink>(

@@ -1,7 +1,7 @@
 //! The event sink that makes rows of records.
 
 use super::{Cell, Row};
-use jird::event::{self, Failure, Interest, Key, KeyTable, Numeral, Place, Sink, Timestamp};
+use jird::event::{self, Failure, Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
 
 /// Whoever takes rows.
 pub trait Table {
@@ -273,6 +273,22 @@ impl<T: Table> Sink for Rows<T> {
 
     fn timestamp(&mut self, time: Timestamp) -> Result<(), T::Error> {
         if self.depth > 1 { self.string(&time.to_string()) } else { self.scalar(Cell::Timestamp(time), |_| {}) }
+    }
+
+    /// Copied, but for a scalar, which is a cell.
+    fn json(&mut self, text: JsonText<'_>) -> Result<(), T::Error> {
+        let json = text.as_str();
+        match self.depth {
+            1 if json.starts_with(['{', '[']) => {
+                self.row.put(self.column, Cell::Json(json));
+                Ok(())
+            }
+            0 | 1 => text.send(self),
+            _ => {
+                self.json.raw(json.as_bytes());
+                Ok(())
+            }
+        }
     }
 
     fn finish(&mut self) -> Result<(), T::Error> {

@@ -4,7 +4,7 @@ use super::database::{TableInfo, check_schema, quote};
 use super::rust::free;
 use super::sink::is_declared_json;
 use super::{SqliteError, SqliteErrorKind};
-use jird::event::{self, Failure, Interest, Key, Numeral, Place, Sink, Source};
+use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Sink, Source};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Rows, Statement};
 
@@ -135,7 +135,7 @@ impl<'c> SqliteQuery<'c> {
     /// The rows, from the first on.
     pub fn source(&mut self) -> SqliteSource<'_> {
         let Self { statement, columns, odd } = self;
-        SqliteSource { rows: statement.raw_query(), columns, odd: *odd, records: 0, nulls_made: 0 }
+        SqliteSource { rows: statement.raw_query(), columns, odd: *odd, records: 0, nulls_made: 0, json: Vec::new() }
     }
 }
 
@@ -151,6 +151,8 @@ pub struct SqliteSource<'q> {
     odd: Odd,
     records: u64,
     nulls_made: u64,
+    /// A JSON text without its white space.
+    json: Vec<u8>,
 }
 
 impl SqliteSource<'_> {
@@ -190,10 +192,9 @@ impl Source for SqliteSource<'_> {
                 ValueRef::Blob(bytes) => sink.bytes(bytes),
                 ValueRef::Text(bytes) => match core::str::from_utf8(bytes) {
                     Ok(text) if !column.is_json => sink.string(text),
-                    Ok(_) => match event::send_text(bytes, sink) {
-                        Ok(()) => Ok(()),
-                        Err(Failure::Sink(error, _)) => Err(error),
-                        Err(Failure::Source(_)) => return Err(odd("a text that is not JSON")),
+                    Ok(_) => match JsonText::check(bytes, &mut self.json) {
+                        Ok(text) => sink.json(text),
+                        Err(_) => return Err(odd("a text that is not JSON")),
                     },
                     Err(_) if self.odd.broken_text_as_bytes => sink.bytes(bytes),
                     Err(_) => return Err(odd("a text that is not UTF-8")),

@@ -14,7 +14,7 @@
 //! |---|---|---|
 //! | JSON text, from memory or a reader; lines of it, or parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; lines or an array |
 //! | JSON text in pieces | [`Feed`] | |
-//! | values that were parsed, and texts in other formats | [`Parsed`], [`send`], [`send_text`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
+//! | values that were parsed, and texts in other formats | [`Parsed`], [`send`], [`send_text`], [`JsonText`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
 //! | the events of one record | [`Recording`] | [`Recording`], of which a [`Condition`] can be asked |
 //!
@@ -48,7 +48,7 @@ pub use pattern::{BadPattern, Pattern};
 pub use pipe::{Pipe, PipeError, pipe};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};
 pub use recording::{Recording, Replay};
-pub use tape::{Parsed, send, send_text};
+pub use tape::{JsonText, Parsed, send, send_text};
 #[cfg(feature = "serde")]
 pub use values::{Values, send_value};
 

@@ -2,7 +2,7 @@
 
 use super::protocol::{Scalar, scalars};
 use super::recording::Recording;
-use super::{Failure, Interest, Key, Place, Sink};
+use super::{Failure, Interest, JsonText, Key, Place, Sink};
 use crate::error::Error;
 use core::convert::Infallible;
 use core::fmt;
@@ -218,6 +218,10 @@ impl Sink for Pipe<'_> {
     }
 
     scalars!();
+
+    fn json(&mut self, text: JsonText<'_>) -> Result<(), PipeError> {
+        self.record(|recording| recording.push_json(text))
+    }
 
     fn wants_more(&self) -> bool {
         self.is_wanted.load(Ordering::Relaxed)

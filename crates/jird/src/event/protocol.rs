@@ -1,5 +1,6 @@
 //! The two traits, and what goes through them.
 
+use super::JsonText;
 use crate::number::{MachineNumber, Number};
 use core::fmt;
 
@@ -111,6 +112,10 @@ pub trait Sink {
     /// A point in time, of a source that has such. Unless the sink has them too, it is a string as RFC 3339 writes it.
     fn timestamp(&mut self, time: Timestamp) -> Result<(), Self::Error> {
         self.string(&time.to_string())
+    }
+    /// A value as JSON text, of a source that has such. Unless the sink copies it as it is, the value's events come.
+    fn json(&mut self, text: JsonText<'_>) -> Result<(), Self::Error> {
+        text.send(self)
     }
     /// Whether another record is wanted, asked between records. If not, the source stops there, and all is well.
     #[inline(always)]
@@ -489,6 +494,8 @@ macro_rules! forward {
                 fn bytes(&mut self, bytes: &[u8]) -> Result<(), S::Error> { (**self).bytes(bytes) }
                 #[inline(always)]
                 fn timestamp(&mut self, time: Timestamp) -> Result<(), S::Error> { (**self).timestamp(time) }
+                #[inline(always)]
+                fn json(&mut self, text: JsonText<'_>) -> Result<(), S::Error> { (**self).json(text) }
                 #[inline(always)]
                 fn wants_more(&self) -> bool { (**self).wants_more() }
                 #[inline(always)]

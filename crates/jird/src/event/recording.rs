@@ -1,7 +1,7 @@
 //! The events of one record, to be sent again.
 
 use super::protocol::{Scalar, scalars};
-use super::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp};
+use super::{Failure, Interest, JsonText, Key, Numeral, Place, Sink, Source, Timestamp};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::number::Number;
@@ -71,6 +71,8 @@ enum Kind {
     Array,
     /// Of either.
     End,
+    /// A value as JSON text: where it begins and its length. Only in a pipe, which sends it on.
+    Json,
 }
 
 const UTC: u32 = 1 << 31;
@@ -151,6 +153,14 @@ impl Recording {
         // How many containers are open that began here; of which kind each is, its end says.
         let mut open = 0_usize;
         loop {
+            if let Some(text) = self.json_at(at) {
+                sink.json(text)?;
+                at += 1;
+                if open == 0 {
+                    return Ok(at);
+                }
+                continue;
+            }
             match self.item(at) {
                 Item::Scalar(scalar) => scalar.send(sink)?,
                 Item::Object(_) => {
@@ -181,8 +191,23 @@ impl Recording {
         }
     }
 
+    /// Keeps a value as text, for [`send_at`](Self::send_at) alone.
+    pub(super) fn push_json(&mut self, text: JsonText<'_>) -> Result<(), Error> {
+        self.push_text(Kind::Json, text.as_str())
+    }
+
+    #[inline(always)]
+    fn json_at(&self, at: usize) -> Option<JsonText<'_>> {
+        let Event { kind: Kind::Json, narrow, wide } = *self.events.get(at)? else { return None };
+        let start = wide as usize;
+        Some(JsonText::of_checked(&self.text[start..start + narrow as usize]))
+    }
+
     /// The event behind the value at this one.
     pub(super) fn behind(&self, at: usize) -> usize {
+        if self.json_at(at).is_some() {
+            return at + 1;
+        }
         match self.item(at) {
             Item::Object(end) | Item::Array(end) => end + 1,
             _ => at + 1,
@@ -216,6 +241,7 @@ impl Recording {
             Kind::Object => Item::Object(wide as usize),
             Kind::Array => Item::Array(wide as usize),
             Kind::End => Item::End,
+            Kind::Json => unreachable!("who records it sends it on"),
         }
     }
 

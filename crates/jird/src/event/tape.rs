@@ -6,10 +6,67 @@ use crate::fault::ErrorKind;
 use crate::tape::{Elements, Entries, Kind, Parser, Value};
 use core::cell::Cell;
 
-/// Sends what a short JSON text says, which stands in some other format, once all of it was checked. Records are for the caller to
-/// mark.
-///
-/// Allocates nothing once a thread has sent a text as long: there is a parser for each.
+/// A value as JSON text that was checked, without white space: what stands in a column of another format, say. A [`Sink`] may copy it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JsonText<'t>(&'t str);
+
+thread_local!(static PARSER: Cell<Option<Box<Parser>>> = const { Cell::new(None) });
+
+/// Lends a parser that lives as long as the thread; another one to who comes here while it is lent.
+fn with_parser<T>(work: impl FnOnce(&mut Parser) -> T) -> T {
+    // A thread that ends has none any more.
+    let mut parser = PARSER.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    let done = work(&mut parser);
+    let _ = PARSER.try_with(|spare| spare.set(Some(parser)));
+    done
+}
+
+impl<'t> JsonText<'t> {
+    /// Checks a text, and takes its white space out on the way to `buffer`. Allocates nothing once a thread has had a text as long.
+    ///
+    /// ```
+    /// use jird::event::{JsonSink, JsonText, Sink};
+    /// let mut buffer = Vec::new();
+    /// let text = JsonText::check(br#"{"a": [1.50, "\u0062"]}"#, &mut buffer)?;
+    /// let mut out = JsonSink::new(Vec::new());
+    /// out.json(text)?;
+    /// assert_eq!(out.so_far(), br#"{"a":[1.50,"\u0062"]}"#);
+    /// assert!(JsonText::check(b"[1,2", &mut buffer).is_err());
+    /// # Ok::<(), jird::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`parse`](crate::parse).
+    pub fn check(text: &[u8], buffer: &'t mut Vec<u8>) -> Result<Self, Error> {
+        buffer.clear();
+        with_parser(|parser| parser.minify(text, buffer))?;
+        Ok(Self(core::str::from_utf8(buffer).map_err(|error| Error::new(ErrorKind::Utf8, error.valid_up_to() as u64))?))
+    }
+
+    /// One that was checked, and kept.
+    pub(super) fn of_checked(text: &'t str) -> Self {
+        Self(text)
+    }
+
+    /// The text.
+    pub fn as_str(self) -> &'t str {
+        self.0
+    }
+
+    /// Sends what it says.
+    ///
+    /// # Errors
+    /// The sink's.
+    pub fn send<S: Sink + ?Sized>(self, sink: &mut S) -> Result<(), S::Error> {
+        match send_text(self.0.as_bytes(), sink) {
+            Ok(()) => Ok(()),
+            Err(Failure::Sink(error, _)) => Err(error),
+            Err(Failure::Source(error)) => unreachable!("it was checked: {error}"),
+        }
+    }
+}
+
+/// Sends what a short JSON text says, once all of it was checked. Records are for the caller to mark.
 ///
 /// ```
 /// use jird::event::{self, JsonSink};
@@ -22,16 +79,11 @@ use core::cell::Cell;
 ///
 /// # Errors
 /// If the text is not one JSON value, before anything was sent; or the sink's.
-pub fn send_text<S: Sink>(text: &[u8], sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
-    thread_local!(static PARSER: Cell<Option<Box<Parser>>> = const { Cell::new(None) });
-    // A thread that ends has none any more, and a sink may come here again.
-    let mut parser = PARSER.try_with(Cell::take).ok().flatten().unwrap_or_default();
-    let sent = match parser.parse(text) {
+pub fn send_text<S: Sink + ?Sized>(text: &[u8], sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
+    with_parser(|parser| match parser.parse(text) {
         Ok(value) => send(value, sink),
         Err(error) => Err(Failure::Source(error)),
-    };
-    let _ = PARSER.try_with(|spare| spare.set(Some(parser)));
-    sent
+    })
 }
 
 /// Sends the events of one value of a document or record. Records are for the caller to mark.
@@ -50,7 +102,7 @@ pub fn send_text<S: Sink>(text: &[u8], sink: &mut S) -> Result<(), Failure<Error
 ///
 /// # Errors
 /// The sink's; or for a string that is not UTF-8 or a number that is none, in a record that was not validated.
-pub fn send<S: Sink>(value: Value<'_>, sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
+pub fn send<S: Sink + ?Sized>(value: Value<'_>, sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
     let stopped = |error| Failure::Sink(error, Place::default());
     let mut open = Vec::new();
     let mut next = Some(value);

@@ -1,14 +1,14 @@
 //! JSON text as a sink.
 
 use crate::error::Error;
-use crate::event::{Interest, Key, Numeral, Place, Sink};
+use crate::event::{Interest, JsonText, Key, Numeral, Place, Sink};
 use crate::layout::{self, Layout};
 use crate::text::{Drain, Out, Pen};
 use std::io;
 
 /// Writes records as JSON text: each on a line of its own (NDJSON), or all in one array.
 ///
-/// Numbers that have a text keep it, and strings get as few escapes as can be. What is written goes through a buffer of some
+/// Numbers that have a text keep it, and strings get as few escapes as can be; a value that comes as [JSON text](JsonText) keeps its escapes. What is written goes through a buffer of some
 /// kilobytes; a record that is abandoned is not written, unless it is longer than that.
 ///
 /// ```
@@ -247,6 +247,10 @@ impl<W: io::Write> Sink for JsonSink<W> {
     #[inline]
     fn string(&mut self, text: &str) -> Result<(), Error> {
         self.value(|pen| pen.string(text))
+    }
+
+    fn json(&mut self, text: JsonText<'_>) -> Result<(), Error> {
+        if let Layout::Indent(_) = self.layout { text.send(self) } else { self.value(|pen| pen.raw(text.as_str())) }
     }
 
     fn finish(&mut self) -> Result<(), Error> {
