@@ -50,6 +50,20 @@ fn text_keeps_every_byte_of_its_numbers() {
 }
 
 #[test]
+fn columns_are_found_by_name_in_every_input() {
+    let folder = Folder::new("names").with("a.csv", "x,y\n1,2\n").with("b.csv", "y,x,z\n3,4,5\n");
+    let wanted = "{\"x\":1,\"y\":2}\n{\"x\":4,\"y\":3,\"z\":5}\n";
+    for format in ["csv", "parquet", "arrow", "db"] {
+        let there = format!("both.{format}");
+        let more: &[&str] = if format == "db" { &["--append", "--table", "t"] } else { &[] };
+        folder.fine(&[&["--typed", "a.csv", "b.csv", &there], more].concat());
+        let back = folder.fine(&["--typed", &there, "-"]).replace(",\"z\":null", "");
+        assert_eq!(back, wanted, "{format}");
+    }
+    assert_eq!(folder.fine(&["--typed", "a.csv", "b.csv", "-"]), wanted.replace("\"x\":4,\"y\":3", "\"y\":3,\"x\":4"));
+}
+
+#[test]
 fn some_keys_some_records_and_flat() {
     let document = r#"{"items":[{"id":1,"who":{"name":"A","age":3}},{"id":2,"who":{"name":"B"}},{"id":3}]}"#;
     let folder = Folder::new("select").with("a.json", document);
@@ -172,6 +186,8 @@ fn a_condition_chooses_records_of_every_format() {
         folder.fine(&["--where", "tags[1].a is null and tags[0] = 1", "--select", "id", "a.ndjson", "-"]).len(),
         27
     );
+    let folder = folder.with("a.csv", "x,y\n1,2\n").with("b.csv", "y,x\n3,4\n");
+    assert_eq!(folder.fine(&["--typed", "--where", "x = 4", "a.csv", "b.csv", "-"]), "{\"y\":3,\"x\":4}\n");
     // Without types, a text of CSV is no number, and that is said.
     let output = folder.run(&["--where", "id > 0", "there.csv", "-"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));

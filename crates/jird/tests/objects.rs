@@ -602,3 +602,39 @@ fn what_is_skipped_is_not_looked_at() {
     event::send_value(&row, &mut log).unwrap();
     assert_eq!(log.0, ["skip", "map", "skip", "variant", "skip"]);
 }
+
+#[test]
+fn the_keys_of_another_source_have_other_numbers() {
+    #[derive(serde::Deserialize)]
+    struct Two {
+        a: String,
+        b: String,
+    }
+    let send = |sink: &mut dyn Sink<Error = jird::Error>, names: [&str; 3]| {
+        sink.begin_record(Place::default())?;
+        sink.begin_object()?;
+        for (number, name) in (0..).zip(names) {
+            if sink.key(Key::numbered(name, number))? == Interest::Take {
+                sink.string(name)?;
+            }
+        }
+        sink.end_object()?;
+        sink.end_record()
+    };
+    let mut read = Vec::new();
+    let mut objects = Objects::new(|_, two: Two| {
+        read.push((two.a, two.b));
+        Ok::<_, jird::Error>(())
+    });
+    let mut recording = Recording::new();
+    for names in [["a", "b", "other"], ["a", "b", "other"], ["other", "a", "b"], ["b", "other", "a"]] {
+        send(&mut objects, names).unwrap();
+        send(&mut recording, names).unwrap();
+        let mut out = jird::event::JsonSink::new(Vec::new());
+        recording.source().send(&mut out).unwrap();
+        let wanted = names.map(|name| format!("\"{name}\":\"{name}\"")).join(",");
+        assert_eq!(out.so_far(), format!("{{{wanted}}}\n").as_bytes());
+    }
+    drop(objects);
+    assert!(read.len() == 4 && read.iter().all(|(a, b)| a == "a" && b == "b"), "{read:?}");
+}

@@ -29,7 +29,7 @@ pub struct Rows<T> {
     wanted: Vec<bool>,
     /// How many columns are not wanted.
     skipped: usize,
-    /// By the source's numbers for keys, ours; `u32::MAX` where that is not known.
+    /// By the source's numbers for keys, ours, to look at first; `u32::MAX` where that is not known.
     numbers: Vec<u32>,
     row: Row,
     place: Place,
@@ -98,14 +98,9 @@ impl<T: Table> Rows<T> {
     /// The column of a key, which is the next new one if it was not seen before; [`NOWHERE`] if it has none.
     #[inline]
     fn column_of(&mut self, key: Key<'_>) -> Result<usize, T::Error> {
-        if let Some(number) = key.number()
-            && let Some(&known) = self.numbers.get(number as usize)
-            && known != u32::MAX
-        {
-            return Ok(known as usize);
-        }
-        // What came behind the key before.
-        let guess = self.column.wrapping_add(1) as u32;
+        // What this number meant before, which another source may have had; or what came behind the key before.
+        let numbered = key.number().and_then(|number| self.numbers.get(number as usize));
+        let guess = numbered.copied().unwrap_or(self.column.wrapping_add(1) as u32);
         let column = match self.keys.get_near(key.text(), guess) {
             Some(column) => column,
             None => match self.add_column(key.text())? {
@@ -113,7 +108,9 @@ impl<T: Table> Rows<T> {
                 None => return Ok(NOWHERE),
             },
         };
-        if let Some(number) = key.number() {
+        if let Some(number) = key.number()
+            && guess != column
+        {
             let number = number as usize;
             if self.numbers.len() <= number {
                 self.numbers.resize(number + 1, u32::MAX);
@@ -394,6 +391,23 @@ mod tests {
         let mut rows = Rows::new(Lines::default());
         event::copy(&mut JsonSource::from_slice(text.as_bytes()), &mut rows).unwrap();
         rows.into_table().0
+    }
+
+    #[test]
+    fn the_keys_of_another_source_have_other_numbers() {
+        let mut rows = Rows::new(Lines::default());
+        for names in [["a", "b"], ["b", "a"], ["c", "a"]] {
+            rows.begin_record(Place::default()).unwrap();
+            rows.begin_object().unwrap();
+            for (number, name) in (0..).zip(names) {
+                assert_eq!(rows.key(Key::numbered(name, number)), Ok(Interest::Take));
+                rows.string(name).unwrap();
+            }
+            rows.end_object().unwrap();
+            rows.end_record().unwrap();
+        }
+        let wanted = ["column a", "column b", "\"a\" | \"b\"", "\"a\" | \"b\"", "column c", "\"a\" | missing | \"c\""];
+        assert_eq!(rows.into_table().0, wanted);
     }
 
     #[test]

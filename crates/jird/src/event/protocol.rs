@@ -227,7 +227,8 @@ impl<'a> Key<'a> {
         Self { text, number: Self::NO_NUMBER }
     }
 
-    /// A key that has the same number in each record of its source. Numbers begin at zero and are dense.
+    /// A key that has the same number in each record of its source. Numbers begin at zero and are dense. Another source has others: a
+    /// sink that may be sent to by several takes a number for where to look first, and compares the text.
     #[inline(always)]
     pub fn numbered(text: &'a str, number: u32) -> Self {
         Self { text, number }

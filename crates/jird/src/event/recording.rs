@@ -5,6 +5,7 @@ use super::{Failure, Interest, JsonText, Key, Numeral, Place, Sink, Source, Time
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::number::Number;
+use crate::text;
 use core::convert::Infallible;
 
 /// The events of one record: a sink that keeps them, in the order in which they came, and can send them again or have them decoded.
@@ -304,9 +305,22 @@ impl Recording {
         }
     }
 
-    /// A key that has a number: its name is kept.
+    /// Whether this number is known for this key's: of a source before it may be another's.
+    #[inline(always)]
+    pub(super) fn knows(&self, text: &str, number: u32) -> bool {
+        self.numbered.get(number as usize).is_some_and(|&(start, end)| {
+            self.names
+                .get(start as usize..end as usize)
+                .is_some_and(|name| text::same(name.as_bytes(), text.as_bytes()))
+        })
+    }
+
+    /// A key that has a number which no other has: its name is kept.
     #[cold]
     fn name(&mut self, text: &str, number: u32) -> bool {
+        if self.numbered.get(number as usize).is_some_and(|name| *name != UNNAMED) {
+            return false;
+        }
         let end = self.names.len() + text.len();
         let (Ok(start), Ok(end)) = (u32::try_from(self.names.len()), u32::try_from(end)) else { return false };
         if number >= NUMBERS_MAX {
@@ -321,7 +335,7 @@ impl Recording {
     }
 }
 
-/// Begins where no name does.
+/// Begins and ends where no name does.
 const UNNAMED: (u32, u32) = (u32::MAX, u32::MAX);
 
 #[cold]
@@ -357,13 +371,11 @@ impl Sink for Recording {
 
     #[inline]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, Error> {
-        if let Some(number) = key.number() {
-            let known = self.numbered.get(number as usize).is_some_and(|name| *name != UNNAMED);
-            if known || self.name(key.text(), number) {
-                debug_assert_eq!(self.numbered_key(number).text(), key.text(), "a key's number is its own");
-                self.push(Kind::NumberedKey, number, 0);
-                return Ok(Interest::Take);
-            }
+        if let Some(number) = key.number()
+            && (self.knows(key.text(), number) || self.name(key.text(), number))
+        {
+            self.push(Kind::NumberedKey, number, 0);
+            return Ok(Interest::Take);
         }
         self.push_text(Kind::Key, key.text())?;
         Ok(Interest::Take)

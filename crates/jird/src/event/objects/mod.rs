@@ -128,8 +128,9 @@ impl Recording {
 }
 
 impl Ignored {
-    fn has(&self, key: Key<'_>) -> bool {
-        match key.number() {
+    /// Whether a key is one of them, by its number where `recording` knows that for its own.
+    fn has(&self, key: Key<'_>, recording: &Recording) -> bool {
+        match key.number().filter(|number| recording.knows(key.text(), *number)) {
             Some(number) => self.numbered.get(number as usize).is_some_and(|ignored| *ignored),
             None => !self.named.is_empty() && self.named.get(key.text()).is_some(),
         }
@@ -196,7 +197,7 @@ where
 
     #[inline]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, E> {
-        if self.depth == 1 && self.ignored.has(key) {
+        if self.depth == 1 && self.ignored.has(key, &self.recording) {
             return Ok(Interest::Skip);
         }
         self.recording.key(key).map_err(refused)
