@@ -129,7 +129,7 @@ fn check_lines(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
                 (parts, flow.map(drop))
             };
             let mut result = Ok(());
-            lines::in_order(jobs, threads, state, check, |(parts, flow)| {
+            lines::in_order(0..jobs, threads, state, check, |(parts, flow)| {
                 result = parts.into_iter().try_for_each(|part| report.add(part)).and(flow);
                 if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });

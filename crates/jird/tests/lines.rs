@@ -341,7 +341,7 @@ fn however_an_input_is_cut_the_same_records_come_in_the_same_order() {
         for threads in [1, 2, 5] {
             let mut found = Vec::new();
             in_order(
-                ranges.len(),
+                0..ranges.len(),
                 threads,
                 Vec::new,
                 |buffer, job| {

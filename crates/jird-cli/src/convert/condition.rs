@@ -9,6 +9,7 @@ use jird::event::{Condition, Failure, Pattern, Recording, Sink, Source};
 use jird::{Path, Step};
 
 /// Keeps each record until it is known whether it is wanted.
+#[derive(Clone)]
 pub(super) struct Where {
     condition: Condition,
     /// With no more than the condition and the target look at.

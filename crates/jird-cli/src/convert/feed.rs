@@ -3,13 +3,15 @@
 use super::Args;
 use super::condition::Where;
 use super::open::Opened;
-use super::source::{self, AnySource, Bad, Reading};
+use super::share;
+use super::source::{self, AnySource, Bad, Content, Reading};
 use anyhow::{Context, Error, Result};
 use jird::event::filter::{Flatten, Project};
-use jird::event::{self, Failure, Pattern, Place, Sink, Source};
+use jird::event::{self, Failure, Parts, Pattern, Place, Sink, Source};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::thread;
@@ -57,8 +59,6 @@ pub(super) struct Feed {
     limit: Option<u64>,
     on_error: OnError,
     quarantine: Option<BufWriter<File>>,
-    /// How many threads the sink keeps busy.
-    pub(super) sink_threads: usize,
     /// Bad records are noted: not where an input is read only to plan.
     notes_bad: bool,
 }
@@ -104,17 +104,17 @@ impl Feed {
             limit: args.limit,
             on_error: args.on_error.clone(),
             quarantine,
-            sink_threads: 1,
             notes_bad: true,
         })
     }
 
     /// Closes the quarantine, and says what was done.
-    pub(super) fn finish(self) -> Result<Tally> {
-        if let Some(mut quarantine) = self.quarantine {
+    pub(super) fn finish(mut self) -> Result<Tally> {
+        if let Some(quarantine) = &mut self.quarantine {
             quarantine.flush().context("writing the quarantine")?;
         }
-        Ok(Tally { mismatches: self.condition.map_or(0, |condition| condition.mismatches()), ..self.tally })
+        let mismatches = self.counts().1;
+        Ok(Tally { mismatches, ..self.tally })
     }
 
     /// Runs over the inputs, or so many of their first records, to plan: nothing of it is noted.
@@ -139,36 +139,81 @@ impl Feed {
         Ok(())
     }
 
-    /// Sends all that an input has to `sink`, which is not finished.
-    pub(super) fn send<S>(&mut self, input: &mut Opened, sink: &mut S) -> Result<()>
+    /// Sends all that an input has to `sink`, which is not finished and keeps so many threads busy.
+    pub(super) fn send<S>(&mut self, input: &mut Opened, sink: &mut S, sink_threads: usize) -> Result<()>
     where
-        S: Sink,
-        S::Error: Into<Error>,
+        S: Sink<Error: Into<Error>>,
     {
-        if thread::available_parallelism().is_ok_and(|threads| threads.get() > self.sink_threads) {
-            let name = input.name.clone();
-            let sent = event::pipe(sink, |pipe| self.send_from(input, pipe));
-            sent.map_err(|failure| match failure {
-                Failure::Source(never) => match never {},
-                Failure::Sink(error, place) => stopped(&name, error, place),
-            })?
-        } else {
-            self.send_from(input, sink)
+        let content = source::content(input, &self.reading)?;
+        self.send_content(&input.name, content, sink, sink_threads)
+    }
+
+    fn send_content<S>(&mut self, name: &str, content: Content, sink: &mut S, sink_threads: usize) -> Result<()>
+    where
+        S: Sink<Error: Into<Error>>,
+    {
+        let reading = self.reading.clone();
+        if threads() <= sink_threads {
+            return content.read(&reading, |source| self.filter(name, source, sink));
+        }
+        let sent = event::pipe(sink, |pipe| content.read(&reading, |source| self.filter(name, source, pipe)));
+        sent.map_err(|failure| match failure {
+            Failure::Source(never) => match never {},
+            Failure::Sink(error, place) => stopped(name, error, place),
+        })?
+    }
+
+    /// The same for a sink that can be written in parts: by all threads, if the input falls into pieces.
+    pub(super) fn share<S>(&mut self, input: &mut Opened, sink: &mut S) -> Result<()>
+    where
+        S: Parts<Error: Into<Error>>,
+    {
+        let threads = threads();
+        if threads == 1 || self.limit.is_some() {
+            return self.send(input, sink, 1);
+        }
+        let name = &input.name.clone();
+        match source::content(input, &self.reading)? {
+            Content::Lines(reader) => share::lines(self, name, reader, input.is_live(), sink, threads),
+            Content::Table(connection, table) => {
+                let path = input.path().context("a database has a place")?;
+                if share::table(self, name, path, &table, sink, threads).with_context(|| name.clone())? {
+                    return Ok(());
+                }
+                self.send_content(name, Content::Table(connection, table), sink, 1)
+            }
+            content => self.send_content(name, content, sink, 1),
         }
     }
 
-    fn send_from<S>(&mut self, input: &mut Opened, sink: &mut S) -> Result<()>
-    where
-        S: Sink,
-        S::Error: Into<Error>,
-    {
-        let reading = self.reading.clone();
-        let name = input.name.clone();
-        source::with(input, &reading, |mut source| self.filter(&name, &mut source, sink))
+    /// One that does the same to each record, and stops at the first bad one.
+    pub(super) fn apart(&self) -> Self {
+        Self {
+            reading: self.reading.clone(),
+            tally: Tally::default(),
+            condition: self.condition.clone(),
+            select: self.select.clone(),
+            flatten: self.flatten,
+            limit: None,
+            on_error: OnError::Stop,
+            quarantine: None,
+            notes_bad: false,
+        }
+    }
+
+    /// How many records were sent, and how many values a condition could not compare.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.tally.records, self.tally.mismatches + self.condition.as_ref().map_or(0, Where::mismatches))
+    }
+
+    /// Adds what another has done.
+    pub(super) fn add(&mut self, records: u64, mismatches: u64) {
+        self.tally.records += records;
+        self.tally.mismatches += mismatches;
     }
 
     /// Filters stand only where they are asked for.
-    fn filter<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
+    pub(super) fn filter<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
     where
         S: Sink,
         S::Error: Into<Error>,
@@ -227,6 +272,10 @@ impl Feed {
             .and_then(|()| Ok(quarantine.write_all(b"\n")?))
             .context("writing the quarantine")
     }
+}
+
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// A record that the target did not take.

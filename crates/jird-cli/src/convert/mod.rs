@@ -7,6 +7,7 @@
 //! source     one source of events for whatever the format is
 //! condition  which records are wanted
 //! feed       from inputs through filters to a sink, with what becomes of bad records
+//! share      inputs that fall into pieces, by all threads
 //! write      targets, each format with its sink; columns are planned where they must be known first
 //! progress   how far it is, on a terminal
 //! ```
@@ -17,6 +18,7 @@ mod format;
 mod open;
 mod overlap;
 mod progress;
+mod share;
 mod source;
 mod write;
 
@@ -141,8 +143,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 fn told(tally: &Tally, quiet: bool) -> Outcome {
     if tally.mismatches > 0 && !quiet {
         say(&format!(
-            "note: {} values were of another kind than what they are compared with{}",
-            tally.mismatches, HINT
+            "note: {} values were of another kind than what they are compared with (of CSV all are texts without --typed)",
+            tally.mismatches
         ));
     }
     if tally.bad == 0 {
@@ -169,8 +171,6 @@ fn report(tally: &Tally, counter: &Counter, started: Instant) {
         megabytes / seconds,
     ));
 }
-
-const HINT: &str = "; in CSV all are texts without --typed";
 
 /// The name of a table for a file.
 fn table_name(path: &Path) -> String {

@@ -40,6 +40,9 @@ pub(crate) struct Opened {
 /// So much tells format and packing.
 const START_BYTES: usize = 4096;
 
+/// And so much does, unless it is white space.
+const ENOUGH_BYTES: usize = 16;
+
 impl Opened {
     /// Opens it.
     pub(crate) fn new(input: &Input, counter: &Counter) -> Result<Self> {
@@ -54,6 +57,11 @@ impl Opened {
     /// The size of the file; zero if it is no file.
     pub(crate) fn len(&self) -> u64 {
         self.file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len())
+    }
+
+    /// Whether somebody may be writing it: what has come is wanted before the rest has.
+    pub(crate) fn is_live(&self) -> bool {
+        self.file.is_none()
     }
 
     /// What its name says.
@@ -143,7 +151,16 @@ impl Opened {
 /// The first bytes, which are read again.
 fn peek(mut reader: Reader) -> io::Result<(Vec<u8>, Reader)> {
     let mut start = Vec::with_capacity(START_BYTES);
-    (&mut reader).take(START_BYTES as u64).read_to_end(&mut start)?;
+    // Of a pipe no more than must be.
+    while start.len() < ENOUGH_BYTES || start.trim_ascii_start().is_empty() && start.len() < START_BYTES {
+        let mut more = [0; START_BYTES];
+        match reader.read(&mut more[start.len()..]) {
+            Ok(0) => break,
+            Ok(read) => start.extend_from_slice(&more[start.len()..start.len() + read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
     Ok((start.clone(), Box::new(BufReader::with_capacity(1 << 18, io::Cursor::new(start).chain(reader)))))
 }
 

@@ -28,6 +28,8 @@ pub(super) enum AnySource<'c> {
     Json(JsonSource<jird::IoRead<Reader>>),
     /// The same by lines.
     Lines(JsonSource<jird::IoRead<Reader>>),
+    /// Some of them, in memory.
+    Piece(JsonSource<jird::SliceRead<'c>>),
     Csv(Box<CsvSource<Reader>>),
     Sqlite(SqliteSource<'c>),
     Parquet(Box<ParquetSource<File>>),
@@ -58,22 +60,50 @@ pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<
     crate::input::database(path).map(Some)
 }
 
-/// Opens an input, and hands it to `read`.
-pub(super) fn with<T>(
-    opened: &mut Opened,
-    reading: &Reading,
-    read: impl FnOnce(AnySource<'_>) -> Result<T>,
-) -> Result<T> {
-    let Some(connection) = database(opened, reading)? else { return read(open(opened, reading)?) };
-    let table = match &reading.table {
-        Some(table) => table.clone(),
-        None => only_table(&connection).with_context(|| opened.name.clone())?,
-    };
-    let mut query = SqliteQuery::table(&connection, &table).with_context(|| opened.name.clone())?.json_declared();
-    read(AnySource::Sqlite(query.source()))
+/// What an input has, of which nothing was read.
+pub(super) enum Content {
+    /// Lines of JSON.
+    Lines(Reader),
+    /// A table.
+    Table(Connection, String),
+    /// A document, or several, and what the records in it are.
+    Json(Reader, Pattern),
+    Csv(Box<CsvSource<Reader>>),
+    Parquet(Box<ParquetSource<File>>),
+    Arrow(Box<ArrowSource<Reader>>),
 }
 
-fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
+impl Content {
+    /// Hands it to `read`.
+    pub(super) fn read<T>(self, reading: &Reading, read: impl FnOnce(&mut AnySource<'_>) -> Result<T>) -> Result<T> {
+        match self {
+            Self::Lines(reader) => {
+                let source = JsonSource::from_reader(reader).lines();
+                read(&mut AnySource::Lines(if reading.check_first { source.check_first() } else { source }))
+            }
+            Self::Table(connection, table) => {
+                let mut query = SqliteQuery::table(&connection, &table)?.json_declared();
+                read(&mut AnySource::Sqlite(query.source()))
+            }
+            Self::Json(reader, records) => read(&mut AnySource::Json(JsonSource::from_reader(reader).records(records))),
+            Self::Csv(source) => read(&mut AnySource::Csv(source)),
+            Self::Parquet(source) => read(&mut AnySource::Parquet(source)),
+            Self::Arrow(source) => read(&mut AnySource::Arrow(source)),
+        }
+    }
+}
+
+/// Opens an input.
+pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content> {
+    if let Some(connection) = database(opened, reading)? {
+        let table = match &reading.table {
+            Some(table) => table.clone(),
+            None => only_table(&connection).with_context(|| opened.name.clone())?,
+        };
+        // Whether it is there is said before anything else.
+        SqliteQuery::table(&connection, &table).with_context(|| opened.name.clone())?;
+        return Ok(Content::Table(connection, table));
+    }
     let named = reading.from.or(opened.format_of_name());
     if named == Some(Format::Parquet) {
         return parquet(opened, reading);
@@ -83,10 +113,7 @@ fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
         bail!("{}: neither name nor content say which format it is; say it with --from", opened.name);
     };
     Ok(match format {
-        Format::Ndjson if reading.records.is_none() => {
-            let source = JsonSource::from_reader(reader).lines();
-            AnySource::Lines(if reading.check_first { source.check_first() } else { source })
-        }
+        Format::Ndjson if reading.records.is_none() => Content::Lines(reader),
         Format::Json | Format::Ndjson => {
             let is_array = start.trim_ascii_start().first() == Some(&b'[');
             let pattern = match &reading.records {
@@ -94,30 +121,30 @@ fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
                 None if is_array => Pattern::each(),
                 None => Pattern::default(),
             };
-            AnySource::Json(JsonSource::from_reader(reader).records(pattern))
+            Content::Json(reader, pattern)
         }
         Format::Csv | Format::Tsv => {
             let dialect = if format == Format::Tsv { Dialect::tsv() } else { Dialect::default() };
             let source = CsvSource::with_dialect(reader, dialect);
-            AnySource::Csv(Box::new(if reading.typed { source.typed().empty(Empty::Null) } else { source }))
+            Content::Csv(Box::new(if reading.typed { source.typed().empty(Empty::Null) } else { source }))
         }
         Format::Arrow => {
             let source = ArrowSource::new(reader).with_context(|| opened.name.clone())?;
-            AnySource::Arrow(Box::new(match &reading.columns {
+            Content::Arrow(Box::new(match &reading.columns {
                 Some(columns) => {
                     source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?
                 }
                 None => source,
             }))
         }
-        Format::Parquet => return parquet(opened, reading),
+        Format::Parquet => parquet(opened, reading)?,
         Format::Sqlite => bail!("{}: a database is read from its file", opened.name),
     })
 }
 
-fn parquet(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
+fn parquet(opened: &mut Opened, reading: &Reading) -> Result<Content> {
     let source = ParquetSource::open(opened.file()?).with_context(|| opened.name.clone())?;
-    Ok(AnySource::Parquet(Box::new(match &reading.columns {
+    Ok(Content::Parquet(Box::new(match &reading.columns {
         Some(columns) => source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?,
         None => source,
     })))
@@ -136,17 +163,20 @@ fn only_table(connection: &Connection) -> Result<String> {
 }
 
 impl AnySource<'_> {
+    /// Of pieces: how many records were begun, with those before.
+    pub(super) fn records(&self) -> u64 {
+        match self {
+            Self::Piece(source) => source.records_begun(),
+            Self::Sqlite(source) => source.records_sent(),
+            Self::Json(_) | Self::Lines(_) | Self::Csv(_) | Self::Parquet(_) | Self::Arrow(_) => 0,
+        }
+    }
+
     /// After an error of a record: what was bad, and how to go on. None if there is no going on.
     pub(super) fn recover(&mut self, error: &Error) -> Result<Option<Bad>> {
         match self {
-            Self::Lines(source) => {
-                let Some(wrong) = error.downcast_ref::<jird::Error>().filter(|error| !error.is_io()) else {
-                    return Ok(None);
-                };
-                let raw = source.skip_line(wrong)?;
-                let place = Place { record: source.place().record, offset: wrong.offset(), line: wrong.line() as u64 };
-                Ok(Some(Bad { kind: wrong.code(), place, words: wrong.to_string(), raw }))
-            }
+            Self::Lines(source) => bad_line(source, error),
+            Self::Piece(source) => bad_line(source, error),
             Self::Csv(source) => {
                 let Some(wrong) = error.downcast_ref::<jird_formats::CsvError>() else { return Ok(None) };
                 if matches!(wrong.kind().code(), "header" | "dialect" | "io" | "no_column" | "columns") {
@@ -165,12 +195,20 @@ impl AnySource<'_> {
     }
 }
 
+fn bad_line<'de, R: jird::Read<'de>>(source: &mut JsonSource<R>, error: &Error) -> Result<Option<Bad>> {
+    let Some(wrong) = error.downcast_ref::<jird::Error>().filter(|error| !error.is_io()) else { return Ok(None) };
+    let raw = source.skip_line(wrong)?;
+    let place = Place { record: source.place().record, offset: wrong.offset(), line: wrong.line() as u64 };
+    Ok(Some(Bad { kind: wrong.code(), place, words: wrong.to_string(), raw }))
+}
+
 impl Source for AnySource<'_> {
     type Error = Error;
 
     fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Error, S::Error>> {
         match self {
             Self::Json(source) | Self::Lines(source) => source.send_record(sink).map_err(erased),
+            Self::Piece(source) => source.send_record(sink).map_err(erased),
             Self::Csv(source) => source.send_record(sink).map_err(erased),
             Self::Sqlite(source) => source.send_record(sink).map_err(erased),
             Self::Parquet(source) => source.send_record(sink).map_err(erased),

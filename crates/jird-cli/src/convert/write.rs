@@ -8,7 +8,7 @@ use crate::input::LOCKED;
 use crate::outcome::{BadData, words};
 use crate::target::{Beside, Target, is_device};
 use anyhow::{Context, Error, Result, anyhow, bail};
-use jird::event::{JsonSink, Sink};
+use jird::event::{JsonSink, Parts, Sink};
 use jird_formats::sqlite::rusqlite::{self, Connection, ErrorCode, Transaction, TransactionBehavior};
 use jird_formats::sqlite::{self, SqliteError, SqliteErrorKind, SqliteSink};
 use jird_formats::{
@@ -114,7 +114,7 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut F
         Format::Ndjson | Format::Json => once(path, |out| {
             let sink = JsonSink::new(out);
             let mut sink = if format == Format::Json { sink.array() } else { sink };
-            send_all(inputs, feed, &mut sink)?;
+            share_all(inputs, feed, &mut sink)?;
             Ok(sink.into_inner())
         }),
         Format::Csv | Format::Tsv => planned(inputs, path, feed, |inputs, out, schema, feed| {
@@ -122,32 +122,39 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut F
             let names = schema.columns().iter().map(jird_formats::Column::name);
             let sink = CsvSink::with_dialect(out, dialect).columns(names);
             let mut rows = if feed.reading.typed { sink.keep_types() } else { sink }.rows();
-            send_all(inputs, feed, &mut rows)?;
+            share_all(inputs, feed, &mut rows)?;
             Ok(rows.into_table().into_inner())
         }),
         Format::Parquet => planned(inputs, path, feed, |inputs, out, schema, feed| {
-            // It encodes and compresses in a thread of its own.
-            feed.sink_threads = 2;
             let mut rows = ParquetSink::new(out, &ColumnPlan::of(schema), ParquetOptions::default())?;
-            send_all(inputs, feed, &mut rows)?;
+            // It encodes and compresses in a thread of its own.
+            send_all(inputs, feed, &mut rows, 2)?;
             Ok(rows.into_table().into_inner()?)
         }),
         Format::Arrow => planned(inputs, path, feed, |inputs, out, schema, feed| {
             let mut rows = ArrowSink::new(out, &ColumnPlan::of(schema), ArrowOptions::default())?;
-            send_all(inputs, feed, &mut rows)?;
+            send_all(inputs, feed, &mut rows, 1)?;
             Ok(rows.into_table().into_inner()?)
         }),
         Format::Sqlite => bail!("a database is written by tables"),
     }
 }
 
-/// Sends all inputs, and finishes the sink.
-fn send_all<S>(inputs: &mut [Opened], feed: &mut Feed, sink: &mut S) -> Result<()>
+/// Sends all inputs, and finishes the sink, which keeps so many threads busy.
+fn send_all<S>(inputs: &mut [Opened], feed: &mut Feed, sink: &mut S, sink_threads: usize) -> Result<()>
 where
-    S: Sink,
-    S::Error: Into<Error>,
+    S: Sink<Error: Into<Error>>,
 {
-    inputs.iter_mut().try_for_each(|input| feed.send(input, sink))?;
+    inputs.iter_mut().try_for_each(|input| feed.send(input, sink, sink_threads))?;
+    sink.finish().map_err(Into::into)
+}
+
+/// The same by all threads, as far as inputs fall into pieces.
+fn share_all<S>(inputs: &mut [Opened], feed: &mut Feed, sink: &mut S) -> Result<()>
+where
+    S: Parts<Error: Into<Error>>,
+{
+    inputs.iter_mut().try_for_each(|input| feed.share(input, sink))?;
     sink.finish().map_err(Into::into)
 }
 
@@ -185,7 +192,7 @@ fn planned(
 /// The columns of the inputs, or of their first records.
 fn schema(inputs: &mut [Opened], feed: &mut Feed, records: Option<u64>) -> Result<Schema> {
     let mut rows = Rows::new(Schema::default());
-    feed.quietly(records, |feed| inputs.iter_mut().try_for_each(|input| feed.send(input, &mut rows)))?;
+    feed.quietly(records, |feed| inputs.iter_mut().try_for_each(|input| feed.send(input, &mut rows, 1)))?;
     Ok(rows.into_table())
 }
 
@@ -277,7 +284,7 @@ fn table_into(args: &Args, input: &mut Opened, connection: &Connection, table: &
         None => sink,
     }
     .into_rows();
-    feed.send(input, &mut rows)?;
+    feed.send(input, &mut rows, 1)?;
     rows.finish()?;
     let report = rows.table().report();
     for (key, column) in &report.renamed {

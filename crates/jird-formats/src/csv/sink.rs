@@ -4,7 +4,7 @@ use super::dialect::{Dialect, Terminator};
 use super::error::{CsvError, CsvErrorKind};
 use super::source::is_value;
 use crate::{Cell, Row, Rows, Table};
-use jird::event::{Interest, KeyTable, Place};
+use jird::event::{Interest, KeyTable, PartBuffer, Parts, Place};
 use std::io;
 
 /// CSV as a sink: a [`Table`], to which [`Rows`] hands records.
@@ -229,6 +229,38 @@ impl<W: io::Write> Table for CsvSink<W> {
         }
         self.flush()?;
         Ok(self.writer.flush()?)
+    }
+}
+
+/// All columns must be known: those of a key that no record had before the parts were made are late.
+impl<W: io::Write> Parts for Rows<CsvSink<W>> {
+    type Part = Rows<CsvSink<PartBuffer>>;
+
+    fn part(&self, bytes_max: usize) -> Self::Part {
+        let CsvSink { lines, columns, others, keeps_types, .. } = self.table();
+        let mut part = CsvSink::with_dialect(PartBuffer::new(bytes_max), lines.dialect);
+        part.columns.clone_from(columns);
+        part.others = if *others == Others::Join { Others::Late } else { *others };
+        (part.keeps_types, part.begun) = (*keeps_types, true);
+        part.rows()
+    }
+
+    fn join(&mut self, part: Self::Part) -> Result<(), CsvError> {
+        let mut part = part.into_table();
+        let whole = self.table_mut();
+        if !whole.begun && part.rows > 0 {
+            whole.begin()?;
+        }
+        whole.rows += part.rows;
+        part.flush()?;
+        whole.flush()?;
+        Ok(whole.writer.write_all(part.writer.bytes())?)
+    }
+
+    fn flush(&mut self) -> Result<(), CsvError> {
+        let table = self.table_mut();
+        table.flush()?;
+        Ok(table.writer.flush()?)
     }
 }
 

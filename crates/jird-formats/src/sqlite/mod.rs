@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! database     opening one, and what it says of its tables
-//! source       a table or a query as a source
+//! source       a table or a query as a source; pieces of a table, for several connections
 //! sink         a table as a sink of rows, and so of events
 //! inserter     Rust values into a table, with nothing in between
 //! definition   what a table looks like; from a Rust type (trace), to a Rust type (rust)
@@ -16,6 +16,7 @@ mod definition;
 mod error;
 mod insert;
 mod inserter;
+mod pieces;
 mod rust;
 mod scope;
 mod sink;
@@ -27,6 +28,7 @@ pub use database::{open, open_read_only, quote, tables, tables_and_views};
 pub use definition::{ColumnDefinition, Definition, StorageType, create_for};
 pub use error::{SqliteError, SqliteErrorKind};
 pub use inserter::Inserter;
+pub use pieces::{TablePiece, TablePieces, is_same_state};
 /// The binding, of the version whose connections are meant here.
 pub use rusqlite;
 pub use rust::describe_rust;

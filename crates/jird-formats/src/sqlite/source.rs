@@ -1,6 +1,7 @@
 //! A table or a query as a source.
 
 use super::database::{TableInfo, check_schema, quote};
+use super::pieces::TablePiece;
 use super::rust::free;
 use super::sink::is_declared_json;
 use super::{SqliteError, SqliteErrorKind};
@@ -63,12 +64,24 @@ impl<'c> SqliteQuery<'c> {
         Self::select(conn, &format!("select * from {}", quote(&info.name)))
     }
 
+    /// The rows of a piece.
+    ///
+    /// # Errors
+    /// Those of SQLite. The connection sees what the pieces' does.
+    pub fn piece(conn: &'c Connection, piece: &TablePiece) -> Result<Self, SqliteError> {
+        Self::prepare(conn, &piece.select())
+    }
+
     /// What a `select` finds; also other statements that give rows and change nothing.
     ///
     /// # Errors
     /// If it is no such statement, or has parameters, and those of SQLite.
     pub fn select(conn: &'c Connection, sql: &str) -> Result<Self, SqliteError> {
         check_schema(conn)?;
+        Self::prepare(conn, sql)
+    }
+
+    fn prepare(conn: &'c Connection, sql: &str) -> Result<Self, SqliteError> {
         let statement = conn.prepare(sql).map_err(|error| SqliteError::sqlite("preparing the query", error))?;
         let refused = |why| Err(SqliteError::new(SqliteErrorKind::Other, format!("a query that {why}: {sql}")));
         if statement.column_count() == 0 {
@@ -134,8 +147,13 @@ impl<'c> SqliteQuery<'c> {
 
     /// The rows, from the first on.
     pub fn source(&mut self) -> SqliteSource<'_> {
+        self.source_behind(0)
+    }
+
+    /// The same for rows before which there were so many others: places count from there.
+    pub fn source_behind(&mut self, records: u64) -> SqliteSource<'_> {
         let Self { statement, columns, odd } = self;
-        SqliteSource { rows: statement.raw_query(), columns, odd: *odd, records: 0, nulls_made: 0, json: Vec::new() }
+        SqliteSource { rows: statement.raw_query(), columns, odd: *odd, records, nulls_made: 0, json: Vec::new() }
     }
 }
 
@@ -159,6 +177,11 @@ impl SqliteSource<'_> {
     /// How many infinities were sent as null.
     pub fn nulls_made(&self) -> u64 {
         self.nulls_made
+    }
+
+    /// How many records were sent; with what came before.
+    pub fn records_sent(&self) -> u64 {
+        self.records
     }
 }
 

@@ -157,7 +157,7 @@ impl Plan {
             batches
         };
         in_order(
-            chunks.len(),
+            0..chunks.len(),
             options.threads,
             || Worker::new(self),
             work,

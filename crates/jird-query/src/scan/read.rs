@@ -178,7 +178,7 @@ impl<'i> Chunks<'i> {
                 .map(|_| made)
         };
         lines::in_order(
-            self.chunks.len(),
+            0..self.chunks.len(),
             options.threads,
             || Reader::new(options.lines),
             work,

@@ -18,7 +18,7 @@
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
 //! | the events of one record | [`Recording`] | [`Recording`], of which a [`Condition`] can be asked |
 //!
-//! A source and its sink can have a thread each: [`pipe`].
+//! A source and its sink can have a thread each: [`pipe`]. A sink of text can be written to by several: [`Parts`].
 //!
 //! Of a text that is decoded into one type, [`Deserializer::records`](crate::Deserializer::records) is the shorter way: no events
 //! in between.
@@ -29,6 +29,7 @@ mod json;
 mod keys;
 #[cfg(feature = "serde")]
 mod objects;
+mod parts;
 mod pattern;
 mod pipe;
 mod protocol;
@@ -44,6 +45,7 @@ pub use json::{Feed, JsonSink, JsonSource};
 pub use keys::KeyTable;
 #[cfg(feature = "serde")]
 pub use objects::{Objects, for_each};
+pub use parts::{PartBuffer, Parts};
 pub use pattern::{BadPattern, Pattern};
 pub use pipe::{Pipe, PipeError, pipe};
 pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};

@@ -1,21 +1,22 @@
 //! Work on several threads, results in order.
 
 use core::ops::ControlFlow;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Results per thread that may wait to be consumed.
 const WAITING_PER_THREAD: usize = 3;
 
-/// Does `jobs` pieces of work on `threads` threads, and consumes the results on this thread in the order of the jobs, until
-/// `consume` breaks. A few results per thread are in flight at most. `state` makes what a thread keeps from job to job.
+/// Does `jobs` on `threads` threads, and consumes the results on this thread in the order of the jobs, until `consume` breaks. Each
+/// thread takes the next job when it is free; a few results per thread are in flight at most. `state` makes what a thread keeps from
+/// job to job.
 ///
 /// With one thread, or one job, everything happens on this thread.
 ///
 /// ```
 /// let mut squares = Vec::new();
-/// jird::lines::in_order(5, 2, || (), |(), job| job * job, |square| {
+/// jird::lines::in_order(0..5, 2, || (), |(), job| job * job, |square| {
 ///     squares.push(square);
 ///     std::ops::ControlFlow::Continue(())
 /// });
@@ -23,33 +24,34 @@ const WAITING_PER_THREAD: usize = 3;
 /// ```
 ///
 /// # Panics
-/// If `work` or `consume` panics.
-pub fn in_order<S, T: Send>(
-    jobs: usize,
+/// If `jobs`, `work` or `consume` panics.
+pub fn in_order<J, S, T: Send>(
+    jobs: impl IntoIterator<Item = J, IntoIter: Send>,
     threads: usize,
     state: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, usize) -> T + Sync,
+    work: impl Fn(&mut S, J) -> T + Sync,
     mut consume: impl FnMut(T) -> ControlFlow<()>,
 ) {
-    if threads <= 1 || jobs <= 1 {
+    let mut jobs = jobs.into_iter();
+    let most = jobs.size_hint().1.unwrap_or(usize::MAX);
+    if threads <= 1 || most <= 1 {
         let mut state = state();
-        let _ = (0..jobs).try_for_each(|job| consume(work(&mut state, job)));
+        let _ = jobs.try_for_each(|job| consume(work(&mut state, job)));
         return;
     }
     let queue = Queue::new(jobs, threads * WAITING_PER_THREAD);
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(jobs) {
+        for _ in 0..threads.min(most) {
             scope.spawn(|| {
                 let _stop = StopOnPanic(&queue);
                 let mut state = state();
-                while let Some(job) = queue.take() {
-                    queue.put(job, work(&mut state, job));
+                while let Some((number, job)) = queue.take() {
+                    queue.put(number, work(&mut state, job));
                 }
             });
         }
         let _stop = StopOnPanic(&queue);
-        for job in 0..jobs {
-            let Some(result) = queue.wait(job) else { break };
+        while let Some(result) = queue.wait() {
             if consume(result).is_break() {
                 break;
             }
@@ -59,47 +61,52 @@ pub fn in_order<S, T: Send>(
 }
 
 /// Jobs to be taken and results to be consumed.
-struct Queue<T> {
-    next: AtomicUsize,
-    jobs: usize,
+struct Queue<I, T> {
+    jobs: Mutex<Jobs<I>>,
     waiting_max: usize,
     stopped: AtomicBool,
     results: Mutex<Results<T>>,
     changed: Condvar,
 }
 
+struct Jobs<I> {
+    jobs: I,
+    taken: usize,
+}
+
 struct Results<T> {
     ready: BTreeMap<usize, T>,
     consumed: usize,
+    /// How many there are in all, once that is known.
+    len: Option<usize>,
 }
 
-impl<T> Queue<T> {
-    fn new(jobs: usize, waiting_max: usize) -> Self {
-        let results = Mutex::new(Results { ready: BTreeMap::new(), consumed: 0 });
-        Self {
-            next: AtomicUsize::new(0),
-            jobs,
-            waiting_max,
-            stopped: AtomicBool::new(false),
-            results,
-            changed: Condvar::new(),
-        }
+impl<I: Iterator, T> Queue<I, T> {
+    fn new(jobs: I, waiting_max: usize) -> Self {
+        let results = Mutex::new(Results { ready: BTreeMap::new(), consumed: 0, len: None });
+        let jobs = Mutex::new(Jobs { jobs, taken: 0 });
+        Self { jobs, waiting_max, stopped: AtomicBool::new(false), results, changed: Condvar::new() }
     }
 
-    /// The next job, once there is room for its result.
-    fn take(&self) -> Option<usize> {
-        let job = self.next.fetch_add(1, Ordering::Relaxed);
-        if job >= self.jobs {
+    /// The next job and its number, once there is room for its result.
+    fn take(&self) -> Option<(usize, I::Item)> {
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = self.changed.wait_while(results, |results| {
+            jobs.taken >= results.consumed + self.waiting_max && !self.stopped.load(Ordering::Relaxed)
+        });
+        drop(room.unwrap_or_else(PoisonError::into_inner));
+        if self.stopped.load(Ordering::Relaxed) {
             return None;
         }
-        let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let _room = self
-            .changed
-            .wait_while(results, |results| {
-                job >= results.consumed + self.waiting_max && !self.stopped.load(Ordering::Relaxed)
-            })
-            .unwrap_or_else(PoisonError::into_inner);
-        (!self.stopped.load(Ordering::Relaxed)).then_some(job)
+        let number = jobs.taken;
+        let Some(job) = jobs.jobs.next() else {
+            self.results.lock().unwrap_or_else(PoisonError::into_inner).len = Some(number);
+            self.changed.notify_all();
+            return None;
+        };
+        jobs.taken += 1;
+        Some((number, job))
     }
 
     fn put(&self, job: usize, result: T) {
@@ -109,18 +116,21 @@ impl<T> Queue<T> {
         self.changed.notify_all();
     }
 
-    /// The result of `job`; `None` if all was stopped.
-    fn wait(&self, job: usize) -> Option<T> {
+    /// The next result; `None` behind the last, or if all was stopped.
+    fn wait(&self) -> Option<T> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut results = self
-            .changed
-            .wait_while(results, |results| !results.ready.contains_key(&job) && !self.stopped.load(Ordering::Relaxed))
-            .unwrap_or_else(PoisonError::into_inner);
-        let result = results.ready.remove(&job);
-        results.consumed = job + 1;
+        let waits = |results: &mut Results<T>| {
+            let next = results.consumed;
+            let is_ready = results.ready.contains_key(&next) || results.len == Some(next);
+            !is_ready && !self.stopped.load(Ordering::Relaxed)
+        };
+        let mut results = self.changed.wait_while(results, waits).unwrap_or_else(PoisonError::into_inner);
+        let next = results.consumed;
+        let result = results.ready.remove(&next)?;
+        results.consumed += 1;
         drop(results);
         self.changed.notify_all();
-        result
+        Some(result)
     }
 
     fn stop(&self) {
@@ -133,9 +143,9 @@ impl<T> Queue<T> {
 }
 
 /// Lets the others go when a thread panics, or they would wait for ever.
-struct StopOnPanic<'q, T>(&'q Queue<T>);
+struct StopOnPanic<'q, I: Iterator, T>(&'q Queue<I, T>);
 
-impl<T> Drop for StopOnPanic<'_, T> {
+impl<I: Iterator, T> Drop for StopOnPanic<'_, I, T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stop();
@@ -146,6 +156,7 @@ impl<T> Drop for StopOnPanic<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::sync::atomic::AtomicUsize;
 
     #[test]
     fn results_come_in_order_whatever_the_jobs_take() {
@@ -155,7 +166,8 @@ mod tests {
             job
         };
         in_order(
-            60,
+            // How many there are is not known.
+            (0..60).filter(|_| true),
             4,
             || (),
             slow,
@@ -171,7 +183,7 @@ mod tests {
     fn a_consumer_that_stops_stops_the_workers() {
         let done = AtomicUsize::new(0);
         in_order(
-            1_000_000,
+            0..1_000_000,
             2,
             || (),
             |(), job| {
@@ -187,7 +199,14 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a scoped thread panicked")]
+    fn jobs_that_panic_do_not_leave_the_others_waiting() {
+        let jobs = (0..10).inspect(|&job| assert_ne!(job, 3, "broken"));
+        in_order(jobs, 2, || (), |(), job| job, |_| ControlFlow::Continue(()));
+    }
+
+    #[test]
+    #[should_panic(expected = "a scoped thread panicked")]
     fn a_worker_that_panics_does_not_leave_the_others_waiting() {
-        in_order(10, 2, || (), |(), job| assert_ne!(job, 3, "broken"), |()| ControlFlow::Continue(()));
+        in_order(0..10, 2, || (), |(), job| assert_ne!(job, 3, "broken"), |()| ControlFlow::Continue(()));
     }
 }

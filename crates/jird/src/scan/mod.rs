@@ -13,6 +13,7 @@
 mod fault;
 #[cfg(feature = "parallel")]
 mod guess;
+mod line_count;
 mod numbers;
 #[cfg(test)]
 mod oracle;

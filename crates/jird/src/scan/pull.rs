@@ -8,6 +8,7 @@
 //!
 //! Offsets count from the start of the source's window, which moves: they hold until the next token is asked for.
 
+use super::line_count::LineCount;
 use super::tokens::CUT;
 use super::{BATCH, Carry, Chunk, Cursor, END, ESCAPED, Mode, SENTINELS, Tokens, first_fault};
 use crate::error::{Category, Error};
@@ -109,7 +110,7 @@ pub(crate) struct Pull<S> {
     dry: Option<Dry>,
     /// Tokens before this offset have been seen, though they are found again.
     seen: usize,
-    lines: Lines,
+    lines: LineCount,
 }
 
 /// See [`Pull::run_dry`].
@@ -119,19 +120,6 @@ struct Dry {
     hidden: Option<(u8, u32)>,
     /// See [`Pull::seen`].
     seen: usize,
-}
-
-/// Lines of the whole text.
-#[derive(Clone, Copy, Default)]
-struct Lines {
-    /// How many line feeds stand before `known`.
-    count: u64,
-    /// An offset of the window.
-    known: usize,
-    /// From `known` up to here there is no other; here there is, or the window ended here.
-    next: usize,
-    /// Where the line begins, in the whole text, that `known` is in.
-    start: u64,
 }
 
 /// Bytes scanned at a time, as for documents.
@@ -183,7 +171,7 @@ impl<'de, S: Source<'de>> Pull<S> {
             mode: if S::TRUSTED { Mode::DocumentTrusted } else { Mode::Document },
             dry: None,
             seen: 0,
-            lines: Lines::default(),
+            lines: LineCount::default(),
         }
     }
 
@@ -202,6 +190,12 @@ impl<'de, S: Source<'de>> Pull<S> {
     /// What must be kept of the text at once is `bytes` at most, about; more is an error. Not for text in memory.
     pub(crate) fn set_window_max(&mut self, bytes: usize) {
         self.window_max = bytes.saturating_add(2 * self.chunk_bytes).min(SIZE_MAX);
+    }
+
+    /// The text is a part of a longer one, which begins there with this line (from 1). Before the first token is asked for.
+    pub(crate) fn begins_at(&mut self, offset: u64, line: u64) {
+        self.base = offset;
+        self.lines = LineCount::from(offset, line);
     }
 
     /// The next token, which stays the next.
@@ -315,7 +309,7 @@ impl<'de, S: Source<'de>> Pull<S> {
         if bytes < S::FORGETS_BYTES {
             return;
         }
-        self.forget_lines(bytes);
+        self.lines.forget(bytes, self.source.window(), self.base);
         self.source.forget(bytes);
         self.tokens.shift(bytes);
         self.scanned -= bytes;
@@ -353,7 +347,7 @@ impl<'de, S: Source<'de>> Pull<S> {
 
     /// Forgets the window up to `at`, and begins there as if nothing had been before it but lines.
     fn anew(&mut self, at: usize) {
-        self.forget_lines(at);
+        self.lines.forget(at, self.source.window(), self.base);
         self.source.forget(at);
         self.base += at as u64;
         self.tokens.clear();
@@ -511,7 +505,7 @@ impl<'de, S: Source<'de>> Pull<S> {
 
     /// Counts lines up to an offset of the window; the one-based line that it is in.
     pub(crate) fn line(&mut self, at: usize) -> u64 {
-        self.lines_to(at) + 1
+        self.lines.ended_before(at, self.source.window(), self.base) + 1
     }
 
     /// The text is not cut off at this token, by what pass one refuses.
@@ -792,7 +786,8 @@ impl<'de, S: Source<'de>> Pull<S> {
         }
         let at = at.min(self.window().len());
         let (offset, line) = (self.offset(at), self.line(at));
-        error.placed(offset, line, offset - self.line_start(at) + 1)
+        let start = self.lines.start_at(at, self.source.window(), self.base);
+        error.placed(offset, line, offset - start + 1)
     }
 
     /// As [`place`](Self::place), at an offset of the whole text. What the window has forgotten is taken for its beginning.
@@ -801,44 +796,6 @@ impl<'de, S: Source<'de>> Pull<S> {
     pub(crate) fn place_at(&mut self, error: Error, offset: u64) -> Error {
         let at = usize::try_from(offset.saturating_sub(self.base)).unwrap_or(usize::MAX);
         self.place(error, at)
-    }
-
-    /// How many lines end before an offset of the window: of the whole text. Each byte is looked at once, as long as offsets grow.
-    #[inline]
-    fn lines_to(&mut self, at: usize) -> u64 {
-        let text = self.source.window();
-        let at = at.min(text.len());
-        while at > self.lines.next {
-            let ends = text[self.lines.next] == b'\n';
-            let known = self.lines.next + usize::from(ends);
-            if ends {
-                self.lines.count += 1;
-                self.lines.start = self.base + known as u64;
-            }
-            self.lines.next = memchr::memchr(b'\n', &text[known..]).map_or(text.len(), |feed| known + feed);
-            self.lines.known = known;
-        }
-        if at >= self.lines.known {
-            return self.lines.count;
-        }
-        self.lines.count - memchr::memchr_iter(b'\n', &text[at..self.lines.known]).count() as u64
-    }
-
-    /// Where the line begins, in the whole text, that an offset of the window is in; where the window does, if that is too long ago.
-    fn line_start(&mut self, at: usize) -> u64 {
-        self.lines_to(at);
-        if at >= self.lines.known {
-            return self.lines.start;
-        }
-        let feed = memchr::memrchr(b'\n', &self.source.window()[..at]);
-        self.offset(feed.map_or(0, |feed| feed + 1))
-    }
-
-    /// What is before `at` is about to leave the window.
-    fn forget_lines(&mut self, at: usize) {
-        self.lines_to(at);
-        self.lines.known = self.lines.known.saturating_sub(at);
-        self.lines.next -= at;
     }
 }
 

@@ -86,7 +86,7 @@ impl Pieces {
             let _stop = StopOnPanic(&turns);
             run.piece(worker, index)
         };
-        in_order(text.len().div_ceil(self.bytes), self.threads, worker, work, |piece| {
+        in_order(0..text.len().div_ceil(self.bytes), self.threads, worker, work, |piece| {
             let _stop = StopOnPanic(&turns);
             match piece.expect("pieces are left out only behind one that is wrong") {
                 Ok(piece) => {

@@ -112,6 +112,27 @@ impl<'de, R: Read<'de>> JsonSource<R> {
         self
     }
 
+    /// The text is a part of a longer one, in which it begins here, with a line of its own: what is said of places counts from there.
+    /// Before anything is sent.
+    ///
+    /// ```
+    /// use jird::event::{Failure, JsonSink, JsonSource, Place, Source};
+    /// let place = Place { record: 1000, offset: 123_456, line: 1001 };
+    /// let mut source = JsonSource::from_slice(b"1\n2\nno\n").lines().begins_at(place);
+    /// let mut out = JsonSink::new(Vec::new());
+    /// assert!(source.send_record(&mut out)? && source.send_record(&mut out)?);
+    /// assert_eq!(source.place(), Place { record: 1001, offset: 123_458, line: 1002 });
+    /// let Err(Failure::Source(wrong)) = source.send_record(&mut out) else { panic!("it is no JSON") };
+    /// assert_eq!((wrong.line(), wrong.offset()), (1003, 123_461));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn begins_at(mut self, place: Place) -> Self {
+        self.pull.begins_at(place.offset, place.line);
+        self.cutter.records = place.record;
+        self
+    }
+
     /// Scans chunks of this many bytes, for tests that want borders everywhere.
     #[doc(hidden)]
     #[must_use]
@@ -142,6 +163,11 @@ impl<'de, R: Read<'de>> JsonSource<R> {
     /// Where the record stands that was sent last, or begun.
     pub fn place(&self) -> Place {
         self.cutter.place
+    }
+
+    /// How many records were sent, or begun; with what [came before](Self::begins_at).
+    pub fn records_begun(&self) -> u64 {
+        self.cutter.records
     }
 }
 

@@ -1,7 +1,7 @@
 //! JSON text as a sink.
 
 use crate::error::Error;
-use crate::event::{Interest, JsonText, Key, Numeral, Place, Sink};
+use crate::event::{Interest, JsonText, Key, Numeral, PartBuffer, Parts, Place, Sink};
 use crate::layout::{self, Layout};
 use crate::text::{Drain, Out, Pen};
 use std::io;
@@ -156,6 +156,10 @@ impl<W: io::Write> JsonSink<W> {
     }
 }
 
+/// Of an array of records.
+const BEGIN: &str = "[\n";
+const SEPARATOR: &str = ",\n";
+
 const SPACES: &str = "                                ";
 
 /// A comma, and a line with its depth and indent.
@@ -180,7 +184,7 @@ impl<W: io::Write> Sink for JsonSink<W> {
     fn begin_record(&mut self, _place: Place) -> Result<(), Error> {
         (self.depth, self.first, self.behind_key) = (0, true, false);
         if self.array {
-            self.raw(if self.records == 0 { "[\n" } else { ",\n" })?;
+            self.raw(if self.records == 0 { BEGIN } else { SEPARATOR })?;
         }
         self.records += 1;
         if self.layout == Layout::Canonical { self.hold() } else { Ok(()) }
@@ -260,5 +264,32 @@ impl<W: io::Write> Sink for JsonSink<W> {
         self.out.flush()?;
         self.out.sink().writer.flush()?;
         Ok(())
+    }
+}
+
+impl<W: io::Write> Parts for JsonSink<W> {
+    type Part = JsonSink<PartBuffer>;
+
+    /// Behind another record already, as far as it knows.
+    fn part(&self, bytes_max: usize) -> JsonSink<PartBuffer> {
+        JsonSink { layout: self.layout, array: self.array, records: 1, ..JsonSink::new(PartBuffer::new(bytes_max)) }
+    }
+
+    fn join(&mut self, mut part: JsonSink<PartBuffer>) -> Result<(), Error> {
+        part.out.flush()?;
+        let (records, text) = (part.records - 1, part.into_inner());
+        self.out.flush()?;
+        let mut text = text.bytes();
+        if self.array && self.records == 0 && records > 0 {
+            text = &text[SEPARATOR.len()..];
+            self.out.sink().writer.write_all(BEGIN.as_bytes())?;
+        }
+        self.records += records;
+        Ok(self.out.sink().writer.write_all(text)?)
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.out.flush()?;
+        Ok(self.out.sink().writer.flush()?)
     }
 }

@@ -1,0 +1,79 @@
+//! Sinks that several threads write to.
+
+use super::Sink;
+use std::io;
+
+/// A sink whose output can be made in parts, each on a thread of its own, which are then put behind each other.
+///
+/// With [`lines::in_order`](crate::lines::in_order) a text is converted on all cores, piece by piece:
+///
+/// ```
+/// use jird::event::{JsonSink, JsonSource, Parts, Sink, Source};
+/// use std::ops::ControlFlow;
+/// let pieces: [&[u8]; 3] = [b"1\n2\n", b"3\n", b"4"];
+/// let mut out = JsonSink::new(Vec::new()).array();
+/// let first = out.part(usize::MAX);
+/// let convert = |_: &mut (), piece: &[u8]| {
+///     let mut part = first.part(1 << 20);
+///     JsonSource::from_slice(piece).lines().send(&mut part).map(|()| part)
+/// };
+/// jird::lines::in_order(pieces, 2, || (), convert, |part| {
+///     out.join(part.unwrap()).unwrap();
+///     ControlFlow::Continue(())
+/// });
+/// out.finish()?;
+/// assert_eq!(out.into_inner(), b"[\n1,\n2,\n3,\n4\n]\n");
+/// # Ok::<(), jird::Error>(())
+/// ```
+pub trait Parts: Sink {
+    /// Takes some of the records.
+    type Part: Parts<Part = Self::Part, Error = Self::Error> + Send + Sync;
+
+    /// A part that has nothing yet, and takes no more than `bytes_max`, about: what is more is an error of reading or writing.
+    fn part(&self, bytes_max: usize) -> Self::Part;
+
+    /// Puts what a part has behind what is there. The part was made by this sink, its last record is complete, and it is not
+    /// [finished](Sink::finish).
+    ///
+    /// # Errors
+    /// The sink's.
+    fn join(&mut self, part: Self::Part) -> Result<(), Self::Error>;
+
+    /// Hands on what is there, to be seen by who waits for it.
+    ///
+    /// # Errors
+    /// The sink's.
+    fn flush(&mut self) -> Result<(), Self::Error>;
+}
+
+/// Where a [part](Parts::part) of a text is written: to memory, but not more than so much.
+#[derive(Debug)]
+pub struct PartBuffer {
+    bytes: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl PartBuffer {
+    /// For so many bytes at most.
+    pub fn new(bytes_max: usize) -> Self {
+        Self { bytes: Vec::new(), bytes_max }
+    }
+
+    /// What was written.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl io::Write for PartBuffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes_max - self.bytes.len() < bytes.len() {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "a part is larger than it may be"));
+        }
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

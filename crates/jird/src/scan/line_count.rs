@@ -1,0 +1,58 @@
+//! Which line an offset is in, of a text that passes through a window.
+
+/// Lines of the whole text. Each byte is looked at once, as long as offsets grow.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LineCount {
+    /// How many line feeds stand before `known`.
+    count: u64,
+    /// An offset of the window.
+    known: usize,
+    /// From `known` up to here there is no other; here there is, or the window ended here.
+    next: usize,
+    /// Where the line begins, in the whole text, that `known` is in.
+    start: u64,
+}
+
+impl LineCount {
+    /// For a window that begins at `offset`, with this line (from 1).
+    pub(super) fn from(offset: u64, line: u64) -> Self {
+        Self { count: line.saturating_sub(1), start: offset, ..Self::default() }
+    }
+
+    /// How many lines of the whole text end before offset `at` of the window, which begins at `base`.
+    #[inline]
+    pub(super) fn ended_before(&mut self, at: usize, window: &[u8], base: u64) -> u64 {
+        let at = at.min(window.len());
+        while at > self.next {
+            let ends = window[self.next] == b'\n';
+            let known = self.next + usize::from(ends);
+            if ends {
+                self.count += 1;
+                self.start = base + known as u64;
+            }
+            self.next = memchr::memchr(b'\n', &window[known..]).map_or(window.len(), |feed| known + feed);
+            self.known = known;
+        }
+        if at >= self.known {
+            return self.count;
+        }
+        self.count - memchr::memchr_iter(b'\n', &window[at..self.known]).count() as u64
+    }
+
+    /// Where the line begins, in the whole text, that offset `at` of the window is in; where the window does, if that is too long ago.
+    pub(super) fn start_at(&mut self, at: usize, window: &[u8], base: u64) -> u64 {
+        self.ended_before(at, window, base);
+        if at >= self.known {
+            return self.start;
+        }
+        let feed = memchr::memrchr(b'\n', &window[..at]);
+        base + feed.map_or(0, |feed| feed + 1) as u64
+    }
+
+    /// What is before `at` is about to leave the window.
+    pub(super) fn forget(&mut self, at: usize, window: &[u8], base: u64) {
+        self.ended_before(at, window, base);
+        self.known = self.known.saturating_sub(at);
+        self.next -= at;
+    }
+}
