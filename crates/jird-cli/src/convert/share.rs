@@ -220,7 +220,7 @@ impl<'s> TextPieces<'s> {
                 self.reader = None;
                 return Ok((len > 0).then_some(Text { buffer, len }));
             }
-            if let Some(feed) = buffer[len..len + read].iter().rposition(|&byte| byte == b'\n') {
+            if let Some(feed) = memchr::memrchr(b'\n', &buffer[len..len + read]) {
                 end = len + feed + 1;
             }
             len += read;
@@ -264,7 +264,7 @@ impl Cut for TextCut<'_> {
 
     fn behind(&self, piece: &Text, first: Place) -> Place {
         let text = &piece.buffer[..piece.len];
-        let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let lines = memchr::memchr_iter(b'\n', text).count() as u64;
         Place { offset: first.offset + text.len() as u64, line: first.line + lines, ..first }
     }
 
