@@ -3,7 +3,8 @@
 //! DataFusion is many minutes of compilation on two cores, so the steps that link it are few, and share what
 //! they build: `lints` checks it, `tests` and `doctests` compile it once for the dev profile, `binary` once for the
 //! profile `lean`, which optimises our own code alone. For that the two in the middle select the same packages: another selection may
-//! switch on other features of shared dependencies, and all of it is compiled again. All other steps are `-p jird`.
+//! switch on other features of shared dependencies, and all of it is compiled again. The engine is tested by itself, as all other steps
+//! do it.
 use std::process::Command;
 
 use crate::house::House;
@@ -33,8 +34,9 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         }),
         Step::new("tests", "unit and integration tests of the workspace", tests),
         Step::new("doctests", "the examples in the documentation", |house, log| {
-            let mut command = house.cargo(["test", "--doc"]);
-            log.run_tests(command.args(workspace(house)))
+            let engine = log.run_tests(&mut house.cargo(["test", "--package", "jird", "--doc"]));
+            let others = log.run_tests(house.cargo(["test", "--doc"]).args(others(house)));
+            both(engine, others)
         }),
         Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
             kernel(house, log, "portable", true)
@@ -53,9 +55,9 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
     ]
 }
 
-/// The packages that `tests` and `doctests` select, alike.
-fn workspace(house: &House) -> Vec<&'static str> {
-    let mut selection = vec!["--workspace"];
+/// The packages beside the engine that `tests` and `doctests` select, alike.
+fn others(house: &House) -> Vec<&'static str> {
+    let mut selection = vec!["--workspace", "--exclude", "jird"];
     // Its binaries have no `main` but under cargo-fuzz.
     exclude(house, &mut selection, "jird-fuzz", "fuzz");
     if !has_cpp(house) {
@@ -86,14 +88,20 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
     log.run(command.args(selection).args(["--", "-D", "warnings"])).into()
 }
 
+/// The engine's by themselves, so that the steps for each kernel find them built.
 fn tests(house: &House, log: &mut Log) -> Outcome {
+    let engine = log.run_tests(engine(house, None).env("JIRD_EXHAUSTIVE", EXHAUSTIVE));
     let mut command = house.cargo(["test", "--lib", "--bins", "--tests", "--examples"]);
-    log.run_tests(command.args(workspace(house)).env("JIRD_EXHAUSTIVE", EXHAUSTIVE))
+    both(engine, log.run_tests(command.args(others(house))))
+}
+
+fn both(one: Outcome, other: Outcome) -> Outcome {
+    if one == Outcome::Passed { other } else { one }
 }
 
 /// The engine's tests, in the target folder `folder` if the flags are not the usual ones.
 fn engine(house: &House, folder: Option<&str>) -> Command {
-    let mut command = house.cargo(["test", "--package", "jird", "--lib", "--tests"]);
+    let mut command = house.cargo(["test", "--package", "jird", "--lib", "--tests", "--examples"]);
     if let Some(folder) = folder {
         command.arg("--target-dir").arg(house.target.join(folder));
     }
