@@ -29,7 +29,16 @@ impl Cell<'_> {
         matches!(self, Self::Missing | Self::Null)
     }
 
-    /// Sends it to a sink as a value. JSON text is sent as what it says; what is missing, as null.
+    /// Sends it to a sink as a value. JSON text is sent as what it says, or as a string if it is none; what is missing, as null.
+    ///
+    /// ```
+    /// use jird::event::JsonSink;
+    /// use jird_formats::Cell;
+    /// let mut out = JsonSink::new(Vec::new());
+    /// Cell::Json("[1, null]").send(&mut out)?;
+    /// assert_eq!(out.so_far(), b"[1,null]");
+    /// # Ok::<(), jird::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of the sink.
