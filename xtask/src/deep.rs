@@ -1,6 +1,7 @@
 //! The checks that take too long for every change.
 use crate::fuzz;
-use crate::step::{Outcome, Step};
+use crate::house::House;
+use crate::step::{Log, Outcome, Step};
 
 /// Minutes of fuzzing per target, unless told otherwise.
 pub(crate) const MINUTES: u64 = 5;
@@ -24,6 +25,7 @@ pub(crate) fn steps(minutes: u64) -> Vec<Step> {
         Step::new("fuzz", "every fuzz target for minutes", move |house, log| {
             fuzz::run(house, log, fuzz::Time::Each(60 * minutes))
         }),
+        Step::new("binary", "the released binary answers a query", binary),
         Step::new("bars", "the barometer's bars hold", |house, log| {
             if !house.answers("c++", &["--version"]) {
                 return Outcome::Skipped("no C++ compiler for the peers".into());
@@ -31,4 +33,16 @@ pub(crate) fn steps(minutes: u64) -> Vec<Step> {
             log.run(&mut house.cargo(["run", "--release", "--package", "bench", "--", "--bars"])).into()
         }),
     ]
+}
+
+fn binary(house: &House, log: &mut Log) -> Outcome {
+    let query = "select Message where Elapsed > 200";
+    let mut command = house.cargo(["run", "--release", "--package", "jird-cli", "--"]);
+    let passed = log.run(command.args(["query", query, "examples/events.ndjson"]));
+    // The generator puts 310 slow events into every thousand.
+    let rows = log.text().lines().filter(|line| line.starts_with("{\"Message\":")).count();
+    if rows != 930 {
+        log.say(&format!("error: {rows} rows, and not 930"));
+    }
+    Outcome::from(passed && rows == 930)
 }

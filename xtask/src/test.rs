@@ -1,10 +1,9 @@
 //! Everything that must hold for every change.
 //!
 //! DataFusion is many minutes of compilation on two cores, so the steps that link it are few, and share what
-//! they build: `lints` checks it, `tests` and `doctests` compile it once for the dev profile, `binary` once for the
-//! profile `lean`, which optimises our own code alone. For that the two in the middle select the same packages: another selection may
-//! switch on other features of shared dependencies, and all of it is compiled again. The engine is tested by itself, as all other steps
-//! do it.
+//! they build: `lints` checks it, `tests` and `doctests` compile it once. For that these two select the same packages: another selection
+//! may switch on other features of shared dependencies, and all of it is compiled again. The engine is tested by itself, as all other
+//! steps do it; the binary as it is released, in `deep`.
 use std::process::Command;
 
 use crate::house::House;
@@ -51,7 +50,6 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         Step::new("fuzz", "every fuzz target under AddressSanitizer, a minute in all", |house, log| {
             fuzz::run(house, log, fuzz::Time::InAll(FUZZ_SECONDS))
         }),
-        Step::new("binary", "the optimised binary answers a query", binary),
     ]
 }
 
@@ -157,16 +155,4 @@ fn aarch64(house: &House, log: &mut Log) -> Outcome {
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64-static -L /usr/aarch64-linux-gnu");
     log.run_tests(&mut command)
-}
-
-fn binary(house: &House, log: &mut Log) -> Outcome {
-    let query = "select Message where Elapsed > 200";
-    let mut command = house.cargo(["run", "--profile", "lean", "--package", "jird-cli", "--"]);
-    let passed = log.run(command.args(["query", query, "examples/events.ndjson"]));
-    // The generator puts 310 slow events into every thousand.
-    let rows = log.text().lines().filter(|line| line.starts_with("{\"Message\":")).count();
-    if rows != 930 {
-        log.say(&format!("error: {rows} rows, and not 930"));
-    }
-    Outcome::from(passed && rows == 930)
 }
