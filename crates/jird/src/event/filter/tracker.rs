@@ -27,6 +27,8 @@ struct State {
     keys: KeyTable,
     /// By key, the state behind it, if it is known.
     behind: Vec<u32>,
+    /// The key that is looked at first: the one behind the last that was found.
+    likely: u32,
     /// The same by index.
     elements: Vec<(u64, u32)>,
     /// The state behind all other keys and indices.
@@ -96,9 +98,12 @@ impl Tracker {
     #[inline]
     pub(super) fn key(&mut self, key: &str) -> Leads {
         let Some(level) = self.levels.last() else { return Leads::default() };
-        let state = &self.states[level.state as usize];
-        self.next = match state.keys.get(key) {
-            Some(number) => state.behind[number as usize],
+        let state = &mut self.states[level.state as usize];
+        self.next = match state.keys.get_near(key, state.likely) {
+            Some(number) => {
+                state.likely = number + 1;
+                state.behind[number as usize]
+            }
             None => state.other,
         };
         if self.next == UNKNOWN {
@@ -166,6 +171,7 @@ impl Tracker {
             leads: Leads::default(),
             keys: KeyTable::new(),
             behind: Vec::new(),
+            likely: 0,
             elements: Vec::new(),
             other: UNKNOWN,
         };
