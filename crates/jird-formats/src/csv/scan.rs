@@ -174,8 +174,23 @@ impl Scan {
                 let bit = both & both.wrapping_neg();
                 if quotes & bit != 0 {
                     quotes ^= bit;
-                    if at == field {
+                    if at != field {
+                        continue;
+                    }
+                    // Most quoted fields end in the block in which they begin, with a quote before a mark.
+                    let close = quotes & quotes.wrapping_neg();
+                    let mark = close << 1;
+                    if marks & mark == 0 || !self.understands_quotes {
                         break Some(Found::Odd(at));
+                    }
+                    let (within, end) = (close - 1, block + close.trailing_zeros() as usize);
+                    self.quotes_marks |= marks & within != 0;
+                    marks &= !(within | mark);
+                    quotes ^= close;
+                    self.push(at + 1, end, Form::Quoted);
+                    field = end + 2;
+                    if text[end + 1] != delimiter {
+                        break Some(Found::End(end + 1));
                     }
                     continue;
                 }
