@@ -334,6 +334,18 @@ fn what_a_struct_does_not_name_is_not_asked_for_again() {
 }
 
 #[test]
+fn a_record_that_is_wrong_says_nothing_of_those_behind_it() {
+    let mut found = Vec::new();
+    let mut objects = Objects::new(|_, lax: Lax| {
+        found.push(lax.a);
+        Ok::<(), Error>(())
+    });
+    let mut send = |text: &str| JsonSource::from_slice(text.as_bytes()).send(&mut objects).is_ok();
+    let sent = [r#"{"x":1,"a":"no"}"#, r#"{"a":1,"x":2}"#, r#"{"a":2,"x":3}"#].map(&mut send);
+    assert_eq!((sent, found), ([false, true, true], vec![1, 2]));
+}
+
+#[test]
 fn a_closure_stops_with_words_of_its_own() {
     #[derive(Debug, PartialEq)]
     enum Stop {

@@ -177,7 +177,13 @@ where
         core::mem::swap(&mut decode.ignored, &mut self.ignored.found);
         let decoded = decode.value::<T>();
         core::mem::swap(&mut decode.ignored, &mut self.ignored.found);
-        let record = decoded.map_err(refused)?;
+        let record = match decoded {
+            Ok(record) => record,
+            Err(error) => {
+                self.ignored.found.clear();
+                return Err(refused(error));
+            }
+        };
         if !self.ignored.found.is_empty() {
             let found = core::mem::take(&mut self.ignored.found);
             found.into_iter().for_each(|at| {
