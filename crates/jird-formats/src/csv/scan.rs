@@ -59,6 +59,8 @@ pub(super) struct Scan {
     kept_max: usize,
     /// A delimiter or an end was met within quotes: it may be a line's.
     quotes_marks: bool,
+    /// A quote was met that is doubled.
+    has_doubled: bool,
 }
 
 /// Where the next byte stands.
@@ -90,6 +92,7 @@ impl Scan {
             uncounted: 0,
             kept_max: COLUMNS_MAX,
             quotes_marks: false,
+            has_doubled: false,
         }
     }
 
@@ -106,11 +109,16 @@ impl Scan {
         self.quotes_marks
     }
 
+    pub(super) fn has_doubled(&self) -> bool {
+        self.has_doubled
+    }
+
     /// A record begins at this byte.
     #[inline(always)]
     pub(super) fn begin(&mut self, at: usize) {
         self.clear();
         (self.origin, self.field, self.within, self.quotes_marks) = (at, at, Within::Plain, false);
+        self.has_doubled = false;
         self.kept_max = COLUMNS_MAX;
         self.pass(at);
     }
@@ -237,6 +245,7 @@ impl Scan {
         if byte == self.marks_of.quote {
             self.step(text, next);
             self.within = Within::Quoted(Form::Doubled);
+            self.has_doubled = true;
         } else if self.is_mark(byte) {
             self.step(text, next);
             self.push(self.field.wrapping_add(1), next.wrapping_sub(1), form);
