@@ -4,7 +4,7 @@
 #[path = "../../jird/tests/common/mod.rs"]
 mod common;
 
-use jird::event::{self, Failure, Interest, JsonSink, JsonSource, Key, Numeral, Sink};
+use jird::event::{self, Failure, Interest, JsonSink, JsonSource, Key, Numeral, Objects, Sink, Source};
 use jird_formats::sqlite::rusqlite::config::DbConfig;
 use jird_formats::sqlite::rusqlite::types::Value as Stored;
 use jird_formats::sqlite::rusqlite::{Connection, limits::Limit};
@@ -123,6 +123,56 @@ fn what_is_skipped_is_not_read() {
     let mut only = Only::default();
     event::copy(&mut query.source(), &mut only).unwrap();
     assert_eq!(only.0, [(1, 7)]);
+}
+
+#[test]
+fn rows_are_decoded_as_their_events_are() {
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "shown")]
+    struct Thing {
+        a: u8,
+        b: Option<String>,
+        #[serde(default)]
+        c: Value,
+    }
+    fn outcomes<T: serde::de::DeserializeOwned + std::fmt::Debug>(query: &mut SqliteQuery<'_>) -> Vec<String> {
+        let mut logs = [Vec::new(), Vec::new()];
+        let mut made = [0; 2];
+        for (is_by_events, log) in logs.iter_mut().enumerate() {
+            let mut source = query.source();
+            let mut told = Vec::new();
+            let mut sink = Objects::new(|index, value: T| {
+                told.push(format!("{index} {value:?}"));
+                Ok::<_, jird::Error>(())
+            });
+            // A sink behind a reference knows no rows.
+            let sent = if is_by_events == 1 { source.send(&mut &mut sink) } else { source.send(&mut sink) };
+            log.extend(told);
+            log.push(format!("{sent:?}"));
+            made[is_by_events] = source.nulls_made();
+        }
+        let [found, wanted] = logs;
+        assert_eq!((&found, made[0]), (&wanted, made[1]));
+        found
+    }
+    let conn = memory();
+    let rows = ["1, 'x', 0.5", "2, null, x'00ff'", "3, '', '[1, 2]'", "300, 'x', 1", "4, 5, 6", "null, 'x', 1"];
+    let odd = ["1, 'x', 9e999", "1, cast(x'61ff' as text), 1", "1, 'x', 'no json'"];
+    for last in rows.iter().chain(&odd) {
+        let good = rows[..3].iter().chain([last, &rows[0]]).map(|row| format!("select {row}"));
+        let sql = good.collect::<Vec<_>>().join(" union all ");
+        let sql = format!("with t(a, b, c) as ({sql}) select a, b, c, b as d from t");
+        let query = || SqliteQuery::select(&conn, &sql).unwrap();
+        for mut query in
+            [query(), query().infinite_as_null(), query().broken_text_as_bytes(), query().json_columns(["c"]).unwrap()]
+        {
+            outcomes::<Thing>(&mut query);
+            outcomes::<Value>(&mut query);
+            outcomes::<BTreeMap<String, Option<String>>>(&mut query);
+        }
+    }
+    let found = outcomes::<Thing>(&mut SqliteQuery::select(&conn, "select 7 as a, 'x' as b, x'00' as c").unwrap());
+    assert_eq!(found[0], r#"0 Thing { a: 7, b: Some("x"), c: String("AA==") }"#);
 }
 
 #[test]

@@ -6,7 +6,8 @@
 //! scan     the fields of a record as most are written: found by their marks, resumed at any byte
 //! records  records of a reader: by `scan`, or by csv-core where a record is out of the ordinary
 //! columns  names for columns
-//! source   records as events
+//! row      the fields of a record as values, and as events
+//! source   records, one by one
 //! sink     rows as records
 //! ```
 //!
@@ -18,6 +19,7 @@ mod dialect;
 mod error;
 mod masks;
 mod records;
+mod row;
 mod scan;
 mod sink;
 mod source;

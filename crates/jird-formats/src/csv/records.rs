@@ -17,22 +17,52 @@ pub(super) struct Record<'a> {
     text: &'a str,
     pub(super) fields: &'a [Field],
     pub(super) place: Place,
+    /// There are quotes in some field.
+    pub(super) has_doubled: bool,
     quote: u8,
 }
 
 impl<'a> Record<'a> {
+    /// How many bytes its text has.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(super) fn quote(&self) -> u8 {
+        self.quote
+    }
+
+    /// A field as it stands, without quotes around it.
+    #[inline(always)]
+    pub(super) fn raw(&self, field: Field) -> &'a str {
+        &self.text[field.start as usize..field.end as usize]
+    }
+
     /// A field's content, which may need `scratch`.
     #[inline(always)]
     pub(super) fn content<'s>(&self, field: Field, scratch: &'s mut String) -> &'s str
     where
         'a: 's,
     {
-        let raw = &self.text[field.start as usize..field.end as usize];
+        let raw = self.raw(field);
         if field.form == Form::Doubled { undouble(raw, self.quote, scratch) } else { raw }
     }
 }
 
-/// Makes two quotes one. They are all in pairs.
+/// Makes two quotes one. They are all in pairs. Returns how many bytes that is; none if `to` has fewer.
+pub(super) fn undouble_into(raw: &str, quote: u8, to: &mut [u8]) -> Option<usize> {
+    let (mut rest, mut len) = (raw.as_bytes(), 0);
+    loop {
+        let at = memchr::memchr(quote, rest);
+        let part = &rest[..at.map_or(rest.len(), |at| at + 1)];
+        to.get_mut(len..len + part.len())?.copy_from_slice(part);
+        len += part.len();
+        let Some(at) = at else { return Some(len) };
+        rest = &rest[at + 2..];
+    }
+}
+
+/// The same into a string.
 fn undouble<'s>(raw: &str, quote: u8, scratch: &'s mut String) -> &'s str {
     scratch.clear();
     let mut rest = raw;
@@ -341,7 +371,13 @@ impl<R: io::Read> Records<R> {
             text = core::str::from_utf8(&self.contents[..odd.len]).expect("a part of text is text");
         }
         let quote = self.dialect.quote.unwrap_or(0);
-        Ok(Some(Record { text, fields: self.scan.fields(), place: self.place, quote }))
+        Ok(Some(Record {
+            text,
+            fields: self.scan.fields(),
+            place: self.place,
+            has_doubled: self.scan.has_doubled(),
+            quote,
+        }))
     }
 
     /// Reads once, behind what is kept: the record. False if there is no more.

@@ -59,6 +59,8 @@ pub(super) struct Scan {
     kept_max: usize,
     /// A delimiter or an end was met within quotes: it may be a line's.
     quotes_marks: bool,
+    /// A quote was met that is doubled.
+    has_doubled: bool,
 }
 
 /// Where the next byte stands.
@@ -90,6 +92,7 @@ impl Scan {
             uncounted: 0,
             kept_max: COLUMNS_MAX,
             quotes_marks: false,
+            has_doubled: false,
         }
     }
 
@@ -106,11 +109,16 @@ impl Scan {
         self.quotes_marks
     }
 
+    pub(super) fn has_doubled(&self) -> bool {
+        self.has_doubled
+    }
+
     /// A record begins at this byte.
     #[inline(always)]
     pub(super) fn begin(&mut self, at: usize) {
         self.clear();
         (self.origin, self.field, self.within, self.quotes_marks) = (at, at, Within::Plain, false);
+        self.has_doubled = false;
         self.kept_max = COLUMNS_MAX;
         self.pass(at);
     }
@@ -174,8 +182,23 @@ impl Scan {
                 let bit = both & both.wrapping_neg();
                 if quotes & bit != 0 {
                     quotes ^= bit;
-                    if at == field {
+                    if at != field {
+                        continue;
+                    }
+                    // Most quoted fields end in the block in which they begin, with a quote before a mark.
+                    let close = quotes & quotes.wrapping_neg();
+                    let mark = close << 1;
+                    if marks & mark == 0 || !self.understands_quotes {
                         break Some(Found::Odd(at));
+                    }
+                    let (within, end) = (close - 1, block + close.trailing_zeros() as usize);
+                    self.quotes_marks |= marks & within != 0;
+                    marks &= !(within | mark);
+                    quotes ^= close;
+                    self.push(at + 1, end, Form::Quoted);
+                    field = end + 2;
+                    if text[end + 1] != delimiter {
+                        break Some(Found::End(end + 1));
                     }
                     continue;
                 }
@@ -222,6 +245,7 @@ impl Scan {
         if byte == self.marks_of.quote {
             self.step(text, next);
             self.within = Within::Quoted(Form::Doubled);
+            self.has_doubled = true;
         } else if self.is_mark(byte) {
             self.step(text, next);
             self.push(self.field.wrapping_add(1), next.wrapping_sub(1), form);

@@ -2,7 +2,7 @@
 
 use super::dialect::{Dialect, Terminator};
 use super::error::{CsvError, CsvErrorKind};
-use super::source::is_value;
+use super::row::is_value;
 use crate::{Cell, Row, Rows, Table};
 use jird::event::{Interest, KeyTable, PartBuffer, Parts, Place};
 use std::io;

@@ -1,14 +1,13 @@
-//! Records as events.
+//! Records of a reader, one by one.
 
 use super::columns::Names;
 use super::dialect::Dialect;
 use super::error::{CsvError, CsvErrorKind};
 use super::records::{Record, Records};
-use super::scan::Form;
-use crate::Cell;
+use super::row::{CsvRow, Spare};
+use core::cell::Cell;
 use core::fmt;
-use jird::Number;
-use jird::event::{Failure, Interest, Key, Numeral, Place, Sink, Source};
+use jird::event::{Failure, Place, Row, Sink, Source};
 use std::io;
 
 /// CSV as a source: a record is an object, with a member for each column.
@@ -61,24 +60,27 @@ pub struct CsvSource<R> {
     given: Option<Vec<String>>,
     plan: Plan,
     scratch: String,
+    spare: Spare,
 }
 
 /// What the fields of a record are.
 #[derive(Debug)]
-struct Plan {
-    columns: Vec<Column>,
+pub(super) struct Plan {
+    pub(super) columns: Vec<Column>,
     names: Names,
     default_type: CsvType,
     types: Vec<(String, CsvType)>,
-    empty: Empty,
-    nulls: Vec<String>,
+    pub(super) empty: Empty,
+    pub(super) nulls: Vec<String>,
     flexible: bool,
+    /// A column is JSON, so that a record is no row of scalars.
+    has_json: bool,
 }
 
 #[derive(Debug)]
-struct Column {
-    name: String,
-    column_type: CsvType,
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) column_type: CsvType,
 }
 
 /// What is known of the columns.
@@ -159,8 +161,10 @@ impl<R: io::Read> CsvSource<R> {
                 empty: Empty::Text,
                 nulls: Vec::new(),
                 flexible: false,
+                has_json: false,
             },
             scratch: String::new(),
+            spare: Spare::default(),
         }
     }
 
@@ -302,6 +306,7 @@ impl Plan {
     fn add_column(&mut self, name: String) {
         let given = self.types.iter().rfind(|(named, _)| *named == name);
         let column_type = given.map_or(self.default_type, |(_, given)| *given);
+        self.has_json |= column_type == CsvType::Json;
         self.columns.push(Column { name, column_type });
     }
 
@@ -323,7 +328,7 @@ impl Plan {
     }
 
     /// Whether a field that has no quotes is null, or missing.
-    fn absent(&self, text: &str, column_type: CsvType) -> Option<Empty> {
+    pub(super) fn absent(&self, text: &str, column_type: CsvType) -> Option<Empty> {
         if text.is_empty() {
             match (self.empty, column_type) {
                 (Empty::Text, CsvType::Text | CsvType::Auto) => {}
@@ -351,98 +356,9 @@ impl<R: io::Read> Source for CsvSource<R> {
         if record.fields.len() != self.plan.columns.len() {
             self.plan.fit(&record).map_err(Failure::Source)?;
         }
-        let place = record.place;
-        send(&record, &self.plan, &mut self.scratch, sink).map_err(|stop| match stop {
-            Stop::Sink(error) => Failure::Sink(error, place),
-            Stop::Type(error) => Failure::Source(error),
-        })?;
-        Ok(true)
+        let spare = Cell::new(self.spare.for_doubled(&record));
+        let row = CsvRow { record, plan: &self.plan, scratch: &mut self.scratch, spare };
+        let sent = if self.plan.has_json { row.send(sink) } else { sink.row(row) };
+        sent.map(|()| true)
     }
-}
-
-/// Why a record was not sent to its end.
-enum Stop<E> {
-    Sink(E),
-    Type(CsvError),
-}
-
-impl<E> From<E> for Stop<E> {
-    #[inline(always)]
-    fn from(error: E) -> Self {
-        Self::Sink(error)
-    }
-}
-
-/// Sends a record.
-#[inline(always)]
-fn send<S: Sink>(record: &Record<'_>, plan: &Plan, scratch: &mut String, sink: &mut S) -> Result<(), Stop<S::Error>> {
-    sink.begin_record(record.place)?;
-    sink.begin_object()?;
-    for (number, (column, &field)) in plan.columns.iter().zip(record.fields).enumerate() {
-        let key = Key::numbered(&column.name, number as u32);
-        if field.form == Form::Plain && (field.start == field.end || !plan.nulls.is_empty()) {
-            let absent = plan.absent(record.content(field, scratch), column.column_type);
-            if absent == Some(Empty::Missing) {
-                continue;
-            }
-            if absent == Some(Empty::Null) {
-                if sink.key(key)? == Interest::Take {
-                    sink.null()?;
-                }
-                continue;
-            }
-        }
-        if sink.key(key)? == Interest::Skip {
-            continue;
-        }
-        let text = record.content(field, scratch);
-        match column.column_type {
-            CsvType::Auto if field.form == Form::Plain => send_auto(text, sink)?,
-            CsvType::Text | CsvType::Auto => sink.string(text)?,
-            _ => send_as(column, text, record.place, sink)?,
-        }
-    }
-    sink.end_object()?;
-    Ok(sink.end_record()?)
-}
-
-/// Sends a field as what it looks like.
-#[inline(always)]
-fn send_auto<S: Sink>(text: &str, sink: &mut S) -> Result<(), S::Error> {
-    match text.as_bytes().first() {
-        Some(b'-' | b'0'..=b'9') => match Number::new(text) {
-            Some(number) => sink.number(Numeral::Text(number)),
-            None => sink.string(text),
-        },
-        Some(b't') if text == "true" => sink.bool(true),
-        Some(b'f') if text == "false" => sink.bool(false),
-        _ => sink.string(text),
-    }
-}
-
-/// Whether [`send_auto`] would take it for something else than a string.
-pub(super) fn is_value(text: &str) -> bool {
-    matches!(text.as_bytes().first(), Some(b'-' | b'0'..=b'9')) && Number::new(text).is_some()
-        || matches!(text, "true" | "false")
-}
-
-/// Sends a field as what its column is said to be.
-#[inline(never)]
-fn send_as<S: Sink>(column: &Column, text: &str, place: Place, sink: &mut S) -> Result<(), Stop<S::Error>> {
-    let column_type = column.column_type;
-    if column_type == CsvType::Number
-        && let Some(number) = Number::new(text)
-    {
-        return Ok(sink.number(Numeral::Text(number))?);
-    }
-    if column_type == CsvType::Bool
-        && let Ok(value) = text.parse()
-    {
-        return Ok(sink.bool(value)?);
-    }
-    if column_type == CsvType::Json && jird::validate(text.as_bytes()).is_ok() {
-        return Ok(Cell::Json(text).send(sink)?);
-    }
-    let message = format!("a field of column `{}` is not {column_type}", column.name);
-    Err(Stop::Type(CsvError::new(CsvErrorKind::Type, message, place)))
 }

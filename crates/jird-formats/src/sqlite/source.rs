@@ -5,7 +5,7 @@ use super::pieces::TablePiece;
 use super::rust::free;
 use super::sink::is_declared_json;
 use super::{SqliteError, SqliteErrorKind};
-use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Sink, Source};
+use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Row, Scalar, Sink, Source};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Rows, Statement};
 
@@ -153,7 +153,9 @@ impl<'c> SqliteQuery<'c> {
     /// The same for rows before which there were so many others: places count from there.
     pub fn source_behind(&mut self, records: u64) -> SqliteSource<'_> {
         let Self { statement, columns, odd } = self;
-        SqliteSource { rows: statement.raw_query(), columns, odd: *odd, records, nulls_made: 0, json: Vec::new() }
+        let has_json = columns.iter().any(|column| column.is_json);
+        let (odd, nulls_made, json) = (*odd, 0, Vec::new());
+        SqliteSource { rows: statement.raw_query(), columns, has_json, odd, records, nulls_made, json }
     }
 }
 
@@ -166,6 +168,7 @@ fn free_of(columns: &[Column], name: &str) -> String {
 pub struct SqliteSource<'q> {
     rows: Rows<'q>,
     columns: &'q [Column],
+    has_json: bool,
     odd: Odd,
     records: u64,
     nulls_made: u64,
@@ -190,44 +193,103 @@ impl Source for SqliteSource<'_> {
 
     fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<SqliteError, S::Error>> {
         let place = Place { record: self.records, ..Place::default() };
+        let broken = |error| Failure::Source(SqliteError::sqlite("reading a row", error).of_record(place));
+        let Some(values) = self.rows.next().map_err(broken)? else { return Ok(false) };
+        let row = SqliteRow {
+            values,
+            columns: self.columns,
+            odd: self.odd,
+            place,
+            nulls_made: &mut self.nulls_made,
+            json: &mut self.json,
+        };
+        // What is JSON is no scalar.
+        let sent = if self.has_json { row.send(sink) } else { sink.row(row) };
+        sent?;
+        self.records += 1;
+        Ok(true)
+    }
+}
+
+/// A row that the query is at.
+struct SqliteRow<'a> {
+    values: &'a rusqlite::Row<'a>,
+    columns: &'a [Column],
+    odd: Odd,
+    place: Place,
+    nulls_made: &'a mut u64,
+    json: &'a mut Vec<u8>,
+}
+
+impl Row for SqliteRow<'_> {
+    type Error = SqliteError;
+
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    #[inline]
+    fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    #[inline]
+    fn name(&self, column: usize) -> &str {
+        &self.columns[column].name
+    }
+
+    #[inline]
+    fn scalar(&self, column: usize) -> Option<Scalar<'_>> {
+        match self.values.get_ref(column).ok()? {
+            ValueRef::Null => Some(Scalar::Null),
+            ValueRef::Integer(value) => Some(Scalar::Number(Numeral::I64(value))),
+            ValueRef::Real(value) => value.is_finite().then_some(Scalar::Number(Numeral::F64(value))),
+            ValueRef::Blob(bytes) => Some(Scalar::Bytes(bytes)),
+            ValueRef::Text(_) if self.columns[column].is_json => None,
+            ValueRef::Text(bytes) => match core::str::from_utf8(bytes) {
+                Ok(text) => Some(Scalar::String(text)),
+                Err(_) => self.odd.broken_text_as_bytes.then_some(Scalar::Bytes(bytes)),
+            },
+        }
+    }
+
+    fn send<S: Sink>(self, sink: &mut S) -> Result<(), Failure<SqliteError, S::Error>> {
+        let Self { values, columns, odd, place, nulls_made, json } = self;
         let stopped = |error| Failure::Sink(error, place);
         let broken = |error| Failure::Source(SqliteError::sqlite("reading a row", error).of_record(place));
-        let Some(row) = self.rows.next().map_err(broken)? else { return Ok(false) };
         sink.begin_record(place).map_err(stopped)?;
         sink.begin_object().map_err(stopped)?;
-        for (number, column) in self.columns.iter().enumerate() {
+        for (number, column) in columns.iter().enumerate() {
             if sink.key(Key::numbered(&column.name, number as u32)).map_err(stopped)? == Interest::Skip {
                 continue;
             }
-            let odd = |what: &str| {
+            let wrong = |what: &str| {
                 let message = format!("the column {} holds {what}", quote(&column.name));
                 Failure::Source(SqliteError::new(SqliteErrorKind::Value, message).of_record(place))
             };
-            match row.get_ref(number).map_err(broken)? {
+            match values.get_ref(number).map_err(broken)? {
                 ValueRef::Null => sink.null(),
                 ValueRef::Integer(value) => sink.number(Numeral::I64(value)),
                 ValueRef::Real(value) if value.is_finite() => sink.number(Numeral::F64(value)),
-                ValueRef::Real(_) if self.odd.infinite_as_null => {
-                    self.nulls_made += 1;
+                ValueRef::Real(_) if odd.infinite_as_null => {
+                    *nulls_made += 1;
                     sink.null()
                 }
-                ValueRef::Real(_) => return Err(odd("an infinite number, which JSON does not have")),
+                ValueRef::Real(_) => return Err(wrong("an infinite number, which JSON does not have")),
                 ValueRef::Blob(bytes) => sink.bytes(bytes),
                 ValueRef::Text(bytes) => match core::str::from_utf8(bytes) {
                     Ok(text) if !column.is_json => sink.string(text),
-                    Ok(_) => match JsonText::check(bytes, &mut self.json) {
+                    Ok(_) => match JsonText::check(bytes, json) {
                         Ok(text) => sink.json(text),
-                        Err(_) => return Err(odd("a text that is not JSON")),
+                        Err(_) => return Err(wrong("a text that is not JSON")),
                     },
-                    Err(_) if self.odd.broken_text_as_bytes => sink.bytes(bytes),
-                    Err(_) => return Err(odd("a text that is not UTF-8")),
+                    Err(_) if odd.broken_text_as_bytes => sink.bytes(bytes),
+                    Err(_) => return Err(wrong("a text that is not UTF-8")),
                 },
             }
             .map_err(stopped)?;
         }
         sink.end_object().map_err(stopped)?;
-        sink.end_record().map_err(stopped)?;
-        self.records += 1;
-        Ok(true)
+        sink.end_record().map_err(stopped)
     }
 }

@@ -8,6 +8,8 @@
 //! **Interest flows upward.** A sink answers each key with [`Interest::Take`] or [`Interest::Skip`]. What is skipped is checked but
 //! neither unescaped, nor converted, nor sent.
 //!
+//! **Rows.** A source of tables may hand on a whole record as a [`Row`], of which a sink asks for values. All others get its events.
+//!
 //! **Exact.** A number comes as its source has it ([`Numeral`]): of JSON as text, which a sink converts if it must.
 //!
 //! | | source | sink |
@@ -34,6 +36,7 @@ mod pattern;
 mod pipe;
 mod protocol;
 mod recording;
+mod row;
 mod tape;
 #[cfg(feature = "serde")]
 mod values;
@@ -48,8 +51,9 @@ pub use objects::{Objects, for_each};
 pub use parts::{PartBuffer, Parts};
 pub use pattern::{BadPattern, Pattern};
 pub use pipe::{Pipe, PipeError, pipe};
-pub use protocol::{Failure, Interest, Key, Numeral, Place, Sink, Source, Timestamp, base64, copy};
+pub use protocol::{Failure, Interest, Key, Numeral, Place, Scalar, Sink, Source, Timestamp, base64, copy};
 pub use recording::{Recording, Replay};
+pub use row::Row;
 pub use tape::{JsonText, Parsed, send, send_text};
 #[cfg(feature = "serde")]
 pub use values::{Values, send_value};

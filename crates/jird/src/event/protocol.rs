@@ -1,6 +1,6 @@
 //! The two traits, and what goes through them.
 
-use super::JsonText;
+use super::{JsonText, Row};
 use crate::number::{MachineNumber, Number};
 use core::fmt;
 
@@ -116,6 +116,14 @@ pub trait Sink {
     /// A value as JSON text, of a source that has such. Unless the sink copies it as it is, the value's events come.
     fn json(&mut self, text: JsonText<'_>) -> Result<(), Self::Error> {
         text.send(self)
+    }
+    /// A whole record, of a source that has [rows](Row). Unless the sink asks for the row's values, its events come.
+    #[inline(always)]
+    fn row<R: Row>(&mut self, row: R) -> Result<(), Failure<R::Error, Self::Error>>
+    where
+        Self: Sized,
+    {
+        row.send(self)
     }
     /// Whether another record is wanted, asked between records. If not, the source stops there, and all is well.
     #[inline(always)]
@@ -260,7 +268,24 @@ pub enum Numeral<'a> {
     Text(Number<'a>),
 }
 
-impl Numeral<'_> {
+impl<'a> Numeral<'a> {
+    /// The number that `text` is, from its first byte to its last; `None` if it is none by RFC 8259 §6. A short integer is converted
+    /// at once, which takes no longer than to check it, and is written as the same text.
+    ///
+    /// ```
+    /// use jird::event::Numeral;
+    /// assert!(matches!(Numeral::new("120"), Some(Numeral::U64(120))));
+    /// assert!(matches!(Numeral::new("1.20"), Some(Numeral::Text(_))));
+    /// assert!(Numeral::new("007").is_none());
+    /// ```
+    #[inline]
+    pub fn new(text: &'a str) -> Option<Self> {
+        match crate::number::to_short(text.as_bytes()) {
+            Some(value) => Some(Self::U64(value)),
+            None => Number::new(text).map(Self::Text),
+        }
+    }
+
     /// As what a machine has for it: see [`MachineNumber`] for which; `None` if it has nothing.
     #[inline(always)]
     pub fn machine(self) -> Option<MachineNumber> {
@@ -319,18 +344,28 @@ impl Numeral<'_> {
 
 /// A value without others inside, for whoever treats them alike.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Scalar<'a> {
+pub enum Scalar<'a> {
+    /// `null`
     Null,
+    /// `true` or `false`
     Bool(bool),
+    /// A number, as its source has it.
     Number(Numeral<'a>),
+    /// A string's content.
     String(&'a str),
+    /// Bytes, of a source that has such.
     Bytes(&'a [u8]),
+    /// A point in time, of a source that has such.
     Timestamp(Timestamp),
 }
 
 impl Scalar<'_> {
+    /// Sends it as its event.
+    ///
+    /// # Errors
+    /// The sink's.
     #[inline(always)]
-    pub(super) fn send<S: Sink + ?Sized>(self, sink: &mut S) -> Result<(), S::Error> {
+    pub fn send<S: Sink + ?Sized>(self, sink: &mut S) -> Result<(), S::Error> {
         match self {
             Self::Null => sink.null(),
             Self::Bool(value) => sink.bool(value),

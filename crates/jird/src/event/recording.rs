@@ -315,6 +315,12 @@ impl Recording {
         })
     }
 
+    /// Whether this number is this key's, from now on at least.
+    #[inline(always)]
+    pub(super) fn takes(&mut self, text: &str, number: u32) -> bool {
+        self.knows(text, number) || self.name(text, number)
+    }
+
     /// A key that has a number which no other has: its name is kept.
     #[cold]
     fn name(&mut self, text: &str, number: u32) -> bool {
@@ -372,7 +378,7 @@ impl Sink for Recording {
     #[inline]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, Error> {
         if let Some(number) = key.number()
-            && (self.knows(key.text(), number) || self.name(key.text(), number))
+            && self.takes(key.text(), number)
         {
             self.push(Kind::NumberedKey, number, 0);
             return Ok(Interest::Take);

@@ -50,6 +50,18 @@ pub(crate) fn to_small_at(text: &[u8], start: usize, end: usize) -> Option<u64> 
     good.then(|| head.value() * super::plain::TENS[len % 32 - Word::LEN] + tail.value())
 }
 
+/// `text`, which was not checked, if it is an integer of up to eight digits, all of them there; `None` says nothing.
+#[inline]
+pub(crate) fn to_short(text: &[u8]) -> Option<u64> {
+    let len = text.len();
+    if len.wrapping_sub(1) >= Word::LEN {
+        return None;
+    }
+    let word = Word::load_head(text);
+    let digits = word.first(len);
+    (digits.nondigits() == 0 && (len == 1 || !word.is_zero(0))).then(|| digits.value())
+}
+
 #[inline(always)]
 fn signed(token: Token<'_>) -> Option<i64> {
     let (negative, size) = split(token)?;

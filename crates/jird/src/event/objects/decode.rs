@@ -1,16 +1,13 @@
 //! A recording as something to decode: serde's `Deserializer`, over events.
 
 use super::key::{KeyText, Variant};
-use crate::error::{Category, Error, Step};
-use crate::event::protocol::Scalar;
+use super::scalar::{Value, no_variant};
+use crate::error::{Error, Step};
 use crate::event::recording::{Item, Recording};
-use crate::event::{JsonSink, Numeral};
+use crate::event::{JsonSink, Numeral, Scalar};
 use crate::fault::ErrorKind;
-use crate::number;
 use crate::typed::RAW_TEXT;
 use crate::typed::de::TYPED_DEPTH_MAX;
-use crate::typed::de::number::Number;
-use serde_core::de::value::{BorrowedStrDeserializer, SeqDeserializer};
 use serde_core::de::{self, Deserialize, DeserializeSeed, Deserializer, Unexpected, Visitor};
 
 /// Where the decoding of a recording has come to.
@@ -55,23 +52,12 @@ impl<'a> Decode<'a> {
     #[cold]
     #[inline(never)]
     fn wrong(&self, wanted: &dyn de::Expected) -> Error {
-        let found = match self.item() {
-            Item::Scalar(Scalar::Null) => Unexpected::Unit,
-            Item::Scalar(Scalar::Bool(value)) => Unexpected::Bool(value),
-            Item::Scalar(Scalar::Number(number)) => match as_number(number) {
-                Ok(number) => number.unexpected(),
-                Err(error) => return error,
-            },
-            Item::Scalar(Scalar::String(text)) => Unexpected::Str(text),
-            Item::Scalar(Scalar::Bytes(bytes)) => Unexpected::Bytes(bytes),
-            Item::Scalar(Scalar::Timestamp(time)) => {
-                return de::Error::invalid_type(Unexpected::Str(&time.to_string()), wanted);
-            }
-            Item::Object(_) => Unexpected::Map,
-            Item::Array(_) => Unexpected::Seq,
-            Item::Key(_) | Item::End => return Error::new(ErrorKind::Value, 0),
-        };
-        de::Error::invalid_type(found, wanted)
+        match self.item() {
+            Item::Scalar(scalar) => Value(scalar).wrong(wanted),
+            Item::Object(_) => de::Error::invalid_type(Unexpected::Map, wanted),
+            Item::Array(_) => de::Error::invalid_type(Unexpected::Seq, wanted),
+            Item::Key(_) | Item::End => Error::new(ErrorKind::Value, 0),
+        }
     }
 
     fn enter(&mut self) -> Result<(), Error> {
@@ -103,57 +89,19 @@ impl<'a> Decode<'a> {
         let visited = visitor.visit_map(Map { decode: self, key: 0, is_record });
         self.leave(visited)
     }
-
-    #[inline(always)]
-    fn visit_number<V: Visitor<'a>>(&mut self, number: Numeral<'a>, visitor: V) -> Result<V::Value, Error> {
-        self.at += 1;
-        as_number(number)?.visit(visitor)
-    }
-
-    /// An integer of 128 bits.
-    fn visit_wide<T, V: Visitor<'a>>(
-        &mut self,
-        narrow: fn(Numeral<'a>) -> Option<T>,
-        read: fn(&[u8]) -> Option<T>,
-        visitor: V,
-        visit: fn(V, T) -> Result<V::Value, Error>,
-    ) -> Result<V::Value, Error> {
-        let Item::Scalar(Scalar::Number(number)) = self.item() else { return Err(self.wrong(&visitor)) };
-        let value = match number {
-            Numeral::Text(number) if number.is_integer() => read(number.text().as_bytes()),
-            Numeral::I64(_) | Numeral::U64(_) => narrow(number),
-            Numeral::Text(_) | Numeral::F64(_) => return Err(self.wrong(&visitor)),
-        };
-        self.at += 1;
-        visit(visitor, value.ok_or_else(|| Error::new(ErrorKind::Range, 0))?)
-    }
 }
 
-/// As a visitor gets it.
-#[inline(always)]
-fn as_number(number: Numeral<'_>) -> Result<Number, Error> {
-    let text = match number {
-        Numeral::Text(text) => text,
-        Numeral::U64(value) => return Ok(Number::U64(value)),
-        Numeral::I64(value) => return Ok(u64::try_from(value).map_or(Number::I64(value), Number::U64)),
-        Numeral::F64(value) => return Ok(Number::F64(value)),
-    };
-    let (text, start, end) = text.place();
-    Number::of(text, start, end).ok_or_else(|| Error::new(ErrorKind::Range, 0))
-}
-
-/// Whatever the value is, if it is of the kind that is asked for.
-macro_rules! gated {
-    ($([$kind:pat => $($method:ident($($argument:ty),*))*])*) => {
-        $($(
+/// What only a scalar can be, is for that to say.
+macro_rules! of_scalars {
+    ($($method:ident($($argument:ident: $type:ty),*))*) => {
+        $(
             #[inline]
-            fn $method<V: Visitor<'a>>(self, $(_: $argument,)* visitor: V) -> Result<V::Value, Error> {
-                match self.item() {
-                    $kind => self.deserialize_any(visitor),
-                    _ => Err(self.wrong(&visitor)),
-                }
+            fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, Error> {
+                let Item::Scalar(scalar) = self.item() else { return Err(self.wrong(&visitor)) };
+                self.at += 1;
+                Value(scalar).$method($($argument,)* visitor)
             }
-        )*)*
+        )*
     };
 }
 
@@ -162,61 +110,24 @@ impl<'a> Deserializer<'a> for &mut Decode<'a> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        let scalar = match self.item() {
-            Item::Object(_) => return self.visit_object(false, visitor),
-            Item::Array(_) => return self.visit_array(visitor),
-            Item::Key(_) | Item::End => return Err(Error::new(ErrorKind::Value, 0)),
-            Item::Scalar(scalar) => scalar,
-        };
-        self.at += 1;
-        match scalar {
-            Scalar::Null => visitor.visit_unit(),
-            Scalar::Bool(value) => visitor.visit_bool(value),
-            Scalar::Number(number) => as_number(number)?.visit(visitor),
-            Scalar::String(text) => visitor.visit_borrowed_str(text),
-            Scalar::Bytes(bytes) => visitor.visit_string(base64_simd::STANDARD.encode_to_string(bytes)),
-            Scalar::Timestamp(time) => visitor.visit_string(time.to_string()),
+        match self.item() {
+            Item::Object(_) => self.visit_object(false, visitor),
+            Item::Array(_) => self.visit_array(visitor),
+            Item::Key(_) | Item::End => Err(Error::new(ErrorKind::Value, 0)),
+            Item::Scalar(scalar) => {
+                self.at += 1;
+                Value(scalar).deserialize_any(visitor)
+            }
         }
-    }
-
-    #[inline]
-    fn deserialize_f64<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        let Item::Scalar(Scalar::Number(number)) = self.item() else { return Err(self.wrong(&visitor)) };
-        self.visit_number(number, visitor)
-    }
-
-    fn deserialize_f32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        let Item::Scalar(Scalar::Number(number)) = self.item() else { return Err(self.wrong(&visitor)) };
-        let Numeral::Text(text) = number else { return self.visit_number(number, visitor) };
-        self.at += 1;
-        Number::of_f32(text.text().as_bytes()).ok_or_else(|| Error::new(ErrorKind::Range, 0))?.visit(visitor)
-    }
-
-    fn deserialize_i128<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        let narrow = |number: Numeral<'_>| number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
-        self.visit_wide(narrow, number::to_i128, visitor, V::visit_i128)
-    }
-
-    fn deserialize_u128<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-        let unsigned = |text: &[u8]| if text[0] == b'-' { None } else { number::to_u128(text) };
-        self.visit_wide(|number| number.as_u64().map(u128::from), unsigned, visitor, V::visit_u128)
     }
 
     fn deserialize_bytes<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.item() {
-            Item::Scalar(Scalar::Bytes(bytes)) => {
-                self.at += 1;
-                visitor.visit_borrowed_bytes(bytes)
-            }
-            Item::Scalar(Scalar::String(text)) => {
-                self.at += 1;
-                visitor.visit_borrowed_bytes(text.as_bytes())
-            }
-            Item::Scalar(Scalar::Timestamp(time)) => {
-                self.at += 1;
-                visitor.visit_byte_buf(time.to_string().into_bytes())
-            }
             Item::Array(_) => self.visit_array(visitor),
+            Item::Scalar(scalar) => {
+                self.at += 1;
+                Value(scalar).deserialize_bytes(visitor)
+            }
             _ => Err(self.wrong(&visitor)),
         }
     }
@@ -253,12 +164,9 @@ impl<'a> Deserializer<'a> for &mut Decode<'a> {
     fn deserialize_seq<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.item() {
             Item::Array(_) => self.visit_array(visitor),
-            Item::Scalar(Scalar::Bytes(bytes)) => {
+            Item::Scalar(scalar) => {
                 self.at += 1;
-                let mut bytes = SeqDeserializer::<_, Error>::new(bytes.iter().copied());
-                let value = visitor.visit_seq(&mut bytes)?;
-                bytes.end()?;
-                Ok(value)
+                Value(scalar).deserialize_seq(visitor)
             }
             _ => Err(self.wrong(&visitor)),
         }
@@ -299,23 +207,23 @@ impl<'a> Deserializer<'a> for &mut Decode<'a> {
 
     fn deserialize_enum<V: Visitor<'a>>(
         self,
-        _: &'static str,
-        _: &'static [&'static str],
+        name: &'static str,
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self.item() {
-            Item::Scalar(Scalar::String(text)) => {
-                self.at += 1;
-                visitor.visit_enum::<BorrowedStrDeserializer<'_, Error>>(BorrowedStrDeserializer::new(text))
-            }
             Item::Object(_) => {
                 self.enter()?;
-                let Item::Key(name) = self.item() else { return Err(Error::new(ErrorKind::Key, 0)) };
+                let Item::Key(key) = self.item() else { return Err(Error::new(ErrorKind::Key, 0)) };
                 self.at += 1;
-                let visited = visitor.visit_enum(Variant { name: name.text(), decode: self });
+                let visited = visitor.visit_enum(Variant { name: key.text(), decode: self });
                 self.leave(visited)
             }
-            _ => Err(Error::message(Category::Syntax, &"expected a variant: a string or an object")),
+            Item::Scalar(scalar) => {
+                self.at += 1;
+                Value(scalar).deserialize_enum(name, variants, visitor)
+            }
+            _ => Err(no_variant()),
         }
     }
 
@@ -326,14 +234,18 @@ impl<'a> Deserializer<'a> for &mut Decode<'a> {
         visitor.visit_unit()
     }
 
-    gated! {
-        [Item::Scalar(Scalar::Bool(_)) => deserialize_bool()]
-        [Item::Scalar(Scalar::Number(_)) => deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64()]
-        [Item::Scalar(Scalar::Number(_)) => deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64()]
-        [Item::Scalar(Scalar::String(_) | Scalar::Bytes(_) | Scalar::Timestamp(_)) =>
-            deserialize_char() deserialize_str() deserialize_string() deserialize_identifier()]
-        [Item::Scalar(Scalar::Null) => deserialize_unit() deserialize_unit_struct(&'static str)]
-        [Item::Object(_) => deserialize_map()]
+    fn deserialize_map<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.item() {
+            Item::Object(_) => self.visit_object(false, visitor),
+            _ => Err(self.wrong(&visitor)),
+        }
+    }
+
+    of_scalars! {
+        deserialize_bool() deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
+        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
+        deserialize_f32() deserialize_f64() deserialize_char() deserialize_str() deserialize_string()
+        deserialize_unit() deserialize_unit_struct(name: &'static str) deserialize_identifier()
     }
 }
 
