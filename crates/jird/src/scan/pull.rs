@@ -296,6 +296,7 @@ impl<'de, S: Source<'de>> Pull<S> {
 
     /// How many tokens are left before this bracket closes what is open, if nothing opens before and pass one has come so
     /// far. A guess in a text that will be refused, but never more than the text has bytes.
+    #[cfg(feature = "serde")]
     #[inline(always)]
     pub(crate) fn before_closing(&self, closing: u8) -> Option<usize> {
         self.tokens.before_closing(self.at, closing)

@@ -293,6 +293,7 @@ impl Tokens {
 
     /// How many tokens from `at` on come before a bracket, if that is known yet and `closing`. What no JSON has may pass for
     /// a bracket. Who asks behind opening brackets only, has each token looked at once.
+    #[cfg(feature = "serde")]
     #[inline(always)]
     pub(super) fn before_closing(&self, at: usize, closing: u8) -> Option<usize> {
         match self.kind[..self.len].get(at)? {
@@ -301,6 +302,7 @@ impl Tokens {
         }
     }
 
+    #[cfg(feature = "serde")]
     #[inline(never)]
     fn before_closing_far(&self, at: usize, closing: u8) -> Option<usize> {
         const ONES: u64 = u64::from_le_bytes([1; 8]);
