@@ -1,5 +1,5 @@
 //! `jird query` from outside: arguments and standard input in; standard output, standard error and exit code out.
-
+#![cfg(feature = "query")]
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 
 use std::fs;
