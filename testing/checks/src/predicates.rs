@@ -8,7 +8,6 @@ use jird::lines::{Options, Scanner};
 use jird::{Comparison, DEPTH_MAX, Kernel, Like, Literal, Matcher, Mismatches, Predicate, Projection};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// The first eight bytes make a predicate; the rest is lines. Those of the records before the first fault that the naive
 /// evaluator keeps are kept, and no others; and every field gives the predicate the same answer in the evaluator alone.
@@ -74,7 +73,7 @@ fn predicate(random: &mut Random, slots: usize, depth: usize) -> Predicate {
         5 => Predicate::In { slot, list: (0..random.below(4)).map(|_| literal(random)).collect() },
         6 => Predicate::IsNull { slot },
         7 => match random.below(3) {
-            0 => Predicate::Matches { slot, matcher: Matcher(Arc::new(|text| text.contains('a'))) },
+            0 => Predicate::Matches { slot, matcher: Matcher::new(|text| text.contains('a')).requiring(["a"]) },
             _ => Predicate::Like { slot, pattern: Like::new(random.pick(&["a%", "%a%", "_", "%é", "", "a\\_"])) },
         },
         8 => Predicate::Truth { slot },
@@ -116,7 +115,7 @@ fn naive(predicate: &Predicate, slots: &[Option<&Node>], text: &[u8]) -> Option<
         }
         Predicate::IsNull { slot } => Some(slots[*slot].is_none_or(|node| node.tree == Tree::Null)),
         Predicate::Like { slot, pattern } => content(slots[*slot]).map(|content| pattern.matches(content)),
-        Predicate::Matches { slot, matcher } => content(slots[*slot]).map(|content| (matcher.0)(content)),
+        Predicate::Matches { slot, matcher } => content(slots[*slot]).map(|content| matcher.matches(content)),
         Predicate::Truth { slot } => match slots[*slot]?.tree {
             Tree::Bool(known) => Some(known),
             _ => None,

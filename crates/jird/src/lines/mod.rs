@@ -4,6 +4,7 @@
 //! [`Scanner`] reads whole lines; [`read_range`] and [`read_stream`] cut an input into pieces of whole lines with bounded
 //! memory; `typed` decodes each line into a type; [`in_order`] spreads pieces over threads and hands the results out in order.
 
+mod gate;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod read;
@@ -13,6 +14,8 @@ mod typed;
 
 #[cfg(feature = "parallel")]
 pub use parallel::in_order;
+#[doc(hidden)]
+pub use gate::Search;
 pub use read::{ReadAt, read_range, read_stream};
 pub use scanner::{Bad, Check, Options, Row, Scanned, Scanner};
 #[cfg(feature = "serde")]

@@ -56,6 +56,20 @@ impl Like {
         self.matches_pieces(text)
     }
 
+    /// The runs of characters between what is not fixed, and for each whether a text that matches begins with it, and whether
+    /// it ends.
+    pub(super) fn fixed_parts(&self) -> Vec<(String, bool, bool)> {
+        let is_char = |piece: &Piece| matches!(piece, Piece::Char(_));
+        let mut at = 0;
+        let mut parts = Vec::new();
+        for part in self.pieces.split(|piece| !is_char(piece)) {
+            let text: String = part.iter().filter_map(|piece| if let Piece::Char(char) = piece { Some(*char) } else { None }).collect();
+            parts.push((text, at == 0, at + part.len() == self.pieces.len()));
+            at += part.len() + 1;
+        }
+        parts
+    }
+
     /// Greedy with one point to go back to: a later `%` makes the earlier ones final.
     fn matches_pieces(&self, text: &str) -> bool {
         let pieces = &self.pieces;

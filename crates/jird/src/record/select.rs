@@ -37,7 +37,7 @@ struct Node {
 const NOWHERE: u32 = u32::MAX;
 
 /// The member that a record which is no object is seen as.
-const VALUE: &str = "value";
+pub(super) const VALUE: &str = "value";
 
 impl Projection {
     /// The projection of these paths, in this order. The empty projection only counts records.
