@@ -131,3 +131,113 @@ fn blank_lines(text: &[u8], from: usize, at: usize, mut feeds: u64) -> u64 {
     }
     blank
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+    use crate::record::{Like, Literal, Predicate, Projection};
+    use crate::text::starts_unescaped;
+
+    fn needles(texts: &[&str]) -> Needles {
+        let likes = texts.iter().map(|text| Predicate::Like { slot: 0, pattern: Like::new(&format!("%{text}%")) });
+        Needles::of(&Predicate::Or(likes.collect()), &Projection::new(&[])).unwrap()
+    }
+
+    /// The definition, line by line.
+    fn naive(text: &[u8], from: usize, needles: &Needles) -> (usize, u64, u64) {
+        let mut passed = (from, 0, 0);
+        for line in text[from..].split_inclusive(|&byte| byte == b'\n') {
+            let has = |start: usize| needles.texts().any(|needle| starts_unescaped(&line[start..], needle.as_bytes()));
+            if (0..line.len()).any(has) {
+                break;
+            }
+            passed.0 += line.len();
+            passed.1 += u64::from(line.ends_with(b"\n"));
+            let is_blank = line.iter().all(|byte| b" \t\r\n".contains(byte));
+            passed.2 += u64::from(line.ends_with(b"\n") && is_blank);
+        }
+        passed
+    }
+
+    fn assert_found(text: &[u8], from: usize, needles: &Needles) {
+        let (line, feeds, blank) = naive(text, from, needles);
+        for kernel in Kernel::available() {
+            let passed = kernel.search(text, from, needles);
+            let name = || format!("{kernel:?} from {from}: {:?} in {:?}", needles, String::from_utf8_lossy(text));
+            assert_eq!((passed.feeds, passed.blank), (feeds, blank), "{}", name());
+            let found =
+                text[from..passed.at].iter().rposition(|&byte| byte == b'\n').map_or(from, |feed| from + feed + 1);
+            let found = if passed.at == text.len() { text.len() } else { found };
+            assert_eq!(found, line, "{}", name());
+        }
+    }
+
+    #[test]
+    fn every_kernel_finds_what_the_definition_finds_wherever_it_stands() {
+        let sets: [&[&str]; 5] =
+            [&["/api"], &["x"], &["ab", "aé"], &["q", "/api", "bb"], &["1", "2", "3", "4", "5z", "6", "7", "8"]];
+        let seeds = [
+            "/api",
+            "\\/api",
+            "/\\u0061pi",
+            "\\u002F\\u0061\\u0070\\u0069",
+            "/ap",
+            "\\u0061\\u00e9",
+            "a\\u00E9",
+            "\\u0062b",
+            "\\\\u0062b",
+            "\\ud83d\\u0078",
+            "5\\u007a",
+            "\\u0035\\u007A",
+            "/api\\",
+            "\\u00",
+            "\\",
+            "\\u",
+            "8",
+        ];
+        for set in sets {
+            let needles = needles(set);
+            for seed in seeds {
+                for before in 0..=130 {
+                    let text = format!("{}\r\n\n{}{seed}", " ".repeat(before % 7), "-".repeat(before));
+                    assert_found(text.as_bytes(), 0, &needles);
+                    let behind = format!("{text}\n \t\n{}", "+".repeat(before));
+                    assert_found(behind.as_bytes(), 0, &needles);
+                    assert_found(behind.as_bytes(), text.len() + 1, &needles);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_kernel_counts_lines_and_blank_lines() {
+        let needles = needles(&["Z"]);
+        for line in [
+            "",
+            " ",
+            "\r",
+            "x",
+            "x \r",
+            "\t\t",
+            "\u{c}",
+            "--------------------------------------------------------------",
+        ] {
+            for count in 0..200 {
+                let text = format!("{line}\n").repeat(count);
+                assert_found(text.as_bytes(), 0, &needles);
+                assert_found(format!("{text}{line}").as_bytes(), 0, &needles);
+                assert_found(format!("{text}Z").as_bytes(), 0, &needles);
+            }
+        }
+    }
+
+    #[test]
+    fn a_byte_that_must_be_escaped_is_never_searched_for() {
+        for text in ["\0", "\n", "\\\\", "\u{1f}"] {
+            let literal =
+                Predicate::Compare { slot: 0, op: crate::Comparison::Eq, literal: Literal::Text(text.into()) };
+            assert_eq!(literal.literals(&Projection::new(&[])), Vec::<String>::new());
+        }
+    }
+}

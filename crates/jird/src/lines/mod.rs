@@ -12,10 +12,10 @@ mod scanner;
 #[cfg(feature = "serde")]
 mod typed;
 
-#[cfg(feature = "parallel")]
-pub use parallel::in_order;
 #[doc(hidden)]
 pub use gate::Search;
+#[cfg(feature = "parallel")]
+pub use parallel::in_order;
 pub use read::{ReadAt, read_range, read_stream};
 pub use scanner::{Bad, Check, Options, Row, Scanned, Scanner};
 #[cfg(feature = "serde")]

@@ -167,7 +167,11 @@ impl Derive<'_> {
             Predicate::Like { slot, pattern } if wanted => like(pattern).or_else(|| self.key(*slot)),
             Predicate::Matches { slot, matcher } if wanted => matches(matcher).or_else(|| self.key(*slot)),
             Predicate::IsNull { .. } if wanted => None,
-            Predicate::CompareSlots { left, right, .. } => Needed::best([self.key(*left), self.key(*right)].into_iter()),
+            // Nothing is among no constants, not even what is missing.
+            Predicate::In { list, .. } if list.is_empty() => None,
+            Predicate::CompareSlots { left, right, .. } => {
+                Needed::best([self.key(*left), self.key(*right)].into_iter())
+            }
             Predicate::Compare { slot, .. }
             | Predicate::In { slot, .. }
             | Predicate::Like { slot, .. }
@@ -262,3 +266,96 @@ static BITS: [u8; 256] = {
     }
     bits
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::Path;
+
+    fn text(slot: usize, op: Comparison, text: &str) -> Predicate {
+        Predicate::Compare { slot, op, literal: Literal::Text(text.into()) }
+    }
+
+    fn number(slot: usize) -> Predicate {
+        Predicate::Compare { slot, op: Comparison::Gt, literal: Literal::Number("200".into()) }
+    }
+
+    fn like(pattern: &str) -> Predicate {
+        Predicate::Like { slot: 0, pattern: Like::new(pattern) }
+    }
+
+    #[test]
+    fn a_record_needs_what_the_predicate_cannot_do_without() {
+        use Comparison::{Eq, Ge, Ne};
+        let root = Path::root;
+        let paths = [
+            root().key("a"),
+            root().key("value"),
+            root().key("value").key("Properties").index(1),
+            root(),
+            root().key("k\"z"),
+        ];
+        let not = |inner| Predicate::Not(Box::new(inner));
+        let or = |parts: &[Predicate]| Predicate::Or(parts.to_vec());
+        let and = |parts: &[Predicate]| Predicate::And(parts.to_vec());
+        let matcher = Matcher::new(|_| true);
+        let list = |list: &[Literal]| Predicate::In { slot: 0, list: list.to_vec() };
+        let many = (0..=NEEDLES_MAX).map(|index| text(0, Eq, &format!("text {index}"))).collect::<Vec<_>>();
+        let long = format!("{}Zz{}", "0".repeat(50), "1".repeat(50));
+        let rows: [(Predicate, &[&str]); 32] = [
+            (text(0, Eq, "x/y"), &["\"x/y\""]),
+            (text(0, Eq, ""), &["\"\""]),
+            (text(0, Eq, "say \"yes and more\"\n"), &["yes and more"]),
+            (text(0, Eq, "\"last"), &["last\""]),
+            (text(0, Eq, "\u{FFFD}"), &["\"a\""]),
+            (text(0, Eq, "\n"), &["\"a\""]),
+            (text(0, Ge, "x"), &["\"a\""]),
+            (text(0, Ne, "x"), &["\"a\""]),
+            (not(text(0, Ne, "x")), &["\"x\""]),
+            (not(text(0, Eq, "x")), &["\"a\""]),
+            (number(0), &["\"a\""]),
+            (number(1), &[]),
+            (number(2), &["\"Properties\""]),
+            (number(3), &[]),
+            (number(4), &["z\""]),
+            (like("%abc%longer_%"), &["longer"]),
+            (like("abc%"), &["\"abc"]),
+            (like("%abc"), &["abc\""]),
+            (like("%_%"), &["\"a\""]),
+            (list(&[Literal::Text("x".into()), Literal::Null, Literal::Text("y".into())]), &["\"x\"", "\"y\""]),
+            (list(&[Literal::Text("x".into()), Literal::Bool(true)]), &["\"a\""]),
+            (not(list(&[Literal::Text("x".into())])), &["\"a\""]),
+            (not(list(&[])), &[]),
+            (and(&[number(0), text(0, Eq, "x"), text(0, Eq, "rarer")]), &["\"rarer\""]),
+            (or(&[text(0, Eq, "x"), number(0), text(0, Eq, "x")]), &["\"x\"", "\"a\""]),
+            (or(&[text(0, Eq, "x"), number(1)]), &[]),
+            (not(or(&[number(1), not(text(0, Eq, "x"))])), &["\"x\""]),
+            (Predicate::IsNull { slot: 0 }, &[]),
+            (not(Predicate::IsNull { slot: 2 }), &["\"Properties\""]),
+            (or(&many), &[]),
+            (Predicate::Matches { slot: 0, matcher: matcher.clone() }, &["\"a\""]),
+            (
+                Predicate::Matches { slot: 0, matcher: matcher.requiring([&*long]) },
+                &["000000000000000000000000000000Zz"],
+            ),
+        ];
+        let projection = Projection::new(&paths);
+        for (predicate, wanted) in rows {
+            let found = predicate.literals(&projection);
+            if found.iter().any(|text| text.contains('Z')) {
+                assert!(found.len() == 1 && found[0].len() == NEEDLE_MAX && long.contains(&found[0]), "{found:?}");
+            } else {
+                assert_eq!(found, wanted, "{predicate:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        for shift in 0..4 {
+            let text = format!("{}{}", "a".repeat(shift), "é😀日".repeat(20));
+            let needle = cut(&text);
+            assert!(needle.len() > NEEDLE_MAX - 4 && needle.len() <= NEEDLE_MAX && text.contains(needle));
+        }
+    }
+}
