@@ -210,6 +210,7 @@ impl Scanner {
             select: Select::new(projection),
             fields: Vec::new(),
             filter,
+            asked: (0..projection.slots()).map(|slot| filter.is_some_and(|filter| filter.asks(slot))).collect(),
             unsearched: None,
             scanned: Scanned::default(),
         };
@@ -437,9 +438,15 @@ impl Scanner {
                 return Ok(());
             }
             run.select.begin(byte == b'{');
-            walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut &mut run.select, |select| {
-                select.is_complete()
-            });
+            let skimmed = if byte == b'{' { run.select.skim(text.bytes, &self.tokens, at + 1) } else { None };
+            if let Some(behind) = skimmed {
+                at = behind;
+            } else {
+                run.select.begin(byte == b'{');
+                walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut &mut run.select, |select| {
+                    select.is_complete()
+                });
+            }
             // The rest of the line is nobody's business.
             let (kind, pos) = self.tokens.slices();
             at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);
@@ -455,6 +462,8 @@ struct Run<'p> {
     select: Select<'p>,
     fields: Vec<Field<'static>>,
     filter: Option<&'p Predicate>,
+    /// The slots that the filter asks for. The others are looked at when it holds.
+    asked: Vec<bool>,
     /// The needles that are not searched for, since most lines have one. What is found in the other lines does not count, so
     /// that it makes no difference.
     unsearched: Option<(Kernel, &'p Needles)>,
@@ -478,19 +487,24 @@ impl Run<'_> {
         next: usize,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Fault> {
-        self.scanned.records += 1;
-        self.scanned.touched += 1;
         let end = trim_end(text.bytes, start, next);
         self.select.whole(start, end, first);
         let mut fields = recycle(core::mem::take(&mut self.fields));
-        for slot in self.select.found() {
-            fields.push(text.field(*slot)?);
+        for (slot, &is_asked) in self.select.found().iter().zip(&self.asked) {
+            fields.push(if is_asked { text.field(*slot)? } else { Field::MISSING });
         }
         let mut mismatches = Mismatches::default();
         let holds = match self.filter {
             Some(filter) => filter.eval(&fields, &mut mismatches) == Some(true),
             None => true,
         };
+        if holds {
+            for (field, slot) in unasked(&self.asked, &mut fields).zip(unasked(&self.asked, self.select.found())) {
+                *field = text.field(*slot)?;
+            }
+        }
+        self.scanned.records += 1;
+        self.scanned.touched += 1;
         if mismatches.kinds > 0 && !self.would_pass_by(&text.bytes[start..end]) {
             self.scanned.mismatches.kinds += mismatches.kinds;
         }
@@ -503,6 +517,11 @@ impl Run<'_> {
         self.fields = recycle(fields);
         Ok(flow)
     }
+}
+
+/// What belongs to slots that the filter does not ask for.
+fn unasked<T>(asked: &[bool], slots: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    slots.into_iter().zip(asked).filter_map(|(slot, is_asked)| (!is_asked).then_some(slot))
 }
 
 /// The same allocation for fields of another life. Collecting an empty vector of a type with the same layout reuses it.

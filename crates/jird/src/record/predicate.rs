@@ -168,6 +168,21 @@ pub struct Mismatches {
 }
 
 impl Predicate {
+    /// Whether the answer depends on a slot.
+    pub(crate) fn asks(&self, wanted: usize) -> bool {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.asks(wanted)),
+            Self::Not(inner) => inner.asks(wanted),
+            Self::CompareSlots { left, right, .. } => [*left, *right].contains(&wanted),
+            Self::Compare { slot, .. }
+            | Self::In { slot, .. }
+            | Self::IsNull { slot }
+            | Self::Like { slot, .. }
+            | Self::Matches { slot, .. }
+            | Self::Truth { slot } => *slot == wanted,
+        }
+    }
+
     /// The texts of which one stands in every record that the predicate keeps, as a scan that reads only what can match
     /// searches for them: with a quote where a string or key begins or ends. Empty if nothing is known.
     ///
@@ -254,25 +269,15 @@ fn compare_fields(left: Field<'_>, right: Field<'_>, mismatches: &mut Mismatches
 
 /// Texts compare by their bytes.
 fn compare_text(field: Field<'_>, wanted: &str) -> Option<Ordering> {
-    with_scratch(|scratch| Some(field.text(scratch)?.as_bytes().cmp(wanted.as_bytes())))
+    field.with_text(|text| text.as_bytes().cmp(wanted.as_bytes()))
 }
 
 fn with_text(field: Field<'_>, mismatches: &mut Mismatches, test: impl FnOnce(&str) -> bool) -> Option<bool> {
     match field.kind()? {
         Kind::Null => None,
-        Kind::String => with_scratch(|scratch| field.text(scratch).map(test)),
+        Kind::String => field.with_text(test),
         _ => mismatch(mismatches),
     }
-}
-
-/// Lends a buffer that lives as long as the thread.
-fn with_scratch<T>(f: impl FnOnce(&mut String) -> T) -> T {
-    thread_local!(static SCRATCH: core::cell::RefCell<String> = const { core::cell::RefCell::new(String::new()) });
-    // A test that itself evaluates a predicate finds the buffer lent, and takes one of its own.
-    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
-        Ok(mut scratch) => f(&mut scratch),
-        Err(_) => f(&mut String::new()),
-    })
 }
 
 #[cold]
