@@ -19,8 +19,8 @@ const PIECE_BYTES: usize = 64 << 10;
 /// Bytes that are scanned at a time after a bad record; doubled with each piece that is good.
 const REACH_AFTER_BAD: usize = 512;
 
-/// Bytes of lines that are searched for literals before it is asked whether that pays.
-const SEARCH_BYTES: usize = 256 << 10;
+/// So many pieces are searched for literals before it is asked whether that pays.
+const SEARCH_PIECES: usize = 4;
 
 /// How much of the records is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -210,7 +210,7 @@ impl Scanner {
             select: Select::new(projection),
             fields: Vec::new(),
             filter,
-            asked: (0..projection.slots()).map(|slot| filter.is_some_and(|filter| filter.asks(slot))).collect(),
+            asked: (0..projection.slots()).map(|slot| filter.is_none_or(|filter| filter.asks(slot))).collect(),
             unsearched: None,
             scanned: Scanned::default(),
         };
@@ -224,7 +224,7 @@ impl Scanner {
         };
         let mut from = 0;
         while from < text.len() && !run.scanned.stopped {
-            let to = piece_end(text, from, SEARCH_BYTES);
+            let to = piece_end(text, from, self.options.piece_bytes.saturating_mul(SEARCH_PIECES));
             if self.gate.opens(self.options.search, to - from) {
                 run.scanned.searched_bytes += (to - from) as u64;
                 let read_bytes = self.read_found(&text[..to], from, &needles, &mut run, &mut visit, &mut bad);
@@ -462,7 +462,7 @@ struct Run<'p> {
     select: Select<'p>,
     fields: Vec<Field<'static>>,
     filter: Option<&'p Predicate>,
-    /// The slots that the filter asks for. The others are looked at when it holds.
+    /// The slots that the filter asks for, or all. The others are looked at when it holds.
     asked: Vec<bool>,
     /// The needles that are not searched for, since most lines have one. What is found in the other lines does not count, so
     /// that it makes no difference.

@@ -14,7 +14,7 @@ pub struct Like {
     pieces: Vec<Piece>,
     /// The literal of a pattern `%literal%`, which needs a search and nothing more. Built once: that takes as long as searching
     /// a short text.
-    contains: Option<Finder<'static>>,
+    contains: Option<Box<Finder<'static>>>,
 }
 
 /// Two that have the same pieces are the same.
@@ -56,7 +56,7 @@ impl Like {
                 .collect::<Option<String>>(),
             _ => None,
         };
-        Self { pieces, contains: contains.map(|literal| Finder::new(&literal).into_owned()) }
+        Self { pieces, contains: contains.map(|literal| Box::new(Finder::new(&literal).into_owned())) }
     }
 
     /// Whether all of `text` matches. Linear in `text` but for patterns with several `%`, where it is at worst the product
