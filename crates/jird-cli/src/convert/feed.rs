@@ -57,6 +57,8 @@ pub(super) struct Feed {
     limit: Option<u64>,
     on_error: OnError,
     quarantine: Option<BufWriter<File>>,
+    /// How many threads the sink keeps busy.
+    pub(super) sink_threads: usize,
     /// Bad records are noted: not where an input is read only to plan.
     notes_bad: bool,
 }
@@ -102,6 +104,7 @@ impl Feed {
             limit: args.limit,
             on_error: args.on_error.clone(),
             quarantine,
+            sink_threads: 1,
             notes_bad: true,
         })
     }
@@ -142,7 +145,7 @@ impl Feed {
         S: Sink,
         S::Error: Into<Error>,
     {
-        if thread::available_parallelism().is_ok_and(|threads| threads.get() > 1) {
+        if thread::available_parallelism().is_ok_and(|threads| threads.get() > self.sink_threads) {
             let name = input.name.clone();
             let sent = event::pipe(sink, |pipe| self.send_from(input, pipe));
             sent.map_err(|failure| match failure {
