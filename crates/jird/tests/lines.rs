@@ -469,6 +469,29 @@ fn the_first_of_repeated_keys_counts_at_every_level() {
 }
 
 #[test]
+fn the_first_of_repeated_keys_counts_without_arrays_too() {
+    let paths =
+        [Path::root().key("a"), Path::root().key("a").key("b"), Path::root().key("c").key("b"), Path::root().key("d")];
+    let text = r#"{"a":1,"a":{"b":2},"x":[{"d":0}],"c":{"b":3,"\u0062":4,"z":{}},"\u0063":{"b":6},"y":{"d":[0]},"d":{"e":{}}}"#;
+    for options in sizes() {
+        for check in [Check::All, Check::Touched, Check::Trusted] {
+            let mut found = Vec::new();
+            let scanned = Scanner::new(Options { check, ..options }).scan(
+                text.as_bytes(),
+                &Projection::new(&paths),
+                None,
+                |row| {
+                    found = row.fields().iter().map(|field| field.raw().to_owned()).collect();
+                    ControlFlow::Continue(())
+                },
+            );
+            assert!(scanned.is_ok());
+            assert_eq!(found, ["1", "", "3", "{\"e\":{}}"], "{check:?}");
+        }
+    }
+}
+
+#[test]
 fn unchecked_lines_of_any_bytes_never_panic_and_give_only_text() {
     let mut random = Random::new(3);
     for round in 0..4000 {
