@@ -119,6 +119,11 @@ pub(crate) trait Simd: Copy {
     }
     /// One mask per class of byte.
     fn classify(self, block: Self::Block) -> Classes;
+    /// The same mask, of which the compiler does not know where it comes from.
+    #[inline(always)]
+    fn opaque(self, mask: u64) -> u64 {
+        mask
+    }
     /// Where `byte` stands.
     fn eq(self, block: Self::Block, byte: u8) -> u64;
     /// Where a byte from `low` to `high` stands, both included.
