@@ -3,8 +3,8 @@
 
 mod common;
 
-use jird::lines::{Options, Scanner};
-use jird::{Kind, Parser, Path, Policy, Projection, Record, RecordBuffer, Value};
+use jird::lines::{Check, Options, Scanner, Search};
+use jird::{Kind, Like, Parser, Path, Policy, Predicate, Projection, Record, RecordBuffer, Value};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -283,6 +283,43 @@ fn what_is_wrong_takes_no_more_than_linear_time() {
                     text,
                     &projection,
                     None,
+                    |_| ControlFlow::Continue(()),
+                    |_| ControlFlow::Continue(()),
+                );
+            });
+        }
+    }
+}
+
+#[test]
+fn a_search_takes_no_more_than_linear_time() {
+    common::force_kernel();
+    let long = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
+    let all: [(&str, Make); 8] = [
+        ("one line that nearly has it", Box::new(|bytes| vec![b'a'; bytes])),
+        ("one line that has it everywhere", Box::new(move |bytes| long.repeat(bytes / 32).into_bytes())),
+        ("escapes that nearly spell it", Box::new(|bytes| "\\u0061".repeat(bytes / 6).into_bytes())),
+        (
+            "escapes behind what it begins with",
+            Box::new(|bytes| "aaaaaaaaaaaaaaaaaaaaaaaaaaa\\u0061".repeat(bytes / 33).into_bytes()),
+        ),
+        ("lines that all have it", Box::new(move |bytes| format!("\"{long}\"\n").repeat(bytes / 35).into_bytes())),
+        ("bad lines that all have it", Box::new(move |bytes| format!("{long}\n").repeat(bytes / 33).into_bytes())),
+        ("blank lines", Box::new(|bytes| vec![b'\n'; bytes])),
+        (
+            "lines of white space",
+            Box::new(|bytes| [&vec![b' '; bytes / 2][..], b"\n", &vec![b'\r'; bytes / 2]].concat()),
+        ),
+    ];
+    let projection = Projection::new(&[Path::root().key("value")]);
+    let filter = Predicate::Like { slot: 0, pattern: Like::new(&format!("%{long}%")) };
+    for (name, make) in &all {
+        for search in [Search::Always, Search::Never] {
+            assert_linear(name, make, |text| {
+                Scanner::new(Options { check: Check::Touched, search, ..Options::default() }).scan_all(
+                    text,
+                    &projection,
+                    Some(&filter),
                     |_| ControlFlow::Continue(()),
                     |_| ControlFlow::Continue(()),
                 );

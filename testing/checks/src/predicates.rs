@@ -4,14 +4,14 @@ use crate::lines::{find, paths};
 use crate::random::Random;
 use crate::reference::{self, Node, Tree};
 use crate::shown;
-use jird::lines::{Options, Scanner};
+use jird::lines::{Check, Options, Scanner, Search};
 use jird::{Comparison, DEPTH_MAX, Kernel, Like, Literal, Matcher, Mismatches, Predicate, Projection};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 /// The first eight bytes make a predicate; the rest is lines. Those of the records before the first fault that the naive
-/// evaluator keeps are kept, and no others; and every field gives the predicate the same answer in the evaluator alone.
+/// evaluator keeps are kept, and no others; and every field gives the predicate the same answer in the evaluator alone. That
+/// only lines are read that can match makes no difference but for bad lines that cannot.
 ///
 /// # Panics
 /// If this does not hold.
@@ -32,18 +32,14 @@ pub fn predicates(data: &[u8]) {
         .collect();
     for kernel in Kernel::available() {
         for piece_bytes in [64, 64 << 10] {
-            let mut kept = Vec::new();
             let options = Options { kernel, piece_bytes, ..Options::default() };
-            let result = Scanner::new(options).scan(text, &projection, Some(&predicate), |row| {
-                assert_eq!(predicate.eval(row.fields(), &mut Mismatches::default()), Some(true));
-                kept.push(row.offset());
-                ControlFlow::Continue(())
-            });
-            assert_eq!(kept, wanted, "{} {predicate:?} of {}", kernel.name(), shown(text));
-            assert_eq!(result.is_err(), fault.is_some(), "{}", shown(text));
-            if let Ok(scanned) = result {
-                assert_eq!((scanned.records, scanned.matched), (records.len() as u64, wanted.len() as u64));
-            }
+            let kept = Kept::of(text, options, &projection, &predicate);
+            let name = format!("{} {predicate:?} of {}", kernel.name(), shown(text));
+            let end = kept.bad.first().copied().unwrap_or(usize::MAX);
+            let before = kept.rows.iter().copied().take_while(|&row| row < end);
+            assert!(before.eq(wanted.iter().copied()), "{name}");
+            assert_eq!(end == usize::MAX, fault.is_none(), "{name}");
+            assert_searches_change_nothing(text, options, &projection, &predicate, &kept, &name);
         }
     }
     // Unknown and false both keep nothing; the difference shows when the predicate is asked.
@@ -61,6 +57,66 @@ pub fn predicates(data: &[u8]) {
     });
 }
 
+/// What a scan kept.
+#[derive(Debug, PartialEq)]
+struct Kept {
+    rows: Vec<usize>,
+    bad: Vec<usize>,
+    records: u64,
+    mismatches: Mismatches,
+}
+
+impl Kept {
+    fn of(text: &[u8], options: Options, projection: &Projection, predicate: &Predicate) -> Self {
+        let (mut rows, mut bad) = (Vec::new(), Vec::new());
+        let scanned = Scanner::new(options).scan_all(
+            text,
+            projection,
+            Some(predicate),
+            |row| {
+                assert_eq!(predicate.eval(row.fields(), &mut Mismatches::default()), Some(true));
+                rows.push(row.offset());
+                ControlFlow::Continue(())
+            },
+            |line| {
+                bad.push(line.offset);
+                ControlFlow::Continue(())
+            },
+        );
+        assert_eq!((scanned.matched, scanned.bad), (rows.len() as u64, bad.len() as u64));
+        assert!(scanned.touched <= scanned.records, "{scanned:?}");
+        Self { rows, bad, records: scanned.records, mismatches: scanned.mismatches }
+    }
+}
+
+/// Where only lines are read that can match, the same ones match, whether they are searched for or not; and of right lines that
+/// is so without checks too.
+fn assert_searches_change_nothing(
+    text: &[u8],
+    options: Options,
+    projection: &Projection,
+    predicate: &Predicate,
+    all: &Kept,
+    name: &str,
+) {
+    let touched = Options { check: Check::Touched, ..options };
+    let [measured, always, never] = [Search::Measured, Search::Always, Search::Never]
+        .map(|search| Kept::of(text, Options { search, ..touched }, projection, predicate));
+    assert_eq!(always, never, "{name}");
+    assert_eq!(always, measured, "{name}");
+    assert_eq!(always.rows, all.rows, "{name}");
+    assert!(always.bad.iter().all(|line| all.bad.contains(line)), "{name}");
+    // What is wrong and cannot match is a line that was passed by.
+    assert_eq!(always.records + always.bad.len() as u64, all.records + all.bad.len() as u64, "{name}");
+    let trusted = Options { check: Check::Trusted, ..options };
+    let [always, never] = [Search::Always, Search::Never]
+        .map(|search| Kept::of(text, Options { search, ..trusted }, projection, predicate));
+    if all.bad.is_empty() {
+        assert_eq!(always, never, "{name}");
+        assert_eq!((always.rows, always.records), (all.rows.clone(), all.records), "{name}");
+    }
+}
+
 /// A predicate over `slots` slots.
 fn predicate(random: &mut Random, slots: usize, depth: usize) -> Predicate {
     let slot = random.below(slots);
@@ -74,8 +130,25 @@ fn predicate(random: &mut Random, slots: usize, depth: usize) -> Predicate {
         5 => Predicate::In { slot, list: (0..random.below(4)).map(|_| literal(random)).collect() },
         6 => Predicate::IsNull { slot },
         7 => match random.below(3) {
-            0 => Predicate::Matches { slot, matcher: Matcher(Arc::new(|text| text.contains('a'))) },
-            _ => Predicate::Like { slot, pattern: Like::new(random.pick(&["a%", "%a%", "_", "%é", "", "a\\_"])) },
+            0 => Predicate::Matches {
+                slot,
+                matcher: Matcher::new(|text| text.contains(['a', '/'])).requiring(["a", "/"]),
+            },
+            _ => Predicate::Like {
+                slot,
+                pattern: Like::new(random.pick(&[
+                    "a%",
+                    "%a%",
+                    "_",
+                    "%é",
+                    "",
+                    "a\\_",
+                    "%/ /%",
+                    "\u{1F600}",
+                    "日_語",
+                    "%a%b",
+                ])),
+            },
         },
         8 => Predicate::Truth { slot },
         9 => Predicate::And(several(random)),
@@ -88,7 +161,9 @@ fn literal(random: &mut Random) -> Literal {
     match random.below(8) {
         0 => Literal::Null,
         1 => Literal::Bool(random.below(2) == 0),
-        2..=4 => Literal::Text((random.pick(&["", "a", "ab", "1", "é", "a\nb", "\u{1F600}"])).into()),
+        2..=4 => Literal::Text(
+            (random.pick(&["", "a", "ab", "1", "é", "a\nb", "\u{1F600}", "日本語", "// /* */ {[,:]}", "\\"])).into(),
+        ),
         _ => Literal::Number(
             (random.pick(&["0", "1", "1.0", "-1.5e-3", "100", "9223372036854775808", "1e400", "0.1"])).into(),
         ),
@@ -116,7 +191,7 @@ fn naive(predicate: &Predicate, slots: &[Option<&Node>], text: &[u8]) -> Option<
         }
         Predicate::IsNull { slot } => Some(slots[*slot].is_none_or(|node| node.tree == Tree::Null)),
         Predicate::Like { slot, pattern } => content(slots[*slot]).map(|content| pattern.matches(content)),
-        Predicate::Matches { slot, matcher } => content(slots[*slot]).map(|content| (matcher.0)(content)),
+        Predicate::Matches { slot, matcher } => content(slots[*slot]).map(|content| matcher.matches(content)),
         Predicate::Truth { slot } => match slots[*slot]?.tree {
             Tree::Bool(known) => Some(known),
             _ => None,

@@ -75,6 +75,25 @@ const NUMBERS: [&str; 22] = [
 ];
 const SPACES: [&str; 6] = ["", "", "", " ", "\t", "  \r "];
 
+/// Appends `text` as a JSON string, each character as it is or as one of the escapes that mean it.
+pub fn spelled(random: &mut Random, text: &str, out: &mut String) {
+    out.push('"');
+    for char in text.chars() {
+        let short = "\"\\/\u{8}\u{c}\n\r\t".find(char).and_then(|at| "\"\\/bfnrt".get(at..=at));
+        match (random.below(8), short) {
+            (0..3, Some(short)) => out.extend(["\\", short]),
+            (3.., None | Some("/")) => out.push(char),
+            (spelling, _) => {
+                for unit in char.encode_utf16(&mut [0; 2]) {
+                    let digits = if spelling % 2 == 0 { format!("{unit:04x}") } else { format!("{unit:04X}") };
+                    out.extend(["\\u", &digits]);
+                }
+            }
+        }
+    }
+    out.push('"');
+}
+
 /// Appends a value of at most this depth, on one line.
 pub fn value(random: &mut Random, depth: usize, out: &mut String) {
     let kinds = if depth == 0 { 5 } else { 9 };

@@ -203,7 +203,7 @@ impl Rewriter<'_> {
         };
         let regex = regex::Regex::new(&pattern)
             .map_err(|error| Error::sql(format!("the regular expression '{pattern}' is wrong: {error}")))?;
-        let matcher = Matcher(Arc::new(move |text| regex.is_match(text)));
+        let matcher = Matcher::new(move |text| regex.is_match(text));
         self.over(subject, slots, |slot| Predicate::Matches { slot, matcher })
     }
 }

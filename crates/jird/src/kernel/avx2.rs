@@ -78,6 +78,14 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn opaque(self, mask: u64) -> u64 {
+        let mut mask = mask;
+        // SAFETY: there is no instruction; it only names the register.
+        unsafe { core::arch::asm!("/* {} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
+        mask
+    }
+
+    #[inline(always)]
     fn eq(self, block: Self::Block, byte: u8) -> u64 {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {

@@ -16,14 +16,17 @@ mod escapes;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+mod search;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod utf8;
 
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use digits::{EIGHT, SIXTEEN, eight_digits, sixteen_digits};
 pub(crate) use escapes::{SHORT, any_escapes, escapes};
+pub(crate) use search::Passed;
 
 use crate::fault::Fault;
+use crate::record::Needles;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};
 use crate::tape::structure::{Batch, Structure};
 #[cfg(feature = "parallel")]
@@ -116,6 +119,11 @@ pub(crate) trait Simd: Copy {
     }
     /// One mask per class of byte.
     fn classify(self, block: Self::Block) -> Classes;
+    /// The same mask, of which the compiler does not know where it comes from.
+    #[inline(always)]
+    fn opaque(self, mask: u64) -> u64 {
+        mask
+    }
     /// Where `byte` stands.
     fn eq(self, block: Self::Block, byte: u8) -> u64;
     /// Where a byte from `low` to `high` stands, both included.
@@ -376,6 +384,18 @@ macro_rules! proof {
                 unsafe { $enter(self, batch, state, words) }
             }
 
+            /// Looks for needles in lines.
+            pub(crate) fn search(self, text: &[u8], from: usize, needles: &crate::record::Needles) -> crate::kernel::Passed {
+                #[target_feature($(enable = $feature),+)]
+                fn $enter(
+                    proof: $name, text: &[u8], from: usize, needles: &crate::record::Needles,
+                ) -> crate::kernel::Passed {
+                    crate::kernel::search::search(proof, text, from, needles)
+                }
+                // SAFETY: `self` exists, so `detect` found this very list on this CPU.
+                unsafe { $enter(self, text, from, needles) }
+            }
+
             /// Brackets without partners among the tokens from `at` on.
             #[cfg(feature = "parallel")]
             pub(crate) fn unpaired(self, tokens: &Tokens, at: usize, found: &mut crate::tape::unpaired::Unpaired) {
@@ -555,6 +575,19 @@ impl Kernel {
             #[cfg(target_arch = "aarch64")]
             Isa::Neon(proof) => proof.structure(batch, state, words),
             Isa::Portable(proof) => crate::tape::structure::run(proof, batch, state, words),
+        }
+    }
+
+    /// The first line of `text`, from the line's beginning at `from` on, that has a needle; and what comes before it.
+    pub(crate) fn search(self, text: &[u8], from: usize, needles: &Needles) -> Passed {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(proof) => proof.search(text, from, needles),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(proof) => proof.search(text, from, needles),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(proof) => proof.search(text, from, needles),
+            Isa::Portable(proof) => search::search(proof, text, from, needles),
         }
     }
 

@@ -1,9 +1,11 @@
 //! NDJSON: one value per line. A line feed cannot stand inside a JSON string, so any line feed ends a record, and a text can
 //! be cut at any of them.
 //!
-//! [`Scanner`] reads whole lines; [`read_range`] and [`read_stream`] cut an input into pieces of whole lines with bounded
-//! memory; `typed` decodes each line into a type; [`in_order`] spreads pieces over threads and hands the results out in order.
+//! [`Scanner`] reads whole lines, and where not all is to be checked only those that a predicate can keep; [`read_range`] and
+//! [`read_stream`] cut an input into pieces of whole lines with bounded memory; `typed` decodes each line into a type;
+//! [`in_order`] spreads pieces over threads and hands the results out in order.
 
+mod gate;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod read;
@@ -11,6 +13,8 @@ mod scanner;
 #[cfg(feature = "serde")]
 mod typed;
 
+#[doc(hidden)]
+pub use gate::Search;
 #[cfg(feature = "parallel")]
 pub use parallel::in_order;
 pub use read::{ReadAt, read_range, read_stream};

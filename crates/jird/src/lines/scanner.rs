@@ -1,12 +1,13 @@
 //! Many lines at a time: one scan over a piece of whole lines, then a walk per record.
 
 use super::RECORD_BYTES_MAX;
+use super::gate::{Gate, Search};
 use crate::error::Error;
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::Kernel;
 use crate::number;
 use crate::policy::{Duplicates, Policy};
-use crate::record::{Field, Mark, Mismatches, Predicate, Projection, Select, Slot};
+use crate::record::{Field, Mark, Mismatches, Needles, Predicate, Projection, Select, Slot};
 use crate::scan::{Carry, Chunk, END, Mode, Tokens, first_fault};
 use crate::tape::{Kind, Parser};
 use crate::walk::{Open, SIZE_MAX, Walk, Walked, trim_end, walk_trusted};
@@ -18,15 +19,20 @@ const PIECE_BYTES: usize = 64 << 10;
 /// Bytes that are scanned at a time after a bad record; doubled with each piece that is good.
 const REACH_AFTER_BAD: usize = 512;
 
+/// So many pieces are searched for literals before it is asked whether that pays.
+const SEARCH_PIECES: usize = 4;
+
 /// How much of the records is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Check {
     /// Every record, whole.
     #[default]
     All,
-    /// The records that are tokenised.
+    /// The records that can match, as far as that shows in their raw bytes: those that have one of
+    /// [`Predicate::literals`]. Of the others nothing is known but that they are lines. Without a predicate, or one that has
+    /// no literals, every record.
     Touched,
-    /// None. What is handed out is UTF-8 all the same, and numbers are numbers.
+    /// None, and of those that cannot match nothing is read. What is handed out is UTF-8 all the same, and numbers are numbers.
     Trusted,
 }
 
@@ -44,6 +50,9 @@ pub struct Options {
     /// Bytes scanned at a time. Results do not depend on it.
     #[doc(hidden)]
     pub piece_bytes: usize,
+    /// Whether literals are searched for. Results do not depend on it.
+    #[doc(hidden)]
+    pub search: Search,
 }
 
 impl Default for Options {
@@ -54,6 +63,7 @@ impl Default for Options {
             policy: Policy::default(),
             record_bytes_max: RECORD_BYTES_MAX,
             piece_bytes: PIECE_BYTES,
+            search: Search::default(),
         }
     }
 }
@@ -61,8 +71,13 @@ impl Default for Options {
 /// What a scan has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scanned {
-    /// Records read, matching or not.
+    /// Records read or passed by, matching or not.
     pub records: u64,
+    /// Records that were tokenised. The others have no literal of the predicate. How many they are may depend on how the text
+    /// is cut.
+    pub touched: u64,
+    /// Bytes that were searched for literals first. The search is switched off where most lines have one.
+    pub searched_bytes: u64,
     /// Records handed out.
     pub matched: u64,
     /// Records that break a rule.
@@ -129,6 +144,7 @@ pub struct Scanner {
     tokens: Tokens,
     walk: Walk<Mark>,
     open: Vec<Open<Mark>>,
+    gate: Gate,
     /// Where the policy refuses repeated keys: what finds them.
     duplicates: Option<Parser>,
 }
@@ -142,6 +158,7 @@ impl Scanner {
             tokens: Tokens::default(),
             walk: Walk::new(&options.policy),
             open: Vec::new(),
+            gate: Gate::new(),
             duplicates: refuse.then(|| Parser::with_kernel(options.policy, options.kernel)),
         }
     }
@@ -189,14 +206,89 @@ impl Scanner {
         mut visit: impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
         mut bad: impl FnMut(Bad<'t>) -> ControlFlow<()>,
     ) -> Scanned {
-        let mut run = Run { select: Select::new(projection), fields: Vec::new(), filter, scanned: Scanned::default() };
+        let mut run = Run {
+            select: Select::new(projection),
+            fields: Vec::new(),
+            filter,
+            asked: (0..projection.slots()).map(|slot| filter.is_none_or(|filter| filter.asks(slot))).collect(),
+            unsearched: None,
+            scanned: Scanned::default(),
+        };
+        let needles = match self.options.check {
+            Check::All => None,
+            Check::Touched | Check::Trusted => filter.and_then(|filter| Needles::of(filter, projection)),
+        };
+        let Some(needles) = needles else {
+            self.read(text, 0, &mut run, &mut visit, &mut bad);
+            return run.scanned;
+        };
         let mut from = 0;
+        while from < text.len() && !run.scanned.stopped {
+            let to = piece_end(text, from, self.options.piece_bytes.saturating_mul(SEARCH_PIECES));
+            if self.gate.opens(self.options.search, to - from) {
+                run.scanned.searched_bytes += (to - from) as u64;
+                let read_bytes = self.read_found(&text[..to], from, &needles, &mut run, &mut visit, &mut bad);
+                self.gate.measure(to - from, read_bytes);
+            } else {
+                run.unsearched = Some((self.options.kernel, &needles));
+                self.read(&text[..to], from, &mut run, &mut visit, &mut bad);
+                run.unsearched = None;
+            }
+            from = to;
+        }
+        run.scanned
+    }
+
+    /// Reads the lines from `from` on that have a needle, and passes the others by. Returns how many bytes were read.
+    fn read_found<'t>(
+        &mut self,
+        text: &'t [u8],
+        from: usize,
+        needles: &Needles,
+        run: &mut Run<'_>,
+        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        bad: &mut impl FnMut(Bad<'t>) -> ControlFlow<()>,
+    ) -> usize {
+        let mut read_bytes = 0;
+        // Lines that were found, and not read yet: neighbours are read together.
+        let mut found = from..from;
+        loop {
+            let passed = self.options.kernel.search(text, found.end, needles);
+            let is_last = passed.at == text.len();
+            if passed.feeds > 0 || is_last || found.len() > PIECE_BYTES {
+                read_bytes += found.len();
+                self.read(&text[..found.end], found.start, run, visit, bad);
+                if run.scanned.stopped {
+                    return read_bytes;
+                }
+                let between = &text[found.end..passed.at];
+                let line_start = found.end + memchr::memrchr(b'\n', between).map_or(0, |feed| feed + 1);
+                let open = u64::from(is_last && !is_blank(&text[line_start..]));
+                run.scanned.records += passed.feeds - passed.blank + open;
+                found.start = line_start;
+            }
+            if is_last {
+                return read_bytes;
+            }
+            found.end = memchr::memchr(b'\n', &text[passed.at..]).map_or(text.len(), |feed| passed.at + feed + 1);
+        }
+    }
+
+    /// Reads the lines from `from` on, until one of both breaks.
+    fn read<'t>(
+        &mut self,
+        text: &'t [u8],
+        mut from: usize,
+        run: &mut Run<'_>,
+        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        bad: &mut impl FnMut(Bad<'t>) -> ControlFlow<()>,
+    ) {
         let mut reach = self.options.piece_bytes.min(SIZE_MAX);
         while from < text.len() && !run.scanned.stopped {
             let mut to = piece_end(text, from, reach);
             let scanned = self.within_limit(&text[from..to]).and_then(|len| {
                 to = from + len;
-                self.scan_piece(&text[from..to], from, &mut run, &mut visit)
+                self.scan_piece(&text[from..to], from, run, visit)
             });
             let error = match scanned {
                 Ok(()) => {
@@ -210,13 +302,16 @@ impl Scanner {
             // An error at a line's end is the line's.
             let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |feed| from + feed + 1);
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed);
-            run.scanned.bad += 1;
-            run.scanned.stopped = bad(Bad { error, text: &text[start..end], offset: start }).is_break();
+            if run.would_pass_by(&text[start..end]) {
+                run.scanned.records += 1;
+            } else {
+                run.scanned.bad += 1;
+                run.scanned.stopped = bad(Bad { error, text: &text[start..end], offset: start }).is_break();
+            }
             from = text.len().min(end + 1);
             // Many bad records in a row would have the lines after them scanned again and again.
             reach = REACH_AFTER_BAD.min(self.options.piece_bytes);
         }
-        run.scanned
     }
 
     /// How much of `piece` comes before a record that is longer than the limit. An error if that is the first.
@@ -343,9 +438,15 @@ impl Scanner {
                 return Ok(());
             }
             run.select.begin(byte == b'{');
-            walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut &mut run.select, |select| {
-                select.is_complete()
-            });
+            let skimmed = if byte == b'{' { run.select.skim(text.bytes, &self.tokens, at + 1) } else { None };
+            if let Some(behind) = skimmed {
+                at = behind;
+            } else {
+                run.select.begin(byte == b'{');
+                walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut &mut run.select, |select| {
+                    select.is_complete()
+                });
+            }
             // The rest of the line is nobody's business.
             let (kind, pos) = self.tokens.slices();
             at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);
@@ -361,10 +462,21 @@ struct Run<'p> {
     select: Select<'p>,
     fields: Vec<Field<'static>>,
     filter: Option<&'p Predicate>,
+    /// The slots that the filter asks for, or all. The others are looked at when it holds.
+    asked: Vec<bool>,
+    /// The needles that are not searched for, since most lines have one. What is found in the other lines does not count, so
+    /// that it makes no difference.
+    unsearched: Option<(Kernel, &'p Needles)>,
     scanned: Scanned,
 }
 
 impl Run<'_> {
+    /// Whether a search would have passed this line by.
+    #[cold]
+    fn would_pass_by(&self, line: &[u8]) -> bool {
+        self.unsearched.is_some_and(|(kernel, needles)| kernel.search(line, 0, needles).at == line.len())
+    }
+
     /// A record was walked, from its first token at `start` to the line's end at `next`: decides, and hands it out.
     #[inline(always)]
     fn record<'t>(
@@ -375,17 +487,27 @@ impl Run<'_> {
         next: usize,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Fault> {
-        self.scanned.records += 1;
         let end = trim_end(text.bytes, start, next);
         self.select.whole(start, end, first);
         let mut fields = recycle(core::mem::take(&mut self.fields));
-        for slot in self.select.found() {
-            fields.push(text.field(*slot)?);
+        for (slot, &is_asked) in self.select.found().iter().zip(&self.asked) {
+            fields.push(if is_asked { text.field(*slot)? } else { Field::MISSING });
         }
+        let mut mismatches = Mismatches::default();
         let holds = match self.filter {
-            Some(filter) => filter.eval(&fields, &mut self.scanned.mismatches) == Some(true),
+            Some(filter) => filter.eval(&fields, &mut mismatches) == Some(true),
             None => true,
         };
+        if holds {
+            for (field, slot) in unasked(&self.asked, &mut fields).zip(unasked(&self.asked, self.select.found())) {
+                *field = text.field(*slot)?;
+            }
+        }
+        self.scanned.records += 1;
+        self.scanned.touched += 1;
+        if mismatches.kinds > 0 && !self.would_pass_by(&text.bytes[start..end]) {
+            self.scanned.mismatches.kinds += mismatches.kinds;
+        }
         let mut flow = ControlFlow::Continue(());
         if holds {
             self.scanned.matched += 1;
@@ -395,6 +517,11 @@ impl Run<'_> {
         self.fields = recycle(fields);
         Ok(flow)
     }
+}
+
+/// What belongs to slots that the filter does not ask for.
+fn unasked<T>(asked: &[bool], slots: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    slots.into_iter().zip(asked).filter_map(|(slot, is_asked)| (!is_asked).then_some(slot))
 }
 
 /// The same allocation for fields of another life. Collecting an empty vector of a type with the same layout reuses it.
@@ -452,6 +579,10 @@ fn piece_end(text: &[u8], from: usize, reach: usize) -> usize {
     } else {
         memchr::memchr(b'\n', rest).map_or(text.len(), |feed| from + feed + 1)
     }
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
 /// In lines, what pass one finds wrong ends with the line: a control character that is a line feed means that a string is

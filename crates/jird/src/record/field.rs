@@ -100,9 +100,25 @@ impl<'a> Field<'a> {
         Some(scratch)
     }
 
+    /// Asks something of the string's content, if it is a string. As it stands where nothing is escaped.
+    #[inline]
+    pub(super) fn with_text<T>(self, ask: impl FnOnce(&str) -> T) -> Option<T> {
+        if self.escaped { with_scratch(|scratch| self.text(scratch).map(ask)) } else { self.content().map(ask) }
+    }
+
     /// What stands between a string's quotes.
     #[inline]
     fn content(self) -> Option<&'a str> {
         (self.kind == Some(Kind::String)).then(|| self.raw.get(1..self.raw.len() - 1))?
     }
+}
+
+/// Lends a buffer that lives as long as the thread.
+fn with_scratch<T>(f: impl FnOnce(&mut String) -> T) -> T {
+    thread_local!(static SCRATCH: core::cell::RefCell<String> = const { core::cell::RefCell::new(String::new()) });
+    // A test that itself evaluates a predicate finds the buffer lent, and takes one of its own.
+    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
+        Ok(mut scratch) => f(&mut scratch),
+        Err(_) => f(&mut String::new()),
+    })
 }

@@ -5,12 +5,14 @@
 
 mod field;
 mod like;
+mod needles;
 mod predicate;
 mod reader;
 mod select;
 
 pub use field::Field;
 pub use like::Like;
+pub(crate) use needles::{NEEDLE_MAX, NEEDLES_MAX, Needles, Pair};
 pub use predicate::{Comparison, Literal, Matcher, Mismatches, Predicate};
 pub use reader::{Record, RecordBuffer};
 pub use select::Projection;

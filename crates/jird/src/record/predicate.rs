@@ -6,6 +6,8 @@
 
 use super::field::Field;
 use super::like::Like;
+use super::needles::Needles;
+use super::select::Projection;
 use crate::number::Number;
 use crate::tape::Kind;
 use core::cmp::Ordering;
@@ -57,12 +59,44 @@ pub enum Literal {
 }
 
 /// A test of a string's content, such as a regular expression.
+///
+/// ```
+/// let matcher = jird::Matcher::new(|text| text.ends_with(".png") || text.ends_with(".jpg")).requiring([".png", ".jpg"]);
+/// assert!(matcher.matches("logo.png"));
+/// ```
 #[derive(Clone)]
-pub struct Matcher(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
+pub struct Matcher {
+    test: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    literals: Arc<[Box<str>]>,
+}
+
+impl Matcher {
+    /// A test of which nothing else is known.
+    pub fn new(test: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self { test: Arc::new(test), literals: Arc::default() }
+    }
+
+    /// The same test, which no text passes that has none of these literals. Where that is not so, records that it would pass
+    /// may be lost. No literals at all say nothing.
+    #[must_use]
+    pub fn requiring<T: Into<Box<str>>>(self, literals: impl IntoIterator<Item = T>) -> Self {
+        Self { literals: literals.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Whether `text` passes.
+    pub fn matches(&self, text: &str) -> bool {
+        (self.test)(text)
+    }
+
+    /// The literals of which a text that passes has one; none if nothing is known.
+    pub fn literals(&self) -> &[Box<str>] {
+        &self.literals
+    }
+}
 
 impl fmt::Debug for Matcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Matcher")
+        f.debug_struct("Matcher").field("literals", &self.literals).finish_non_exhaustive()
     }
 }
 
@@ -134,6 +168,34 @@ pub struct Mismatches {
 }
 
 impl Predicate {
+    /// Whether the answer depends on a slot.
+    pub(crate) fn asks(&self, wanted: usize) -> bool {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.asks(wanted)),
+            Self::Not(inner) => inner.asks(wanted),
+            Self::CompareSlots { left, right, .. } => [*left, *right].contains(&wanted),
+            Self::Compare { slot, .. }
+            | Self::In { slot, .. }
+            | Self::IsNull { slot }
+            | Self::Like { slot, .. }
+            | Self::Matches { slot, .. }
+            | Self::Truth { slot } => *slot == wanted,
+        }
+    }
+
+    /// The texts of which one stands in every record that the predicate keeps, as a scan that reads only what can match
+    /// searches for them: with a quote where a string or key begins or ends. Empty if nothing is known.
+    ///
+    /// ```
+    /// use jird::{Like, Path, Predicate, Projection};
+    /// let projection = Projection::new(&[Path::root().key("RequestPath")]);
+    /// let predicate = Predicate::Like { slot: 0, pattern: Like::new("/api/%/orders") };
+    /// assert_eq!(predicate.literals(&projection), ["/orders\""]);
+    /// ```
+    pub fn literals(&self, projection: &Projection) -> Vec<String> {
+        Needles::of(self, projection).map_or_else(Vec::new, |needles| needles.texts().map(str::to_owned).collect())
+    }
+
     /// Decides over the fields of a record, slot by slot. `None` is unknown.
     ///
     /// # Panics
@@ -162,7 +224,7 @@ impl Predicate {
             }
             Self::IsNull { slot } => Some(fields[*slot].is_null()),
             Self::Like { slot, pattern } => with_text(fields[*slot], mismatches, |text| pattern.matches(text)),
-            Self::Matches { slot, matcher } => with_text(fields[*slot], mismatches, |text| (matcher.0)(text)),
+            Self::Matches { slot, matcher } => with_text(fields[*slot], mismatches, |text| matcher.matches(text)),
             Self::Truth { slot } => match fields[*slot].kind() {
                 None | Some(Kind::Null) => None,
                 Some(Kind::Bool) => fields[*slot].as_bool(),
@@ -207,25 +269,15 @@ fn compare_fields(left: Field<'_>, right: Field<'_>, mismatches: &mut Mismatches
 
 /// Texts compare by their bytes.
 fn compare_text(field: Field<'_>, wanted: &str) -> Option<Ordering> {
-    with_scratch(|scratch| Some(field.text(scratch)?.as_bytes().cmp(wanted.as_bytes())))
+    field.with_text(|text| text.as_bytes().cmp(wanted.as_bytes()))
 }
 
 fn with_text(field: Field<'_>, mismatches: &mut Mismatches, test: impl FnOnce(&str) -> bool) -> Option<bool> {
     match field.kind()? {
         Kind::Null => None,
-        Kind::String => with_scratch(|scratch| field.text(scratch).map(test)),
+        Kind::String => field.with_text(test),
         _ => mismatch(mismatches),
     }
-}
-
-/// Lends a buffer that lives as long as the thread.
-fn with_scratch<T>(f: impl FnOnce(&mut String) -> T) -> T {
-    thread_local!(static SCRATCH: core::cell::RefCell<String> = const { core::cell::RefCell::new(String::new()) });
-    // A test that itself evaluates a predicate finds the buffer lent, and takes one of its own.
-    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
-        Ok(mut scratch) => f(&mut scratch),
-        Err(_) => f(&mut String::new()),
-    })
 }
 
 #[cold]

@@ -2,10 +2,10 @@
 
 use crate::number::Class;
 use crate::path::{Path, Step};
-use crate::scan::ESCAPED;
+use crate::scan::{END, ESCAPED, Tokens};
 use crate::tape::Kind;
 use crate::text;
-use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
+use crate::walk::{Bracket, Build, Literal, Pen, inside, own_pen, trim_end};
 
 /// The wanted paths of a record: path `i` fills slot `i`. Of members with the same key the first counts.
 ///
@@ -37,7 +37,7 @@ struct Node {
 const NOWHERE: u32 = u32::MAX;
 
 /// The member that a record which is no object is seen as.
-const VALUE: &str = "value";
+pub(super) const VALUE: &str = "value";
 
 impl Projection {
     /// The projection of these paths, in this order. The empty projection only counts records.
@@ -132,6 +132,8 @@ pub(crate) struct Select<'p> {
     next: u32,
     /// Slots still missing.
     missing: usize,
+    /// While skimming: the node outside each open object, its own, and where it begins.
+    outer: Vec<(u32, u32, usize)>,
 }
 
 /// The innermost container.
@@ -162,7 +164,16 @@ impl<'p> Select<'p> {
         let outside = Here::default();
         let found = vec![Slot::MISSING; projection.slots()];
         let met = vec![0; projection.nodes.len()];
-        Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.slots() }
+        Self {
+            projection,
+            found,
+            met,
+            record: 0,
+            here: outside,
+            next: 0,
+            missing: projection.slots(),
+            outer: Vec::new(),
+        }
     }
 
     /// Begins a record; `is_object` says what its root is.
@@ -182,6 +193,78 @@ impl<'p> Select<'p> {
     #[cfg(jird_checked)]
     pub(crate) fn projection(&self) -> &'p Projection {
         self.projection
+    }
+
+    /// Finds what is wanted of the record whose first token, a `{`, is the one before `at`, and checks nothing. Returns the
+    /// token behind the last one that was looked at. `None` where that takes a whole walk: for elements of arrays, white space
+    /// in strange places, and what is no JSON.
+    ///
+    /// It goes from key to key, and over what nobody wants; as soon as all is found it stops.
+    pub(crate) fn skim(&mut self, text: &[u8], tokens: &Tokens, at: usize) -> Option<usize> {
+        if self.is_complete() {
+            return Some(at);
+        }
+        let (kinds, offsets) = tokens.slices();
+        let mut at = at;
+        let mut node = 0;
+        self.outer.clear();
+        loop {
+            let (kind, pos) = (kinds.get(at..)?.first_chunk::<4>()?, offsets.get(at..)?.first_chunk::<4>()?);
+            let mut next = at + 4;
+            let mut after = kind[3];
+            if kind[0] & !ESCAPED == b'"' && kind[1] == b':' {
+                let (start, end) = (pos[0] as usize + 1, (pos[1] as usize).checked_sub(1)?);
+                if start > end || text[end] != b'"' {
+                    return None;
+                }
+                let mut child = self.projection.nodes[node as usize].member(text, start, end, kind[0] & ESCAPED != 0);
+                if child != NOWHERE && core::mem::replace(&mut self.met[child as usize], self.record) == self.record {
+                    child = NOWHERE;
+                }
+                let start = pos[2] as usize;
+                match kind[2] {
+                    b'{' if child != NOWHERE => {
+                        self.outer.push((node, child, start));
+                        node = child;
+                        at += 3;
+                        continue;
+                    }
+                    b'[' if child != NOWHERE => return None,
+                    b'{' | b'[' => {
+                        next = at + 3 + inside(&kinds[at + 3..]) + 2;
+                        after = *kinds.get(next - 1)?;
+                    }
+                    first if child != NOWHERE => {
+                        self.fill(child, scalar(text, first, start, pos[3] as usize)?);
+                        if self.is_complete() {
+                            return Some(at + 3);
+                        }
+                    }
+                    b':' | b',' | b'}' | b']' | b'\n' | END => return None,
+                    _ => {}
+                }
+            } else if kind[0] == b'}' {
+                (after, next) = (b'}', at + 1);
+            } else {
+                return None;
+            }
+            // What closes here closes perhaps more than one.
+            while after == b'}' {
+                let Some((outside, closed, start)) = self.outer.pop() else { return Some(next) };
+                let end = *offsets.get(next - 1)? as usize + 1;
+                self.fill(closed, Slot { kind: Some(Kind::Object), escaped: false, start, end });
+                if self.is_complete() {
+                    return Some(next);
+                }
+                node = outside;
+                after = *kinds.get(next)?;
+                next += 1;
+            }
+            if after != b',' {
+                return None;
+            }
+            at = next;
+        }
     }
 
     /// The slots of the record that was walked.
@@ -236,6 +319,25 @@ impl<'p> Select<'p> {
             self.missing = self.missing.saturating_sub(1);
         }
     }
+}
+
+/// The scalar that begins with `first` at `start`, before the token at `next`.
+#[inline(always)]
+fn scalar(text: &[u8], first: u8, start: usize, next: usize) -> Option<Slot> {
+    let kind = match first {
+        _ if first & !ESCAPED == b'"' => Kind::String,
+        b't' | b'f' => Kind::Bool,
+        b'n' => Kind::Null,
+        b'-' | b'0'..=b'9' => Kind::Number,
+        _ => return None,
+    };
+    let end = trim_end(text, start, next);
+    (kind != Kind::String || end > start + 1).then_some(Slot {
+        kind: Some(kind),
+        escaped: first & ESCAPED != 0,
+        start,
+        end,
+    })
 }
 
 impl<'p> Build for Select<'p> {

@@ -37,7 +37,7 @@ pub(crate) use pen::{Drain, Mark, Out, Pen, Sink};
 #[cfg(feature = "serde")]
 pub use raw::RawValue;
 pub(crate) use short::{SHORT, same, words};
-pub(crate) use unescape::{check_escape, eq_unescaped, unescape, unescape_in};
+pub(crate) use unescape::{Escape, check_escape, eq_unescaped, starts_unescaped, unescape, unescape_in};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.
 pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {

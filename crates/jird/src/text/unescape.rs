@@ -93,18 +93,19 @@ static SIMPLE: [u8; 256] = {
 };
 
 /// One escape read: what it means, and how many bytes of text it took.
-struct Escape {
+#[derive(Clone, Copy)]
+pub(crate) struct Escape {
     /// The bytes of the character in order, the first lowest; the rest is zero.
-    utf8: u32,
-    utf8_len: usize,
-    len: usize,
+    pub(crate) utf8: u32,
+    pub(crate) utf8_len: usize,
+    pub(crate) len: usize,
 }
 
 impl Escape {
     /// Reads the escape that `escape` begins with. The longest start of one that does not become one stands for U+FFFD;
     /// so does half a surrogate pair.
     #[inline(always)]
-    fn read(escape: &[u8]) -> Self {
+    pub(crate) fn read(escape: &[u8]) -> Self {
         // Only a length comes from the cold side: a whole `Self` would come in memory, and be kept there on the hot side too.
         Self::good(escape).unwrap_or_else(|| Self { utf8: 0x00bd_bfef, utf8_len: 3, len: bad_len(escape) })
     }
@@ -286,6 +287,23 @@ pub(crate) fn eq_unescaped(raw: &[u8], wanted: &str) -> bool {
         raw = behind;
         wanted = tail;
     }
+}
+
+/// Whether `raw` begins with what means the text `wanted`. Bad escapes count as in [`unescape`].
+pub(crate) fn starts_unescaped(raw: &[u8], wanted: &[u8]) -> bool {
+    let (mut raw, mut wanted) = (raw, wanted);
+    while let ([next, ..], [first, ..]) = (raw, wanted) {
+        if *next == b'\\' {
+            let escape = Escape::read(raw);
+            let Some(behind) = without_prefix(wanted, escape.utf8, escape.utf8_len) else { return false };
+            (raw, wanted) = (&raw[escape.len..], behind);
+        } else if next == first {
+            (raw, wanted) = (&raw[1..], &wanted[1..]);
+        } else {
+            return false;
+        }
+    }
+    wanted.is_empty()
 }
 
 /// `text` without the first `len` (1..=4) bytes of `prefix`, lowest first, if it begins with them.

@@ -100,23 +100,26 @@ pub(crate) fn walk_trusted<B: Pen>(
 }
 
 /// How many of the tokens come before the bracket that closes what is open, or before the end of the line or the text.
-fn inside(kind: &[u8]) -> usize {
-    let mut depth = 0_u32;
-    let end = kind.iter().position(|&byte| match byte {
-        b'{' | b'[' => {
-            depth += 1;
-            false
-        }
-        b'}' | b']' => {
-            let closes = depth == 0;
-            depth = depth.saturating_sub(1);
-            closes
-        }
-        b'\n' | END => true,
-        _ => false,
+pub(crate) fn inside(kind: &[u8]) -> usize {
+    let mut depth = 0_i32;
+    let end = kind.iter().position(|&byte| {
+        let step = STEPS[usize::from(byte)];
+        depth += i32::from(step);
+        depth < 0 || step == LINE_END
     });
     end.unwrap_or(kind.len())
 }
+
+/// What a token adds to the depth, and [`LINE_END`].
+static STEPS: [i8; 256] = {
+    let mut steps = [0; 256];
+    (steps[b'{' as usize], steps[b'[' as usize]) = (1, 1);
+    (steps[b'}' as usize], steps[b']' as usize]) = (-1, -1);
+    (steps[b'\n' as usize], steps[END as usize]) = (LINE_END, LINE_END);
+    steps
+};
+
+const LINE_END: i8 = 2;
 
 /// Before a value: counts it, and gives it a key if it needs one.
 fn value_comes<B: Pen>(text: &[u8], open: &mut [Open<B::Mark>], build: &mut B, start: usize) {
