@@ -1,9 +1,10 @@
 //! One source of events for whatever the format is.
 
 use super::format::Format;
-use super::open::{Opened, Reader};
+use super::open::{Opened, Reader, buffered};
 use anyhow::{Context, Error, Result, bail};
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
+use jird_formats::files::Quarantined;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
 use jird_formats::{ArrowSource, CsvSource, Dialect, Empty, ParquetSource};
@@ -47,7 +48,7 @@ pub(super) struct Bad {
 pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<Connection>> {
     let format = match reading.from.or(opened.format_of_name()) {
         Some(format) => Some(format),
-        None if opened.path().is_some() => Format::of_bytes(&opened.read()?.0),
+        None if opened.path().is_some() => Format::of_bytes(&opened.read()?.start),
         None => None,
     };
     if format != Some(Format::Sqlite) {
@@ -78,17 +79,25 @@ fn open(opened: &mut Opened, reading: &Reading) -> Result<AnySource<'static>> {
     if named == Some(Format::Parquet) {
         return parquet(opened, reading);
     }
-    let (start, reader) = opened.read()?;
-    let Some(format) = named.or_else(|| Format::of_bytes(&start)) else {
+    let text = opened.read()?;
+    let Some(format) = named.or_else(|| Format::of_bytes(&text.start)) else {
         bail!("{}: neither name nor content say which format it is; say it with --from", opened.name);
     };
+    let is_json = matches!(format, Format::Ndjson | Format::Json | Format::Quarantine);
+    let text = if is_json { text.blank_mark() } else { text };
+    let is_array = text.start.trim_ascii_start().first() == Some(&b'[');
+    let reader = buffered(text);
+    let lines = |source: JsonSource<_>| {
+        let source = source.lines();
+        AnySource::Lines(if reading.check_first { source.check_first() } else { source })
+    };
     Ok(match format {
-        Format::Ndjson if reading.records.is_none() => {
-            let source = JsonSource::from_reader(reader).lines();
-            AnySource::Lines(if reading.check_first { source.check_first() } else { source })
+        Format::Ndjson if reading.records.is_none() => lines(JsonSource::from_reader(reader)),
+        Format::Quarantine => {
+            let records: jird_formats::files::Reader = Box::new(Quarantined::new(reader));
+            lines(JsonSource::from_reader(std::io::BufReader::new(records)))
         }
         Format::Json | Format::Ndjson => {
-            let is_array = start.trim_ascii_start().first() == Some(&b'[');
             let pattern = match &reading.records {
                 Some(pattern) => pattern.clone(),
                 None if is_array => Pattern::each(),
