@@ -21,6 +21,10 @@ fn main() {
     foreign("simdjson", simdjson);
     foreign("yyjson", yyjson);
     foreign("rapidjson", rapidjson);
+    if let Err(error) = task_rows() {
+        // Not left out as other peers are: without a C compiler the bundled SQLite is not there either.
+        println!("cargo::error=the C loop of sqlite_rows: {error}");
+    }
     for peer in ["serde_json", "simd-json", "sonic-rs"] {
         let variable = peer.replace('-', "_").to_uppercase();
         println!("cargo::rustc-env=BENCH_{variable}_VERSION={}", locked_version(peer).unwrap_or_default());
@@ -55,6 +59,13 @@ fn yyjson() -> Result<()> {
     // The linker wants the driver before what it calls.
     driver("yyjson").include(&sources).try_compile("bench_yyjson_driver")?;
     with_flags(cc::Build::new().file(sources.join("yyjson.c"))).try_compile("bench_yyjson")?;
+    Ok(())
+}
+
+/// The C loop, against the SQLite that jird has.
+fn task_rows() -> Result<()> {
+    let headers = env::var("DEP_SQLITE3_INCLUDE")?;
+    with_flags(cc::Build::new().include(headers).file("peers/task_rows.c")).try_compile("bench_task_rows")?;
     Ok(())
 }
 

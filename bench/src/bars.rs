@@ -20,6 +20,7 @@ pub(crate) struct Bar {
 
 const JIRD: &str = "jird";
 const RESIDENT_BYTES_MAX: f64 = 300e6;
+const CONVERTING_BYTES_MAX: f64 = 200e6;
 
 impl Bar {
     pub(crate) fn holds(&self) -> bool {
@@ -73,6 +74,53 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
         ],
         Task::Error => vec![refusals(rows, task, 1.1)],
         Task::Query => ["elapsed", "match"].iter().flat_map(|query| of_query(rows, query)).collect(),
+        Task::NdjsonToCsv => against_tools(rows, task, 2.0),
+        Task::CsvToNdjson | Task::NdjsonToParquet => against_tools(rows, task, 1.3),
+        Task::NdjsonToSqlite | Task::SqliteToJson => against_tools(rows, task, 3.0),
+        Task::MillionStream => vec![
+            Bar::at_most(
+                "million_stream: jird's time over from_slice into a Vec".into(),
+                alone(rows, task, "jird-slice", JIRD),
+                1.2,
+            ),
+            Bar::at_most(
+                "million_stream: µs from the first bytes to the first object".into(),
+                figure(rows, task, "first µs"),
+                200.0,
+            ),
+            Bar::at_most(
+                "million_stream: KB grown from 100 000 objects to a million".into(),
+                figure(rows, task, "growth KB"),
+                1000.0,
+            ),
+        ],
+        Task::SqliteRows => vec![
+            Bar::at_least(
+                "sqlite_rows: jird over C, same statements of many rows".into(),
+                alone(rows, task, JIRD, "c-many-unnumbered"),
+                0.95,
+            ),
+            Bar::at_least(
+                "sqlite_rows: jird over C, same statements of one row".into(),
+                alone(rows, task, "jird-1", "c-unnumbered"),
+                0.95,
+            ),
+            Bar::at_least(
+                "sqlite_rows: jird's best over the usual loop in C".into(),
+                alone(rows, task, JIRD, "c"),
+                1.5,
+            ),
+            Bar::at_least(
+                "sqlite_rows: jird's rate in the last tenth over the first".into(),
+                figure(rows, task, "rate held"),
+                0.9,
+            ),
+        ],
+        Task::Gtfs => vec![Bar::at_most(
+            "gtfs: jird's seconds".into(),
+            time(rows, task, task.inputs()[0], JIRD).map(|ns| ns / 1e9),
+            1.0,
+        )],
         Task::Parse | Task::Scan => Vec::new(),
     }
 }
@@ -206,6 +254,31 @@ fn of_query(rows: &[Row], query: &str) -> [Bar; 2] {
         Bar::at_least(format!("query {query}: jird over duckdb, whole process"), ratio, 1.3),
         Bar::at_most(format!("query {query}: jird's resident bytes"), resident, RESIDENT_BYTES_MAX),
     ]
+}
+
+/// Whole processes against the fastest of them, right or wrong.
+fn against_tools(rows: &[Row], task: Task, limit: f64) -> Vec<Bar> {
+    let input = task.inputs()[0];
+    let peers = rows.iter().filter(|row| row.task == task && row.peer != JIRD);
+    let ratios = peers.filter_map(|row| Some((times(rows, task, input, JIRD, &row.peer)?, &row.peer)));
+    let worst = ratios.min_by(|a, b| a.0.total_cmp(&b.0));
+    let peer = worst.map_or("", |(_, peer)| peer);
+    let resident = best(rows, task, input, JIRD).and_then(Row::measured).and_then(resident_bytes);
+    let text = format!("{}: jird over the best peer {peer}, whole process", task.name());
+    vec![
+        Bar::at_least(text, worst.map(|one| one.0), limit),
+        Bar::at_most(format!("{}: jird's resident bytes", task.name()), resident, CONVERTING_BYTES_MAX),
+    ]
+}
+
+/// How many times as fast one contestant is as another.
+fn alone(rows: &[Row], task: Task, peer: &str, other: &str) -> Option<f64> {
+    times(rows, task, task.inputs()[0], peer, other)
+}
+
+/// What jird measured besides.
+fn figure(rows: &[Row], task: Task, name: &str) -> Option<f64> {
+    best(rows, task, task.inputs()[0], JIRD)?.measured()?.process.as_ref()?.figure(name)
 }
 
 fn resident_bytes(measured: &Measured) -> Option<f64> {

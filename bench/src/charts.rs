@@ -17,7 +17,7 @@ pub(crate) fn write(folder: &Path, rows: &[Row], options: &Options, machine: &Ma
     for &task in &options.tasks {
         let Some(mut chart) = chart(rows, task, machine) else { continue };
         let mut name = task.name().to_owned();
-        if options.rotate && task != Task::Query {
+        if options.rotate && !task.is_whole() {
             chart.unit.push_str("; documents in rotation");
             name.push_str("-rotated");
         }

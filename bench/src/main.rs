@@ -9,8 +9,10 @@
 )]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
+mod alone;
 mod bars;
 mod charts;
+mod convert;
 mod events;
 mod fold;
 mod keys;
@@ -33,6 +35,8 @@ mod streamed;
 mod strings;
 mod svg;
 mod task;
+mod tools;
+mod whole;
 
 use std::process::ExitCode;
 
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
     }
     let outcome = Options::parse(words.into_iter()).and_then(|options| match &options.command {
         Command::Serve(name) => serve(name, &options),
+        Command::Alone(name) => alone::run(name, &options).map(|()| true),
         Command::Paper => paper::run(&options, &command()),
         Command::Keys => {
             keys::run();
@@ -83,7 +88,7 @@ fn measure(options: &Options) -> Result<bool, String> {
     describe(&machine);
     let mut rows = Vec::new();
     let mut peers = Vec::new();
-    let (whole, inside): (Vec<Task>, Vec<Task>) = options.tasks.iter().partition(|task| **task == Task::Query);
+    let (whole, inside): (Vec<Task>, Vec<Task>) = options.tasks.iter().partition(|task| task.is_whole());
     if !inside.is_empty() {
         let mut field = Field::start(options);
         let probed = field.probe();
@@ -105,7 +110,12 @@ fn measure(options: &Options) -> Result<bool, String> {
     }
     // After the servers are gone: this process should be alone with what it starts.
     for &task in &whole {
-        rows.extend(query::measure(options));
+        eprintln!("{}", task.name());
+        rows.extend(match task {
+            Task::Query => query::measure(options),
+            task if Task::ALONE.contains(&task) => alone::measure(task, options),
+            task => convert::measure(task, options),
+        });
         print!("{}", report::table(&rows, task, false));
     }
     machine.finished();

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::alone;
+use crate::convert;
 use crate::peer::Build;
-use crate::peers::{self, Entry};
+use crate::peers;
 use crate::task::Task;
 
 /// The command line, checked.
@@ -26,6 +28,10 @@ pub(crate) struct Options {
     pub(crate) svg: Option<PathBuf>,
     pub(crate) events: Option<PathBuf>,
     pub(crate) jird: Option<PathBuf>,
+    /// Of `sqlite_rows`.
+    pub(crate) rows: usize,
+    /// What a contestant reads or writes.
+    pub(crate) file: Option<PathBuf>,
     pub(crate) command: Command,
     /// For a server: so many runs of one task over one input, and no questions.
     pub(crate) repeat: Option<usize>,
@@ -44,6 +50,8 @@ pub(crate) enum Command {
     Keys,
     /// Be the server of this peer.
     Serve(String),
+    /// Be this contestant of a task whose contestants work alone.
+    Alone(String),
 }
 
 /// What `--help` prints.
@@ -53,7 +61,9 @@ The barometer: jird and its peers, interleaved.
     cargo run --release -p bench -- [OPTIONS]
 
     --task LIST        of dom, validate, partial, users, small, two, minify, events, events_skip, typed,
-                       typed_small, error_typed, error, million, encode, strings-out, strings-in, scan, query   [all];
+                       typed_small, error_typed, error, million, encode, strings-out, strings-in, scan, query,
+                       ndjson_to_csv, csv_to_ndjson, ndjson_to_parquet, ndjson_to_sqlite, sqlite_to_json,
+                       million_stream, sqlite_rows, gtfs   [all];
                        parse if named
     --peer LIST        of the peers' names; jird is one of them               [all]
     --document LIST    of the inputs' names                                   [all]
@@ -62,8 +72,9 @@ The barometer: jird and its peers, interleaved.
     --rotate           the documents of a task take turns within each batch
     --kernel NAME      forces jird's kernel; avx2 builds the peers for Haswell too     [JIRD_KERNEL]
     --default-only     leaves out the builds with -C target-cpu=native
-    --events FILE      the events of `query`                                  [generated once into target/]
-    --jird FILE        the jird of `query`                                    [built]
+    --events FILE      the events of `query` and the conversions              [generated once into target/]
+    --jird FILE        the jird of `query` and the conversions                [built]
+    --rows N           rows of `sqlite_rows`, a multiple of 100               [10000000]
     --bars             checks the bars; exit 1 if one is missed
     --out FILE         writes everything as JSON
     --svg FOLDER       draws a chart per task
@@ -100,6 +111,8 @@ impl Options {
             svg: None,
             events: None,
             jird: None,
+            rows: 10_000_000,
+            file: None,
             command: Command::Measure,
             repeat: None,
             parts: Vec::new(),
@@ -124,6 +137,9 @@ impl Options {
                 "keys" => options.command = Command::Keys,
                 "--part" => options.parts = list(&value()?),
                 "--repeat" => options.repeat = Some(number(&value()?)?),
+                "--rows" => options.rows = number(&value()?)?.max(100).next_multiple_of(100),
+                "--file" => options.file = Some(value()?.into()),
+                "--alone" => options.command = Command::Alone(value()?),
                 "--serve" => options.command = Command::Serve(value()?),
                 _ => return Err(format!("unknown option {word}\n\n{HELP}")),
             }
@@ -177,12 +193,13 @@ fn task(name: &str) -> Result<Task, String> {
 }
 
 fn known_peers(names: Vec<String>) -> Result<Vec<String>, String> {
-    match names.iter().find(|name| Entry::named(name).is_none() && name.as_str() != "duckdb") {
+    let mut all: Vec<_> = peers::ALL.iter().map(|entry| entry.name).collect();
+    all.extend(convert::tools().chain(alone::names()));
+    all.sort_unstable();
+    all.dedup();
+    match names.iter().find(|name| !all.contains(&name.as_str())) {
         None => Ok(names),
-        Some(name) => {
-            let all: Vec<_> = peers::ALL.iter().map(|entry| entry.name).collect();
-            Err(format!("no peer {name}; there are {}, duckdb", all.join(", ")))
-        }
+        Some(name) => Err(format!("no peer {name}; there are {}", all.join(", "))),
     }
 }
 

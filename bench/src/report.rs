@@ -1,5 +1,6 @@
 //! Tables for people; everything else is in the JSON.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde::Serialize;
@@ -41,7 +42,13 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
     let mode = if rotated { ", documents in rotation" } else { "" };
     let mut text = format!("\n{}{mode}: {}\n\n", task.name(), task.question());
     match task {
-        Task::Query => query_table(&mut text, rows),
+        Task::Query
+        | Task::NdjsonToCsv
+        | Task::CsvToNdjson
+        | Task::NdjsonToParquet
+        | Task::NdjsonToSqlite
+        | Task::SqliteToJson => whole_table(&mut text, rows, task),
+        Task::MillionStream | Task::SqliteRows | Task::Gtfs => alone_table(&mut text, rows, task),
         Task::Million => parts_table(&mut text, rows),
         Task::Small | Task::TypedSmall | Task::Two | Task::EventsSkip | Task::Partial | Task::Users => {
             list(&mut text, rows, task);
@@ -170,17 +177,26 @@ fn parts_table(text: &mut String, rows: &[Row]) {
     }
 }
 
-fn query_table(text: &mut String, rows: &[Row]) {
+/// Whole processes, each input with its peers.
+fn whole_table(text: &mut String, rows: &[Row], task: Task) {
     line(
         text,
         format_args!(
-            "{:<10}{:<10}{:>10}{:>10}{:>12}{:>8}{:>10}{:>10}",
-            "query", "peer", "s", "inside s", "hits", "MB", "spread", "MB/s"
+            "{:<10}{:<15}{:>8}{:>10}{:>10}{:>8}{:>10}{:>8}{:>15}",
+            if task == Task::Query { "query" } else { "to" },
+            "peer",
+            "s",
+            "inside s",
+            "records",
+            "MB",
+            "spread",
+            "MB/s",
+            "jird is times"
         ),
     );
-    for row in rows.iter().filter(|row| row.task == Task::Query) {
+    for row in rows.iter().filter(|row| row.task == task) {
         let Some(measured) = row.measured() else {
-            line(text, format_args!("{:<10}{:<10}{:>10}", row.input, row.peer, "FAILED"));
+            line(text, format_args!("{:<10}{:<15}{:>8}", row.input, row.peer, "FAILED"));
             continue;
         };
         let process = measured.process.clone().unwrap_or_default();
@@ -189,7 +205,7 @@ fn query_table(text: &mut String, rows: &[Row]) {
         line(
             text,
             format_args!(
-                "{:<10}{:<10}{:>10.3}{:>10}{:>12}{:>8.0}{:>10}{:>10.0}",
+                "{:<10}{:<15}{:>8.3}{:>10}{:>10}{:>8.0}{:>10}{:>8.0}{:>15}",
                 row.input,
                 row.peer,
                 measured.median_ns / 1e9,
@@ -198,8 +214,59 @@ fn query_table(text: &mut String, rows: &[Row]) {
                 process.resident_bytes_max as f64 / 1e6,
                 format!("±{:.1} %", measured.spread * 100.0),
                 measured.speed() * 1e3,
+                ratio(rows, task, &row.input, &row.peer),
             ),
         );
+    }
+    notes(text, rows, task);
+}
+
+/// Contestants that worked alone, timed inside.
+fn alone_table(text: &mut String, rows: &[Row], task: Task) {
+    let mine = || rows.iter().filter(|row| row.task == task);
+    let names: BTreeSet<&String> =
+        mine().filter_map(|row| row.measured()?.process.as_ref()).flat_map(|process| process.figures.keys()).collect();
+    let mut header = format!(
+        "{:<18}{:>9}{:>12}{:>8}{:>7}{:>10}{:>15}",
+        "", "s", "M records/min", "MB/s", "MB", "spread", "jird is times"
+    );
+    for name in &names {
+        write!(header, "{name:>12}").expect("writing to a String");
+    }
+    line(text, format_args!("{header}"));
+    for row in mine() {
+        let Some(measured) = row.measured() else {
+            line(text, format_args!("{:<18}{:>9}", row.peer, "FAILED"));
+            continue;
+        };
+        let process = measured.process.clone().unwrap_or_default();
+        let seconds = measured.median_ns / 1e9;
+        let mut cells = format!(
+            "{:<18}{seconds:>9.4}{:>13.1}{:>8.0}{:>7.0}{:>10}{:>15}",
+            row.peer,
+            measured.documents as f64 / seconds * 60.0 / 1e6,
+            measured.speed() * 1e3,
+            process.resident_bytes_max as f64 / 1e6,
+            format!("±{:.1} %", measured.spread * 100.0),
+            ratio(rows, task, &row.input, &row.peer),
+        );
+        for name in &names {
+            let cell = process.figure(name).map_or("-".to_owned(), |figure| format!("{figure:.2}"));
+            write!(cells, "{cell:>12}").expect("writing to a String");
+        }
+        line(text, format_args!("{cells}"));
+    }
+    notes(text, rows, task);
+}
+
+/// What each process does not do, or does wrong.
+fn notes(text: &mut String, rows: &[Row], task: Task) {
+    text.push('\n');
+    for row in rows.iter().filter(|row| row.task == task) {
+        let notes = row.measured().and_then(|measured| measured.process.as_ref()).map(|process| &process.notes);
+        if let Some(notes) = notes.filter(|notes| !notes.is_empty()) {
+            line(text, format_args!("  {}: {}", row.peer, notes.join("; ")));
+        }
     }
 }
 
@@ -207,7 +274,9 @@ fn query_table(text: &mut String, rows: &[Row]) {
 fn footnotes(text: &mut String, rows: &[Row], task: Task) {
     text.push('\n');
     let mine = || rows.iter().filter(|row| row.task == task);
-    for entry in peers::ALL.iter().filter(|entry| mine().any(|row| row.peer == entry.name)) {
+    // What is said of a whole process is with its row.
+    let inside = peers::ALL.iter().filter(|_| !task.is_whole());
+    for entry in inside.filter(|entry| mine().any(|row| row.peer == entry.name)) {
         let mut words = entry.caveats(task);
         let inexact = |row: &Row| row.measured().is_some_and(|measured| measured.floats_inexact);
         if task != Task::Dom && mine().any(|row| row.peer == entry.name && inexact(row)) {

@@ -1,5 +1,7 @@
 //! One peer, in one build, at one task, on one input.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::peer::Build;
@@ -48,7 +50,7 @@ pub(crate) struct Measured {
     pub(crate) median_ns: f64,
     /// Half the distance between the quartiles of the rounds, over their median.
     pub(crate) spread: f64,
-    /// What only `query` has.
+    /// What only whole processes have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) process: Option<Process>,
 }
@@ -60,9 +62,22 @@ pub(crate) struct Process {
     pub(crate) hits: u64,
     /// The largest maximum resident size of all runs.
     pub(crate) resident_bytes_max: u64,
+    /// What it does not do, or does wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
+    /// What the process measured besides, by name, in every round.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) figures: BTreeMap<String, Vec<f64>>,
     /// The times without start-up, where the process told them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) inside_rounds_ns: Vec<f64>,
+}
+
+impl Process {
+    /// The median of a figure.
+    pub(crate) fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.get(name).map(|rounds| quantile(rounds, 0.5))
+    }
 }
 
 impl Measured {

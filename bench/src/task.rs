@@ -42,6 +42,21 @@ pub(crate) enum Task {
     Error,
     Scan,
     Query,
+    #[serde(rename = "ndjson_to_csv")]
+    NdjsonToCsv,
+    #[serde(rename = "csv_to_ndjson")]
+    CsvToNdjson,
+    #[serde(rename = "ndjson_to_parquet")]
+    NdjsonToParquet,
+    #[serde(rename = "ndjson_to_sqlite")]
+    NdjsonToSqlite,
+    #[serde(rename = "sqlite_to_json")]
+    SqliteToJson,
+    #[serde(rename = "million_stream")]
+    MillionStream,
+    #[serde(rename = "sqlite_rows")]
+    SqliteRows,
+    Gtfs,
 }
 
 /// The fourteen documents of the simdjson paper.
@@ -118,7 +133,27 @@ impl Task {
         Self::Error,
         Self::Scan,
         Self::Query,
+        Self::NdjsonToCsv,
+        Self::CsvToNdjson,
+        Self::NdjsonToParquet,
+        Self::NdjsonToSqlite,
+        Self::SqliteToJson,
+        Self::MillionStream,
+        Self::SqliteRows,
+        Self::Gtfs,
     ];
+
+    /// Those whose contestants work alone.
+    pub(crate) const ALONE: &[Task] = &[Self::MillionStream, Self::SqliteRows, Self::Gtfs];
+
+    /// Those that run whole processes over files, beside [`Query`](Self::Query).
+    pub(crate) const CONVERSIONS: &[Task] =
+        &[Self::NdjsonToCsv, Self::CsvToNdjson, Self::NdjsonToParquet, Self::NdjsonToSqlite, Self::SqliteToJson];
+
+    /// Whether it starts a process for each run, and no server.
+    pub(crate) fn is_whole(self) -> bool {
+        self == Self::Query || Self::CONVERSIONS.contains(&self) || Self::ALONE.contains(&self)
+    }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -142,6 +177,14 @@ impl Task {
             Self::Error => "error",
             Self::Scan => "scan",
             Self::Query => "query",
+            Self::NdjsonToCsv => "ndjson_to_csv",
+            Self::CsvToNdjson => "csv_to_ndjson",
+            Self::NdjsonToParquet => "ndjson_to_parquet",
+            Self::NdjsonToSqlite => "ndjson_to_sqlite",
+            Self::SqliteToJson => "sqlite_to_json",
+            Self::MillionStream => "million_stream",
+            Self::SqliteRows => "sqlite_rows",
+            Self::Gtfs => "gtfs",
         }
     }
 
@@ -182,6 +225,16 @@ impl Task {
             Self::Query => {
                 "two queries over generated events, whole process; DuckDB is given a schema and writes CSV, jird infers and writes NDJSON"
             }
+            Self::NdjsonToCsv => "ten flat columns of generated events to CSV, whole process",
+            Self::CsvToNdjson => "that CSV to NDJSON, numbers as numbers, whole process",
+            Self::NdjsonToParquet => "generated events to Parquet, all columns, Snappy, whole process",
+            Self::NdjsonToSqlite => "generated events into one new table, all columns, whole process",
+            Self::SqliteToJson => "that table to NDJSON, whole process; bytes are those of the database",
+            Self::MillionStream => {
+                "a million small objects, delivered one by one as their text arrives in pieces of 64 KiB"
+            }
+            Self::SqliteRows => "task objects into a new table in one transaction",
+            Self::Gtfs => "139 MB of stop times from a CSV file into a Vec of structs, one core",
         }
     }
 
@@ -210,7 +263,7 @@ impl Task {
         if matches!(self, Self::Error | Self::ErrorTyped) { 2 } else { 1 }
     }
 
-    /// The names of the inputs. `query` has its own runner and none here.
+    /// The names of the inputs; for a conversion, what is written. `query` has none here.
     pub(crate) fn inputs(self) -> &'static [&'static str] {
         match self {
             Self::Dom | Self::Parse | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
@@ -223,6 +276,13 @@ impl Task {
             Self::StringsIn => strings::INPUTS,
             Self::Small | Self::Two => &[EVENTS],
             Self::EventsSkip => &[STREAM],
+            Self::NdjsonToCsv => &["csv"],
+            Self::CsvToNdjson | Self::SqliteToJson => &["ndjson"],
+            Self::NdjsonToParquet => &["parquet"],
+            Self::NdjsonToSqlite => &["sqlite"],
+            Self::MillionStream => &["objects"],
+            Self::SqliteRows => &["rows"],
+            Self::Gtfs => &["stop-times"],
             Self::Query => &[],
         }
     }
@@ -314,7 +374,15 @@ pub(crate) fn run(task: Task, part: Option<Part>, peer: &mut dyn Peer, range: Ra
             Task::StringsIn => peer.strings(index)?,
             Task::Parse | Task::Error => done(peer.parse(index))?,
             Task::Scan => done(peer.scan(index))?,
-            Task::Query => Fold::default(),
+            Task::Query
+            | Task::NdjsonToCsv
+            | Task::CsvToNdjson
+            | Task::NdjsonToParquet
+            | Task::NdjsonToSqlite
+            | Task::SqliteToJson
+            | Task::MillionStream
+            | Task::SqliteRows
+            | Task::Gtfs => Fold::default(),
         });
     }
     Ok(fold)

@@ -57,7 +57,7 @@ fn any_format_is_described() {
     for to in ["a.parquet", "a.db", "a.arrow"] {
         folder.fine(&["a.ndjson", to]);
         let said = text(&folder.jird("describe", &[to], b""));
-        assert!(said.contains("n") && said.contains("2 integer"), "{to}: {said}");
+        assert!(said.contains("2 integer"), "{to}: {said}");
     }
     assert!(
         text(&folder.jird("describe", &["--from", "ndjson"], b"5\n\"x\"\n")).contains("2 records: 1 integer, 1 text")

@@ -313,15 +313,13 @@ async fn write(
     loop {
         let next = stream.next();
         let batch = if is_live && writer.holds_back() {
-            match tokio::time::timeout(PATIENCE, next).await {
-                Ok(batch) => batch,
-                Err(_) => {
-                    writer.pause(&mut text);
-                    out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))?;
-                    text.clear();
-                    continue;
-                }
-            }
+            let Ok(batch) = tokio::time::timeout(PATIENCE, next).await else {
+                writer.pause(&mut text);
+                out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))?;
+                text.clear();
+                continue;
+            };
+            batch
         } else {
             next.await
         };
@@ -405,6 +403,7 @@ impl<'q> Source<'q> {
 
     /// Says what is read, and what the scan decides.
     fn explain(&self, text: &mut String) {
+        use std::fmt::Write;
         let files = &self.input.files;
         let names: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
         let list = |items: Vec<String>| if items.is_empty() { "nothing".to_owned() } else { items.join("; ") };
@@ -418,7 +417,8 @@ impl<'q> Source<'q> {
         });
         let pushed = self.shared.tally.pushed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let order = if self.shared.ordered.load(Relaxed) { "in the input's order" } else { "in any order" };
-        *text += &format!(
+        let _ = write!(
+            text,
             "{}\n  files    {}\n  reads    {}\n  decides  {}\n  rows     {order}, on {} threads\n",
             self.used.table,
             list(names),

@@ -32,6 +32,8 @@ pub(crate) struct Feed {
     limit: Option<u64>,
     on_error: OnError,
     bad: BadRecords,
+    /// How many threads the sink keeps busy.
+    pub(super) sink_threads: usize,
     /// Bad records are noted: not where an input is read only to plan.
     notes_bad: bool,
 }
@@ -57,6 +59,7 @@ impl Feed {
             limit: args.limit,
             on_error: args.on_error.clone(),
             bad,
+            sink_threads: 1,
             notes_bad: true,
         })
     }
@@ -79,6 +82,7 @@ impl Feed {
             limit: None,
             on_error: on_error.clone(),
             bad: BadRecords::new(on_error)?,
+            sink_threads: 1,
             notes_bad: true,
         })
     }
@@ -118,7 +122,7 @@ impl Feed {
         S: Sink,
         S::Error: Into<Error>,
     {
-        if thread::available_parallelism().is_ok_and(|threads| threads.get() > 1) {
+        if thread::available_parallelism().is_ok_and(|threads| threads.get() > self.sink_threads) {
             let name = input.name.clone();
             let sent = event::pipe(sink, |pipe| self.send_from(input, pipe));
             sent.map_err(|failure| match failure {

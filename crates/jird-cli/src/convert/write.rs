@@ -127,6 +127,8 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut F
             Ok(rows.into_table().into_inner())
         }),
         Format::Parquet => planned(inputs, path, feed, |inputs, out, schema, feed| {
+            // It encodes and compresses in a thread of its own.
+            feed.sink_threads = 2;
             let mut rows = ParquetSink::new(out, &ColumnPlan::of(schema), ParquetOptions::default())?;
             send_all(inputs, feed, &mut rows)?;
             Ok(rows.into_table().into_inner()?)
@@ -214,11 +216,11 @@ fn database(args: &Args, inputs: &mut [Opened], path: &Path, feed: &mut Feed) ->
     let cannot = || format!("cannot write {name}");
     let beside = if is_beside { Some(Beside::create(path).with_context(cannot)?.1) } else { None };
     let at = beside.as_ref().map_or(path, Beside::place);
-    let connection = sqlite::open(at).with_context(cannot)?;
+    let of_target = |error: Error| if error.is::<BadData>() { error } else { with_remedy(error).context(cannot()) };
+    let connection = sqlite::open(at).map_err(|error| of_target(error.into()))?;
     if let Some(rows) = args.commit_every {
         feed.tally.notes.push(format!("committed every {rows} rows: what is there stays if something fails"));
     }
-    let of_target = |error: Error| if error.is::<BadData>() { error } else { with_remedy(error).context(cannot()) };
     tables_into(args, inputs, jobs, &connection, feed).map_err(of_target)?;
     connection.close().map_err(|(_, error)| error).with_context(cannot)?;
     match beside {

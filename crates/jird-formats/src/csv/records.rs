@@ -320,7 +320,7 @@ impl<R: io::Read> Records<R> {
         self.count += 1;
         let raw = &self.buffer[self.start..end];
         // A line feed may be in quotes, or the record's end, or anywhere.
-        if self.scan.has_quoted() || self.odd.is_some() || matches!(self.dialect.terminator, Terminator::Byte(_)) {
+        if self.scan.quotes_marks() || self.odd.is_some() || matches!(self.dialect.terminator, Terminator::Byte(_)) {
             self.line += count(raw);
         }
         if next > end {

@@ -57,8 +57,8 @@ pub(super) struct Scan {
     uncounted: u64,
     /// How many fields are kept at most.
     kept_max: usize,
-    /// A quoted field was met.
-    has_quoted: bool,
+    /// A delimiter or an end was met within quotes: it may be a line's.
+    quotes_marks: bool,
 }
 
 /// Where the next byte stands.
@@ -89,7 +89,7 @@ impl Scan {
             fields: Vec::new(),
             uncounted: 0,
             kept_max: COLUMNS_MAX,
-            has_quoted: false,
+            quotes_marks: false,
         }
     }
 
@@ -102,15 +102,15 @@ impl Scan {
         self.fields.len() as u64 + self.uncounted
     }
 
-    pub(super) fn has_quoted(&self) -> bool {
-        self.has_quoted
+    pub(super) fn quotes_marks(&self) -> bool {
+        self.quotes_marks
     }
 
     /// A record begins at this byte.
     #[inline(always)]
     pub(super) fn begin(&mut self, at: usize) {
         self.clear();
-        (self.origin, self.field, self.within, self.has_quoted) = (at, at, Within::Plain, false);
+        (self.origin, self.field, self.within, self.quotes_marks) = (at, at, Within::Plain, false);
         self.kept_max = COLUMNS_MAX;
         self.pass(at);
     }
@@ -189,7 +189,7 @@ impl Scan {
             (self.field, self.marks, self.quotes) = (field, marks, quotes);
             match found {
                 Some(Found::Odd(_)) if self.understands_quotes => {
-                    (self.within, self.has_quoted) = (Within::Quoted(Form::Quoted), true);
+                    self.within = Within::Quoted(Form::Quoted);
                     return None;
                 }
                 Some(found) => return Some(found),
@@ -202,12 +202,16 @@ impl Scan {
     /// Goes on to the next quote.
     #[inline(always)]
     fn quoted(&mut self, text: &[u8], form: Form) -> Option<Found> {
+        // The marks that are left are all behind the opening quote.
         while self.quotes == 0 {
+            self.quotes_marks |= self.marks != 0;
             if !self.load(text) {
                 return Some(Found::Dry);
             }
         }
-        self.within = Within::Behind(form, self.block + self.quotes.trailing_zeros() as usize + 1);
+        let quote = self.quotes.trailing_zeros();
+        self.quotes_marks |= self.marks & ((1 << quote) - 1) != 0;
+        self.within = Within::Behind(form, self.block + quote as usize + 1);
         None
     }
 

@@ -57,6 +57,7 @@ impl Text {
     }
 
     /// Blanks for a byte order mark, so that offsets stay what they are. For JSON, where blanks are nothing.
+    #[must_use]
     pub fn blank_mark(mut self) -> Self {
         if self.start.starts_with(MARK) {
             self.start[..MARK.len()].fill(b' ');

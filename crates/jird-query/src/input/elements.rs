@@ -53,6 +53,7 @@ pub(crate) struct Elements<R> {
 
 /// Where a text is.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 struct State {
     is_array: bool,
     depth: u64,
@@ -119,8 +120,7 @@ impl State {
         }
         while at < text.len() {
             if self.in_string {
-                let Some(found) = memchr::memchr3(b'"', b'\\', b'\n', &text[at..]) else { return None };
-                at += found;
+                at += memchr::memchr3(b'"', b'\\', b'\n', &text[at..])?;
                 match text[at] {
                     b'"' => {
                         self.in_string = false;
@@ -137,9 +137,8 @@ impl State {
             }
             let byte = text[at];
             match byte {
-                b' ' | b'\t' => {}
                 b'\n' if self.depth > 0 || self.is_array => text[at] = b'\r',
-                b'\n' => {}
+                b' ' | b'\t' | b'\n' => {}
                 b'\r' => text[at] = b' ',
                 b',' if self.is_array && self.depth == 1 => {
                     if !std::mem::take(&mut self.has_value) {

@@ -274,7 +274,7 @@ impl<'p> Worker<'p> {
             }
             // Whoever feeds a pipe line by line wants to see them line by line.
             if is_live {
-                rows.flush(emit)?
+                rows.flush(emit)?;
             }
             if is_live || all.is_large() { rows.found(all, emit) } else { ControlFlow::Continue(()) }
         };

@@ -1,0 +1,152 @@
+//! Tasks whose contestants work alone, each in a process of its own, and are timed inside it: what a process costs beside the
+//! work is not what is asked here, but how large it grows is.
+
+mod stop_times;
+mod stream;
+mod task_rows;
+mod task_rows_c;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::options::Options;
+use crate::peer::Build;
+use crate::row::Row;
+use crate::task::Task;
+use crate::tools;
+use crate::whole::{self, Invocation, Report, Runner};
+
+/// Who takes part in a task.
+struct Contestant {
+    name: &'static str,
+    build: Build,
+    /// What it does not do.
+    note: &'static str,
+    run: Run,
+}
+
+enum Run {
+    /// In this program, started again.
+    Here(fn(&Setting<'_>) -> Result<Report, String>),
+    /// By `peers/stop_times.py`.
+    Script,
+}
+
+/// What a contestant is told.
+struct Setting<'o> {
+    /// Of `sqlite_rows`.
+    rows: usize,
+    /// The file that is read or written; `million_stream` has none.
+    file: &'o Path,
+}
+
+const fn here(name: &'static str, note: &'static str, run: fn(&Setting<'_>) -> Result<Report, String>) -> Contestant {
+    Contestant { name, build: Build::Default, note, run: Run::Here(run) }
+}
+
+fn contestants(task: Task) -> &'static [Contestant] {
+    match task {
+        Task::MillionStream => stream::CONTESTANTS,
+        Task::SqliteRows => task_rows::CONTESTANTS,
+        Task::Gtfs => stop_times::CONTESTANTS,
+        _ => &[],
+    }
+}
+
+/// The names of all contestants, for `--peer`.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    Task::ALONE.iter().flat_map(|task| contestants(*task)).map(|contestant| contestant.name)
+}
+
+/// Does one contestant's work and writes its report: what a process is started for.
+pub(crate) fn run(name: &str, options: &Options) -> Result<(), String> {
+    let all = contestants(options.tasks[0]);
+    let contestant = all.iter().find(|one| one.name == name).ok_or_else(|| format!("no contestant {name}"))?;
+    let Run::Here(run) = contestant.run else { return Err(format!("{name} is a script")) };
+    let file = options.file.clone().unwrap_or_default();
+    let report = run(&Setting { rows: options.rows, file: &file })?;
+    let text = serde_json::to_vec(&report).map_err(|error| error.to_string())?;
+    let path = options.out.as_ref().ok_or("--out says where the report goes")?;
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// One task through all contestants.
+pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
+    let input = task.inputs()[0];
+    let file = match task {
+        Task::Gtfs => stop_times::file(),
+        _ => Ok(PathBuf::new()),
+    };
+    let wanted = contestants(task).iter().filter(|one| options.wants_peer(one.name));
+    let mut runners: Vec<_> = wanted.map(|one| runner(task, one, &file, options)).collect();
+    for runner in &mut runners {
+        eprintln!("  {}", runner.name);
+        runner.warm_up(1);
+    }
+    let wanted = runners.iter().find_map(|runner| runner.told.as_ref()).map(|told| (told.records, told.checksum));
+    for runner in &mut runners {
+        let own = runner.told.as_ref().map(|told| (told.records, told.checksum));
+        if own.is_some() && own != wanted {
+            runner.fail(format!("wrong answer: {own:?} instead of {wanted:?}"));
+        }
+    }
+    whole::race(&mut runners, options.rounds);
+    let bytes = if task == Task::MillionStream { stream::BYTES } else { whole::len(&file) };
+    let records = wanted.map_or(0, |(records, _)| records);
+    runners.into_iter().map(|runner| runner.into_row(task, input, bytes, records)).collect()
+}
+
+fn runner(task: Task, contestant: &Contestant, file: &Result<PathBuf, String>, options: &Options) -> Runner {
+    let mut runner = Runner::new(contestant.name, contestant.build, invocation(task, contestant, file, options));
+    runner.inside = true;
+    runner.process.notes.extend((!contestant.note.is_empty()).then(|| contestant.note.to_owned()));
+    runner
+}
+
+fn invocation(
+    task: Task,
+    contestant: &Contestant,
+    file: &Result<PathBuf, String>,
+    options: &Options,
+) -> Result<Invocation, String> {
+    let output = whole::scratch(&format!("{}-{}.out", contestant.name, task.name()))?;
+    let report = output.with_added_extension("json");
+    // One core, and always the same.
+    let mut words: Vec<OsString> = vec![tools::installed("taskset", "util-linux")?.into(), "-c".into(), "1".into()];
+    let file = if task == Task::SqliteRows { output.clone() } else { file.clone()? };
+    match contestant.run {
+        Run::Here(_) => {
+            let this = std::env::current_exe().map_err(|error| error.to_string())?;
+            words.extend([this.into(), "--alone".into(), contestant.name.into(), "--task".into(), task.name().into()]);
+            words.extend(["--rows".into(), options.rows.to_string().into(), "--file".into(), file.into()]);
+            words.extend(["--out".into(), report.clone().into()]);
+        }
+        Run::Script => {
+            words.extend(tools::script("stop_times.py")?);
+            words.extend([contestant.name.into(), file.into(), report.clone().into()]);
+        }
+    }
+    Ok(Invocation { words, output, prints: false, report, kernel: options.kernel.clone() })
+}
+
+/// A report without a checksum.
+fn told(inside_seconds: f64, records: u64) -> Report {
+    Report { inside_seconds, records, checksum: 0, figures: BTreeMap::new() }
+}
+
+/// The median.
+fn median(mut seconds: Vec<f64>) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 2]
+}
+
+/// The most that this process has been resident so far, in bytes.
+fn resident_bytes_max() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.split_whitespace()
+        .next()
+        .and_then(|word| word.parse().ok())
+        .map_or(f64::NAN, |kilobytes: f64| kilobytes * 1024.0)
+}
