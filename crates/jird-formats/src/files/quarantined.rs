@@ -12,7 +12,7 @@ const LINE_BYTES_MAX: u64 = 7 * RECORD_BYTES_MAX as u64;
 ///
 /// ```
 /// use std::io::Read;
-/// let file = br#"{"file":"a.ndjson","line":7,"offset":99,"kind":"comma","message":"…","raw":"{\"a\":1 \"b\":2}"}"#;
+/// let file = br#"{"file":"a.ndjson","line":7,"offset":99,"kind":"comma","message":"","raw":"{\"a\":1 \"b\":2}"}"#;
 /// let mut records = String::new();
 /// jird_formats::files::Quarantined::new(&file[..]).read_to_string(&mut records)?;
 /// assert_eq!(records, "{\"a\":1 \"b\":2}\n");
