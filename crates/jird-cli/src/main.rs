@@ -10,6 +10,8 @@ mod get;
 mod input;
 mod outcome;
 mod output;
+#[cfg(any(feature = "convert", feature = "query"))]
+mod progress;
 #[cfg(feature = "query")]
 mod query;
 #[cfg(any(feature = "convert", feature = "query"))]

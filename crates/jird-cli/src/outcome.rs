@@ -67,6 +67,19 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
     words
 }
 
+/// Says how many bad records were left out.
+#[cfg(any(feature = "convert", feature = "query"))]
+pub(crate) fn left_out(bad: u64, first: Option<&str>, quiet: bool) -> Outcome {
+    if bad == 0 {
+        return Outcome::Fine;
+    }
+    if !quiet {
+        let first = first.unwrap_or_default();
+        report(&format!("{bad} bad record{} left out, the first: {first}", if bad == 1 { "" } else { "s" }));
+    }
+    Outcome::BadData
+}
+
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

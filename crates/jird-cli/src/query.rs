@@ -1,12 +1,14 @@
 //! `jird query`.
 
-use crate::outcome::{BadData, Outcome, report as say, words};
-use crate::target::Target;
-use anyhow::Result;
+use crate::outcome::{BadData, Outcome, left_out, report as say, words};
+use crate::progress::Progress;
+use crate::target::{Target, are_one};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use jird_query::{Check, ErrorKind, Format, Options, Query, Report};
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use jird_query::{Check, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,6 +16,13 @@ Examples:
   jird query \"select Level, count(*) as n group by Level order by n desc\" 'logs/*.ndjson'
   jird query \"select time_bucket('1h', \\\"@t\\\") as hour, avg(Elapsed) group by hour order by hour\" events.ndjson
   jird query \"select a.id, b.name from stream a join 'names.ndjson' b on a.id = b.id\" events.ndjson
+  jird query \"select user, count(*) as n group by user\" logs/ 2024-0*.ndjson.gz old.json
+  jird query \"select Message\" events.ndjson --on-error quarantine=bad.ndjson
+  jird query \"select Message\" bad.ndjson --from quarantine      when they were corrected there
+  tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
+  jird query \"select * where user.id = 7\" events.ndjson -o seven.parquet
+  jird query \"select Message where \\\"@t\\\" >= timestamp '2024-03-05T07:00:00+01:00'\" events.ndjson
+  jird query \"explain select Message where Elapsed > 200\" events.ndjson
   curl -s https://example.org/log | jird query \"select * where match(Message, 'time.?out') limit 10\"
 
 The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0], a key with a dot \"a.b\".
@@ -25,21 +34,33 @@ Exit codes: 0 fine, 1 a record is not JSON, 2 anything else.";
 pub(crate) struct Args {
     /// The query. Without `from` it reads all files.
     sql: String,
-    /// Files or patterns; `-` or none is standard input
+    /// Files, patterns or folders; `-` or none is standard input
     #[arg(value_name = "FILE")]
     files: Vec<String>,
-    /// How to print the result [default: table on a terminal, ndjson elsewhere]
+    /// What the files are [default: by their names and first bytes]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FromArgument>,
+    /// What becomes of a bad record: stop, skip, or quarantine=FILE; the last two check every record whole
+    #[arg(long, value_name = "HOW", default_value = "stop")]
+    on_error: OnError,
+    /// How to write the result [default: by the name of the output; table on a terminal, ndjson elsewhere]
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatArgument>,
     /// Writes the result to a file, which appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// How wide a table may be; what has no place is cut [default: as wide as the terminal]
+    #[arg(long, value_name = "COLUMNS")]
+    width: Option<usize>,
+    /// A JSON object of fields and their types: {"id": "u64", "user": {"name": "text"}}; what does not fit is a bad record
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
     /// Threads that scan [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// How much of the records is checked
-    #[arg(long, value_enum, default_value = "all", value_name = "HOW")]
-    check: CheckArgument,
+    /// How much of the records is checked [default: all]
+    #[arg(long, value_enum, value_name = "HOW")]
+    check: Option<CheckArgument>,
     /// Short for `--check trusted`
     #[arg(long, conflicts_with = "check")]
     trusted: bool,
@@ -63,6 +84,34 @@ enum FormatArgument {
     Json,
     /// Comma-separated values
     Csv,
+    /// Apache Parquet
+    Parquet,
+    /// Apache Arrow IPC
+    #[value(alias = "ipc")]
+    Arrow,
+}
+
+/// The format that the name of an output says.
+fn format_of_name(path: &Path) -> Option<Format> {
+    Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "ndjson" | "jsonl" => Format::Ndjson,
+        "json" => Format::Json,
+        "csv" => Format::Csv,
+        "parquet" | "pq" => Format::Parquet,
+        "arrow" | "ipc" | "feather" => Format::Arrow,
+        _ => return None,
+    })
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FromArgument {
+    /// One record a line
+    #[value(alias = "jsonl")]
+    Ndjson,
+    /// The elements of an array, or values one behind the other
+    Json,
+    /// What `--on-error quarantine=FILE` has set aside
+    Quarantine,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -87,39 +136,102 @@ pub(crate) fn run(args: Args) -> Result<Outcome> {
         let _ = write!(std::io::stderr(), "{report}");
     }
     let outcome = result.map_or_else(|error| failure(&error), |()| Outcome::Fine);
+    let outcome = outcome.max(left_out(report.bad, report.first_bad.as_deref(), quiet));
     report.unreadable.iter().for_each(|message| say(message));
     Ok(if report.unreadable.is_empty() { outcome } else { Outcome::Failed })
 }
 
 fn execute(args: Args, report: &mut Report) -> Result<()> {
     let to_terminal = args.output.is_none() && std::io::stdout().is_terminal();
-    let (query, output) = meant(args, to_terminal);
-    let mut out = Target::create(output.as_deref())?;
+    if let OnError::Quarantine(bad) = &args.on_error
+        && args.output.as_deref().is_some_and(|output| are_one(bad, output))
+    {
+        bail!("{}: good and bad records cannot go to one file", bad.display());
+    }
+    let unchecked = args.trusted || matches!(args.check, Some(CheckArgument::Touched | CheckArgument::Trusted));
+    if unchecked && args.on_error != OnError::Stop {
+        bail!("to pass by bad records all are checked: leave --check and --trusted away, or --on-error");
+    }
+    let (quiet, is_said) = (args.quiet, args.format.is_some());
+    let (query, output) = meant(args, to_terminal)?;
+    if let Some(output) = &output
+        && let Some(suffix @ ("gz" | "zst")) = output.extension().and_then(OsStr::to_str)
+        && !is_said
+    {
+        bail!("{}: a result is not packed; print it, and let another program do that (.{suffix})", output.display());
+    }
+    if to_terminal && query.options().format.is_binary() {
+        bail!("this format is not for a terminal: name a file with --output");
+    }
+    let read = query.progress();
+    let progress = Progress::start(move || (read.read(), read.total()), quiet);
+    let mut out = Shown { out: Target::create(output.as_deref())?, progress: Some(progress), to_terminal };
     query.run(&mut out, report)?;
-    Ok(out.commit()?)
+    Ok(out.out.commit()?)
+}
+
+/// A target for which the progress bar makes way, if both are on the terminal.
+struct Shown {
+    out: Target,
+    progress: Option<Progress>,
+    to_terminal: bool,
+}
+
+impl Write for Shown {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.to_terminal && !bytes.is_empty() {
+            self.progress.take();
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// From what was typed to what is meant.
-fn meant(args: Args, to_terminal: bool) -> (Query, Option<PathBuf>) {
+fn meant(args: Args, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
     let default = Options::default();
     let options = Options {
         threads: args.threads.map_or(default.threads, usize::from),
         check: match args.check {
             _ if args.trusted => Check::Trusted,
-            CheckArgument::All => Check::All,
-            CheckArgument::Touched => Check::Touched,
-            CheckArgument::Trusted => Check::Trusted,
+            None | Some(CheckArgument::All) => Check::All,
+            Some(CheckArgument::Touched) => Check::Touched,
+            Some(CheckArgument::Trusted) => Check::Trusted,
         },
+        from: match args.from {
+            None => From::Detect,
+            Some(FromArgument::Ndjson) => From::Ndjson,
+            Some(FromArgument::Json) => From::Json,
+            Some(FromArgument::Quarantine) => From::Quarantine,
+        },
+        on_error: args.on_error,
         format: match args.format {
             Some(FormatArgument::Table) => Format::Table,
             Some(FormatArgument::Json) => Format::Json,
             Some(FormatArgument::Csv) => Format::Csv,
+            Some(FormatArgument::Parquet) => Format::Parquet,
+            Some(FormatArgument::Arrow) => Format::Arrow,
+            Some(FormatArgument::Ndjson) => Format::Ndjson,
             None if to_terminal => Format::Table,
-            Some(FormatArgument::Ndjson) | None => Format::Ndjson,
+            None => args.output.as_deref().and_then(format_of_name).unwrap_or(Format::Ndjson),
+        },
+        width: args.width.or_else(|| {
+            let size = if to_terminal { terminal_size::terminal_size() } else { None };
+            size.map(|(width, _)| usize::from(width.0))
+        }),
+        schema: match &args.schema {
+            Some(path) => {
+                let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+                FieldTypes::parse(&text).with_context(|| path.display().to_string())?
+            }
+            None => FieldTypes::default(),
         },
         chunk_bytes: args.chunk_bytes.unwrap_or(default.chunk_bytes),
     };
-    (Query::new(args.sql, args.files, options), args.output)
+    Ok((Query::new(args.sql, args.files, options), args.output))
 }
 
 /// Reports why a query failed.

@@ -1,8 +1,9 @@
 //! Where results go: standard output, a pipe, or a file that appears only when it is whole.
 
+use same_file::is_same_file;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The unfinished file of this process, for the interrupt handler.
@@ -135,6 +136,13 @@ impl Write for Target {
 /// Whether there is something at `path` that is neither a file nor a folder: what is written there passes through.
 pub(crate) fn is_device(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
+}
+
+/// Whether two names are those of one file, be it there or not.
+pub(crate) fn are_one(one: &Path, other: &Path) -> bool {
+    let are_files = || one.is_file() && other.is_file();
+    let is_same_name = || absolute(one).ok().is_some_and(|one| absolute(other).is_ok_and(|other| one == other));
+    is_same_name() || are_files() && is_same_file(one, other).unwrap_or(false)
 }
 
 #[cold]

@@ -12,6 +12,8 @@ mod arrow;
 mod columns;
 #[cfg(feature = "csv")]
 mod csv;
+#[cfg(feature = "files")]
+pub mod files;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod rows;

@@ -55,8 +55,12 @@ impl Error {
     pub(crate) fn output(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self { kind: ErrorKind::BrokenPipe, message: words(error) },
-            _ => Self { kind: ErrorKind::Output, message: format!("cannot write the result: {}", words(error)) },
+            _ => Self::output_of("the result", error),
         }
+    }
+
+    pub(crate) fn output_of(what: &str, error: &io::Error) -> Self {
+        Self { kind: ErrorKind::Output, message: format!("cannot write {what}: {}", words(error)) }
     }
 
     /// An error of DataFusion's, or one of ours that went through it.

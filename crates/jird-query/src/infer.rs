@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::input::Input;
 use crate::scan::{Chunks, ScanOptions};
-use crate::sql::{NeedKind, SourceUse};
+use crate::sql::{Need, NeedKind, SourceUse};
+use crate::types::FieldTypes;
 use jird::{Path, Projection, Record, RecordBuffer};
 use jird_formats::{Accumulator, ColumnType};
 use std::collections::HashSet;
@@ -16,22 +17,26 @@ pub(crate) struct Types {
     pub(crate) fields: Vec<(Path, Accumulator)>,
     /// Whether the input could not be looked at.
     pub(crate) unknown: bool,
+    /// Those that nobody needs to look for.
+    pub(crate) fixed: FieldTypes,
 }
 
 impl Types {
     /// Looks at every record, if anything that the query does with a field depends on its type.
-    pub(crate) fn infer(input: &Input, source: &SourceUse, options: &ScanOptions) -> Result<Self, Error> {
+    pub(crate) fn infer(
+        input: &Input,
+        source: &SourceUse,
+        fixed: &FieldTypes,
+        options: &ScanOptions,
+    ) -> Result<Self, Error> {
         let mut paths: Vec<Path> = Vec::new();
-        for need in &source.needs {
+        for need in needed(source, fixed) {
             if !paths.contains(&need.path) {
                 paths.push(need.path.clone());
             }
         }
-        if paths.is_empty() {
-            return Ok(Self::default());
-        }
-        if !input.is_rereadable() {
-            return Ok(Self { fields: Vec::new(), unknown: true });
+        if !reads(input, source, fixed) {
+            return Ok(Self { fields: Vec::new(), unknown: !paths.is_empty(), fixed: fixed.clone() });
         }
         let mut all = vec![Accumulator::default(); paths.len()];
         Chunks::new(input, options.chunk_bytes).visit(
@@ -48,7 +53,7 @@ impl Types {
                 ControlFlow::Continue(())
             },
         )?;
-        Ok(Self { fields: paths.into_iter().zip(all).collect(), unknown: false })
+        Ok(Self { fields: paths.into_iter().zip(all).collect(), unknown: false, fixed: fixed.clone() })
     }
 
     /// What was seen of a field, if it was looked at.
@@ -58,8 +63,13 @@ impl Types {
 
     /// The type of a field's column. A field that has no value anywhere is what is done with it.
     pub(crate) fn column_type(&self, path: &Path, source: &SourceUse) -> ColumnType {
+        if let Some(fixed) = self.fixed.of(path) {
+            return fixed;
+        }
         let Some(seen) = self.of(path) else { return ColumnType::Json };
-        let text = source.needs.iter().any(|need| need.path == *path && need.kind == NeedKind::Value { text: true });
+        let needs = || source.needs.iter().filter(|need| need.path == *path);
+        let text = needs().any(|need| need.kind == NeedKind::Value { text: true })
+            || needs().all(|need| need.kind == NeedKind::Display);
         seen.column_type().unwrap_or(if text { ColumnType::Text } else { ColumnType::Int64 })
     }
 
@@ -71,9 +81,16 @@ impl Types {
                  which is null for all else, or text({0})",
                 need.written
             );
+            match self.fixed.of(&need.path) {
+                Some(ColumnType::Json) => {
+                    return Err(Error::data(format!("`{}` is json, as the schema says. {remedy}", need.written)));
+                }
+                Some(_) => continue,
+                None => {}
+            }
             if self.unknown {
                 return Err(Error::data(format!(
-                    "`{}` has no type: standard input and pipes cannot be read twice. {remedy}, or name a file",
+                    "`{}` has no type: standard input and pipes cannot be read twice. {remedy}, or name a file, or give it a type with --schema",
                     need.written
                 )));
             }
@@ -106,6 +123,16 @@ impl Types {
         }
         words
     }
+}
+
+/// Whether the types of an input's fields are looked for.
+pub(crate) fn reads(input: &Input, source: &SourceUse, fixed: &FieldTypes) -> bool {
+    needed(source, fixed).next().is_some() && input.is_rereadable()
+}
+
+/// The fields whose types are to be found.
+fn needed<'s>(source: &'s SourceUse, fixed: &FieldTypes) -> impl Iterator<Item = &'s Need> {
+    source.needs.iter().filter(move |need| fixed.of(&need.path).is_none())
 }
 
 /// Keys in the order in which they were found.

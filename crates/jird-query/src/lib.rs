@@ -4,20 +4,27 @@
 //! and every comparison is the engine's (`sql`); the types of those fields that are computed with are inferred from all
 //! records (`infer`); DataFusion plans it over our file source (`scan`) and runs it; batches become text (`output`).
 
+mod bad;
 mod error;
 mod functions;
 mod infer;
 mod input;
+mod live;
 mod output;
 mod report;
 mod run;
 mod scan;
 mod session;
 mod sql;
+mod time;
+mod types;
 
 pub use error::{Error, ErrorKind};
+pub use input::{From, Progress};
 pub use jird::lines::Check;
+pub use jird_formats::files::OnError;
 pub use output::Format;
 pub use report::Report;
 pub use run::{Options, Query};
 pub use sql::condition;
+pub use types::FieldTypes;

@@ -31,6 +31,10 @@ pub struct Report {
     pub widened: Vec<String>,
     /// Whether the input was read twice, the first time for types.
     pub inferred: bool,
+    /// Bad records that were passed by.
+    pub bad: u64,
+    /// The first of them, in words.
+    pub first_bad: Option<String>,
     /// Files that could not be read.
     pub unreadable: Vec<String>,
     /// Things worth knowing, such as names that never occur.
@@ -59,6 +63,7 @@ impl fmt::Display for Report {
         writeln!(f, "fields      {}", list(&self.fields))?;
         writeln!(f, "types       {}", if self.inferred { "inferred from all records" } else { "not needed" })?;
         writeln!(f, "widened     {}", list(&self.widened))?;
-        writeln!(f, "mismatches  {}", self.mismatches)
+        writeln!(f, "mismatches  {}", self.mismatches)?;
+        writeln!(f, "bad         {}", self.bad)
     }
 }

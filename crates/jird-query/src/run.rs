@@ -1,34 +1,39 @@
 //! Running a query from its text to the text of its result.
 
+use crate::bad::BadSink;
 use crate::error::Error;
 use crate::functions::PredicateUdf;
 use crate::infer::{self, Types};
-use crate::input::Input;
-use crate::output::{Column, Format, WriteError, writer};
+use crate::input::{From, Input, Progress, Said};
+use crate::live::live;
+use crate::output::{Column, Format, WriteError, Writer, writer};
 use crate::report::Report;
 use crate::scan::{ColumnSpec, ScanOptions, Shared, Table, Tally};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
-use crate::sql::{self, Output, OutputKind, Rewritten, STREAM, SourceUse};
+use crate::sql::{self, Output, OutputKind, Parsed, Rep, Rewritten, STREAM, SourceUse};
+use crate::types::FieldTypes;
 use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
-use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement;
 use futures::StreamExt;
 use jird::Kernel;
 use jird::lines::{self, Check};
 use jird_formats::ColumnType;
+use jird_formats::files::OnError;
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 
 /// How a query is run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Threads that scan.
     pub threads: usize,
@@ -36,6 +41,16 @@ pub struct Options {
     pub check: Check,
     /// How the result is printed.
     pub format: Format,
+    /// Types of fields, where a query computes with them; those of others are found by reading all records first. A record that
+    /// has a value of another type is bad. An `f64` is the nearest one.
+    pub schema: FieldTypes,
+    /// How wide a table may be, in columns of a terminal; texts that have no place are cut.
+    pub width: Option<usize>,
+    /// What the inputs are.
+    pub from: From,
+    /// What becomes of bad records. Unless they stop the query, every record is checked, whatever [`check`](Self::check) says, and
+    /// all is done in the input's order.
+    pub on_error: OnError,
     /// Bytes of a file that a thread takes at a time. Results do not depend on it.
     #[doc(hidden)]
     pub chunk_bytes: u64,
@@ -47,6 +62,10 @@ impl Default for Options {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             check: Check::default(),
             format: Format::Ndjson,
+            schema: FieldTypes::default(),
+            width: None,
+            from: From::default(),
+            on_error: OnError::default(),
             chunk_bytes: CHUNK_BYTES,
         }
     }
@@ -54,6 +73,9 @@ impl Default for Options {
 
 /// Large enough that handing out chunks costs nothing, small enough that a few per thread fit in memory.
 const CHUNK_BYTES: u64 = 2 << 20;
+
+/// How long rows of a pipe are held back for others that may come.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Rows of a batch: enough that a batch's own cost is nothing, few enough that its columns stay in cache.
 const BATCH_ROWS: usize = 8192;
@@ -64,6 +86,7 @@ pub struct Query {
     sql: String,
     inputs: Vec<String>,
     options: Options,
+    progress: Arc<Progress>,
 }
 
 impl Query {
@@ -71,7 +94,17 @@ impl Query {
     /// file at all means too.
     pub fn new(sql: impl Into<String>, inputs: Vec<String>, options: Options) -> Self {
         let inputs = if inputs.is_empty() { vec!["-".to_owned()] } else { inputs };
-        Self { sql: sql.into(), inputs, options }
+        Self { sql: sql.into(), inputs, options, progress: Arc::default() }
+    }
+
+    /// How it is run.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// How much was read, to look at from another thread.
+    pub fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
     }
 
     /// Runs the query and writes its result to `out`, a batch at a time. `report` is filled in whether it succeeds or not.
@@ -81,7 +114,7 @@ impl Query {
     /// If the SQL is wrong, a record is bad, or reading or writing fails. What was written until then stays written.
     pub fn run(&self, out: &mut dyn Write, report: &mut Report) -> Result<(), Error> {
         let started = Instant::now();
-        report.check = self.options.check;
+        report.check = self.check();
         report.threads = self.options.threads;
         report.kernel = Kernel::best().name();
         let result = self.run_timed(out, report);
@@ -89,29 +122,64 @@ impl Query {
         result
     }
 
+    fn check(&self) -> Check {
+        if self.options.on_error == OnError::Stop { self.options.check } else { Check::All }
+    }
+
     fn run_timed(&self, out: &mut dyn Write, report: &mut Report) -> Result<(), Error> {
+        let parsed = sql::parse(&self.sql)?;
+        let bad = match &self.options.on_error {
+            OnError::Stop => None,
+            on_error => Some(BadSink::new(on_error)?),
+        };
+        let done = self.run_parsed(parsed, bad.clone(), out, report);
+        let Some(bad) = bad else { return done };
+        // A run that failed before it found any leaves an older quarantine alone.
+        let seen_out = if done.is_ok() || bad.lock().count() > 0 { bad.finish() } else { Ok(()) };
+        let records = bad.lock();
+        (report.bad, report.first_bad) = (records.count(), records.first().map(str::to_owned));
+        done.and(seen_out)
+    }
+
+    fn run_parsed(
+        &self,
+        parsed: Parsed,
+        bad: Option<BadSink>,
+        out: &mut dyn Write,
+        report: &mut Report,
+    ) -> Result<(), Error> {
         let scan = ScanOptions {
-            lines: lines::Options { check: self.options.check, ..lines::Options::default() },
+            lines: lines::Options { check: self.check(), ..lines::Options::default() },
             threads: self.options.threads.max(1),
             chunk_bytes: self.options.chunk_bytes.max(1),
+            bad,
         };
-        let parsed = sql::parse(&self.sql)?;
         let range_bytes_min =
             (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
         let context = session(BATCH_ROWS, range_bytes_min)?;
         let state = context.state();
-        let mut inputs = Inputs { arguments: &self.inputs, known: HashMap::new(), unreadable: &mut report.unreadable };
-        let text_output = matches!(self.options.format, Format::Csv | Format::Table);
+        let mut inputs = Inputs { query: self, known: HashMap::new(), said: Said::default() };
         let mut keys = |table: &str| infer::keys(&inputs.open(table)?, &scan);
-        let rewritten = sql::rewrite(parsed, &|name| is_aggregate(&state, name), &mut keys, text_output)?;
-        let mut sources = Vec::new();
+        let rewritten =
+            sql::rewrite(parsed.query, &|name| is_aggregate(&state, name), &mut keys, self.options.format.style())?;
+        let mut opened = Vec::new();
         for source in &rewritten.sources {
             let input = inputs.open(&source.table)?;
-            sources.push(Source::prepare(source, input, scan)?);
+            input.expect(1 + u64::from(infer::reads(&input, source, &self.options.schema)));
+            opened.push(input);
+        }
+        report.unreadable = inputs.said.unreadable;
+        report.notes.append(&mut inputs.said.notes);
+        let mut sources = Vec::new();
+        for (source, input) in rewritten.sources.iter().zip(opened) {
+            sources.push(Source::prepare(source, input, &self.options.schema, scan.clone())?);
         }
         for source in &sources {
             report.widened.extend(source.types.widened(&source.input, source.used));
             report.inferred |= !source.types.fields.is_empty();
+        }
+        if parsed.explain {
+            return self.explain(&context, &rewritten, &sources, out, report);
         }
         self.execute(&context, &rewritten, &sources, out, report)?;
         for source in &sources {
@@ -128,26 +196,17 @@ impl Query {
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<(), Error> {
-        let mismatches = Arc::new(AtomicU64::new(0));
-        for leaf in &rewritten.leaves {
-            let udf = PredicateUdf::new(Arc::clone(leaf), Arc::clone(&mismatches));
-            context.register_udf(ScalarUDF::from(udf));
-        }
-        for source in sources {
-            let table = Table::new(source.input.clone(), Arc::clone(&source.shared), Arc::clone(&source.schema));
-            context
-                .register_table(TableReference::bare(source.used.table.as_str()), Arc::new(table))
-                .map_err(|error| Error::of(&error))?;
-        }
+        let mismatches = register(context, rewritten, sources)?;
         let columns = rewritten.outputs.iter().map(|output| output_column(output, sources)).collect();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(self.options.threads.max(1))
-            .build()
-            .map_err(|error| Error::sql(format!("cannot start threads: {error}")))?;
+        let runtime = self.runtime()?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
         let done = runtime.block_on(async {
-            let stream = self.plan(context, statement, sources).await.map_err(|error| Error::of(&error))?;
-            write(stream, self.options.format, columns, out, &mut report.rows).await
+            let plan = self.plan(context, statement, sources).await;
+            let stream = plan.and_then(|plan| execute_stream(plan, context.task_ctx()));
+            let stream = stream.map_err(|error| Error::of(&error))?;
+            let is_live = sources.iter().any(|source| source.shared.is_once);
+            write(stream, writer(self.options.format, columns, self.options.width), is_live, out, &mut report.rows)
+                .await
         });
         // Scans that nobody listens to any more end by themselves; nobody needs to wait for them.
         runtime.shutdown_background();
@@ -158,37 +217,90 @@ impl Query {
         done
     }
 
+    /// Says how the query would be done.
+    fn explain(
+        &self,
+        context: &SessionContext,
+        rewritten: &Rewritten,
+        sources: &[Source<'_>],
+        out: &mut dyn Write,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        register(context, rewritten, sources)?;
+        let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
+        let plan =
+            self.runtime()?.block_on(self.plan(context, statement, sources)).map_err(|error| Error::of(&error))?;
+        let mut text = String::new();
+        for source in sources {
+            source.report(report);
+            source.explain(&mut text);
+        }
+        text += "plan\n";
+        for line in displayable(plan.as_ref()).indent(false).to_string().lines() {
+            text.extend(["  ", line, "\n"]);
+        }
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
+    }
+
+    fn runtime(&self) -> Result<Runtime, Error> {
+        tokio::runtime::Builder::new_multi_thread()
+            .enable_time()
+            .worker_threads(self.options.threads.max(1))
+            .build()
+            .map_err(|error| Error::sql(format!("cannot start threads: {error}")))
+    }
+
     async fn plan(
         &self,
         context: &SessionContext,
         statement: Statement,
         sources: &[Source<'_>],
-    ) -> Result<SendableRecordBatchStream, DataFusionError> {
+    ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
         let mut state = context.state();
         let plan = state.statement_to_plan(statement).await?;
         check_comparisons(&plan)?;
         let plan: LogicalPlan = state.optimize(&plan)?;
-        let ordered = keeps_order(&plan);
+        // Bad records are noted in the order of the input.
+        let ordered = keeps_order(&plan) || self.options.on_error != OnError::Stop;
         if !ordered {
             state.config_mut().options_mut().execution.target_partitions = self.options.threads.max(1);
         }
         for source in sources {
             source.shared.ordered.store(ordered, Relaxed);
-            if source.shared.is_stream && scans(&plan, &source.used.table) > 1 {
+            if source.shared.is_once && scans(&plan, &source.used.table) > 1 {
                 let message = "standard input and pipes cannot be read twice, and this query would: name a file";
                 return Err(Error::data(message).into());
             }
         }
-        let physical = state.query_planner().create_physical_plan(&plan, &state).await?;
-        execute_stream(physical, context.task_ctx())
+        let mut physical = state.query_planner().create_physical_plan(&plan, &state).await?;
+        if sources.iter().any(|source| source.shared.is_once) {
+            physical = live(physical)?;
+        }
+        Ok(physical)
     }
+}
+
+/// Makes the tables and predicates of a query known. Where its mismatches are counted.
+fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'_>]) -> Result<Arc<AtomicU64>, Error> {
+    let mismatches = Arc::new(AtomicU64::new(0));
+    for leaf in &rewritten.leaves {
+        let udf = PredicateUdf::new(Arc::clone(leaf), Arc::clone(&mismatches));
+        context.register_udf(ScalarUDF::from(udf));
+    }
+    for source in sources {
+        let table = Table::new(source.input.clone(), Arc::clone(&source.shared), Arc::clone(&source.schema));
+        context
+            .register_table(TableReference::bare(source.used.table.as_str()), Arc::new(table))
+            .map_err(|error| Error::of(&error))?;
+    }
+    Ok(mismatches)
 }
 
 /// Prints what comes.
 async fn write(
     mut stream: SendableRecordBatchStream,
-    format: Format,
-    columns: Vec<Column>,
+    mut writer: Box<dyn Writer>,
+    is_live: bool,
     out: &mut dyn Write,
     rows: &mut u64,
 ) -> Result<(), Error> {
@@ -196,13 +308,29 @@ async fn write(
         WriteError::Arrow(error) => Error::of(&error.into()),
         WriteError::Io(error) => Error::output(&error),
     };
-    let mut writer = writer(format, columns);
+    writer.begin(&stream.schema()).map_err(failed)?;
     let mut text = Vec::new();
-    while let Some(batch) = stream.next().await {
+    loop {
+        let next = stream.next();
+        let batch = if is_live && writer.holds_back() {
+            let Ok(batch) = tokio::time::timeout(PATIENCE, next).await else {
+                writer.pause(&mut text);
+                out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))?;
+                text.clear();
+                continue;
+            };
+            batch
+        } else {
+            next.await
+        };
+        let Some(batch) = batch else { break };
         let batch = batch.map_err(|error| Error::of(&error))?;
         writer.batch(&batch, &mut text).map_err(failed)?;
         *rows += batch.num_rows() as u64;
         out.write_all(&text).map_err(|error| Error::output(&error))?;
+        if is_live {
+            out.flush().map_err(|error| Error::output(&error))?;
+        }
         text.clear();
     }
     writer.finish(&mut text).map_err(failed)?;
@@ -211,9 +339,9 @@ async fn write(
 
 /// The inputs of the tables, opened once each.
 struct Inputs<'q> {
-    arguments: &'q [String],
+    query: &'q Query,
     known: HashMap<String, Input>,
-    unreadable: &'q mut Vec<String>,
+    said: Said,
 }
 
 impl Inputs<'_> {
@@ -221,10 +349,17 @@ impl Inputs<'_> {
         if let Some(input) = self.known.get(table) {
             return Ok(input.clone());
         }
+        let (from, progress) = (self.query.options.from, &self.query.progress);
         let input = match table {
-            STREAM => Input::open(self.arguments, self.unreadable)?,
-            path => Input::open(&[path.to_owned()], self.unreadable)?,
+            STREAM => Input::open(&self.query.inputs, from, progress, &mut self.said)?,
+            path => Input::open(&[path.to_owned()], from, progress, &mut self.said)?,
         };
+        if let OnError::Quarantine(path) = &self.query.options.on_error
+            && let Some(file) = input.reads(path)
+        {
+            let message = format!("{}: the bad records would take the place of what is read", file.path.display());
+            return Err(Error::sql(message));
+        }
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
     }
@@ -240,8 +375,8 @@ struct Source<'q> {
 }
 
 impl<'q> Source<'q> {
-    fn prepare(used: &'q SourceUse, input: Input, options: ScanOptions) -> Result<Self, Error> {
-        let types = Types::infer(&input, used, &options)?;
+    fn prepare(used: &'q SourceUse, input: Input, fixed: &FieldTypes, options: ScanOptions) -> Result<Self, Error> {
+        let types = Types::infer(&input, used, fixed, &options)?;
         types.check(&input, used)?;
         let columns: Vec<_> = used
             .columns
@@ -254,9 +389,43 @@ impl<'q> Source<'q> {
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let tally = Tally { seen: columns.iter().map(|_| AtomicBool::new(false)).collect(), ..Tally::default() };
-        let is_stream = !input.is_rereadable();
-        let shared = Arc::new(Shared { columns, options, ordered: AtomicBool::new(false), is_stream, tally });
+        let shared = Arc::new(Shared {
+            columns,
+            options,
+            ordered: AtomicBool::new(false),
+            is_once: !input.is_rereadable(),
+            is_anywhere: input.is_anywhere(),
+            noted: Arc::clone(&input.noted),
+            tally,
+        });
         Ok(Self { used, input, types, shared, schema })
+    }
+
+    /// Says what is read, and what the scan decides.
+    fn explain(&self, text: &mut String) {
+        use std::fmt::Write;
+        let files = &self.input.files;
+        let names: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
+        let list = |items: Vec<String>| if items.is_empty() { "nothing".to_owned() } else { items.join("; ") };
+        let columns = self.shared.columns.iter().map(|column| {
+            let how = match column.rep {
+                Rep::Raw | Rep::Json => "as it stands".to_owned(),
+                Rep::Key => "by its value".to_owned(),
+                Rep::Typed | Rep::Group => column.kind.to_string(),
+            };
+            format!("{} {how}", column.path)
+        });
+        let pushed = self.shared.tally.pushed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let order = if self.shared.ordered.load(Relaxed) { "in the input's order" } else { "in any order" };
+        let _ = write!(
+            text,
+            "{}\n  files    {}\n  reads    {}\n  decides  {}\n  rows     {order}, on {} threads\n",
+            self.used.table,
+            list(names),
+            list(columns.collect()),
+            list(pushed),
+            self.shared.options.threads,
+        );
     }
 
     fn report(&self, report: &mut Report) {
@@ -304,8 +473,8 @@ impl<'q> Source<'q> {
 fn output_column(output: &Output, sources: &[Source<'_>]) -> Column {
     let is_text = match &output.kind {
         OutputKind::Plain(origins) | OutputKind::Json(origins) => origins.iter().all(|(source, path)| {
-            let seen = sources.get(*source).and_then(|source| source.types.of(path));
-            seen.is_some_and(|seen| matches!(seen.column_type(), None | Some(ColumnType::Text)))
+            let Some(types) = sources.get(*source).map(|source| &source.types) else { return false };
+            types.of(path).is_some_and(|seen| matches!(seen.column_type(), None | Some(ColumnType::Text)))
         }),
         OutputKind::Record | OutputKind::Computed => false,
     };

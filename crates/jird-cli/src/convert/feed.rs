@@ -1,48 +1,22 @@
 //! From inputs through filters to a sink, and what becomes of bad records.
 
-use super::Args;
 use super::condition::Where;
 use super::open::Opened;
-use super::share;
 use super::source::{self, AnySource, Bad, Content, Reading};
+use super::{Args, Format, share};
 use anyhow::{Context, Error, Result};
 use jird::event::filter::{Flatten, Project};
 use jird::event::{self, Failure, Parts, Pattern, Place, Sink, Source};
-use serde::Serialize;
-use std::fs::File;
-use std::io::{BufWriter, Seek, Write};
+use jird_formats::files::{BadRecord, BadRecords, OnError};
 use std::num::NonZero;
-use std::path::PathBuf;
-use std::str::FromStr;
 use std::thread;
-
-/// What becomes of a bad record.
-#[derive(Clone, Debug)]
-pub(crate) enum OnError {
-    Stop,
-    Skip,
-    Quarantine(PathBuf),
-}
-
-impl FromStr for OnError {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            None if text == "stop" => Ok(Self::Stop),
-            None if text == "skip" => Ok(Self::Skip),
-            Some(("quarantine", file)) if !file.is_empty() => Ok(Self::Quarantine(file.into())),
-            _ => Err("it is stop, skip, or quarantine=FILE".to_owned()),
-        }
-    }
-}
 
 /// What was done.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     pub(super) records: u64,
-    pub(super) bad: u64,
-    pub(super) first_bad: Option<String>,
+    pub(crate) bad: u64,
+    pub(crate) first_bad: Option<String>,
     /// Values that a condition could not compare.
     pub(super) mismatches: u64,
     /// What else there is to say.
@@ -50,7 +24,7 @@ pub(super) struct Tally {
 }
 
 /// Sends inputs to sinks.
-pub(super) struct Feed {
+pub(crate) struct Feed {
     pub(super) reading: Reading,
     pub(super) tally: Tally,
     condition: Option<Where>,
@@ -58,34 +32,14 @@ pub(super) struct Feed {
     flatten: bool,
     limit: Option<u64>,
     on_error: OnError,
-    quarantine: Option<BufWriter<File>>,
+    bad: BadRecords,
     /// Bad records are noted: not where an input is read only to plan.
     notes_bad: bool,
 }
 
-/// A line of a quarantine file: enough to find the record, and to run it again.
-#[derive(Serialize)]
-struct Quarantined<'a> {
-    file: &'a str,
-    line: u64,
-    offset: u64,
-    kind: &'a str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    raw: Option<&'a str>,
-    /// Of what is not UTF-8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    base64: Option<String>,
-}
-
 impl Feed {
     pub(super) fn new(args: &Args) -> Result<Self> {
-        let quarantine = match &args.on_error {
-            OnError::Quarantine(path) => {
-                Some(BufWriter::new(File::create(path).with_context(|| path.display().to_string())?))
-            }
-            OnError::Stop | OnError::Skip => None,
-        };
+        let bad = BadRecords::new(&args.on_error)?;
         let condition = Where::new(args)?;
         let reading = Reading {
             from: args.from,
@@ -103,44 +57,60 @@ impl Feed {
             flatten: args.flatten,
             limit: args.limit,
             on_error: args.on_error.clone(),
-            quarantine,
+            bad,
+            notes_bad: true,
+        })
+    }
+
+    /// All records of the inputs as they are.
+    pub(crate) fn plain(
+        from: Option<Format>,
+        records: Option<Pattern>,
+        table: Option<String>,
+        typed: bool,
+        on_error: &OnError,
+    ) -> Result<Self> {
+        let check_first = *on_error != OnError::Stop;
+        Ok(Self {
+            reading: Reading { from, records, table, typed, check_first, columns: None },
+            tally: Tally::default(),
+            condition: None,
+            select: Vec::new(),
+            flatten: false,
+            limit: None,
+            on_error: on_error.clone(),
+            bad: BadRecords::new(on_error)?,
             notes_bad: true,
         })
     }
 
     /// Closes the quarantine, and says what was done.
-    pub(super) fn finish(mut self) -> Result<Tally> {
-        if let Some(quarantine) = &mut self.quarantine {
-            quarantine.flush().context("writing the quarantine")?;
-        }
+    pub(crate) fn finish(mut self) -> Result<Tally> {
+        self.bad.finish().context("writing the quarantine")?;
+        let (bad, first_bad) = (self.bad.count(), self.bad.first().map(str::to_owned));
         let mismatches = self.counts().1;
-        Ok(Tally { mismatches, ..self.tally })
+        Ok(Tally { bad, first_bad, mismatches, ..self.tally })
     }
 
     /// Runs over the inputs, or so many of their first records, to plan: nothing of it is noted.
     pub(super) fn quietly<T>(&mut self, records: Option<u64>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let before = (self.tally.records, self.tally.bad, self.limit);
+        let before = (self.tally.records, self.limit);
         self.limit = records.or(self.limit);
         self.notes_bad = false;
         let done = run(self);
         self.notes_bad = true;
-        (self.tally.records, self.tally.bad, self.limit) = before;
+        (self.tally.records, self.limit) = before;
         done
     }
 
     /// Forgets what was noted: the inputs are read anew.
     pub(super) fn restart(&mut self) -> Result<()> {
-        (self.tally.records, self.tally.bad, self.tally.first_bad) = (0, 0, None);
-        if let Some(quarantine) = &mut self.quarantine {
-            quarantine.flush()?;
-            quarantine.get_mut().set_len(0)?;
-            quarantine.rewind()?;
-        }
-        Ok(())
+        self.tally.records = 0;
+        Ok(self.bad.forget()?)
     }
 
     /// Sends all that an input has to `sink`, which is not finished and keeps so many threads busy.
-    pub(super) fn send<S>(&mut self, input: &mut Opened, sink: &mut S, sink_threads: usize) -> Result<()>
+    pub(crate) fn send<S>(&mut self, input: &mut Opened, sink: &mut S, sink_threads: usize) -> Result<()>
     where
         S: Sink<Error: Into<Error>>,
     {
@@ -196,7 +166,7 @@ impl Feed {
             flatten: self.flatten,
             limit: None,
             on_error: OnError::Stop,
-            quarantine: None,
+            bad: BadRecords::default(),
             notes_bad: false,
         }
     }
@@ -252,25 +222,12 @@ impl Feed {
     }
 
     fn note(&mut self, name: &str, bad: &Bad) -> Result<()> {
-        self.tally.bad += 1;
         if !self.notes_bad {
             return Ok(());
         }
-        self.tally.first_bad.get_or_insert_with(|| format!("{name}: {}", bad.words));
-        let Some(quarantine) = &mut self.quarantine else { return Ok(()) };
-        let raw = std::str::from_utf8(&bad.raw).ok();
-        let line = Quarantined {
-            file: name,
-            line: bad.place.line,
-            offset: bad.place.offset,
-            kind: bad.kind,
-            message: &bad.words,
-            raw,
-            base64: raw.is_none().then(|| jird::event::base64(&bad.raw)),
-        };
-        jird::to_writer(&mut *quarantine, &line)
-            .and_then(|()| Ok(quarantine.write_all(b"\n")?))
-            .context("writing the quarantine")
+        let Bad { kind, place, words, raw } = bad;
+        let bad = BadRecord { file: name, line: place.line, offset: place.offset, kind, message: words, raw };
+        self.bad.note(&bad).context("writing the quarantine")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use jird_formats::files::Packing;
 use std::path::Path;
 
 /// What `convert` reads and writes.
@@ -24,25 +25,8 @@ pub(crate) enum Format {
     /// Apache Arrow IPC
     #[value(alias = "ipc")]
     Arrow,
-}
-
-/// Packings that are met and neither read nor written: name, suffix, and the bytes that tell it with their place. Brotli has none.
-const FOREIGN: [(&str, &str, usize, &[u8]); 7] = [
-    ("bzip2", "bz2", 4, b"1AY&SY"),
-    ("xz", "xz", 0, b"\xfd7zXZ\0"),
-    ("LZ4", "lz4", 0, b"\x04\x22\x4d\x18"),
-    ("Brotli", "br", 0, b""),
-    ("zip", "zip", 0, b"PK\x03\x04"),
-    ("7-Zip", "7z", 0, b"7z\xbc\xaf\x27\x1c"),
-    ("compress", "Z", 0, b"\x1f\x9d"),
-];
-
-/// How the bytes of a file are packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Packing {
-    None,
-    Gzip,
-    Zstd,
+    /// Records that were set aside by `--on-error quarantine=FILE`: only read
+    Quarantine,
 }
 
 impl Format {
@@ -87,11 +71,15 @@ impl Format {
             Self::Sqlite => "db",
             Self::Parquet => "parquet",
             Self::Arrow => "arrow",
+            Self::Quarantine => "quarantine",
         }
     }
 
     /// What was asked for, or the name says.
     pub(crate) fn of_target(asked: Option<Self>, path: Option<&Path>) -> Result<Self> {
+        if asked == Some(Self::Quarantine) {
+            bail!("a quarantine is written by --on-error quarantine=FILE");
+        }
         let Some(path) = path else { return Ok(asked.unwrap_or(Self::Ndjson)) };
         let name = path.display();
         if let Some(packer) = Packing::foreign(Some(path), &[]) {
@@ -111,44 +99,6 @@ impl Format {
     /// Whether its files are read here and there, and not from beginning to end.
     pub(crate) fn is_seekable(self) -> bool {
         matches!(self, Self::Parquet | Self::Sqlite)
-    }
-}
-
-impl Packing {
-    /// By the suffix.
-    pub(crate) fn of_name(path: &Path) -> Self {
-        match path.extension().and_then(|suffix| suffix.to_str()).map(str::to_ascii_lowercase).as_deref() {
-            Some("gz" | "gzip") => Self::Gzip,
-            Some("zst" | "zstd") => Self::Zstd,
-            _ => Self::None,
-        }
-    }
-
-    /// By the first bytes.
-    pub(crate) fn of_bytes(start: &[u8]) -> Self {
-        match start {
-            [0x1f, 0x8b, ..] => Self::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
-            _ => Self::None,
-        }
-    }
-
-    /// The name of a packing that is neither read nor written, by what tells it.
-    pub(crate) fn foreign(path: Option<&Path>, start: &[u8]) -> Option<&'static str> {
-        let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str()).unwrap_or_default();
-        let found = FOREIGN.iter().find(|(_, named, at, magic)| {
-            let is_told = !magic.is_empty() && start.get(*at..).is_some_and(|start| start.starts_with(magic));
-            is_told || (start.is_empty() || magic.is_empty()) && *named == suffix
-        });
-        found.map(|(name, ..)| *name)
-    }
-
-    fn suffix(self) -> Option<&'static str> {
-        match self {
-            Self::None => None,
-            Self::Gzip => Some(".gz"),
-            Self::Zstd => Some(".zst"),
-        }
     }
 }
 
@@ -172,9 +122,5 @@ mod tests {
         assert_eq!(Format::of_bytes(b" \n[1"), Some(Format::Json));
         assert_eq!(Format::of_bytes(b"a,b\n"), None);
         assert_eq!(Format::of_bytes(b"PAR1\x15"), Some(Format::Parquet));
-        assert_eq!(Packing::of_bytes(&[0x1f, 0x8b, 8]), Packing::Gzip);
-        assert_eq!(Packing::foreign(None, b"BZh91AY&SY"), Some("bzip2"));
-        assert_eq!(Packing::foreign(Some(Path::new("a.csv.br")), b"any"), Some("Brotli"));
-        assert_eq!(Packing::foreign(Some(Path::new("a.csv.xz")), b"a,b\n"), None);
     }
 }

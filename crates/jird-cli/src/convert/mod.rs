@@ -9,7 +9,6 @@
 //! feed       from inputs through filters to a sink, with what becomes of bad records
 //! share      inputs that fall into pieces, by all threads
 //! write      targets, each format with its sink; columns are planned where they must be known first
-//! progress   how far it is, on a terminal
 //! ```
 
 mod condition;
@@ -17,19 +16,20 @@ mod feed;
 mod format;
 mod open;
 mod overlap;
-mod progress;
 mod share;
 mod source;
 mod write;
 
 use crate::input::Input;
-use crate::outcome::{Outcome, report as say};
+use crate::outcome::{Outcome, left_out, report as say};
+use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
-use feed::{Feed, OnError, Tally};
-use format::Format;
+pub(crate) use feed::Feed;
+use feed::Tally;
+pub(crate) use format::Format;
 use jird::event::Pattern;
-use open::{Counter, Opened};
-use progress::Progress;
+use jird_formats::files::OnError;
+pub(crate) use open::{Counter, Opened};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -45,6 +45,7 @@ Examples:
   jird convert --table Artist chinook.db - | head
   jird convert --key id new.ndjson data.db --table users
   jird convert --on-error quarantine=bad.ndjson log.ndjson log.parquet
+  jird convert --from quarantine bad.ndjson more.parquet  when they were corrected there
 
 A file's name says its format; --from and --to say it where the name does not. gzip and zstd are recognised.
 A new target appears when it is complete; into an existing database everything goes in one transaction, or nothing.
@@ -127,7 +128,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         opened.push(Opened::new(input, &counter)?);
     }
     let total = opened.iter().map(Opened::len).sum();
-    let progress = Progress::start(&counter, total, args.quiet);
+    let read = counter.clone();
+    let progress = Progress::start(move || (read.bytes(), total), args.quiet);
     let mut feed = Feed::new(args)?;
     let written = write::write(args, &mut opened, target, &mut feed);
     drop(progress);
@@ -147,14 +149,7 @@ fn told(tally: &Tally, quiet: bool) -> Outcome {
             tally.mismatches
         ));
     }
-    if tally.bad == 0 {
-        return Outcome::Fine;
-    }
-    if !quiet {
-        let first = tally.first_bad.as_deref().unwrap_or_default();
-        say(&format!("{} bad record{} left out, the first: {first}", tally.bad, if tally.bad == 1 { "" } else { "s" }));
-    }
-    Outcome::BadData
+    left_out(tally.bad, tally.first_bad.as_deref(), quiet)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]

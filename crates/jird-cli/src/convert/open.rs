@@ -1,8 +1,9 @@
 //! Inputs, unpacked and counted, which can be read again.
 
-use super::format::{Format, Packing};
+use super::format::Format;
 use crate::input::{self, Input};
 use anyhow::{Context, Result, bail};
+use jird_formats::files::{Packing, Text};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Text or bytes, unpacked.
-pub(crate) type Reader = Box<dyn Read + Send>;
+pub(crate) type Reader = BufReader<jird_formats::files::Reader>;
+
+/// Bytes read at a time.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// All of a text.
+pub(crate) fn buffered(text: Text) -> Reader {
+    BufReader::with_capacity(BUFFER_BYTES, text.into_reader())
+}
 
 /// How many bytes were read of all inputs, as they lie in their files.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +46,8 @@ pub(crate) struct Opened {
     counter: Counter,
 }
 
-/// So much tells format and packing.
-const START_BYTES: usize = 4096;
-
-/// And so much does, unless it is white space.
-const ENOUGH_BYTES: usize = 16;
+/// So much tells a packing.
+const START_BYTES: usize = 16;
 
 impl Opened {
     /// Opens it.
@@ -88,9 +94,9 @@ impl Opened {
         Ok(())
     }
 
-    /// Its bytes from the start, unpacked, and the first of them.
-    pub(crate) fn read(&mut self) -> Result<(Vec<u8>, Reader)> {
-        let counted: Reader = match &self.file {
+    /// Its bytes from the start, unpacked.
+    pub(crate) fn read(&mut self) -> Result<Text> {
+        let counted: jird_formats::files::Reader = match &self.file {
             Some(file) => {
                 let mut file = file.try_clone()?;
                 file.seek(SeekFrom::Start(0)).with_context(|| self.name.clone())?;
@@ -101,19 +107,7 @@ impl Opened {
                 None => Box::new(Counted { inner: io::stdin(), counter: self.counter.clone() }),
             },
         };
-        let (start, reader) = peek(counted).with_context(|| self.name.clone())?;
-        let unpacked: Reader = match Packing::of_bytes(&start) {
-            Packing::None => {
-                if let Some(packer) = Packing::foreign(self.path(), &start) {
-                    bail!("{}: it is packed by {packer}, which is not read; unpack it first", self.name);
-                }
-                return Ok((start, reader));
-            }
-            // Several members, one behind the other, are one text.
-            Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
-            Packing::Zstd => Box::new(zstd::Decoder::new(reader)?),
-        };
-        peek(unpacked).with_context(|| self.name.clone())
+        Text::open(counted, self.path()).with_context(|| self.name.clone())
     }
 
     /// The file itself, for what is read here and there.
@@ -146,22 +140,6 @@ impl Opened {
             None => Ok(()),
         }
     }
-}
-
-/// The first bytes, which are read again.
-fn peek(mut reader: Reader) -> io::Result<(Vec<u8>, Reader)> {
-    let mut start = Vec::with_capacity(START_BYTES);
-    // Of a pipe no more than must be.
-    while start.len() < ENOUGH_BYTES || start.trim_ascii_start().is_empty() && start.len() < START_BYTES {
-        let mut more = [0; START_BYTES];
-        match reader.read(&mut more[start.len()..]) {
-            Ok(0) => break,
-            Ok(read) => start.extend_from_slice(&more[start.len()..start.len() + read]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok((start.clone(), Box::new(BufReader::with_capacity(1 << 18, io::Cursor::new(start).chain(reader)))))
 }
 
 /// Adds up what is read.

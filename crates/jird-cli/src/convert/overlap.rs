@@ -4,13 +4,14 @@
 //! (a database, standard output, the bad records) may not.
 
 use super::Args;
-use super::feed::OnError;
 use super::format::Format;
 use super::write::is_folder;
 use crate::input::Input;
+use crate::target::are_one;
 use anyhow::{Result, bail};
-use same_file::{Handle, is_same_file};
-use std::path::{Path, absolute};
+use jird_formats::files::OnError;
+use same_file::Handle;
+use std::path::Path;
 
 pub(super) fn check(args: &Args, inputs: &[Input], target: &Path) -> Result<()> {
     let to_stdout = target == Path::new("-");
@@ -40,11 +41,4 @@ pub(super) fn check(args: &Args, inputs: &[Input], target: &Path) -> Result<()> 
         }
         _ => Ok(()),
     }
-}
-
-/// Whether two names are those of one file, be it there or not.
-fn are_one(one: &Path, other: &Path) -> bool {
-    let are_files = || one.is_file() && other.is_file();
-    let is_same_name = || absolute(one).ok().is_some_and(|one| absolute(other).is_ok_and(|other| one == other));
-    is_same_name() || are_files() && is_same_file(one, other).unwrap_or(false)
 }

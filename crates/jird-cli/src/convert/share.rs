@@ -47,7 +47,7 @@ where
     let place = each(feed, name, sink, threads, &mut pieces, live, &TextCut { check_first, spare: &spare })?;
     // What is left begins with a long line.
     let Some(reader) = pieces.reader else { return Ok(()) };
-    let left: Reader = Box::new(Cursor::new(pieces.left).chain(reader));
+    let left = Reader::new(Box::new(Cursor::new(pieces.left).chain(reader)));
     let source = JsonSource::from_reader(left).lines().begins_at(place);
     feed.filter(name, &mut AnySource::Lines(if check_first { source.check_first() } else { source }), sink)
 }

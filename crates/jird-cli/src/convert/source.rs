@@ -1,9 +1,10 @@
 //! One source of events for whatever the format is.
 
 use super::format::Format;
-use super::open::{Opened, Reader};
+use super::open::{Opened, Reader, buffered};
 use anyhow::{Context, Error, Result, bail};
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
+use jird_formats::files::Quarantined;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
 use jird_formats::{ArrowSource, CsvSource, Dialect, Empty, ParquetSource};
@@ -49,7 +50,7 @@ pub(super) struct Bad {
 pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<Connection>> {
     let format = match reading.from.or(opened.format_of_name()) {
         Some(format) => Some(format),
-        None if opened.path().is_some() => Format::of_bytes(&opened.read()?.0),
+        None if opened.path().is_some() => Format::of_bytes(&opened.read()?.start),
         None => None,
     };
     if format != Some(Format::Sqlite) {
@@ -108,14 +109,18 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
     if named == Some(Format::Parquet) {
         return parquet(opened, reading);
     }
-    let (start, reader) = opened.read()?;
-    let Some(format) = named.or_else(|| Format::of_bytes(&start)) else {
+    let text = opened.read()?;
+    let Some(format) = named.or_else(|| Format::of_bytes(&text.start)) else {
         bail!("{}: neither name nor content say which format it is; say it with --from", opened.name);
     };
+    let is_json = matches!(format, Format::Ndjson | Format::Json | Format::Quarantine);
+    let text = if is_json { text.blank_mark() } else { text };
+    let is_array = text.start.trim_ascii_start().first() == Some(&b'[');
+    let reader = buffered(text);
     Ok(match format {
         Format::Ndjson if reading.records.is_none() => Content::Lines(reader),
+        Format::Quarantine => Content::Lines(Reader::new(Box::new(Quarantined::new(reader)))),
         Format::Json | Format::Ndjson => {
-            let is_array = start.trim_ascii_start().first() == Some(&b'[');
             let pattern = match &reading.records {
                 Some(pattern) => pattern.clone(),
                 None if is_array => Pattern::each(),

@@ -1,7 +1,7 @@
 //! Targets: each format with its sink. Columns are planned where they must be known first.
 
 use super::feed::Feed;
-use super::format::{Format, Packing};
+use super::format::Format;
 use super::open::Opened;
 use super::{Args, table_name};
 use crate::input::LOCKED;
@@ -9,6 +9,7 @@ use crate::outcome::{BadData, words};
 use crate::target::{Beside, Target, is_device};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use jird::event::{JsonSink, Parts, Sink};
+use jird_formats::files::Packing;
 use jird_formats::sqlite::rusqlite::{self, Connection, ErrorCode, Transaction, TransactionBehavior};
 use jird_formats::sqlite::{self, SqliteError, SqliteErrorKind, SqliteSink};
 use jird_formats::{
@@ -136,7 +137,7 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut F
             send_all(inputs, feed, &mut rows, 1)?;
             Ok(rows.into_table().into_inner()?)
         }),
-        Format::Sqlite => bail!("a database is written by tables"),
+        Format::Sqlite | Format::Quarantine => bail!("this is not written by records"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `jird convert` in a folder of the test's own.
+//! `jird` in a folder of the test's own.
 #![allow(dead_code, reason = "each test is a crate of its own, and none needs everything")]
 
 use std::fs;
@@ -26,9 +26,21 @@ impl Folder {
         self.fed(args, b"")
     }
 
+    /// `jird convert`
     pub(crate) fn fed(&self, args: &[&str], input: &[u8]) -> Output {
+        self.jird("convert", args, input)
+    }
+
+    /// `jird query`: what it printed, what it said, its exit code.
+    pub(crate) fn query(&self, args: &[&str], input: &[u8]) -> (String, String, i32) {
+        let output = self.jird("query", args, input);
+        let said = words(&output);
+        (String::from_utf8(output.stdout).unwrap(), said, output.status.code().unwrap())
+    }
+
+    pub(crate) fn jird(&self, name: &str, args: &[&str], input: &[u8]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
-        command.arg("convert").args(args).current_dir(&self.0);
+        command.arg(name).args(args).current_dir(&self.0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // It may end before it has read everything.
         let _ = child.stdin.take().unwrap().write_all(input);

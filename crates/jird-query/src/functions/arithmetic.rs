@@ -17,7 +17,7 @@ use jird_formats::ColumnType;
 /// The function around the argument of `sum`.
 pub(crate) const SUM_ARGUMENT: &str = "sum_argument";
 
-/// Makes integers decimals of 38 digits, so that their sum cannot overflow; leaves everything else.
+/// Makes integers decimals of 38 digits, and such decimals ones of 76, so that their sum cannot overflow; leaves everything else.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SumArgument(Signature);
 
@@ -37,7 +37,11 @@ impl ScalarUDFImpl for SumArgument {
     }
 
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
-        Ok(if types[0].is_integer() { ColumnType::Decimal.data_type() } else { types[0].clone() })
+        Ok(match &types[0] {
+            integer if integer.is_integer() => ColumnType::Decimal.data_type(),
+            DataType::Decimal128(38, scale) => DataType::Decimal256(76, *scale),
+            other => other.clone(),
+        })
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

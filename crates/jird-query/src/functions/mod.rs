@@ -5,6 +5,7 @@ mod convert;
 mod json_type;
 mod predicate;
 mod time_bucket;
+mod timestamp;
 
 pub(crate) use arithmetic::{CheckedPlanner, SUM_ARGUMENT};
 pub(crate) use predicate::PredicateUdf;
@@ -15,6 +16,7 @@ use datafusion::logical_expr::ScalarUDF;
 pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     let mut functions = vec![json_type::JsonType::new().into(), time_bucket::TimeBucket::new().into()];
     functions.extend([convert::Convert::number().into(), convert::Convert::text().into()]);
+    functions.push(timestamp::Timestamp::new().into());
     functions.push(arithmetic::SumArgument::new().into());
     functions
 }

@@ -85,6 +85,15 @@ impl<'a> Cells<'a> {
         }
     }
 
+    /// Whether a value that is not null is a number.
+    pub(super) fn is_number(&self, row: usize) -> bool {
+        match self {
+            Self::Json(array) => array.value(row).starts_with(|first: char| first == '-' || first.is_ascii_digit()),
+            Self::Int(_) | Self::Unsigned(_) | Self::Float(_) | Self::Bare(..) => true,
+            Self::Bool(_) | Self::Text(_) | Self::List(..) | Self::Other(..) => false,
+        }
+    }
+
     /// Appends the JSON of a value that is not null.
     #[inline]
     pub(super) fn json(&self, row: usize, out: &mut Vec<u8>) -> Result<(), ArrowError> {

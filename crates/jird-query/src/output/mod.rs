@@ -1,5 +1,6 @@
-//! Results as text.
+//! Results as text, or as files for other programs.
 
+mod binary;
 mod cell;
 mod csv;
 mod json;
@@ -7,9 +8,11 @@ mod table;
 
 pub(crate) use cell::write_string;
 
-use crate::sql::{Output, OutputKind};
+use crate::sql::{Output, OutputKind, Style};
 use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
+use parquet::errors::ParquetError;
 use std::io;
 
 /// How a result is printed.
@@ -24,6 +27,26 @@ pub enum Format {
     Json,
     /// Comma-separated values with a header, RFC 4180.
     Csv,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow, as a file.
+    Arrow,
+}
+
+impl Format {
+    /// What columns must be for it.
+    pub(crate) fn style(self) -> Style {
+        match self {
+            Self::Ndjson | Self::Json => Style::Json,
+            Self::Csv | Self::Table => Style::Text,
+            Self::Parquet | Self::Arrow => Style::Typed,
+        }
+    }
+
+    /// Whether it is nothing for people.
+    pub fn is_binary(self) -> bool {
+        self.style() == Style::Typed
+    }
 }
 
 /// A column of the result, as it is to be printed.
@@ -43,8 +66,21 @@ impl Column {
 
 /// Turns batches into text.
 pub(crate) trait Writer {
+    /// Takes the columns, before all else.
+    fn begin(&mut self, _schema: &SchemaRef) -> Result<(), WriteError> {
+        Ok(())
+    }
+
     /// Appends the text of a batch.
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError>;
+
+    /// Whether rows wait for others.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// Appends the rows that wait: for the time being there are no others.
+    fn pause(&mut self, _out: &mut Vec<u8>) {}
 
     /// Appends what comes after the last batch.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError>;
@@ -69,10 +105,18 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// The writer of a format.
-pub(crate) fn writer(format: Format, columns: Vec<Column>) -> Box<dyn Writer> {
+impl From<ParquetError> for WriteError {
+    fn from(error: ParquetError) -> Self {
+        Self::Arrow(error.into())
+    }
+}
+
+/// The writer of a format; `width` is that of the terminal.
+pub(crate) fn writer(format: Format, columns: Vec<Column>, width: Option<usize>) -> Box<dyn Writer> {
     match format {
-        Format::Table => Box::new(table::Table::new(columns)),
+        Format::Parquet => Box::new(binary::Parquet::default()),
+        Format::Arrow => Box::new(binary::Arrow::default()),
+        Format::Table => Box::new(table::Table::new(columns, width)),
         Format::Ndjson => Box::new(json::Json::lines(columns)),
         Format::Json => Box::new(json::Json::array(columns)),
         Format::Csv => Box::new(csv::Csv::new(columns)),

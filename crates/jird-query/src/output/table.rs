@@ -3,46 +3,121 @@
 use super::cell::{Cells, known};
 use super::{Column, WriteError, Writer};
 use arrow::array::RecordBatch;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Rows that decide how wide the columns are. Later cells that are wider stick out: memory stays bounded.
 const ROWS_MEASURED: usize = 1000;
 
-/// The widest a column gets, in characters.
+/// The widest a column gets where nobody says how wide the page is, in columns of a terminal.
 const WIDTH_MAX: usize = 80;
+
+/// The narrowest that a column is cut to.
+const WIDTH_MIN: usize = 4;
+
+/// Blanks between columns.
+const GAP: usize = 2;
 
 /// Writes a header and aligned rows.
 pub(super) struct Table {
     columns: Vec<Column>,
+    /// How wide the page is.
+    page: Option<usize>,
     /// Rows not yet printed.
     waiting: Vec<Vec<String>>,
-    widths: Option<Vec<usize>>,
+    /// Per column, whether there was a number, and whether anything else.
+    numbers: Vec<(bool, bool)>,
+    shape: Option<Vec<Shape>>,
+}
+
+/// How a column is set.
+#[derive(Clone, Copy)]
+struct Shape {
+    width: usize,
+    is_right: bool,
 }
 
 impl Table {
-    pub(super) fn new(columns: Vec<Column>) -> Self {
-        Self { columns, waiting: Vec::new(), widths: None }
+    pub(super) fn new(columns: Vec<Column>, page: Option<usize>) -> Self {
+        let numbers = vec![(false, false); columns.len()];
+        Self { columns, page, waiting: Vec::new(), numbers, shape: None }
     }
 
     /// Prints the waiting rows, the header before the first of them.
     fn print(&mut self, out: &mut Vec<u8>) {
-        if self.widths.is_none() {
-            let mut widths: Vec<_> = self.columns.iter().map(|column| width(&column.name)).collect();
+        if self.shape.is_none() {
+            let mut widths: Vec<_> = self.columns.iter().map(|column| column.name.width()).collect();
+            let widest = if self.page.is_some() { usize::MAX } else { WIDTH_MAX };
             for row in &self.waiting {
-                for (widest, cell) in widths.iter_mut().zip(row) {
-                    *widest = (*widest).max(width(cell)).min(WIDTH_MAX);
+                for (width, cell) in widths.iter_mut().zip(row) {
+                    *width = (*width).max(cell.width().min(widest));
                 }
             }
+            if let Some(page) = self.page {
+                fit(&mut widths, page);
+            }
+            let shape = widths
+                .iter()
+                .zip(&self.numbers)
+                .map(|(&width, &numbers)| Shape { width: width.max(1), is_right: numbers == (true, false) });
+            let shape: Vec<_> = shape.collect();
             let names: Vec<_> = self.columns.iter().map(|column| shown(&column.name)).collect();
-            line(&names, &widths, out);
-            let rules: Vec<_> = widths.iter().map(|width| "─".repeat((*width).max(1))).collect();
-            line(&rules, &widths, out);
-            self.widths = Some(widths);
+            self.line(&names, &shape, out);
+            let rules: Vec<_> = shape.iter().map(|shape| "─".repeat(shape.width)).collect();
+            self.line(&rules, &shape, out);
+            self.shape = Some(shape);
         }
-        let widths = self.widths.as_deref().unwrap_or_default();
-        for row in self.waiting.drain(..) {
-            line(&row, widths, out);
+        let shape = self.shape.clone().unwrap_or_default();
+        for row in std::mem::take(&mut self.waiting) {
+            self.line(&row, &shape, out);
         }
     }
+
+    fn line(&self, cells: &[String], shape: &[Shape], out: &mut Vec<u8>) {
+        for (index, (cell, Shape { width, is_right })) in cells.iter().zip(shape).enumerate() {
+            let cell = if self.page.is_some() { cut(cell, *width) } else { cell.into() };
+            let blanks = width.saturating_sub(cell.width());
+            let (before, after) = if *is_right { (blanks, 0) } else { (0, blanks) };
+            let gap = if index > 0 { GAP } else { 0 };
+            out.resize(out.len() + gap + before, b' ');
+            out.extend_from_slice(cell.as_bytes());
+            out.resize(out.len() + after, b' ');
+        }
+        while out.last() == Some(&b' ') {
+            out.pop();
+        }
+        out.push(b'\n');
+    }
+}
+
+/// Makes the widest columns as narrow as they must be for all to have their place on the page.
+fn fit(widths: &mut [usize], page: usize) {
+    let gaps = GAP * widths.len().saturating_sub(1);
+    let room = page.saturating_sub(gaps);
+    let taken = |widest: usize| widths.iter().map(|&width| width.min(widest)).sum::<usize>();
+    // The widest that any may be; the columns are few, and so are the steps.
+    let mut widest = widths.iter().copied().max().unwrap_or_default().min(room.max(WIDTH_MIN));
+    while widest > WIDTH_MIN && taken(widest) > room {
+        widest -= 1;
+    }
+    for width in widths {
+        *width = (*width).min(widest);
+    }
+}
+
+/// A text in so many columns of a terminal.
+fn cut(text: &str, width: usize) -> std::borrow::Cow<'_, str> {
+    if text.width() <= width {
+        return text.into();
+    }
+    let mut left = width.saturating_sub(1);
+    let mut cut = String::new();
+    for char in text.chars() {
+        let Some(rest) = left.checked_sub(char.width().unwrap_or(0)) else { break };
+        left = rest;
+        cut.push(char);
+    }
+    cut.push('…');
+    cut.into()
 }
 
 impl Writer for Table {
@@ -58,17 +133,30 @@ impl Writer for Table {
         let mut text = Vec::new();
         for row in 0..batch.num_rows() {
             let mut texts = Vec::with_capacity(cells.len());
-            for (cells, column) in cells.iter().zip(&self.columns) {
+            for ((cells, column), (any, other)) in cells.iter().zip(&self.columns).zip(&mut self.numbers) {
+                if !cells.is_null(row) {
+                    let is_number = cells.is_number(row);
+                    *any |= is_number;
+                    *other |= !is_number;
+                }
                 text.clear();
                 cells.plain(row, column.is_text, &mut text)?;
                 texts.push(shown(&String::from_utf8_lossy(&text)));
             }
             self.waiting.push(texts);
-            if self.waiting.len() >= ROWS_MEASURED || self.widths.is_some() {
+            if self.waiting.len() >= ROWS_MEASURED || self.shape.is_some() {
                 self.print(out);
             }
         }
         Ok(())
+    }
+
+    fn holds_back(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    fn pause(&mut self, out: &mut Vec<u8>) {
+        self.print(out);
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -84,19 +172,4 @@ fn shown(text: &str) -> String {
         if char.is_control() { out.extend(char.escape_default()) } else { out.push(char) }
     }
     out
-}
-
-fn width(text: &str) -> usize {
-    text.chars().count()
-}
-
-fn line(cells: &[String], widths: &[usize], out: &mut Vec<u8>) {
-    for (cell, wanted) in cells.iter().zip(widths) {
-        out.extend_from_slice(cell.as_bytes());
-        out.resize(out.len() + wanted.saturating_sub(width(cell)) + 2, b' ');
-    }
-    while out.last() == Some(&b' ') {
-        out.pop();
-    }
-    out.push(b'\n');
 }

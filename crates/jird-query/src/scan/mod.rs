@@ -11,12 +11,15 @@ pub(crate) use read::Chunks;
 pub(crate) use source::{ColumnSpec, Shared, Tally};
 pub(crate) use table::Table;
 
+use crate::bad::BadSink;
 use jird::lines;
 
 /// How files are scanned.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ScanOptions {
     pub(crate) lines: lines::Options,
     pub(crate) threads: usize,
     pub(crate) chunk_bytes: u64,
+    /// Who is told of bad records, if they are passed by.
+    pub(crate) bad: Option<BadSink>,
 }

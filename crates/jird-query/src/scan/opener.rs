@@ -6,21 +6,24 @@
 use super::pushdown;
 use super::read::{Reader, Seen, cut};
 use super::source::{ColumnSpec, Shared};
+use crate::bad::{Found, Noting};
 use crate::error::Error;
 use crate::input::InputFile;
 use crate::sql::Rep;
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::SchemaRef;
 use datafusion::error::Result;
 use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};
 use futures::StreamExt;
-use jird::lines::{Row, in_order};
-use jird::{Path, Predicate, Projection};
+use jird::lines::{Check, Row, in_order};
+use jird::{Field, Path, Predicate, Projection};
 use jird_formats::ColumnBuilder;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::Poll;
 use tokio::sync::mpsc::{Sender, channel};
 
 /// Batches that may wait for DataFusion.
@@ -51,14 +54,32 @@ impl FileOpener for NdjsonOpener {
             let (start, end) = partitioned.range();
             start..end
         });
+        let source = Arc::clone(&file);
+        let mut noting = plan.shared.options.bad.as_ref().map(|sink| Noting::new(sink, plan.notes));
         Ok(Box::pin(async move {
             let (sender, mut receiver) = channel(WAITING);
             std::thread::Builder::new()
                 .name("jird-scan".to_owned())
                 .spawn(move || plan.run(&file, range, &sender))
                 .map_err(|error| Error::sql(format!("cannot start a thread: {error}")))?;
-            let stream = futures::stream::poll_fn(move |context| receiver.poll_recv(context));
-            Ok(stream.map(|batch| batch.map_err(Into::into)).boxed())
+            let stream = futures::stream::poll_fn(move |context| {
+                loop {
+                    match std::task::ready!(receiver.poll_recv(context)) {
+                        None => return Poll::Ready(None),
+                        Some(Ok(Part::Batch(batch))) => return Poll::Ready(Some(Ok(batch))),
+                        Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
+                        // Here they come in the order of the files, however many are open.
+                        Some(Ok(Part::Found(found))) => {
+                            if let Some(noting) = &mut noting
+                                && let Err(error) = noting.take(&source, &found)
+                            {
+                                return Poll::Ready(Some(Err(error.into())));
+                            }
+                        }
+                    }
+                }
+            });
+            Ok(stream.boxed())
         }))
     }
 }
@@ -75,9 +96,18 @@ pub(crate) struct Plan {
     filter: Option<Predicate>,
     schema: SchemaRef,
     batch_rows: usize,
+    /// Whether bad records are noted by this scan, and not by another one of the same files.
+    notes: bool,
 }
 
-type Batch = std::result::Result<RecordBatch, Error>;
+/// What a scan hands on.
+#[derive(Debug)]
+enum Part {
+    Batch(RecordBatch),
+    Found(Found),
+}
+
+type Sent = std::result::Result<Part, Error>;
 
 impl Plan {
     /// A scan of `columns` of the table for the records that pass `filter`, whose slots are columns of the table.
@@ -87,6 +117,7 @@ impl Plan {
         filter: Option<&Predicate>,
         schema: SchemaRef,
         batch_rows: usize,
+        notes: bool,
     ) -> Self {
         let mut paths: Vec<Path> = Vec::new();
         let mut slots = Vec::new();
@@ -118,13 +149,20 @@ impl Plan {
         }
         drop(read);
         let projection = Projection::new(&paths);
-        Self { shared: Arc::clone(shared), projection, columns, slots, filter, schema, batch_rows }
+        Self { shared: Arc::clone(shared), projection, columns, slots, filter, schema, batch_rows, notes }
+    }
+
+    /// Whether nothing is asked of a record but that it is there.
+    fn counts_only(&self) -> bool {
+        let options = &self.shared.options;
+        let looks_at_none = self.columns.is_empty() && self.filter.is_none();
+        looks_at_none && options.lines.check != Check::All && options.bad.is_none()
     }
 
     /// Scans, and sends what it finds until it is through, or nobody listens any more.
-    fn run(&self, file: &InputFile, range: Option<Range<u64>>, sender: &Sender<Batch>) {
-        let send = |batch: Batch| {
-            if let Ok(()) = sender.blocking_send(batch) {
+    fn run(&self, file: &InputFile, range: Option<Range<u64>>, sender: &Sender<Sent>) {
+        let send = |part: Sent| {
+            if let Ok(()) = sender.blocking_send(part) {
                 ControlFlow::Continue(())
             } else {
                 self.shared.tally.stopped.store(true, Relaxed);
@@ -140,31 +178,31 @@ impl Plan {
         };
         if chunks.len() < 2 {
             let mut worker = Worker::new(self);
-            if let Err(error) = worker.scan(file, range, &mut |batch| send(Ok(batch)), || sender.is_closed()) {
+            if let Err(error) = worker.scan(file, range, &mut |part| send(Ok(part)), || sender.is_closed()) {
                 let _ = send(Err(error));
             }
             return;
         }
         let work = |worker: &mut Worker<'_>, job: usize| {
-            let mut batches = Vec::new();
-            let mut keep = |batch| {
-                batches.push(Ok(batch));
+            let mut parts = Vec::new();
+            let mut keep = |part| {
+                parts.push(Ok(part));
                 ControlFlow::Continue(())
             };
             if let Err(error) = worker.scan(file, Some(chunks[job].clone()), &mut keep, || sender.is_closed()) {
-                batches.push(Err(error));
+                parts.push(Err(error));
             }
-            batches
+            parts
         };
         in_order(
             0..chunks.len(),
             options.threads,
             || Worker::new(self),
             work,
-            |batches: Vec<Batch>| {
-                for batch in batches {
-                    let failed = batch.is_err();
-                    send(batch)?;
+            |parts: Vec<Sent>| {
+                for part in parts {
+                    let failed = part.is_err();
+                    send(part)?;
                     if failed {
                         return ControlFlow::Break(());
                     }
@@ -190,17 +228,20 @@ struct Rows<'p> {
     bytes: usize,
     /// Slots that no record has had yet.
     unseen: Vec<usize>,
-    unfit: bool,
+    /// Rows whose record turned out to be bad.
+    dropped: Vec<usize>,
+    /// Of records with several lines, on one.
+    minified: Vec<u8>,
 }
 
-type Emit<'e> = &'e mut dyn FnMut(RecordBatch) -> ControlFlow<()>;
+type Emit<'e> = &'e mut dyn FnMut(Part) -> ControlFlow<()>;
 
 impl<'p> Worker<'p> {
     fn new(plan: &'p Plan) -> Self {
         let builders = plan.columns.iter().map(|(_, column)| builder(&plan.shared.columns[*column])).collect();
         let unseen = (0..plan.slots.len()).collect();
-        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, unfit: false };
-        Self { plan, reader: Reader::new(plan.shared.options.lines), rows }
+        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped: Vec::new(), minified: Vec::new() };
+        Self { plan, reader: Reader::new(&plan.shared.options), rows }
     }
 
     /// Scans a range; hands out batches as they fill up, and the rest at the end. What was found before an error is handed
@@ -214,57 +255,106 @@ impl<'p> Worker<'p> {
     ) -> std::result::Result<(), Error> {
         let Self { plan, reader, rows } = self;
         let tally = &plan.shared.tally;
-        let is_stream = file.size.is_none();
-        let cell = std::cell::RefCell::new((rows, emit));
-        let result = reader.read(
-            file,
-            range,
-            &plan.projection,
-            plan.filter.as_ref(),
-            |row, _| {
-                let (rows, emit) = &mut *cell.borrow_mut();
-                rows.take(&row, emit)
-            },
-            |Seen { bytes, scanned }| {
-                tally.records.fetch_add(scanned.records, Relaxed);
-                tally.bytes.fetch_add(bytes, Relaxed);
-                tally.mismatches.fetch_add(scanned.mismatches.kinds, Relaxed);
-                if is_closed() {
-                    tally.stopped.store(true, Relaxed);
-                    return ControlFlow::Break(());
-                }
-                let (rows, emit) = &mut *cell.borrow_mut();
-                // Whoever feeds a pipe line by line wants to see them line by line.
-                if is_stream { rows.flush(emit) } else { ControlFlow::Continue(()) }
-            },
-        );
-        let (rows, mut emit) = cell.into_inner();
-        if rows.unfit {
-            return Err(Error::data(format!("{} changed while it was read", file.path.display())));
-        }
-        let _ = rows.flush(&mut emit);
+        let counts_only = plan.counts_only();
+        let is_live = !file.is_rereadable();
+        let minifies = file.layout.has_long_records();
+        let cell = std::cell::RefCell::new((rows, emit, Found::default()));
+        let piece = |Seen { bytes, scanned, found }: Seen| {
+            tally.records.fetch_add(scanned.records, Relaxed);
+            tally.bytes.fetch_add(bytes, Relaxed);
+            tally.mismatches.fetch_add(scanned.mismatches.kinds, Relaxed);
+            if is_closed() {
+                tally.stopped.store(true, Relaxed);
+                return ControlFlow::Break(());
+            }
+            let (rows, emit, all) = &mut *cell.borrow_mut();
+            all.append(found);
+            if counts_only {
+                rows.count += usize::try_from(scanned.records).unwrap_or(usize::MAX);
+            }
+            // Whoever feeds a pipe line by line wants to see them line by line.
+            if is_live {
+                rows.flush(emit)?;
+            }
+            if is_live || all.is_large() { rows.found(all, emit) } else { ControlFlow::Continue(()) }
+        };
+        let result = if counts_only {
+            reader.count(file, range, piece)
+        } else {
+            let visit = |row: &Row<'_, '_>, _| {
+                let (rows, emit, _) = &mut *cell.borrow_mut();
+                if minifies { rows.take_minified(row, emit) } else { rows.take(row, emit) }
+            };
+            reader.read(file, range, &plan.projection, plan.filter.as_ref(), visit, piece)
+        };
+        let (rows, mut emit, mut all) = cell.into_inner();
+        let _ = rows.flush(&mut emit).is_continue() && rows.found(&mut all, &mut emit).is_continue();
         result.map(|_| ())
     }
 }
 
 impl Rows<'_> {
     #[inline]
-    fn take(&mut self, row: &Row<'_, '_>, emit: &mut Emit<'_>) -> ControlFlow<()> {
-        for (builder, (slot, _)) in self.builders.iter_mut().zip(&self.plan.columns) {
+    fn take(&mut self, row: &Row<'_, '_>, emit: &mut Emit<'_>) -> std::result::Result<ControlFlow<()>, String> {
+        let mut unfit = None;
+        for (builder, (slot, column)) in self.builders.iter_mut().zip(&self.plan.columns) {
             if builder.append(row.field(*slot)).is_err() {
-                self.unfit = true;
-                return ControlFlow::Break(());
+                unfit.get_or_insert((*slot, *column));
             }
         }
+        self.end(row, unfit, emit)
+    }
+
+    /// As [`Self::take`], of a record that may have several lines.
+    #[inline]
+    fn take_minified(
+        &mut self,
+        row: &Row<'_, '_>,
+        emit: &mut Emit<'_>,
+    ) -> std::result::Result<ControlFlow<()>, String> {
+        let mut unfit = None;
+        for (builder, (slot, column)) in self.builders.iter_mut().zip(&self.plan.columns) {
+            let field = row.field(*slot);
+            let text = field.raw();
+            let is_long = text.starts_with(['{', '[']) && memchr::memchr(b'\r', text.as_bytes()).is_some();
+            let minified = if is_long { minify(text, &mut self.minified) } else { None };
+            let appended = builder.append(minified.map_or(field, Field::from_raw));
+            if appended.is_err() {
+                unfit.get_or_insert((*slot, *column));
+            }
+        }
+        self.end(row, unfit, emit)
+    }
+
+    /// A record was taken in.
+    #[inline]
+    fn end(
+        &mut self,
+        row: &Row<'_, '_>,
+        unfit: Option<(usize, usize)>,
+        emit: &mut Emit<'_>,
+    ) -> std::result::Result<ControlFlow<()>, String> {
         if !self.unseen.is_empty() {
             self.see(row);
         }
         self.count += 1;
         self.bytes += row.text().len();
-        if self.count >= self.plan.batch_rows || self.bytes >= BATCH_BYTES {
-            return self.flush(emit);
+        if let Some((slot, column)) = unfit {
+            self.dropped.push(self.count - 1);
+            return Err(self.plan.shared.columns[column].unfit(row.field(slot)));
         }
-        ControlFlow::Continue(())
+        if self.count >= self.plan.batch_rows || self.bytes >= BATCH_BYTES {
+            return Ok(self.flush(emit));
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Hands out what was found.
+    fn found(&mut self, found: &mut Found, emit: &mut Emit<'_>) -> ControlFlow<()> {
+        if self.plan.shared.options.bad.is_none() {
+            return ControlFlow::Continue(());
+        }
+        emit(Part::Found(std::mem::take(found)))
     }
 
     #[cold]
@@ -286,10 +376,21 @@ impl Rows<'_> {
         let columns = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(self.count));
         (self.count, self.bytes) = (0, 0);
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.plan.schema), columns, &options)
+        let mut batch = RecordBatch::try_new_with_options(Arc::clone(&self.plan.schema), columns, &options)
             .expect("every builder has one value per row, of the type that the schema was made of");
-        emit(batch)
+        if !self.dropped.is_empty() {
+            let mut keeps = vec![true; batch.num_rows()];
+            self.dropped.drain(..).for_each(|row| keeps[row] = false);
+            batch = filter_record_batch(&batch, &BooleanArray::from(keeps)).expect("there is one answer per row");
+        }
+        emit(Part::Batch(batch))
     }
+}
+
+/// The text without white space, if it is JSON.
+fn minify<'b>(text: &str, buffer: &'b mut Vec<u8>) -> Option<&'b str> {
+    *buffer = jird::minify(text.as_bytes()).ok()?;
+    std::str::from_utf8(buffer).ok()
 }
 
 fn builder(column: &ColumnSpec) -> ColumnBuilder {

@@ -1,26 +1,34 @@
 //! Reading lines of a file with one set of buffers, and passes over whole inputs.
 
 use super::ScanOptions;
+use crate::bad::{Found, Noting, Wrong};
 use crate::error::Error;
-use crate::input::{Input, InputFile, feeds};
+use crate::input::{Input, InputFile};
 use jird::lines::{self, Row, Scanned, Scanner};
-use jird::{Predicate, Projection};
+use jird::{ErrorKind, Predicate, Projection};
+use jird_formats::files::MARK;
+use std::cell::RefCell;
 use std::io;
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Reads and scans with reused buffers. One per thread.
 #[derive(Debug)]
 pub(crate) struct Reader {
     options: lines::Options,
+    /// Whether bad records are passed by.
+    passes_by: bool,
     scanner: Scanner,
     buffer: Vec<u8>,
 }
 
 /// What a [`Reader`] has seen.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) bytes: u64,
     pub(crate) scanned: Scanned,
+    /// The bad records that were passed by.
+    pub(crate) found: Found,
 }
 
 /// What ends a read early.
@@ -43,68 +51,205 @@ impl From<io::Error> for Fault {
 }
 
 impl Reader {
-    pub(crate) fn new(options: lines::Options) -> Self {
-        Self { options, scanner: Scanner::new(options), buffer: Vec::new() }
+    pub(crate) fn new(options: &ScanOptions) -> Self {
+        let passes_by = options.bad.is_some();
+        Self { options: options.lines, passes_by, scanner: Scanner::new(options.lines), buffer: Vec::new() }
     }
 
     /// Visits the records of a file whose lines begin in `range` (all of it, if there is none) and that pass `filter`, with
-    /// the offset of the text that a row's own offset counts from. `piece` is called after each piece of lines.
+    /// the offset of the text that a row's own offset counts from. A visitor that does not want a record says why: that record is
+    /// bad. `piece` is called after each piece of lines.
     pub(crate) fn read(
         &mut self,
         file: &InputFile,
         range: Option<Range<u64>>,
         projection: &Projection,
         filter: Option<&Predicate>,
-        mut visit: impl FnMut(Row<'_, '_>, u64) -> ControlFlow<()>,
+        mut visit: impl FnMut(&Row<'_, '_>, u64) -> Result<ControlFlow<()>, String>,
         mut piece: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let Self { options, scanner, buffer } = self;
-        let mut lines_before = 0;
+        let Self { options, passes_by, scanner, buffer } = self;
+        let passes_by = *passes_by;
         let is_stream = file.size.is_none();
+        let mut lines_before = 0;
         let each = |offset: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
-            let scanned = scanner.scan(text, projection, filter, |row| visit(row, offset)).map_err(|error| {
-                Fault::Ours(bad_record(file, text, offset, &error, is_stream.then_some(lines_before)))
-            })?;
-            if is_stream {
-                lines_before += feeds(text);
+            let (offset, text) = unmarked(offset, text);
+            let mut stopped = None;
+            let found = RefCell::new(Finding { file, text, offset, counted: 0, found: Found::default() });
+            let scanned = scanner.scan_all(
+                text,
+                projection,
+                filter,
+                |row| match visit(&row, offset) {
+                    Ok(flow) => flow,
+                    Err(words) if passes_by => found.borrow_mut().push(row.offset(), row.text(), Wrong::Unfit(words)),
+                    Err(words) => {
+                        stopped = Some((row.offset(), words));
+                        ControlFlow::Break(())
+                    }
+                },
+                |bad| {
+                    let at = usize::try_from(bad.error.offset()).map_or(bad.offset, |at| at.max(bad.offset));
+                    let column = (at - bad.offset) as u64 + 1;
+                    let flow = found.borrow_mut().push(at, bad.text, Wrong::Rule(bad.error.kind(), column));
+                    if passes_by { flow } else { ControlFlow::Break(()) }
+                },
+            );
+            let lines = is_stream.then_some(lines_before);
+            let mut found = found.into_inner().end(is_stream || passes_by);
+            lines_before += found.lines;
+            if let Some((at, words)) = stopped {
+                return Err(Fault::Ours(unfit(file, text, offset, at, &words, lines)));
+            }
+            if let (false, Some((kind, at))) = (passes_by, found.first_rule()) {
+                return Err(Fault::Ours(bad_record(file, text, offset, kind, at - offset, lines)));
             }
             if scanned.stopped {
                 return Ok(ControlFlow::Break(()));
             }
-            Ok(piece(Seen { bytes: text.len() as u64, scanned }))
-        };
-        let record_bytes_max = options.record_bytes_max;
-        let result = match (file.size, range) {
-            (None, _) => lines::read_stream(file.stream()?, buffer, record_bytes_max, each),
-            (Some(0), _) => return Ok(ControlFlow::Continue(())),
-            (Some(size), range) => {
-                let range = range.unwrap_or(0..size);
-                lines::read_range(&file.file()?, range, buffer, record_bytes_max, each)
+            if !passes_by {
+                found = Found::default();
             }
+            Ok(piece(Seen { bytes: text.len() as u64, scanned, found }))
         };
-        result.map_err(|fault| match fault {
-            Fault::Ours(error) => error,
-            Fault::Io(error) => file.error(&error),
-            Fault::Line(error) => {
-                let line = file.line_at(error.offset()).map_or_else(|_| String::new(), |line| format!(":{line}"));
-                Error::record(format!("{}{line}: {} (byte {})", file.path.display(), error.kind(), error.offset()))
-            }
-        })
+        run(file, range, buffer, options.record_bytes_max, each)
     }
+
+    /// Counts the records as [`read`](Self::read) would without looking at any: the lines that are not blank.
+    pub(crate) fn count(
+        &mut self,
+        file: &InputFile,
+        range: Option<Range<u64>>,
+        mut piece: impl FnMut(Seen) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Error> {
+        let each = |offset: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
+            let (_, text) = unmarked(offset, text);
+            let scanned = Scanned { records: records(text), ..Scanned::default() };
+            Ok(piece(Seen { bytes: text.len() as u64, scanned, found: Found::default() }))
+        };
+        run(file, range, &mut self.buffer, self.options.record_bytes_max, each)
+    }
+}
+
+/// Hands `each` the lines of a file that begin in `range`, or of all of it, some at a time.
+fn run(
+    file: &InputFile,
+    range: Option<Range<u64>>,
+    buffer: &mut Vec<u8>,
+    record_bytes_max: usize,
+    each: impl FnMut(u64, &[u8]) -> Result<ControlFlow<()>, Fault>,
+) -> Result<ControlFlow<()>, Error> {
+    let result = match (file.size, range) {
+        (None, _) => lines::read_stream(file.stream()?, buffer, record_bytes_max, each),
+        (Some(0), _) => return Ok(ControlFlow::Continue(())),
+        (Some(size), range) => {
+            lines::read_range(&file.file()?, range.unwrap_or(0..size), buffer, record_bytes_max, each)
+        }
+    };
+    let of_line = |error: &jird::Error| {
+        let line = match file.line_at(error.offset()) {
+            Ok(line) if file.is_rereadable() => format!(":{line}"),
+            _ => String::new(),
+        };
+        Error::record(format!("{}{line}: {} (byte {})", file.path.display(), error.kind(), error.offset()))
+    };
+    result.map_err(|fault| match fault {
+        Fault::Ours(error) => error,
+        Fault::Line(error) => of_line(&error),
+        Fault::Io(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<jird::Error>()) {
+            Some(wrong) => of_line(wrong),
+            None => file.error(&error),
+        },
+    })
+}
+
+/// Without the byte order mark that may stand before the first line.
+fn unmarked(offset: u64, text: &[u8]) -> (u64, &[u8]) {
+    match text.strip_prefix(MARK) {
+        Some(rest) if offset == 0 => (MARK.len() as u64, rest),
+        _ => (offset, text),
+    }
+}
+
+/// The lines of a text that are not blank.
+fn records(text: &[u8]) -> u64 {
+    let mut records = 0;
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
+        let line = &text[start..end];
+        records += u64::from(line.first().is_some_and(|&byte| byte > b' ') || !line.trim_ascii().is_empty());
+        start = end + 1;
+    }
+    records
+}
+
+/// Finds the lines of bad records.
+struct Finding<'t> {
+    file: &'t InputFile,
+    text: &'t [u8],
+    offset: u64,
+    /// Bytes whose line feeds were counted.
+    counted: usize,
+    found: Found,
+}
+
+impl Finding<'_> {
+    /// A bad record, wrong at a byte of the text.
+    #[cold]
+    fn push(&mut self, at: usize, raw: &[u8], what: Wrong) -> ControlFlow<()> {
+        let at = at.min(self.text.len());
+        if at > self.counted {
+            self.found.lines += self.file.layout.feeds(&self.text[self.counted..at]);
+            self.counted = at;
+        }
+        self.found.push(self.found.lines, self.offset + at as u64, what, raw);
+        ControlFlow::Continue(())
+    }
+
+    /// Counts the rest, if somebody wants to know.
+    fn end(mut self, counts: bool) -> Found {
+        if counts {
+            self.found.lines += self.file.layout.feeds(&self.text[self.counted..]);
+        }
+        self.found
+    }
+}
+
+/// Where a byte of a text is: file, line, and what stands before it in that line.
+fn place(file: &InputFile, text: &[u8], offset: u64, at: usize, lines_before: Option<u64>) -> (u64, usize) {
+    let start = text[..at].iter().rposition(|&byte| file.layout.is_feed(byte)).map_or(0, |feed| feed + 1);
+    let line = match lines_before {
+        Some(before) => before + file.layout.feeds(&text[..start]) + 1,
+        None => file.line_at(offset + start as u64).unwrap_or_default(),
+    };
+    (line, at - start)
+}
+
+/// Says which record does not fit.
+#[cold]
+fn unfit(file: &InputFile, text: &[u8], offset: u64, at: usize, words: &str, lines_before: Option<u64>) -> Error {
+    let (line, _) = place(file, text, offset, at, lines_before);
+    Error::record(format!("{}:{line}: {words}", file.path.display()))
 }
 
 /// Says where a record is wrong: finds its line by a second walk.
 #[cold]
-fn bad_record(file: &InputFile, text: &[u8], offset: u64, error: &jird::Error, lines_before: Option<u64>) -> Error {
-    let at = usize::try_from(error.offset()).map_or(text.len(), |at| at.min(text.len()));
+fn bad_record(
+    file: &InputFile,
+    text: &[u8],
+    offset: u64,
+    kind: ErrorKind,
+    at: u64,
+    lines_before: Option<u64>,
+) -> Error {
+    let at = usize::try_from(at).map_or(text.len(), |at| at.min(text.len()));
     let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
+    // Of a record that has several lines, not those before it.
+    let is_long = file.layout.has_long_records();
+    let start = start + if is_long { at - start - text[start..at].trim_ascii_start().len() } else { 0 };
     let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |feed| at + feed);
-    let line = jird::Error::new(error.kind(), (at - start) as u64).locate(&text[start..end]);
-    let lines = match lines_before {
-        Some(before) => before + feeds(&text[..start]),
-        None => file.line_at(offset + start as u64).map_or(0, |line| line - 1),
-    };
-    let located = line.after_lines(lines, offset + start as u64);
+    let located = jird::Error::new(kind, (at - start) as u64).locate(&text[start..end]);
+    let (line, column) = place(file, text, offset, at, lines_before);
     let pointer = match located.pointer() {
         "" => String::new(),
         pointer => format!(", at {pointer}"),
@@ -112,12 +257,10 @@ fn bad_record(file: &InputFile, text: &[u8], offset: u64, error: &jird::Error, l
     let shown = located.to_string();
     let snippet = shown.split_once('\n').map_or("", |(_, snippet)| snippet);
     Error::record(format!(
-        "{}:{}:{}: {} (byte {}{pointer})\n{snippet}",
+        "{}:{line}:{}: {kind} (byte {}{pointer})\n{snippet}",
         file.path.display(),
-        located.line(),
-        located.column(),
-        error.kind(),
-        located.error().offset(),
+        column + 1,
+        offset + at as u64,
     ))
 }
 
@@ -131,58 +274,70 @@ pub(crate) struct Chunks<'i> {
 #[derive(Clone, Debug)]
 struct Chunk {
     file: usize,
-    range: Range<u64>,
-    /// Bytes of the input before the file.
-    base: u64,
+    /// None: all of a file that is a stream.
+    range: Option<Range<u64>>,
 }
 
 impl<'i> Chunks<'i> {
     /// Cuts an input that can be read again.
     pub(crate) fn new(input: &'i Input, chunk_bytes: u64) -> Self {
         let mut chunks = Vec::new();
-        let mut base = 0;
-        for (file, size) in input.files.iter().enumerate().filter_map(|(index, file)| Some((index, file.size?))) {
-            chunks.extend(cut(0..size, chunk_bytes).map(|range| Chunk { file, range, base }));
-            base += size;
+        for (index, file) in input.files.iter().enumerate() {
+            match file.size {
+                Some(size) => {
+                    chunks.extend(cut(0..size, chunk_bytes).map(|range| Chunk { file: index, range: Some(range) }));
+                }
+                None => chunks.push(Chunk { file: index, range: None }),
+            }
         }
         Self { input, chunks }
     }
 
-    /// Visits every record on all threads, with its offset in the whole input; what was made of each chunk is consumed in
-    /// order.
+    /// Visits every record on all threads, with its [place](Input::place); what was made of each chunk is consumed in order.
     pub(crate) fn visit<T: Send>(
         &self,
         options: &ScanOptions,
         projection: &Projection,
         make: impl Fn() -> T + Sync,
-        visit: impl Fn(&mut T, Row<'_, '_>, u64) + Sync,
+        visit: impl Fn(&mut T, &Row<'_, '_>, u64) + Sync,
         mut consume: impl FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), Error> {
+        let all = !self.input.noted.swap(true, Relaxed);
+        let mut noting: Option<(usize, Noting)> = None;
+        let mut note = |chunk: &Chunk, found: &Found| -> Result<(), Error> {
+            let Some(sink) = &options.bad else { return Ok(()) };
+            if noting.as_ref().is_none_or(|(file, _)| *file != chunk.file) {
+                noting = Some((chunk.file, Noting::new(sink, all)));
+            }
+            noting.as_mut().map_or(Ok(()), |(file, noting)| noting.take(&self.input.files[*file], found))
+        };
         let mut failed = None;
         let work = |reader: &mut Reader, job: usize| {
-            let Chunk { file, range, base } = self.chunks[job].clone();
-            let mut made = make();
+            let Chunk { file, range } = self.chunks[job].clone();
+            let (mut made, mut found) = (make(), Found::default());
             reader
                 .read(
                     &self.input.files[file],
-                    Some(range),
+                    range,
                     projection,
                     None,
                     |row, offset| {
-                        let at = base + offset + row.offset() as u64;
-                        visit(&mut made, row, at);
+                        visit(&mut made, row, Input::place(file, offset + row.offset() as u64));
+                        Ok(ControlFlow::Continue(()))
+                    },
+                    |seen| {
+                        found.append(seen.found);
                         ControlFlow::Continue(())
                     },
-                    |_| ControlFlow::Continue(()),
                 )
-                .map(|_| made)
+                .map(|_| (job, made, found))
         };
         lines::in_order(
             0..self.chunks.len(),
             options.threads,
-            || Reader::new(options.lines),
+            || Reader::new(options),
             work,
-            |result| match result {
+            |result| match result.and_then(|(job, made, found)| note(&self.chunks[job], &found).map(|()| made)) {
                 Ok(made) => consume(made),
                 Err(error) => {
                     failed = Some(error);

@@ -17,11 +17,11 @@ use datafusion_datasource::file::FileSource;
 use datafusion_datasource::file_scan_config::FileScanConfig;
 use datafusion_datasource::file_stream::FileOpener;
 use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
-use jird::{Path, Predicate};
+use jird::{Field, Path, Predicate};
 use jird_formats::ColumnType;
 use object_store::ObjectStore;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 /// A column of a table: a field in a representation.
@@ -33,6 +33,22 @@ pub(crate) struct ColumnSpec {
     pub(crate) kind: ColumnType,
 }
 
+/// How much of a value is shown.
+const SHOWN: usize = 60;
+
+impl ColumnSpec {
+    /// Why a record is bad whose field the column does not hold.
+    #[cold]
+    pub(crate) fn unfit(&self, field: Field<'_>) -> String {
+        let name = self.path.to_string().trim_start_matches('/').replace('/', ".");
+        let mut value: String = field.raw().chars().take(SHOWN).collect();
+        if value.len() < field.raw().len() {
+            value.push('…');
+        }
+        format!("{name} is {value}, which is no {}", self.kind)
+    }
+}
+
 /// What all scans of a table share.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -40,7 +56,12 @@ pub(crate) struct Shared {
     pub(crate) options: ScanOptions,
     /// Whether the scan keeps the input's order and spreads over threads by itself; else DataFusion cuts files into ranges.
     pub(crate) ordered: AtomicBool,
-    pub(crate) is_stream: bool,
+    /// Whether the input can be read only once.
+    pub(crate) is_once: bool,
+    /// Whether the files can be cut into ranges.
+    pub(crate) is_anywhere: bool,
+    /// Whether somebody notes the bad records: who scans first.
+    pub(crate) noted: Arc<AtomicBool>,
     pub(crate) tally: Tally,
 }
 
@@ -82,6 +103,7 @@ pub(crate) struct NdjsonSource {
     filter: Option<Predicate>,
     filters: Vec<Arc<dyn PhysicalExpr>>,
     batch_rows: usize,
+    notes: bool,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -89,7 +111,8 @@ impl NdjsonSource {
     pub(crate) fn new(shared: Arc<Shared>, schema: TableSchema) -> Self {
         let projection = SplitProjection::unprojected(&schema);
         let metrics = ExecutionPlanMetricsSet::new();
-        Self { shared, schema, projection, filter: None, filters: Vec::new(), batch_rows: 8192, metrics }
+        let notes = !shared.noted.swap(true, Relaxed);
+        Self { shared, schema, projection, filter: None, filters: Vec::new(), batch_rows: 8192, notes, metrics }
     }
 }
 
@@ -102,7 +125,7 @@ impl FileSource for NdjsonSource {
     ) -> Result<Arc<dyn FileOpener>> {
         let schema = Arc::new(self.schema.file_schema().project(&self.projection.file_indices)?);
         let columns = &self.projection.file_indices;
-        let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows);
+        let plan = Plan::new(&self.shared, columns, self.filter.as_ref(), schema, self.batch_rows, self.notes);
         let opener: Arc<dyn FileOpener> = Arc::new(NdjsonOpener::new(plan));
         ProjectionOpener::try_new(self.projection.clone(), opener, self.schema.file_schema())
     }
@@ -162,7 +185,7 @@ impl FileSource for NdjsonSource {
     }
 
     fn supports_repartitioning(&self) -> bool {
-        !self.shared.ordered.load(std::sync::atomic::Ordering::Relaxed) && !self.shared.is_stream
+        !self.shared.ordered.load(Relaxed) && self.shared.is_anywhere
     }
 
     fn metrics(&self) -> &ExecutionPlanMetricsSet {

@@ -15,6 +15,7 @@ use datafusion_datasource::file_groups::FileGroup;
 use datafusion_datasource::file_scan_config::FileScanConfigBuilder;
 use datafusion_datasource::{PartitionedFile, TableSchema};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Our [`TableProvider`].
 #[derive(Debug)]
@@ -28,11 +29,18 @@ impl Table {
         Self { input, format: NdjsonFormat { shared, schema } }
     }
 
-    fn files(&self) -> FileGroup {
-        let files = self.input.files.iter().map(|file| {
-            PartitionedFile::new(file.path.to_string_lossy(), file.size.unwrap_or(0)).with_extension(Arc::clone(file))
-        });
-        FileGroup::new(files.collect())
+    /// All files in order; or, where order is nothing and files cannot be cut, some for each thread.
+    fn files(&self) -> Vec<FileGroup> {
+        let shared = &self.format.shared;
+        let cuts = shared.ordered.load(Relaxed) || shared.is_anywhere;
+        let groups = if cuts { 1 } else { shared.options.threads.min(self.input.files.len()).max(1) };
+        let mut files = vec![Vec::new(); groups];
+        for (index, file) in self.input.files.iter().enumerate() {
+            let file = PartitionedFile::new(file.path.to_string_lossy(), file.size.unwrap_or(0))
+                .with_extension(Arc::clone(file));
+            files[index % groups].push(file);
+        }
+        files.into_iter().map(FileGroup::new).collect()
     }
 }
 
@@ -55,7 +63,7 @@ impl TableProvider for Table {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let source = self.format.file_source(TableSchema::from(self.schema()));
         let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
-            .with_file_group(self.files())
+            .with_file_groups(self.files())
             .with_projection_indices(projection.cloned())?
             .with_limit(limit)
             .build();

@@ -282,7 +282,7 @@ impl Rewriter<'_> {
         let inner = Context { in_aggregate: context.in_aggregate || aggregate && function.over.is_none(), text };
         let representation = match name.as_str() {
             "json_type" => Some(Rep::Raw),
-            "number" | "text" => Some(Rep::Json),
+            "number" | "text" | "timestamp" => Some(Rep::Json),
             "count" if is_distinct(function) => Some(Rep::Key),
             "count" | "approx_distinct" if aggregate => Some(Rep::Json),
             "match" => {
@@ -326,7 +326,7 @@ impl Rewriter<'_> {
                 *expr = self.field(&field, rep, context)?;
                 Ok(())
             }
-            None if rep == Rep::Raw || function == "number" || function == "text" => {
+            None if rep == Rep::Raw || matches!(function, "number" | "text" | "timestamp") => {
                 Err(Error::sql(format!("{function} takes a field, not `{expr}`")))
             }
             None => self.expr(expr, context),

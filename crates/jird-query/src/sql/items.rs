@@ -6,7 +6,7 @@ use super::names::{Names, column_name};
 use super::scope::{Columns, Derived, DerivedKind, FieldRef, Resolved};
 use super::select::{Emit, Rewriter};
 use super::supported;
-use super::uses::{NeedKind, Rep};
+use super::uses::{NeedKind, Rep, Style};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{Expr, Select, SelectItem, SelectItemQualifiedWildcardKind, Value};
 use jird::Path;
@@ -78,7 +78,7 @@ impl Rewriter<'_> {
                         source: Some(*source),
                         written: "*".to_owned(),
                     };
-                    if alone && wanted.len() == 1 && !self.text_output {
+                    if alone && wanted.len() == 1 && self.style == Style::Json {
                         items.push((Some("*".to_owned()), ItemExpr::Record(field(Path::root()))));
                         continue;
                     }
@@ -138,10 +138,11 @@ impl Rewriter<'_> {
         out: &mut Vec<SelectItem>,
     ) -> Result<DerivedKind, Error> {
         let origins = field.origins.clone();
-        if emit == Emit::Output && self.text_output {
-            self.need(field, &NeedKind::Display)?;
-        }
         let grouped = self.scopes.last().is_some_and(|scope| scope.grouped.is_some());
+        let is_typed = self.style == Style::Typed;
+        if emit == Emit::Output && self.style != Style::Json {
+            self.need(field, if is_typed && grouped { &NeedKind::Group } else { &NeedKind::Display })?;
+        }
         let rep = match (emit, field.fixed) {
             (_, Some(fixed)) => fixed,
             (Emit::Fixed(Rep::Typed), None) => {
@@ -158,6 +159,13 @@ impl Rewriter<'_> {
                     out.push(aliased(expr, &rep.column(name)));
                 }
                 return Ok(DerivedKind::Plain(origins));
+            }
+            (Emit::Output, None) if is_typed => {
+                if grouped {
+                    Rep::Group
+                } else {
+                    Rep::Typed
+                }
             }
             (Emit::Output | Emit::Fixed(_), None) if grouped => Rep::Key,
             (Emit::Output, None) => Rep::Raw,

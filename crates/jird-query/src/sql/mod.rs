@@ -19,7 +19,7 @@ mod select;
 mod supported;
 mod uses;
 
-pub(crate) use parse::parse;
+pub(crate) use parse::{Parsed, parse};
 pub use predicate::condition;
 pub(crate) use select::rewrite;
-pub(crate) use uses::{Leaf, NeedKind, Output, OutputKind, Rep, Rewritten, STREAM, SourceUse};
+pub(crate) use uses::{Leaf, Need, NeedKind, Output, OutputKind, Rep, Rewritten, STREAM, SourceUse, Style};

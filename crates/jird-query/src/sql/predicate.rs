@@ -6,11 +6,12 @@ use super::literal::{literal, text};
 use super::parse::expression;
 use super::scope::{Columns, FieldRef, Relation, Resolved, Scope};
 use super::select::Rewriter;
-use super::uses::{Leaf, Rep, STREAM};
+use super::uses::{Leaf, Rep, STREAM, Style};
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value, ValueWithSpan};
+use crate::time::{self, Time};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
 use jird::event::Condition;
-use jird::{Comparison, Like, Matcher, Path, Predicate};
+use jird::{Comparison, Like, Literal, Matcher, Path, Predicate};
 use std::sync::Arc;
 
 /// The fields of a predicate; slot `i` is field `i`.
@@ -54,7 +55,7 @@ pub fn condition(sql: &str) -> Result<Condition, Error> {
     let expr = expression(sql)?;
     let no_aggregates = |_: &str| false;
     let no_keys = &mut |_: &str| Ok(Vec::new());
-    let mut rewriter = Rewriter::new(&no_aggregates, no_keys, false);
+    let mut rewriter = Rewriter::new(&no_aggregates, no_keys, Style::Json);
     let columns = Columns::Any(rewriter.source(STREAM));
     rewriter.scopes.push(Scope { relations: vec![Relation { alias: STREAM.to_owned(), columns }], ..Scope::default() });
     let mut slots = Slots::default();
@@ -119,6 +120,9 @@ impl Rewriter<'_> {
                 self.over(expr, slots, |slot| negate(Predicate::In { slot, list }, *negated))
             }
             Expr::Between { expr, negated, low, high } => {
+                if let Some(between) = self.time_between(expr, low, high, slots)? {
+                    return Ok(Some(negate(between, *negated)));
+                }
                 let (Some(low), Some(high)) = (literal(low), literal(high)) else { return Ok(None) };
                 self.over(expr, slots, |slot| {
                     let low = Predicate::Compare { slot, op: Comparison::Ge, literal: low };
@@ -174,6 +178,9 @@ impl Rewriter<'_> {
         right: &Expr,
         slots: &mut Slots,
     ) -> Result<Option<Predicate>, Error> {
+        if let Some(predicate) = self.time_comparison(left, op, right, slots)? {
+            return Ok(Some(predicate));
+        }
         let (left_field, right_field) = (self.field_at(left)?, self.field_at(right)?);
         Ok(match (left_field, right_field) {
             (Some(left), Some(right)) => {
@@ -188,6 +195,42 @@ impl Rewriter<'_> {
             }
             (None, None) => None,
         })
+    }
+
+    /// A comparison of a field with a constant, if one of them is asked for as a time.
+    fn time_comparison(
+        &mut self,
+        left: &Expr,
+        op: Comparison,
+        right: &Expr,
+        slots: &mut Slots,
+    ) -> Result<Option<Predicate>, Error> {
+        for (subject, op, constant) in [(left, op, right), (right, turned(op), left)] {
+            let asked = asked_time(subject);
+            let constant = match (typed_time(constant), asked.and_then(|_| text(constant))) {
+                (Some(typed), _) => typed,
+                (None, Some(text)) => text.into(),
+                (None, None) => continue,
+            };
+            let Some(field) = self.field_at(asked.unwrap_or(subject))? else { continue };
+            let Some(time) = time::parse(&constant) else {
+                return Err(Error::sql(format!("'{constant}' is no time such as '2024-03-05T07:00:00Z'")));
+            };
+            return Ok(Some(at_time(slots.slot(field), op, time)));
+        }
+        Ok(None)
+    }
+
+    fn time_between(
+        &mut self,
+        subject: &Expr,
+        low: &Expr,
+        high: &Expr,
+        slots: &mut Slots,
+    ) -> Result<Option<Predicate>, Error> {
+        let Some(low) = self.time_comparison(subject, Comparison::Ge, low, slots)? else { return Ok(None) };
+        let high = self.time_comparison(subject, Comparison::Le, high, slots)?;
+        Ok(high.map(|high| Predicate::And(vec![low, high])))
     }
 
     fn match_call(&mut self, function: &Function, slots: &mut Slots) -> Result<Option<Predicate>, Error> {
@@ -206,6 +249,53 @@ impl Rewriter<'_> {
         let matcher = Matcher::new(move |text| regex.is_match(text));
         self.over(subject, slots, |slot| Predicate::Matches { slot, matcher })
     }
+}
+
+/// What `timestamp(x)` asks for.
+fn asked_time(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::Nested(inner) => asked_time(inner),
+        Expr::Function(function) if super::expr::is_call(function, "timestamp") => {
+            match super::expr::arguments(function).as_slice() {
+                [subject] => Some(subject),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The text of `timestamp '…'`.
+fn typed_time(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Nested(inner) => typed_time(inner),
+        Expr::TypedString(typed) if matches!(typed.data_type, DataType::Timestamp(..)) => match &typed.value.value {
+            Value::SingleQuotedString(text) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Compares the time that a text says; unknown if it says none.
+fn at_time(slot: usize, op: Comparison, time: Time) -> Predicate {
+    let matches = |matches: Box<dyn Fn(Option<Time>) -> bool + Send + Sync>| Predicate::Matches {
+        slot,
+        matcher: Matcher::new(move |text| matches(time::parse(text))),
+    };
+    let holds = matches(Box::new(move |found| {
+        found.is_some_and(|found| match op {
+            Comparison::Eq => found == time,
+            Comparison::Ne => found != time,
+            Comparison::Lt => found < time,
+            Comparison::Le => found <= time,
+            Comparison::Gt => found > time,
+            Comparison::Ge => found >= time,
+        })
+    }));
+    let is_none = matches(Box::new(|found| found.is_none()));
+    let unknown = Predicate::Compare { slot, op: Comparison::Eq, literal: Literal::Null };
+    Predicate::Or(vec![holds, Predicate::And(vec![is_none, unknown])])
 }
 
 fn flat(make: fn(Vec<Predicate>) -> Predicate, left: Predicate, right: Predicate) -> Predicate {

@@ -5,7 +5,7 @@ use super::from::{quote, take_names};
 use super::order::order_by_name;
 use super::scope::{Derived, DerivedKind, Scope};
 use super::supported;
-use super::uses::{Leaf, Output, OutputKind, Rep, Rewritten, SourceUse};
+use super::uses::{Leaf, Output, OutputKind, Rep, Rewritten, SourceUse, Style};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
     Expr, OrderBy, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, visit_expressions,
@@ -40,18 +40,17 @@ pub(crate) struct Rewriter<'k> {
     /// Whether a function of this name is an aggregate.
     pub(crate) aggregates: &'k dyn Fn(&str) -> bool,
     pub(crate) keys: Keys<'k>,
-    /// Whether the output prints texts without quotes, and needs to know which columns are texts.
-    pub(crate) text_output: bool,
+    pub(crate) style: Style,
 }
 
-/// Rewrites a parsed query. `text_output` says that the output is not JSON.
+/// Rewrites a parsed query.
 pub(crate) fn rewrite(
     mut query: Box<Query>,
     aggregates: &dyn Fn(&str) -> bool,
     keys: Keys<'_>,
-    text_output: bool,
+    style: Style,
 ) -> Result<Rewritten, Error> {
-    let mut rewriter = Rewriter::new(aggregates, keys, text_output);
+    let mut rewriter = Rewriter::new(aggregates, keys, style);
     let columns = rewriter.query(&mut query, Emit::Output, true)?;
     let outputs = columns
         .into_iter()
@@ -71,7 +70,7 @@ pub(crate) fn rewrite(
 
 impl<'k> Rewriter<'k> {
     /// Before any query.
-    pub(crate) fn new(aggregates: &'k dyn Fn(&str) -> bool, keys: Keys<'k>, text_output: bool) -> Self {
+    pub(crate) fn new(aggregates: &'k dyn Fn(&str) -> bool, keys: Keys<'k>, style: Style) -> Self {
         Self {
             scopes: Vec::new(),
             ctes: Vec::new(),
@@ -81,7 +80,7 @@ impl<'k> Rewriter<'k> {
             subqueries: 0,
             aggregates,
             keys,
-            text_output,
+            style,
         }
     }
 }
@@ -125,6 +124,7 @@ impl Rewriter<'_> {
                 let rep = match emit {
                     Emit::Fixed(rep) => rep,
                     _ if !all => Rep::Key,
+                    Emit::Output if self.style == Style::Typed => Rep::Json,
                     Emit::Output => Rep::Raw,
                     Emit::All => Rep::Json,
                 };

@@ -42,6 +42,17 @@ impl Rep {
     }
 }
 
+/// What the columns of a result are to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// JSON: fields as they stand.
+    Json,
+    /// Texts, which are printed without quotes: it must be known which columns are texts.
+    Text,
+    /// Values of one type each.
+    Typed,
+}
+
 /// What the type of a field is needed for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NeedKind {

@@ -1,6 +1,5 @@
 //! How far it is, on a terminal.
 
-use super::open::Counter;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -17,12 +16,12 @@ pub(crate) struct Progress {
 const TICK: Duration = Duration::from_millis(100);
 
 impl Progress {
-    /// Shows how much of `total` bytes was read; without a total, how much was.
-    pub(crate) fn start(counter: &Counter, total: u64, quiet: bool) -> Self {
+    /// Shows how many bytes `read` says were read, and of how many; without a total, how many.
+    pub(crate) fn start(read: impl Fn() -> (u64, u64) + Send + 'static, quiet: bool) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let drawer = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let (counter, done) = (counter.clone(), Arc::clone(&done));
-            thread::spawn(move || draw(&counter, total, &done))
+            let done = Arc::clone(&done);
+            thread::spawn(move || draw(read, &done))
         });
         Self { done, drawer }
     }
@@ -39,11 +38,12 @@ impl Drop for Progress {
     }
 }
 
-fn draw(counter: &Counter, total: u64, done: &AtomicBool) {
+fn draw(read: impl Fn() -> (u64, u64), done: &AtomicBool) {
     thread::park_timeout(Duration::from_secs(1));
     if done.load(Ordering::Relaxed) {
         return;
     }
+    let total = read().1;
     let (bar, template) = if total > 0 {
         (ProgressBar::new(total), "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
     } else {
@@ -53,7 +53,7 @@ fn draw(counter: &Counter, total: u64, done: &AtomicBool) {
         bar.set_style(style);
     }
     while !done.load(Ordering::Relaxed) {
-        bar.set_position(counter.bytes().min(if total > 0 { total } else { u64::MAX }));
+        bar.set_position(read().0.min(if total > 0 { total } else { u64::MAX }));
         thread::park_timeout(TICK);
     }
     bar.finish_and_clear();

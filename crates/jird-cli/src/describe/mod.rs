@@ -1,0 +1,102 @@
+//! `jird describe`: what records hold.
+
+mod fields;
+mod print;
+mod rust;
+
+use crate::convert::{Counter, Feed, Format, Opened};
+use crate::input::Input;
+use crate::outcome::{Outcome, left_out};
+use crate::output;
+use crate::progress::Progress;
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use fields::Fields;
+use jird::event::Pattern;
+use jird_formats::files::OnError;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  jird describe events.ndjson
+  jird describe *.csv --typed
+  jird describe logs.ndjson.gz --format json | jird query \"select field, type where missing > 0\"
+  jird describe --table Artist chinook.db
+  jird describe --rust Artist chinook.db >> src/tables.rs
+
+Of a key that comes again in its object the first value counts. The elements of arrays are the field [].
+Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
+
+/// Describe what records hold: fields, types, nulls, what is missing, and where each was met first
+///
+/// Everything is read; what is said is true of all records.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// What is read, in any format of `jird convert`; standard input if missing or `-`
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How it is printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    format: FormatArgument,
+    /// The format of what is read [default: by its name, or its first bytes]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<Format>,
+    /// What the records of a JSON document are, such as /items/* [default: the elements of an array, or the document]
+    #[arg(long, value_name = "PATTERN")]
+    records: Option<Pattern>,
+    /// The table of a database
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
+    /// In CSV, what is not in quotes is a number, a boolean or null if it looks like one
+    #[arg(long)]
+    typed: bool,
+    /// What becomes of a bad record: stop, skip, or quarantine=FILE
+    #[arg(long, value_name = "HOW", default_value = "stop")]
+    on_error: OnError,
+    /// Prints the Rust struct for the rows of this table or view of a database, with serde's attributes, and nothing else
+    #[arg(long, value_name = "TABLE")]
+    rust: Option<String>,
+    /// Says nothing that is not an error, and draws no progress bar
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FormatArgument {
+    /// For people
+    Table,
+    /// One object for each field, in an array
+    Json,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    if let Some(table) = &args.rust {
+        let [file] = args.files.as_slice() else { bail!("name one database") };
+        return rust::run(table, file);
+    }
+    let counter = Counter::default();
+    let inputs = Input::all(&args.files);
+    let mut opened = inputs.iter().map(|input| Opened::new(input, &counter)).collect::<Result<Vec<_>>>()?;
+    if let OnError::Quarantine(bad) = &args.on_error
+        && let Some(file) = args.files.iter().find(|file| crate::target::are_one(file, bad))
+    {
+        bail!("{}: the bad records would take the place of what is read", file.display());
+    }
+    let total = opened.iter().map(Opened::len).sum();
+    let progress = Progress::start(move || (counter.bytes(), total), args.quiet);
+    let mut feed = Feed::plain(args.from, args.records.clone(), args.table.clone(), args.typed, &args.on_error)?;
+    let mut fields = Fields::default();
+    for input in &mut opened {
+        fields.next_file(&input.name);
+        feed.send(input, &mut fields, 1)?;
+    }
+    drop(progress);
+    let tally = feed.finish()?;
+    let text = match args.format {
+        FormatArgument::Table => print::table(&fields),
+        FormatArgument::Json => print::json(&fields),
+    };
+    output::write(text.as_bytes()).context("printing")?;
+    Ok(left_out(tally.bad, tally.first_bad.as_deref(), args.quiet))
+}

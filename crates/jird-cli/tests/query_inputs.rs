@@ -1,0 +1,313 @@
+//! `jird query`: what it reads, and what becomes of bad records.
+
+#![expect(clippy::tests_outside_test_module, reason = "this file is one")]
+
+mod folder;
+
+use folder::Folder;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+const SQL: &str = "select a where a > 1";
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    out.write_all(text.as_bytes()).unwrap();
+    out.finish().unwrap()
+}
+
+#[track_caller]
+fn gives(folder: &Folder, args: &[&str], expected: &str) {
+    assert_eq!(folder.query(args, b""), (expected.to_owned(), String::new(), 0), "{args:?}");
+}
+
+#[test]
+fn packed_files_are_read_by_what_is_in_them() {
+    let text = "{\"a\":1}\n{\"a\":2}\n\n{\"a\":3.5}\n";
+    let two = [gzip("{\"a\":7}\n"), gzip("{\"a\":8}")].concat();
+    let folder = Folder::new("packed")
+        .with("a.ndjson.gz", gzip(text))
+        .with("b.ndjson", zstd::encode_all(text.as_bytes(), 1).unwrap())
+        .with("c.gz", two);
+    gives(&folder, &[SQL, "a.ndjson.gz"], "{\"a\":2}\n{\"a\":3.5}\n");
+    gives(&folder, &["select sum(a) as s", "a.ndjson.gz", "b.ndjson"], "{\"s\":13.0}\n");
+    gives(&folder, &["select count(*) as n, max(a) as m", "a.ndjson.gz", "b.ndjson", "c.gz"], "{\"n\":8,\"m\":8.0}\n");
+    gives(
+        &folder,
+        &["select a", "c.gz", "b.ndjson", "--threads", "3"],
+        "{\"a\":7}\n{\"a\":8}\n{\"a\":1}\n{\"a\":2}\n{\"a\":3.5}\n",
+    );
+    assert_eq!(folder.query(&[SQL], &gzip(text)).0, "{\"a\":2}\n{\"a\":3.5}\n");
+    let cut = Folder::new("cut").with("a.gz", &gzip(&text.repeat(1000))[..60]);
+    let (_, said, code) = cut.query(&["select a", "a.gz"], b"");
+    assert!(code == 2 && said.starts_with("jird: a.gz: "), "{said}");
+    let foreign =
+        Folder::new("foreign").with("a.bz2", b"BZh91AY&SY").with("b.parquet", b"PAR1....").with("c.csv", "a,b\n");
+    for (file, word) in [("a.bz2", "packed by bzip2"), ("b.parquet", "is Parquet: make records"), ("c.csv", "is CSV")] {
+        let (_, said, code) = foreign.query(&["select a", file], b"");
+        assert!(code == 2 && said.contains(word), "{said}");
+    }
+}
+
+#[test]
+fn a_bad_record_in_a_packed_file_has_its_line() {
+    let folder = Folder::new("packed-bad").with("a.gz", gzip("{\"a\":1}\n\n{\"a\":tru}\n"));
+    let (out, said, code) = folder.query(&["select a", "a.gz"], b"");
+    assert_eq!((out.as_str(), code), ("{\"a\":1}\n", 1));
+    assert!(said.starts_with("jird: a.gz:3:9: "), "{said}");
+    assert!(folder.query(&["select sum(a)", "a.gz"], b"").1.contains("a.gz:3:9"));
+}
+
+#[test]
+fn folders_are_their_json_files_and_say_what_they_pass_by() {
+    let folder = Folder::new("folders").with("c.ndjson", "{\"a\":9}\n");
+    for (name, text) in [
+        ("d/b.ndjson", "{\"a\":2}\n"),
+        ("d/B.jsonl", "{\"a\":1}\n"),
+        ("d/sub/x.json", "[{\"a\":3},\n {\"a\":4}]"),
+        ("d/.hidden/y.json", "[{\"a\":100}]"),
+        ("d/notes.txt", "no"),
+        ("d/table.csv", "a\n1\n"),
+    ] {
+        let path = folder.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let (out, said, code) = folder.query(&["select a", "d"], b"");
+    assert_eq!((out.as_str(), code), ("{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"a\":4}\n", 0));
+    assert!(said.contains("d: 2 other files were passed by (d/notes.txt, d/table.csv)"), "{said}");
+    gives(&folder, &["select count(*) as n", "*", "-q"], "{\"n\":5}\n");
+    gives(&folder, &["select a", "c.ndjson", "d/sub"], "{\"a\":9}\n{\"a\":3}\n{\"a\":4}\n");
+}
+
+#[test]
+fn the_elements_of_an_array_are_records() {
+    let pretty =
+        "[\r\n  {\n    \"a\": 1,\n    \"o\": { \"k\": [1,\n 2] }\n  },\n  {\"a\": 2, \"s\": \"],[\\\"\"},\n  5\n]\n";
+    let folder = Folder::new("array").with("a.json", pretty).with("b.json", "[]").with("c", "[[1],[2]]");
+    gives(&folder, &["select a where a is not null", "a.json", "b.json"], "{\"a\":1}\n{\"a\":2}\n");
+    gives(
+        &folder,
+        &["select *", "a.json"],
+        "{\"a\":1,\"o\":{\"k\":[1,2]}}\n{\"a\": 2, \"s\": \"],[\\\"\"}\n{\"value\":5}\n",
+    );
+    gives(&folder, &["select sum(a) as s, count(*) as n", "a.json"], "{\"s\":3,\"n\":3}\n");
+    gives(&folder, &["select value[0] as v", "c"], "{\"v\":1}\n{\"v\":2}\n");
+    assert_eq!(folder.query(&["select a where a = 2"], pretty.as_bytes()).0, "{\"a\":2}\n");
+    // Several arrays, one a line, are records themselves; so they are if that is said.
+    assert_eq!(folder.query(&["select value"], b"[1]\n[2]\n").0, "{\"value\":[1]}\n{\"value\":[2]}\n");
+    assert_eq!(folder.query(&["select value", "--from", "ndjson"], b"[1]\n").0, "{\"value\":[1]}\n");
+    let values = "{\n \"a\": 1 }\n{\"a\":\n2}\n";
+    assert_eq!(folder.query(&["select a"], values.as_bytes()).0, "{\"a\":1}\n{\"a\":2}\n");
+    assert_eq!(folder.query(&["select a", "--from", "json"], b"{\"a\":\n2} {\"a\":3}").2, 1);
+}
+
+#[test]
+fn what_is_wrong_in_an_array_is_named_by_its_line() {
+    for (text, out, place) in [
+        ("[{\"a\":1},\n{\"a\":2,\n \"b\":tru}]", "{\"a\":1}\n", "a.json:3:9: "),
+        ("[{\"a\":1},\n]", "{\"a\":1}\n", "a.json:2: expected a value"),
+        ("[{\"a\":1}\n] 7", "{\"a\":1}\n", "a.json:2: something follows"),
+        ("[{\"a\":1},\n{\"a\":2}", "{\"a\":1}\n", "a.json:2: the text ends"),
+        ("[{\"a\":1},\n{\"a\":\"\n\"}]", "{\"a\":1}\n", "a.json:2:"),
+    ] {
+        let (printed, said, code) = Folder::new("array-bad").with("a.json", text).query(&["select a", "a.json"], b"");
+        assert_eq!((printed.as_str(), code), (out, 1), "{text}: {said}");
+        assert!(said.starts_with(&format!("jird: {place}")), "{text}: {said}");
+    }
+}
+
+#[test]
+fn an_array_of_any_size_takes_little_memory_and_is_right_at_every_border() {
+    let mut text = String::from("[");
+    for i in 0..40_000 {
+        let _ =
+            write!(text, "{}{{\"i\": {i}, \"pad\": \"{}\\\"]\"}}", if i > 0 { ",\n" } else { "" }, "x".repeat(i % 61));
+    }
+    text.push(']');
+    let folder = Folder::new("array-long").with("a.json", &text);
+    gives(&folder, &["select count(*) as n, sum(i) as s", "a.json"], "{\"n\":40000,\"s\":799980000}\n");
+    gives(
+        &folder,
+        &["select i where i % 10000 = 9999", "a.json"],
+        "{\"i\":9999}\n{\"i\":19999}\n{\"i\":29999}\n{\"i\":39999}\n",
+    );
+}
+
+#[test]
+fn a_byte_order_mark_and_carriage_returns_are_nothing() {
+    let folder = Folder::new("mark")
+        .with("a.ndjson", b"\xef\xbb\xbf{\"a\":1}\r\n{\"a\":2}\r\n")
+        .with("b.json", b"\xef\xbb\xbf[{\"a\":3}]")
+        .with("c.gz", gzip("\u{feff}{\"a\":4}\r\n"));
+    gives(&folder, &["select a", "a.ndjson", "b.json", "c.gz"], "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"a\":4}\n");
+    gives(&folder, &["select sum(a) as s", "a.ndjson", "b.json", "c.gz"], "{\"s\":10}\n");
+    assert_eq!(folder.query(&["select a"], b"\xef\xbb\xbf{\"a\":1}\n").0, "{\"a\":1}\n");
+    assert_eq!(folder.fine(&["a.ndjson", "b.json", "-"]), "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n");
+    let bad =
+        Folder::new("mark-bad").with("a.ndjson", b"\xef\xbb\xbf{\"a\":x}\n").query(&["select a", "a.ndjson"], b"");
+    assert!(bad.1.contains("(byte 8"), "{}", bad.1);
+}
+
+/// What `sql` prints of lines that come one by one, each awaited before the next is sent.
+fn live(sql: &str, args: &[&str], lines: &[(&str, Option<&str>)]) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_jird"))
+        .arg("query")
+        .arg(sql)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    let (sender, printed) = channel();
+    std::thread::spawn(move || output.lines().for_each(|line| sender.send(line.unwrap()).unwrap()));
+    for (line, expected) in lines {
+        input.write_all(line.as_bytes()).unwrap();
+        input.flush().unwrap();
+        if let Some(expected) = expected {
+            let line = printed.recv_timeout(Duration::from_secs(20)).expect("a hit is printed while the input pauses");
+            assert_eq!(line, *expected, "{sql}");
+        }
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn hits_in_a_live_stream_are_printed_as_they_come() {
+    let lines = [
+        ("{\"a\":1}\n", None),
+        ("{\"a\":2}\n", Some("{\"a\":2}")),
+        ("{\"a\":0}\n{\"a\":3}\n{\"a\":", Some("{\"a\":3}")),
+        ("4}\n", Some("{\"a\":4}")),
+    ];
+    live(SQL, &[], &lines);
+    live("select a where number(a) + 0 > 1", &[], &lines);
+    live(
+        "select text(a) as a where length(text(a)) = 1",
+        &["--format", "csv"],
+        &[("{\"a\":1}\n", Some("a")), ("{\"a\":12}\n{\"a\":2}\n", Some("1"))],
+    );
+    live(
+        SQL,
+        &["--format", "table"],
+        &[("{\"a\":2}\n", Some("a")), ("", Some("─")), ("", Some("2")), ("{\"a\":3}\n", Some("3"))],
+    );
+    live(SQL, &[], &[("[{\"a\":2},", Some("{\"a\":2}")), ("{\"a\":3}", None), (",", Some("{\"a\":3}")), ("1]", None)]);
+}
+
+const BAD: &str = "{\"a\":1}\n{\"a\":\n\n{\"a\":2,}\n{\"a\":3}\n\"\u{1}\"\n";
+
+#[test]
+fn bad_records_are_passed_by_counted_and_set_aside() {
+    let folder = Folder::new("bad").with("a.ndjson", BAD).with("b.ndjson", "{\"a\":4}\nx\n");
+    let run = |sql: &str, more: &[&str]| folder.query(&[&[sql, "a.ndjson", "b.ndjson"], more].concat(), b"");
+    for sql in ["select a", "select a as a where number(a) > 0"] {
+        let (out, said, code) = run(sql, &["--on-error", "skip"]);
+        assert_eq!((out.as_str(), code), ("{\"a\":1}\n{\"a\":3}\n{\"a\":4}\n", 1));
+        assert!(
+            said.contains("4 bad records left out, the first: a.ndjson: ") && said.contains("at line 2 column"),
+            "{said}"
+        );
+    }
+    // Those that are read twice count once; and so do those of a table that is read by several names.
+    for (sql, out) in [
+        ("select sum(a) as s", "{\"s\":8}\n"),
+        ("select count(*) as n from stream x join stream y on x.a = y.a", "{\"n\":3}\n"),
+    ] {
+        let (printed, said, code) = run(sql, &["--on-error", "quarantine=bad", "--chunk-bytes", "9"]);
+        assert_eq!((printed.as_str(), code), (out, 1));
+        assert!(said.contains("4 bad records left out"), "{said}");
+        let lines = [
+            r#"{"file":"a.ndjson","line":2,"offset":13,"kind":"unclosed","message":"the text ends before every bracket is closed at line 2 column 6","raw":"{\"a\":"}"#,
+            r#"{"file":"a.ndjson","line":4,"offset":22,"kind":"key","message":"expected a key in double quotes at line 4 column 8","raw":"{\"a\":2,}"}"#,
+            r#"{"file":"a.ndjson","line":6,"offset":33,"kind":"control","message":"a control character in a string must be escaped at line 6 column 2","raw":"\"\u0001\""}"#,
+            r#"{"file":"b.ndjson","line":2,"offset":8,"kind":"value","message":"expected a value at line 2 column 1","raw":"x"}"#,
+        ];
+        assert_eq!(folder.text("bad"), lines.join("\n") + "\n");
+    }
+    let (_, said, code) = run("select a", &["--on-error", "skip", "--trusted"]);
+    assert!(code == 2 && said.contains("all are checked"), "{said}");
+    assert_eq!(run("select a", &["--on-error", "hop"]).2, 2);
+}
+
+#[test]
+fn convert_and_query_set_the_same_aside() {
+    let folder = Folder::new("bad-both").with("a.ndjson", BAD);
+    folder.query(&["select a", "a.ndjson", "--on-error", "quarantine=1"], b"");
+    folder.run(&["--on-error", "quarantine=2", "a.ndjson", "out.ndjson"]);
+    let [one, two] = ["1", "2"].map(|name| {
+        let lines = folder.text(name);
+        lines.lines().map(|line| jird::from_str::<jird::Json>(line).unwrap()).collect::<Vec<_>>()
+    });
+    for (one, two) in one.iter().zip(&two) {
+        for key in ["file", "line", "kind", "raw"] {
+            assert_eq!(one[key], two[key]);
+        }
+    }
+    assert_eq!((one.len(), two.len()), (3, 3));
+}
+
+#[test]
+fn a_run_can_be_repeated_from_the_quarantine() {
+    let folder =
+        Folder::new("again").with("a.ndjson", "{\"a\":1}\n{\"a\":2,}\n").with("b.ndjson", b"{\"a\":\"\xff\"}\n");
+    let run = |args: &[&str]| folder.query(args, b"");
+    run(&["select a", "a.ndjson", "b.ndjson", "--on-error", "quarantine=bad.ndjson"]);
+    // As data it is what it is.
+    assert_eq!(run(&["select line where file = 'b.ndjson'", "bad.ndjson"]).0, "{\"line\":1}\n");
+    let (out, said, code) = run(&["select a", "bad.ndjson", "--from", "quarantine"]);
+    assert_eq!((out.as_str(), code), ("", 1));
+    assert!(said.starts_with("jird: bad.ndjson:1:8: expected a key"), "{said}");
+    let corrected = folder.text("bad.ndjson").replace("2,}", "2}");
+    fs::write(folder.0.join("bad.ndjson"), corrected).unwrap();
+    let (out, _, code) = run(&["select a", "bad.ndjson", "--from", "quarantine", "--on-error", "quarantine=worse"]);
+    assert_eq!((out.as_str(), code), ("{\"a\":2}\n", 1));
+    assert!(folder.text("worse").contains("\"base64\":\"eyJhIjoi/yJ9\""), "{}", folder.text("worse"));
+    let output = folder.run(&["--from", "quarantine", "--on-error", "skip", "bad.ndjson", "-"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"a\":2}\n");
+    let (_, said, code) = run(&["select a", "a.ndjson", "--from", "quarantine"]);
+    assert!(code == 2 && said.contains("line 1 is no line of a quarantine file"), "{said}");
+}
+
+#[test]
+fn a_quarantine_takes_no_input_s_place() {
+    let folder = Folder::new("own").with("a.ndjson", BAD);
+    for file in ["a.ndjson", "./a.ndjson"] {
+        let (_, said, code) = folder.query(&["select a", "a.ndjson", "--on-error", &format!("quarantine={file}")], b"");
+        assert!(code == 2 && said.contains("take the place of what is read"), "{said}");
+        assert_eq!(folder.text("a.ndjson"), BAD);
+    }
+    let (_, said, _) = folder.query(&["select a", "a.ndjson", "-o", "x", "--on-error", "quarantine=x"], b"");
+    assert!(said.contains("cannot go to one file"), "{said}");
+    let (_, said, code) = folder.query(&["select a", "a.ndjson", "--on-error", "quarantine=no/x"], b"");
+    assert!(code == 2 && said.contains("no/x"), "{said}");
+}
+
+#[test]
+fn records_are_counted_without_looking_into_them() {
+    let folder = Folder::new("count").with("a.ndjson", "{\"a\":1}\r\n \r\n\n{\"a\":\n 5").with("b.gz", gzip("1\n2\n"));
+    for how in ["touched", "trusted"] {
+        for threads in ["1", "3"] {
+            let args = [
+                "select count(*) as n",
+                "a.ndjson",
+                "b.gz",
+                "--check",
+                how,
+                "--threads",
+                threads,
+                "--chunk-bytes",
+                "3",
+            ];
+            gives(&folder, &args, "{\"n\":5}\n");
+        }
+    }
+    assert_eq!(folder.query(&["select count(*) as n", "a.ndjson"], b"").2, 1);
+}

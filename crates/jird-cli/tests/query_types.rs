@@ -1,0 +1,186 @@
+//! `jird query`: types, times, and what results are written as.
+
+#![expect(clippy::tests_outside_test_module, reason = "this file is one")]
+
+mod folder;
+
+use folder::Folder;
+
+#[track_caller]
+fn gives(text: &str, args: &[&str], expected: &str) {
+    let folder = Folder::new(&format!("types-{}", line())).with("e.ndjson", text);
+    let args = [args, &["e.ndjson"]].concat();
+    assert_eq!(folder.query(&args, b""), (expected.to_owned(), String::new(), 0), "{args:?}");
+}
+
+/// Where the test is, which makes its folder its own.
+#[track_caller]
+fn line() -> u32 {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+const EVENTS: &str = "{\"id\":1,\"n\":1.5,\"s\":\"x\"}\n{\"id\":18446744073709551615,\"n\":2,\"s\":null}\n{\"n\":\"a\",\"late\":[1, 2]}\n";
+
+#[test]
+fn parquet_and_arrow_have_typed_columns_and_lose_nothing() {
+    let folder = Folder::new("binary").with("e.ndjson", EVENTS);
+    for file in ["out.parquet", "out.arrow"] {
+        for sql in ["select *", "select id, n, s, late", "select id, n, s, late from (select * from stream) x"] {
+            assert_eq!(folder.query(&[sql, "e.ndjson", "-o", file], b"").2, 0, "{sql}");
+            let back = folder.fine(&[file, "-"]);
+            let expected = "{\"id\":1,\"n\":1.5,\"s\":\"x\",\"late\":null}\n{\"id\":18446744073709551615,\"n\":2,\"s\":null,\"late\":null}\n{\"id\":null,\"n\":\"a\",\"s\":null,\"late\":[1,2]}\n";
+            assert_eq!(back, expected, "{sql} {file}");
+        }
+        let sql = "select s, count(*) as n, max(id) as m group by s order by s";
+        assert_eq!(folder.query(&[sql, "e.ndjson", "-o", file], b"").2, 0);
+        assert_eq!(
+            folder.fine(&[file, "-"]),
+            "{\"s\":\"x\",\"n\":1,\"m\":1}\n{\"s\":null,\"n\":2,\"m\":18446744073709551615}\n"
+        );
+        assert_eq!(folder.query(&["select id where id > 5 and id < 6", "e.ndjson", "-o", file], b"").2, 0);
+        assert_eq!(folder.fine(&[file, "-"]), "");
+        // What cannot be read twice has columns of JSON.
+        assert_eq!(folder.query(&["select id, s", "-o", file], EVENTS.as_bytes()).2, 0);
+        assert_eq!(folder.fine(&["--limit", "1", file, "-"]), "{\"id\":1,\"s\":\"x\"}\n");
+    }
+}
+
+#[test]
+fn the_name_of_an_output_says_its_format() {
+    let folder = Folder::new("named").with("e.ndjson", "{\"a\":1}\n");
+    for (name, expected) in
+        [("o.json", "[\n{\"a\":1}\n]\n"), ("o.csv", "a\r\n1\r\n"), ("o.ndjson", "{\"a\":1}\n"), ("o", "{\"a\":1}\n")]
+    {
+        assert_eq!(folder.query(&["select a", "e.ndjson", "-o", name], b"").2, 0);
+        assert_eq!(folder.text(name), expected, "{name}");
+    }
+    let (_, said, code) = folder.query(&["select a", "e.ndjson", "-o", "o.json.gz"], b"");
+    assert!(code == 2 && said.contains("a result is not packed"), "{said}");
+}
+
+#[test]
+fn a_table_fits_the_page() {
+    let text = "{\"n\":1,\"t\":\"a long text that has no place\",\"w\":\"漢字漢字漢字\"}\n{\"n\":-200.5,\"t\":null,\"w\":\"é\"}\n";
+    let args = ["select n, t, w", "--format", "table", "--width", "30"];
+    let rows = [
+        "     n  t           w",
+        "──────  ──────────  ──────────",
+        "     1  a long te…  漢字漢字…",
+        "-200.5              é",
+    ];
+    let folder = Folder::new("page").with("e.ndjson", text);
+    let (out, _, _) = folder.query(&[&args[..], &["e.ndjson"]].concat(), b"");
+    assert_eq!(out.lines().collect::<Vec<_>>(), rows);
+    gives(
+        text,
+        &["select t", "--format", "table"],
+        "t\n─────────────────────────────\na long text that has no place\n\n",
+    );
+    gives("{\"z\":\"0123\"}\n", &["select text(z) as zip", "--format", "table"], "zip\n────\n0123\n");
+}
+
+#[test]
+fn explain_says_what_the_scan_does() {
+    let folder = Folder::new("explain").with("e.ndjson", EVENTS);
+    let (out, _, code) =
+        folder.query(&["explain select s, max(id) as m where n > 1 and upper(s) = 'X' group by s", "e.ndjson"], b"");
+    assert_eq!(code, 0);
+    for word in ["files    e.ndjson", "decides  n > 1", "/id u64", "/s by its value", "AggregateExec"] {
+        assert!(out.contains(word), "no {word:?} in {out}");
+    }
+    assert!(folder.query(&["explain analyze select s", "e.ndjson"], b"").1.contains("--stats"));
+}
+
+#[test]
+fn times_compare_as_times_where_that_is_asked() {
+    let text = "{\"i\":1,\"t\":\"2024-03-05T07:00:00Z\"}\n{\"i\":2,\"t\":\"2024-03-05T08:30:00.5+01:00\"}\n{\"i\":3,\"t\":\"soon\"}\n{\"i\":4,\"t\":5}\n{\"i\":5}\n{\"i\":6,\"t\":\"0999-01-01\"}\n";
+    for (condition, expected) in [
+        ("t > timestamp '2024-03-05T07:00:00Z'", &[2][..]),
+        ("t >= timestamp '2024-03-05T08:00:00+01:00'", &[1, 2]),
+        ("timestamp '2024-03-05' > t", &[6]),
+        ("timestamp t = '2024-03-05 07:30:00.5'", &[2]),
+        ("not t > timestamp '2024-03-05T07:00:00Z'", &[1, 6]),
+        ("t between timestamp '2024-03-05T07:00Z' and timestamp '2024-03-05T07:10Z'", &[1]),
+        ("timestamp \"t\" <> '2024-03-05T07:00:00Z' and i < 6", &[2]),
+        ("timestamp(t) < '2024-01-01'", &[6]),
+    ] {
+        let sql = format!("select i where {condition}").replace("timestamp t", "timestamp \"t\"");
+        let expected = expected.iter().fold(String::new(), |all, i| all + &format!("{{\"i\":{i}}}\n"));
+        gives(text, &[&sql], &expected);
+    }
+    gives(
+        text,
+        &["select timestamp(t) as t where i < 4"],
+        "{\"t\":\"2024-03-05T07:00:00Z\"}\n{\"t\":\"2024-03-05T07:30:00.500Z\"}\n{\"t\":null}\n",
+    );
+    let folder = Folder::new("time-wrong").with("e.ndjson", text);
+    let (_, said, code) = folder.query(&["select i where t > timestamp 'noon'", "e.ndjson"], b"");
+    assert!(code == 2 && said.contains("'noon' is no time"), "{said}");
+}
+
+#[test]
+fn a_schema_fixes_types_and_names_what_does_not_fit() {
+    let text = "{\"id\":1,\"u\":{\"n\":\"a\"}}\n{\"id\":2,\"u\":{\"n\":\"b\"}}\n{\"id\":\"x\",\"u\":{\"n\":7}}\n{\"id\":null}\n{\"id\":4}\n";
+    let folder = Folder::new("schema")
+        .with("e.ndjson", text)
+        .with("s.json", "{\"id\":\"u64\",\"u\":{\"n\":\"text\"}}")
+        .with("wrong.json", "{\"id\":\"number\"}");
+    let run = |args: &[&str], input: &str| folder.query(&[&["--schema", "s.json"], args].concat(), input.as_bytes());
+    // No field that needs a type is without one: the input is read once, and may be a pipe.
+    assert_eq!(run(&["select sum(id) as s"], "{\"id\":1}\n{\"id\":41}\n").0, "{\"s\":42}\n");
+    let (out, said, code) = run(&["select sum(id) as s", "e.ndjson"], "");
+    assert_eq!((out.as_str(), said.as_str(), code), ("", "jird: e.ndjson:3: id is \"x\", which is no u64\n", 1));
+    let (out, said, code) =
+        run(&["select sum(id) as s, count(*) as n", "e.ndjson", "--on-error", "quarantine=bad"], "");
+    assert_eq!((out.as_str(), code), ("{\"s\":7,\"n\":4}\n", 1), "{said}");
+    assert!(
+        said.contains("1 bad record left out, the first: e.ndjson: id is \"x\", which is no u64 at line 3"),
+        "{said}"
+    );
+    assert!(
+        folder.text("bad").starts_with("{\"file\":\"e.ndjson\",\"line\":3,")
+            && folder.text("bad").contains("\"kind\":\"type\"")
+    );
+    let (out, _, _) = run(&["select upper(u.n) as n", "e.ndjson", "--on-error", "skip"], "");
+    assert_eq!(out, "{\"n\":\"A\"}\n{\"n\":\"B\"}\n{\"n\":null}\n{\"n\":null}\n");
+    // As they stand, values need no type.
+    assert_eq!(run(&["select id where id = 'x'", "e.ndjson"], "").0, "{\"id\":\"x\"}\n");
+    let (_, said, code) = folder.query(&["select id", "e.ndjson", "--schema", "wrong.json"], b"");
+    assert!(code == 2 && said.contains("\"number\" at /id is no type; there are boolean, i64"), "{said}");
+}
+
+#[test]
+fn sums_of_exact_numbers_are_exact() {
+    let wide = "99999999999999999999999999999999999999";
+    gives(
+        &format!("{{\"a\":{wide}}}\n").repeat(20),
+        &["select sum(a) as s"],
+        "{\"s\":1999999999999999999999999999999999999980}\n",
+    );
+    gives("{\"a\":18446744073709551615}\n{\"a\":-1}\n", &["select sum(a) as s"], "{\"s\":18446744073709551614}\n");
+    gives("{\"a\":1}\n{\"a\":0.5}\n", &["select sum(a) as s"], "{\"s\":1.5}\n");
+}
+
+#[test]
+fn types_are_those_of_all_files_together() {
+    let folder = Folder::new("across")
+        .with("1.ndjson", "{\"a\":1,\"b\":1}\n")
+        .with("2.ndjson", "{\"a\":-1,\"b\":\"x\"}\n{\"a\":18446744073709551615,\"late\":\"l\"}\n")
+        .with("3.json", "[{\"a\":0.1234567890123456789},\n{\"late\":null}]");
+    let run = |sql: &str, files: &[&str]| folder.query(&[&[sql], files].concat(), b"");
+    assert_eq!(
+        run("select max(a) as m, min(late) as l", &["1.ndjson", "2.ndjson"]).0,
+        "{\"m\":18446744073709551615,\"l\":\"l\"}\n"
+    );
+    let (_, said, _) = run("select sum(a)", &["1.ndjson", "2.ndjson", "3.json"]);
+    assert!(said.contains("decimals that no f64 holds (first at 3.json:1)"), "{said}");
+    let (_, said, _) = run("select sum(b)", &["1.ndjson", "2.ndjson"]);
+    assert!(said.contains("integers (first at 1.ndjson:1), texts (first at 2.ndjson:1)"), "{said}");
+    let csv = folder.query(&["select *", "1.ndjson", "2.ndjson", "3.json", "--format", "csv"], b"");
+    assert_eq!(
+        csv.0,
+        "a,b,late\r\n1,1,\r\n-1,\"\"\"x\"\"\",\r\n18446744073709551615,,l\r\n0.1234567890123456789,,\r\n,,\r\n"
+    );
+}

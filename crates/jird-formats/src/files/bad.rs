@@ -1,0 +1,142 @@
+//! What becomes of bad records.
+
+use jird::event::{base64, write_string};
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What becomes of a bad record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// It ends the work.
+    #[default]
+    Stop,
+    /// It is left out, and counted.
+    Skip,
+    /// The same, and it is set aside in this file, from which it can be [read again](super::Quarantined).
+    Quarantine(PathBuf),
+}
+
+impl FromStr for OnError {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            None if text == "stop" => Ok(Self::Stop),
+            None if text == "skip" => Ok(Self::Skip),
+            Some(("quarantine", file)) if !file.is_empty() => Ok(Self::Quarantine(file.into())),
+            _ => Err("it is stop, skip, or quarantine=FILE".to_owned()),
+        }
+    }
+}
+
+/// A bad record.
+#[derive(Clone, Copy, Debug)]
+pub struct BadRecord<'a> {
+    /// Where it comes from.
+    pub file: &'a str,
+    /// The line where it is wrong, from one.
+    pub line: u64,
+    /// The byte where it is wrong, from zero.
+    pub offset: u64,
+    /// The rule that it breaks, in one word.
+    pub kind: &'a str,
+    /// The same in words.
+    pub message: &'a str,
+    /// Its text as it stands.
+    pub raw: &'a [u8],
+}
+
+/// The bad records of a run: counts them, and sets them aside if that was asked for.
+#[derive(Debug, Default)]
+pub struct BadRecords {
+    count: u64,
+    first: Option<String>,
+    quarantine: Option<BufWriter<File>>,
+}
+
+impl BadRecords {
+    /// None so far. Opens the quarantine; an older one stays until something is written.
+    ///
+    /// # Errors
+    /// If that file cannot be made; names it.
+    pub fn new(on_error: &OnError) -> io::Result<Self> {
+        let quarantine = match on_error {
+            OnError::Stop | OnError::Skip => None,
+            OnError::Quarantine(path) => {
+                let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+                let file = File::options().write(true).create(true).truncate(false).open(path).map_err(named)?;
+                Some(BufWriter::new(file))
+            }
+        };
+        Ok(Self { count: 0, first: None, quarantine })
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first, in words.
+    pub fn first(&self) -> Option<&str> {
+        self.first.as_deref()
+    }
+
+    /// Takes one more: a line of JSON with the fields of [`BadRecord`]; what is not UTF-8 is in `base64` and not in `raw`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn note(&mut self, bad: &BadRecord<'_>) -> io::Result<()> {
+        if self.count == 0 {
+            self.empty()?;
+        }
+        self.count += 1;
+        self.first.get_or_insert_with(|| format!("{}: {}", bad.file, bad.message));
+        let Some(quarantine) = &mut self.quarantine else { return Ok(()) };
+        let mut line = Vec::with_capacity(bad.raw.len() + 200);
+        line.extend_from_slice(b"{\"file\":");
+        write_string(bad.file, &mut line);
+        write!(line, ",\"line\":{},\"offset\":{},\"kind\":\"{}\",\"message\":", bad.line, bad.offset, bad.kind)?;
+        write_string(bad.message, &mut line);
+        if let Ok(raw) = std::str::from_utf8(bad.raw) {
+            line.extend_from_slice(b",\"raw\":");
+            write_string(raw, &mut line);
+        } else {
+            line.extend_from_slice(b",\"base64\":");
+            write_string(&base64(bad.raw), &mut line);
+        }
+        line.extend_from_slice(b"}\n");
+        quarantine.write_all(&line)
+    }
+
+    /// Forgets all: what they were found in is read anew.
+    ///
+    /// # Errors
+    /// If the quarantine cannot be emptied.
+    pub fn forget(&mut self) -> io::Result<()> {
+        (self.count, self.first) = (0, None);
+        self.empty()
+    }
+
+    fn empty(&mut self) -> io::Result<()> {
+        let Some(quarantine) = &mut self.quarantine else { return Ok(()) };
+        quarantine.flush()?;
+        if quarantine.get_ref().metadata()?.is_file() {
+            quarantine.get_mut().set_len(0)?;
+            quarantine.rewind()?;
+        }
+        Ok(())
+    }
+
+    /// Sees the quarantine out.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(&mut self) -> io::Result<()> {
+        if self.count == 0 {
+            self.empty()?;
+        }
+        self.quarantine.as_mut().map_or(Ok(()), Write::flush)
+    }
+}

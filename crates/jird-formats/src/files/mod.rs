@@ -1,0 +1,14 @@
+//! Files of records as they lie on disk: packed or not, marked or not; and what becomes of their bad records.
+
+mod bad;
+mod packing;
+mod quarantined;
+mod text;
+
+pub use bad::{BadRecord, BadRecords, OnError};
+pub use packing::Packing;
+pub use quarantined::Quarantined;
+pub use text::{MARK, Text};
+
+/// Whatever is read, on whatever thread.
+pub type Reader = Box<dyn std::io::Read + Send>;

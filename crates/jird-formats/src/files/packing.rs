@@ -1,0 +1,104 @@
+//! How the bytes of a file are packed, by its name or its first bytes.
+
+use super::Reader;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Packings that are met and neither read nor written: name, suffix, and the bytes that tell it with their place. Brotli has none.
+const FOREIGN: [(&str, &str, usize, &[u8]); 7] = [
+    ("bzip2", "bz2", 4, b"1AY&SY"),
+    ("xz", "xz", 0, b"\xfd7zXZ\0"),
+    ("LZ4", "lz4", 0, b"\x04\x22\x4d\x18"),
+    ("Brotli", "br", 0, b""),
+    ("zip", "zip", 0, b"PK\x03\x04"),
+    ("7-Zip", "7z", 0, b"7z\xbc\xaf\x27\x1c"),
+    ("compress", "Z", 0, b"\x1f\x9d"),
+];
+
+/// How the bytes of a file are packed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Packing {
+    /// Not at all.
+    #[default]
+    None,
+    /// gzip (RFC 1952); several members, one behind the other, are one text.
+    Gzip,
+    /// Zstandard (RFC 8878).
+    Zstd,
+}
+
+impl Packing {
+    /// By the suffix.
+    pub fn of_name(path: &Path) -> Self {
+        match path.extension().and_then(|suffix| suffix.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("gz" | "gzip") => Self::Gzip,
+            Some("zst" | "zstd") => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+
+    /// By the first bytes.
+    pub fn of_bytes(start: &[u8]) -> Self {
+        match start {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+
+    /// The name of a packing that is neither read nor written, by what tells it: a file's name, its first bytes.
+    pub fn foreign(path: Option<&Path>, start: &[u8]) -> Option<&'static str> {
+        let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str()).unwrap_or_default();
+        let found = FOREIGN.iter().find(|(_, named, at, magic)| {
+            let is_told = !magic.is_empty() && start.get(*at..).is_some_and(|start| start.starts_with(magic));
+            is_told || (start.is_empty() || magic.is_empty()) && *named == suffix
+        });
+        found.map(|(name, ..)| *name)
+    }
+
+    /// The last part of a file's name, if it is the packing's own: `.gz` of `a.csv.gz`.
+    pub fn suffix(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Gzip => Some(".gz"),
+            Self::Zstd => Some(".zst"),
+        }
+    }
+
+    /// What is packed in `reader`.
+    ///
+    /// # Errors
+    /// If the decoder cannot be made.
+    pub fn unpack(self, reader: Reader) -> io::Result<Reader> {
+        Ok(match self {
+            Self::None => reader,
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
+            Self::Zstd => Box::new(Frames(zstd::Decoder::new(reader)?)),
+        })
+    }
+}
+
+/// Words for what zstd says only by its number.
+struct Frames<R: io::BufRead>(zstd::Decoder<'static, R>);
+
+impl<R: io::BufRead> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "the Zstandard frame is cut off"),
+            _ => error,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_bytes_tell_a_packing() {
+        assert_eq!(Packing::of_bytes(&[0x1f, 0x8b, 8]), Packing::Gzip);
+        assert_eq!(Packing::foreign(None, b"BZh91AY&SY"), Some("bzip2"));
+        assert_eq!(Packing::foreign(Some(Path::new("a.csv.br")), b"any"), Some("Brotli"));
+        assert_eq!(Packing::foreign(Some(Path::new("a.csv.xz")), b"a,b\n"), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! What a text consists of, by its name and its first bytes.
+
+use super::elements::Layout;
+use super::expand::{is_lines, suffix};
+use std::path::Path;
+
+/// The layout of a text that begins with `start`.
+///
+/// # Errors
+/// If it is no text of records; in words.
+pub(super) fn layout(path: &Path, start: &[u8]) -> Result<Layout, String> {
+    let suffix = suffix(path).unwrap_or_default();
+    let text = start.trim_ascii_start();
+    let foreign = match start {
+        [b'P', b'A', b'R', b'1', ..] => Some("Parquet"),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Some("Arrow"),
+        _ if start.starts_with(b"SQLite format 3\0") => Some("an SQLite database"),
+        _ if matches!(suffix.as_str(), "csv" | "tsv") && !text.starts_with(b"{") => Some("CSV"),
+        _ => None,
+    };
+    if let Some(foreign) = foreign {
+        return Err(format!("is {foreign}: make records of it first, `jird convert {} FILE.ndjson`", path.display()));
+    }
+    if is_lines(&suffix) {
+        return Ok(Layout::Lines);
+    }
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
+    let rest = text.get(line.len()..).unwrap_or_default().trim_ascii_start();
+    let is_whole_line = text.contains(&b'\n');
+    Ok(match text.first() {
+        // Several arrays, one a line, are records.
+        Some(b'[') if is_whole_line && balance(line) == 0 && !rest.is_empty() => Layout::Lines,
+        Some(b'[') => Layout::Array,
+        // Of a log a line may be broken; where a line is a bracket and nothing else, or the name says so, it is none.
+        Some(b'{') if line == b"{" || is_whole_line && suffix == "json" && balance(line) != 0 => Layout::Values,
+        _ => Layout::Lines,
+    })
+}
+
+/// How many brackets are open at the end of a line.
+fn balance(line: &[u8]) -> i64 {
+    let (mut open, mut in_string, mut escaped) = (0, false, false);
+    for byte in line {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => open += 1,
+            b'}' | b']' if !in_string => open -= 1,
+            _ => {}
+        }
+    }
+    open
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_and_first_line_tell_the_layout() {
+        for (name, start, expected) in [
+            ("a.ndjson", "[1]", Layout::Lines),
+            ("a.jsonl.gz", "{\n", Layout::Lines),
+            ("a.json", " \n[{\"a\":1},", Layout::Array),
+            ("a.json", "[1]\n", Layout::Array),
+            ("a.json", "[1]\n[2]\n", Layout::Lines),
+            ("<stdin>", "[\n1]", Layout::Array),
+            ("<stdin>", "{\"a\":1}\n", Layout::Lines),
+            ("<stdin>", "{\"a\":\n", Layout::Lines),
+            ("<stdin>", "{\r\n \"a\":1}", Layout::Values),
+            ("a.json", "{\"a\":[\n1]}", Layout::Values),
+            ("a.json", "{\"a\":1}\n{\"a\":2}\n", Layout::Lines),
+            ("a.json", "{\"a\":\"}\n", Layout::Values),
+            ("", "", Layout::Lines),
+        ] {
+            assert_eq!(layout(Path::new(name), start.as_bytes()), Ok(expected), "{name} {start:?}");
+        }
+        assert!(layout(Path::new("a"), b"PAR1").is_err());
+    }
+}

@@ -1,0 +1,264 @@
+//! The elements of an array, or the values of a text, as lines.
+//!
+//! Bytes are changed in place and keep their offsets: what separates records becomes a line feed, and a line feed within one a
+//! carriage return, which in JSON is as blank, and in a string as wrong. So one pass finds the borders, and the scanner reads
+//! lines as ever.
+
+use jird::{Error, ErrorKind};
+use std::io::{self, Read};
+
+/// What a text consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// One record a line.
+    Lines,
+    /// One array, whose elements are the records.
+    Array,
+    /// Values one behind the other, of several lines each.
+    Values,
+    /// Records that were set aside, each in a line about it.
+    Quarantine,
+}
+
+impl Layout {
+    /// Whether a byte of the text, as lines, stands where the text has a line feed.
+    pub(crate) fn is_feed(self, byte: u8) -> bool {
+        match self {
+            Self::Lines | Self::Quarantine => byte == b'\n',
+            Self::Array => byte == b'\r',
+            Self::Values => matches!(byte, b'\r' | b'\n'),
+        }
+    }
+
+    /// The line feeds that a piece of the text, as lines, stands for.
+    pub(crate) fn feeds(self, text: &[u8]) -> u64 {
+        text.iter().map(|&byte| u64::from(self.is_feed(byte))).sum()
+    }
+
+    /// Whether records may have more than one line.
+    pub(crate) fn has_long_records(self) -> bool {
+        matches!(self, Self::Array | Self::Values)
+    }
+}
+
+/// Reads a text of one of these layouts as lines.
+#[derive(Debug)]
+pub(crate) struct Elements<R> {
+    inner: R,
+    state: State,
+    /// What is wrong, once what comes before it was handed out.
+    wrong: Option<Error>,
+    offset: u64,
+}
+
+/// Where a text is.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+struct State {
+    is_array: bool,
+    depth: u64,
+    in_string: bool,
+    /// The last byte was a backslash in a string.
+    escaped: bool,
+    /// The array has begun.
+    begun: bool,
+    /// The array has ended.
+    ended: bool,
+    /// Since the last comma of the array there was something.
+    has_value: bool,
+    /// The array had a comma.
+    has_comma: bool,
+}
+
+impl<R: Read> Elements<R> {
+    pub(crate) fn new(inner: R, layout: Layout) -> Self {
+        let state = State {
+            is_array: layout == Layout::Array,
+            depth: 0,
+            in_string: false,
+            escaped: false,
+            begun: false,
+            ended: false,
+            has_value: false,
+            has_comma: false,
+        };
+        Self { inner, state, wrong: None, offset: 0 }
+    }
+}
+
+impl<R: Read> Read for Elements<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.wrong.is_none() {
+            let read = self.inner.read(buffer)?;
+            let fault = match read {
+                0 if buffer.is_empty() => None,
+                0 => self.state.end().map(|kind| (kind, 0)),
+                _ => self.state.lines(&mut buffer[..read]),
+            };
+            let Some((kind, at)) = fault else {
+                self.offset += read as u64;
+                return Ok(read);
+            };
+            self.wrong = Some(Error::new(kind, self.offset + at as u64));
+            if at > 0 {
+                return Ok(at);
+            }
+        }
+        match self.wrong.clone() {
+            Some(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+            None => Ok(0),
+        }
+    }
+}
+
+impl State {
+    /// Makes lines of a piece of the text; what is wrong, and where.
+    fn lines(&mut self, text: &mut [u8]) -> Option<(ErrorKind, usize)> {
+        let mut at = 0;
+        if std::mem::take(&mut self.escaped) {
+            at = within_string(text, 0);
+        }
+        while at < text.len() {
+            if self.in_string {
+                at += memchr::memchr3(b'"', b'\\', b'\n', &text[at..])?;
+                match text[at] {
+                    b'"' => {
+                        self.in_string = false;
+                        at += 1;
+                    }
+                    b'\\' if at + 1 == text.len() => {
+                        self.escaped = true;
+                        return None;
+                    }
+                    b'\\' => at = within_string(text, at + 1),
+                    _ => at = within_string(text, at),
+                }
+                continue;
+            }
+            let byte = text[at];
+            match byte {
+                b'\n' if self.depth > 0 || self.is_array => text[at] = b'\r',
+                b' ' | b'\t' | b'\n' => {}
+                b'\r' => text[at] = b' ',
+                b',' if self.is_array && self.depth == 1 => {
+                    if !std::mem::take(&mut self.has_value) {
+                        return Some((ErrorKind::Value, at));
+                    }
+                    self.has_comma = true;
+                    text[at] = b'\n';
+                }
+                _ if self.is_array && self.depth == 0 => {
+                    if self.ended {
+                        return Some((ErrorKind::Trailing, at));
+                    }
+                    if byte != b'[' {
+                        return Some((ErrorKind::Value, at));
+                    }
+                    (self.begun, self.depth) = (true, 1);
+                    text[at] = b' ';
+                }
+                b']' if self.is_array && self.depth == 1 => {
+                    if self.has_comma && !self.has_value {
+                        return Some((ErrorKind::Value, at));
+                    }
+                    (self.ended, self.depth) = (true, 0);
+                    text[at] = b'\n';
+                }
+                b'}' if self.is_array && self.depth == 1 => return Some((ErrorKind::Comma, at)),
+                _ => {
+                    self.has_value = true;
+                    match byte {
+                        b'"' => self.in_string = true,
+                        b'{' | b'[' => self.depth += 1,
+                        b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                        _ => {}
+                    }
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// What is wrong with a text that ends here.
+    fn end(self) -> Option<ErrorKind> {
+        match self {
+            Self { is_array: false, .. } | Self { ended: true, .. } => None,
+            Self { in_string: true, .. } => Some(ErrorKind::String),
+            Self { begun: true, .. } => Some(ErrorKind::Unclosed),
+            _ => None,
+        }
+    }
+}
+
+/// Passes a byte of a string. No feed may stand there, nor end the line.
+fn within_string(text: &mut [u8], at: usize) -> usize {
+    if text[at] == b'\n' {
+        text[at] = b'\r';
+    }
+    at + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives so many bytes at a time.
+    struct Few<'t>(&'t [u8], usize);
+
+    impl Read for Few<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let len = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..len].copy_from_slice(&self.0[..len]);
+            self.0 = &self.0[len..];
+            Ok(len)
+        }
+    }
+
+    fn lines(text: &str, layout: Layout) -> (String, Option<(ErrorKind, u64)>) {
+        let mut all = Vec::new();
+        for few in [1, 2, 3, 7, 100] {
+            let mut out = Vec::new();
+            let read = Elements::new(Few(text.as_bytes(), few), layout).read_to_end(&mut out);
+            let wrong = read.err().map(|error| {
+                let error = error.into_inner().unwrap();
+                let error = error.downcast_ref::<Error>().unwrap();
+                (error.kind(), error.offset())
+            });
+            all.push((String::from_utf8(out).unwrap(), wrong));
+        }
+        let first = all.remove(0);
+        all.iter().for_each(|other| assert_eq!(*other, first, "{text:?}"));
+        first
+    }
+
+    #[test]
+    fn elements_are_lines_and_keep_their_offsets() {
+        for (text, expected) in [
+            ("[1,2]", " 1\n2\n"),
+            ("  [ ]\r\n", "    \n \r"),
+            ("[{\"a\":[1,\n2]},\n \"x,]\\\"\",[]]\n", " {\"a\":[1,\r2]}\n\r \"x,]\\\"\"\n[]\n\r"),
+            ("[\"a\nb\\\nc\"]", " \"a\rb\\\rc\"\n"),
+        ] {
+            assert_eq!(lines(text, Layout::Array), (expected.to_owned(), None), "{text}");
+        }
+        let values = "{\n\"a\":1}\n5 \n[\n]";
+        assert_eq!(lines(values, Layout::Values), ("{\r\"a\":1}\n5 \n[\r]".to_owned(), None));
+    }
+
+    #[test]
+    fn what_is_no_array_is_told_after_what_comes_before_it() {
+        for (text, before, kind, at) in [
+            ("[1,]", " 1\n", ErrorKind::Value, 3),
+            ("[,1]", " ", ErrorKind::Value, 1),
+            ("[1,,2]", " 1\n", ErrorKind::Value, 3),
+            ("[1] 2", " 1\n ", ErrorKind::Trailing, 4),
+            ("[1", " 1", ErrorKind::Unclosed, 2),
+            ("[\"a", " \"a", ErrorKind::String, 3),
+            ("[1}", " 1", ErrorKind::Comma, 2),
+            ("{}", "", ErrorKind::Value, 0),
+        ] {
+            assert_eq!(lines(text, Layout::Array), (before.to_owned(), Some((kind, at))), "{text}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! From arguments to files: patterns and folders.
+
+use crate::error::{Error, words};
+use jird_formats::files::Packing;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What the arguments name, and what is to be said of it.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    /// What cannot be read.
+    pub(crate) unreadable: Vec<String>,
+    /// What is worth knowing.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Said {
+    pub(super) fn unreadable(&mut self, message: String) {
+        if !self.unreadable.contains(&message) {
+            self.unreadable.push(message);
+        }
+    }
+}
+
+/// The paths that an argument stands for, sorted bytewise. A path that exists is itself, or the files of records below it.
+pub(super) fn expand(argument: &str, said: &mut Said) -> Result<Vec<PathBuf>, Error> {
+    let path = Path::new(argument);
+    if path.symlink_metadata().is_ok() || !argument.contains(['*', '?', '[']) {
+        return Ok(if path.is_dir() { folder(path, said) } else { vec![path.to_owned()] });
+    }
+    let found =
+        glob::glob(argument).map_err(|error| Error::sql(format!("the pattern {argument} is wrong: {error}")))?;
+    let mut paths = Vec::new();
+    for found in found {
+        match found {
+            Ok(path) if path.is_dir() => paths.extend(folder(&path, said)),
+            Ok(path) => paths.push(path),
+            Err(error) => said.unreadable(format!("{}: {}", error.path().display(), words(error.error()))),
+        }
+    }
+    sort(&mut paths);
+    paths.dedup();
+    // None at all is reported as the missing file that the pattern then is.
+    Ok(if paths.is_empty() { vec![path.to_owned()] } else { paths })
+}
+
+fn sort(paths: &mut [PathBuf]) {
+    paths.sort_by(|left, right| left.as_os_str().as_encoded_bytes().cmp(right.as_os_str().as_encoded_bytes()));
+}
+
+/// How many of the files that are passed by are named.
+const NAMED: usize = 3;
+
+/// The files below a folder whose names say that they hold JSON. Links to folders are not followed, and what is hidden is not seen.
+fn folder(root: &Path, said: &mut Said) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut skipped = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                said.unreadable(format!("{}: {}", folder.display(), words(&error)));
+                continue;
+            }
+        };
+        for entry in entries.filter_map(Result::ok) {
+            let (path, name) = (entry.path(), entry.file_name());
+            let is_hidden = name.as_encoded_bytes().starts_with(b".");
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            match (is_hidden, is_folder) {
+                (true, _) => {}
+                (_, true) => folders.push(path),
+                _ if path.is_dir() => skipped.push(path),
+                _ if is_json(&path) => files.push(path),
+                _ => skipped.push(path),
+            }
+        }
+    }
+    sort(&mut files);
+    sort(&mut skipped);
+    if !skipped.is_empty() {
+        let named: Vec<_> = skipped.iter().take(NAMED).map(|path| path.display().to_string()).collect();
+        let more = if skipped.len() > NAMED { ", …" } else { "" };
+        said.notes.push(format!(
+            "{}: {} other file{} passed by ({}{more}); a folder's files are read whose names end in .ndjson, .jsonl or .json",
+            root.display(),
+            skipped.len(),
+            if skipped.len() == 1 { " was" } else { "s were" },
+            named.join(", "),
+        ));
+    }
+    if files.is_empty() {
+        said.unreadable(format!(
+            "{}: no file below it has a name that ends in .ndjson, .jsonl or .json",
+            root.display()
+        ));
+    }
+    files
+}
+
+/// The suffix below that of a packing, in small letters.
+pub(super) fn suffix(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let name = Packing::of_name(path).suffix().and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+    Path::new(name).extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
+}
+
+/// Whether a suffix says that each line is a record.
+pub(super) fn is_lines(suffix: &str) -> bool {
+    matches!(suffix, "ndjson" | "jsonl" | "jsonlines" | "ldjson")
+}
+
+fn is_json(path: &Path) -> bool {
+    suffix(path).is_some_and(|suffix| is_lines(&suffix) || matches!(suffix.as_str(), "json" | "geojson"))
+}

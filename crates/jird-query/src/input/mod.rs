@@ -1,0 +1,311 @@
+//! The files of a query.
+//!
+//! A plain file of lines is read at any place by any thread. Everything else (packed, an array, a pipe) is a stream: unpacked and made
+//! lines of on a thread of its own, and scanned in order.
+
+mod ahead;
+mod detect;
+mod elements;
+mod expand;
+
+pub(crate) use elements::Layout;
+pub(crate) use expand::Said;
+
+use crate::error::{Error, words};
+use ahead::Ahead;
+use elements::Elements;
+use jird::lines::ReadAt;
+use jird_formats::files::{Packing, Quarantined, Reader, Text};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What standard input is called.
+const STDIN: &str = "<stdin>";
+
+/// How the inputs are to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum From {
+    /// By their names and first bytes.
+    #[default]
+    Detect,
+    /// One record a line.
+    Ndjson,
+    /// The elements of an array, or values one behind the other.
+    Json,
+    /// What `--on-error quarantine=FILE` has set aside.
+    Quarantine,
+}
+
+/// How much was read, for whoever wants to show it while a query runs.
+#[derive(Debug, Default)]
+pub struct Progress {
+    read: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Progress {
+    /// Bytes read so far, as they lie in their files.
+    pub fn read(&self) -> u64 {
+        self.read.load(Relaxed)
+    }
+
+    /// Bytes that will be read, once that is known; a file that is read twice counts twice. Zero if nobody knows.
+    pub fn total(&self) -> u64 {
+        self.total.load(Relaxed)
+    }
+
+    pub(crate) fn add(&self, bytes: u64) {
+        self.read.fetch_add(bytes, Relaxed);
+    }
+
+    pub(crate) fn expect(&self, bytes: u64) {
+        self.total.fetch_add(bytes, Relaxed);
+    }
+}
+
+/// Several files as one table, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Input {
+    pub(crate) files: Vec<Arc<InputFile>>,
+    /// Whether somebody notes the bad records of it: whoever reads it first.
+    pub(crate) noted: Arc<AtomicBool>,
+}
+
+/// A file, or something else that can be read.
+#[derive(Debug)]
+pub(crate) struct InputFile {
+    /// The path, or [`STDIN`].
+    pub(crate) path: PathBuf,
+    /// Bytes, if it can be read at any place.
+    pub(crate) size: Option<u64>,
+    pub(crate) layout: Layout,
+    /// Bytes on the disk; zero of what is no file.
+    disk_bytes: u64,
+    access: Access,
+    progress: Arc<Progress>,
+}
+
+/// How it can be read.
+enum Access {
+    /// As often as one likes.
+    Again,
+    /// Once: what was opened already.
+    Once(Mutex<Option<Text>>),
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if let Self::Again = self { "Again" } else { "Once" })
+    }
+}
+
+/// Places of an input: its file's number, and the offset in that.
+const OFFSET_BITS: u32 = 44;
+
+impl Input {
+    /// The files that `arguments` name: paths, patterns, folders, `-`. What cannot be read is left out, and said.
+    pub(crate) fn open(
+        arguments: &[String],
+        from: From,
+        progress: &Arc<Progress>,
+        said: &mut Said,
+    ) -> Result<Self, Error> {
+        let mut files = Vec::new();
+        for argument in arguments {
+            let paths = if argument == "-" { vec![STDIN.into()] } else { expand::expand(argument, said)? };
+            for path in paths {
+                let opened = if argument == "-" {
+                    InputFile::once(path.clone(), Box::new(io::stdin()), from, progress)
+                } else {
+                    InputFile::open(&path, from, progress)
+                };
+                match opened {
+                    Ok(file) => files.push(Arc::new(file)),
+                    Err(message) => said.unreadable(format!("{}: {message}", path.display())),
+                }
+            }
+        }
+        Ok(Self { files, noted: Arc::default() })
+    }
+
+    /// Whether all of it can be read twice.
+    pub(crate) fn is_rereadable(&self) -> bool {
+        self.files.iter().all(|file| file.is_rereadable())
+    }
+
+    /// Whether all of it can be read at any place.
+    pub(crate) fn is_anywhere(&self) -> bool {
+        self.files.iter().all(|file| file.size.is_some())
+    }
+
+    /// A place in a file, as a number that orders places.
+    pub(crate) fn place(file: usize, offset: u64) -> u64 {
+        (file as u64) << OFFSET_BITS | offset
+    }
+
+    /// The file and the offset of a [`place`](Self::place).
+    pub(crate) fn at(&self, place: u64) -> Option<(&InputFile, u64)> {
+        let file = self.files.get(usize::try_from(place >> OFFSET_BITS).ok()?)?;
+        Some((file, place & ((1 << OFFSET_BITS) - 1)))
+    }
+
+    /// The file of these that `path` is too.
+    pub(crate) fn reads(&self, path: &Path) -> Option<&InputFile> {
+        let identity = |path: &Path| path.metadata().ok().map(|data| (data.dev(), data.ino()));
+        let wanted = identity(path)?;
+        self.files.iter().map(AsRef::as_ref).find(|file| file.is_rereadable() && identity(&file.path) == Some(wanted))
+    }
+
+    /// Says that all of it is going to be read so many times.
+    pub(crate) fn expect(&self, times: u64) {
+        for file in &self.files {
+            file.progress.expect(file.disk_bytes * times);
+        }
+    }
+}
+
+impl InputFile {
+    fn open(path: &Path, from: From, progress: &Arc<Progress>) -> Result<Self, String> {
+        let metadata = path.metadata().map_err(|error| words(&error))?;
+        if metadata.is_dir() {
+            return Err("is a directory".to_owned());
+        }
+        let file = File::open(path).map_err(|error| words(&error))?;
+        if !metadata.is_file() {
+            // A pipe must not be opened twice.
+            return Self::once(path.to_owned(), Box::new(file), from, progress);
+        }
+        let text = Text::open(Box::new(file), Some(path)).map_err(|error| words(&error))?.blank_mark();
+        let layout = layout(path, from, &text)?;
+        let is_plain = layout == Layout::Lines && text.packing == Packing::None;
+        Ok(Self {
+            path: path.to_owned(),
+            size: is_plain.then_some(metadata.len()),
+            layout,
+            disk_bytes: metadata.len(),
+            access: Access::Again,
+            progress: Arc::clone(progress),
+        })
+    }
+
+    /// What can be read once.
+    fn once(path: PathBuf, reader: Reader, from: From, progress: &Arc<Progress>) -> Result<Self, String> {
+        let reader = Box::new(Counted { inner: reader, progress: Arc::clone(progress) });
+        let text = Text::open(reader, None).map_err(|error| words(&error))?.blank_mark();
+        let layout = layout(&path, from, &text)?;
+        let access = Access::Once(Mutex::new(Some(text)));
+        Ok(Self { path, size: None, layout, disk_bytes: 0, access, progress: Arc::clone(progress) })
+    }
+
+    pub(crate) fn is_rereadable(&self) -> bool {
+        matches!(self.access, Access::Again)
+    }
+
+    /// Opens it for reading at any place.
+    pub(crate) fn file(&self) -> Result<PositionedFile, Error> {
+        let file = File::open(&self.path).map_err(|error| self.error(&error))?;
+        Ok(PositionedFile { file, progress: Arc::clone(&self.progress) })
+    }
+
+    /// Its text from the start.
+    fn text(&self) -> io::Result<Text> {
+        match &self.access {
+            Access::Again => {
+                let inner = Box::new(File::open(&self.path)?);
+                Text::open(Box::new(Counted { inner, progress: Arc::clone(&self.progress) }), Some(&self.path))
+            }
+            Access::Once(text) => text
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+                .ok_or_else(|| io::Error::other("it cannot be read twice: name a file")),
+        }
+    }
+
+    /// Opens it for reading once, as lines.
+    pub(crate) fn stream(&self) -> Result<Reader, Error> {
+        self.lines().map_err(|error| self.error(&error))
+    }
+
+    fn lines(&self) -> io::Result<Reader> {
+        let text = self.text()?.blank_mark();
+        let is_plain = self.layout == Layout::Lines && text.packing == Packing::None;
+        let reader = text.into_reader();
+        Ok(match self.layout {
+            // Somebody writes it and is ahead himself.
+            Layout::Lines if is_plain => reader,
+            Layout::Lines => Box::new(Ahead::start(reader)?),
+            Layout::Quarantine => Box::new(Ahead::start(Quarantined::new(reader))?),
+            layout => Box::new(Ahead::start(Elements::new(reader, layout))?),
+        })
+    }
+
+    pub(crate) fn error(&self, error: &io::Error) -> Error {
+        Error::input(&self.path, error)
+    }
+
+    /// The line, counted from one, that holds the byte at `offset`. Reads all before it.
+    pub(crate) fn line_at(&self, offset: u64) -> io::Result<u64> {
+        let mut reader = match self.layout {
+            Layout::Quarantine => self.lines()?,
+            _ => self.text()?.into_reader(),
+        };
+        let mut buffer = vec![0; 1 << 18];
+        let (mut left, mut lines) = (offset, 1);
+        while left > 0 {
+            let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len());
+            let read = reader.read(&mut buffer[..wanted])?;
+            if read == 0 {
+                break;
+            }
+            lines += Layout::Lines.feeds(&buffer[..read]);
+            left -= read as u64;
+        }
+        Ok(lines)
+    }
+}
+
+fn layout(path: &Path, from: From, text: &Text) -> Result<Layout, String> {
+    let is_array = text.start.trim_ascii_start().starts_with(b"[");
+    match from {
+        From::Detect => detect::layout(path, &text.start),
+        From::Ndjson => Ok(Layout::Lines),
+        From::Json if is_array => Ok(Layout::Array),
+        From::Json => Ok(Layout::Values),
+        From::Quarantine => Ok(Layout::Quarantine),
+    }
+}
+
+/// A file that several threads may read at any place.
+#[derive(Debug)]
+pub(crate) struct PositionedFile {
+    file: File,
+    progress: Arc<Progress>,
+}
+
+impl ReadAt for PositionedFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, offset)?;
+        self.progress.add(read as u64);
+        Ok(read)
+    }
+}
+
+/// Adds up what is read.
+struct Counted {
+    inner: Reader,
+    progress: Arc<Progress>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.progress.add(read as u64);
+        Ok(read)
+    }
+}

@@ -1,0 +1,142 @@
+//! Points in time as ISO 8601 writes them.
+
+/// A point in time: seconds since 1970 in UTC, and nanoseconds.
+pub(crate) type Time = (i64, u32);
+
+const DAY: i64 = 86_400;
+
+/// Reads `2024-03-05`, `2024-03-05T07:00`, `2024-03-05 07:00:00.123456789`, each with a zone such as `Z`, `+01:00`, `-0530` or
+/// without, which is UTC. Digits behind the nanosecond do not count.
+pub(crate) fn parse(text: &str) -> Option<Time> {
+    let mut rest = text.as_bytes();
+    let year = digits(&mut rest, 4)?;
+    expect(&mut rest, b"-")?;
+    let month = digits(&mut rest, 2).filter(|month| (1..=12).contains(month))?;
+    expect(&mut rest, b"-")?;
+    let day = digits(&mut rest, 2).filter(|day| (1..=days_of(year, month)).contains(day))?;
+    let midnight = days(year, month, day) * DAY;
+    if rest.is_empty() {
+        return Some((midnight, 0));
+    }
+    expect(&mut rest, b"Tt ")?;
+    let hour = digits(&mut rest, 2).filter(|hour| *hour < 24)?;
+    expect(&mut rest, b":")?;
+    let minute = digits(&mut rest, 2).filter(|minute| *minute < 60)?;
+    let (mut second, mut nanos) = (0, 0);
+    if expect(&mut rest, b":").is_some() {
+        // A leap second is the next one's beginning.
+        second = digits(&mut rest, 2).filter(|second| *second <= 60)?;
+        if expect(&mut rest, b".,").is_some() {
+            nanos = fraction(&mut rest)?;
+        }
+    }
+    let zone = zone(rest)?;
+    Some((midnight + hour * 3600 + minute * 60 + second - zone, nanos))
+}
+
+fn digits(rest: &mut &[u8], count: usize) -> Option<i64> {
+    let (digits, behind) = rest.split_at_checked(count)?;
+    *rest = behind;
+    digits.iter().try_fold(0, |value, digit| digit.is_ascii_digit().then(|| value * 10 + i64::from(digit - b'0')))
+}
+
+fn expect(rest: &mut &[u8], any: &[u8]) -> Option<()> {
+    let (first, behind) = rest.split_first()?;
+    any.contains(first).then(|| *rest = behind)
+}
+
+fn fraction(rest: &mut &[u8]) -> Option<u32> {
+    let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, behind) = rest.split_at(count);
+    *rest = behind;
+    let nanos = |at: usize| digits.get(at).map_or(0, |digit| u32::from(digit - b'0'));
+    (count > 0).then(|| (0..9).fold(0, |value, at| value * 10 + nanos(at)))
+}
+
+/// Seconds that a zone is ahead of UTC.
+fn zone(mut rest: &[u8]) -> Option<i64> {
+    let sign = match rest {
+        [] | [b'Z' | b'z'] => return Some(0),
+        [b'+', ..] => 1,
+        [b'-', ..] => -1,
+        _ => return None,
+    };
+    rest = &rest[1..];
+    let hours = digits(&mut rest, 2).filter(|hours| *hours < 24)?;
+    let _colon = expect(&mut rest, b":");
+    let minutes = if rest.is_empty() { 0 } else { digits(&mut rest, 2).filter(|minutes| *minutes < 60)? };
+    rest.is_empty().then_some(sign * (hours * 3600 + minutes * 60))
+}
+
+fn days_of(year: i64, month: i64) -> i64 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days since 1970 of a date of the Gregorian calendar, whose years are counted here from March, so that leap days come last.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_cast::parse::string_to_timestamp_nanos;
+
+    #[test]
+    fn times_are_what_arrow_takes_them_for() {
+        for text in [
+            "1970-01-01T00:00:00Z",
+            "2024-02-29T23:59:59.123456789+05:30",
+            "2023-12-31 07:00:00.5-08:00",
+            "1969-12-31T23:59:59.999Z",
+            "2000-03-01",
+            "2100-03-01T00:00:00",
+        ] {
+            let (seconds, nanos) = parse(text).unwrap();
+            assert_eq!(
+                Ok(seconds * 1_000_000_000 + i64::from(nanos)),
+                string_to_timestamp_nanos(text).map_err(|_| ()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_day_comes_after_the_one_before() {
+        let mut before = days(0, 1, 1) - 1;
+        for year in 0..=2400 {
+            for month in 1..=12 {
+                for day in 1..=days_of(year, month) {
+                    before += 1;
+                    assert_eq!(days(year, month, day), before);
+                }
+            }
+        }
+        assert_eq!(days(1970, 1, 1), 0);
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for text in [
+            "",
+            "soon",
+            "2024",
+            "2024-13-01",
+            "2023-02-29",
+            "2024-01-01T25:00",
+            "2024-01-01T00:00:00+1",
+            "2024-01-01T00:00:00 ",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}
