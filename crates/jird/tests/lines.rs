@@ -248,6 +248,33 @@ fn a_search_is_switched_off_where_it_finds_all_and_on_again_where_it_does_not() 
     assert!(scanned.touched > 400_000 && scanned.touched < 1_000_000, "{scanned:?}");
 }
 
+#[test]
+fn a_search_stays_on_where_few_lines_of_small_texts_have_a_literal() {
+    let get = Predicate::Like { slot: 0, pattern: Like::new("GET%") };
+    let mut scanner = Scanner::new(Options { check: Check::Touched, ..Options::default() });
+    for line in 0..40_000 {
+        let text = if line % 5 == 0 { "{\"a\":\"GET /\"}\n" } else { "{\"a\":\"PUT /index\"}\n" };
+        let scanned = scanner.scan(text.as_bytes(), &a(), Some(&get), |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!((scanned.unsearched_bytes, scanned.touched), (0, u64::from(line % 5 == 0)), "line {line}");
+    }
+}
+
+#[test]
+fn a_search_is_switched_off_where_escapes_make_it_slow() {
+    let get = Predicate::Like { slot: 0, pattern: Like::new("%/api%") };
+    for (spelled, is_slow) in
+        [("\\u0434\\u0430", true), ("\\/\\/a\\/", true), ("/a/pi, and so on: a caf\\u00e9 of theirs; ", false)]
+    {
+        let text = format!("{{\"a\":\"{}\"}}\n", spelled.repeat(40)).repeat(10_000);
+        let options = Options { check: Check::Touched, ..Options::default() };
+        let scanned =
+            Scanner::new(options).scan(text.as_bytes(), &a(), Some(&get), |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!((scanned.records, scanned.matched), (10_000, 0));
+        assert_eq!(scanned.unsearched_bytes > text.len() as u64 / 2, is_slow, "{spelled}: {scanned:?}");
+        assert_eq!(scanned.searched_bytes + scanned.unsearched_bytes, text.len() as u64);
+    }
+}
+
 fn a() -> Projection {
     Projection::new(&[Path::root().key("a")])
 }

@@ -16,6 +16,8 @@ pub(crate) struct Passed {
     pub(crate) feeds: u64,
     /// Those that end a line of white space, or an empty one.
     pub(crate) blank: u64,
+    /// Places that were looked at since a needle might stand there.
+    pub(crate) tried: u64,
 }
 
 /// Searches `text`, in which a line begins at `from`, from there on. Time is linear, whatever stands there.
@@ -93,7 +95,9 @@ impl<S: Simd, const N: usize> Search<'_, S, N> {
         self.white = white >> 63;
         if hits | blank != 0 {
             let mut before = u64::MAX;
-            if let Some(found) = self.first(hits, at) {
+            let (found, tried) = self.first(hits, at);
+            self.passed.tried += tried;
+            if let Some(found) = found {
                 before = (1 << found) - 1;
                 self.passed.at = at + found;
             }
@@ -105,17 +109,19 @@ impl<S: Simd, const N: usize> Search<'_, S, N> {
         false
     }
 
-    /// The first hit where a needle stands.
+    /// The first hit where a needle stands, and how many were looked at.
     #[inline(always)]
-    fn first(&self, mut hits: u64, at: usize) -> Option<usize> {
+    fn first(&self, mut hits: u64, at: usize) -> (Option<usize>, u64) {
+        let mut tried = 0;
         while hits != 0 {
+            tried += 1;
             let hit = hits.trailing_zeros() as usize;
             if self.needles.stand_at(self.text, at + hit) {
-                return Some(hit);
+                return (Some(hit), tried);
             }
             hits &= hits - 1;
         }
-        None
+        (None, tried)
     }
 }
 

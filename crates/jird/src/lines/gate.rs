@@ -12,7 +12,13 @@ pub enum Search {
 }
 
 /// Where more of the bytes than this have to be read all the same, the search costs more than it saves.
-const READ_PERCENT_MAX: usize = 60;
+const READ_PERCENT_MAX: u64 = 60;
+
+/// What looking at a place that may be a literal costs: as much as reading so many bytes.
+const TRY_BYTES: u64 = 16;
+
+/// So many bytes are searched before it is asked whether that pays.
+const SAMPLE_BYTES: u64 = 128 << 10;
 
 /// For so many bytes nothing is searched then; each time again for twice as many.
 const CLOSED_BYTES: core::ops::RangeInclusive<usize> = 1 << 20..=16 << 20;
@@ -24,11 +30,20 @@ pub(super) struct Gate {
     closed_bytes: usize,
     /// So long it is closed next time.
     next_bytes: usize,
+    sample: Sample,
+}
+
+/// What was seen since it was last asked whether the search pays.
+#[derive(Debug, Default)]
+struct Sample {
+    searched_bytes: u64,
+    /// What had to be read all the same, or might as well have been.
+    read_bytes: u64,
 }
 
 impl Gate {
     pub(super) fn new() -> Self {
-        Self { closed_bytes: 0, next_bytes: *CLOSED_BYTES.start() }
+        Self { closed_bytes: 0, next_bytes: *CLOSED_BYTES.start(), sample: Sample::default() }
     }
 
     /// Whether the next `bytes` are to be searched.
@@ -44,8 +59,15 @@ impl Gate {
         }
     }
 
-    /// Of so many bytes that were searched so many had to be read.
-    pub(super) fn measure(&mut self, searched_bytes: usize, read_bytes: usize) {
+    /// Of so many bytes that were searched so many had to be read, after so many places were looked at.
+    pub(super) fn measure(&mut self, searched_bytes: usize, read_bytes: usize, tried: u64) {
+        let sample = &mut self.sample;
+        sample.searched_bytes += searched_bytes as u64;
+        sample.read_bytes += read_bytes as u64 + tried * TRY_BYTES;
+        if sample.searched_bytes < SAMPLE_BYTES {
+            return;
+        }
+        let Sample { searched_bytes, read_bytes } = core::mem::take(sample);
         if read_bytes <= searched_bytes / 100 * READ_PERCENT_MAX {
             self.next_bytes = *CLOSED_BYTES.start();
         } else {

@@ -76,8 +76,10 @@ pub struct Scanned {
     /// Records that were tokenised. The others have no literal of the predicate. How many they are may depend on how the text
     /// is cut.
     pub touched: u64,
-    /// Bytes that were searched for literals first. The search is switched off where most lines have one.
+    /// Bytes that were searched for literals first.
     pub searched_bytes: u64,
+    /// Bytes for which the search was switched off, since it did not pay: most lines have a literal, or parts of one.
+    pub unsearched_bytes: u64,
     /// Records handed out.
     pub matched: u64,
     /// Records that break a rule.
@@ -227,9 +229,10 @@ impl Scanner {
             let to = piece_end(text, from, self.options.piece_bytes.saturating_mul(SEARCH_PIECES));
             if self.gate.opens(self.options.search, to - from) {
                 run.scanned.searched_bytes += (to - from) as u64;
-                let read_bytes = self.read_found(&text[..to], from, &needles, &mut run, &mut visit, &mut bad);
-                self.gate.measure(to - from, read_bytes);
+                let (read_bytes, tried) = self.read_found(&text[..to], from, &needles, &mut run, &mut visit, &mut bad);
+                self.gate.measure(to - from, read_bytes, tried);
             } else {
+                run.scanned.unsearched_bytes += (to - from) as u64;
                 run.unsearched = Some((self.options.kernel, &needles));
                 self.read(&text[..to], from, &mut run, &mut visit, &mut bad);
                 run.unsearched = None;
@@ -239,7 +242,8 @@ impl Scanner {
         run.scanned
     }
 
-    /// Reads the lines from `from` on that have a needle, and passes the others by. Returns how many bytes were read.
+    /// Reads the lines from `from` on that have a needle, and passes the others by. Returns how many bytes were read, and how many
+    /// places were looked at.
     fn read_found<'t>(
         &mut self,
         text: &'t [u8],
@@ -248,18 +252,19 @@ impl Scanner {
         run: &mut Run<'_>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
         bad: &mut impl FnMut(Bad<'t>) -> ControlFlow<()>,
-    ) -> usize {
-        let mut read_bytes = 0;
+    ) -> (usize, u64) {
+        let (mut read_bytes, mut tried) = (0, 0);
         // Lines that were found, and not read yet: neighbours are read together.
         let mut found = from..from;
         loop {
             let passed = self.options.kernel.search(text, found.end, needles);
+            tried += passed.tried;
             let is_last = passed.at == text.len();
             if passed.feeds > 0 || is_last || found.len() > PIECE_BYTES {
                 read_bytes += found.len();
                 self.read(&text[..found.end], found.start, run, visit, bad);
                 if run.scanned.stopped {
-                    return read_bytes;
+                    return (read_bytes, tried);
                 }
                 let between = &text[found.end..passed.at];
                 let line_start = found.end + memchr::memrchr(b'\n', between).map_or(0, |feed| feed + 1);
@@ -268,7 +273,7 @@ impl Scanner {
                 found.start = line_start;
             }
             if is_last {
-                return read_bytes;
+                return (read_bytes, tried);
             }
             found.end = memchr::memchr(b'\n', &text[passed.at..]).map_or(text.len(), |feed| passed.at + feed + 1);
         }

@@ -21,9 +21,11 @@ pub(crate) const NEEDLE_MAX: usize = 32;
 /// What one search looks for. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Needles {
-    needles: Vec<Needle>,
+    all: Vec<Needle>,
     /// What follows a backslash in the escapes that could spell a part of a needle.
     pub(crate) escapes: [u8; 2],
+    /// The bytes that stand in needles.
+    bytes: [bool; 256],
 }
 
 /// A text, with a quote at either end where a string begins or ends.
@@ -48,29 +50,32 @@ impl Needles {
     /// Some needle of these stands in each record of which `predicate` is true. `None` if nothing is known, or too much.
     pub(crate) fn of(predicate: &Predicate, projection: &Projection) -> Option<Self> {
         let Needed { texts, .. } = Derive { projection }.of(predicate, true)?;
-        let needles: Vec<_> = texts.into_iter().map(Needle::new).collect();
-        let slash = needles.iter().any(|needle| needle.text.contains('/'));
-        Some(Self { needles, escapes: [b'u', if slash { b'/' } else { b'u' }] })
+        let all: Vec<_> = texts.into_iter().map(Needle::new).collect();
+        let slash = all.iter().any(|needle| needle.text.contains('/'));
+        let mut bytes = [false; 256];
+        all.iter().flat_map(|needle| needle.text.bytes()).for_each(|byte| bytes[usize::from(byte)] = true);
+        Some(Self { all, escapes: [b'u', if slash { b'/' } else { b'u' }], bytes })
     }
 
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.needles.iter().map(|needle| &*needle.text)
+        self.all.iter().map(|needle| &*needle.text)
     }
 
     pub(crate) fn pairs(&self) -> impl ExactSizeIterator<Item = Pair> {
-        self.needles.iter().map(|needle| needle.pair)
+        self.all.iter().map(|needle| needle.pair)
     }
 
     /// Whether a needle has its first escape at the backslash `text[at]`, or has none and its pair's first byte at `at`.
     #[inline(never)]
     pub(crate) fn stand_at(&self, text: &[u8], at: usize) -> bool {
         if text[at] != b'\\' {
-            return self.needles.iter().any(|needle| needle.stands_at(text, at));
+            return self.all.iter().any(|needle| needle.stands_at(text, at));
         }
         let escape = Escape::read(&text[at..]);
         let char = &escape.utf8.to_le_bytes()[..escape.utf8_len];
         let (before, behind) = (&text[..at], &text[at + escape.len..]);
-        self.needles.iter().any(|needle| needle.stands_around(before, char, behind))
+        // Most escapes spell what no needle has.
+        self.bytes[usize::from(char[0])] && self.all.iter().any(|needle| needle.stands_around(before, char, behind))
     }
 }
 
@@ -95,7 +100,8 @@ impl Needle {
         let bytes = self.text.as_bytes();
         (0..bytes.len()).any(|at| {
             let (head, tail) = bytes.split_at(at);
-            tail.strip_prefix(char).is_some_and(|tail| before.ends_with(head) && starts_unescaped(behind, tail))
+            tail[0] == char[0]
+                && tail.strip_prefix(char).is_some_and(|tail| before.ends_with(head) && starts_unescaped(behind, tail))
         })
     }
 }
