@@ -9,10 +9,18 @@ use std::time::Duration;
 pub struct Report {
     /// Rows of the result.
     pub rows: u64,
-    /// Records read for it.
+    /// Records read for it, or passed by.
     pub records: u64,
+    /// Those that were tokenised: the others have no literal that a match must have.
+    pub touched: u64,
     /// Bytes read for it, without those read to infer types.
     pub bytes: u64,
+    /// What was searched for in the raw bytes, with a quote where a string begins or ends: a record that can match has one of them.
+    pub literals: Vec<String>,
+    /// Bytes that were searched.
+    pub searched_bytes: u64,
+    /// Bytes for which the search was switched off, since it did not pay.
+    pub unsearched_bytes: u64,
     /// Time in all.
     pub elapsed: Duration,
     /// How much was checked.
@@ -41,6 +49,25 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+impl Report {
+    /// What was searched for, and where not.
+    fn searched(&self) -> String {
+        if self.literals.is_empty() {
+            return "nothing".to_owned();
+        }
+        let off = match self.unsearched_bytes {
+            0 => String::new(),
+            bytes => format!("; switched off for {bytes} bytes, where it did not pay"),
+        };
+        format!("{} bytes for {}{off}", self.searched_bytes, quoted(&self.literals).join(", "))
+    }
+}
+
+/// Literals, of which many begin or end with a quote.
+pub(crate) fn quoted(literals: &[String]) -> Vec<String> {
+    literals.iter().map(|literal| format!("`{literal}`")).collect()
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.elapsed.as_secs_f64();
@@ -61,6 +88,8 @@ impl fmt::Display for Report {
         writeln!(f, "kernel      {}, {} threads", self.kernel, self.threads)?;
         writeln!(f, "pushed      {}", list(&self.pushed))?;
         writeln!(f, "fields      {}", list(&self.fields))?;
+        writeln!(f, "searched    {}", self.searched())?;
+        writeln!(f, "tokenised   {} of {} records", self.touched, self.records)?;
         writeln!(f, "types       {}", if self.inferred { "inferred from all records" } else { "not needed" })?;
         writeln!(f, "widened     {}", list(&self.widened))?;
         writeln!(f, "mismatches  {}", self.mismatches)?;

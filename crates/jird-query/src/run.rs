@@ -7,8 +7,8 @@ use crate::infer::{self, Types};
 use crate::input::{From, Input, Progress, Said};
 use crate::live::live;
 use crate::output::{Column, Format, WriteError, Writer, writer};
-use crate::report::Report;
-use crate::scan::{ColumnSpec, ScanOptions, Shared, Table, Tally};
+use crate::report::{Report, quoted};
+use crate::scan::{ColumnSpec, ScanOptions, Shared, Table, Tally, note_literals};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
 use crate::sql::{self, Output, OutputKind, Parsed, Rep, Rewritten, STREAM, SourceUse};
 use crate::types::FieldTypes;
@@ -27,8 +27,8 @@ use jird_formats::ColumnType;
 use jird_formats::files::OnError;
 use std::collections::HashMap;
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
@@ -276,6 +276,7 @@ impl Query {
         if sources.iter().any(|source| source.shared.is_once) {
             physical = live(physical)?;
         }
+        note_literals(&physical)?;
         Ok(physical)
     }
 }
@@ -415,15 +416,15 @@ impl<'q> Source<'q> {
             };
             format!("{} {how}", column.path)
         });
-        let pushed = self.shared.tally.pushed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let order = if self.shared.ordered.load(Relaxed) { "in the input's order" } else { "in any order" };
         let _ = write!(
             text,
-            "{}\n  files    {}\n  reads    {}\n  decides  {}\n  rows     {order}, on {} threads\n",
+            "{}\n  files    {}\n  reads    {}\n  decides  {}\n  searches {}\n  rows     {order}, on {} threads\n",
             self.used.table,
             list(names),
             list(columns.collect()),
-            list(pushed),
+            list(taken(&self.shared.tally.pushed)),
+            list(quoted(&taken(&self.shared.tally.literals))),
             self.shared.options.threads,
         );
     }
@@ -431,14 +432,17 @@ impl<'q> Source<'q> {
     fn report(&self, report: &mut Report) {
         let tally = &self.shared.tally;
         report.records += tally.records.load(Relaxed);
+        report.touched += tally.touched.load(Relaxed);
         report.bytes += tally.bytes.load(Relaxed);
+        report.searched_bytes += tally.searched_bytes.load(Relaxed);
+        report.unsearched_bytes += tally.unsearched_bytes.load(Relaxed);
         report.mismatches += tally.mismatches.load(Relaxed);
-        let taken = |list: &std::sync::Mutex<Vec<String>>| {
-            list.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
-        };
-        for pushed in taken(&tally.pushed) {
-            if !report.pushed.contains(&pushed) {
-                report.pushed.push(pushed);
+        for (all, more) in [(&mut report.pushed, taken(&tally.pushed)), (&mut report.literals, taken(&tally.literals))]
+        {
+            for text in more {
+                if !all.contains(&text) {
+                    all.push(text);
+                }
             }
         }
         report.fields.extend(taken(&tally.read));
@@ -459,7 +463,7 @@ impl<'q> Source<'q> {
                     Some(seen) => seen.is_present(),
                     // What a condition turned away was not looked at: look again, which only happens for rare names.
                     None if self.input.is_rereadable() => infer::occurs(&self.input, path, options)?,
-                    None => !tally.pushed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_empty(),
+                    None => !taken(&tally.pushed).is_empty(),
                 };
             if !occurs {
                 report.notes.push(format!("no record has `{written}` (names are case-sensitive)"));
@@ -467,6 +471,11 @@ impl<'q> Source<'q> {
         }
         Ok(())
     }
+}
+
+/// What is in a list so far.
+fn taken(list: &Mutex<Vec<String>>) -> Vec<String> {
+    list.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// A column of the result, knowing whether its values are all texts.

@@ -8,7 +8,7 @@ mod source;
 mod table;
 
 pub(crate) use read::Chunks;
-pub(crate) use source::{ColumnSpec, Shared, Tally};
+pub(crate) use source::{ColumnSpec, Shared, Tally, note_literals};
 pub(crate) use table::Table;
 
 use crate::bad::BadSink;

@@ -5,7 +5,7 @@
 
 use super::pushdown;
 use super::read::{Reader, Seen, cut};
-use super::source::{ColumnSpec, Shared};
+use super::source::{ColumnSpec, Shared, note};
 use crate::bad::{Found, Noting};
 use crate::error::Error;
 use crate::input::InputFile;
@@ -140,14 +140,7 @@ impl Plan {
             paths.iter().position(|other| other == path).expect("every path of the filter has a slot by now")
         };
         let filter = filter.map(|filter| pushdown::map_slots(filter, &slot));
-        let mut read = shared.tally.read.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for path in &paths {
-            let pointer = path.to_string();
-            if !read.contains(&pointer) {
-                read.push(pointer);
-            }
-        }
-        drop(read);
+        note(&shared.tally.read, paths.iter().map(Path::to_string).collect());
         let projection = Projection::new(&paths);
         Self { shared: Arc::clone(shared), projection, columns, slots, filter, schema, batch_rows, notes }
     }
@@ -260,9 +253,7 @@ impl<'p> Worker<'p> {
         let minifies = file.layout.has_long_records();
         let cell = std::cell::RefCell::new((rows, emit, Found::default()));
         let piece = |Seen { bytes, scanned, found }: Seen| {
-            tally.records.fetch_add(scanned.records, Relaxed);
-            tally.bytes.fetch_add(bytes, Relaxed);
-            tally.mismatches.fetch_add(scanned.mismatches.kinds, Relaxed);
+            tally.add(bytes, &scanned);
             if is_closed() {
                 tally.stopped.store(true, Relaxed);
                 return ControlFlow::Break(());

@@ -2,27 +2,28 @@
 
 use super::opener::{NdjsonOpener, Plan};
 use super::{ScanOptions, pushdown};
-
 use crate::sql::Rep;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::projection::ProjectionExprs;
-use datafusion::physical_plan::DisplayFormatType;
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use datafusion_datasource::TableSchema;
 use datafusion_datasource::file::FileSource;
 use datafusion_datasource::file_scan_config::FileScanConfig;
 use datafusion_datasource::file_stream::FileOpener;
 use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
-use jird::{Field, Path, Predicate};
+use datafusion_datasource::source::DataSourceExec;
+use jird::lines::{Check, Scanned};
+use jird::{Field, Path, Predicate, Projection};
 use jird_formats::ColumnType;
 use object_store::ObjectStore;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A column of a table: a field in a representation.
 #[derive(Clone, Debug)]
@@ -71,6 +72,11 @@ pub(crate) struct Tally {
     pub(crate) records: AtomicU64,
     pub(crate) bytes: AtomicU64,
     pub(crate) mismatches: AtomicU64,
+    /// Records that were tokenised.
+    pub(crate) touched: AtomicU64,
+    /// Bytes that were searched for literals, and those for which the search was switched off.
+    pub(crate) searched_bytes: AtomicU64,
+    pub(crate) unsearched_bytes: AtomicU64,
     /// Whether a scan was stopped before its end.
     pub(crate) stopped: AtomicBool,
     /// Per column, whether a record that was handed out had its field.
@@ -79,18 +85,46 @@ pub(crate) struct Tally {
     pub(crate) pushed: Mutex<Vec<String>>,
     /// The paths that were read.
     pub(crate) read: Mutex<Vec<String>>,
+    /// The literals that are searched for before records are read.
+    pub(crate) literals: Mutex<Vec<String>>,
 }
 
 impl Tally {
-    /// Notes the predicates of a condition that the scan has taken in.
-    fn push(&self, filter: &Arc<dyn PhysicalExpr>) {
-        let mut pushed = self.pushed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        for text in pushdown::texts(filter) {
-            if !pushed.contains(&text) {
-                pushed.push(text);
-            }
+    /// Adds what a scan has read and seen.
+    pub(crate) fn add(&self, bytes: u64, scanned: &Scanned) {
+        for (sum, more) in [
+            (&self.records, scanned.records),
+            (&self.bytes, bytes),
+            (&self.mismatches, scanned.mismatches.kinds),
+            (&self.touched, scanned.touched),
+            (&self.searched_bytes, scanned.searched_bytes),
+            (&self.unsearched_bytes, scanned.unsearched_bytes),
+        ] {
+            sum.fetch_add(more, Relaxed);
         }
     }
+}
+
+/// Adds what is not there yet.
+pub(super) fn note(list: &Mutex<Vec<String>>, more: Vec<String>) {
+    let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+    for text in more {
+        if !list.contains(&text) {
+            list.push(text);
+        }
+    }
+}
+
+/// Notes which literals the scans of a plan search for.
+pub(crate) fn note_literals(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
+    let visit = |node: &Arc<dyn ExecutionPlan>| {
+        let scan = node.downcast_ref::<DataSourceExec>();
+        if let Some((_, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) {
+            note(&source.shared.tally.literals, source.literals());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    };
+    plan.apply(visit).map(|_| ())
 }
 
 /// Our [`FileSource`].
@@ -113,6 +147,17 @@ impl NdjsonSource {
         let metrics = ExecutionPlanMetricsSet::new();
         let notes = !shared.noted.swap(true, Relaxed);
         Self { shared, schema, projection, filter: None, filters: Vec::new(), batch_rows: 8192, notes, metrics }
+    }
+
+    /// The literals of which a record must have one: searched for where not every record is checked.
+    fn literals(&self) -> Vec<String> {
+        match &self.filter {
+            Some(filter) if self.shared.options.lines.check != Check::All => {
+                let paths: Vec<_> = self.shared.columns.iter().map(|column| column.path.clone()).collect();
+                filter.literals(&Projection::new(&paths))
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -172,7 +217,7 @@ impl FileSource for NdjsonSource {
                 }
                 Some(other) => Predicate::And(vec![other, predicate]),
             });
-            self.shared.tally.push(&filter);
+            note(&self.shared.tally.pushed, pushdown::texts(&filter));
             source.filters.push(filter);
             answers.push(PushedDown::Yes);
         }

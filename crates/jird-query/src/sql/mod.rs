@@ -14,6 +14,7 @@ mod names;
 mod order;
 mod parse;
 mod predicate;
+mod required;
 mod scope;
 mod select;
 mod supported;

@@ -4,6 +4,7 @@
 use super::expr::{Context, call};
 use super::literal::{literal, text};
 use super::parse::expression;
+use super::required;
 use super::scope::{Columns, FieldRef, Relation, Resolved, Scope};
 use super::select::Rewriter;
 use super::uses::{Leaf, Rep, STREAM, Style};
@@ -246,7 +247,7 @@ impl Rewriter<'_> {
         };
         let regex = regex::Regex::new(&pattern)
             .map_err(|error| Error::sql(format!("the regular expression '{pattern}' is wrong: {error}")))?;
-        let matcher = Matcher::new(move |text| regex.is_match(text));
+        let matcher = Matcher::new(move |text| regex.is_match(text)).requiring(required::literals(&pattern));
         self.over(subject, slots, |slot| Predicate::Matches { slot, matcher })
     }
 }
