@@ -95,7 +95,7 @@ fn explain_says_what_the_scan_does() {
 
 #[test]
 fn times_compare_as_times_where_that_is_asked() {
-    let text = "{\"i\":1,\"t\":\"2024-03-05T07:00:00Z\"}\n{\"i\":2,\"t\":\"2024-03-05T08:30:00.5+01:00\"}\n{\"i\":3,\"t\":\"soon\"}\n{\"i\":4,\"t\":5}\n{\"i\":5}\n{\"i\":6,\"t\":\"0999-01-01\"}\n";
+    let text = "{\"i\":1,\"t\":\"2024-03-05T07:00:00Z\"}\n{\"i\":2,\"t\":\"2024-03-05T08:30:00.5+01:00\"}\n{\"i\":3,\"t\":\"soon\"}\n{\"i\":4,\"t\":5}\n{\"i\":5}\n{\"i\":6,\"t\":\"0999-01-01\"}\n{\"i\":7,\"t\":\"\"}\n";
     for (condition, expected) in [
         ("t > timestamp '2024-03-05T07:00:00Z'", &[2][..]),
         ("t >= timestamp '2024-03-05T08:00:00+01:00'", &[1, 2]),
@@ -116,6 +116,9 @@ fn times_compare_as_times_where_that_is_asked() {
         "{\"t\":\"2024-03-05T07:00:00Z\"}\n{\"t\":\"2024-03-05T07:30:00.500Z\"}\n{\"t\":null}\n",
     );
     let folder = Folder::new("time-wrong").with("e.ndjson", text);
+    // Two texts that say no time, and a number.
+    let (_, said, _) = folder.query(&["select i where t > timestamp '2024-03-05'", "e.ndjson", "--stats"], b"");
+    assert!(said.contains("mismatches  3\n"), "{said}");
     let (_, said, code) = folder.query(&["select i where t > timestamp 'noon'", "e.ndjson"], b"");
     assert!(code == 2 && said.contains("'noon' is no time"), "{said}");
 }

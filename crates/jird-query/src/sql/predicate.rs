@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::time::{self, Time};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
 use jird::event::Condition;
-use jird::{Comparison, Like, Literal, Matcher, Path, Predicate};
+use jird::{Comparison, Like, Matcher, Path, Predicate};
 use std::sync::Arc;
 
 /// The fields of a predicate; slot `i` is field `i`.
@@ -280,23 +280,8 @@ fn typed_time(expr: &Expr) -> Option<String> {
 
 /// Compares the time that a text says; unknown if it says none.
 fn at_time(slot: usize, op: Comparison, time: Time) -> Predicate {
-    let matches = |matches: Box<dyn Fn(Option<Time>) -> bool + Send + Sync>| Predicate::Matches {
-        slot,
-        matcher: Matcher::new(move |text| matches(time::parse(text))),
-    };
-    let holds = matches(Box::new(move |found| {
-        found.is_some_and(|found| match op {
-            Comparison::Eq => found == time,
-            Comparison::Ne => found != time,
-            Comparison::Lt => found < time,
-            Comparison::Le => found <= time,
-            Comparison::Gt => found > time,
-            Comparison::Ge => found >= time,
-        })
-    }));
-    let is_none = matches(Box::new(|found| found.is_none()));
-    let unknown = Predicate::Compare { slot, op: Comparison::Eq, literal: Literal::Null };
-    Predicate::Or(vec![holds, Predicate::And(vec![is_none, unknown])])
+    let test = move |text: &str| time::parse(text).map(|found| op.holds(found.cmp(&time)));
+    Predicate::Matches { slot, matcher: Matcher::unsure(test) }
 }
 
 fn flat(make: fn(Vec<Predicate>) -> Predicate, left: Predicate, right: Predicate) -> Predicate {

@@ -66,13 +66,25 @@ pub enum Literal {
 /// ```
 #[derive(Clone)]
 pub struct Matcher {
-    test: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    test: Arc<Test>,
     literals: Arc<[Box<str>]>,
 }
+
+type Test = dyn Fn(&str) -> Option<bool> + Send + Sync;
 
 impl Matcher {
     /// A test of which nothing else is known.
     pub fn new(test: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self::unsure(move |text| Some(test(text)))
+    }
+
+    /// A test that has no answer for some texts. Then it is unknown, and counted, as a comparison of different kinds is.
+    ///
+    /// ```
+    /// let even = jird::Matcher::unsure(|text| text.parse::<u64>().ok().map(|number| number % 2 == 0));
+    /// assert!(even.matches("4") && !even.matches("5") && !even.matches("four"));
+    /// ```
+    pub fn unsure(test: impl Fn(&str) -> Option<bool> + Send + Sync + 'static) -> Self {
         Self { test: Arc::new(test), literals: Arc::default() }
     }
 
@@ -85,7 +97,7 @@ impl Matcher {
 
     /// Whether `text` passes.
     pub fn matches(&self, text: &str) -> bool {
-        (self.test)(text)
+        (self.test)(text) == Some(true)
     }
 
     /// The literals of which a text that passes has one; none if nothing is known.
@@ -146,7 +158,7 @@ pub enum Predicate {
         /// The pattern.
         pattern: Like,
     },
-    /// Whether a string's content passes a test.
+    /// Whether a string's content passes a test; unknown if the test has no answer.
     Matches {
         /// The field.
         slot: usize,
@@ -223,8 +235,8 @@ impl Predicate {
                 (!unknown).then_some(false)
             }
             Self::IsNull { slot } => Some(fields[*slot].is_null()),
-            Self::Like { slot, pattern } => with_text(fields[*slot], mismatches, |text| pattern.matches(text)),
-            Self::Matches { slot, matcher } => with_text(fields[*slot], mismatches, |text| matcher.matches(text)),
+            Self::Like { slot, pattern } => with_text(fields[*slot], mismatches, |text| Some(pattern.matches(text))),
+            Self::Matches { slot, matcher } => with_text(fields[*slot], mismatches, |text| (matcher.test)(text)),
             Self::Truth { slot } => match fields[*slot].kind() {
                 None | Some(Kind::Null) => None,
                 Some(Kind::Bool) => fields[*slot].as_bool(),
@@ -272,10 +284,10 @@ fn compare_text(field: Field<'_>, wanted: &str) -> Option<Ordering> {
     field.with_text(|text| text.as_bytes().cmp(wanted.as_bytes()))
 }
 
-fn with_text(field: Field<'_>, mismatches: &mut Mismatches, test: impl FnOnce(&str) -> bool) -> Option<bool> {
+fn with_text(field: Field<'_>, mismatches: &mut Mismatches, test: impl FnOnce(&str) -> Option<bool>) -> Option<bool> {
     match field.kind()? {
         Kind::Null => None,
-        Kind::String => field.with_text(test),
+        Kind::String => field.with_text(test)?.or_else(|| mismatch(mismatches)),
         _ => mismatch(mismatches),
     }
 }
