@@ -18,6 +18,7 @@ pub(crate) struct Ahead {
     used: Sender<Vec<u8>>,
     block: Vec<u8>,
     at: usize,
+    ended: bool,
 }
 
 impl Ahead {
@@ -27,20 +28,20 @@ impl Ahead {
         let (used, free) = channel();
         let _detached =
             thread::Builder::new().name("jird-read".to_owned()).spawn(move || run(reader, &sender, &free))?;
-        Ok(Self { blocks, used, block: Vec::new(), at: 0 })
+        Ok(Self { blocks, used, block: Vec::new(), at: 0, ended: false })
     }
 }
 
+/// Sends blocks; the last is an empty one or an error. What ends without one has not read everything.
 fn run(mut reader: impl Read, sender: &SyncSender<io::Result<Vec<u8>>>, free: &Receiver<Vec<u8>>) {
     loop {
         let mut block = free.try_recv().unwrap_or_default();
         block.resize(BLOCK_BYTES, 0);
         let read = match reader.read(&mut block) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Ok(0) => return,
             read => read,
         };
-        let is_last = read.is_err();
+        let is_last = matches!(read, Ok(0) | Err(_));
         let sent = sender.send(read.map(|read| {
             block.truncate(read);
             block
@@ -53,15 +54,50 @@ fn run(mut reader: impl Read, sender: &SyncSender<io::Result<Vec<u8>>>, free: &R
 
 impl Read for Ahead {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.block.len() {
-            let Ok(block) = self.blocks.recv() else { return Ok(0) };
+        if self.at == self.block.len() && !self.ended {
+            let block = self.blocks.recv().map_err(|_| io::Error::other("the thread that reads it has failed"))??;
+            self.ended = block.is_empty();
             // The reader may be gone already.
-            let _ = self.used.send(std::mem::replace(&mut self.block, block?));
+            let _ = self.used.send(std::mem::replace(&mut self.block, block));
             self.at = 0;
         }
         let len = buffer.len().min(self.block.len() - self.at);
         buffer[..len].copy_from_slice(&self.block[self.at..self.at + len]);
         self.at += len;
         Ok(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a few bytes, and then does what it is told.
+    struct Then(u8, fn() -> io::Result<usize>);
+
+    impl Read for Then {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0 == 0 {
+                return (self.1)();
+            }
+            self.0 -= 1;
+            buffer[..2].copy_from_slice(b"ab");
+            Ok(2)
+        }
+    }
+
+    #[test]
+    fn what_was_not_read_to_its_end_is_an_error() {
+        let read = |end| {
+            let mut ahead = Ahead::start(Then(9, end)).unwrap();
+            let mut text = String::new();
+            let read = ahead.read_to_string(&mut text);
+            (text, read.map_err(|error| error.to_string()))
+        };
+        let text = "ab".repeat(9);
+        assert_eq!(read(|| Ok(0)), (text.clone(), Ok(18)));
+        assert_eq!(read(|| Err(io::Error::other("gone"))), (text.clone(), Err("gone".to_owned())));
+        let failed = "the thread that reads it has failed".to_owned();
+        assert_eq!(read(|| std::panic::resume_unwind(Box::new(()))), (text, Err(failed)));
     }
 }
