@@ -238,6 +238,28 @@ fn bad_records_are_passed_by_counted_and_set_aside() {
 }
 
 #[test]
+fn many_bad_records_of_a_packed_file_are_set_aside_in_order_while_types_are_found() {
+    let text: String =
+        (0..30_000).map(|i| if i % 2 == 0 { format!("{{\"a\":{i}}}\n") } else { format!("no {i}\n") }).collect();
+    let folder = Folder::new("bad-packed").with("a.gz", gzip(&text)).with("b.ndjson", BAD).with("c.gz", gzip("x\n"));
+    let files = ["a.gz", "b.ndjson", "c.gz"];
+    for threads in ["1", "3"] {
+        let args = ["select sum(a) as s", "--on-error", "quarantine=bad", "--threads", threads];
+        let (out, said, _) = folder.query(&[&args[..], &files].concat(), b"");
+        assert_eq!(out, "{\"s\":224985004}\n");
+        assert!(said.contains("15004 bad records left out"), "{said}");
+        let set_aside = folder.text("bad");
+        let places = set_aside.lines().map(|line| {
+            let bad = jird::from_str::<jird::Json>(line).unwrap();
+            (bad["file"].as_str().unwrap().to_owned(), bad["line"].as_u64().unwrap())
+        });
+        let wanted = (0..15_000).map(|bad| ("a.gz", 2 * bad + 2));
+        let wanted = wanted.chain([2, 4, 6].map(|line| ("b.ndjson", line))).chain([("c.gz", 1)]);
+        assert!(places.eq(wanted.map(|(file, line)| (file.to_owned(), line))), "{threads} threads");
+    }
+}
+
+#[test]
 fn convert_and_query_set_the_same_aside() {
     let folder = Folder::new("bad-both").with("a.ndjson", BAD);
     folder.query(&["select a", "a.ndjson", "--on-error", "quarantine=1"], b"");
@@ -284,6 +306,11 @@ fn a_quarantine_takes_no_input_s_place() {
         assert!(code == 2 && said.contains("take the place of what is read"), "{said}");
         assert_eq!(folder.text("a.ndjson"), BAD);
     }
+    let input = fs::File::open(folder.0.join("a.ndjson")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
+    command.args(["query", "select a", "--on-error", "quarantine=a.ndjson"]).current_dir(&folder.0).stdin(input);
+    assert_eq!(command.output().unwrap().status.code(), Some(2));
+    assert_eq!(folder.text("a.ndjson"), BAD);
     let (_, said, _) = folder.query(&["select a", "a.ndjson", "-o", "x", "--on-error", "quarantine=x"], b"");
     assert!(said.contains("cannot go to one file"), "{said}");
     let (_, said, code) = folder.query(&["select a", "a.ndjson", "--on-error", "quarantine=no/x"], b"");

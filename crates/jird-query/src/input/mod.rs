@@ -16,7 +16,7 @@ use ahead::Ahead;
 use elements::Elements;
 use jird::lines::ReadAt;
 use jird_formats::files::{Packing, Quarantined, Reader, Text};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -154,11 +154,16 @@ impl Input {
         Some((file, place & ((1 << OFFSET_BITS) - 1)))
     }
 
-    /// The file of these that `path` is too.
+    /// The file of these that `path` is too, be it by a link or as standard input.
     pub(crate) fn reads(&self, path: &Path) -> Option<&InputFile> {
-        let identity = |path: &Path| path.metadata().ok().map(|data| (data.dev(), data.ino()));
+        let identity =
+            |path: &Path| path.metadata().ok().filter(Metadata::is_file).map(|data| (data.dev(), data.ino()));
         let wanted = identity(path)?;
-        self.files.iter().map(AsRef::as_ref).find(|file| file.is_rereadable() && identity(&file.path) == Some(wanted))
+        let place = |file: &InputFile| match &file.access {
+            Access::Once(_) if file.path == Path::new(STDIN) => identity(Path::new("/dev/stdin")),
+            _ => identity(&file.path),
+        };
+        self.files.iter().map(AsRef::as_ref).find(|file| place(file) == Some(wanted))
     }
 
     /// Says that all of it is going to be read so many times.

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError};
 
 /// Reads and scans with reused buffers. One per thread.
 #[derive(Debug)]
@@ -303,41 +304,48 @@ impl<'i> Chunks<'i> {
         mut consume: impl FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let all = !self.input.noted.swap(true, Relaxed);
-        let mut noting: Option<(usize, Noting)> = None;
-        let mut note = |chunk: &Chunk, found: &Found| -> Result<(), Error> {
+        let noting: Mutex<Option<(usize, Noting)>> = Mutex::default();
+        let note = |file: usize, found: &Found| -> Result<(), Error> {
             let Some(sink) = &options.bad else { return Ok(()) };
-            if noting.as_ref().is_none_or(|(file, _)| *file != chunk.file) {
-                noting = Some((chunk.file, Noting::new(sink, all)));
-            }
-            noting.as_mut().map_or(Ok(()), |(file, noting)| noting.take(&self.input.files[*file], found))
+            let mut noting = noting.lock().unwrap_or_else(PoisonError::into_inner);
+            let (_, noting) = match &mut *noting {
+                Some(noting) if noting.0 == file => noting,
+                other => other.insert((file, Noting::new(sink, all))),
+            };
+            noting.take(&self.input.files[file], found)
         };
+        // A chunk that is a whole file may have any number of bad records: they are noted as they come, so one thread reads all.
+        let notes_at_once = options.bad.is_some() && !self.input.is_anywhere();
+        let threads = if notes_at_once { 1 } else { options.threads };
         let mut failed = None;
         let work = |reader: &mut Reader, job: usize| {
             let Chunk { file, range } = self.chunks[job].clone();
-            let (mut made, mut found) = (make(), Found::default());
-            reader
-                .read(
-                    &self.input.files[file],
-                    range,
-                    projection,
-                    None,
-                    |row, offset| {
-                        visit(&mut made, row, Input::place(file, offset + row.offset() as u64));
-                        Ok(ControlFlow::Continue(()))
-                    },
-                    |seen| {
-                        found.append(seen.found);
-                        ControlFlow::Continue(())
-                    },
-                )
-                .map(|_| (job, made, found))
+            let (mut made, mut found, mut noted) = (make(), Found::default(), Ok(()));
+            let read = reader.read(
+                &self.input.files[file],
+                range,
+                projection,
+                None,
+                |row, offset| {
+                    visit(&mut made, row, Input::place(file, offset + row.offset() as u64));
+                    Ok(ControlFlow::Continue(()))
+                },
+                |seen| {
+                    found.append(seen.found);
+                    if notes_at_once && found.is_large() {
+                        noted = note(file, &std::mem::take(&mut found));
+                    }
+                    if noted.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                },
+            );
+            noted.and(read).map(|_| (file, made, found))
         };
         lines::in_order(
             0..self.chunks.len(),
-            options.threads,
+            threads,
             || Reader::new(options),
             work,
-            |result| match result.and_then(|(job, made, found)| note(&self.chunks[job], &found).map(|()| made)) {
+            |result| match result.and_then(|(file, made, found)| note(file, &found).map(|()| made)) {
                 Ok(made) => consume(made),
                 Err(error) => {
                     failed = Some(error);
