@@ -566,3 +566,85 @@ fn every_way_of_checking_gives_the_same_of_good_records() {
         );
     }
 }
+
+/// What `--check` and threads give for a condition, over lines of which few can match; and what `--stats` says of the search.
+#[track_caller]
+fn searches(text: &str, condition: &str, found: &[usize], literals: &str) {
+    let sql = format!("select i where {condition}");
+    let expected = found.iter().fold(String::new(), |all, i| all + &format!("{{\"i\":{i}}}\n"));
+    let folder = Folder::with("e.ndjson", text);
+    let run = |more: &[&str]| folder.run(&[&[sql.as_str(), "e.ndjson"], more].concat());
+    for check in ["all", "touched", "trusted"] {
+        for more in [&["--threads", "1"][..], &["--threads", "3", "--chunk-bytes", "300"]] {
+            let ran = run(&[&["--check", check], more].concat());
+            assert_eq!((ran.out.as_str(), ran.err.as_str()), (expected.as_str(), ""), "{condition} {check} {more:?}");
+        }
+    }
+    let said = run(&["--check", "touched", "--stats"]).err;
+    let searched = format!("searched    {} bytes for {literals}\n", text.len());
+    assert!(said.contains(&searched), "no {searched:?} in {said}");
+    let sql = format!("explain {sql}");
+    let explained = folder.run(&[&sql, "e.ndjson", "--trusted"]).out;
+    assert!(explained.contains(&format!("  searches {}\n", literals.replace(", ", "; "))), "{explained}");
+    assert!(folder.run(&[&sql, "e.ndjson"]).out.contains("  searches nothing\n"));
+}
+
+#[test]
+fn no_match_is_lost_to_an_escape_where_raw_bytes_are_searched() {
+    let hits = [
+        r#"{"i":1,"m":"GET /api/customers/1"}"#,
+        r#"{"i":2,"m":"GET \/api\/customers"}"#,
+        r#"{"i":3,"m":"\u0047ET \u002Fapi\u002f\u0063ustomers\n"}"#,
+        r#"{"i":4,"m":"\u002f\u0061\u0070\u0069\u002F\u0063\u0075\u0073\u0074\u006f\u006D\u0065\u0072\u0073"}"#,
+        r#"{"i":5,"\u006d":"/api\/custo\u006ders"}"#,
+    ]
+    .map(String::from);
+    // These have it, but not as a value of `m`; or they nearly have it.
+    let misses = [
+        r#"{"i":6,"other":"/api/customers"}"#,
+        r#"{"i":7,"m":"\\u002fapi/customers \/api\\/customers /api/custo\u006emers"}"#,
+        r#"{"i":8,"m":"no","m":"/api/customers"}"#,
+        r#"{"i":9,"m":{"m":"/api/customers"}}"#,
+        r#"{"i":10,"m":5}"#,
+    ]
+    .map(String::from);
+    let plain =
+        (11..200).map(|i| format!("{{\"i\":{i},\"m\":\"GET /index.html, and nothing that anybody asks for\"}}"));
+    let lines: Vec<_> = plain.clone().chain(hits).chain(misses).chain(plain).collect();
+    let text = lines.join("\n");
+    let all = [1, 2, 3, 4, 5];
+    searches(&text, "match(m, '/api/customers')", &all, "`/api/customers`");
+    searches(&text, r"match(m, '\/api\/customers')", &all, "`/api/customers`");
+    searches(&text, "match(m, '^.*/api/(?:customers|orders)')", &all, "`/api/customers`, `/api/orders`");
+    searches(&text, "match(m, 'GET?.*/api/customers(?:/\\d+)?$') and i < 3", &[1, 2], "`/api/customers`");
+    searches(&text, "m like '%/api/customers%'", &all, "`/api/customers`");
+    searches(&text, "m like 'GET /api%'", &[1, 2, 3], "`\"GET /api`");
+    searches(&text, "m = '/api/customers'", &[4, 5], "`\"/api/customers\"`");
+    searches(&text, "m in ('/api/customers', 'Zürich')", &[4, 5], "`\"/api/customers\"`, `\"Zürich\"`");
+    searches(
+        &text,
+        "match(m, '(?i)[/]API[/]C') and m not like '%1'",
+        &[2, 3, 4, 5, 7],
+        "`/API/`, `/APi/`, `/ApI/`, `/Api/`, `/aPI/`, `/aPi/`, `/apI/`, `/api/`",
+    );
+}
+
+#[test]
+fn a_search_that_does_not_pay_is_switched_off_and_stats_say_so() {
+    let text = "{\"a\":\"yes\"}\n".repeat(100_000);
+    let folder = Folder::with("e.ndjson", text);
+    let run = |more: &[&str]| {
+        folder.run(&[&["select count(*) as n where a = 'yes'", "e.ndjson", "--stats", "--threads", "1"], more].concat())
+    };
+    let ran = run(&["--check", "touched"]);
+    assert_eq!(ran.out, "{\"n\":100000}\n");
+    assert!(
+        ran.err.contains("; switched off for ") && ran.err.contains("tokenised   100000 of 100000 records"),
+        "{}",
+        ran.err
+    );
+    assert!(run(&[]).err.contains("searched    nothing\n"));
+    // What nothing is known of is not searched for.
+    let ran = folder.run(&["select count(*) as n where match(a, 'y*|.')", "e.ndjson", "--trusted", "--stats"]);
+    assert!(ran.err.contains("bytes for `\"a\"`"), "{}", ran.err);
+}
