@@ -85,7 +85,14 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
     let mut command = house.cargo(["clippy", "--all-targets", "--keep-going"]);
     let all = log.run(command.args(selection).args(["--", "-D", "warnings"]));
     // With few features nothing is missing, and nothing is there in vain.
-    let few = [("jird", ""), ("jird", "serde"), ("jird-formats", "csv"), ("jird-formats", "sqlite"), ("jird-cli", "")];
+    let few = [
+        ("jird", ""),
+        ("jird", "serde"),
+        ("jird-formats", "csv"),
+        ("jird-formats", "files"),
+        ("jird-formats", "sqlite"),
+        ("jird-cli", ""),
+    ];
     let few = few.map(|(package, features)| {
         let mut command =
             house.cargo(["clippy", "--package", package, "--no-default-features", "--features", features]);
