@@ -220,3 +220,17 @@ fn a_table_is_described_as_a_struct() {
         assert!(words(&output).contains(wanted), "{}", words(&output));
     }
 }
+
+#[test]
+fn values_that_could_not_be_compared_count_once_however_often_the_input_is_read() {
+    let line = |i: u32| match i {
+        i if i % 10 == 0 => "{\"a\":\"x\"}\n".to_owned(),
+        i if i < 2500 => format!("{{\"a\":{i}}}\n"),
+        i => format!("{{\"a\":{i},\"late\":1}}\n"),
+    };
+    let folder = Folder::new("mismatches").with("a.ndjson", (0..3000).map(line).collect::<String>());
+    for target in ["a.csv", "b.ndjson", "c.parquet"] {
+        let said = words(&folder.run(&["--where", "a > 1", "a.ndjson", target]));
+        assert!(said.contains("note: 300 values were of another kind"), "{target}: {said}");
+    }
+}

@@ -33,6 +33,8 @@ pub(crate) struct Feed {
     limit: Option<u64>,
     on_error: OnError,
     bad: BadRecords,
+    /// Of the mismatches those of runs that were forgotten.
+    uncounted: u64,
     /// Bad records are noted: not where an input is read only to plan.
     notes_bad: bool,
 }
@@ -58,6 +60,7 @@ impl Feed {
             limit: args.limit,
             on_error: args.on_error.clone(),
             bad,
+            uncounted: 0,
             notes_bad: true,
         })
     }
@@ -80,6 +83,7 @@ impl Feed {
             limit: None,
             on_error: on_error.clone(),
             bad: BadRecords::new(on_error)?,
+            uncounted: 0,
             notes_bad: true,
         })
     }
@@ -95,10 +99,12 @@ impl Feed {
     /// Runs over the inputs, or so many of their first records, to plan: nothing of it is noted.
     pub(super) fn quietly<T>(&mut self, records: Option<u64>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = (self.tally.records, self.limit);
+        let mismatches = self.counts().1;
         self.limit = records.or(self.limit);
         self.notes_bad = false;
         let done = run(self);
         self.notes_bad = true;
+        self.uncounted += self.counts().1 - mismatches;
         (self.tally.records, self.limit) = before;
         done
     }
@@ -106,6 +112,7 @@ impl Feed {
     /// Forgets what was noted: the inputs are read anew.
     pub(super) fn restart(&mut self) -> Result<()> {
         self.tally.records = 0;
+        self.uncounted += self.counts().1;
         Ok(self.bad.forget()?)
     }
 
@@ -167,13 +174,15 @@ impl Feed {
             limit: None,
             on_error: OnError::Stop,
             bad: BadRecords::default(),
+            uncounted: 0,
             notes_bad: false,
         }
     }
 
     /// How many records were sent, and how many values a condition could not compare.
     pub(super) fn counts(&self) -> (u64, u64) {
-        (self.tally.records, self.tally.mismatches + self.condition.as_ref().map_or(0, Where::mismatches))
+        let mismatches = self.tally.mismatches + self.condition.as_ref().map_or(0, Where::mismatches);
+        (self.tally.records, mismatches - self.uncounted)
     }
 
     /// Adds what another has done.
