@@ -188,6 +188,8 @@ mod tests {
             "(?i)k",
             "(?i)kak",
             "a(b|)c",
+            "(bc)?d",
+            "(?:ab)*k",
             "((a)|(b))c[dk]",
             "(a|bc|)(d|)k",
             "[ab][ab][ab][ab]",
