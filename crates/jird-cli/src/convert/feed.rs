@@ -2,6 +2,7 @@
 
 use super::Args;
 use super::condition::Where;
+use super::fields::Fields;
 use super::open::Opened;
 use super::share;
 use super::source::{self, AnySource, Bad, Content, Reading};
@@ -14,6 +15,7 @@ use std::io::{BufWriter, Seek, Write};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::thread;
 
 /// What becomes of a bad record.
@@ -56,6 +58,8 @@ pub(super) struct Feed {
     condition: Option<Where>,
     select: Vec<Pattern>,
     flatten: bool,
+    /// The same of lines, where that is all.
+    pub(super) fields: Option<Arc<Fields>>,
     limit: Option<u64>,
     on_error: OnError,
     quarantine: Option<BufWriter<File>>,
@@ -87,6 +91,7 @@ impl Feed {
             OnError::Stop | OnError::Skip => None,
         };
         let condition = Where::new(args)?;
+        let fields = if condition.is_none() { Fields::of(args).map(Arc::new) } else { None };
         let reading = Reading {
             from: args.from,
             records: args.records.clone(),
@@ -101,6 +106,7 @@ impl Feed {
             condition,
             select: args.select.iter().map(|path| pointer(path).parse()).collect::<Result<_, _>>()?,
             flatten: args.flatten,
+            fields,
             limit: args.limit,
             on_error: args.on_error.clone(),
             quarantine,
@@ -194,6 +200,7 @@ impl Feed {
             condition: self.condition.clone(),
             select: self.select.clone(),
             flatten: self.flatten,
+            fields: None,
             limit: None,
             on_error: OnError::Stop,
             quarantine: None,
