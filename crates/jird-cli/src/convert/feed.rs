@@ -63,6 +63,8 @@ pub(super) struct Feed {
     limit: Option<u64>,
     on_error: OnError,
     quarantine: Option<BufWriter<File>>,
+    /// So many of the mismatches were in what is read again.
+    unsaid: u64,
     /// Bad records are noted: not where an input is read only to plan.
     notes_bad: bool,
 }
@@ -110,6 +112,7 @@ impl Feed {
             limit: args.limit,
             on_error: args.on_error.clone(),
             quarantine,
+            unsaid: 0,
             notes_bad: true,
         })
     }
@@ -126,17 +129,20 @@ impl Feed {
     /// Runs over the inputs, or so many of their first records, to plan: nothing of it is noted.
     pub(super) fn quietly<T>(&mut self, records: Option<u64>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = (self.tally.records, self.tally.bad, self.limit);
+        let (_, mismatches) = self.counts();
         self.limit = records.or(self.limit);
         self.notes_bad = false;
         let done = run(self);
         self.notes_bad = true;
         (self.tally.records, self.tally.bad, self.limit) = before;
+        self.unsaid += self.counts().1 - mismatches;
         done
     }
 
     /// Forgets what was noted: the inputs are read anew.
     pub(super) fn restart(&mut self) -> Result<()> {
         (self.tally.records, self.tally.bad, self.tally.first_bad) = (0, 0, None);
+        self.unsaid += self.counts().1;
         if let Some(quarantine) = &mut self.quarantine {
             quarantine.flush()?;
             quarantine.get_mut().set_len(0)?;
@@ -204,13 +210,15 @@ impl Feed {
             limit: None,
             on_error: OnError::Stop,
             quarantine: None,
+            unsaid: 0,
             notes_bad: false,
         }
     }
 
     /// How many records were sent, and how many values a condition could not compare.
     pub(super) fn counts(&self) -> (u64, u64) {
-        (self.tally.records, self.tally.mismatches + self.condition.as_ref().map_or(0, Where::mismatches))
+        let mismatches = self.tally.mismatches + self.condition.as_ref().map_or(0, Where::mismatches);
+        (self.tally.records, mismatches - self.unsaid)
     }
 
     /// Adds what another has done.
