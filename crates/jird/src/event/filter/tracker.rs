@@ -31,8 +31,6 @@ struct State {
     keys: KeyTable,
     /// By key, the state behind it, if it is known.
     behind: Vec<u32>,
-    /// The key that is looked at first: the one behind the last that was found.
-    likely: u32,
     /// The same by index.
     elements: Vec<(u64, u32)>,
     /// The state behind all other keys and indices.
@@ -119,8 +117,8 @@ impl Tracker {
     #[inline]
     pub(super) fn key(&mut self, key: &str) -> Leads {
         let Some(level) = self.levels.last() else { return Leads::default() };
-        let state = &mut self.states[level.state as usize];
-        self.next = match state.keys.get_near(key, state.likely) {
+        let state = &self.states[level.state as usize];
+        self.next = match state.keys.get(key) {
             Some(number) => {
                 if self.first_only {
                     let (seen, bit) = (&mut self.seen[level.seen_at + number as usize / 64], 1 << (number % 64));
@@ -129,7 +127,6 @@ impl Tracker {
                     }
                     *seen |= bit;
                 }
-                state.likely = number + 1;
                 state.behind[number as usize]
             }
             None => state.other,
@@ -199,7 +196,6 @@ impl Tracker {
             leads: Leads::default(),
             keys: KeyTable::new(),
             behind: Vec::new(),
-            likely: 0,
             elements: Vec::new(),
             other: UNKNOWN,
         };
