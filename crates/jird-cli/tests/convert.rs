@@ -195,6 +195,8 @@ fn a_condition_chooses_records_of_every_format() {
         words(&output).contains("3 values were of another kind") && words(&output).contains("--typed"),
         "{output:?}"
     );
+    // What is read twice is counted once.
+    assert!(words(&folder.run(&["--where", "id > 0", "there.csv", "out.csv"])).contains("note: 3 values"));
     let output = folder.run(&["--where", "lower(name) = 'a'", "a.ndjson", "-"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(words(&output).contains("jird query"), "{output:?}");

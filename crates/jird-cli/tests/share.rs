@@ -67,6 +67,47 @@ fn text_becomes_the_same_text() {
 }
 
 #[test]
+fn selected_columns_are_what_the_filters_send() {
+    let odd = [
+        r#"{"in":{"y":[1]},"id":1}"#,
+        r#"{"in":{},"id":2,"name":null}"#,
+        r#"{"in":[{"x":1}],"id":[3]}"#,
+        r#"{"in":5,"id":{"a":4},"id":7}"#,
+        r#"{"in":{"x":1,"x":2},"in":{"x":3,"z":true},"name":"a","name":"b"}"#,
+        r#"{"\u0069d":"\ud83d\ude00\n","in":{"\u0078":1e5,"z":"a,\"b"}}"#,
+        "[{\"id\":1}]",
+        "7",
+        r#"{"value":1,"z":{"id":2},"":3,"in.x":4}"#,
+        "{}",
+        r#"{"in":{"z":{}},"id":false}"#,
+        r#"{"in":{"x":null}}"#,
+    ];
+    let ways: &[&[&str]] = &[
+        &["--select", "id"],
+        &["--select", "id,name,value"],
+        &["--select", "name,id,id", "--flatten"],
+        &["--select", "in.x,id,in.z", "--flatten"],
+        &["--select", "in.x", "--flatten"],
+        &["--select", "in.z", "--flatten"],
+        &["--select", "in,in.x,id", "--flatten"],
+        &["--select", "in.x.y,in.z,*", "--flatten"],
+        &["--select", ",z.id,z.no", "--flatten"],
+    ];
+    // One of them in each of many pieces, so that it is known which way it goes; and all.
+    for lines in odd.iter().map(std::slice::from_ref).chain([&odd[..], &odd[4..6]]) {
+        let odd: Vec<(usize, &str)> = lines.iter().enumerate().map(|(at, line)| (4000 + at * 300, *line)).collect();
+        let folder = Folder::new("share-fields").with("a.ndjson", records(&odd));
+        for way in ways {
+            for out in ["o.ndjson", "o.csv"] {
+                let (code, said, written) = same(&folder, &[&["a.ndjson", out], *way].concat(), out);
+                assert_eq!((code, &*said), (Some(0), ""));
+                assert!(written.lines().count() >= 12_000);
+            }
+        }
+    }
+}
+
+#[test]
 fn several_inputs_are_one_array() {
     let folder = Folder::new("share-several").with("a.ndjson", records(&[])).with("b.ndjson", "").with("c.ndjson", "7");
     let (.., written) =

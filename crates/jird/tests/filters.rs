@@ -127,8 +127,14 @@ fn projected(tree: &Tree, patterns: &[Vec<&str>]) -> Option<Tree> {
             Some(Tree::Array(elements.iter().enumerate().filter_map(element).collect()))
         }
         Tree::Object(members) => {
-            let member = |(key, value): &(String, Tree)| Some((key.clone(), projected(value, &inside(key))?));
-            Some(Tree::Object(members.iter().filter_map(member).collect()))
+            // Of a key that a pattern names, the first counts.
+            let is_named = |key: &str| patterns.iter().any(|pattern| pattern[0] == key);
+            let is_again = |at: usize| members[..at].iter().any(|(before, _)| *before == members[at].0);
+            let member = |(at, (key, value)): (usize, &(String, Tree))| {
+                let is_left_out = is_named(key) && is_again(at);
+                if is_left_out { None } else { Some((key.clone(), projected(value, &inside(key))?)) }
+            };
+            Some(Tree::Object(members.iter().enumerate().filter_map(member).collect()))
         }
     }
 }

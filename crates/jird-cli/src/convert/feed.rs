@@ -1,6 +1,7 @@
 //! From inputs through filters to a sink, and what becomes of bad records.
 
 use super::condition::Where;
+use super::fields::Fields;
 use super::open::Opened;
 use super::source::{self, AnySource, Bad, Content, Reading};
 use super::{Args, Format, share};
@@ -9,6 +10,7 @@ use jird::event::filter::{Flatten, Project};
 use jird::event::{self, Failure, Parts, Pattern, Place, Sink, Source};
 use jird_formats::files::{BadRecord, BadRecords, OnError};
 use std::num::NonZero;
+use std::sync::Arc;
 use std::thread;
 
 /// What was done.
@@ -30,11 +32,13 @@ pub(crate) struct Feed {
     condition: Option<Where>,
     select: Vec<Pattern>,
     flatten: bool,
+    /// The same of lines, where that is all.
+    pub(super) fields: Option<Arc<Fields>>,
     limit: Option<u64>,
     on_error: OnError,
     bad: BadRecords,
-    /// Of the mismatches those of runs that were forgotten.
-    uncounted: u64,
+    /// So many of the mismatches were in what is read again.
+    unsaid: u64,
     /// Bad records are noted: not where an input is read only to plan.
     notes_bad: bool,
 }
@@ -43,6 +47,7 @@ impl Feed {
     pub(super) fn new(args: &Args) -> Result<Self> {
         let bad = BadRecords::new(&args.on_error)?;
         let condition = Where::new(args)?;
+        let fields = if condition.is_none() { Fields::of(args).map(Arc::new) } else { None };
         let reading = Reading {
             from: args.from,
             records: args.records.clone(),
@@ -57,10 +62,11 @@ impl Feed {
             condition,
             select: args.select.iter().map(|path| pointer(path).parse()).collect::<Result<_, _>>()?,
             flatten: args.flatten,
+            fields,
             limit: args.limit,
             on_error: args.on_error.clone(),
             bad,
-            uncounted: 0,
+            unsaid: 0,
             notes_bad: true,
         })
     }
@@ -80,10 +86,11 @@ impl Feed {
             condition: None,
             select: Vec::new(),
             flatten: false,
+            fields: None,
             limit: None,
             on_error: on_error.clone(),
             bad: BadRecords::new(on_error)?,
-            uncounted: 0,
+            unsaid: 0,
             notes_bad: true,
         })
     }
@@ -99,12 +106,12 @@ impl Feed {
     /// Runs over the inputs, or so many of their first records, to plan: nothing of it is noted.
     pub(super) fn quietly<T>(&mut self, records: Option<u64>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = (self.tally.records, self.limit);
-        let mismatches = self.counts().1;
+        let (_, mismatches) = self.counts();
         self.limit = records.or(self.limit);
         self.notes_bad = false;
         let done = run(self);
         self.notes_bad = true;
-        self.uncounted += self.counts().1 - mismatches;
+        self.unsaid += self.counts().1 - mismatches;
         (self.tally.records, self.limit) = before;
         done
     }
@@ -112,7 +119,7 @@ impl Feed {
     /// Forgets what was noted: the inputs are read anew.
     pub(super) fn restart(&mut self) -> Result<()> {
         self.tally.records = 0;
-        self.uncounted += self.counts().1;
+        self.unsaid += self.counts().1;
         Ok(self.bad.forget()?)
     }
 
@@ -171,10 +178,11 @@ impl Feed {
             condition: self.condition.clone(),
             select: self.select.clone(),
             flatten: self.flatten,
+            fields: None,
             limit: None,
             on_error: OnError::Stop,
             bad: BadRecords::default(),
-            uncounted: 0,
+            unsaid: 0,
             notes_bad: false,
         }
     }
@@ -182,7 +190,7 @@ impl Feed {
     /// How many records were sent, and how many values a condition could not compare.
     pub(super) fn counts(&self) -> (u64, u64) {
         let mismatches = self.tally.mismatches + self.condition.as_ref().map_or(0, Where::mismatches);
-        (self.tally.records, mismatches - self.uncounted)
+        (self.tally.records, mismatches - self.unsaid)
     }
 
     /// Adds what another has done.

@@ -7,12 +7,14 @@
 //! source     one source of events for whatever the format is
 //! condition  which records are wanted
 //! feed       from inputs through filters to a sink, with what becomes of bad records
+//! fields     plain columns of lines, without events of the rest
 //! share      inputs that fall into pieces, by all threads
 //! write      targets, each format with its sink; columns are planned where they must be known first
 //! ```
 
 mod condition;
 mod feed;
+mod fields;
 mod format;
 mod open;
 mod overlap;

@@ -4,17 +4,19 @@
 //! done again on the calling thread, which knows: what is said of bad records, and where they are, comes from one place.
 
 use super::feed::Feed;
+use super::fields::{Fields, Finder};
 use super::open::Reader;
 use super::source::AnySource;
 use anyhow::{Error, Result};
-use jird::event::{JsonSource, Parts, Place};
+use jird::event::{JsonSource, Parts, Place, Sink};
 use jird::lines::in_order;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{SqliteQuery, TablePiece, TablePieces, is_same_state, open_read_only};
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Of text: fits a second-level cache, with what is made of it beside it.
 const PIECE_BYTES: usize = 256 << 10;
@@ -44,7 +46,9 @@ where
     let mut pieces =
         TextPieces { reader: Some(reader), live, line_bytes_max: LINE_BYTES_MAX, ..TextPieces::new(&spare) };
     let check_first = feed.reading.check_first;
-    let place = each(feed, name, sink, threads, &mut pieces, live, &TextCut { check_first, spare: &spare })?;
+    let fields = feed.fields.clone();
+    let cut = TextCut { check_first, spare: &spare, fields, odd: AtomicU32::new(0) };
+    let place = each(feed, name, sink, threads, &mut pieces, live, &cut)?;
     // What is left begins with a long line.
     let Some(reader) = pieces.reader else { return Ok(()) };
     let left = Reader::new(Box::new(Cursor::new(pieces.left).chain(reader)));
@@ -84,6 +88,11 @@ trait Cut: Sync {
     type Worker;
 
     fn worker(&self) -> Self::Worker;
+    /// Sends all its records as the filters would, without them. How many they are; none if that cannot be, and then not all are sent.
+    fn send<S: Sink>(&self, worker: &mut Self::Worker, piece: &Self::Piece, sink: &mut S) -> Option<u64> {
+        let _ = (worker, piece, sink);
+        None
+    }
     /// Hands its records to `read`, of which the first is at this place.
     fn open<T>(
         &self,
@@ -132,6 +141,10 @@ where
             Ok(piece) => piece,
             Err(error) => return Made::Failed(error),
         };
+        let mut made = part.part(PART_BYTES_MAX);
+        if let Some(records) = cut.send(worker, &piece, &mut made) {
+            return Made::Good { piece, part: made, records, sent: records, mismatches: 0 };
+        }
         let mut part = part.part(PART_BYTES_MAX);
         let before = feed.counts();
         let records = cut.open(worker, &piece, Place::default(), |source| {
@@ -243,17 +256,37 @@ impl Iterator for TextPieces<'_> {
 struct TextCut<'s> {
     check_first: bool,
     spare: &'s Spare,
+    fields: Option<Arc<Fields>>,
+    /// How many pieces have had more than plain fields.
+    odd: AtomicU32,
 }
+
+/// After so many odd pieces fields are not sought any more.
+const ODD_MAX: u32 = 16;
 
 impl Cut for TextCut<'_> {
     type Piece = Text;
-    type Worker = ();
+    type Worker = Option<Finder>;
 
-    fn worker(&self) {}
+    fn worker(&self) -> Option<Finder> {
+        self.fields.as_deref().map(Finder::new)
+    }
+
+    fn send<S: Sink>(&self, finder: &mut Option<Finder>, piece: &Text, sink: &mut S) -> Option<u64> {
+        let (fields, finder) = (self.fields.as_deref()?, finder.as_mut()?);
+        if self.odd.load(Ordering::Relaxed) >= ODD_MAX {
+            return None;
+        }
+        let sent = fields.send(finder, &piece.buffer[..piece.len], sink);
+        if sent.is_none() {
+            self.odd.fetch_add(1, Ordering::Relaxed);
+        }
+        sent
+    }
 
     fn open<T>(
         &self,
-        (): &mut (),
+        _: &mut Option<Finder>,
         piece: &Text,
         first: Place,
         read: impl FnOnce(&mut AnySource<'_>) -> Result<T>,

@@ -1,5 +1,6 @@
 //! Work on several threads, results in order.
 
+use core::iter::Fuse;
 use core::ops::ControlFlow;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::BTreeMap;
@@ -70,7 +71,8 @@ struct Queue<I, T> {
 }
 
 struct Jobs<I> {
-    jobs: I,
+    /// Each thread comes to the end, and asks there.
+    jobs: Fuse<I>,
     taken: usize,
 }
 
@@ -84,7 +86,7 @@ struct Results<T> {
 impl<I: Iterator, T> Queue<I, T> {
     fn new(jobs: I, waiting_max: usize) -> Self {
         let results = Mutex::new(Results { ready: BTreeMap::new(), consumed: 0, len: None });
-        let jobs = Mutex::new(Jobs { jobs, taken: 0 });
+        let jobs = Mutex::new(Jobs { jobs: jobs.fuse(), taken: 0 });
         Self { jobs, waiting_max, stopped: AtomicBool::new(false), results, changed: Condvar::new() }
     }
 
@@ -177,6 +179,30 @@ mod tests {
             },
         );
         assert_eq!(seen, (0..60).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn nobody_asks_behind_the_end() {
+        for _ in 0..100 {
+            let mut left = 5_u32;
+            // Begins anew behind its end.
+            let jobs = core::iter::from_fn(|| {
+                left = left.checked_sub(1).unwrap_or(5);
+                (left > 0).then_some(left)
+            });
+            let mut seen = Vec::new();
+            in_order(
+                jobs,
+                4,
+                || (),
+                |(), job| job,
+                |job| {
+                    seen.push(job);
+                    ControlFlow::Continue(())
+                },
+            );
+            assert_eq!(seen, [4, 3, 2, 1]);
+        }
     }
 
     #[test]

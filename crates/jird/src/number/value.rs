@@ -11,6 +11,7 @@ use super::{
     MachineNumber, check, decimal, is_integer_token, to_f32, to_f64_at, to_i64_at, to_i128, to_machine_at, to_u64_at,
     to_u128,
 };
+use crate::text::trusted_str;
 
 /// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. Nothing is lost: conversions
 /// are made when they are asked for, and what does not fit is `None`, never a wrong value.
@@ -27,6 +28,15 @@ use super::{
 /// ```
 #[derive(Clone, Copy)]
 pub struct Number<'a>(Token<'a>);
+
+/// Whether all bytes are ASCII: for texts of some 20 bytes.
+#[inline(always)]
+fn is_ascii(text: &[u8]) -> bool {
+    let (words, rest) = text.as_chunks();
+    let all = words.iter().fold(0, |all, word| all | u64::from_ne_bytes(*word));
+    let all = rest.iter().fold(all, |all, byte| all | u64::from(*byte));
+    all & u64::from_ne_bytes([0x80; 8]) == 0
+}
 
 impl<'a> Number<'a> {
     /// The number that `text` is, from its first byte to its last; `None` if it is none by RFC 8259 §6.
@@ -49,8 +59,15 @@ impl<'a> Number<'a> {
     }
 
     /// The text as it stands.
+    #[inline]
+    #[allow(unsafe_code, reason = "to find UTF-8 where there is only ASCII takes longer than to write the number")]
     pub fn text(self) -> &'a str {
-        core::str::from_utf8(self.0.bytes()).unwrap_or_default()
+        let bytes = self.0.bytes();
+        if !is_ascii(bytes) {
+            return "";
+        }
+        // SAFETY: it is ASCII, as has just been seen.
+        unsafe { trusted_str(bytes) }
     }
 
     /// The text that it stands in, and where.

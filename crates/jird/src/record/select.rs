@@ -93,7 +93,7 @@ impl Node {
             return NOWHERE;
         }
         let key = &text[start..end];
-        self.keys.iter().find(|(wanted, _)| wanted.as_bytes() == key).map_or(NOWHERE, |(_, node)| *node)
+        self.keys.iter().find(|(wanted, _)| text::same(wanted.as_bytes(), key)).map_or(NOWHERE, |(_, node)| *node)
     }
 
     #[cold]

@@ -7,7 +7,7 @@ use crate::event::{Interest, Key, Pattern, Place, Sink};
 /// Hands on what some patterns lead to, with what is around it, and answers [`Skip`](Interest::Skip) to everything else: what nobody
 /// wants is neither converted nor sent.
 ///
-/// Objects and arrays on the way stay, even if nothing is left in them; elements that are left out close the gap. Where a pattern goes
+/// Of a key that a pattern names and that comes again in its object, the first counts. Objects and arrays on the way stay, even if nothing is left in them; elements that are left out close the gap. Where a pattern goes
 /// further and a scalar stands, there is nothing; a record that is such a scalar is `null`.
 ///
 /// ```
@@ -58,7 +58,7 @@ impl<S: Sink> Project<S> {
     pub fn new(sink: S, paths: impl IntoIterator<Item = Pattern>) -> Self {
         Self {
             sink,
-            tracker: Tracker::new(paths.into_iter().collect()),
+            tracker: Tracker::new(paths.into_iter().collect()).first_only(),
             behind_key: None,
             pending: Pending::default(),
             state: State::Looks,

@@ -14,6 +14,10 @@ pub(super) struct Tracker {
     levels: Vec<Level>,
     /// The state of the value that comes next.
     next: u32,
+    /// A key that comes again in its object leads nowhere.
+    first_only: bool,
+    /// By level, a bit for each key that came, where that is asked for.
+    seen: Vec<u64>,
 }
 
 /// The patterns that lead to a value.
@@ -27,8 +31,6 @@ struct State {
     keys: KeyTable,
     /// By key, the state behind it, if it is known.
     behind: Vec<u32>,
-    /// The key that is looked at first: the one behind the last that was found.
-    likely: u32,
     /// The same by index.
     elements: Vec<(u64, u32)>,
     /// The state behind all other keys and indices.
@@ -44,6 +46,8 @@ struct Level {
     object: bool,
     /// Of the next element.
     index: u64,
+    /// Where its keys' bits begin.
+    seen_at: usize,
 }
 
 /// Where the patterns lead that lead to a value.
@@ -58,14 +62,22 @@ pub(super) struct Leads {
 impl Tracker {
     pub(super) fn new(patterns: Vec<Pattern>) -> Self {
         let all = (0..patterns.len() as u32).collect();
-        let mut tracker = Self { patterns, states: Vec::new(), levels: Vec::new(), next: 0 };
+        let mut tracker =
+            Self { patterns, states: Vec::new(), levels: Vec::new(), next: 0, first_only: false, seen: Vec::new() };
         tracker.state(all, 0);
         tracker
+    }
+
+    /// A key that comes again in its object leads nowhere.
+    pub(super) fn first_only(mut self) -> Self {
+        self.first_only = true;
+        self
     }
 
     /// A record begins.
     pub(super) fn restart(&mut self) {
         self.levels.clear();
+        self.seen.clear();
         self.next = 0;
     }
 
@@ -76,11 +88,18 @@ impl Tracker {
 
     /// The value is an array or object, and somebody looks inside.
     pub(super) fn enter(&mut self, object: bool) {
-        self.levels.push(Level { state: self.next, object, index: 0 });
+        let seen_at = self.seen.len();
+        self.levels.push(Level { state: self.next, object, index: 0, seen_at });
+        if self.first_only && object {
+            let keys = self.states[self.next as usize].keys.len();
+            self.seen.resize(seen_at + keys.div_ceil(64), 0);
+        }
     }
 
     pub(super) fn leave(&mut self) {
-        self.levels.pop();
+        if let Some(level) = self.levels.pop() {
+            self.seen.truncate(level.seen_at);
+        }
     }
 
     /// Whether the innermost of what was entered is an array.
@@ -98,10 +117,16 @@ impl Tracker {
     #[inline]
     pub(super) fn key(&mut self, key: &str) -> Leads {
         let Some(level) = self.levels.last() else { return Leads::default() };
-        let state = &mut self.states[level.state as usize];
-        self.next = match state.keys.get_near(key, state.likely) {
+        let state = &self.states[level.state as usize];
+        self.next = match state.keys.get(key) {
             Some(number) => {
-                state.likely = number + 1;
+                if self.first_only {
+                    let (seen, bit) = (&mut self.seen[level.seen_at + number as usize / 64], 1 << (number % 64));
+                    if *seen & bit != 0 {
+                        return Leads::default();
+                    }
+                    *seen |= bit;
+                }
                 state.behind[number as usize]
             }
             None => state.other,
@@ -171,7 +196,6 @@ impl Tracker {
             leads: Leads::default(),
             keys: KeyTable::new(),
             behind: Vec::new(),
-            likely: 0,
             elements: Vec::new(),
             other: UNKNOWN,
         };

@@ -1,0 +1,120 @@
+//! Columns of lines, found by the record scanner: of what nobody wants there is no event.
+//!
+//! Only what is plain goes this way: selected keys whose values are scalars. Anything else is for the filters, which say what it means.
+
+use super::Args;
+use jird::event::{Key, Numeral, Sink};
+use jird::lines::{Options, Scanner};
+use jird::{Field, Kind, Path, Projection};
+use std::ops::ControlFlow;
+
+/// Which.
+pub(super) struct Fields {
+    /// The fields, and behind them the objects that they are in.
+    projection: Projection,
+    /// As `--flatten` has them.
+    names: Vec<String>,
+    /// For each of the objects, which fields it may have.
+    inside: Vec<Vec<usize>>,
+}
+
+/// What a thread keeps.
+pub(super) struct Finder {
+    scanner: Scanner,
+    /// The fields in the order in which the record before had them.
+    order: Vec<usize>,
+    scratch: String,
+}
+
+impl Finder {
+    pub(super) fn new(fields: &Fields) -> Self {
+        let order = (0..fields.names.len()).collect();
+        Self { scanner: Scanner::new(Options::default()), order, scratch: String::new() }
+    }
+}
+
+/// From here on the filter makes texts of what is inside.
+const NAME_BYTES_MAX: usize = 1024;
+
+impl Fields {
+    /// What `--select` names, if each is a key, or a path that `--flatten` makes one.
+    pub(super) fn of(args: &Args) -> Option<Self> {
+        let mut names = args.select.clone();
+        names.sort_unstable();
+        names.dedup();
+        let is_plain = |name: &String| {
+            name.len() <= NAME_BYTES_MAX
+                && name.split('.').all(|key| key != "*")
+                && (args.flatten || !name.contains('.'))
+        };
+        // Of a field and one within it, the whole is sent.
+        let is_within = |name: &String| {
+            names.iter().any(|other| name.strip_prefix(&**other).is_some_and(|rest| rest.starts_with('.')))
+        };
+        if names.is_empty() || !names.iter().all(is_plain) || names.iter().any(is_within) {
+            return None;
+        }
+        let mut objects: Vec<&str> =
+            names.iter().flat_map(|name| name.match_indices('.').map(|(dot, _)| &name[..dot])).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        let is_in = |object: &str, name: &str| name.strip_prefix(object).is_some_and(|rest| rest.starts_with('.'));
+        let inside = |object: &&str| (0..names.len()).filter(|field| is_in(object, &names[*field])).collect();
+        let inside = objects.iter().map(inside).collect();
+        let path = |name: &str| name.split('.').fold(Path::root(), Path::key);
+        let paths: Vec<Path> = names.iter().map(String::as_str).chain(objects).map(path).collect();
+        Some(Self { projection: Projection::new(&paths), names, inside })
+    }
+
+    /// Sends the records of `text`, whole lines. How many there were; none if one is bad, or not plain: what was sent then is not all.
+    pub(super) fn send<S: Sink>(&self, finder: &mut Finder, text: &[u8], sink: &mut S) -> Option<u64> {
+        let Finder { scanner, order, scratch } = finder;
+        let mut is_plain = true;
+        let each = |row: jird::lines::Row<'_, '_>| {
+            is_plain = row.text().first() == Some(&b'{') && self.record(row.fields(), order, scratch, sink).is_some();
+            if is_plain { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let scanned = scanner.scan_all(text, &self.projection, None, each, |_| ControlFlow::Break(()));
+        (is_plain && scanned.bad == 0).then_some(scanned.records)
+    }
+
+    fn record<S: Sink>(
+        &self,
+        found: &[Field<'_>],
+        order: &mut [usize],
+        scratch: &mut String,
+        sink: &mut S,
+    ) -> Option<()> {
+        let (fields, objects) = found.split_at(self.names.len());
+        for (object, inside) in objects.iter().zip(&self.inside) {
+            match object.kind() {
+                Some(Kind::Array) => return None,
+                // It stays, though nothing is left in it.
+                Some(Kind::Object) if inside.iter().all(|field| fields[*field].kind().is_none()) => return None,
+                _ => {}
+            }
+        }
+        // Mostly the order is that of the record before.
+        order.sort_by_key(|field| fields[*field].raw().as_ptr());
+        sink.begin_record(jird::event::Place::default()).ok()?;
+        sink.begin_object().ok()?;
+        for &number in &*order {
+            let field = fields[number];
+            let Some(kind) = field.kind() else { continue };
+            let key = Key::numbered(&self.names[number], number as u32);
+            if sink.key(key).ok()? == jird::event::Interest::Skip {
+                continue;
+            }
+            match kind {
+                Kind::Null => sink.null(),
+                Kind::Bool => sink.bool(field.as_bool()?),
+                Kind::Number => sink.number(Numeral::Text(field.as_number()?)),
+                Kind::String => sink.string(field.text(scratch)?),
+                Kind::Array | Kind::Object => return None,
+            }
+            .ok()?;
+        }
+        sink.end_object().ok()?;
+        sink.end_record().ok()
+    }
+}
