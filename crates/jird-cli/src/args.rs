@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Get(crate::get::Args),
     #[cfg(feature = "query")]
     Query(crate::query::Args),
+    #[cfg(feature = "query")]
+    Bench(crate::bench::Args),
     #[cfg(feature = "convert")]
     Convert(crate::convert::Args),
     #[cfg(feature = "convert")]

@@ -1,6 +1,8 @@
 //! The `jird` command: reads, checks, reshapes and queries JSON. Data goes to standard output, words to standard error.
 
 mod args;
+#[cfg(feature = "query")]
+mod bench;
 #[cfg(feature = "convert")]
 mod convert;
 #[cfg(feature = "convert")]
@@ -35,6 +37,8 @@ fn run(args: Args) -> anyhow::Result<Outcome> {
         Command::Get(args) => get::run(&args),
         #[cfg(feature = "query")]
         Command::Query(args) => query::run(args),
+        #[cfg(feature = "query")]
+        Command::Bench(args) => Ok(bench::run(&args)),
         #[cfg(feature = "convert")]
         Command::Convert(args) => convert::run(&args),
         #[cfg(feature = "convert")]

@@ -235,7 +235,7 @@ fn meant(args: Args, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
 }
 
 /// Reports why a query failed.
-fn failure(error: &anyhow::Error) -> Outcome {
+pub(crate) fn failure(error: &anyhow::Error) -> Outcome {
     match error.downcast_ref::<jird_query::Error>().map(jird_query::Error::kind) {
         Some(ErrorKind::BrokenPipe) => Outcome::Fine,
         Some(ErrorKind::Record) => Outcome::of_error(&BadData(words(error)).into()),

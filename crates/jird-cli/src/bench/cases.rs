@@ -1,0 +1,44 @@
+//! Case files.
+
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::Path;
+
+/// A query.
+pub(super) struct Case {
+    pub(super) sql: String,
+    /// File and line, for messages.
+    pub(super) place: String,
+}
+
+/// The cases of a file.
+pub(super) fn read(path: &Path) -> Result<Vec<Case>> {
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).with_context(|| name.clone())?;
+    let cases = of(&text, &name);
+    if cases.is_empty() {
+        bail!("{name}: there is no query in it; write one a line");
+    }
+    Ok(cases)
+}
+
+fn of(text: &str, name: &str) -> Vec<Case> {
+    let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
+    let lines = lines.map(|(line, number)| (line.trim().trim_end_matches(';'), number));
+    lines
+        .filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(line, number): (&str, usize)| Case { sql: line.to_owned(), place: format!("{name}:{number}") })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_query_a_line() {
+        let cases = of("\u{feff}# first\n\n  select a ;\r\nselect '#'\n  # b\nselect c", "f");
+        let found: Vec<_> = cases.iter().map(|case| (&*case.sql, &*case.place)).collect();
+        assert_eq!(found, [("select a ", "f:3"), ("select '#'", "f:4"), ("select c", "f:6")]);
+    }
+}

@@ -1,0 +1,223 @@
+//! `jird bench`: how long queries take.
+//!
+//! ```text
+//! cases    what is asked, one query a line
+//! timing   percentiles and spread
+//! print    for people and for programs
+//! ```
+
+mod cases;
+mod print;
+mod timing;
+
+use crate::outcome::Outcome;
+use crate::query::failure;
+use anyhow::{Context, Result, bail};
+use cases::Case;
+use clap::ValueEnum;
+use jird_query::{Check, Format, Options, Query, Report};
+use serde::Serialize;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+use timing::Timing;
+
+const EXAMPLES: &str = "\
+A case file has one query a line; blank lines, and lines that begin with #, are passed by:
+  # what slow requests say
+  select Message where Elapsed > 200
+  select Level, count(*) as n group by Level
+
+Examples:
+  jird bench --cases cases.sql events.ndjson
+  jird bench --cases cases.sql --percentile 99 --runs 50 --threads 1 logs/ --json > today.json
+
+All cases run once before anything is timed, and then in turns, so that what disturbs the machine disturbs all alike. A result is
+made in full, and thrown away; it has to be the same each time.";
+
+/// Measure how long queries take
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The queries, one a line
+    #[arg(long, value_name = "FILE")]
+    cases: PathBuf,
+    /// Which time counts: so many percent of the runs take no longer
+    #[arg(long, value_name = "P", default_value_t = 90, value_parser = clap::value_parser!(u8).range(1..=100))]
+    percentile: u8,
+    /// How often each case is run
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    runs: u32,
+    /// The field that says when a record was written
+    #[arg(long, value_name = "KEY", default_value = "@t")]
+    time: String,
+    /// Threads that scan [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// How much of the records is checked
+    #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
+    check: Checks,
+    /// Writes the same as JSON
+    #[arg(long)]
+    json: bool,
+    /// What is read: files, patterns or folders
+    #[arg(value_name = "SOURCE", required = true)]
+    files: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Checks {
+    /// Every record, whole
+    All,
+    /// Records that are looked into
+    Touched,
+    /// None
+    Trusted,
+}
+
+/// What is read, and how.
+struct Source {
+    files: Vec<String>,
+    options: Options,
+}
+
+/// Of what one run gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Answer {
+    rows: u64,
+    records: u64,
+    bytes: u64,
+    /// Of the result's text.
+    hash: u64,
+}
+
+/// A case, and what came of it.
+struct Measured {
+    case: Case,
+    answer: Answer,
+    timing: Timing,
+}
+
+/// What the figures are about.
+#[derive(Serialize)]
+struct Header {
+    source: Vec<String>,
+    records: u64,
+    bytes: u64,
+    /// The first time and the last, as they stand there.
+    time_range: Option<(String, String)>,
+    threads: usize,
+    check: &'static str,
+    kernel: &'static str,
+    runs: u32,
+    percentile: u8,
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    measure(args).map_or_else(|error| failure(&error), |()| Outcome::Fine)
+}
+
+fn measure(args: &Args) -> Result<()> {
+    if args.files.iter().any(|file| file == "-") {
+        bail!("standard input can be read once: name files");
+    }
+    let cases = cases::read(&args.cases)?;
+    let default = Options::default();
+    let options = Options {
+        threads: args.threads.map_or(default.threads, usize::from),
+        check: match args.check {
+            Checks::All => Check::All,
+            Checks::Touched => Check::Touched,
+            Checks::Trusted => Check::Trusted,
+        },
+        format: Format::Ndjson,
+        ..default
+    };
+    let source = Source { files: args.files.clone(), options };
+    let header = source.header(args)?;
+    let mut measured = Vec::new();
+    for case in cases {
+        let (answer, _) = source.ask(&case.sql, &mut Hashed::default()).with_context(|| case.place.clone())?;
+        measured.push(Measured { case, answer, timing: Timing::default() });
+    }
+    for _ in 0..args.runs {
+        for Measured { case, answer, timing } in &mut measured {
+            let (again, seconds) = source.ask(&case.sql, &mut Hashed::default()).with_context(|| case.place.clone())?;
+            if again != *answer {
+                bail!("{}: the result was another one than before; does somebody write to the files?", case.place);
+            }
+            timing.add(seconds);
+        }
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        print::json(&mut out, &header, &measured)?;
+    } else {
+        print::text(&mut out, &header, &measured)?;
+    }
+    Ok(())
+}
+
+impl Source {
+    /// Runs a query, and says how many seconds it took.
+    fn ask(&self, sql: &str, out: &mut Hashed) -> Result<(Answer, f64)> {
+        let mut report = Report::default();
+        let started = Instant::now();
+        Query::new(sql, self.files.clone(), self.options.clone()).run(out, &mut report)?;
+        let seconds = started.elapsed().as_secs_f64();
+        if let Some(file) = report.unreadable.first() {
+            bail!("{file}");
+        }
+        let Report { rows, records, bytes, .. } = report;
+        Ok((Answer { rows, records, bytes, hash: out.hasher.finish() }, seconds))
+    }
+
+    fn header(&self, args: &Args) -> Result<Header> {
+        let time = args.time.replace('"', "\"\"");
+        let mut times = Hashed { keeps: true, ..Hashed::default() };
+        let (answer, _) = self.ask(&format!("select min(\"{time}\") as a, max(\"{time}\") as b"), &mut times)?;
+        // Without such a field there is nothing; and what is no text is no time.
+        let times = jird::parse(&times.text).ok().and_then(|times| {
+            let text = |key| Some(times.root().get(key)?.as_str()?.into_owned());
+            text("a").zip(text("b"))
+        });
+        Ok(Header {
+            source: args.files.clone(),
+            records: answer.records,
+            bytes: answer.bytes,
+            time_range: times,
+            threads: self.options.threads,
+            check: match args.check {
+                Checks::All => "all",
+                Checks::Touched => "touched",
+                Checks::Trusted => "trusted",
+            },
+            kernel: jird::Kernel::best().name(),
+            runs: args.runs,
+            percentile: args.percentile,
+        })
+    }
+}
+
+/// Keeps no more of a result than tells it from another, or all of it.
+#[derive(Default)]
+struct Hashed {
+    hasher: DefaultHasher,
+    keeps: bool,
+    text: Vec<u8>,
+}
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.hasher.write(bytes);
+        if self.keeps {
+            self.text.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
