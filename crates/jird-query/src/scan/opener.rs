@@ -209,6 +209,8 @@ impl Plan {
 /// One thread's buffers.
 struct Worker<'p> {
     plan: &'p Plan,
+    /// Its own: a regular expression that threads share makes them wait.
+    filter: Option<Predicate>,
     reader: Reader,
     rows: Rows<'p>,
 }
@@ -234,7 +236,7 @@ impl<'p> Worker<'p> {
         let builders = plan.columns.iter().map(|(_, column)| builder(&plan.shared.columns[*column])).collect();
         let unseen = (0..plan.slots.len()).collect();
         let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped: Vec::new(), minified: Vec::new() };
-        Self { plan, reader: Reader::new(&plan.shared.options), rows }
+        Self { plan, filter: plan.filter.clone(), reader: Reader::new(&plan.shared.options), rows }
     }
 
     /// Scans a range; hands out batches as they fill up, and the rest at the end. What was found before an error is handed
@@ -246,7 +248,7 @@ impl<'p> Worker<'p> {
         emit: Emit<'_>,
         is_closed: impl Fn() -> bool,
     ) -> std::result::Result<(), Error> {
-        let Self { plan, reader, rows } = self;
+        let Self { plan, filter, reader, rows } = self;
         let tally = &plan.shared.tally;
         let counts_only = plan.counts_only();
         let is_live = !file.is_rereadable();
@@ -276,7 +278,7 @@ impl<'p> Worker<'p> {
                 let (rows, emit, _) = &mut *cell.borrow_mut();
                 if minifies { rows.take_minified(row, emit) } else { rows.take(row, emit) }
             };
-            reader.read(file, range, &plan.projection, plan.filter.as_ref(), visit, piece)
+            reader.read(file, range, &plan.projection, filter.as_ref(), visit, piece)
         };
         let (rows, mut emit, mut all) = cell.into_inner();
         let _ = rows.flush(&mut emit).is_continue() && rows.found(&mut all, &mut emit).is_continue();

@@ -26,6 +26,7 @@ pub(crate) use escapes::{SHORT, any_escapes, escapes};
 pub(crate) use search::Passed;
 
 use crate::fault::Fault;
+use crate::policy::Policy;
 use crate::record::Needles;
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};
 use crate::tape::structure::{Batch, Structure};
@@ -384,6 +385,16 @@ macro_rules! proof {
                 unsafe { $enter(self, batch, state, words) }
             }
 
+            /// Pass two over lines that are most likely right.
+            pub(crate) fn lines_are_right(self, text: &[u8], tokens: &Tokens, policy: &crate::policy::Policy) -> bool {
+                #[target_feature($(enable = $feature),+)]
+                fn $enter(proof: $name, text: &[u8], tokens: &Tokens, policy: &crate::policy::Policy) -> bool {
+                    crate::lines::grammar::is_right(proof, text, tokens, policy)
+                }
+                // SAFETY: `self` exists, so `detect` found this very list on this CPU.
+                unsafe { $enter(self, text, tokens, policy) }
+            }
+
             /// Looks for needles in lines.
             pub(crate) fn search(self, text: &[u8], from: usize, needles: &crate::record::Needles) -> crate::kernel::Passed {
                 #[target_feature($(enable = $feature),+)]
@@ -575,6 +586,19 @@ impl Kernel {
             #[cfg(target_arch = "aarch64")]
             Isa::Neon(proof) => proof.structure(batch, state, words),
             Isa::Portable(proof) => crate::tape::structure::run(proof, batch, state, words),
+        }
+    }
+
+    /// Whether all lines of which these are the tokens are right; false where only a walk can tell.
+    pub(crate) fn lines_are_right(self, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(proof) => proof.lines_are_right(text, tokens, policy),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(proof) => proof.lines_are_right(text, tokens, policy),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(proof) => proof.lines_are_right(text, tokens, policy),
+            Isa::Portable(proof) => crate::lines::grammar::is_right(proof, text, tokens, policy),
         }
     }
 

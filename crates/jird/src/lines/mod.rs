@@ -6,6 +6,7 @@
 //! [`in_order`] spreads pieces over threads and hands the results out in order.
 
 mod gate;
+pub(crate) mod grammar;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod read;

@@ -208,11 +208,13 @@ impl Scanner {
         mut visit: impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
         mut bad: impl FnMut(Bad<'t>) -> ControlFlow<()>,
     ) -> Scanned {
+        let asks = |slot: usize| filter.is_none_or(|filter| filter.asks(slot));
+        let (asked, rest) = (projection.only(asks), projection.only(|slot| !asks(slot)));
         let mut run = Run {
-            select: Select::new(projection),
-            fields: Vec::new(),
+            asked: Wanted::new(&asked, asks),
+            rest: Wanted::new(&rest, |slot| !asks(slot)),
+            fields: vec![Field::MISSING; projection.slots()],
             filter,
-            asked: (0..projection.slots()).map(|slot| filter.is_none_or(|filter| filter.asks(slot))).collect(),
             unsearched: None,
             scanned: Scanned::default(),
         };
@@ -249,7 +251,7 @@ impl Scanner {
         text: &'t [u8],
         from: usize,
         needles: &Needles,
-        run: &mut Run<'_>,
+        run: &mut Run<'_, 't>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
         bad: &mut impl FnMut(Bad<'t>) -> ControlFlow<()>,
     ) -> (usize, u64) {
@@ -284,7 +286,7 @@ impl Scanner {
         &mut self,
         text: &'t [u8],
         mut from: usize,
-        run: &mut Run<'_>,
+        run: &mut Run<'_, 't>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
         bad: &mut impl FnMut(Bad<'t>) -> ControlFlow<()>,
     ) {
@@ -341,7 +343,7 @@ impl Scanner {
         &mut self,
         piece: &'t [u8],
         base: usize,
-        run: &mut Run<'_>,
+        run: &mut Run<'_, 't>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let trusted = self.options.check == Check::Trusted;
@@ -355,8 +357,8 @@ impl Scanner {
         self.tokens.end_at(end);
         let checked = if trusted { None } else { crate::scan::checked_str(piece, &found, fault.is_some(), end) };
         let text = Text { bytes: piece, checked, base };
-        let records = if trusted {
-            self.trusted(&text, run, visit)
+        let records = if trusted || fault.is_none() && self.is_right(piece) {
+            self.skim(&text, run, visit)
         } else {
             self.records(&text, fault.is_some(), end, run, visit)
         };
@@ -373,7 +375,7 @@ impl Scanner {
         text: &Text<'t>,
         faulty: bool,
         end: usize,
-        run: &mut Run<'_>,
+        run: &mut Run<'_, 't>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let mut at = 0;
@@ -387,9 +389,10 @@ impl Scanner {
             if start >= end {
                 return Ok(());
             }
-            run.select.begin(byte == b'{');
+            let first = at;
+            run.asked.select.begin(byte == b'{');
             self.walk.restart();
-            let walked = self.walk.run(text.bytes, &self.tokens, &mut at, &mut run.select)?;
+            let walked = self.walk.run(text.bytes, &self.tokens, &mut at, &mut run.asked.select)?;
             debug_assert_eq!(walked, Walked::Value, "sentinels stand after the last token");
             let (kind, pos) = self.tokens.slices();
             let next = pos[at] as usize;
@@ -403,32 +406,22 @@ impl Scanner {
             if let Some(parser) = &mut self.duplicates {
                 parser.fill(&text.bytes[start..next]).map_err(|fault| fault.shifted(start as u64))?;
             }
-            #[cfg(jird_checked)]
-            self.compare_with_model(&text.bytes[start..next], &run.select, start);
-            if run.record(text, byte, start, next, visit)?.is_break() {
+            if self.record(text, first, next, run, visit)?.is_break() {
                 return Ok(());
             }
         }
     }
 
-    /// In checked builds what was found in a record must be what the naive parser finds.
-    #[cfg(jird_checked)]
-    fn compare_with_model(&self, record: &[u8], select: &Select<'_>, start: usize) {
-        let words = crate::tape::model::parse(record, &self.options.policy).expect("the model accepts the record too");
-        let wanted = crate::tape::model::fields(record, &words, select.projection());
-        let found = select.found().iter().zip(select.projection().paths()).map(|(slot, path)| {
-            // The record as a whole is filled in later.
-            let within = slot.kind.map_or(0..0, |_| slot.start - start..slot.end - start);
-            if path.steps().is_empty() { crate::walk::trimmed(record) } else { &record[within] }
-        });
-        assert!(found.eq(wanted), "the model finds other fields in {:?}", String::from_utf8_lossy(record));
+    /// Whether the records of a piece in which pass one found nothing wrong are right, as far as that shows at a glance.
+    fn is_right(&self, piece: &[u8]) -> bool {
+        self.duplicates.is_none() && self.options.kernel.lines_are_right(piece, &self.tokens, &self.options.policy)
     }
 
-    /// Walks all records, checking only what is handed out.
-    fn trusted<'t>(
+    /// Looks at all records for what is wanted, and checks, if nobody has, only what is handed out.
+    fn skim<'t>(
         &mut self,
         text: &Text<'t>,
-        run: &mut Run<'_>,
+        run: &mut Run<'_, 't>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let mut at = 0;
@@ -442,97 +435,152 @@ impl Scanner {
             if start >= text.bytes.len() {
                 return Ok(());
             }
-            run.select.begin(byte == b'{');
-            let skimmed = if byte == b'{' { run.select.skim(text.bytes, &self.tokens, at + 1) } else { None };
-            if let Some(behind) = skimmed {
-                at = behind;
-            } else {
-                run.select.begin(byte == b'{');
-                walk_trusted(text.bytes, &self.tokens, &mut at, &mut self.open, &mut &mut run.select, |select| {
-                    select.is_complete()
-                });
-            }
+            let first = at;
+            self.find(text.bytes, &mut at, &mut run.asked.select);
             // The rest of the line is nobody's business.
             let (kind, pos) = self.tokens.slices();
             at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);
-            if run.record(text, byte, start, pos[at] as usize, visit)?.is_break() {
+            let next = pos[at] as usize;
+            if self.record(text, first, next, run, visit)?.is_break() {
                 return Ok(());
+            }
+        }
+    }
+
+    /// Finds what is wanted of the record whose first token is at `at`, and checks nothing. Leaves `at` behind what was looked at.
+    #[inline(always)]
+    fn find(&mut self, text: &[u8], at: &mut usize, select: &mut Select<'_>) {
+        let is_object = self.tokens.slices().0[*at] == b'{';
+        select.begin(is_object);
+        let skimmed = if is_object { select.skim(text, &self.tokens, *at + 1) } else { None };
+        if let Some(behind) = skimmed {
+            *at = behind;
+        } else {
+            select.begin(is_object);
+            walk_trusted(text, &self.tokens, at, &mut self.open, &mut &mut *select, |select| select.is_complete());
+        }
+    }
+
+    /// What is asked of a record was found; its first token is the one at `first`, and its line ends at `next`. Decides, and hands it
+    /// out.
+    #[inline(always)]
+    fn record<'t>(
+        &mut self,
+        text: &Text<'t>,
+        first: usize,
+        next: usize,
+        run: &mut Run<'_, 't>,
+        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Fault> {
+        let (kind, pos) = self.tokens.slices();
+        let (byte, start) = (kind[first], pos[first] as usize);
+        let end = trim_end(text.bytes, start, next);
+        let record = Slot::whole(byte, start, end);
+        run.scanned.records += 1;
+        run.scanned.touched += 1;
+        #[cfg(jird_checked)]
+        self.compare_with_model(text, record, &run.asked.select);
+        run.asked.fill(text, record, &mut run.fields)?;
+        let mut mismatches = Mismatches::default();
+        let holds = run.filter.is_none_or(|filter| filter.eval(&run.fields, &mut mismatches) == Some(true));
+        if mismatches.kinds > 0 && !run.would_pass_by(&text.bytes[start..end]) {
+            run.scanned.mismatches.kinds += mismatches.kinds;
+        }
+        if !holds {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if !run.rest.is_empty() {
+            self.find(text.bytes, &mut { first }, &mut run.rest.select);
+            #[cfg(jird_checked)]
+            self.compare_with_model(text, record, &run.rest.select);
+            run.rest.fill(text, record, &mut run.fields)?;
+        }
+        run.scanned.matched += 1;
+        let flow = visit(Row { fields: &run.fields, text: &text.bytes[start..end], offset: text.base + start });
+        run.scanned.stopped = flow.is_break();
+        Ok(flow)
+    }
+
+    /// In checked builds what was found in a record must be what the naive parser finds.
+    #[cfg(jird_checked)]
+    fn compare_with_model(&self, text: &Text<'_>, record: Slot, select: &Select<'_>) {
+        if text.checked.is_none() {
+            return;
+        }
+        let bytes = &text.bytes[record.start..record.end];
+        let words = crate::tape::model::parse(bytes, &self.options.policy).expect("the model accepts the record too");
+        let projection = select.projection();
+        let wanted = crate::tape::model::fields(bytes, &words, projection);
+        let slots = select.found().iter().zip(projection.paths()).enumerate();
+        for ((slot, (found, path)), wanted) in slots.zip(wanted) {
+            if projection.seeks(slot) {
+                let found = found.kind.map_or(0..0, |_| found.start - record.start..found.end - record.start);
+                assert!(
+                    &bytes[found] == wanted,
+                    "the model finds another {path} in {:?}",
+                    String::from_utf8_lossy(bytes)
+                );
             }
         }
     }
 }
 
 /// A scan in progress: what is looked for and what was seen.
-struct Run<'p> {
-    select: Select<'p>,
-    fields: Vec<Field<'static>>,
+struct Run<'p, 't> {
+    /// What the filter asks for, or everything.
+    asked: Wanted<'p>,
+    /// The rest, looked for when the filter holds.
+    rest: Wanted<'p>,
+    fields: Vec<Field<'t>>,
     filter: Option<&'p Predicate>,
-    /// The slots that the filter asks for, or all. The others are looked at when it holds.
-    asked: Vec<bool>,
     /// The needles that are not searched for, since most lines have one. What is found in the other lines does not count, so
     /// that it makes no difference.
     unsearched: Option<(Kernel, &'p Needles)>,
     scanned: Scanned,
 }
 
-impl Run<'_> {
+impl Run<'_, '_> {
     /// Whether a search would have passed this line by.
     #[cold]
     fn would_pass_by(&self, line: &[u8]) -> bool {
         self.unsearched.is_some_and(|(kernel, needles)| kernel.search(line, 0, needles).at == line.len())
     }
+}
 
-    /// A record was walked, from its first token at `start` to the line's end at `next`: decides, and hands it out.
-    #[inline(always)]
-    fn record<'t>(
-        &mut self,
-        text: &Text<'t>,
-        first: u8,
-        start: usize,
-        next: usize,
-        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Fault> {
-        let end = trim_end(text.bytes, start, next);
-        self.select.whole(start, end, first);
-        let mut fields = recycle(core::mem::take(&mut self.fields));
-        for (slot, &is_asked) in self.select.found().iter().zip(&self.asked) {
-            fields.push(if is_asked { text.field(*slot)? } else { Field::MISSING });
+/// Slots that are filled together.
+struct Wanted<'p> {
+    select: Select<'p>,
+    slots: Vec<usize>,
+    /// Those of them that want the record as a whole.
+    whole: Vec<usize>,
+}
+
+impl<'p> Wanted<'p> {
+    fn new(projection: &'p Projection, wants: impl Fn(usize) -> bool) -> Self {
+        let slots = || (0..projection.slots()).filter(|slot| wants(*slot));
+        let is_whole = |slot: &usize| projection.paths()[*slot].steps().is_empty();
+        Self {
+            select: Select::new(projection),
+            slots: slots().filter(|slot| !is_whole(slot)).collect(),
+            whole: slots().filter(is_whole).collect(),
         }
-        let mut mismatches = Mismatches::default();
-        let holds = match self.filter {
-            Some(filter) => filter.eval(&fields, &mut mismatches) == Some(true),
-            None => true,
-        };
-        if holds {
-            for (field, slot) in unasked(&self.asked, &mut fields).zip(unasked(&self.asked, self.select.found())) {
-                *field = text.field(*slot)?;
-            }
-        }
-        self.scanned.records += 1;
-        self.scanned.touched += 1;
-        if mismatches.kinds > 0 && !self.would_pass_by(&text.bytes[start..end]) {
-            self.scanned.mismatches.kinds += mismatches.kinds;
-        }
-        let mut flow = ControlFlow::Continue(());
-        if holds {
-            self.scanned.matched += 1;
-            flow = visit(Row { fields: &fields, text: &text.bytes[start..end], offset: text.base + start });
-            self.scanned.stopped = flow.is_break();
-        }
-        self.fields = recycle(fields);
-        Ok(flow)
     }
-}
 
-/// What belongs to slots that the filter does not ask for.
-fn unasked<T>(asked: &[bool], slots: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
-    slots.into_iter().zip(asked).filter_map(|(slot, is_asked)| (!is_asked).then_some(slot))
-}
+    fn is_empty(&self) -> bool {
+        self.slots.is_empty() && self.whole.is_empty()
+    }
 
-/// The same allocation for fields of another life. Collecting an empty vector of a type with the same layout reuses it.
-fn recycle<'a>(mut fields: Vec<Field<'_>>) -> Vec<Field<'a>> {
-    fields.clear();
-    fields.into_iter().map(|_| Field::MISSING).collect()
+    /// Makes fields of what was found of `record`.
+    #[inline(always)]
+    fn fill<'t>(&self, text: &Text<'t>, record: Slot, fields: &mut [Field<'t>]) -> Result<(), Fault> {
+        for &slot in &self.slots {
+            fields[slot] = text.field(self.select.found()[slot])?;
+        }
+        for &slot in &self.whole {
+            fields[slot] = text.field(record)?;
+        }
+        Ok(())
+    }
 }
 
 /// A piece of text, and as `str` as far as it was checked.
@@ -592,7 +640,7 @@ fn is_blank(line: &[u8]) -> bool {
 
 /// In lines, what pass one finds wrong ends with the line: a control character that is a line feed means that a string is
 /// not closed.
-fn line_fault(chunk: Chunk<'_>, fault: Option<Fault>, carry: &Carry) -> Option<Fault> {
+pub(super) fn line_fault(chunk: Chunk<'_>, fault: Option<Fault>, carry: &Carry) -> Option<Fault> {
     match fault {
         Some(fault) if usize::try_from(fault.offset()).is_ok_and(|at| chunk.text.get(at) == Some(&b'\n')) => {
             Some(Fault::new(ErrorKind::String, fault.offset()))

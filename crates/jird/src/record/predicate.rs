@@ -64,17 +64,33 @@ pub enum Literal {
 /// let matcher = jird::Matcher::new(|text| text.ends_with(".png") || text.ends_with(".jpg")).requiring([".png", ".jpg"]);
 /// assert!(matcher.matches("logo.png"));
 /// ```
-#[derive(Clone)]
+///
+/// A clone has a clone of the test. Threads that have one each do not wait for each other where a test has a state, as a `Regex` has.
 pub struct Matcher {
-    test: Arc<Test>,
+    test: Box<dyn Test>,
     literals: Arc<[Box<str>]>,
 }
 
-type Test = dyn Fn(&str) -> Option<bool> + Send + Sync;
+/// A function that can be cloned behind its pointer.
+trait Test: Fn(&str) -> Option<bool> + Send + Sync {
+    fn boxed_clone(&self) -> Box<dyn Test>;
+}
+
+impl<T: Fn(&str) -> Option<bool> + Clone + Send + Sync + 'static> Test for T {
+    fn boxed_clone(&self) -> Box<dyn Test> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Matcher {
+    fn clone(&self) -> Self {
+        Self { test: (*self.test).boxed_clone(), literals: Arc::clone(&self.literals) }
+    }
+}
 
 impl Matcher {
     /// A test of which nothing else is known.
-    pub fn new(test: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+    pub fn new(test: impl Fn(&str) -> bool + Clone + Send + Sync + 'static) -> Self {
         Self::unsure(move |text| Some(test(text)))
     }
 
@@ -84,8 +100,8 @@ impl Matcher {
     /// let even = jird::Matcher::unsure(|text| text.parse::<u64>().ok().map(|number| number % 2 == 0));
     /// assert!(even.matches("4") && !even.matches("5") && !even.matches("four"));
     /// ```
-    pub fn unsure(test: impl Fn(&str) -> Option<bool> + Send + Sync + 'static) -> Self {
-        Self { test: Arc::new(test), literals: Arc::default() }
+    pub fn unsure(test: impl Fn(&str) -> Option<bool> + Clone + Send + Sync + 'static) -> Self {
+        Self { test: Box::new(test), literals: Arc::default() }
     }
 
     /// The same test, which no text passes that has none of these literals. Where that is not so, records that it would pass

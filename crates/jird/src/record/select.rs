@@ -21,6 +21,8 @@ pub struct Projection {
     /// A trie of the paths; the root is node 0.
     nodes: Vec<Node>,
     paths: Vec<Path>,
+    /// So many slots are in the trie.
+    sought: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -42,12 +44,33 @@ pub(super) const VALUE: &str = "value";
 impl Projection {
     /// The projection of these paths, in this order. The empty projection only counts records.
     pub fn new(paths: &[Path]) -> Self {
-        let mut projection = Self { nodes: vec![Node::default()], paths: paths.to_vec() };
-        for (slot, path) in paths.iter().enumerate() {
+        Self::of(paths.to_vec(), |_| true)
+    }
+
+    /// The same slots, of which only some are looked for; the others stay missing.
+    pub(crate) fn only(&self, wants: impl Fn(usize) -> bool) -> Self {
+        Self::of(self.paths.clone(), wants)
+    }
+
+    fn of(paths: Vec<Path>, wants: impl Fn(usize) -> bool) -> Self {
+        let mut projection = Self { nodes: vec![Node::default()], paths: Vec::new(), sought: 0 };
+        for (slot, path) in paths.iter().enumerate().filter(|(slot, _)| wants(*slot)) {
+            // The record as a whole need not be looked for.
+            if path.steps().is_empty() {
+                continue;
+            }
             let node = path.steps().iter().fold(0, |node, step| projection.child(node, step));
             projection.nodes[node as usize].slots.push(slot);
+            projection.sought += 1;
         }
+        projection.paths = paths;
         projection
+    }
+
+    /// Whether a slot is in the trie.
+    #[cfg(jird_checked)]
+    pub(crate) fn seeks(&self, slot: usize) -> bool {
+        self.nodes.iter().any(|node| node.slots.contains(&slot))
     }
 
     /// The number of slots.
@@ -117,6 +140,20 @@ pub(crate) struct Slot {
 
 impl Slot {
     const MISSING: Self = Self { kind: None, escaped: false, start: 0, end: 0 };
+
+    /// The record as a whole, which begins with the token `first`.
+    #[inline(always)]
+    pub(crate) fn whole(first: u8, start: usize, end: usize) -> Self {
+        let kind = match first & !ESCAPED {
+            b'{' => Kind::Object,
+            b'[' => Kind::Array,
+            b'"' => Kind::String,
+            b't' | b'f' => Kind::Bool,
+            b'n' => Kind::Null,
+            _ => Kind::Number,
+        };
+        Self { kind: Some(kind), escaped: first & ESCAPED != 0, start, end }
+    }
 }
 
 /// Finds the wanted values of one record after the other.
@@ -171,7 +208,7 @@ impl<'p> Select<'p> {
             record: 0,
             here: outside,
             next: 0,
-            missing: projection.slots(),
+            missing: projection.sought,
             outer: Vec::new(),
         }
     }
@@ -183,7 +220,7 @@ impl<'p> Select<'p> {
         self.record += 1;
         self.here = Here::default();
         self.next = 0;
-        self.missing = self.projection.slots();
+        self.missing = self.projection.sought;
         if !is_object {
             let root = &self.projection.nodes[0];
             self.next = root.keys.iter().find(|(key, _)| &**key == VALUE).map_or(NOWHERE, |(_, node)| *node);
@@ -271,22 +308,6 @@ impl<'p> Select<'p> {
     #[inline(always)]
     pub(crate) fn found(&self) -> &[Slot] {
         &self.found
-    }
-
-    /// Fills the slots that want the record as a whole, which is `start..end` and begins with `first`.
-    #[inline(always)]
-    pub(crate) fn whole(&mut self, start: usize, end: usize, first: u8) {
-        for &wanted in &self.projection.nodes[0].slots {
-            let kind = match first & !ESCAPED {
-                b'{' => Kind::Object,
-                b'[' => Kind::Array,
-                b'"' => Kind::String,
-                b't' | b'f' => Kind::Bool,
-                b'n' => Kind::Null,
-                _ => Kind::Number,
-            };
-            self.found[wanted] = Slot { kind: Some(kind), escaped: first & ESCAPED != 0, start, end };
-        }
     }
 
     /// Whether nothing more can be found.

@@ -389,7 +389,7 @@ fn one_batch<S: Simd, const TAPE: bool>(
 /// Checks numbers, as far as pass one has not, and literals. The first that is wrong, and how.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
-fn check_scalars<S: Simd>(
+pub(crate) fn check_scalars<S: Simd>(
     simd: S,
     text: &[u8],
     kinds: &[u8; BATCH],

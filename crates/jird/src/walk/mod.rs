@@ -423,12 +423,6 @@ fn or_empty(error: Fault) -> Fault {
     if error.kind() == ErrorKind::Unclosed { Fault::new(ErrorKind::Empty, error.offset()) } else { error }
 }
 
-/// `record`, which begins with a value, without the white space at its end.
-#[cfg(jird_checked)]
-pub(crate) fn trimmed(record: &[u8]) -> &[u8] {
-    &record[..trim_end(record, 0, record.len())]
-}
-
 /// The end of `text[start..end]` without the white space at its end.
 pub(crate) fn trim_end(text: &[u8], start: usize, end: usize) -> usize {
     let mut end = end;

@@ -1,0 +1,227 @@
+//! The grammar of whole lines: 64 tokens at a time, by masks.
+//!
+//! On entry: the tokens of some lines in which pass one found nothing wrong. On exit: whether all of them are surely right.
+//! Where they are not, and in a few rare cases where they are, [`crate::walk`] reads them again, token by token, and says what
+//! is wrong and where.
+//!
+//! The rules are those of [`crate::tape::structure`], which judges documents: what may stand at a token follows from the token
+//! before it and from the innermost container. Outside all containers a line feed stands where a comma stands in an array.
+
+use crate::kernel::{Kinds, Simd};
+use crate::policy::{Numbers, Policy};
+use crate::scan::{BATCH, ESCAPED, SENTINELS, Tokens};
+use crate::tape::structure::check_scalars;
+
+/// Containers are counted in the bits of a word, below which there is the outside.
+const DEPTH_MAX: usize = u64::BITS as usize - 1;
+
+/// What one batch leaves for the next: as [`crate::tape::structure`] has it.
+struct State {
+    /// A bit for each open container, the innermost last: 1 if it is an object.
+    open: u64,
+    depth: usize,
+    /// 1 if the token before was a comma, a line feed, an opening bracket, or nothing yet.
+    begins: u64,
+    /// 1 if it was an opening bracket.
+    opened: u64,
+    /// 1 if it was a colon.
+    colon: u64,
+    /// 1 if it was a key.
+    key: u64,
+    /// All ones if the innermost container is an object.
+    in_object: u64,
+    /// All ones outside of all containers.
+    outside: u64,
+}
+
+/// Whether every line is right. Generic over the instruction set; [`crate::kernel`] compiles it once for each.
+#[inline(always)]
+pub(crate) fn is_right<S: Simd>(simd: S, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
+    let depth_max = policy.depth_max.min(DEPTH_MAX);
+    let mut state =
+        State { open: 0, depth: 0, begins: 1, opened: 0, colon: 0, key: 0, in_object: 0, outside: u64::MAX };
+    let to = tokens.len() - SENTINELS;
+    let mut at = 0;
+    while at < to {
+        let count = (to - at).min(BATCH);
+        if !batch(simd, text, tokens, at, count, depth_max, policy.numbers, &mut state) {
+            return false;
+        }
+        at += count;
+    }
+    state.depth == 0
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
+fn batch<S: Simd>(
+    simd: S,
+    text: &[u8],
+    tokens: &Tokens,
+    at: usize,
+    count: usize,
+    depth_max: usize,
+    numbers: Numbers,
+    state: &mut State,
+) -> bool {
+    let (kinds, pos) = tokens.batch(at);
+    let valid = u64::MAX >> (BATCH - count);
+    let block = simd.load(kinds);
+    let is = simd.kinds(block, valid);
+    let feed = simd.eq(block, b'\n') & valid;
+    // What begins beyond ASCII and is no string with an escape begins no value, though it may look like one.
+    let marked = simd.beyond_ascii(block) & valid;
+    if marked != simd.eq(block, b'"' | ESCAPED) & valid {
+        return false;
+    }
+    let scalar = is.scalar();
+    let operators = is.open() | is.close() | is.comma | is.colon | feed;
+    let odd = scalar & !(operators >> 1 | 1 << (BATCH - 1));
+    check_scalars(simd, text, kinds, pos, &[0; BATCH], &is, 0, odd, true, numbers).is_none()
+        && rules(simd, &is, feed, valid, depth_max, state)
+}
+
+/// Judges each token by the one before it and by the container it stands in.
+#[inline(always)]
+fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, state: &mut State) -> bool {
+    let (open, close, scalar) = (is.open(), is.close(), is.scalar());
+    // Bits where the innermost container becomes another kind, and where the outside begins or ends.
+    let (mut kind_changes, mut outside_changes) = (0, 0);
+    let mut context = state.in_object & 1;
+    let mut left = open | close;
+    while left != 0 {
+        let bit = left & left.wrapping_neg();
+        left ^= bit;
+        if close & bit != 0 {
+            let Some(depth) = state.depth.checked_sub(1) else { return false };
+            state.depth = depth;
+            state.open >>= 1;
+            if depth == 0 {
+                outside_changes |= bit;
+            }
+        } else {
+            if state.depth == 0 {
+                outside_changes |= bit;
+            }
+            state.depth += 1;
+            state.open = state.open << 1 | u64::from(is.open_object & bit != 0);
+            if state.depth > depth_max {
+                return false;
+            }
+        }
+        let inner = state.open & 1;
+        kind_changes |= bit & (inner ^ context).wrapping_neg();
+        context = inner;
+    }
+    let inclusive = simd.prefix_xor(kind_changes) ^ state.in_object;
+    let in_object = inclusive << 1 | state.in_object & 1;
+    let inclusive_outside = simd.prefix_xor(outside_changes) ^ state.outside;
+    let outside = inclusive_outside << 1 | state.outside & 1;
+    let separator = is.comma | feed;
+    let begins = (separator | open) << 1 | state.begins;
+    let opened = open << 1 | state.opened;
+    let after_colon = is.colon << 1 | state.colon;
+    let key = is.string & begins & in_object;
+    let after_key = key << 1 | state.key;
+    let after_value = !(begins | after_colon | after_key);
+    let value = scalar | open;
+    let closes = is.close_object & in_object | is.close_array & !in_object;
+    let good = begins & !in_object & value
+        | begins & in_object & is.string
+        | begins & outside & feed
+        | opened & closes
+        | after_colon & value
+        | after_key & is.colon
+        | after_value & (is.comma & !outside | feed & outside | closes);
+    state.begins = (separator | open) >> 63;
+    state.opened = open >> 63;
+    state.colon = is.colon >> 63;
+    state.key = key >> 63;
+    state.in_object = (inclusive.cast_signed() >> 63).cast_unsigned();
+    state.outside = (inclusive_outside.cast_signed() >> 63).cast_unsigned();
+    valid & !good == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kernel;
+    use crate::lines::scanner::line_fault;
+    use crate::scan::{Carry, Chunk, Mode, first_fault};
+
+    /// What the masks say of `text`; `None` if pass one has something against it.
+    fn judged(kernel: Kernel, text: &[u8], policy: &Policy) -> Option<bool> {
+        let (mut tokens, mut carry) = (Tokens::default(), Carry::default());
+        let chunk = Chunk { text, from: 0, to: text.len() };
+        let found = kernel.scan(chunk, Mode::Lines, &mut carry, &mut tokens);
+        tokens.end_at(text.len());
+        let fault = line_fault(chunk, first_fault(chunk, &found), &carry);
+        fault.is_none().then(|| kernel.lines_are_right(text, &tokens, policy))
+    }
+
+    fn all_right(text: &[u8]) -> bool {
+        let blank = |line: &[u8]| line.iter().all(|byte| b" \t\r".contains(byte));
+        text.split(|&byte| byte == b'\n').all(|line| blank(line) || crate::validate(line).is_ok())
+    }
+
+    #[test]
+    fn ordinary_lines_are_seen_to_be_right() {
+        let long = format!("{{\"a\":[{}]}}\n", "{\"b\":-1.5e3,\"c\":null},".repeat(50) + "true");
+        let texts = [
+            "",
+            "\n \n\r\n",
+            "1\n\"a\"\nnull",
+            "{}\n[]\n\n[[],{}]\n",
+            "{\"a\": 1, \"b\": [1, 2, {\"c\": false}]}\r\n{\"\\u0061\": \"\u{e9}\\n\"}\r\n",
+            &long,
+            &long.repeat(5),
+        ];
+        for kernel in Kernel::available() {
+            for text in texts {
+                assert_eq!(judged(kernel, text.as_bytes(), &Policy::default()), Some(true), "{kernel:?} {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_never_passed() {
+        const PARTS: [&str; 19] = [
+            "{", "}", "[", "]", ",", ":", "\n", "\"a\"", "1", "{\"a\":", "\"\\n\"", " ", "-", "tru", "null", "\u{e6}",
+            "\r", "\u{5ac}", "01",
+        ];
+        let mut random = 1_u64;
+        let mut next = || {
+            random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            (random >> 33) as usize
+        };
+        let (mut right, mut refused) = (0, 0);
+        for round in 0..60_000 {
+            // A good beginning of any length moves the rest over the borders of batches.
+            let mut text = "{\"a\":[1,true]}\n".repeat(if round % 3 == 0 { next() % 20 } else { 0 });
+            text += if next() % 2 == 0 { "{\"a\":[1,{\"b\":" } else { "" };
+            (0..next() % 8).for_each(|_| text += PARTS[next() % PARTS.len()]);
+            for kernel in Kernel::available() {
+                let judged = judged(kernel, text.as_bytes(), &Policy::default());
+                if judged == Some(true) {
+                    assert!(all_right(text.as_bytes()), "{kernel:?} {text:?}");
+                }
+                right += usize::from(judged == Some(true));
+                refused += usize::from(judged == Some(false) && !all_right(text.as_bytes()));
+            }
+        }
+        assert!(right > 5000 && refused > 50_000, "{right} {refused}");
+    }
+
+    #[test]
+    fn what_is_deep_is_left_to_the_walk() {
+        let nested = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
+        let policy = Policy { depth_max: 9, ..Policy::default() };
+        for kernel in Kernel::available() {
+            for (depth, expected) in [(9, true), (10, false)] {
+                assert_eq!(judged(kernel, nested(depth).as_bytes(), &policy), Some(expected));
+            }
+            assert_eq!(judged(kernel, nested(DEPTH_MAX).as_bytes(), &Policy::default()), Some(true));
+            assert_eq!(judged(kernel, nested(DEPTH_MAX + 1).as_bytes(), &Policy::default()), Some(false));
+        }
+    }
+}
