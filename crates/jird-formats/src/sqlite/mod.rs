@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! database     opening one, and what it says of its tables
-//! source       a table or a query as a source; pieces of a table, for several connections
+//! source       a table or a query as a source
+//! pieces       a table in pieces, for several connections
 //! sink         a table as a sink of rows, and so of events
 //! inserter     Rust values into a table, with nothing in between
 //! definition   what a table looks like; from a Rust type (trace), to a Rust type (rust)

@@ -11,10 +11,9 @@ use std::sync::Arc;
 /// [the same](is_same_state). To find where a piece ends, SQLite passes over its rows: some 20 ns each.
 ///
 /// ```
-/// use jird_formats::sqlite::{SqliteQuery, TablePieces, rusqlite::Connection};
+/// use jird_formats::sqlite::{TablePieces, rusqlite::Connection};
 /// let conn = Connection::open_in_memory()?;
 /// conn.execute_batch("create table t(a); insert into t values (1), (2), (3), (4), (5)")?;
-/// let other = Connection::open_in_memory()?;
 /// let pieces: Vec<_> = TablePieces::new(conn, "t", 2)?.expect("the rows have numbers").collect::<Result<_, _>>()?;
 /// assert_eq!(pieces.len(), 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

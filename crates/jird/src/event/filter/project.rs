@@ -7,8 +7,9 @@ use crate::event::{Interest, Key, Pattern, Place, Sink};
 /// Hands on what some patterns lead to, with what is around it, and answers [`Skip`](Interest::Skip) to everything else: what nobody
 /// wants is neither converted nor sent.
 ///
-/// Of a key that a pattern names and that comes again in its object, the first counts. Objects and arrays on the way stay, even if nothing is left in them; elements that are left out close the gap. Where a pattern goes
-/// further and a scalar stands, there is nothing; a record that is such a scalar is `null`.
+/// Of a key that a pattern names and that comes again in its object, the first counts. Objects and arrays on the way stay, even
+/// if nothing is left in them; elements that are left out close the gap. Where a pattern goes further and a scalar stands, there
+/// is nothing; a record that is such a scalar is `null`.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource, Pattern, filter::Project};

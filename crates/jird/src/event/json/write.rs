@@ -8,8 +8,9 @@ use std::io;
 
 /// Writes records as JSON text: each on a line of its own (NDJSON), or all in one array.
 ///
-/// Numbers that have a text keep it, and strings get as few escapes as can be; a value that comes as [JSON text](JsonText) keeps its escapes. What is written goes through a buffer of some
-/// kilobytes; a record that is abandoned is not written, unless it is longer than that.
+/// Numbers that have a text keep it, and strings get as few escapes as can be; a value that comes as [JSON text](JsonText) keeps
+/// its escapes. What is written goes through a buffer of some kilobytes; a record that is abandoned is not written, unless it is
+/// longer than that.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource};
