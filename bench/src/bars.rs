@@ -121,6 +121,14 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
             time(rows, task, task.inputs()[0], JIRD).map(|ns| ns / 1e9),
             1.0,
         )],
+        Task::Readers => [
+            ("filter", "jird-lines", 1.5),
+            ("filter", "jird-lines-trusted", 2.0),
+            ("match", "jird-lines-touched", 2.2),
+            ("rare", "jird-lines-touched", 4.0),
+        ]
+        .map(|(input, row, limit)| reader_speed(rows, input, row, limit))
+        .into(),
         Task::Parse | Task::Scan => Vec::new(),
     }
 }
@@ -216,6 +224,11 @@ fn time_each(rows: &[Row], task: Task, limit: f64) -> Bar {
 fn speed(rows: &[Row], task: Task, limit: f64) -> Bar {
     let speed = |input: &str| Some(best(rows, task, input, JIRD)?.measured()?.speed());
     Bar::at_least(format!("{}: jird's GB/s", task.name()), mean(task, speed), limit)
+}
+
+fn reader_speed(rows: &[Row], input: &str, row: &str, limit: f64) -> Bar {
+    let speed = best(rows, Task::Readers, input, row).and_then(Row::measured).map(Measured::speed);
+    Bar::at_least(format!("readers {input}: GB/s of {row}"), speed, limit)
 }
 
 /// The geometric mean over the task's inputs; `None` unless every one of them has a figure.

@@ -80,6 +80,11 @@ impl Fold {
         self.sum += other.sum;
     }
 
+    /// The checksum of what has no floats.
+    pub(crate) fn exact(self) -> u64 {
+        self.exact
+    }
+
     /// What a C++ peer computed.
     pub(crate) fn from_parts(exact: u64, reals: u64, sum: f64) -> Self {
         Self { exact, reals, sum }

@@ -63,7 +63,7 @@ The barometer: jird and its peers, interleaved.
     --task LIST        of dom, validate, partial, users, small, two, minify, events, events_skip, typed,
                        typed_small, error_typed, error, million, encode, strings-out, strings-in, scan, query,
                        ndjson_to_csv, csv_to_ndjson, ndjson_to_parquet, ndjson_to_sqlite, sqlite_to_json,
-                       million_stream, sqlite_rows, gtfs   [all];
+                       million_stream, sqlite_rows, gtfs, readers   [all];
                        parse if named
     --peer LIST        of the peers' names; jird is one of them               [all]
     --document LIST    of the inputs' names                                   [all]
@@ -72,7 +72,7 @@ The barometer: jird and its peers, interleaved.
     --rotate           the documents of a task take turns within each batch
     --kernel NAME      forces jird's kernel; avx2 builds the peers for Haswell too     [JIRD_KERNEL]
     --default-only     leaves out the builds with -C target-cpu=native
-    --events FILE      the events of `query` and the conversions              [generated once into target/]
+    --events FILE      the events of `query`, `readers`, the conversions      [generated once into target/]
     --jird FILE        the jird of `query` and the conversions                [built]
     --rows N           rows of `sqlite_rows`, a multiple of 100               [10000000]
     --bars             checks the bars; exit 1 if one is missed

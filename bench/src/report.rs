@@ -48,7 +48,7 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
         | Task::NdjsonToParquet
         | Task::NdjsonToSqlite
         | Task::SqliteToJson => whole_table(&mut text, rows, task),
-        Task::MillionStream | Task::SqliteRows | Task::Gtfs => alone_table(&mut text, rows, task),
+        Task::MillionStream | Task::SqliteRows | Task::Gtfs | Task::Readers => alone_table(&mut text, rows, task),
         Task::Million => parts_table(&mut text, rows),
         Task::Small | Task::TypedSmall | Task::Two | Task::EventsSkip | Task::Partial | Task::Users => {
             list(&mut text, rows, task);
@@ -234,7 +234,13 @@ fn alone_table(text: &mut String, rows: &[Row], task: Task) {
         write!(header, "{name:>12}").expect("writing to a String");
     }
     line(text, format_args!("{header}"));
-    for row in mine() {
+    let better = |row: &&Row| best(rows, task, &row.input, &row.peer).is_some_and(|best| std::ptr::eq(best, *row));
+    let mut input = if task.inputs().len() > 1 { "" } else { task.inputs()[0] };
+    for row in mine().filter(better) {
+        if row.input != input {
+            input = &row.input;
+            line(text, format_args!("{input}"));
+        }
         let Some(measured) = row.measured() else {
             line(text, format_args!("{:<18}{:>9}", row.peer, "FAILED"));
             continue;
@@ -242,8 +248,9 @@ fn alone_table(text: &mut String, rows: &[Row], task: Task) {
         let process = measured.process.clone().unwrap_or_default();
         let seconds = measured.median_ns / 1e9;
         let mut cells = format!(
-            "{:<18}{seconds:>9.4}{:>13.1}{:>8.0}{:>7.0}{:>10}{:>15}",
+            "{:<18}{seconds:>9.4}{}{:>12.1}{:>8.0}{:>7.0}{:>10}{:>15}",
             row.peer,
+            if row.build == Build::Native { "n" } else { " " },
             measured.documents as f64 / seconds * 60.0 / 1e6,
             measured.speed() * 1e3,
             process.resident_bytes_max as f64 / 1e6,
@@ -251,7 +258,9 @@ fn alone_table(text: &mut String, rows: &[Row], task: Task) {
             ratio(rows, task, &row.input, &row.peer),
         );
         for name in &names {
-            let cell = process.figure(name).map_or("-".to_owned(), |figure| format!("{figure:.2}"));
+            let cell = process.figure(name).map_or("-".to_owned(), |figure| {
+                if figure < 1e3 { format!("{figure:.2}") } else { format!("{figure:.0}") }
+            });
             write!(cells, "{cell:>12}").expect("writing to a String");
         }
         line(text, format_args!("{cells}"));
@@ -262,10 +271,15 @@ fn alone_table(text: &mut String, rows: &[Row], task: Task) {
 /// What each process does not do, or does wrong.
 fn notes(text: &mut String, rows: &[Row], task: Task) {
     text.push('\n');
+    let mut told: Vec<String> = Vec::new();
     for row in rows.iter().filter(|row| row.task == task) {
         let notes = row.measured().and_then(|measured| measured.process.as_ref()).map(|process| &process.notes);
         if let Some(notes) = notes.filter(|notes| !notes.is_empty()) {
-            line(text, format_args!("  {}: {}", row.peer, notes.join("; ")));
+            let words = format!("  {}: {}", row.peer, notes.join("; "));
+            if !told.contains(&words) {
+                line(text, format_args!("{words}"));
+                told.push(words);
+            }
         }
     }
 }

@@ -57,6 +57,7 @@ pub(crate) enum Task {
     #[serde(rename = "sqlite_rows")]
     SqliteRows,
     Gtfs,
+    Readers,
 }
 
 /// The fourteen documents of the simdjson paper.
@@ -141,10 +142,11 @@ impl Task {
         Self::MillionStream,
         Self::SqliteRows,
         Self::Gtfs,
+        Self::Readers,
     ];
 
     /// Those whose contestants work alone.
-    pub(crate) const ALONE: &[Task] = &[Self::MillionStream, Self::SqliteRows, Self::Gtfs];
+    pub(crate) const ALONE: &[Task] = &[Self::MillionStream, Self::SqliteRows, Self::Gtfs, Self::Readers];
 
     /// Those that run whole processes over files, beside [`Query`](Self::Query).
     pub(crate) const CONVERSIONS: &[Task] =
@@ -185,6 +187,7 @@ impl Task {
             Self::MillionStream => "million_stream",
             Self::SqliteRows => "sqlite_rows",
             Self::Gtfs => "gtfs",
+            Self::Readers => "readers",
         }
     }
 
@@ -235,6 +238,9 @@ impl Task {
             }
             Self::SqliteRows => "task objects into a new table in one transaction",
             Self::Gtfs => "139 MB of stop times from a CSV file into a Vec of structs, one core",
+            Self::Readers => {
+                "queries over generated events, one core, one loop over the lines with another record reader each"
+            }
         }
     }
 
@@ -283,6 +289,7 @@ impl Task {
             Self::MillionStream => &["objects"],
             Self::SqliteRows => &["rows"],
             Self::Gtfs => &["stop-times"],
+            Self::Readers => &["filter", "match", "rare"],
             Self::Query => &[],
         }
     }
@@ -382,7 +389,8 @@ pub(crate) fn run(task: Task, part: Option<Part>, peer: &mut dyn Peer, range: Ra
             | Task::SqliteToJson
             | Task::MillionStream
             | Task::SqliteRows
-            | Task::Gtfs => Fold::default(),
+            | Task::Gtfs
+            | Task::Readers => Fold::default(),
         });
     }
     Ok(fold)

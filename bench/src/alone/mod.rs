@@ -1,6 +1,7 @@
 //! Tasks whose contestants work alone, each in a process of its own, and are timed inside it: what a process costs beside the
 //! work is not what is asked here, but how large it grows is.
 
+mod readers;
 mod stop_times;
 mod stream;
 mod task_rows;
@@ -12,7 +13,10 @@ use std::path::{Path, PathBuf};
 
 use crate::options::Options;
 use crate::peer::Build;
+use crate::peers::JIRD;
+use crate::query;
 use crate::row::Row;
+use crate::run::binary_for;
 use crate::task::Task;
 use crate::tools;
 use crate::whole::{self, Invocation, Report, Runner};
@@ -20,7 +24,7 @@ use crate::whole::{self, Invocation, Report, Runner};
 /// Who takes part in a task.
 struct Contestant {
     name: &'static str,
-    build: Build,
+    builds: &'static [Build],
     /// What it does not do.
     note: &'static str,
     run: Run,
@@ -39,10 +43,12 @@ struct Setting<'o> {
     rows: usize,
     /// The file that is read or written; `million_stream` has none.
     file: &'o Path,
+    /// Which of the task's inputs.
+    input: &'o str,
 }
 
 const fn here(name: &'static str, note: &'static str, run: fn(&Setting<'_>) -> Result<Report, String>) -> Contestant {
-    Contestant { name, build: Build::Default, note, run: Run::Here(run) }
+    Contestant { name, builds: JIRD, note, run: Run::Here(run) }
 }
 
 fn contestants(task: Task) -> &'static [Contestant] {
@@ -50,6 +56,7 @@ fn contestants(task: Task) -> &'static [Contestant] {
         Task::MillionStream => stream::CONTESTANTS,
         Task::SqliteRows => task_rows::CONTESTANTS,
         Task::Gtfs => stop_times::CONTESTANTS,
+        Task::Readers => readers::CONTESTANTS,
         _ => &[],
     }
 }
@@ -65,7 +72,7 @@ pub(crate) fn run(name: &str, options: &Options) -> Result<(), String> {
     let contestant = all.iter().find(|one| one.name == name).ok_or_else(|| format!("no contestant {name}"))?;
     let Run::Here(run) = contestant.run else { return Err(format!("{name} is a script")) };
     let file = options.file.clone().unwrap_or_default();
-    let report = run(&Setting { rows: options.rows, file: &file })?;
+    let report = run(&Setting { rows: options.rows, file: &file, input: options.input().unwrap_or_default() })?;
     let text = serde_json::to_vec(&report).map_err(|error| error.to_string())?;
     let path = options.out.as_ref().ok_or("--out says where the report goes")?;
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
@@ -73,15 +80,45 @@ pub(crate) fn run(name: &str, options: &Options) -> Result<(), String> {
 
 /// One task through all contestants.
 pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
-    let input = task.inputs()[0];
     let file = match task {
         Task::Gtfs => stop_times::file(),
+        Task::Readers => query::events(options),
         _ => Ok(PathBuf::new()),
     };
-    let wanted = contestants(task).iter().filter(|one| options.wants_peer(one.name));
-    let mut runners: Vec<_> = wanted.map(|one| runner(task, one, &file, options)).collect();
+    let builds = |one: &'static Contestant| one.builds.iter().map(move |build| (one, *build));
+    let wanted: Vec<_> = contestants(task)
+        .iter()
+        .filter(|one| options.wants_peer(one.name))
+        .flat_map(builds)
+        .filter(|(_, build)| options.wants_build(*build))
+        .collect();
+    let native = if wanted.iter().any(|(_, build)| *build == Build::Native) {
+        binary_for(options.arch())
+    } else {
+        Err("left out".to_owned())
+    };
+    let inputs = task.inputs().iter().filter(|input| options.wants_input(input));
+    let of_input = |&input| {
+        let runner = |&(contestant, build): &(&'static Contestant, Build)| {
+            let binary = if build == Build::Native { native.clone() } else { this() };
+            let invocation = binary.and_then(|binary| {
+                invocation(task, contestant, &Place { binary, input, file: file.clone()? }, options)
+            });
+            let mut runner = Runner::new(contestant.name, build, invocation);
+            runner.inside = true;
+            runner.process.notes.extend((!contestant.note.is_empty()).then(|| contestant.note.to_owned()));
+            runner
+        };
+        let bytes = if task == Task::MillionStream { stream::BYTES } else { whole::len(&file) };
+        of_input(task, input, bytes, wanted.iter().map(runner).collect(), options)
+    };
+    inputs.flat_map(of_input).collect()
+}
+
+/// The rounds over one input, after a run whose answer is compared with the first contestant's.
+fn of_input(task: Task, input: &str, bytes: u64, mut runners: Vec<Runner>, options: &Options) -> Vec<Row> {
     for runner in &mut runners {
-        eprintln!("  {}", runner.name);
+        eprintln!("  {input} {} ({})", runner.name, runner.build.name());
         runner.warm_up(1);
     }
     let wanted = runners.iter().find_map(|runner| runner.told.as_ref()).map(|told| (told.records, told.checksum));
@@ -92,35 +129,39 @@ pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
         }
     }
     whole::race(&mut runners, options.rounds);
-    let bytes = if task == Task::MillionStream { stream::BYTES } else { whole::len(&file) };
     let records = wanted.map_or(0, |(records, _)| records);
     runners.into_iter().map(|runner| runner.into_row(task, input, bytes, records)).collect()
 }
 
-fn runner(task: Task, contestant: &Contestant, file: &Result<PathBuf, String>, options: &Options) -> Runner {
-    let mut runner = Runner::new(contestant.name, contestant.build, invocation(task, contestant, file, options));
-    runner.inside = true;
-    runner.process.notes.extend((!contestant.note.is_empty()).then(|| contestant.note.to_owned()));
-    runner
+/// This program.
+fn this() -> Result<PathBuf, String> {
+    std::env::current_exe().map_err(|error| error.to_string())
 }
 
-fn invocation(
-    task: Task,
-    contestant: &Contestant,
-    file: &Result<PathBuf, String>,
-    options: &Options,
-) -> Result<Invocation, String> {
+/// What runs, and on what.
+struct Place<'o> {
+    binary: PathBuf,
+    input: &'o str,
+    file: PathBuf,
+}
+
+fn invocation(task: Task, contestant: &Contestant, place: &Place<'_>, options: &Options) -> Result<Invocation, String> {
     let output = whole::scratch(&format!("{}-{}.out", contestant.name, task.name()))?;
     let report = output.with_added_extension("json");
     // One core, and always the same.
     let mut words: Vec<OsString> = vec![tools::installed("taskset", "util-linux")?.into(), "-c".into(), "1".into()];
-    let file = if task == Task::SqliteRows { output.clone() } else { file.clone()? };
+    let file = if task == Task::SqliteRows { &output } else { &place.file };
     match contestant.run {
         Run::Here(_) => {
-            let this = std::env::current_exe().map_err(|error| error.to_string())?;
-            words.extend([this.into(), "--alone".into(), contestant.name.into(), "--task".into(), task.name().into()]);
+            words.extend([
+                place.binary.clone().into(),
+                "--alone".into(),
+                contestant.name.into(),
+                "--task".into(),
+                task.name().into(),
+            ]);
             words.extend(["--rows".into(), options.rows.to_string().into(), "--file".into(), file.into()]);
-            words.extend(["--out".into(), report.clone().into()]);
+            words.extend(["--document".into(), place.input.into(), "--out".into(), report.clone().into()]);
         }
         Run::Script => {
             words.extend(tools::script("stop_times.py")?);

@@ -9,7 +9,7 @@ use jird_formats::{CsvSource, CsvType};
 use serde::Deserialize;
 
 use super::{Contestant, Run, here, told};
-use crate::peer::Build;
+use crate::peers::{CXX, JIRD};
 use crate::task;
 use crate::whole::{self, Report};
 
@@ -22,13 +22,13 @@ pub(super) const CONTESTANTS: &[Contestant] = &[
     here("csv-simple", "the csv crate and serde: deserialize()", |setting| timed(|| csv_simple(setting.file))),
     Contestant {
         name: "polars",
-        build: Build::Default,
+        builds: JIRD,
         note: "columns, no structs: read_csv with a schema, one thread",
         run: Run::Script,
     },
     Contestant {
         name: "duckdb",
-        build: Build::Cxx,
+        builds: CXX,
         note: "columns, no structs: a table in memory, with a schema, one thread",
         run: Run::Script,
     },

@@ -52,13 +52,13 @@ pub(crate) fn fold_value(value: &::serde_json::Value) -> Fold {
     serde_json::fold_value(value)
 }
 
-const RUST: &[Build] = &[Build::Default, Build::Native];
-const JIRD: &[Build] = &[Build::Default];
+pub(crate) const RUST: &[Build] = &[Build::Default, Build::Native];
+pub(crate) const JIRD: &[Build] = &[Build::Default];
 const SKIPS: &str = "does not check what it skips; the fields are asked for in the document's order";
 const SONIC_SKIPS: &str = "validate skips with checks (IgnoredAny)";
 const KEEPS_NUMBERS: &str = "numbers keep their text, strings are written anew";
 const WRITES_ANEW: &str = "numbers and strings are written anew";
-const CXX: &[Build] = &[Build::Cxx];
+pub(crate) const CXX: &[Build] = &[Build::Cxx];
 
 /// In the order of the tables' columns.
 pub(crate) static ALL: &[Entry] = &[

@@ -90,3 +90,15 @@ fn what_is_wrong_is_told_with_its_place() {
         );
     }
 }
+
+#[test]
+fn the_cases_over_events_have_as_many_hits_as_duckdb_finds() {
+    let folder = Folder::new("events");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let (cases, events) = (root.join("bench/cases/events.sql"), root.join("examples/events.ndjson"));
+    let output = folder.run(&["--cases", cases.to_str().unwrap(), "--runs", "1", "--json", events.to_str().unwrap()]);
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+    let found: Json = jird::from_slice(&output.stdout).unwrap();
+    let hits: Vec<u64> = found["cases"].as_array().unwrap().iter().map(|case| case["hits"].as_u64().unwrap()).collect();
+    assert_eq!(hits, [930, 540, 1, 1, 6, 197, 191, 26, 6, 2, 353, 10, 10, 391]);
+}

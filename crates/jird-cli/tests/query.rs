@@ -329,6 +329,23 @@ fn an_alias_is_not_taken_for_a_field_of_that_name() {
 }
 
 #[test]
+fn percentiles_are_of_each_group_and_pass_by_what_is_null_or_missing() {
+    let text = "{\"a\":4,\"g\":1}\n{\"a\":1,\"g\":1}\n{\"a\":2.5,\"g\":1}\n{\"g\":1}\n{\"a\":7,\"g\":2}\n{\"a\":null,\"g\":3}\n";
+    for percentile in ["percentile_cont(0.5) within group (order by a)", "approx_percentile_cont(a, 0.5)", "median(a)"]
+    {
+        gives(
+            text,
+            &format!("select g, {percentile} as p group by g order by g"),
+            "{\"g\":1,\"p\":2.5}\n{\"g\":2,\"p\":7.0}\n{\"g\":3,\"p\":null}\n",
+        );
+    }
+    gives(text, "select percentile_cont(0.75) within group (order by a) as p", "{\"p\":4.75}\n");
+    gives("{\"a\":1}\n{\"a\":2}\n", "select median(a) as m", "{\"m\":1.5}\n");
+    fails("{\"a\":1}\n{\"a\":\"x\"}\n", "select median(a)", 2, &["`a` is mixed", "number(a)"]);
+    fails(text, "select percentile_cont(1.5) within group (order by a)", 2, &["must be between 0.0 and 1.0"]);
+}
+
+#[test]
 fn time_buckets_are_timestamps() {
     gives(
         EVENTS,

@@ -26,9 +26,14 @@ fn of(text: &str, name: &str) -> Vec<Case> {
     let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
     let lines = lines.map(|(line, number)| (line.trim().trim_end_matches(';'), number));
     lines
-        .filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))
+        .filter(|(line, _)| !line.is_empty() && !is_comment(line))
         .map(|(line, number): (&str, usize)| Case { sql: line.to_owned(), place: format!("{name}:{number}") })
         .collect()
+}
+
+/// SQL's own, or a shell's.
+fn is_comment(line: &str) -> bool {
+    line.starts_with("--") || line.starts_with('#')
 }
 
 #[cfg(test)]
@@ -37,7 +42,7 @@ mod tests {
 
     #[test]
     fn one_query_a_line() {
-        let cases = of("\u{feff}# first\n\n  select a ;\r\nselect '#'\n  # b\nselect c", "f");
+        let cases = of("\u{feff}# first\n-- SQL's\n  select a ;\r\nselect '#'\n  # b\nselect c", "f");
         let found: Vec<_> = cases.iter().map(|case| (&*case.sql, &*case.place)).collect();
         assert_eq!(found, [("select a ", "f:3"), ("select '#'", "f:4"), ("select c", "f:6")]);
     }

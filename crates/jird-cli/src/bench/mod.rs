@@ -24,8 +24,8 @@ use std::time::Instant;
 use timing::Timing;
 
 const EXAMPLES: &str = "\
-A case file has one query a line; blank lines, and lines that begin with #, are passed by:
-  # what slow requests say
+A case file has one query a line; blank lines, and lines that begin with -- or #, are passed by:
+  -- what slow requests say
   select Message where Elapsed > 200
   select Level, count(*) as n group by Level
 

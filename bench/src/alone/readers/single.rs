@@ -1,0 +1,263 @@
+//! Readers of one record: a line at a time, two questions each.
+
+use std::borrow::Cow;
+use std::ops::{ControlFlow, Range};
+
+use jird::lines::{Options, Scanner};
+use jird::{Projection, Record, RecordBuffer, Value};
+use serde::Deserialize;
+use simd_json::prelude::ValueAsScalar;
+use simd_json::{Buffers, INPUT_PADDING, Tape};
+use sonic_rs::{JsonValueTrait, PointerTree};
+
+/// What the loop wants of a line. `None` if it is refused, or has no message.
+pub(super) trait Reader {
+    /// Hands `visit` the message, decoded.
+    fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()>;
+
+    /// The same, but only of an event that has an `Elapsed` over `bound`.
+    fn message_if_over(&mut self, line: &[u8], bound: f64, visit: impl FnOnce(&str)) -> Option<()>;
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Said<'a> {
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Timed<'a> {
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+    elapsed: Option<f64>,
+}
+
+/// Readers into structs by serde.
+macro_rules! typed {
+    ($name:ident, $from_slice:path) => {
+        pub(super) struct $name;
+
+        impl Reader for $name {
+            #[inline]
+            fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()> {
+                let event: Said<'_> = $from_slice(line).ok()?;
+                visit(&event.message);
+                Some(())
+            }
+
+            #[inline]
+            fn message_if_over(&mut self, line: &[u8], bound: f64, visit: impl FnOnce(&str)) -> Option<()> {
+                let event: Timed<'_> = $from_slice(line).ok()?;
+                if event.elapsed.is_some_and(|elapsed| elapsed > bound) {
+                    visit(&event.message);
+                }
+                Some(())
+            }
+        }
+    };
+}
+
+typed!(SerdeJson, serde_json::from_slice);
+typed!(Sonic, sonic_rs::from_slice);
+
+/// `serde_json::Value`.
+pub(super) struct SerdeValue;
+
+impl Reader for SerdeValue {
+    #[inline]
+    fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()> {
+        let event: serde_json::Value = serde_json::from_slice(line).ok()?;
+        visit(event["Message"].as_str()?);
+        Some(())
+    }
+
+    #[inline]
+    fn message_if_over(&mut self, line: &[u8], bound: f64, visit: impl FnOnce(&str)) -> Option<()> {
+        let event: serde_json::Value = serde_json::from_slice(line).ok()?;
+        if event["Elapsed"].as_f64().is_some_and(|elapsed| elapsed > bound) {
+            visit(event["Message"].as_str()?);
+        }
+        Some(())
+    }
+}
+
+/// The tape, its fastest form. It overwrites what it reads, so each line is copied, padded.
+pub(super) struct SimdJson {
+    line: Vec<u8>,
+    buffers: Buffers,
+    tape: Tape<'static>,
+}
+
+impl Default for SimdJson {
+    fn default() -> Self {
+        Self { line: Vec::new(), buffers: Buffers::default(), tape: Tape::null() }
+    }
+}
+
+impl SimdJson {
+    #[inline]
+    fn with_tape(&mut self, line: &[u8], read: impl FnOnce(&Tape<'_>) -> Option<()>) -> Option<()> {
+        self.line.clear();
+        self.line.extend_from_slice(line);
+        self.line.resize(line.len() + INPUT_PADDING, b' ');
+        let mut tape = std::mem::replace(&mut self.tape, Tape(Vec::new())).reset();
+        let parsed = simd_json::fill_tape_padded(&mut self.line, line.len(), &mut self.buffers, &mut tape);
+        let answer = parsed.ok().and_then(|()| read(&tape));
+        self.tape = tape.reset();
+        answer
+    }
+}
+
+impl Reader for SimdJson {
+    #[inline]
+    fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()> {
+        self.with_tape(line, |tape| {
+            visit(tape.as_value().get("Message")?.as_str()?);
+            Some(())
+        })
+    }
+
+    #[inline]
+    fn message_if_over(&mut self, line: &[u8], bound: f64, visit: impl FnOnce(&str)) -> Option<()> {
+        self.with_tape(line, |tape| {
+            let event = tape.as_value();
+            if event.get("Elapsed").and_then(|elapsed| elapsed.cast_f64()).is_some_and(|elapsed| elapsed > bound) {
+                visit(event.get("Message")?.as_str()?);
+            }
+            Some(())
+        })
+    }
+}
+
+/// `sonic_rs::get_many`.
+pub(super) struct SonicLazy {
+    message: PointerTree,
+    both: PointerTree,
+}
+
+impl Default for SonicLazy {
+    fn default() -> Self {
+        let tree = |names: &[&str]| {
+            let mut tree = PointerTree::new();
+            names.iter().for_each(|name| tree.add_path([*name]));
+            tree
+        };
+        Self { message: tree(&["Message"]), both: tree(&["Message", "Elapsed"]) }
+    }
+}
+
+impl Reader for SonicLazy {
+    #[inline]
+    fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()> {
+        let found = sonic_rs::get_many(line, &self.message).ok()?;
+        visit(found[0].as_ref()?.as_str()?);
+        Some(())
+    }
+
+    #[inline]
+    fn message_if_over(&mut self, line: &[u8], bound: f64, visit: impl FnOnce(&str)) -> Option<()> {
+        let found = sonic_rs::get_many(line, &self.both).ok()?;
+        if found[1].as_ref().and_then(JsonValueTrait::as_f64).is_some_and(|elapsed| elapsed > bound) {
+            visit(found[0].as_ref()?.as_str()?);
+        }
+        Some(())
+    }
+}
+
+/// `sonic_rs::get_unchecked`, which skips without looking.
+pub(super) struct SonicUnchecked {
+    /// Where the text stands that was checked.
+    checked: Range<*const u8>,
+}
+
+impl SonicUnchecked {
+    /// For lines of this text, which is checked here, before anything is timed.
+    pub(super) fn of_checked(text: &[u8]) -> Option<Self> {
+        let visit = |_: jird::lines::Row<'_, '_>| ControlFlow::Continue(());
+        Scanner::new(Options::default()).scan(text, &Projection::new(&[]), None, visit).ok()?;
+        Some(Self { checked: text.as_ptr_range() })
+    }
+
+    #[allow(unsafe_code, reason = "what this row is about")]
+    #[inline]
+    fn get<'l>(&self, line: &'l [u8], key: &str) -> Option<sonic_rs::LazyValue<'l>> {
+        if !self.checked.contains(&line.as_ptr()) {
+            return None;
+        }
+        // SAFETY: the JSON must be valid. `line` is one of the loop's, and from the text whose lines `of_checked` read.
+        unsafe { sonic_rs::get_unchecked(line, [key]) }.ok()
+    }
+}
+
+impl Reader for SonicUnchecked {
+    #[inline]
+    fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()> {
+        visit(self.get(line, "Message")?.as_str()?);
+        Some(())
+    }
+
+    #[inline]
+    fn message_if_over(&mut self, line: &[u8], bound: f64, visit: impl FnOnce(&str)) -> Option<()> {
+        if self.get(line, "Elapsed").and_then(|elapsed| elapsed.as_f64()).is_some_and(|elapsed| elapsed > bound) {
+            visit(self.get(line, "Message")?.as_str()?);
+        }
+        Some(())
+    }
+}
+
+/// `Record::scan`.
+#[derive(Default)]
+pub(super) struct Validated {
+    buffer: RecordBuffer,
+    scratch: String,
+}
+
+impl Reader for Validated {
+    #[inline]
+    fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()> {
+        message(Record::scan(line, &mut self.buffer).ok()?, &mut self.scratch, visit)
+    }
+
+    #[inline]
+    fn message_if_over(&mut self, line: &[u8], bound: f64, visit: impl FnOnce(&str)) -> Option<()> {
+        message_if_over(Record::scan(line, &mut self.buffer).ok()?, bound, &mut self.scratch, visit)
+    }
+}
+
+/// `Record::scan_trusted`.
+#[derive(Default)]
+pub(super) struct Trusting {
+    buffer: RecordBuffer,
+    scratch: String,
+}
+
+impl Reader for Trusting {
+    #[inline]
+    fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()> {
+        message(Record::scan_trusted(line, &mut self.buffer), &mut self.scratch, visit)
+    }
+
+    #[inline]
+    fn message_if_over(&mut self, line: &[u8], bound: f64, visit: impl FnOnce(&str)) -> Option<()> {
+        message_if_over(Record::scan_trusted(line, &mut self.buffer), bound, &mut self.scratch, visit)
+    }
+}
+
+#[inline]
+fn message(record: Record<'_>, scratch: &mut String, visit: impl FnOnce(&str)) -> Option<()> {
+    visit(record.get("Message")?.str_in(scratch)?);
+    Some(())
+}
+
+#[inline]
+fn message_if_over(record: Record<'_>, bound: f64, scratch: &mut String, visit: impl FnOnce(&str)) -> Option<()> {
+    // In the order in which they stand there.
+    let mut entries = record.entries();
+    let message = entries.seek("Message")?;
+    if entries.seek("Elapsed").and_then(Value::as_f64).is_some_and(|elapsed| elapsed > bound) {
+        visit(message.str_in(scratch)?);
+    }
+    Some(())
+}
