@@ -4,7 +4,7 @@
 
 mod folder;
 
-use folder::Folder;
+use folder::{Folder, gzip};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -13,12 +13,6 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 const SQL: &str = "select a where a > 1";
-
-fn gzip(text: &str) -> Vec<u8> {
-    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    out.write_all(text.as_bytes()).unwrap();
-    out.finish().unwrap()
-}
 
 #[track_caller]
 fn gives(folder: &Folder, args: &[&str], expected: &str) {

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::input::Input;
-use crate::scan::{Chunks, ScanOptions};
+use crate::scan::{Chunks, Reader, ScanOptions};
 use crate::sql::{Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;
 use jird::{Path, Projection, Record, RecordBuffer};
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 /// What is known of a source's fields.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Types {
     /// The fields that were looked at.
     pub(crate) fields: Vec<(Path, Accumulator)>,
@@ -29,12 +29,7 @@ impl Types {
         fixed: &FieldTypes,
         options: &ScanOptions,
     ) -> Result<Self, Error> {
-        let mut paths: Vec<Path> = Vec::new();
-        for need in needed(source, fixed) {
-            if !paths.contains(&need.path) {
-                paths.push(need.path.clone());
-            }
-        }
+        let paths = needed_paths(source, fixed);
         if !reads(input, source, fixed) {
             return Ok(Self { fields: Vec::new(), unknown: !paths.is_empty(), fixed: fixed.clone() });
         }
@@ -54,6 +49,38 @@ impl Types {
             },
         )?;
         Ok(Self { fields: paths.into_iter().zip(all).collect(), unknown: false, fixed: fixed.clone() })
+    }
+
+    /// Looks at the first records alone.
+    pub(crate) fn of_first(
+        input: &Input,
+        source: &SourceUse,
+        fixed: &FieldTypes,
+        options: &ScanOptions,
+    ) -> Result<Self, Error> {
+        let paths = needed_paths(source, fixed);
+        let mut fields = vec![Accumulator::default(); paths.len()];
+        if let Some(file) = input.files.first() {
+            let read = Reader::new(options).read(
+                file,
+                file.size.map(|size| 0..size.min(FIRST_BYTES)),
+                &Projection::new(&paths),
+                None,
+                |row, _| {
+                    fields.iter_mut().zip(row.fields()).for_each(|(field, value)| field.observe(*value, 0));
+                    Ok(ControlFlow::Continue(()))
+                },
+                |_| ControlFlow::Break(()),
+            );
+            read.map(drop)?;
+        }
+        Ok(Self { fields: paths.into_iter().zip(fields).collect(), unknown: false, fixed: fixed.clone() })
+    }
+
+    /// Those of the same fields, of which this was seen in all records.
+    pub(crate) fn seen(&self, fields: Vec<Accumulator>) -> Self {
+        let paths = self.fields.iter().map(|(path, _)| path.clone());
+        Self { fields: paths.zip(fields).collect(), unknown: false, fixed: self.fixed.clone() }
     }
 
     /// What was seen of a field, if it was looked at.
@@ -128,6 +155,20 @@ impl Types {
 /// Whether the types of an input's fields are looked for.
 pub(crate) fn reads(input: &Input, source: &SourceUse, fixed: &FieldTypes) -> bool {
     needed(source, fixed).next().is_some() && input.is_rereadable()
+}
+
+/// How much of an input the first records are.
+const FIRST_BYTES: u64 = 256 << 10;
+
+/// The paths of the fields whose types are to be found, each once.
+fn needed_paths(source: &SourceUse, fixed: &FieldTypes) -> Vec<Path> {
+    let mut paths: Vec<Path> = Vec::new();
+    for need in needed(source, fixed) {
+        if !paths.contains(&need.path) {
+            paths.push(need.path.clone());
+        }
+    }
+    paths
 }
 
 /// The fields whose types are to be found.

@@ -1,16 +1,19 @@
 //! SQL over JSON records as they lie in files: DataFusion plans and runs it, the scan beneath it is jird's.
 //!
-//! [`Query`] is the way in; [`condition`] reads a `where` by itself, for other commands. A query goes through four stages: the SQL is rewritten so that every name is a scanned column
-//! and every comparison is the engine's (`sql`); the types of those fields that are computed with are inferred from all
-//! records (`infer`); DataFusion plans it over our file source (`scan`) and runs it; batches become text (`output`).
+//! [`Query`] is the way in; [`condition`] reads a `where` by itself, for other commands. A query goes through four stages: the
+//! SQL is rewritten so that every name is a scanned column and every comparison is the engine's (`sql`); the types of those
+//! fields that are computed with are inferred from all records (`infer`), or guessed, and confirmed in passing (`guess`);
+//! DataFusion plans it over our file source (`scan`) and runs it; batches become text (`output`).
 
 mod bad;
 mod error;
 mod functions;
+mod guess;
 mod infer;
 mod input;
 mod live;
 mod output;
+mod prepared;
 mod report;
 mod run;
 mod scan;

@@ -3,16 +3,17 @@
 use crate::bad::BadSink;
 use crate::error::Error;
 use crate::functions::PredicateUdf;
+use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
 use crate::input::{From, Input, Progress, Said};
 use crate::live::live;
 use crate::output::{Column, Format, WriteError, Writer, writer};
-use crate::report::{Report, quoted};
-use crate::scan::{ColumnSpec, ScanOptions, Shared, Table, Tally, note_literals};
+use crate::prepared::Source;
+use crate::report::Report;
+use crate::scan::{ScanOptions, Table, note_literals};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
-use crate::sql::{self, Output, OutputKind, Parsed, Rep, Rewritten, STREAM, SourceUse};
+use crate::sql::{self, Output, OutputKind, Parsed, Rewritten, STREAM};
 use crate::types::FieldTypes;
-use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -27,8 +28,8 @@ use jird_formats::ColumnType;
 use jird_formats::files::OnError;
 use std::collections::HashMap;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
@@ -156,8 +157,8 @@ impl Query {
         };
         let range_bytes_min =
             (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
-        let context = session(BATCH_ROWS, range_bytes_min)?;
-        let state = context.state();
+        let context = || session(BATCH_ROWS, range_bytes_min);
+        let state = context()?.state();
         let mut inputs = Inputs { query: self, known: HashMap::new(), said: Said::default() };
         let mut keys = |table: &str| infer::keys(&inputs.open(table)?, &scan);
         let rewritten =
@@ -165,27 +166,69 @@ impl Query {
         let mut opened = Vec::new();
         for source in &rewritten.sources {
             let input = inputs.open(&source.table)?;
-            input.expect(1 + u64::from(infer::reads(&input, source, &self.options.schema)));
+            input.expect(1);
             opened.push(input);
         }
         report.unreadable = inputs.said.unreadable;
         report.notes.append(&mut inputs.said.notes);
+        let mut known = None;
+        if !parsed.explain
+            && let Some(guess) = guess::source(&rewritten, &opened, &self.options.schema, &scan)
+        {
+            match self.run_guessing(&context()?, &rewritten, guess, &scan, out, report)? {
+                Guessed::Right => return Ok(()),
+                Guessed::Wrong(types) => known = types,
+            }
+            opened.iter().for_each(|input| input.expect(1));
+        }
         let mut sources = Vec::new();
         for (source, input) in rewritten.sources.iter().zip(opened) {
-            sources.push(Source::prepare(source, input, &self.options.schema, scan.clone())?);
+            let types = match known.take() {
+                Some(types) => types,
+                None => {
+                    input.expect(u64::from(infer::reads(&input, source, &self.options.schema)));
+                    Types::infer(&input, source, &self.options.schema, &scan)?
+                }
+            };
+            sources.push(Source::new(source, input, types, scan.clone(), None)?);
         }
-        for source in &sources {
-            report.widened.extend(source.types.widened(&source.input, source.used));
-            report.inferred |= !source.types.fields.is_empty();
-        }
+        sources.iter().for_each(|source| source.report_types(report));
+        let context = context()?;
         if parsed.explain {
             return self.explain(&context, &rewritten, &sources, out, report);
         }
-        self.execute(&context, &rewritten, &sources, out, report)?;
+        self.execute(&context, &rewritten, &sources, &Gate::default(), out, report)?;
         for source in &sources {
             source.note_absent(&scan, report)?;
         }
         Ok(())
+    }
+
+    /// Runs the query with types that are confirmed in passing. An error is one that came after they were.
+    fn run_guessing(
+        &self,
+        context: &SessionContext,
+        rewritten: &Rewritten,
+        guess: Guess<'_>,
+        scan: &ScanOptions,
+        out: &mut dyn Write,
+        report: &mut Report,
+    ) -> Result<Guessed, Error> {
+        let Guess { used, input, types, watch } = guess;
+        let Ok(source) = Source::new(used, input, types, scan.clone(), Some(watch)) else {
+            return Ok(Guessed::Wrong(None));
+        };
+        let mut sources = [source];
+        let mut trial = report.clone();
+        let gate = Gate::of(&sources[0]);
+        let done = self.execute(context, rewritten, &sources, &gate, out, &mut trial);
+        let is_open = gate.is_open();
+        let seen = sources[0].seen();
+        let (true, Some(types)) = (is_open, seen.clone()) else { return Ok(Guessed::Wrong(seen)) };
+        sources[0].types = types;
+        sources[0].report_types(&mut trial);
+        *report = trial;
+        done.and_then(|()| sources[0].note_absent(scan, report)).map(|()| Guessed::Right)
     }
 
     fn execute(
@@ -193,6 +236,7 @@ impl Query {
         context: &SessionContext,
         rewritten: &Rewritten,
         sources: &[Source<'_>],
+        gate: &Gate<'_>,
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<(), Error> {
@@ -201,12 +245,12 @@ impl Query {
         let runtime = self.runtime()?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
         let done = runtime.block_on(async {
-            let plan = self.plan(context, statement, sources).await;
+            let plan = self.plan(context, statement, sources, gate).await;
             let stream = plan.and_then(|plan| execute_stream(plan, context.task_ctx()));
             let stream = stream.map_err(|error| Error::of(&error))?;
             let is_live = sources.iter().any(|source| source.shared.is_once);
-            write(stream, writer(self.options.format, columns, self.options.width), is_live, out, &mut report.rows)
-                .await
+            let writer = writer(self.options.format, columns, self.options.width);
+            write(stream, writer, is_live, gate, out, &mut report.rows).await
         });
         // Scans that nobody listens to any more end by themselves; nobody needs to wait for them.
         runtime.shutdown_background();
@@ -228,8 +272,10 @@ impl Query {
     ) -> Result<(), Error> {
         register(context, rewritten, sources)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let plan =
-            self.runtime()?.block_on(self.plan(context, statement, sources)).map_err(|error| Error::of(&error))?;
+        let plan = self
+            .runtime()?
+            .block_on(self.plan(context, statement, sources, &Gate::default()))
+            .map_err(|error| Error::of(&error))?;
         let mut text = String::new();
         for source in sources {
             source.report(report);
@@ -255,11 +301,16 @@ impl Query {
         context: &SessionContext,
         statement: Statement,
         sources: &[Source<'_>],
+        gate: &Gate<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
         let mut state = context.state();
         let plan = state.statement_to_plan(statement).await?;
         check_comparisons(&plan)?;
         let plan: LogicalPlan = state.optimize(&plan)?;
+        let is_read_once = |source: &Source<'_>| scans(&plan, &source.used.table) == 1;
+        if gate.guesses() && !(guess::holds_back(&plan) && sources.iter().all(is_read_once)) {
+            return Err(Error::data("rows may go out before all types are known").into());
+        }
         // Bad records are noted in the order of the input.
         let ordered = keeps_order(&plan) || self.options.on_error != OnError::Stop;
         if !ordered {
@@ -302,6 +353,7 @@ async fn write(
     mut stream: SendableRecordBatchStream,
     mut writer: Box<dyn Writer>,
     is_live: bool,
+    gate: &Gate<'_>,
     out: &mut dyn Write,
     rows: &mut u64,
 ) -> Result<(), Error> {
@@ -326,6 +378,7 @@ async fn write(
         };
         let Some(batch) = batch else { break };
         let batch = batch.map_err(|error| Error::of(&error))?;
+        gate.open()?;
         writer.batch(&batch, &mut text).map_err(failed)?;
         *rows += batch.num_rows() as u64;
         out.write_all(&text).map_err(|error| Error::output(&error))?;
@@ -334,6 +387,7 @@ async fn write(
         }
         text.clear();
     }
+    gate.open()?;
     writer.finish(&mut text).map_err(failed)?;
     out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
 }
@@ -364,118 +418,6 @@ impl Inputs<'_> {
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
     }
-}
-
-/// A table with all that is known of it.
-struct Source<'q> {
-    used: &'q SourceUse,
-    input: Input,
-    types: Types,
-    shared: Arc<Shared>,
-    schema: SchemaRef,
-}
-
-impl<'q> Source<'q> {
-    fn prepare(used: &'q SourceUse, input: Input, fixed: &FieldTypes, options: ScanOptions) -> Result<Self, Error> {
-        let types = Types::infer(&input, used, fixed, &options)?;
-        types.check(&input, used)?;
-        let columns: Vec<_> = used
-            .columns
-            .iter()
-            .map(|(path, rep)| ColumnSpec { path: path.clone(), rep: *rep, kind: types.column_type(path, used) })
-            .collect();
-        let field = |column: &ColumnSpec| {
-            let kind = if column.rep.is_inferred() { column.kind } else { ColumnType::Json };
-            kind.field(column.rep.column(&column.path.to_string()))
-        };
-        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-        let tally = Tally { seen: columns.iter().map(|_| AtomicBool::new(false)).collect(), ..Tally::default() };
-        let shared = Arc::new(Shared {
-            columns,
-            options,
-            ordered: AtomicBool::new(false),
-            is_once: !input.is_rereadable(),
-            is_anywhere: input.is_anywhere(),
-            noted: Arc::clone(&input.noted),
-            tally,
-        });
-        Ok(Self { used, input, types, shared, schema })
-    }
-
-    /// Says what is read, and what the scan decides.
-    fn explain(&self, text: &mut String) {
-        use std::fmt::Write;
-        let files = &self.input.files;
-        let names: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
-        let list = |items: Vec<String>| if items.is_empty() { "nothing".to_owned() } else { items.join("; ") };
-        let columns = self.shared.columns.iter().map(|column| {
-            let how = match column.rep {
-                Rep::Raw | Rep::Json => "as it stands".to_owned(),
-                Rep::Key => "by its value".to_owned(),
-                Rep::Typed | Rep::Group => column.kind.to_string(),
-            };
-            format!("{} {how}", column.path)
-        });
-        let order = if self.shared.ordered.load(Relaxed) { "in the input's order" } else { "in any order" };
-        let _ = write!(
-            text,
-            "{}\n  files    {}\n  reads    {}\n  decides  {}\n  searches {}\n  rows     {order}, on {} threads\n",
-            self.used.table,
-            list(names),
-            list(columns.collect()),
-            list(taken(&self.shared.tally.pushed)),
-            list(quoted(&taken(&self.shared.tally.literals))),
-            self.shared.options.threads,
-        );
-    }
-
-    fn report(&self, report: &mut Report) {
-        let tally = &self.shared.tally;
-        report.records += tally.records.load(Relaxed);
-        report.touched += tally.touched.load(Relaxed);
-        report.bytes += tally.bytes.load(Relaxed);
-        report.searched_bytes += tally.searched_bytes.load(Relaxed);
-        report.unsearched_bytes += tally.unsearched_bytes.load(Relaxed);
-        report.mismatches += tally.mismatches.load(Relaxed);
-        for (all, more) in [(&mut report.pushed, taken(&tally.pushed)), (&mut report.literals, taken(&tally.literals))]
-        {
-            for text in more {
-                if !all.contains(&text) {
-                    all.push(text);
-                }
-            }
-        }
-        report.fields.extend(taken(&tally.read));
-    }
-
-    /// Notes the names that no record has, if all were read: most are typing errors.
-    fn note_absent(&self, options: &ScanOptions, report: &mut Report) -> Result<(), Error> {
-        let tally = &self.shared.tally;
-        let records = tally.records.load(Relaxed);
-        if tally.stopped.load(Relaxed) || records == 0 {
-            return Ok(());
-        }
-        for (path, written) in &self.used.named {
-            let seen = self.shared.columns.iter().zip(&tally.seen);
-            let was_seen = seen.filter(|(column, _)| column.path == *path).any(|(_, seen)| seen.load(Relaxed));
-            let occurs = was_seen
-                || match self.types.of(path) {
-                    Some(seen) => seen.is_present(),
-                    // What a condition turned away was not looked at: look again, which only happens for rare names.
-                    None if self.input.is_rereadable() => infer::occurs(&self.input, path, options)?,
-                    None => !taken(&tally.pushed).is_empty(),
-                };
-            if !occurs {
-                report.notes.push(format!("no record has `{written}` (names are case-sensitive)"));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// What is in a list so far.
-fn taken(list: &Mutex<Vec<String>>) -> Vec<String> {
-    list.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// A column of the result, knowing whether its values are all texts.

@@ -75,3 +75,9 @@ impl Drop for Folder {
 pub(crate) fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
+
+pub(crate) fn gzip(text: &str) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    out.write_all(text.as_bytes()).unwrap();
+    out.finish().unwrap()
+}

@@ -81,6 +81,8 @@ pub(crate) struct Input {
 pub(crate) struct InputFile {
     /// The path, or [`STDIN`].
     pub(crate) path: PathBuf,
+    /// Its place among the files of its input.
+    pub(crate) index: usize,
     /// Bytes, if it can be read at any place.
     pub(crate) size: Option<u64>,
     pub(crate) layout: Layout,
@@ -125,7 +127,7 @@ impl Input {
                     InputFile::open(&path, from, progress)
                 };
                 match opened {
-                    Ok(file) => files.push(Arc::new(file)),
+                    Ok(file) => files.push(Arc::new(InputFile { index: files.len(), ..file })),
                     Err(message) => said.unreadable(format!("{}: {message}", path.display())),
                 }
             }
@@ -190,6 +192,7 @@ impl InputFile {
         let is_plain = layout == Layout::Lines && text.packing == Packing::None;
         Ok(Self {
             path: path.to_owned(),
+            index: 0,
             size: is_plain.then_some(metadata.len()),
             layout,
             disk_bytes: metadata.len(),
@@ -204,7 +207,7 @@ impl InputFile {
         let text = Text::open(reader, None).map_err(|error| words(&error))?.blank_mark();
         let layout = layout(&path, from, &text)?;
         let access = Access::Once(Mutex::new(Some(text)));
-        Ok(Self { path, size: None, layout, disk_bytes: 0, access, progress: Arc::clone(progress) })
+        Ok(Self { path, index: 0, size: None, layout, disk_bytes: 0, access, progress: Arc::clone(progress) })
     }
 
     pub(crate) fn is_rereadable(&self) -> bool {

@@ -6,10 +6,12 @@ mod pushdown;
 mod read;
 mod source;
 mod table;
+mod watch;
 
-pub(crate) use read::Chunks;
+pub(crate) use read::{Chunks, Reader};
 pub(crate) use source::{ColumnSpec, Shared, Tally, note_literals};
 pub(crate) use table::Table;
+pub(crate) use watch::Watch;
 
 use crate::bad::BadSink;
 use jird::lines;

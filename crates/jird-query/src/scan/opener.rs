@@ -6,9 +6,10 @@
 use super::pushdown;
 use super::read::{Reader, Seen, cut};
 use super::source::{ColumnSpec, Shared, note};
+use super::watch::Extent;
 use crate::bad::{Found, Noting};
 use crate::error::Error;
-use crate::input::InputFile;
+use crate::input::{Input, InputFile};
 use crate::sql::Rep;
 use arrow::array::{BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
@@ -18,8 +19,8 @@ use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};
 use futures::StreamExt;
 use jird::lines::{Check, Row, in_order};
-use jird::{Field, Path, Predicate, Projection};
-use jird_formats::ColumnBuilder;
+use jird::{Field, Mismatches, Path, Predicate, Projection};
+use jird_formats::{Accumulator, ColumnBuilder};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -98,6 +99,8 @@ pub(crate) struct Plan {
     batch_rows: usize,
     /// Whether bad records are noted by this scan, and not by another one of the same files.
     notes: bool,
+    /// The slots of the fields whose types are watched.
+    watched: Vec<usize>,
 }
 
 /// What a scan hands on.
@@ -130,6 +133,9 @@ impl Plan {
             })
         };
         let columns = columns.iter().map(|column| (slot_of(*column), *column)).collect();
+        let column_of = |path: &Path| shared.columns.iter().position(|column| column.path == *path);
+        let watched = shared.watch.iter().flat_map(|watch| &watch.paths);
+        let watched = watched.map(|path| slot_of(column_of(path).expect("what is watched is a column"))).collect();
         if let Some(filter) = filter {
             pushdown::slots(filter, &mut |column| {
                 slot_of(column);
@@ -142,13 +148,13 @@ impl Plan {
         let filter = filter.map(|filter| pushdown::map_slots(filter, &slot));
         note(&shared.tally.read, paths.iter().map(Path::to_string).collect());
         let projection = Projection::new(&paths);
-        Self { shared: Arc::clone(shared), projection, columns, slots, filter, schema, batch_rows, notes }
+        Self { shared: Arc::clone(shared), projection, columns, slots, filter, schema, batch_rows, notes, watched }
     }
 
     /// Whether nothing is asked of a record but that it is there.
     fn counts_only(&self) -> bool {
         let options = &self.shared.options;
-        let looks_at_none = self.columns.is_empty() && self.filter.is_none();
+        let looks_at_none = self.columns.is_empty() && self.filter.is_none() && self.watched.is_empty();
         looks_at_none && options.lines.check != Check::All && options.bad.is_none()
     }
 
@@ -253,9 +259,11 @@ impl<'p> Worker<'p> {
         let counts_only = plan.counts_only();
         let is_live = !file.is_rereadable();
         let minifies = file.layout.has_long_records();
+        let mut extent = Extent::default();
         let cell = std::cell::RefCell::new((rows, emit, Found::default()));
         let piece = |Seen { bytes, scanned, found }: Seen| {
             tally.add(bytes, &scanned);
+            extent.bytes += if file.size.is_some() { bytes } else { 0 };
             if is_closed() {
                 tally.stopped.store(true, Relaxed);
                 return ControlFlow::Break(());
@@ -271,14 +279,33 @@ impl<'p> Worker<'p> {
             }
             if is_live || all.is_large() { rows.found(all, emit) } else { ControlFlow::Continue(()) }
         };
+        let take = |row: &Row<'_, '_>| {
+            let (rows, emit, _) = &mut *cell.borrow_mut();
+            if minifies { rows.take_minified(row, emit) } else { rows.take(row, emit) }
+        };
         let result = if counts_only {
             reader.count(file, range, piece)
-        } else {
-            let visit = |row: &Row<'_, '_>, _| {
-                let (rows, emit, _) = &mut *cell.borrow_mut();
-                if minifies { rows.take_minified(row, emit) } else { rows.take(row, emit) }
+        } else if let Some(watch) = &plan.shared.watch {
+            let mut fields = vec![Accumulator::default(); plan.watched.len()];
+            let mut mismatches = Mismatches::default();
+            // Whether it matches or not.
+            let visit = |row: &Row<'_, '_>, offset: u64| {
+                let at = Input::place(file.index, offset + row.offset() as u64);
+                fields.iter_mut().zip(&plan.watched).for_each(|(field, slot)| field.observe(row.field(*slot), at));
+                let holds =
+                    filter.as_ref().is_none_or(|filter| filter.eval(row.fields(), &mut mismatches) == Some(true));
+                // What does not fit its column was seen: then the guess was wrong.
+                Ok(if holds { take(row).unwrap_or(ControlFlow::Continue(())) } else { ControlFlow::Continue(()) })
             };
-            reader.read(file, range, &plan.projection, filter.as_ref(), visit, piece)
+            let read = reader.read(file, range, &plan.projection, None, visit, piece);
+            if file.size.is_none() && matches!(read, Ok(ControlFlow::Continue(()))) {
+                extent.files = 1;
+            }
+            tally.mismatches.fetch_add(mismatches.kinds, Relaxed);
+            watch.take(&fields, extent);
+            read
+        } else {
+            reader.read(file, range, &plan.projection, filter.as_ref(), |row, _| take(row), piece)
         };
         let (rows, mut emit, mut all) = cell.into_inner();
         let _ = rows.flush(&mut emit).is_continue() && rows.found(&mut all, &mut emit).is_continue();

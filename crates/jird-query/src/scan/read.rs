@@ -74,6 +74,7 @@ impl Reader {
         let is_stream = file.size.is_none();
         let mut lines_before = 0;
         let each = |offset: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
+            let bytes = text.len() as u64;
             let (offset, text) = unmarked(offset, text);
             let mut stopped = None;
             let found = RefCell::new(Finding { file, text, offset, counted: 0, found: Found::default() });
@@ -111,7 +112,7 @@ impl Reader {
             if !passes_by {
                 found = Found::default();
             }
-            Ok(piece(Seen { bytes: text.len() as u64, scanned, found }))
+            Ok(piece(Seen { bytes, scanned, found }))
         };
         run(file, range, buffer, options.record_bytes_max, each)
     }
@@ -124,9 +125,10 @@ impl Reader {
         mut piece: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
         let each = |offset: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
+            let bytes = text.len() as u64;
             let (_, text) = unmarked(offset, text);
             let scanned = Scanned { records: records(text), ..Scanned::default() };
-            Ok(piece(Seen { bytes: text.len() as u64, scanned, found: Found::default() }))
+            Ok(piece(Seen { bytes, scanned, found: Found::default() }))
         };
         run(file, range, &mut self.buffer, self.options.record_bytes_max, each)
     }

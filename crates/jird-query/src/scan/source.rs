@@ -1,7 +1,7 @@
 //! The file source: what DataFusion asks of a scan, and what we answer.
 
 use super::opener::{NdjsonOpener, Plan};
-use super::{ScanOptions, pushdown};
+use super::{ScanOptions, Watch, pushdown};
 use crate::sql::Rep;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -64,6 +64,8 @@ pub(crate) struct Shared {
     /// Whether somebody notes the bad records: who scans first.
     pub(crate) noted: Arc<AtomicBool>,
     pub(crate) tally: Tally,
+    /// Who looks at types in passing, where they were guessed.
+    pub(crate) watch: Option<Watch>,
 }
 
 /// What the scans of a table have seen so far.

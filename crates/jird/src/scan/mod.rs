@@ -30,7 +30,7 @@ pub use source::{IoRead, Read, SliceRead, Trusted};
 #[cfg(feature = "parallel")]
 pub(crate) use tokens::Cut;
 use tokens::Free;
-pub(crate) use tokens::{BATCH, Cursor, END, ESCAPED, SENTINELS, Tokens, Tuning};
+pub(crate) use tokens::{BATCH, BRACKET, Cursor, END, ESCAPED, SENTINELS, Tokens, Tuning};
 
 use crate::kernel::{BLOCK, Simd};
 use crate::text;

@@ -19,8 +19,7 @@ pub(crate) const END: u8 = 0;
 pub(super) const CUT: u8 = 1;
 
 /// What the kinds of all brackets have, with a mark or without, and that of no other token.
-#[cfg(feature = "serde")]
-const BRACKET: u8 = b'[' & b']' & b'{' & b'}';
+pub(crate) const BRACKET: u8 = b'[' & b']' & b'{' & b'}';
 
 /// How many sentinels stand after the last token: as many tokens as the second pass looks ahead.
 pub(crate) const SENTINELS: usize = 4;
@@ -92,7 +91,8 @@ impl Tokens {
         self.beyond_ascii = false;
     }
 
-    /// The kinds and the offsets, without sentinels.
+    /// The kinds and the offsets.
+    #[inline(always)]
     pub(crate) fn slices(&self) -> (&[u8], &[u32]) {
         (&self.kind[..self.len], &self.pos[..self.len])
     }

@@ -5,7 +5,7 @@
 
 use super::{Bracket, Literal, Pen, is_space, trim_end};
 use crate::number::Class;
-use crate::scan::{END, ESCAPED, Tokens};
+use crate::scan::{BRACKET, END, ESCAPED, Tokens};
 
 /// An open container.
 #[derive(Clone, Copy, Debug)]
@@ -99,16 +99,35 @@ pub(crate) fn walk_trusted<B: Pen>(
     }
 }
 
-/// How many of the tokens come before the bracket that closes what is open, or before the end of the line or the text.
+/// How many of the tokens come before the bracket that closes what is open, or before the end of the line or the text. Eight at a
+/// time are looked at for one that says anything.
 pub(crate) fn inside(kind: &[u8]) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    // Marks bytes that are zero, and perhaps others behind the first of them.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & ONES << 7;
     let mut depth = 0_i32;
-    let end = kind.iter().position(|&byte| {
+    let mut ends = |byte: u8| {
         let step = STEPS[usize::from(byte)];
         depth += i32::from(step);
         depth < 0 || step == LINE_END
-    });
-    end.unwrap_or(kind.len())
+    };
+    let (words, rest) = kind.as_chunks();
+    for (index, bytes) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*bytes);
+        let mut marks = zeros(word & ONES * ABOVE_LINE_ENDS) | zeros(!word & ONES * u64::from(BRACKET));
+        while marks != 0 {
+            let at = marks.trailing_zeros() as usize / 8;
+            if ends(bytes[at]) {
+                return index * 8 + at;
+            }
+            marks &= marks - 1;
+        }
+    }
+    rest.iter().position(|&byte| ends(byte)).map_or(kind.len(), |at| words.len() * 8 + at)
 }
+
+/// Bits of which every kind has one but those of line ends.
+const ABOVE_LINE_ENDS: u64 = 0x70;
 
 /// What a token adds to the depth, and [`LINE_END`].
 static STEPS: [i8; 256] = {
@@ -145,5 +164,33 @@ fn string_end(text: &[u8], start: usize, next: usize) -> usize {
     match trim_end(text, start, next) {
         end if end > start && text[end - 1] == b'"' => end - 1,
         end => end,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_inside_is_counted_as_one_by_one() {
+        let one_by_one = |kind: &[u8]| {
+            let mut depth = 0;
+            let end = kind.iter().position(|&byte| {
+                depth += i32::from(matches!(byte, b'{' | b'[')) - i32::from(matches!(byte, b'}' | b']'));
+                depth < 0 || matches!(byte, b'\n' | END)
+            });
+            end.unwrap_or(kind.len())
+        };
+        let kinds = *b"{}[]\n\0,:\"1-tfnYy_\x01\x7f\xa2\xdb\xff\"\":,11,,::\"";
+        let mut random = 7_u64;
+        for _ in 0..50_000 {
+            let mut next = |below: usize| {
+                random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+                (random >> 33) as usize % below
+            };
+            let from = [0, 0, 6][next(3)];
+            let kind: Vec<u8> = (0..next(40)).map(|_| kinds[from + next(kinds.len() - from)]).collect();
+            assert_eq!(inside(&kind), one_by_one(&kind), "{kind:?}");
+        }
     }
 }

@@ -1,0 +1,98 @@
+//! One reading instead of two, where a result comes only after the last record.
+//!
+//! Types come from all records, so a query that computes with fields would read everything twice: for the types, and for the
+//! answer. But an aggregate or a sort gives nothing before it has all. So the types that the first records have are taken for a
+//! guess, and the scan looks at the types of all records in passing. Before the first row goes out, it is known whether the guess
+//! was right; if not, nothing has happened, and the query runs again with the types that were found.
+
+use crate::error::Error;
+use crate::infer::Types;
+use crate::input::Input;
+use crate::prepared::Source;
+use crate::scan::{ScanOptions, Watch};
+use crate::sql::{Rewritten, SourceUse};
+use crate::types::FieldTypes;
+use datafusion::logical_expr::LogicalPlan;
+use std::cell::Cell;
+
+/// Asked before the first row goes out whether it may.
+#[derive(Default)]
+pub(crate) struct Gate<'s> {
+    /// The table whose types were guessed.
+    guessed: Option<&'s Source<'s>>,
+    opened: Cell<bool>,
+}
+
+impl<'s> Gate<'s> {
+    pub(crate) fn of(guessed: &'s Source<'s>) -> Self {
+        Self { guessed: Some(guessed), opened: Cell::default() }
+    }
+
+    /// Whether types were guessed.
+    pub(crate) fn guesses(&self) -> bool {
+        self.guessed.is_some()
+    }
+
+    /// Lets rows pass, if the types are right.
+    pub(crate) fn open(&self) -> Result<(), Error> {
+        match self.guessed {
+            Some(source) if !self.opened.get() && !source.guessed_right() => {
+                Err(Error::data("the types of the first records are not those of all"))
+            }
+            _ => {
+                self.opened.set(true);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a row may have gone out.
+    pub(crate) fn is_open(&self) -> bool {
+        self.opened.get()
+    }
+}
+
+/// A table whose types are guessed.
+pub(crate) struct Guess<'r> {
+    pub(crate) used: &'r SourceUse,
+    pub(crate) input: Input,
+    pub(crate) types: Types,
+    pub(crate) watch: Watch,
+}
+
+/// What became of a guess.
+pub(crate) enum Guessed {
+    /// The query is done.
+    Right,
+    /// Nothing has happened. All types, if every record was seen.
+    Wrong(Option<Types>),
+}
+
+/// The table to guess the types of, if that may help: the only one, which can be read again.
+pub(crate) fn source<'r>(
+    rewritten: &'r Rewritten,
+    inputs: &[Input],
+    schema: &FieldTypes,
+    options: &ScanOptions,
+) -> Option<Guess<'r>> {
+    let ([used], [input]) = (&rewritten.sources[..], inputs) else { return None };
+    if options.bad.is_some() || !crate::infer::reads(input, used, schema) {
+        return None;
+    }
+    // What is wrong with the first records will be said when all are read.
+    let types = Types::of_first(input, used, schema, options).ok()?;
+    let paths: Vec<_> = types.fields.iter().map(|(path, _)| path.clone()).collect();
+    let are_read = paths.iter().all(|path| used.columns.iter().any(|(column, _)| column == path));
+    are_read.then(|| Guess { used, input: input.clone(), types, watch: Watch::new(paths, input) })
+}
+
+/// Whether a plan gives its first row after it has read its last.
+pub(crate) fn holds_back(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(_) | LogicalPlan::Sort(_) | LogicalPlan::Distinct(_) => true,
+        LogicalPlan::Projection(_) | LogicalPlan::Filter(_) | LogicalPlan::Limit(_) | LogicalPlan::SubqueryAlias(_) => {
+            plan.inputs().first().is_some_and(|input| holds_back(input))
+        }
+        _ => false,
+    }
+}

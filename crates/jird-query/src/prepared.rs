@@ -1,0 +1,149 @@
+//! A table of a query, with all that is known of it before it is scanned, and what its scans have seen.
+
+use crate::error::Error;
+use crate::infer::{self, Types};
+use crate::input::Input;
+use crate::report::{Report, quoted};
+use crate::scan::{ColumnSpec, ScanOptions, Shared, Tally, Watch};
+use crate::sql::{Rep, SourceUse};
+use arrow::datatypes::{Schema, SchemaRef};
+use jird_formats::ColumnType;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A table with all that is known of it.
+pub(crate) struct Source<'q> {
+    pub(crate) used: &'q SourceUse,
+    pub(crate) input: Input,
+    pub(crate) types: Types,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) schema: SchemaRef,
+}
+
+impl<'q> Source<'q> {
+    /// A table whose fields have these types. Its scans look at the types of what `watch` names, in passing.
+    pub(crate) fn new(
+        used: &'q SourceUse,
+        input: Input,
+        types: Types,
+        options: ScanOptions,
+        watch: Option<Watch>,
+    ) -> Result<Self, Error> {
+        types.check(&input, used)?;
+        let columns: Vec<_> = used
+            .columns
+            .iter()
+            .map(|(path, rep)| ColumnSpec { path: path.clone(), rep: *rep, kind: types.column_type(path, used) })
+            .collect();
+        let field = |column: &ColumnSpec| {
+            let kind = if column.rep.is_inferred() { column.kind } else { ColumnType::Json };
+            kind.field(column.rep.column(&column.path.to_string()))
+        };
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let tally = Tally { seen: columns.iter().map(|_| AtomicBool::new(false)).collect(), ..Tally::default() };
+        let shared = Arc::new(Shared {
+            columns,
+            options,
+            ordered: AtomicBool::new(false),
+            is_once: !input.is_rereadable(),
+            is_anywhere: input.is_anywhere(),
+            noted: Arc::clone(&input.noted),
+            tally,
+            watch,
+        });
+        Ok(Self { used, input, types, shared, schema })
+    }
+
+    /// Whether the types that all records have are those with which it was made.
+    pub(crate) fn guessed_right(&self) -> bool {
+        self.seen().is_some_and(|seen| {
+            let types = |types: &Types| types.fields.iter().map(|(_, field)| field.column_type()).collect::<Vec<_>>();
+            types(&seen) == types(&self.types)
+        })
+    }
+
+    /// The types that all records have, if its scans saw all.
+    pub(crate) fn seen(&self) -> Option<Types> {
+        self.shared.watch.as_ref()?.all().map(|fields| self.types.seen(fields))
+    }
+
+    pub(crate) fn report_types(&self, report: &mut Report) {
+        report.widened.extend(self.types.widened(&self.input, self.used));
+        report.inferred |= !self.types.fields.is_empty();
+    }
+
+    /// Says what is read, and what the scan decides.
+    pub(crate) fn explain(&self, text: &mut String) {
+        use std::fmt::Write;
+        let files = &self.input.files;
+        let names: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
+        let list = |items: Vec<String>| if items.is_empty() { "nothing".to_owned() } else { items.join("; ") };
+        let columns = self.shared.columns.iter().map(|column| {
+            let how = match column.rep {
+                Rep::Raw | Rep::Json => "as it stands".to_owned(),
+                Rep::Key => "by its value".to_owned(),
+                Rep::Typed | Rep::Group => column.kind.to_string(),
+            };
+            format!("{} {how}", column.path)
+        });
+        let order = if self.shared.ordered.load(Relaxed) { "in the input's order" } else { "in any order" };
+        let _ = write!(
+            text,
+            "{}\n  files    {}\n  reads    {}\n  decides  {}\n  searches {}\n  rows     {order}, on {} threads\n",
+            self.used.table,
+            list(names),
+            list(columns.collect()),
+            list(taken(&self.shared.tally.pushed)),
+            list(quoted(&taken(&self.shared.tally.literals))),
+            self.shared.options.threads,
+        );
+    }
+
+    pub(crate) fn report(&self, report: &mut Report) {
+        let tally = &self.shared.tally;
+        report.records += tally.records.load(Relaxed);
+        report.touched += tally.touched.load(Relaxed);
+        report.bytes += tally.bytes.load(Relaxed);
+        report.searched_bytes += tally.searched_bytes.load(Relaxed);
+        report.unsearched_bytes += tally.unsearched_bytes.load(Relaxed);
+        report.mismatches += tally.mismatches.load(Relaxed);
+        for (all, more) in [(&mut report.pushed, taken(&tally.pushed)), (&mut report.literals, taken(&tally.literals))]
+        {
+            for text in more {
+                if !all.contains(&text) {
+                    all.push(text);
+                }
+            }
+        }
+        report.fields.extend(taken(&tally.read));
+    }
+
+    /// Notes the names that no record has, if all were read: most are typing errors.
+    pub(crate) fn note_absent(&self, options: &ScanOptions, report: &mut Report) -> Result<(), Error> {
+        let tally = &self.shared.tally;
+        let records = tally.records.load(Relaxed);
+        if tally.stopped.load(Relaxed) || records == 0 {
+            return Ok(());
+        }
+        for (path, written) in &self.used.named {
+            let seen = self.shared.columns.iter().zip(&tally.seen);
+            let was_seen = seen.filter(|(column, _)| column.path == *path).any(|(_, seen)| seen.load(Relaxed));
+            let occurs = was_seen
+                || match self.types.of(path) {
+                    Some(seen) => seen.is_present(),
+                    // What a condition turned away was not looked at: look again, which only happens for rare names.
+                    None if self.input.is_rereadable() => infer::occurs(&self.input, path, options)?,
+                    None => !taken(&tally.pushed).is_empty(),
+                };
+            if !occurs {
+                report.notes.push(format!("no record has `{written}` (names are case-sensitive)"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is in a list so far.
+fn taken(list: &Mutex<Vec<String>>) -> Vec<String> {
+    list.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}

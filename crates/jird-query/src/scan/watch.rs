@@ -1,0 +1,61 @@
+//! Types seen in passing: a scan that guessed the types of its columns finds out whether it guessed right.
+
+use crate::input::{Input, InputFile};
+use jird::Path;
+use jird_formats::Accumulator;
+use std::sync::{Mutex, PoisonError};
+
+/// Looks at some fields of every record that is scanned, whether it matches or not.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    pub(crate) paths: Vec<Path>,
+    seen: Mutex<Seen>,
+    /// What there is to be seen.
+    all: Extent,
+}
+
+#[derive(Debug)]
+struct Seen {
+    fields: Vec<Accumulator>,
+    extent: Extent,
+}
+
+/// How much of an input: bytes of files that are cut, and other files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) bytes: u64,
+    pub(crate) files: usize,
+}
+
+impl Extent {
+    fn of(file: &InputFile) -> Self {
+        file.size.map_or(Self { bytes: 0, files: 1 }, |bytes| Self { bytes, files: 0 })
+    }
+
+    fn add(&mut self, more: Self) {
+        self.bytes += more.bytes;
+        self.files += more.files;
+    }
+}
+
+impl Watch {
+    pub(crate) fn new(paths: Vec<Path>, input: &Input) -> Self {
+        let mut all = Extent::default();
+        input.files.iter().for_each(|file| all.add(Extent::of(file)));
+        let seen = Seen { fields: vec![Accumulator::default(); paths.len()], extent: Extent::default() };
+        Self { paths, seen: Mutex::new(seen), all }
+    }
+
+    /// Takes in what a scan has seen of a part of the input.
+    pub(crate) fn take(&self, fields: &[Accumulator], extent: Extent) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.fields.iter_mut().zip(fields).for_each(|(all, field)| all.merge(field));
+        seen.extent.add(extent);
+    }
+
+    /// What was seen, if that was everything.
+    pub(crate) fn all(&self) -> Option<Vec<Accumulator>> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        (seen.extent == self.all).then(|| seen.fields.clone())
+    }
+}
