@@ -1,7 +1,7 @@
 """One query over NDJSON by DuckDB: the schema given, two threads, the input's order kept, the answer written as
 CSV, the text that DuckDB writes fastest.
 
-usage: duckdb_query.py EVENTS CONDITION OUTPUT REPORT
+usage: duckdb_query.py EVENTS SELECT COLUMNS REST OUTPUT REPORT
 """
 
 import json
@@ -10,15 +10,15 @@ import time
 
 import duckdb
 
-events, condition, output, report = sys.argv[1:]
+events, select, columns, rest, output, report = sys.argv[1:]
 started = time.perf_counter()
 connection = duckdb.connect(config={"threads": 2})
 connection.execute(
     f"""
     copy (
-        select Message
-        from read_json(?, columns = {{Message: 'VARCHAR', Elapsed: 'DOUBLE'}}, format = 'newline_delimited')
-        where {condition}
+        select {select}
+        from read_json(?, columns = {{{columns}}}, format = 'newline_delimited')
+        {rest}
     ) to '{output}' (format csv, header)
     """,
     [events],

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::peers::{self, Origin};
-use crate::row::{Measured, Row, best, geometric_mean, times};
+use crate::row::{Measured, Row, best, geometric_mean, quantile, times};
 use crate::strings;
 use crate::task::{STREAM, Task};
 
@@ -19,7 +19,7 @@ pub(crate) struct Bar {
 }
 
 const JIRD: &str = "jird";
-const RESIDENT_BYTES_MAX: f64 = 300e6;
+const RESIDENT_BYTES_MAX: f64 = 200e6;
 const CONVERTING_BYTES_MAX: f64 = 200e6;
 
 impl Bar {
@@ -73,7 +73,11 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
             worst_against_rust(rows, task, "length", strings::LENGTHS, 1.0 / 1.05),
         ],
         Task::Error => vec![refusals(rows, task, 1.1)],
-        Task::Query => ["elapsed", "match"].iter().flat_map(|query| of_query(rows, query)).collect(),
+        Task::Query => QUERY_RATIOS
+            .iter()
+            .flat_map(|&(query, ratio)| of_query(rows, query, ratio))
+            .chain([first_row(rows)])
+            .collect(),
         Task::NdjsonToCsv => against_tools(rows, task, 2.0),
         Task::CsvToNdjson | Task::NdjsonToParquet => against_tools(rows, task, 1.3),
         Task::NdjsonToSqlite | Task::SqliteToJson => against_tools(rows, task, 3.0),
@@ -260,13 +264,47 @@ fn refusals(rows: &[Row], task: Task, limit: f64) -> Bar {
     Bar::at_most(text, worst.map(|one| one.0), limit)
 }
 
-fn of_query(rows: &[Row], query: &str) -> [Bar; 2] {
-    let ratio = times(rows, Task::Query, query, JIRD, "duckdb");
-    let resident = best(rows, Task::Query, query, JIRD).and_then(Row::measured).and_then(resident_bytes);
+/// How many times as fast as `DuckDB` a query is to be, as a process and by itself.
+const QUERY_RATIOS: [(&str, f64); 8] = [
+    ("filter", 2.0),
+    ("filter-schema", 3.0),
+    ("match", 3.0),
+    ("match-touched", 3.0),
+    ("lookup", 4.0),
+    ("lookup-touched", 4.0),
+    ("group", 2.0),
+    ("group-schema", 2.0),
+];
+
+fn of_query(rows: &[Row], query: &str, limit: f64) -> [Bar; 3] {
+    let measured = |peer: &str| best(rows, Task::Query, query, peer).and_then(Row::measured);
+    let resident = measured(JIRD).and_then(resident_bytes);
+    let alone = |peer: &str| {
+        let inside = measured(peer)?.process.as_ref().map(|process| &process.inside_rounds_ns)?;
+        (!inside.is_empty()).then(|| quantile(inside, 0.5))
+    };
     [
-        Bar::at_least(format!("query {query}: jird over duckdb, whole process"), ratio, 1.3),
+        Bar::at_least(
+            format!("query {query}: jird over duckdb, whole process"),
+            times(rows, Task::Query, query, JIRD, "duckdb"),
+            limit,
+        ),
+        Bar::at_least(
+            format!("query {query}: jird over duckdb, the query alone"),
+            alone("duckdb").zip(alone(JIRD)).map(|(theirs, ours)| theirs / ours),
+            limit,
+        ),
         Bar::at_most(format!("query {query}: jird's resident bytes"), resident, RESIDENT_BYTES_MAX),
     ]
+}
+
+/// From the process's start.
+fn first_row(rows: &[Row]) -> Bar {
+    Bar::at_most(
+        "query first: milliseconds to the first row".into(),
+        time(rows, Task::Query, "first", JIRD).map(|ns| ns / 1e6),
+        25.0,
+    )
 }
 
 /// Whole processes against the fastest of them, right or wrong.

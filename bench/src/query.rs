@@ -1,16 +1,18 @@
 //! `query`: whole processes over the generated events, answers written to a file and compared.
 //!
-//! Each writes the text that it writes fastest, jird NDJSON and `DuckDB` CSV, and both are decoded and compared: the same
-//! messages in the input's order. The file is in the page cache, since both read it untimed first. `DuckDB` gets a schema of the two fields; jird infers.
+//! Each writes the text that it writes fastest, jird NDJSON and `DuckDB` CSV, and both are decoded and compared: the same rows in
+//! the same order. The file is in the page cache, since both read it untimed first. `DuckDB` gets a schema of the fields; jird infers,
+//! or gets the types of the same fields where the name says `schema`. Both tell the time that the query alone took.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use generate_events::{EVENTS_DEFAULT, SEED_DEFAULT, write_events};
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::options::Options;
 use crate::peer::Build;
@@ -22,19 +24,62 @@ use crate::whole::{self, Invocation, Runner};
 struct Query {
     name: &'static str,
     jird: &'static str,
-    duckdb: &'static str,
+    /// What jird gets besides.
+    options: &'static [&'static str],
+    /// The columns and the rest of the same for `DuckDB`.
+    duckdb: Option<Sql>,
 }
 
+/// A query of `DuckDB`'s.
+#[derive(Clone, Copy)]
+struct Sql {
+    select: &'static str,
+    columns: &'static str,
+    rest: &'static str,
+}
+
+const FILTER: &str = "select Message where Elapsed > 200";
+const MATCH: &str = "select Message where match(Message, '/api/customers')";
+const LOOKUP: &str = "select Message where Properties.RequestId = '0HNCFE066CD:0003'";
+const GROUP: &str = "select Properties.Application as app, count(*) as n, avg(Elapsed) as ms group by app order by app";
+
+const FILTER_SQL: Sql =
+    Sql { select: "Message", columns: "Message: 'VARCHAR', Elapsed: 'DOUBLE'", rest: "where Elapsed > 200" };
+const MATCH_SQL: Sql =
+    Sql { select: "Message", columns: "Message: 'VARCHAR'", rest: "where regexp_matches(Message, '/api/customers')" };
+const LOOKUP_SQL: Sql = Sql {
+    select: "Message",
+    columns: "Message: 'VARCHAR', Properties: 'STRUCT(RequestId VARCHAR)'",
+    rest: "where Properties.RequestId = '0HNCFE066CD:0003'",
+};
+const GROUP_SQL: Sql = Sql {
+    select: "Properties.Application as app, count(*) as n, avg(Elapsed) as ms",
+    columns: "Elapsed: 'DOUBLE', Properties: 'STRUCT(Application VARCHAR)'",
+    rest: "group by app order by app",
+};
+
+/// The file of the types is put in the place of this.
+const SCHEMA: &str = "SCHEMA";
+const TYPES: &str =
+    r#"{"Message": "text", "Elapsed": "f64", "Properties": {"Application": "text", "RequestId": "text"}}"#;
+
+const GIVEN: &[&str] = &["--schema", SCHEMA];
+const TOUCHED: &[&str] = &["--check", "touched"];
+
 const QUERIES: &[Query] = &[
-    Query { name: "elapsed", jird: "select Message where Elapsed > 200", duckdb: "Elapsed > 200" },
-    Query {
-        name: "match",
-        jird: "select Message where match(Message, '/api/customers')",
-        duckdb: "regexp_matches(Message, '/api/customers')",
-    },
+    Query { name: "filter", jird: FILTER, options: &[], duckdb: Some(FILTER_SQL) },
+    Query { name: "filter-schema", jird: FILTER, options: GIVEN, duckdb: Some(FILTER_SQL) },
+    Query { name: "match", jird: MATCH, options: &[], duckdb: Some(MATCH_SQL) },
+    Query { name: "match-touched", jird: MATCH, options: TOUCHED, duckdb: Some(MATCH_SQL) },
+    Query { name: "lookup", jird: LOOKUP, options: &[], duckdb: Some(LOOKUP_SQL) },
+    Query { name: "lookup-touched", jird: LOOKUP, options: TOUCHED, duckdb: Some(LOOKUP_SQL) },
+    Query { name: "group", jird: GROUP, options: &[], duckdb: Some(GROUP_SQL) },
+    Query { name: "group-schema", jird: GROUP, options: GIVEN, duckdb: Some(GROUP_SQL) },
+    // A process that ends with its first row.
+    Query { name: "first", jird: "select Message where Elapsed > 200 limit 1", options: &[], duckdb: None },
 ];
 
-/// Runs both queries through both programs.
+/// Runs the queries through both programs.
 pub(crate) fn measure(options: &Options) -> Vec<Row> {
     let setting = Setting::prepare(options);
     let wanted = QUERIES.iter().filter(|query| options.wants_input(query.name));
@@ -62,7 +107,8 @@ impl Setting {
 
     fn measure(&self, query: &Query, options: &Options) -> Vec<Row> {
         let wanted = [("jird", Build::Default), ("duckdb", Build::Cxx)];
-        let wanted = wanted.into_iter().filter(|(name, _)| options.wants_peer(name));
+        let has_it = |name: &str| name == "jird" || query.duckdb.is_some();
+        let wanted = wanted.into_iter().filter(|(name, _)| options.wants_peer(name) && has_it(name));
         let mut runners: Vec<_> =
             wanted.map(|(name, build)| Runner::new(name, build, self.command(name, query))).collect();
         let mut answers = Vec::new();
@@ -85,21 +131,30 @@ impl Setting {
         let mut words: Vec<OsString> = Vec::new();
         if name == "jird" {
             words.extend([self.jird.clone()?.into(), "query".into(), query.jird.into(), events.into()]);
-            words.extend(["--format".into(), "ndjson".into(), "--threads".into(), "2".into()]);
-            words.extend(["--check".into(), "all".into(), "-o".into(), output.clone().into()]);
-        } else {
+            words.extend(["--format".into(), "ndjson".into(), "--threads".into(), "2".into(), "--stats".into()]);
+            for option in query.options {
+                words.push(if *option == SCHEMA { schema()?.into() } else { option.into() });
+            }
+            words.extend(["-o".into(), output.clone().into()]);
+        } else if let Some(Sql { select, columns, rest }) = query.duckdb {
             words.extend(self.script.clone()?);
-            words.extend([events.into(), query.duckdb.into(), output.clone().into(), report.clone().into()]);
+            words.extend([events.into(), select.into(), columns.into(), rest.into()]);
+            words.extend([output.clone().into(), report.clone().into()]);
         }
         Ok(Invocation { words, output, prints: false, report, kernel: self.kernel.clone() })
     }
+}
+
+/// A file with the types of the fields.
+fn schema() -> Result<PathBuf, String> {
+    whole::kept("bench-schema.json", |path| fs::write(path, TYPES).map_err(|error| error.to_string()))
 }
 
 /// What a program answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Answer {
     hits: u64,
-    /// Over the messages, in order.
+    /// Over the rows, in order.
     checksum: u64,
 }
 
@@ -118,48 +173,43 @@ fn agree(runners: &mut [Runner], answers: &[Option<Answer>]) {
 }
 
 impl Answer {
-    fn add(&mut self, message: &str) {
+    /// Adds a row. Sums of doubles depend on their order in the last digits, so numbers count with nine.
+    fn add<'c>(&mut self, cells: impl Iterator<Item = Cow<'c, str>>) {
         let mut hasher = DefaultHasher::new();
-        (self.checksum, message).hash(&mut hasher);
+        self.checksum.hash(&mut hasher);
+        for cell in cells {
+            match cell.parse::<f64>() {
+                Ok(number) => format!("{number:.8e}").hash(&mut hasher),
+                Err(_) => cell.hash(&mut hasher),
+            }
+        }
         self.checksum = hasher.finish();
         self.hits += 1;
     }
 }
 
-/// Of a `{"Message": …}` a line. Streams, so that this process stays small: its size counts in its children's.
+/// Of an object a line. Streams, so that this process stays small: its size counts in its children's.
 fn ndjson_answer(path: &Path) -> Result<Answer, String> {
-    #[derive(Deserialize)]
-    struct Line {
-        #[serde(rename = "Message")]
-        message: String,
-    }
     let mut answer = Answer::default();
     for line in open(path)?.lines() {
         let line = line.map_err(|error| error.to_string())?;
-        let line: Line = serde_json::from_str(&line).map_err(|error| format!("answer: {error}"))?;
-        answer.add(&line.message);
+        let row: serde_json::Map<String, Value> =
+            serde_json::from_str(&line).map_err(|error| format!("answer: {error}"))?;
+        answer.add(row.values().map(|value| match value {
+            Value::String(text) => Cow::Borrowed(text.as_str()),
+            other => Cow::Owned(other.to_string()),
+        }));
     }
     Ok(answer)
 }
 
-/// Of CSV with one column and a header. Streams too.
+/// Of CSV with a header. Streams too.
 fn csv_answer(path: &Path) -> Result<Answer, String> {
     let mut answer = Answer::default();
-    let mut record = String::new();
-    // Not `lines`, which would take a carriage return at a line break inside quotes for a part of it.
-    for line in open(path)?.split(b'\n').skip(1) {
-        let line = line.map_err(|error| error.to_string())?;
-        record.push_str(core::str::from_utf8(&line).map_err(|error| error.to_string())?);
-        // A line break inside quotes goes on with the record.
-        if !record.matches('"').count().is_multiple_of(2) {
-            record.push('\n');
-            continue;
-        }
-        match record.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-            Some(quoted) => answer.add(&quoted.replace("\"\"", "\"")),
-            None => answer.add(&record),
-        }
-        record.clear();
+    let mut reader = csv::Reader::from_path(path).map_err(|error| format!("answer: {error}"))?;
+    let mut row = csv::StringRecord::new();
+    while reader.read_record(&mut row).map_err(|error| format!("answer: {error}"))? {
+        answer.add(row.iter().map(Cow::Borrowed));
     }
     Ok(answer)
 }
@@ -184,15 +234,18 @@ fn generated_events() -> Result<PathBuf, String> {
 mod tests {
     use super::*;
     use crate::run;
-    use std::fs;
 
     #[test]
-    fn the_same_messages_as_csv_and_as_ndjson_make_the_same_answer() {
+    fn the_same_rows_as_csv_and_as_ndjson_make_the_same_answer() {
         let folder = run::target_folder().expect("tests lie in a target folder");
         let (csv, ndjson) = (folder.join("bench-test.csv"), folder.join("bench-test.ndjson"));
-        fs::write(&csv, "Message\nplain\n\"a, \"\"b\"\"\nc\"\n\"\"\n").expect("the folder is writable");
-        fs::write(&ndjson, "{\"Message\":\"plain\"}\n{\"Message\":\"a, \\\"b\\\"\\nc\"}\n{\"Message\":\"\"}\n")
+        fs::write(&csv, "m,n\nplain,1\n\"a, \"\"b\"\"\nc\",0.30000000000000004\n\"\",2\n")
             .expect("the folder is writable");
+        fs::write(
+            &ndjson,
+            "{\"m\":\"plain\",\"n\":1.0}\n{\"m\":\"a, \\\"b\\\"\\nc\",\"n\":0.3}\n{\"m\":\"\",\"n\":2}\n",
+        )
+        .expect("the folder is writable");
         let answer = csv_answer(&csv).expect("it was just written");
         assert_eq!(answer.hits, 3);
         assert_eq!(Ok(answer), ndjson_answer(&ndjson));
