@@ -340,6 +340,16 @@ fn percentiles_are_of_each_group_and_pass_by_what_is_null_or_missing() {
         );
     }
     gives(text, "select percentile_cont(0.75) within group (order by a) as p", "{\"p\":4.75}\n");
+    gives(text, "select quantile_cont(a, 0) as a, percentile_cont(a, 1) as b", "{\"a\":1.0,\"b\":7.0}\n");
+    let repeated = "{\"a\":1}\n{\"a\":1}\n{\"a\":2}\n{\"a\":3.0}\n";
+    gives(repeated, "select percentile_cont(distinct a, 0.5) as p", "{\"p\":2.0}\n");
+    gives(repeated, "select percentile_cont(0.75) within group (order by a desc) as p", "{\"p\":1.0}\n");
+    // The place between two values is not rounded.
+    gives(
+        "{\"a\":0}\n{\"a\":1e9}\n",
+        "select percentile_cont(0.12345678901) within group (order by a) as p",
+        "{\"p\":123456789.01}\n",
+    );
     gives("{\"a\":1}\n{\"a\":2}\n", "select median(a) as m", "{\"m\":1.5}\n");
     fails("{\"a\":1}\n{\"a\":\"x\"}\n", "select median(a)", 2, &["`a` is mixed", "number(a)"]);
     fails(text, "select percentile_cont(1.5) within group (order by a)", 2, &["must be between 0.0 and 1.0"]);

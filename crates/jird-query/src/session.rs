@@ -1,7 +1,7 @@
 //! The DataFusion session of a query.
 
 use crate::error::Error;
-use crate::functions::{CheckedPlanner, scalar_functions};
+use crate::functions::{CheckedPlanner, aggregate_functions, scalar_functions};
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::FunctionRegistry;
@@ -23,6 +23,9 @@ pub(crate) fn session(batch_rows: usize, range_bytes_min: Option<usize>) -> Resu
     let mut state = SessionStateBuilder::new().with_config(config).with_default_features().build();
     for function in scalar_functions() {
         state.register_udf(Arc::new(function)).map_err(|error| Error::of(&error))?;
+    }
+    for function in aggregate_functions() {
+        state.register_udaf(Arc::new(function)).map_err(|error| Error::of(&error))?;
     }
     state.register_expr_planner(Arc::new(CheckedPlanner)).map_err(|error| Error::of(&error))?;
     Ok(SessionContext::new_with_state(state))

@@ -3,6 +3,7 @@
 mod arithmetic;
 mod convert;
 mod json_type;
+mod percentile;
 mod predicate;
 mod time_bucket;
 mod timestamp;
@@ -10,7 +11,12 @@ mod timestamp;
 pub(crate) use arithmetic::{CheckedPlanner, SUM_ARGUMENT};
 pub(crate) use predicate::PredicateUdf;
 
-use datafusion::logical_expr::ScalarUDF;
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
+
+/// Those in the place of DataFusion's.
+pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
+    vec![percentile::PercentileCont::new().into()]
+}
 
 /// All but the predicates, which are made for each query.
 pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {

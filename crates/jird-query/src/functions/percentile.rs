@@ -1,0 +1,119 @@
+//! `percentile_cont`: DataFusion's rounds the place between two values to a millionth of their distance; this one does not.
+
+use arrow::array::{ArrayRef, AsArray, Float64Array};
+use arrow::datatypes::{DataType, FieldRef, Float64Type};
+use datafusion::common::utils::SingleRowListArrayBuilder;
+use datafusion::common::{ScalarValue, plan_err};
+use datafusion::error::Result;
+use datafusion::functions_aggregate::percentile_cont::percentile_cont_udaf;
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature};
+use datafusion::physical_expr::expressions::Literal;
+use std::mem;
+use std::sync::Arc;
+
+/// The exact percentile of doubles, which has all of a group's values in memory.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PercentileCont {
+    /// DataFusion's, for everything but the values.
+    theirs: Arc<AggregateUDF>,
+}
+
+impl PercentileCont {
+    pub(crate) fn new() -> Self {
+        Self { theirs: percentile_cont_udaf() }
+    }
+}
+
+impl AggregateUDFImpl for PercentileCont {
+    fn name(&self) -> &str {
+        self.theirs.name()
+    }
+
+    fn aliases(&self) -> &[String] {
+        self.theirs.aliases()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.theirs.signature()
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        self.theirs.return_type(types)
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        self.theirs.state_fields(args)
+    }
+
+    fn supports_within_group_clause(&self) -> bool {
+        true
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        let literal = args.exprs[1].downcast_ref::<Literal>().map(Literal::value);
+        let Some(ScalarValue::Float64(Some(percentile))) = literal else {
+            return plan_err!("the percentile has to be a number such as 0.9");
+        };
+        let descends = args.order_bys.first().is_some_and(|key| key.options.descending);
+        let (percentile, distinct) = (if descends { 1.0 - percentile } else { *percentile }, args.is_distinct);
+        let is_double = *args.expr_fields[0].data_type() == DataType::Float64;
+        // It refuses percentiles that are none; and of nothing but nulls it makes null.
+        let theirs = self.theirs.accumulator(args)?;
+        Ok(if is_double { Box::new(Values { values: Vec::new(), percentile, distinct }) } else { theirs })
+    }
+}
+
+/// Of a group.
+#[derive(Debug)]
+struct Values {
+    values: Vec<f64>,
+    percentile: f64,
+    distinct: bool,
+}
+
+impl Values {
+    fn extend(&mut self, values: &ArrayRef) {
+        self.values.extend(values.as_primitive::<Float64Type>().iter().flatten());
+    }
+
+    fn percentile(&mut self) -> Option<f64> {
+        if self.distinct {
+            self.values.sort_unstable_by(f64::total_cmp);
+            self.values.dedup();
+        }
+        let last = self.values.len().checked_sub(1)?;
+        #[expect(clippy::cast_precision_loss, reason = "there is no memory for so many values")]
+        let place = self.percentile * last as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and `last`")]
+        let index = place as usize;
+        let (_, low, above) = self.values.select_nth_unstable_by(index, f64::total_cmp);
+        let next = above.iter().copied().min_by(f64::total_cmp);
+        Some(next.map_or(*low, |next| *low + (next - *low) * place.fract()))
+    }
+}
+
+impl Accumulator for Values {
+    fn update_batch(&mut self, columns: &[ArrayRef]) -> Result<()> {
+        self.extend(&columns[0]);
+        Ok(())
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        states[0].as_list::<i32>().iter().flatten().for_each(|values| self.extend(&values));
+        Ok(())
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        let values: ArrayRef = Arc::new(Float64Array::from(mem::take(&mut self.values)));
+        Ok(vec![SingleRowListArrayBuilder::new(values).build_list_scalar()])
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        Ok(ScalarValue::Float64(self.percentile()))
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self) + self.values.capacity() * size_of::<f64>()
+    }
+}
