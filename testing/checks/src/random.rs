@@ -82,7 +82,7 @@ pub fn spelled(random: &mut Random, text: &str, out: &mut String) {
         let short = "\"\\/\u{8}\u{c}\n\r\t".find(char).and_then(|at| "\"\\/bfnrt".get(at..=at));
         match (random.below(8), short) {
             (0..3, Some(short)) => out.extend(["\\", short]),
-            (3.., None | Some("/")) => out.push(char),
+            (3.., None | Some("/")) if char >= ' ' => out.push(char),
             (spelling, _) => {
                 for unit in char.encode_utf16(&mut [0; 2]) {
                     let digits = if spelling % 2 == 0 { format!("{unit:04x}") } else { format!("{unit:04X}") };

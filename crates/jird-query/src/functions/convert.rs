@@ -1,5 +1,6 @@
 //! `number(x)` and `text(x)`: a field as a number or a text, whatever else stands in other records.
 
+use super::sort_key::unsigned_zero;
 use arrow::array::{ArrayRef, AsArray, Float64Array, StringArray};
 use arrow::datatypes::DataType;
 use arrow_cast::cast;
@@ -16,7 +17,7 @@ pub(crate) struct Convert {
 }
 
 impl Convert {
-    /// `number(x)`: the nearest `f64`; NULL for what is no number, or beyond `f64`.
+    /// `number(x)`: the nearest `f64`, 0.0 for -0.0, which to DataFusion is another; NULL for what is no number, or beyond `f64`.
     pub(crate) fn number() -> Self {
         Self { to_number: true, signature: Signature::any(1, Volatility::Immutable) }
     }
@@ -45,7 +46,7 @@ impl ScalarUDFImpl for Convert {
         let texts = cast(&arrays[0], &DataType::Utf8)?;
         let texts = texts.as_string::<i32>().iter();
         let array: ArrayRef = if self.to_number {
-            let number = |text: &str| Field::from_raw(text).as_number().and_then(Number::to_f64);
+            let number = |text: &str| Field::from_raw(text).as_number().and_then(Number::to_f64).map(unsigned_zero);
             Arc::new(texts.map(|text| text.and_then(number)).collect::<Float64Array>())
         } else {
             let content = |text| Field::from_raw(text).as_str().unwrap_or(text.into());

@@ -5,11 +5,13 @@ mod convert;
 mod json_type;
 mod percentile;
 mod predicate;
+mod sort_key;
 mod time_bucket;
 mod timestamp;
 
 pub(crate) use arithmetic::{CheckedPlanner, SUM_ARGUMENT};
 pub(crate) use predicate::PredicateUdf;
+pub(crate) use sort_key::SORT_KEY;
 
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
@@ -24,5 +26,6 @@ pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     functions.extend([convert::Convert::number().into(), convert::Convert::text().into()]);
     functions.push(timestamp::Timestamp::new().into());
     functions.push(arithmetic::SumArgument::new().into());
+    functions.push(sort_key::SortKey::new().into());
     functions
 }

@@ -1,10 +1,11 @@
 //! `order by`.
 
-use super::expr::{Context, quoted};
+use super::expr::{Context, call, quoted};
 use super::items::{Item, ItemExpr, item_of};
 use super::scope::{Derived, DerivedKind, Resolved};
 use super::select::Rewriter;
 use crate::error::Error;
+use crate::functions::SORT_KEY;
 use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByKind, Value};
 
 impl Rewriter<'_> {
@@ -16,7 +17,11 @@ impl Rewriter<'_> {
                 items.iter().find(|item| quoted(&item.name).to_string() == name || item.name == name)
             });
             let Some(item) = named else {
+                let is_field = self.field_at(&key.expr)?.is_some();
                 self.expr(&mut key.expr, Context::default())?;
+                if is_field {
+                    key.expr = call(SORT_KEY, vec![key.expr.clone()]);
+                }
                 continue;
             };
             let resolved = match &item.expr {
@@ -25,7 +30,7 @@ impl Rewriter<'_> {
                 ItemExpr::Record(_) => return Err(Error::sql("records have no order: name a field to order by")),
             };
             key.expr = match resolved {
-                Some(Resolved::Field(field)) => self.value(&field, Context::default())?,
+                Some(Resolved::Field(field)) => call(SORT_KEY, vec![self.value(&field, Context::default())?]),
                 _ => Expr::Identifier(quoted(&item.name)),
             };
         }

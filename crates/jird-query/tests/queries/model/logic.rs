@@ -1,0 +1,123 @@
+//! Conditions in the logic of three values: true, false, and unknown.
+
+use super::decimal::Decimal;
+use super::query::{Condition, Literal, Operand};
+use super::value::{Json, Value};
+use std::cmp::Ordering;
+
+impl Condition {
+    /// What is known of a record.
+    pub(crate) fn of(&self, record: &Value) -> Option<bool> {
+        match self {
+            Self::Compare(left, op, right) => compare(&operand(left, record)?, op, &operand(right, record)?),
+            // As SQL defines it: `x = a or x = b`.
+            Self::In(path, literals) => any(literals
+                .iter()
+                .map(|literal| compare(&operand(&Operand::Field(path), record)?, "=", &constant(literal)?))),
+            // As SQL defines it: `x >= low and x <= high`.
+            Self::Between(path, low, high) => {
+                let subject = operand(&Operand::Field(path), record);
+                let side = |op, literal| compare(subject.as_ref()?, op, &constant(literal)?);
+                all([side(">=", low), side("<=", high)])
+            }
+            Self::Like(path, pattern) => {
+                let Json::Text(content) = &record.field(path)?.json else { return None };
+                Some(like(&content.chars().collect::<Vec<_>>(), pattern))
+            }
+            Self::Match(path, pattern) => {
+                let Json::Text(content) = &record.field(path)?.json else { return None };
+                Some(regex::Regex::new(pattern).expect("a regular expression").is_match(content))
+            }
+            Self::IsNull(path) => Some(record.field(path).is_none_or(Value::is_null)),
+            Self::Truth(path) => match record.field(path)?.json {
+                Json::Bool(known) => Some(known),
+                _ => None,
+            },
+            Self::TypeIs(path, kind) => Some(record.field(path)?.kind() == *kind),
+            Self::NumberIs(path, op, number) => {
+                let (left, right) = (record.field(path)?.number()?, number.parse::<f64>().expect("a number"));
+                Some(holds(left.partial_cmp(&right)?, op))
+            }
+            Self::TextIs(path, text) => Some(record.field(path)?.text()? == text),
+            Self::And(parts) => all(parts.iter().map(|part| part.of(record))),
+            Self::Or(parts) => any(parts.iter().map(|part| part.of(record))),
+            Self::Not(inner) => inner.of(record).map(|known| !known),
+        }
+    }
+}
+
+fn all(parts: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    any(parts.into_iter().map(|part| part.map(|known| !known))).map(|known| !known)
+}
+
+/// True if one is, else unknown if one is, else false.
+fn any(parts: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    let parts: Vec<_> = parts.into_iter().collect();
+    if parts.contains(&Some(true)) {
+        Some(true)
+    } else if parts.contains(&None) {
+        None
+    } else {
+        Some(false)
+    }
+}
+
+fn operand(operand: &Operand, record: &Value) -> Option<Json> {
+    match operand {
+        Operand::Field(path) => record.field(path).map(|value| value.json.clone()),
+        Operand::Literal(literal) => constant(literal),
+    }
+}
+
+fn constant(literal: &Literal) -> Option<Json> {
+    Some(match literal {
+        Literal::Null => return None,
+        Literal::Bool(known) => Json::Bool(*known),
+        Literal::Number(text) => Json::Number(Decimal::of(text)),
+        Literal::Text(text) => Json::Text(text.clone()),
+    })
+}
+
+/// Values of one kind compare; all others are unknown.
+fn compare(left: &Json, op: &str, right: &Json) -> Option<bool> {
+    let order = match (left, right) {
+        (Json::Bool(left), Json::Bool(right)) => left.cmp(right),
+        (Json::Number(left), Json::Number(right)) => left.cmp(right),
+        (Json::Text(left), Json::Text(right)) => left.as_bytes().cmp(right.as_bytes()),
+        _ => return None,
+    };
+    Some(holds(order, op))
+}
+
+fn holds(order: Ordering, op: &str) -> bool {
+    match op {
+        "=" => order == Ordering::Equal,
+        "<>" => order != Ordering::Equal,
+        "<" => order == Ordering::Less,
+        "<=" => order != Ordering::Greater,
+        ">" => order == Ordering::Greater,
+        ">=" => order != Ordering::Less,
+        _ => unreachable!("{op}"),
+    }
+}
+
+/// `%` is any run of characters, `_` any one, and `\` takes the next one as it is.
+fn like(text: &[char], pattern: &str) -> bool {
+    // `after[at]`: the pattern so far matches the first `at` characters.
+    let mut after = vec![false; text.len() + 1];
+    after[0] = true;
+    let mut pattern = pattern.chars();
+    while let Some(char) = pattern.next() {
+        if char == '%' {
+            for at in 0..text.len() {
+                after[at + 1] |= after[at];
+            }
+            continue;
+        }
+        let literal = if char == '\\' { pattern.next().unwrap_or(char) } else { char };
+        let any = char == '_';
+        let next = |at: usize| after[at] && (any || text[at] == literal);
+        after = std::iter::once(false).chain((0..text.len()).map(next)).collect();
+    }
+    after[text.len()]
+}

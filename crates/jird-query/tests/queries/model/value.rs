@@ -1,0 +1,115 @@
+//! Records and the values in them.
+
+use super::decimal::Decimal;
+use super::query::Step;
+use crate::reference::{self, Node, Tree};
+
+/// A JSON value as it stands in its record.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    pub(crate) raw: String,
+    pub(crate) json: Json,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Json {
+    Null,
+    Bool(bool),
+    Number(Decimal),
+    Text(String),
+    Array(Vec<Value>),
+    /// Repeated keys are all there.
+    Object(Vec<(String, Value)>),
+}
+
+/// The records of a text, one a line; blank lines are none.
+pub(crate) fn records(text: &str) -> Vec<Value> {
+    let (nodes, fault) = reference::read_lines(text.as_bytes(), 100);
+    assert_eq!(fault, None, "these are records: {text}");
+    nodes.into_iter().map(|node| Value::of(node, text)).collect()
+}
+
+impl Value {
+    fn of(node: Node, text: &str) -> Self {
+        let raw = text[node.start..node.end].to_owned();
+        let json = match node.tree {
+            Tree::Null => Json::Null,
+            Tree::Bool(known) => Json::Bool(known),
+            Tree::Number => Json::Number(Decimal::of(&raw)),
+            Tree::String(content) => Json::Text(content),
+            Tree::Array(elements) => Json::Array(elements.into_iter().map(|node| Self::of(node, text)).collect()),
+            Tree::Object(members) => Json::Object(
+                members
+                    .into_iter()
+                    .map(|(key, node)| match key.tree {
+                        Tree::String(key) => (key, Self::of(node, text)),
+                        _ => unreachable!("keys are strings"),
+                    })
+                    .collect(),
+            ),
+        };
+        Self { raw, json }
+    }
+
+    /// The field of a record. One that is no object has the field `value`.
+    pub(crate) fn field(&self, path: &[Step]) -> Option<&Self> {
+        match (&self.json, path) {
+            (Json::Object(_), path) => self.at(path),
+            (_, [Step::Key("value"), rest @ ..]) => self.at(rest),
+            _ => None,
+        }
+    }
+
+    /// Of members with one key the first counts.
+    fn at(&self, path: &[Step]) -> Option<&Self> {
+        match (path, &self.json) {
+            ([], _) => Some(self),
+            ([Step::Key(wanted), rest @ ..], Json::Object(members)) => {
+                members.iter().find(|(key, _)| key == wanted)?.1.at(rest)
+            }
+            ([Step::Index(index), rest @ ..], Json::Array(elements)) => elements.get(*index)?.at(rest),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self.json, Json::Null)
+    }
+
+    /// As `json_type` names it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.json {
+            Json::Null => "null",
+            Json::Bool(_) => "boolean",
+            Json::Number(_) => "number",
+            Json::Text(_) => "string",
+            Json::Array(_) => "array",
+            Json::Object(_) => "object",
+        }
+    }
+
+    /// The nearest `f64` of a number that has one.
+    pub(crate) fn number(&self) -> Option<f64> {
+        let Json::Number(_) = self.json else { return None };
+        self.raw.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// A string's content, of all else the JSON.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.json {
+            Json::Null => None,
+            Json::Text(content) => Some(content),
+            _ => Some(&self.raw),
+        }
+    }
+
+    /// What values share that `group by` and `distinct` take for one: numbers by their value, texts by their content; arrays and
+    /// objects as they stand.
+    pub(crate) fn group(&self) -> String {
+        match &self.json {
+            Json::Number(value) => format!("number {value:?}"),
+            Json::Text(content) => format!("text {content}"),
+            _ => self.raw.clone(),
+        }
+    }
+}

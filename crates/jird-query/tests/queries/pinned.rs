@@ -1,0 +1,201 @@
+//! Records that other tools read wrong, each with what they make of it; as seen with DuckDB 2.0.0 (`read_json`, what it infers) and
+//! Polars 2.1.0 (`scan_ndjson`).
+
+use crate::model::{Folder, Way};
+use jird_query::{Check, ErrorKind, OnError};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const WAYS: [Way; 4] = [
+    Way { check: Check::All, threads: 1, chunk_bytes: None },
+    Way { check: Check::All, threads: 5, chunk_bytes: Some(1) },
+    Way { check: Check::Touched, threads: 2, chunk_bytes: Some(31) },
+    Way { check: Check::Trusted, threads: 1, chunk_bytes: None },
+];
+
+/// A folder that holds a text.
+fn holding(text: &str) -> Folder {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let mut folder = Folder::new(&format!("pinned-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
+    folder.hold(&[text]);
+    folder
+}
+
+/// The query prints these lines, however it is run.
+#[track_caller]
+fn gives(text: &str, sql: &str, lines: &[&str]) {
+    let folder = holding(text);
+    for way in WAYS {
+        let (found, _) = folder.run(sql, way).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert_eq!(found.lines().collect::<Vec<_>>(), lines, "{sql} {way:?}");
+    }
+}
+
+/// So many records with a number, and then this line.
+fn after_many(line: &str) -> String {
+    (0..30_000).map(|i| format!("{{\"i\":{i},\"v\":{i}}}\n")).chain([line.to_owned()]).collect()
+}
+
+#[test]
+fn a_key_that_comes_late_has_its_values() {
+    let text = after_many("{\"i\":-1,\"trace\":\"at main\"}\n");
+    // `select *`: Polars drops the text without a word; DuckDB fails with "has unknown key". A column by its name: neither knows it.
+    let folder = holding(&text);
+    let way = Way { check: Check::All, threads: 2, chunk_bytes: Some(64 << 10) };
+    let last = |sql: &str| folder.run(sql, way).unwrap().0.lines().last().map(str::to_owned);
+    assert_eq!(last("select *").unwrap(), "{\"i\":-1,\"trace\":\"at main\"}");
+    assert_eq!(last("select i, trace where trace is not null").unwrap(), "{\"i\":-1,\"trace\":\"at main\"}");
+    assert_eq!(last("select max(upper(trace)) as t, count(trace) as n").unwrap(), "{\"t\":\"AT MAIN\",\"n\":1}");
+    assert_eq!(last("select *, 1 as one").unwrap(), "{\"i\":-1,\"trace\":\"at main\",\"one\":1}");
+}
+
+#[test]
+fn a_type_that_comes_late_is_no_error() {
+    // DuckDB: "Failed to cast value to numerical"; Polars: "cannot parse 'x' (string) as Int64".
+    let folder = holding(&after_many("{\"i\":-1,\"v\":\"x\"}\n"));
+    let way = Way { check: Check::All, threads: 2, chunk_bytes: Some(64 << 10) };
+    let found = |sql: &str| folder.run(sql, way).unwrap().0;
+    assert_eq!(found("select v where i = -1"), "{\"v\":\"x\"}\n");
+    assert_eq!(found("select i where v = 'x' or v > 29998"), "{\"i\":29999}\n{\"i\":-1}\n");
+    assert_eq!(found("select sum(number(v)) as s, count(v) as n"), "{\"s\":449985000.0,\"n\":30001}\n");
+}
+
+#[test]
+fn values_of_several_types_keep_them() {
+    // DuckDB: `a = 1` is true of all three, and `a` is JSON; Polars: all become texts, `1` and `"1"` the same one, and `a == 1` fails.
+    let text = "{\"i\":1,\"a\":1}\n{\"i\":2,\"a\":\"1\"}\n{\"i\":3,\"a\":true}\n";
+    gives(text, "select i where a = 1", &["{\"i\":1}"]);
+    gives(text, "select i where a = '1'", &["{\"i\":2}"]);
+    gives(text, "select i where a = true", &["{\"i\":3}"]);
+    gives(text, "select i where not (a <> '1')", &["{\"i\":2}"]);
+    gives(text, "select count(distinct a) as n", &["{\"n\":3}"]);
+}
+
+#[test]
+fn integers_of_any_size_are_whole() {
+    // DuckDB: doubles; it loses row 2 of the first query, and counts three distinct ones. Polars: right, as Int128.
+    let text = "{\"i\":1,\"n\":9223372036854775807}\n{\"i\":2,\"n\":9223372036854775808}\n{\"i\":3,\"n\":18446744073709551616}\n{\"i\":4,\"n\":10000000000000000000000001}\n{\"i\":5,\"n\":10000000000000000000000000}\n";
+    gives(text, "select i where n > 9223372036854775807", &["{\"i\":2}", "{\"i\":3}", "{\"i\":4}", "{\"i\":5}"]);
+    gives(text, "select count(distinct n) as c", &["{\"c\":5}"]);
+    gives(text, "select i where n = 1e25", &["{\"i\":5}"]);
+    gives(text, "select max(n) as m, min(n) as l", &["{\"m\":10000000000000000000000001,\"l\":9223372036854775807}"]);
+    gives(text, "select sum(n) as s", &["{\"s\":20000036893488147419103232}"]);
+    gives(
+        text,
+        "select n order by n desc limit 2",
+        &["{\"n\":10000000000000000000000001}", "{\"n\":10000000000000000000000000}"],
+    );
+    // Polars: -9223372036854775808.
+    gives("{\"n\":9223372036854775807}\n{\"n\":1}\n", "select sum(n) as s", &["{\"s\":9223372036854775808}"]);
+}
+
+#[test]
+fn an_integer_beside_a_fraction_is_not_rounded() {
+    // DuckDB, Polars: 9007199254740992.0, and the sum of it.
+    let text = "{\"n\":9007199254740993}\n{\"n\":1.5}\n";
+    gives(text, "select n", &["{\"n\":9007199254740993}", "{\"n\":1.5}"]);
+    gives(text, "select n where n = 9007199254740993", &["{\"n\":9007199254740993}"]);
+    gives(text, "select n where n = 9007199254740992", &[]);
+    let error = holding(text).run("select sum(n)", WAYS[0]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Data);
+    assert!(error.to_string().contains("integers (first at") && error.to_string().contains("number(n)"), "{error}");
+}
+
+#[test]
+fn decimals_compare_by_all_their_digits() {
+    // DuckDB: 0.1 twice, and infinite. Polars: "InvalidNumber" of what is RFC 8259.
+    let text = "{\"n\":0.1}\n{\"n\":0.10000000000000000001}\n{\"n\":1e400}\n{\"n\":0.10}\n";
+    gives(text, "select n where n = 0.1", &["{\"n\":0.1}", "{\"n\":0.10}"]);
+    gives(text, "select n where n > 0.1", &["{\"n\":0.10000000000000000001}", "{\"n\":1e400}"]);
+    gives(text, "select n where n between 1e399 and 1e401", &["{\"n\":1e400}"]);
+    gives(text, "select count(distinct n) as c", &["{\"c\":3}"]);
+}
+
+#[test]
+fn of_a_repeated_key_the_first_counts() {
+    // DuckDB: "has duplicate key". Polars: the first too.
+    let text = "{\"a\":1,\"a\":2}\n{\"a\":null,\"\\u0061\":3}\n{\"p\":{\"q\":1},\"p\":{\"r\":2}}\n";
+    gives(text, "select a, p.r as r", &["{\"a\":1}", "{\"a\":null}", "{}"]);
+    gives(text, "select a where a = 2 or a = 3 or p.r = 2", &[]);
+    gives(text, "select sum(a) as s, count(a) as n", &["{\"s\":1,\"n\":1}"]);
+    gives(text, "select *", &text.lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn null_is_not_missing() {
+    // DuckDB, Polars: both are null, and neither can tell.
+    let text = "{\"i\":1,\"a\":null}\n{\"i\":2}\n{\"i\":3,\"a\":1}\n";
+    gives(text, "select i, a", &["{\"i\":1,\"a\":null}", "{\"i\":2}", "{\"i\":3,\"a\":1}"]);
+    gives(text, "select i where json_type(a) = 'null'", &["{\"i\":1}"]);
+    gives(text, "select i where json_type(a) is null", &["{\"i\":2}"]);
+    gives(text, "select i where a is null", &["{\"i\":1}", "{\"i\":2}"]);
+    gives(text, "select i where a <> 1 or not (a = 1)", &[]);
+}
+
+#[test]
+fn names_that_differ_in_case_are_two() {
+    // DuckDB: `select a, "A"` gives 1 twice.
+    gives("{\"a\":1,\"A\":2}\n", "select a, A, \"A\" as b", &["{\"a\":1,\"A\":2,\"b\":2}"]);
+}
+
+#[test]
+fn a_text_that_looks_like_a_date_is_one() {
+    // DuckDB: a DATE, which of `2024-1-2` makes `2024-01-02`, and for which there is no `like`; and a UUID in small letters.
+    let text = "{\"t\":\"2024-01-01\"}\n{\"t\":\"2024-1-2\"}\n{\"t\":\"CAFEBABE-0000-0000-0000-000000000001\"}\n";
+    gives(
+        text,
+        "select t where t like '%-1-2' or t like 'CAFE%'",
+        &["{\"t\":\"2024-1-2\"}", "{\"t\":\"CAFEBABE-0000-0000-0000-000000000001\"}"],
+    );
+    gives(text, "select max(t) as m, min(t) as l where t < 'C'", &["{\"m\":\"2024-1-2\",\"l\":\"2024-01-01\"}"]);
+}
+
+#[test]
+fn a_broken_line_is_named_and_no_other_is_lost() {
+    // `{"a":1,}`: DuckDB takes it for {"a":1} without a word; Polars names no line. Of `tru` DuckDB says that line 3 is wrong.
+    for line in ["{\"a\":2,}", "{\"a\":tru}", "{\"a\":2} {\"a\":3}", "{\"a\":2,\"b\":01}", "{\"a\":\"\\ud800\"}"] {
+        let folder = holding(&format!("{{\"a\":1}}\n{line}\n{{\"a\":4}}\n"));
+        for way in &WAYS[..2] {
+            let error = folder.run("select a", *way).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Record, "{line}");
+            assert!(error.to_string().contains(".ndjson:2:"), "{line}: {error}");
+        }
+        let (found, report) = folder.run_passing("select a", OnError::Skip).unwrap();
+        assert_eq!((found.as_str(), report.bad), ("{\"a\":1}\n{\"a\":4}\n", 1), "{line}");
+    }
+}
+
+#[test]
+fn texts_have_the_order_of_their_bytes() {
+    // Right with DuckDB and Polars too; in UTF-16, which others sort by, U+FFFD is behind U+1F600.
+    let text =
+        "{\"t\":\"\\ud83d\\ude00\"}\n{\"t\":\"\u{FFFD}\"}\n{\"t\":\"z\"}\n{\"t\":\"Z\"}\n{\"t\":\"é\"}\n{\"t\":\"\"}\n";
+    let sorted =
+        ["\"\"", "\"Z\"", "\"z\"", "\"é\"", "\"\u{FFFD}\"", "\"\\ud83d\\ude00\""].map(|t| format!("{{\"t\":{t}}}"));
+    gives(text, "select t order by t", &sorted.each_ref().map(String::as_str));
+    gives(text, "select t where t > '\u{FFFD}'", &["{\"t\":\"\\ud83d\\ude00\"}"]);
+    gives(text, "select min(t) as l, max(t) as m", &["{\"l\":\"\",\"m\":\"\u{1F600}\"}"]);
+}
+
+#[test]
+fn a_text_may_have_a_nul() {
+    // Right with DuckDB and Polars too.
+    let text = "{\"i\":1,\"t\":\"a\\u0000b\"}\n{\"i\":2,\"t\":\"a\"}\n";
+    gives(text, "select i where t = 'a'", &["{\"i\":2}"]);
+    gives(text, "select i, t where t like 'a_b'", &["{\"i\":1,\"t\":\"a\\u0000b\"}"]);
+}
+
+#[test]
+fn what_is_no_value_is_last_or_first() {
+    // As DuckDB has it of an ascending order, and Polars of none: there nulls are first, if nobody says where. NaN is no JSON.
+    let text = "{\"i\":1,\"a\":0}\n{\"i\":2,\"a\":-0.0}\n{\"i\":3,\"a\":null}\n{\"i\":4}\n{\"i\":5,\"a\":-1}\n";
+    let order = |order: &str, wanted: [u8; 5]| {
+        let lines = wanted.map(|i| format!("{{\"i\":{i}}}"));
+        gives(text, &format!("select i order by a {order}"), &lines.each_ref().map(String::as_str));
+    };
+    order(", i", [5, 1, 2, 3, 4]);
+    order("desc, i", [3, 4, 1, 2, 5]);
+    order("nulls first, i desc", [4, 3, 5, 2, 1]);
+    order("desc nulls last, i", [1, 2, 5, 3, 4]);
+    let error = holding("{\"a\":NaN}\n").run("select a", WAYS[0]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Record);
+}

@@ -1,0 +1,181 @@
+//! Random queries of all shapes.
+
+use crate::dice::Random;
+use crate::model::{Aggregate, Condition, Item, Literal, Operand, Order, Query, Step};
+
+type Path = &'static [Step];
+
+/// What queries of some records are made of.
+pub(crate) struct Words {
+    pub(crate) paths: Vec<Path>,
+    /// A field that no two records share, if there is one.
+    pub(crate) unique: Option<Path>,
+    pub(crate) texts: Vec<String>,
+    pub(crate) numbers: Vec<String>,
+}
+
+/// Makes queries.
+pub(crate) struct Maker<'a> {
+    pub(crate) words: &'a Words,
+    pub(crate) random: &'a mut Random,
+}
+
+impl Maker<'_> {
+    pub(crate) fn query(&mut self) -> Query {
+        let mut query = match (self.random.below(8), self.words.unique) {
+            (0..=2, _) => self.rows(),
+            (3, Some(unique)) => {
+                // The last key is one that no two records share.
+                let mut keys = self.some(0, 2, Self::path);
+                keys.push(unique);
+                Query { order: self.directed(keys), ..self.rows() }
+            }
+            (4, _) => self.distinct(),
+            _ => self.grouped(),
+        };
+        query.condition = (self.random.below(4) > 0).then(|| self.condition(3));
+        if query.is_ordered() && self.random.below(3) == 0 {
+            query.limit = Some(self.random.below(8));
+            query.offset = self.random.pick(&[0, 0, 1, 3]);
+        }
+        query
+    }
+
+    fn path(&mut self) -> Path {
+        self.random.pick(&self.words.paths)
+    }
+
+    fn text(&mut self) -> String {
+        self.words.texts[self.random.below(self.words.texts.len())].clone()
+    }
+
+    fn some<T>(&mut self, min: usize, max: usize, mut one: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..min + self.random.below(max - min + 1)).map(|_| one(self)).collect()
+    }
+
+    fn rows(&mut self) -> Query {
+        let items = self.some(1, 3, |maker| match maker.random.below(8) {
+            0 => Item::Number(maker.path()),
+            1 => Item::Text(maker.path()),
+            2 => Item::Type(maker.path()),
+            3 => Item::Condition(maker.decided()),
+            _ => Item::Field(maker.path()),
+        });
+        Query { items, ..Query::default() }
+    }
+
+    /// A condition that is one as a column too, where a field by itself is none.
+    fn decided(&mut self) -> Condition {
+        match self.condition(1) {
+            Condition::Truth(path) => Condition::IsNull(path),
+            condition => condition,
+        }
+    }
+
+    fn directed(&mut self, keys: Vec<Path>) -> Vec<Order> {
+        let key = |path| Order {
+            path,
+            descending: self.random.below(2) == 0,
+            nulls_first: self.random.pick(&[None, None, Some(true), Some(false)]),
+        };
+        keys.into_iter().map(key).collect()
+    }
+
+    fn distinct(&mut self) -> Query {
+        let fields = self.some(1, 2, Self::path);
+        let order = if self.random.below(3) == 0 { self.directed(fields.clone()) } else { Vec::new() };
+        Query { distinct: true, items: fields.into_iter().map(Item::Field).collect(), order, ..Query::default() }
+    }
+
+    fn grouped(&mut self) -> Query {
+        let mut group = self.some(0, 2, Self::path);
+        group.dedup();
+        let mut items: Vec<_> = group.iter().map(|path| Item::Field(path)).collect();
+        items.extend(self.some(1, 3, Self::aggregate).into_iter().map(Item::Aggregate));
+        let order = if self.random.below(3) == 0 { self.directed(group.clone()) } else { Vec::new() };
+        Query { items, group, order, ..Query::default() }
+    }
+
+    fn aggregate(&mut self) -> Aggregate {
+        let path = self.path();
+        match self.random.below(8) {
+            0 => Aggregate::CountAll,
+            1 => Aggregate::Count(path),
+            2 => Aggregate::CountDistinct(path),
+            3 => Aggregate::Sum(path),
+            4 => Aggregate::SumNumber(path),
+            5 => Aggregate::Avg(path),
+            6 => Aggregate::Min(path),
+            _ => Aggregate::Max(path),
+        }
+    }
+
+    pub(crate) fn condition(&mut self, depth: usize) -> Condition {
+        let path = self.path();
+        match self.random.below(if depth == 0 { 12 } else { 16 }) {
+            0..=2 => Condition::Compare(Operand::Field(path), self.op(), Operand::Literal(self.literal())),
+            3 => Condition::Compare(Operand::Literal(self.literal()), self.op(), Operand::Field(path)),
+            4 => Condition::Compare(Operand::Field(path), self.op(), Operand::Field(self.path())),
+            5 => Condition::In(path, self.some(1, 4, Self::literal)),
+            6 => Condition::Between(path, self.literal(), self.literal()),
+            7 => Condition::Like(path, self.pattern()),
+            8 => Condition::Match(path, self.expression()),
+            9 => Condition::IsNull(path),
+            10 if self.random.below(2) == 0 => Condition::Truth(path),
+            10 => {
+                let kinds = ["null", "boolean", "number", "string", "object", "array"];
+                Condition::TypeIs(path, self.random.pick(&kinds))
+            }
+            11 if self.random.below(2) == 0 => Condition::TextIs(path, self.text()),
+            11 => Condition::NumberIs(path, self.op(), self.random.pick(&["0", "0.1", "1", "-1.25", "4294967296"])),
+            12 => Condition::And(self.some(2, 3, |maker| maker.condition(depth - 1))),
+            13 => Condition::Or(self.some(2, 3, |maker| maker.condition(depth - 1))),
+            _ => Condition::Not(self.condition(depth - 1).into()),
+        }
+    }
+
+    fn op(&mut self) -> &'static str {
+        self.random.pick(&["=", "=", "<>", "<", "<=", ">", ">="])
+    }
+
+    fn literal(&mut self) -> Literal {
+        match self.random.below(10) {
+            0 => Literal::Null,
+            1 => Literal::Bool(self.random.below(2) == 0),
+            2..=5 => Literal::Number(self.words.numbers[self.random.below(self.words.numbers.len())].clone()),
+            _ => Literal::Text(self.text()),
+        }
+    }
+
+    /// A text as `like` writes it, with gaps.
+    pub(crate) fn pattern(&mut self) -> String {
+        let text = self.text();
+        let mut pattern: String = self.random.pick(&["", "%", "_", ""]).to_owned();
+        for char in text.chars() {
+            match self.random.below(12) {
+                0 => pattern.push('_'),
+                1 => pattern.push('%'),
+                _ if "%_\\".contains(char) => pattern.extend(['\\', char]),
+                2 => pattern.extend(['\\', char]),
+                _ => pattern.push(char),
+            }
+        }
+        pattern + self.random.pick(&["", "%", "_", "%%"])
+    }
+
+    /// A regular expression that some of the texts match.
+    pub(crate) fn expression(&mut self) -> String {
+        let (one, other) = (regex::escape(&self.text()), regex::escape(&self.text()));
+        match self.random.below(9) {
+            0 => format!("^{one}$"),
+            1 => format!("{one}|{other}"),
+            2 => format!("(?:{one})?{other}"),
+            3 => format!("(?i){one}"),
+            4 => format!("{one}.*"),
+            5 => format!("^(?:{one}|{other})$"),
+            6 => "[^a]".to_owned(),
+            7 => "a+[/_b]+.?".to_owned(),
+            _ => one,
+        }
+    }
+}
