@@ -183,12 +183,11 @@ impl Query {
         }
         let mut sources = Vec::new();
         for (source, input) in rewritten.sources.iter().zip(opened) {
-            let types = match known.take() {
-                Some(types) => types,
-                None => {
-                    input.expect(u64::from(infer::reads(&input, source, &self.options.schema)));
-                    Types::infer(&input, source, &self.options.schema, &scan)?
-                }
+            let types = if let Some(types) = known.take() {
+                types
+            } else {
+                input.expect(u64::from(infer::reads(&input, source, &self.options.schema)));
+                Types::infer(&input, source, &self.options.schema, &scan)?
             };
             sources.push(Source::new(source, input, types, scan.clone(), None)?);
         }

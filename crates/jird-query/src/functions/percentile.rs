@@ -60,34 +60,34 @@ impl AggregateUDFImpl for PercentileCont {
         let is_double = *args.expr_fields[0].data_type() == DataType::Float64;
         // It refuses percentiles that are none; and of nothing but nulls it makes null.
         let theirs = self.theirs.accumulator(args)?;
-        Ok(if is_double { Box::new(Values { values: Vec::new(), percentile, distinct }) } else { theirs })
+        Ok(if is_double { Box::new(Values { all: Vec::new(), percentile, distinct }) } else { theirs })
     }
 }
 
 /// Of a group.
 #[derive(Debug)]
 struct Values {
-    values: Vec<f64>,
+    all: Vec<f64>,
     percentile: f64,
     distinct: bool,
 }
 
 impl Values {
     fn extend(&mut self, values: &ArrayRef) {
-        self.values.extend(values.as_primitive::<Float64Type>().iter().flatten());
+        self.all.extend(values.as_primitive::<Float64Type>().iter().flatten());
     }
 
     fn percentile(&mut self) -> Option<f64> {
         if self.distinct {
-            self.values.sort_unstable_by(f64::total_cmp);
-            self.values.dedup();
+            self.all.sort_unstable_by(f64::total_cmp);
+            self.all.dedup();
         }
-        let last = self.values.len().checked_sub(1)?;
+        let last = self.all.len().checked_sub(1)?;
         #[expect(clippy::cast_precision_loss, reason = "there is no memory for so many values")]
         let place = self.percentile * last as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and `last`")]
         let index = place as usize;
-        let (_, low, above) = self.values.select_nth_unstable_by(index, f64::total_cmp);
+        let (_, low, above) = self.all.select_nth_unstable_by(index, f64::total_cmp);
         let next = above.iter().copied().min_by(f64::total_cmp);
         Some(next.map_or(*low, |next| *low + (next - *low) * place.fract()))
     }
@@ -105,7 +105,7 @@ impl Accumulator for Values {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        let values: ArrayRef = Arc::new(Float64Array::from(mem::take(&mut self.values)));
+        let values: ArrayRef = Arc::new(Float64Array::from(mem::take(&mut self.all)));
         Ok(vec![SingleRowListArrayBuilder::new(values).build_list_scalar()])
     }
 
@@ -114,6 +114,6 @@ impl Accumulator for Values {
     }
 
     fn size(&self) -> usize {
-        size_of_val(self) + self.values.capacity() * size_of::<f64>()
+        size_of_val(self) + self.all.capacity() * size_of::<f64>()
     }
 }

@@ -104,7 +104,7 @@ pub(crate) fn walk_trusted<B: Pen>(
 pub(crate) fn inside(kind: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     // Marks bytes that are zero, and perhaps others behind the first of them.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & ONES << 7;
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
     let mut depth = 0_i32;
     let mut ends = |byte: u8| {
         let step = STEPS[usize::from(byte)];
@@ -114,7 +114,7 @@ pub(crate) fn inside(kind: &[u8]) -> usize {
     let (words, rest) = kind.as_chunks();
     for (index, bytes) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*bytes);
-        let mut marks = zeros(word & ONES * ABOVE_LINE_ENDS) | zeros(!word & ONES * u64::from(BRACKET));
+        let mut marks = zeros(word & (ONES * ABOVE_LINE_ENDS)) | zeros(!word & (ONES * u64::from(BRACKET)));
         while marks != 0 {
             let at = marks.trailing_zeros() as usize / 8;
             if ends(bytes[at]) {
