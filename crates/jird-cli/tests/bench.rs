@@ -1,7 +1,6 @@
 //! `jird bench`, from outside.
 #![cfg(feature = "query")]
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
-#![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 
 use jird::Json;
 use std::fs;

@@ -87,6 +87,7 @@ impl Rates {
     fn of(one: &Measured, percentile: u8) -> Self {
         let seconds = one.timing.percentile(percentile);
         let Answer { rows, records, bytes, .. } = one.answer;
+        #[expect(clippy::cast_precision_loss, reason = "rates for people")]
         let (rows, records, bytes) = (rows as f64, records as f64, bytes as f64);
         Self {
             seconds,

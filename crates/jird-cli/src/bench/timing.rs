@@ -28,6 +28,7 @@ impl Timing {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "times that are only handed on")]
 mod tests {
     use super::*;
 

@@ -12,9 +12,9 @@ const I: &[Step] = &[Step::Key("i")];
 /// Lines that have one of the texts in some spelling, as the field that is asked for or as another one, or have nearly.
 fn lines(random: &mut Random) -> String {
     let mut text = String::new();
-    for number in 0..1 + random.below(30) {
+    for number in 0..=random.below(30) {
         let _ = write!(text, "{{\"i\":{number},");
-        for _ in 0..1 + random.below(3) {
+        for _ in 0..=random.below(3) {
             let key = random.pick(&["m/é", "m/é", "m/é", "m", "other"]);
             spelled(random, key, &mut text);
             text.push(':');
@@ -45,7 +45,7 @@ fn condition(maker: &mut Maker<'_>, depth: usize) -> Condition {
     let parts = |maker: &mut Maker<'_>| (0..2).map(|_| condition(maker, depth - 1)).collect();
     match maker.random.below(if depth == 0 { 4 } else { 7 }) {
         0 => Condition::Compare(Operand::Field(M), "=", Operand::Literal(text(maker))),
-        1 => Condition::In(M, (0..1 + maker.random.below(4)).map(|_| text(maker)).collect()),
+        1 => Condition::In(M, (0..=maker.random.below(4)).map(|_| text(maker)).collect()),
         2 => Condition::Like(M, maker.pattern()),
         3 => Condition::Match(M, maker.expression()),
         4 => Condition::And(parts(maker)),

@@ -1,4 +1,4 @@
-//! Records that other tools read wrong, each with what they make of it; as seen with DuckDB 2.0.0 (`read_json`, what it infers) and
+//! Records that other tools read wrong, each with what they make of it; as seen with `DuckDB` 2.0.0 (`read_json`, what it infers) and
 //! Polars 2.1.0 (`scan_ndjson`).
 
 use crate::model::{Folder, Way};

@@ -146,12 +146,10 @@ impl Writer<'_> {
     fn line(&mut self, number: usize, kinds: &[Kind]) {
         match self.random.below(16) {
             0 => self.out.push_str(" \t\n"),
-            1 => {
-                // No object: `i` is missing there, but only once.
-                if number == 0 {
-                    self.value(Kind::Any);
-                    self.end();
-                }
+            // No object: `i` is missing there, but only once.
+            1 if number == 0 => {
+                self.value(Kind::Any);
+                self.end();
             }
             _ => {}
         }
