@@ -259,7 +259,9 @@ pub(crate) fn surviving(number: Number<'_>) -> Option<f64> {
 
 /// Whether a number with a point or an exponent is the ordinary decimal of an `f64`.
 pub(crate) fn survives(number: Number<'_>) -> bool {
-    number.to_f64().is_some_and(|value| survives_as(number, value))
+    let text = number.text();
+    let is_short = text.len() <= DIGITS_SAFE && text.bytes().all(|byte| byte | 0x20 != b'e');
+    is_short || number.to_f64().is_some_and(|value| survives_as(number, value))
 }
 
 fn survives_as(number: Number<'_>, value: f64) -> bool {
