@@ -10,7 +10,7 @@
 use crate::kernel::{Kinds, Simd};
 use crate::policy::{Numbers, Policy};
 use crate::scan::{BATCH, ESCAPED, SENTINELS, Tokens};
-use crate::tape::structure::check_scalars;
+use crate::tape::structure::{Before, check_scalars};
 
 /// Containers are counted in the bits of a word, below which there is the outside.
 const DEPTH_MAX: usize = u64::BITS as usize - 1;
@@ -84,7 +84,7 @@ fn batch<S: Simd>(
 /// Judges each token by the one before it and by the container it stands in.
 #[inline(always)]
 fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, state: &mut State) -> bool {
-    let (open, close, scalar) = (is.open(), is.close(), is.scalar());
+    let (open, close) = (is.open(), is.close());
     // Bits where the innermost container becomes another kind, and where the outside begins or ends.
     let (mut kind_changes, mut outside_changes) = (0, 0);
     let mut context = state.in_object & 1;
@@ -119,20 +119,16 @@ fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, 
     let outside = inclusive_outside << 1 | state.outside & 1;
     let separator = is.comma | feed;
     let begins = (separator | open) << 1 | state.begins;
-    let opened = open << 1 | state.opened;
-    let after_colon = is.colon << 1 | state.colon;
     let key = is.string & begins & in_object;
-    let after_key = key << 1 | state.key;
-    let after_value = !(begins | after_colon | after_key);
-    let value = scalar | open;
-    let closes = is.close_object & in_object | is.close_array & !in_object;
-    let good = begins & !in_object & value
-        | begins & in_object & is.string
-        | begins & outside & feed
-        | opened & closes
-        | after_colon & value
-        | after_key & is.colon
-        | after_value & (is.comma & !outside | feed & outside | closes);
+    let before = Before {
+        in_object,
+        begins,
+        opened: open << 1 | state.opened,
+        after_colon: is.colon << 1 | state.colon,
+        after_key: key << 1 | state.key,
+    };
+    // Outside there is no comma, and a line may be blank.
+    let good = before.allows(is) & !(is.comma & outside) | feed & outside;
     state.begins = (separator | open) >> 63;
     state.opened = open >> 63;
     state.colon = is.colon >> 63;

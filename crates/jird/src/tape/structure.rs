@@ -538,6 +538,38 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
     inside
 }
 
+/// What stands before the tokens of a batch, and around them.
+#[derive(Clone, Copy)]
+pub(crate) struct Before {
+    /// The innermost container is an object.
+    pub(crate) in_object: u64,
+    /// The token before is a comma, an opening bracket, or nothing yet.
+    pub(crate) begins: u64,
+    /// It is an opening bracket.
+    pub(crate) opened: u64,
+    /// It is a colon.
+    pub(crate) after_colon: u64,
+    /// It is a key.
+    pub(crate) after_key: u64,
+}
+
+impl Before {
+    /// The tokens that may stand where they do.
+    #[inline(always)]
+    pub(crate) fn allows(self, is: &Kinds) -> u64 {
+        let Self { in_object, begins, opened, after_colon, after_key } = self;
+        let after_value = !(begins | after_colon | after_key);
+        let value = is.scalar() | is.open();
+        let closes = is.close_object & in_object | is.close_array & !in_object;
+        begins & !in_object & value
+            | begins & in_object & is.string
+            | opened & closes
+            | after_colon & value
+            | after_key & is.colon
+            | after_value & (is.comma | closes)
+    }
+}
+
 /// Judges each token by the one before it and by the container it stands in. The first bad one, and what it should have been.
 #[inline(always)]
 fn rules<S: Simd>(
@@ -547,22 +579,19 @@ fn rules<S: Simd>(
     inside: &Inside,
     state: &mut Structure,
 ) -> Option<(usize, ErrorKind)> {
-    let (open, scalar, opened) = (is.open(), is.scalar(), inside.opened);
+    let open = is.open();
     let inclusive = simd.prefix_xor(inside.changes) ^ state.in_object;
     let in_object = inclusive << 1 | state.in_object & 1;
     let begins = (is.comma | open) << 1 | state.begins;
-    let after_colon = is.colon << 1 | state.colon;
     let key = is.string & begins & in_object;
-    let after_key = key << 1 | state.key;
-    let after_value = !(begins | after_colon | after_key);
-    let value = scalar | open;
-    let closes = is.close_object & in_object | is.close_array & !in_object;
-    let good = begins & !in_object & value
-        | begins & in_object & is.string
-        | opened & closes
-        | after_colon & value
-        | after_key & is.colon
-        | after_value & (is.comma | closes);
+    let before = Before {
+        in_object,
+        begins,
+        opened: inside.opened,
+        after_colon: is.colon << 1 | state.colon,
+        after_key: key << 1 | state.key,
+    };
+    let good = before.allows(is);
     state.begins = (is.comma | open) >> 63;
     state.opened = open >> 63;
     state.colon = is.colon >> 63;
@@ -575,8 +604,8 @@ fn rules<S: Simd>(
     let bit = bad & bad.wrapping_neg();
     let wanted = match () {
         () if begins & in_object & bit != 0 => ErrorKind::Key,
-        () if (begins | after_colon) & bit != 0 => ErrorKind::Value,
-        () if after_key & bit != 0 => ErrorKind::Colon,
+        () if (begins | before.after_colon) & bit != 0 => ErrorKind::Value,
+        () if before.after_key & bit != 0 => ErrorKind::Colon,
         () => ErrorKind::Comma,
     };
     Some((bit.trailing_zeros() as usize, wanted))
