@@ -53,7 +53,12 @@ fn draw(read: impl Fn() -> (u64, u64), done: &AtomicBool) {
         bar.set_style(style);
     }
     while !done.load(Ordering::Relaxed) {
-        bar.set_position(read().0.min(if total > 0 { total } else { u64::MAX }));
+        let (bytes, total) = read();
+        if total > 0 {
+            // It may turn out that more has to be read.
+            bar.set_length(total);
+        }
+        bar.set_position(bytes.min(if total > 0 { total } else { u64::MAX }));
         thread::park_timeout(TICK);
     }
     bar.finish_and_clear();

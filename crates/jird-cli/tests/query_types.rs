@@ -235,3 +235,19 @@ fn what_late_records_have_counts_as_much_as_what_early_ones_have() {
         }
     }
 }
+
+#[test]
+fn a_guess_beside_a_schema_hides_no_bad_record() {
+    let folder = Folder::new("guess-schema")
+        .with("e.ndjson", "{\"id\":1,\"ms\":2}\n{\"id\":\"x\",\"ms\":3}\n")
+        .with("s.json", "{\"id\":\"u64\"}");
+    let sql = "select sum(id) as s, sum(ms) as t";
+    let (printed, said, code) = folder.query(&["--schema", "s.json", sql, "e.ndjson"], b"");
+    assert_eq!((&*printed, code), ("", 1));
+    assert!(said.contains("e.ndjson:2") && said.contains("id is \"x\", which is no u64"), "{said}");
+    for (format, expected) in [("csv", "s,t\r\n1,5\r\n"), ("ndjson", "{\"s\":1,\"t\":5}\n")] {
+        let sql = "select sum(id) as s, sum(ms) as t from (select ms, case when ms < 3 then number(id) end as id from stream) x";
+        let (printed, said, code) = folder.query(&["--format", format, sql, "e.ndjson"], b"");
+        assert_eq!((printed.replace("1.0", "1"), said, code), (expected.to_owned(), String::new(), 0));
+    }
+}

@@ -6,13 +6,14 @@
 //! was right; if not, nothing has happened, and the query runs again with the types that were found.
 
 use crate::error::Error;
-use crate::infer::Types;
+use crate::infer::{self, Types};
 use crate::input::Input;
 use crate::prepared::Source;
 use crate::scan::{ScanOptions, Watch};
 use crate::sql::{Rewritten, SourceUse};
 use crate::types::FieldTypes;
 use datafusion::logical_expr::LogicalPlan;
+use jird::lines::Check;
 use std::cell::Cell;
 
 /// Asked before the first row goes out whether it may.
@@ -64,8 +65,8 @@ pub(crate) struct Guess<'r> {
 pub(crate) enum Guessed {
     /// The query is done.
     Right,
-    /// Nothing has happened. All types, if every record was seen.
-    Wrong(Option<Types>),
+    /// Nothing has happened, but that records were read; and all types, if every record was seen.
+    Wrong { has_read: bool, types: Option<Types> },
 }
 
 /// The table to guess the types of, if that may help: the only one, which can be read again.
@@ -76,7 +77,9 @@ pub(crate) fn source<'r>(
     options: &ScanOptions,
 ) -> Option<Guess<'r>> {
     let ([used], [input]) = (&rewritten.sources[..], inputs) else { return None };
-    if options.bad.is_some() || !crate::infer::reads(input, used, schema) {
+    // Where not all is checked, a condition is not asked of every record.
+    let asks_all = options.lines.check == Check::All || rewritten.leaves.is_empty();
+    if !rewritten.gathers || !asks_all || options.bad.is_some() || !infer::reads(input, used, schema) {
         return None;
     }
     // What is wrong with the first records will be said when all are read.

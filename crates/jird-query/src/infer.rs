@@ -1,4 +1,4 @@
-//! The types of the fields that a query computes with, from all records, before planning.
+//! The types of the fields that a query computes with: those that all records have.
 
 use crate::error::Error;
 use crate::input::Input;
@@ -60,7 +60,7 @@ impl Types {
     ) -> Result<Self, Error> {
         let paths = needed_paths(source, fixed);
         let mut fields = vec![Accumulator::default(); paths.len()];
-        if let Some(file) = input.files.first() {
+        if let Some(file) = input.files.iter().find(|file| file.size != Some(0)) {
             let read = Reader::new(options).read(
                 file,
                 file.size.map(|size| 0..size.min(FIRST_BYTES)),

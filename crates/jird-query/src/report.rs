@@ -37,7 +37,7 @@ pub struct Report {
     pub mismatches: u64,
     /// Fields whose type had to give way, and to which record.
     pub widened: Vec<String>,
-    /// Whether the input was read twice, the first time for types.
+    /// Whether types were inferred: those that all records have.
     pub inferred: bool,
     /// Bad records that were passed by.
     pub bad: u64,

@@ -42,7 +42,7 @@ pub struct Options {
     pub check: Check,
     /// How the result is printed.
     pub format: Format,
-    /// Types of fields, where a query computes with them; those of others are found by reading all records first. A record that
+    /// Types of fields, where a query computes with them; those of others are those that all records have. A record that
     /// has a value of another type is bad. An `f64` is the nearest one.
     pub schema: FieldTypes,
     /// How wide a table may be, in columns of a terminal; texts that have no place are cut.
@@ -177,9 +177,11 @@ impl Query {
         {
             match self.run_guessing(&context()?, &rewritten, guess, &scan, out, report)? {
                 Guessed::Right => return Ok(()),
-                Guessed::Wrong(types) => known = types,
+                Guessed::Wrong { has_read, types } => {
+                    opened.iter().for_each(|input| input.expect(u64::from(has_read)));
+                    known = types;
+                }
             }
-            opened.iter().for_each(|input| input.expect(1));
         }
         let mut sources = Vec::new();
         for (source, input) in rewritten.sources.iter().zip(opened) {
@@ -203,7 +205,7 @@ impl Query {
         Ok(())
     }
 
-    /// Runs the query with types that are confirmed in passing. An error is one that came after they were.
+    /// Runs the query with types that are confirmed in passing. What goes wrong before they are is no error, but a wrong guess.
     fn run_guessing(
         &self,
         context: &SessionContext,
@@ -215,16 +217,17 @@ impl Query {
     ) -> Result<Guessed, Error> {
         let Guess { used, input, types, watch } = guess;
         let Ok(source) = Source::new(used, input, types, scan.clone(), Some(watch)) else {
-            return Ok(Guessed::Wrong(None));
+            return Ok(Guessed::Wrong { has_read: false, types: None });
         };
         let mut sources = [source];
         let mut trial = report.clone();
         let gate = Gate::of(&sources[0]);
         let done = self.execute(context, rewritten, &sources, &gate, out, &mut trial);
         let is_open = gate.is_open();
-        let seen = sources[0].seen();
-        let (true, Some(types)) = (is_open, seen.clone()) else { return Ok(Guessed::Wrong(seen)) };
-        sources[0].types = types;
+        let types = sources[0].seen();
+        let has_read = sources[0].shared.tally.bytes.load(Relaxed) > 0;
+        let (true, Some(types)) = (is_open, &types) else { return Ok(Guessed::Wrong { has_read, types }) };
+        sources[0].types = types.clone();
         sources[0].report_types(&mut trial);
         *report = trial;
         done.and_then(|()| sources[0].note_absent(scan, report)).map(|()| Guessed::Right)

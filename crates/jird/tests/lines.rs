@@ -236,6 +236,36 @@ fn what_cannot_match_is_not_looked_at_unless_all_is_checked() {
 }
 
 #[test]
+fn a_bad_record_is_no_record_whether_it_is_searched_for_or_not() {
+    let text = b"{\"a\":01}\n{\"a\":\"zz\",\"a\":02}\n{\"a\":03,\"b\":\"zz\"}\n";
+    let wanted = Predicate::Compare { slot: 0, op: Comparison::Eq, literal: Literal::Text("zz".into()) };
+    let seen = [Search::Always, Search::Never].map(|search| {
+        let options = Options { check: Check::Trusted, search, ..Options::default() };
+        let mut scanner = Scanner::new(options);
+        let (projection, filter) = (a(), Some(&wanted));
+        let scanned =
+            scanner.scan_all(text, &projection, filter, |_| ControlFlow::Continue(()), |_| ControlFlow::Continue(()));
+        (scanned.records, scanned.bad, scanned.matched)
+    });
+    assert_eq!(seen, [(2, 1, 1); 2]);
+}
+
+#[test]
+fn what_is_trusted_ends_with_its_line_whatever_is_open() {
+    for text in [&b"{\"x\":[1\n,\"a\":2}\n"[..], b"{\"x\":[1\n}\n", b"{\"x\":{\"y\":[\n]},\"a\":3}\n"] {
+        let options = Options { check: Check::Trusted, ..Options::default() };
+        let mut rows = 0;
+        let visit = |row: jird::lines::Row<'_, '_>| {
+            rows += 1;
+            assert!(!row.text().contains(&b'\n') && row.field(0).raw().is_empty(), "{row:?}");
+            ControlFlow::Continue(())
+        };
+        Scanner::new(options).scan_all(text, &a(), None, visit, |bad| panic!("{bad:?}"));
+        assert_eq!(rows, 2, "{}", String::from_utf8_lossy(text));
+    }
+}
+
+#[test]
 fn a_search_is_switched_off_where_it_finds_all_and_on_again_where_it_does_not() {
     let common = "{\"a\":\"GET /index\"}\n".repeat(400_000);
     let rare = "{\"a\":\"POST\"}\n".repeat(1_200_000);

@@ -294,8 +294,7 @@ impl<'p> Worker<'p> {
                 fields.iter_mut().zip(&plan.watched).for_each(|(field, slot)| field.observe(row.field(*slot), at));
                 let holds =
                     filter.as_ref().is_none_or(|filter| filter.eval(row.fields(), &mut mismatches) == Some(true));
-                // What does not fit its column was seen: then the guess was wrong.
-                Ok(if holds { take(row).unwrap_or(ControlFlow::Continue(())) } else { ControlFlow::Continue(()) })
+                if holds { take(row) } else { Ok(ControlFlow::Continue(())) }
             };
             let read = reader.read(file, range, &plan.projection, None, visit, piece);
             if file.size.is_none() && matches!(read, Ok(ControlFlow::Continue(()))) {
@@ -359,7 +358,8 @@ impl Rows<'_> {
         }
         self.count += 1;
         self.bytes += row.text().len();
-        if let Some((slot, column)) = unfit {
+        // What does not fit a watched column was seen: then the guess was wrong, and the row does not count.
+        if let Some((slot, column)) = unfit.filter(|(slot, _)| !self.plan.watched.contains(slot)) {
             self.dropped.push(self.count - 1);
             return Err(self.plan.shared.columns[column].unfit(row.field(slot)));
         }

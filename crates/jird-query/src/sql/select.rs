@@ -37,6 +37,8 @@ pub(crate) struct Rewriter<'k> {
     /// Names for the next `select`'s columns, from `as t (a, b)`.
     pub(crate) names: Option<Vec<String>>,
     pub(crate) subqueries: usize,
+    /// Whether any `select` groups.
+    pub(crate) groups: bool,
     /// Whether a function of this name is an aggregate.
     pub(crate) aggregates: &'k dyn Fn(&str) -> bool,
     pub(crate) keys: Keys<'k>,
@@ -52,6 +54,7 @@ pub(crate) fn rewrite(
 ) -> Result<Rewritten, Error> {
     let mut rewriter = Rewriter::new(aggregates, keys, style);
     let columns = rewriter.query(&mut query, Emit::Output, true)?;
+    let gathers = rewriter.groups || query.order_by.is_some();
     let outputs = columns
         .into_iter()
         .map(|Derived { name, kind }| {
@@ -65,7 +68,7 @@ pub(crate) fn rewrite(
         })
         .collect();
     let Rewriter { sources, leaves, .. } = rewriter;
-    Ok(Rewritten { statement: Statement::Query(query), sources, leaves, outputs })
+    Ok(Rewritten { statement: Statement::Query(query), sources, leaves, outputs, gathers })
 }
 
 impl<'k> Rewriter<'k> {
@@ -78,6 +81,7 @@ impl<'k> Rewriter<'k> {
             leaves: Vec::new(),
             names: None,
             subqueries: 0,
+            groups: false,
             aggregates,
             keys,
             style,
@@ -178,6 +182,7 @@ impl Rewriter<'_> {
         self.order_by(order_by, &items)?;
         if let Some(grouped) = self.scopes.pop().and_then(|scope| scope.grouped) {
             select.group_by = self.group_by(grouped);
+            self.groups = true;
         }
         Ok(columns)
     }

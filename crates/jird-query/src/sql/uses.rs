@@ -135,4 +135,6 @@ pub(crate) struct Rewritten {
     pub(crate) sources: Vec<SourceUse>,
     pub(crate) leaves: Vec<Arc<Leaf>>,
     pub(crate) outputs: Vec<Output>,
+    /// Whether rows are grouped or sorted somewhere.
+    pub(crate) gathers: bool,
 }

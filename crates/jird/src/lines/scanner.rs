@@ -1,4 +1,4 @@
-//! Many lines at a time: one scan over a piece of whole lines, then a walk per record.
+//! Many lines at a time: one scan over a piece of whole lines, one judgement of all, then a few steps per record.
 
 use super::RECORD_BYTES_MAX;
 use super::gate::{Gate, Search};
@@ -447,7 +447,8 @@ impl Scanner {
         }
     }
 
-    /// Finds what is wanted of the record whose first token is at `at`, and checks nothing. Leaves `at` behind what was looked at.
+    /// Finds what is wanted of the record whose first token is at `at`, and checks nothing. Leaves `at` behind what was looked
+    /// at.
     #[inline(always)]
     fn find(&mut self, text: &[u8], at: &mut usize, select: &mut Select<'_>) {
         let is_object = self.tokens.slices().0[*at] == b'{';
@@ -476,24 +477,25 @@ impl Scanner {
         let (byte, start) = (kind[first], pos[first] as usize);
         let end = trim_end(text.bytes, start, next);
         let record = Slot::whole(byte, start, end);
-        run.scanned.records += 1;
-        run.scanned.touched += 1;
         #[cfg(jird_checked)]
         self.compare_with_model(text, record, &run.asked.select);
         run.asked.fill(text, record, &mut run.fields)?;
         let mut mismatches = Mismatches::default();
         let holds = run.filter.is_none_or(|filter| filter.eval(&run.fields, &mut mismatches) == Some(true));
+        if holds && !run.rest.is_empty() {
+            self.find(text.bytes, &mut { first }, &mut run.rest.select);
+            #[cfg(jird_checked)]
+            self.compare_with_model(text, record, &run.rest.select);
+            run.rest.fill(text, record, &mut run.fields)?;
+        }
+        // What is bad is none of them.
+        run.scanned.records += 1;
+        run.scanned.touched += 1;
         if mismatches.kinds > 0 && !run.would_pass_by(&text.bytes[start..end]) {
             run.scanned.mismatches.kinds += mismatches.kinds;
         }
         if !holds {
             return Ok(ControlFlow::Continue(()));
-        }
-        if !run.rest.is_empty() {
-            self.find(text.bytes, &mut { first }, &mut run.rest.select);
-            #[cfg(jird_checked)]
-            self.compare_with_model(text, record, &run.rest.select);
-            run.rest.fill(text, record, &mut run.fields)?;
         }
         run.scanned.matched += 1;
         let flow = visit(Row { fields: &run.fields, text: &text.bytes[start..end], offset: text.base + start });

@@ -65,7 +65,8 @@ pub enum Literal {
 /// assert!(matcher.matches("logo.png"));
 /// ```
 ///
-/// A clone has a clone of the test. Threads that have one each do not wait for each other where a test has a state, as a `Regex` has.
+/// A clone has a clone of the test. Threads that have one each do not wait for each other where a test has a state, as a
+/// `Regex` has.
 pub struct Matcher {
     test: Box<dyn Test>,
     literals: Arc<[Box<str>]>,

@@ -1,4 +1,4 @@
-//! Which parts of a record are wanted, and the builder that finds them during a walk.
+//! Which parts of a record are wanted, and who finds them, by steps from key to key or during a walk.
 
 use crate::number::Class;
 use crate::path::{Path, Step};
@@ -6,6 +6,7 @@ use crate::scan::{END, ESCAPED, Tokens};
 use crate::tape::Kind;
 use crate::text;
 use crate::walk::{Bracket, Build, Literal, Pen, inside, own_pen, trim_end};
+use std::sync::Arc;
 
 /// The wanted paths of a record: path `i` fills slot `i`. Of members with the same key the first counts.
 ///
@@ -20,7 +21,7 @@ use crate::walk::{Bracket, Build, Literal, Pen, inside, own_pen, trim_end};
 pub struct Projection {
     /// A trie of the paths; the root is node 0.
     nodes: Vec<Node>,
-    paths: Vec<Path>,
+    paths: Arc<[Path]>,
     /// So many slots are in the trie.
     sought: usize,
 }
@@ -44,16 +45,16 @@ pub(super) const VALUE: &str = "value";
 impl Projection {
     /// The projection of these paths, in this order. The empty projection only counts records.
     pub fn new(paths: &[Path]) -> Self {
-        Self::of(paths.to_vec(), |_| true)
+        Self::of(&paths.into(), |_| true)
     }
 
     /// The same slots, of which only some are looked for; the others stay missing.
     pub(crate) fn only(&self, wants: impl Fn(usize) -> bool) -> Self {
-        Self::of(self.paths.clone(), wants)
+        Self::of(&self.paths, wants)
     }
 
-    fn of(paths: Vec<Path>, wants: impl Fn(usize) -> bool) -> Self {
-        let mut projection = Self { nodes: vec![Node::default()], paths: Vec::new(), sought: 0 };
+    fn of(paths: &Arc<[Path]>, wants: impl Fn(usize) -> bool) -> Self {
+        let mut projection = Self { nodes: vec![Node::default()], paths: Arc::clone(paths), sought: 0 };
         for (slot, path) in paths.iter().enumerate().filter(|(slot, _)| wants(*slot)) {
             // The record as a whole need not be looked for.
             if path.steps().is_empty() {
@@ -63,7 +64,6 @@ impl Projection {
             projection.nodes[node as usize].slots.push(slot);
             projection.sought += 1;
         }
-        projection.paths = paths;
         projection
     }
 
@@ -270,6 +270,10 @@ impl<'p> Select<'p> {
                     b'{' | b'[' => {
                         next = at + 3 + inside(&kinds[at + 3..]) + 2;
                         after = *kinds.get(next - 1)?;
+                        // Trusted text may end a line in there.
+                        if !matches!(kinds[next - 2], b'}' | b']') {
+                            return None;
+                        }
                     }
                     first if child != NOWHERE => {
                         self.fill(child, scalar(text, first, start, pos[3] as usize)?);
