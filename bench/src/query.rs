@@ -6,12 +6,14 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use generate_events::{EVENTS_DEFAULT, SEED_DEFAULT, write_events};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use crate::options::Options;
@@ -193,14 +195,40 @@ fn ndjson_answer(path: &Path) -> Result<Answer, String> {
     let mut answer = Answer::default();
     for line in open(path)?.lines() {
         let line = line.map_err(|error| error.to_string())?;
-        let row: serde_json::Map<String, Value> =
-            serde_json::from_str(&line).map_err(|error| format!("answer: {error}"))?;
-        answer.add(row.values().map(|value| match value {
+        let Cells(cells) = serde_json::from_str(&line).map_err(|error| format!("answer: {error}"))?;
+        answer.add(cells.iter().map(|value| match value {
             Value::String(text) => Cow::Borrowed(text.as_str()),
             other => Cow::Owned(other.to_string()),
         }));
     }
     Ok(answer)
+}
+
+/// The values of an object, in order.
+struct Cells(Vec<Value>);
+
+impl<'de> Deserialize<'de> for Cells {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Cells;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Cells, A::Error> {
+                let mut cells = Vec::new();
+                while let Some((IgnoredAny, value)) = members.next_entry()? {
+                    cells.push(value);
+                }
+                Ok(Cells(cells))
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
 }
 
 /// Of CSV with a header. Streams too.
@@ -239,11 +267,11 @@ mod tests {
     fn the_same_rows_as_csv_and_as_ndjson_make_the_same_answer() {
         let folder = run::target_folder().expect("tests lie in a target folder");
         let (csv, ndjson) = (folder.join("bench-test.csv"), folder.join("bench-test.ndjson"));
-        fs::write(&csv, "m,n\nplain,1\n\"a, \"\"b\"\"\nc\",0.30000000000000004\n\"\",2\n")
+        fs::write(&csv, "z,n\nplain,1\n\"a, \"\"b\"\"\nc\",0.30000000000000004\n\"\",2\n")
             .expect("the folder is writable");
         fs::write(
             &ndjson,
-            "{\"m\":\"plain\",\"n\":1.0}\n{\"m\":\"a, \\\"b\\\"\\nc\",\"n\":0.3}\n{\"m\":\"\",\"n\":2}\n",
+            "{\"z\":\"plain\",\"n\":1.0}\n{\"z\":\"a, \\\"b\\\"\\nc\",\"n\":0.3}\n{\"z\":\"\",\"n\":2}\n",
         )
         .expect("the folder is writable");
         let answer = csv_answer(&csv).expect("it was just written");

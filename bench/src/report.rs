@@ -182,7 +182,7 @@ fn whole_table(text: &mut String, rows: &[Row], task: Task) {
     line(
         text,
         format_args!(
-            "{:<10}{:<15}{:>8}{:>10}{:>10}{:>8}{:>10}{:>8}{:>15}",
+            "{:<16}{:<15}{:>8}{:>10}{:>10}{:>8}{:>10}{:>8}{:>15}",
             if task == Task::Query { "query" } else { "to" },
             "peer",
             "s",
@@ -196,7 +196,7 @@ fn whole_table(text: &mut String, rows: &[Row], task: Task) {
     );
     for row in rows.iter().filter(|row| row.task == task) {
         let Some(measured) = row.measured() else {
-            line(text, format_args!("{:<10}{:<15}{:>8}", row.input, row.peer, "FAILED"));
+            line(text, format_args!("{:<16}{:<15}{:>8}", row.input, row.peer, "FAILED"));
             continue;
         };
         let process = measured.process.clone().unwrap_or_default();
@@ -205,7 +205,7 @@ fn whole_table(text: &mut String, rows: &[Row], task: Task) {
         line(
             text,
             format_args!(
-                "{:<10}{:<15}{:>8.3}{:>10}{:>10}{:>8.0}{:>10}{:>8.0}{:>15}",
+                "{:<16}{:<15}{:>8.3}{:>10}{:>10}{:>8.0}{:>10}{:>8.0}{:>15}",
                 row.input,
                 row.peer,
                 measured.median_ns / 1e9,

@@ -226,7 +226,7 @@ impl Task {
             Self::Error => "time to refuse a document with its last bracket changed, over the time to parse it whole",
             Self::Scan => "pass one alone",
             Self::Query => {
-                "two queries over generated events, whole process; DuckDB is given a schema and writes CSV, jird infers and writes NDJSON"
+                "queries over generated events, whole process, everything checked but where `touched` is said; DuckDB is given a schema and writes CSV, jird infers, or is given one too, and writes NDJSON"
             }
             Self::NdjsonToCsv => "ten flat columns of generated events to CSV, whole process",
             Self::CsvToNdjson => "that CSV to NDJSON, numbers as numbers, whole process",

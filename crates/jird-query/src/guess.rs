@@ -36,15 +36,11 @@ impl<'s> Gate<'s> {
 
     /// Lets rows pass, if the types are right.
     pub(crate) fn open(&self) -> Result<(), Error> {
-        match self.guessed {
-            Some(source) if !self.opened.get() && !source.guessed_right() => {
-                Err(Error::data("the types of the first records are not those of all"))
-            }
-            _ => {
-                self.opened.set(true);
-                Ok(())
-            }
+        if self.guessed.is_some_and(|source| !self.opened.get() && !source.guessed_right()) {
+            return Err(stop());
         }
+        self.opened.set(true);
+        Ok(())
     }
 
     /// Whether a row may have gone out.
@@ -59,6 +55,11 @@ pub(crate) struct Guess<'r> {
     pub(crate) input: Input,
     pub(crate) types: Types,
     pub(crate) watch: Watch,
+}
+
+/// Ends a run before a row goes out. Nobody sees it: what fails then is a guess, and not the query.
+pub(crate) fn stop() -> Error {
+    Error::data("the types of the first records were taken for those of all")
 }
 
 /// What became of a guess.

@@ -311,7 +311,7 @@ impl Query {
         let plan: LogicalPlan = state.optimize(&plan)?;
         let is_read_once = |source: &Source<'_>| scans(&plan, &source.used.table) == 1;
         if gate.guesses() && !(guess::holds_back(&plan) && sources.iter().all(is_read_once)) {
-            return Err(Error::data("rows may go out before all types are known").into());
+            return Err(guess::stop().into());
         }
         // Bad records are noted in the order of the input.
         let ordered = keeps_order(&plan) || self.options.on_error != OnError::Stop;
