@@ -1,6 +1,10 @@
 //! CSV as a source and a sink, beside csv-core and the `csv` crate.
 #![cfg(feature = "csv")]
 
+#[path = "../../jird/tests/common/mod.rs"]
+mod common;
+
+use common::corpus;
 use jird::event::{
     self, Failure, Interest, JsonSink, JsonSource, Key, Numeral, Objects, Place, Row, Scalar, Sink, Source,
 };
@@ -13,25 +17,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-
-/// The folder named by `JIRD_CORPUS`, else `shared/corpus` beside the workspace or beside the folder that it is in. Without one a
-/// test passes, unless `JIRD_REQUIRE_ALL` is `1`.
-#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
-fn corpus() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let places = match std::env::var_os("JIRD_CORPUS") {
-        Some(named) => vec![PathBuf::from(named)],
-        None => ["../shared/corpus", "../../shared/corpus"].map(|place| workspace.join(place)).to_vec(),
-    };
-    let found = places.into_iter().find(|place| place.is_dir());
-    if found.is_none() {
-        let all = std::env::var_os("JIRD_REQUIRE_ALL");
-        assert!(all.is_none_or(|all| all != "1"), "the corpus is required, and missing");
-        println!("skipped: corpus");
-    }
-    found
-}
+use std::path::Path;
 
 /// All files of a folder with one of these suffixes, by name.
 fn files(folder: &Path, suffixes: &[&str]) -> Vec<(String, Vec<u8>)> {

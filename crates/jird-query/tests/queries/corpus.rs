@@ -1,11 +1,11 @@
 //! Random queries over logs that others have written.
 
+use crate::common::corpus;
 use crate::dice::Random;
 use crate::model::{Folder, Json, Step, Value, records, ways};
 use crate::random::{Maker, Words};
 use Step::{Index, Key};
 use std::fs;
-use std::path::{Path, PathBuf};
 
 /// A file, fields of it, and one that no two records share.
 type Log = (&'static str, &'static [&'static [Step]], Option<&'static [Step]>);
@@ -115,22 +115,4 @@ fn words(random: &mut Random, input: &[Value], paths: &[&'static [Step]], unique
         }
     }
     words
-}
-
-/// The folder named by `JIRD_CORPUS`, else `shared/corpus` beside the workspace or beside the folder that it is in. Without one a
-/// test passes, unless `JIRD_REQUIRE_ALL` is `1`.
-#[allow(clippy::print_stdout, reason = "tells whoever reads the test's output")]
-fn corpus() -> Option<PathBuf> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let places = match std::env::var_os("JIRD_CORPUS") {
-        Some(named) => vec![PathBuf::from(named)],
-        None => ["../shared/corpus", "../../shared/corpus"].map(|place| workspace.join(place)).to_vec(),
-    };
-    let found = places.into_iter().find(|place| place.is_dir());
-    if found.is_none() {
-        let all = std::env::var_os("JIRD_REQUIRE_ALL");
-        assert!(all.is_none_or(|all| all != "1"), "the corpus is required, and missing");
-        println!("skipped: corpus");
-    }
-    found
 }
