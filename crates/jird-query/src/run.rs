@@ -157,8 +157,8 @@ impl Query {
         };
         let range_bytes_min =
             (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
-        let context = || session(BATCH_ROWS, range_bytes_min);
-        let state = context()?.state();
+        let context = session(BATCH_ROWS, range_bytes_min)?;
+        let state = context.state();
         let mut inputs = Inputs { query: self, known: HashMap::new(), said: Said::default() };
         let mut keys = |table: &str| infer::keys(&inputs.open(table)?, &scan);
         let rewritten =
@@ -175,7 +175,9 @@ impl Query {
         if !parsed.explain
             && let Some(guess) = guess::source(&rewritten, &opened, &self.options.schema, &scan)
         {
-            match self.run_guessing(&context()?, &rewritten, guess, &scan, out, report)? {
+            // One of its own: a run that is repeated makes its tables known again.
+            let context = session(BATCH_ROWS, range_bytes_min)?;
+            match self.run_guessing(&context, &rewritten, guess, &scan, out, report)? {
                 Guessed::Right => return Ok(()),
                 Guessed::Wrong { has_read, types } => {
                     opened.iter().for_each(|input| input.expect(u64::from(has_read)));
@@ -194,7 +196,6 @@ impl Query {
             sources.push(Source::new(source, input, types, scan.clone(), None)?);
         }
         sources.iter().for_each(|source| source.report_types(report));
-        let context = context()?;
         if parsed.explain {
             return self.explain(&context, &rewritten, &sources, out, report);
         }
