@@ -38,6 +38,7 @@ mod task;
 mod tools;
 mod whole;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use machine::Machine;
@@ -162,8 +163,14 @@ fn peer_reports(field: &Field, probed: &[(&'static str, Vec<String>)]) -> Vec<Pe
     field.versions().into_iter().filter_map(report).collect()
 }
 
+/// How it was called; of files elsewhere only the names, since folders say nothing to others.
 fn command() -> String {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let name = |word: String| {
+        let path = Path::new(&word);
+        let name = path.file_name().filter(|_| path.is_absolute());
+        name.map_or_else(|| word.clone(), |name| name.to_string_lossy().into_owned())
+    };
+    let words: Vec<String> = std::env::args().skip(1).map(name).collect();
     format!("cargo run --release -p bench -- {}", words.join(" "))
 }
 
