@@ -462,8 +462,8 @@ impl Scanner {
         }
     }
 
-    /// What is asked of a record was found; its first token is the one at `first`, and its line ends at `next`. Decides, and hands it
-    /// out.
+    /// What is asked of a record was found; its first token is the one at `first`, and its line ends at `next`. Decides, and
+    /// hands it out.
     #[inline(always)]
     fn record<'t>(
         &mut self,
