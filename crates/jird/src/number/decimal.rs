@@ -9,11 +9,44 @@ use std::cmp::Ordering;
 
 use super::parts::{Parts, Significant, without_leading_zeros};
 use super::plain::{TENS, plain};
+use super::swar::Word;
 use super::token::Token;
 
 /// The order of two checked tokens by value; `-0` equals `0`.
 #[inline]
 pub(super) fn compare(left: &[u8], right: &[u8]) -> Ordering {
+    match (Integer::of(left), Integer::of(right)) {
+        (Some(left), Some(right)) if left != right => left.cmp(&right),
+        _ => compare_plain(left, right),
+    }
+}
+
+/// What stands before the point, up to seven digits, where it says all but what differs behind the point. The longer one is the
+/// greater, since there are no leading zeros.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Integer {
+    len: usize,
+    digits: u64,
+}
+
+impl Integer {
+    /// Of a checked token without sign and exponent.
+    #[inline(always)]
+    fn of(token: &[u8]) -> Option<Self> {
+        let head = Word::load_head(token);
+        let rest = match token.len() {
+            0..=8 => head,
+            9..=16 => Word::load(token, token.len() - Word::LEN),
+            _ => return None,
+        };
+        let len = head.others().trailing_zeros() as usize / 8;
+        let is_plain = matches!(len, 1..=7) && !head.or(rest).has_exponent();
+        is_plain.then(|| Self { len, digits: head.in_order(len) })
+    }
+}
+
+#[inline(never)]
+fn compare_plain(left: &[u8], right: &[u8]) -> Ordering {
     if let (Some(left), Some(right)) = (plain(Token::alone(left)), plain(Token::alone(right))) {
         // Both times the other's power of ten: below 10^19 · 10^18, in range.
         let scaled = |digits: u64, negative: bool, places: u32| {

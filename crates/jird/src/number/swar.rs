@@ -125,6 +125,18 @@ impl Word {
         self.0 & 0xf0f0_f0f0_f0f0_f0f0
     }
 
+    /// True if one of the bytes is an `e` or `E`, given that all are from a number that was checked: only these have that bit.
+    #[inline(always)]
+    pub(super) fn has_exponent(self) -> bool {
+        self.0 & 0x4040_4040_4040_4040 != 0
+    }
+
+    /// The first `len` (1..=8) bytes, the first in the highest place: of two words of digits the greater is the greater number.
+    #[inline(always)]
+    pub(super) fn in_order(self, len: usize) -> u64 {
+        self.first(len).0.swap_bytes()
+    }
+
     /// The bits of both words.
     #[inline(always)]
     pub(super) fn or(self, other: Self) -> Self {
