@@ -548,6 +548,60 @@ fn the_first_of_repeated_keys_counts_without_arrays_too() {
     }
 }
 
+/// A record in which the keys that are wanted come after `before` other members, some of them as long as those, of values of every
+/// kind, with white space as `colon` has it.
+fn record_after(before: usize, colon: &str) -> String {
+    let values =
+        ["1", "\"xy\"", "{\"kk\":{\"in\":[{\"kk\":0}]}}", "[{\"kk\":3},[]]", "null", "\"\\\"kk\\\":\"", "-2.5e3", "{}"];
+    let keys = ["other", "mm", "Ä", "k\\u006c"];
+    let member = |key: &str, value: &str| format!("\"{key}\"{colon}{value}");
+    let others = (0..before).map(|index| member(keys[index % keys.len()], values[index % values.len()]));
+    let object = ["{", &member("x", "[]"), ",", &member("in", "true"), ",\"in\":2}"].concat();
+    let wanted = [member("oo", &object), member("k\\u006b", "\"found\"")];
+    let repeated = ["\"kk\":0", "\"oo\":{\"in\":7}", "\"last\":{\"in\":\"z\"}"].map(str::to_owned);
+    let members: Vec<String> = others.chain(wanted).chain(repeated).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+#[test]
+fn what_is_wanted_is_found_wherever_it_stands() {
+    let paths = [
+        Path::root().key("kk"),
+        Path::root().key("oo").key("in"),
+        Path::root().key("last"),
+        Path::root().key("nowhere"),
+    ];
+    let projection = Projection::new(&paths);
+    // Alone each is the last that is looked for, and of two objects only one has the key.
+    let some: Vec<_> = paths.iter().map(|path| Projection::new(std::slice::from_ref(path))).collect();
+    for colon in [":", ": ", " :", "\t:\r"] {
+        let records: Vec<String> = (0..150).map(|before| record_after(before, colon)).collect();
+        let text = records.join("\n");
+        let last = "{\"in\":\"z\"}";
+        let wanted = ["\"found\"", "true", last, ""];
+        for kernel in Kernel::available() {
+            for check in [Check::All, Check::Trusted] {
+                let options = Options { check, kernel, ..Options::default() };
+                let mut rows = 0;
+                let scanned = Scanner::new(options).scan(text.as_bytes(), &projection, None, |row| {
+                    let found: Vec<_> = row.fields().iter().map(|field| field.raw()).collect();
+                    assert_eq!(found, wanted, "{kernel:?} {check:?} {}", records[rows]);
+                    rows += 1;
+                    ControlFlow::Continue(())
+                });
+                assert!(scanned.is_ok() && rows == records.len(), "{kernel:?} {check:?} {scanned:?}");
+                for (projection, wanted) in some.iter().zip(wanted) {
+                    let scanned = Scanner::new(options).scan(text.as_bytes(), projection, None, |row| {
+                        assert_eq!(row.field(0).raw(), wanted, "{kernel:?} {check:?}");
+                        ControlFlow::Continue(())
+                    });
+                    assert!(scanned.is_ok());
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn unchecked_lines_of_any_bytes_never_panic_and_give_only_text() {
     let mut random = Random::new(3);

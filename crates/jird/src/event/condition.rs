@@ -70,7 +70,7 @@ impl Condition {
         }
         let texts = &self.texts;
         let field = |&(kind, start, end): &(Option<Kind>, usize, usize)| {
-            kind.map_or(Field::MISSING, |kind| Field::new(kind, false, &texts[start..end]))
+            kind.map_or(Field::MISSING, |kind| Field::new(Some(kind), false, &texts[start..end]))
         };
         let fields: Vec<Field<'_>> = self.spans.iter().map(field).collect();
         self.predicate.eval(&fields, &mut self.mismatches) == Some(true)

@@ -27,7 +27,7 @@ pub(crate) use search::Passed;
 
 use crate::fault::Fault;
 use crate::policy::Policy;
-use crate::record::Needles;
+use crate::record::{Needles, Select};
 use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};
 use crate::tape::structure::{Batch, Structure};
 #[cfg(feature = "parallel")]
@@ -40,6 +40,9 @@ use utf8::UTF8_TABLES;
 
 /// Bytes in a block, bits in a mask.
 pub(crate) const BLOCK: usize = 64;
+
+/// The quotes of a string.
+const QUOTES: u32 = 2;
 
 /// What pass one needs to know about a block: one mask per class of byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,6 +202,19 @@ pub(crate) trait Simd: Copy {
             *offset = base.wrapping_add(mask.trailing_zeros());
             mask &= mask.wrapping_sub(1);
         }
+    }
+    /// Those of `keys`, which are strings that a colon follows at once, whose length has its bit, modulo 64, in `lengths`; `pos`
+    /// has where the tokens begin.
+    #[inline(always)]
+    fn keys_as_long(self, pos: &[u32; BLOCK + 1], mut keys: u64, lengths: u64) -> u64 {
+        let mut found = 0;
+        while keys != 0 {
+            let index = keys.trailing_zeros() as usize;
+            let len = pos[index % BLOCK + 1].wrapping_sub(pos[index % BLOCK]).wrapping_sub(QUOTES);
+            found |= (lengths >> (len % 64) & 1) << index;
+            keys &= keys - 1;
+        }
+        found
     }
     /// Writes a word of the tape for each token of `keep`, in order: see [`TokenWords`]. What lies past the last is left
     /// arbitrary.
@@ -393,6 +409,20 @@ macro_rules! proof {
                 }
                 // SAFETY: `self` exists, so `detect` found this very list on this CPU.
                 unsafe { $enter(self, text, tokens, policy) }
+            }
+
+            /// Finds what is wanted of a record.
+            pub(crate) fn skim(
+                self, select: &mut crate::record::Select<'_>, text: &[u8], tokens: &Tokens, at: usize,
+            ) -> Option<usize> {
+                #[target_feature($(enable = $feature),+)]
+                fn $enter(
+                    proof: $name, select: &mut crate::record::Select<'_>, text: &[u8], tokens: &Tokens, at: usize,
+                ) -> Option<usize> {
+                    select.skim(proof, text, tokens, at)
+                }
+                // SAFETY: `self` exists, so `detect` found this very list on this CPU.
+                unsafe { $enter(self, select, text, tokens, at) }
             }
 
             /// Looks for needles in lines.
@@ -599,6 +629,20 @@ impl Kernel {
             #[cfg(target_arch = "aarch64")]
             Isa::Neon(proof) => proof.lines_are_right(text, tokens, policy),
             Isa::Portable(proof) => crate::lines::grammar::is_right(proof, text, tokens, policy),
+        }
+    }
+
+    /// Finds what is wanted of a record whose tokens begin before `at`; see [`Select::skim`].
+    #[inline]
+    pub(crate) fn skim(self, select: &mut Select<'_>, text: &[u8], tokens: &Tokens, at: usize) -> Option<usize> {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(proof) => proof.skim(select, text, tokens, at),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(proof) => proof.skim(select, text, tokens, at),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(proof) => proof.skim(select, text, tokens, at),
+            Isa::Portable(proof) => select.skim(proof, text, tokens, at),
         }
     }
 

@@ -356,7 +356,8 @@ impl Scanner {
         let end = fault.map_or(piece.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
         self.tokens.end_at(end);
         let checked = if trusted { None } else { crate::scan::checked_str(piece, &found, fault.is_some(), end) };
-        let text = Text { bytes: piece, checked, base };
+        let is_tight = run.seeks_nothing() || !self.tokens.has_loose_colon(piece);
+        let text = Text { bytes: piece, checked, base, is_tight };
         let records = if trusted || fault.is_none() && self.is_right(piece) {
             self.skim(&text, run, visit)
         } else {
@@ -436,7 +437,7 @@ impl Scanner {
                 return Ok(());
             }
             let first = at;
-            self.find(text.bytes, &mut at, &mut run.asked.select);
+            self.find(text, &mut at, &mut run.asked.select);
             // The rest of the line is nobody's business.
             let (kind, pos) = self.tokens.slices();
             at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);
@@ -450,15 +451,19 @@ impl Scanner {
     /// Finds what is wanted of the record whose first token is at `at`, and checks nothing. Leaves `at` behind what was looked
     /// at.
     #[inline(always)]
-    fn find(&mut self, text: &[u8], at: &mut usize, select: &mut Select<'_>) {
+    fn find(&mut self, text: &Text<'_>, at: &mut usize, select: &mut Select<'_>) {
         let is_object = self.tokens.slices().0[*at] == b'{';
         select.begin(is_object);
-        let skimmed = if is_object { select.skim(text, &self.tokens, *at + 1) } else { None };
+        let at_a_glance = is_object && text.is_tight;
+        let skimmed =
+            if at_a_glance { self.options.kernel.skim(select, text.bytes, &self.tokens, *at + 1) } else { None };
         if let Some(behind) = skimmed {
             *at = behind;
         } else {
             select.begin(is_object);
-            walk_trusted(text, &self.tokens, at, &mut self.open, &mut &mut *select, |select| select.is_complete());
+            walk_trusted(text.bytes, &self.tokens, at, &mut self.open, &mut &mut *select, |select| {
+                select.is_complete()
+            });
         }
     }
 
@@ -483,7 +488,7 @@ impl Scanner {
         let mut mismatches = Mismatches::default();
         let holds = run.filter.is_none_or(|filter| filter.eval(&run.fields, &mut mismatches) == Some(true));
         if holds && !run.rest.is_empty() {
-            self.find(text.bytes, &mut { first }, &mut run.rest.select);
+            self.find(text, &mut { first }, &mut run.rest.select);
             #[cfg(jird_checked)]
             self.compare_with_model(text, record, &run.rest.select);
             run.rest.fill(text, record, &mut run.fields)?;
@@ -509,16 +514,15 @@ impl Scanner {
         if text.checked.is_none() {
             return;
         }
-        let bytes = &text.bytes[record.start..record.end];
+        let bytes = &text.bytes[record.range()];
         let words = crate::tape::model::parse(bytes, &self.options.policy).expect("the model accepts the record too");
         let projection = select.projection();
         let wanted = crate::tape::model::fields(bytes, &words, projection);
         let slots = select.found().iter().zip(projection.paths()).enumerate();
         for ((slot, (found, path)), wanted) in slots.zip(wanted) {
             if projection.seeks(slot) {
-                let found = found.kind.map_or(0..0, |_| found.start - record.start..found.end - record.start);
                 assert!(
-                    &bytes[found] == wanted,
+                    &text.bytes[found.range()] == wanted,
                     "the model finds another {path} in {:?}",
                     String::from_utf8_lossy(bytes)
                 );
@@ -542,6 +546,11 @@ struct Run<'p, 't> {
 }
 
 impl Run<'_, '_> {
+    /// Whether nothing within a record is looked for.
+    fn seeks_nothing(&self) -> bool {
+        self.asked.slots.is_empty() && self.rest.slots.is_empty()
+    }
+
     /// Whether a search would have passed this line by.
     #[cold]
     fn would_pass_by(&self, line: &[u8]) -> bool {
@@ -576,10 +585,10 @@ impl<'p> Wanted<'p> {
     #[inline(always)]
     fn fill<'t>(&self, text: &Text<'t>, record: Slot, fields: &mut [Field<'t>]) -> Result<(), Fault> {
         for &slot in &self.slots {
-            fields[slot] = text.field(self.select.found()[slot])?;
+            text.fill(self.select.found()[slot], &mut fields[slot])?;
         }
         for &slot in &self.whole {
-            fields[slot] = text.field(record)?;
+            text.fill(record, &mut fields[slot])?;
         }
         Ok(())
     }
@@ -590,22 +599,25 @@ struct Text<'t> {
     bytes: &'t [u8],
     checked: Option<&'t str>,
     base: usize,
+    /// No colon of its tokens has white space before it.
+    is_tight: bool,
 }
 
 impl<'t> Text<'t> {
-    /// The field that a slot stands for. Of an unchecked text it is checked here.
+    /// Makes a field of what was found. Of an unchecked text it is checked here.
     #[inline(always)]
-    fn field(&self, slot: Slot) -> Result<Field<'t>, Fault> {
-        let Some(kind) = slot.kind else { return Ok(Field::MISSING) };
-        match self.checked.and_then(|text| text.get(slot.start..slot.end)) {
-            Some(raw) => Ok(Field::new(kind, slot.escaped, raw)),
-            None => self.unchecked_field(kind, slot),
+    fn fill(&self, slot: Slot, field: &mut Field<'t>) -> Result<(), Fault> {
+        if let Some(raw) = self.checked.and_then(|text| text.get(slot.range())) {
+            *field = Field::new(slot.kind, slot.escaped, raw);
+        } else {
+            *field = slot.kind.map_or(Ok(Field::MISSING), |kind| self.unchecked_field(kind, slot))?;
         }
+        Ok(())
     }
 
     fn unchecked_field(&self, kind: Kind, slot: Slot) -> Result<Field<'t>, Fault> {
-        let fault = |kind| Fault::at_byte(kind, slot.start);
-        let raw = self.bytes.get(slot.start..slot.end).ok_or_else(|| fault(ErrorKind::String))?;
+        let fault = |kind| Fault::at_byte(kind, slot.range().start);
+        let raw = self.bytes.get(slot.range()).ok_or_else(|| fault(ErrorKind::String))?;
         let raw = core::str::from_utf8(raw).map_err(|_| fault(ErrorKind::Utf8))?;
         let right = match kind {
             Kind::Null => raw == "null",
@@ -615,7 +627,7 @@ impl<'t> Text<'t> {
             Kind::Object | Kind::Array => true,
         };
         match (right, kind) {
-            (true, _) => Ok(Field::new(kind, slot.escaped, raw)),
+            (true, _) => Ok(Field::new(Some(kind), slot.escaped, raw)),
             (false, Kind::Number) => Err(fault(ErrorKind::Number)),
             (false, Kind::String) => Err(fault(ErrorKind::String)),
             (false, _) => Err(fault(ErrorKind::Literal)),

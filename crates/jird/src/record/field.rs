@@ -18,10 +18,10 @@ impl<'a> Field<'a> {
     /// What a record has at a path that it does not have.
     pub const MISSING: Self = Self { kind: None, escaped: false, raw: "" };
 
-    /// A field of a checked text. `raw` is the whole value, a string with its quotes.
+    /// A field of a checked text. `raw` is the whole value, a string with its quotes; empty if it is missing.
     #[inline]
-    pub(crate) fn new(kind: Kind, escaped: bool, raw: &'a str) -> Self {
-        Self { kind: Some(kind), escaped, raw }
+    pub(crate) fn new(kind: Option<Kind>, escaped: bool, raw: &'a str) -> Self {
+        Self { kind, escaped, raw }
     }
 
     /// A field whose text is a JSON value as [`Field::raw`] gave it; an empty text is a missing one.

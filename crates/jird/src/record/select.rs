@@ -1,11 +1,15 @@
-//! Which parts of a record are wanted, and who finds them, by steps from key to key or during a walk.
+//! Which parts of a record are wanted, and who finds them, at a glance (`skim`) or during a walk.
+
+mod skim;
 
 use crate::number::Class;
 use crate::path::{Path, Step};
-use crate::scan::{END, ESCAPED, Tokens};
+use crate::scan::ESCAPED;
 use crate::tape::Kind;
 use crate::text;
-use crate::walk::{Bracket, Build, Literal, Pen, inside, own_pen, trim_end};
+use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
+use core::ops::Range;
+use skim::Outer;
 use std::sync::Arc;
 
 /// The wanted paths of a record: path `i` fills slot `i`. Of members with the same key the first counts.
@@ -24,6 +28,8 @@ pub struct Projection {
     paths: Arc<[Path]>,
     /// So many slots are in the trie.
     sought: usize,
+    /// The `lengths` of all nodes.
+    lengths: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -54,7 +60,7 @@ impl Projection {
     }
 
     fn of(paths: &Arc<[Path]>, wants: impl Fn(usize) -> bool) -> Self {
-        let mut projection = Self { nodes: vec![Node::default()], paths: Arc::clone(paths), sought: 0 };
+        let mut projection = Self { nodes: vec![Node::default()], paths: Arc::clone(paths), sought: 0, lengths: 0 };
         for (slot, path) in paths.iter().enumerate().filter(|(slot, _)| wants(*slot)) {
             // The record as a whole need not be looked for.
             if path.steps().is_empty() {
@@ -64,6 +70,7 @@ impl Projection {
             projection.nodes[node as usize].slots.push(slot);
             projection.sought += 1;
         }
+        projection.lengths = projection.nodes.iter().fold(0, |all, node| all | node.lengths);
         projection
     }
 
@@ -134,12 +141,24 @@ impl Node {
 pub(crate) struct Slot {
     pub(crate) kind: Option<Kind>,
     pub(crate) escaped: bool,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    start: u32,
+    end: u32,
 }
 
 impl Slot {
     const MISSING: Self = Self { kind: None, escaped: false, start: 0, end: 0 };
+
+    /// Texts are shorter than 2^32 bytes; whoever drives the scan refuses others.
+    #[inline(always)]
+    fn new(kind: Kind, escaped: bool, start: usize, end: usize) -> Self {
+        Self { kind: Some(kind), escaped, start: start as u32, end: end as u32 }
+    }
+
+    /// Where it stands; nowhere if it is missing.
+    #[inline(always)]
+    pub(crate) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 
     /// The record as a whole, which begins with the token `first`.
     #[inline(always)]
@@ -152,7 +171,7 @@ impl Slot {
             b'n' => Kind::Null,
             _ => Kind::Number,
         };
-        Self { kind: Some(kind), escaped: first & ESCAPED != 0, start, end }
+        Self::new(kind, first & ESCAPED != 0, start, end)
     }
 }
 
@@ -169,8 +188,8 @@ pub(crate) struct Select<'p> {
     next: u32,
     /// Slots still missing.
     missing: usize,
-    /// While skimming: the node outside each open object, its own, and where it begins.
-    outer: Vec<(u32, u32, usize)>,
+    /// While skimming.
+    open: Vec<Outer>,
 }
 
 /// The innermost container.
@@ -201,16 +220,7 @@ impl<'p> Select<'p> {
         let outside = Here::default();
         let found = vec![Slot::MISSING; projection.slots()];
         let met = vec![0; projection.nodes.len()];
-        Self {
-            projection,
-            found,
-            met,
-            record: 0,
-            here: outside,
-            next: 0,
-            missing: projection.sought,
-            outer: Vec::new(),
-        }
+        Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.sought, open: Vec::new() }
     }
 
     /// Begins a record; `is_object` says what its root is.
@@ -230,82 +240,6 @@ impl<'p> Select<'p> {
     #[cfg(jird_checked)]
     pub(crate) fn projection(&self) -> &'p Projection {
         self.projection
-    }
-
-    /// Finds what is wanted of the record whose first token, a `{`, is the one before `at`, and checks nothing. Returns the
-    /// token behind the last one that was looked at. `None` where that takes a whole walk: for elements of arrays, white space
-    /// in strange places, and what is no JSON.
-    ///
-    /// It goes from key to key, and over what nobody wants; as soon as all is found it stops.
-    pub(crate) fn skim(&mut self, text: &[u8], tokens: &Tokens, at: usize) -> Option<usize> {
-        if self.is_complete() {
-            return Some(at);
-        }
-        let (kinds, offsets) = tokens.slices();
-        let mut at = at;
-        let mut node = 0;
-        self.outer.clear();
-        loop {
-            let (kind, pos) = (kinds.get(at..)?.first_chunk::<4>()?, offsets.get(at..)?.first_chunk::<4>()?);
-            let mut next = at + 4;
-            let mut after = kind[3];
-            if kind[0] & !ESCAPED == b'"' && kind[1] == b':' {
-                let (start, end) = (pos[0] as usize + 1, (pos[1] as usize).checked_sub(1)?);
-                if start > end || text[end] != b'"' {
-                    return None;
-                }
-                let mut child = self.projection.nodes[node as usize].member(text, start, end, kind[0] & ESCAPED != 0);
-                if child != NOWHERE && core::mem::replace(&mut self.met[child as usize], self.record) == self.record {
-                    child = NOWHERE;
-                }
-                let start = pos[2] as usize;
-                match kind[2] {
-                    b'{' if child != NOWHERE => {
-                        self.outer.push((node, child, start));
-                        node = child;
-                        at += 3;
-                        continue;
-                    }
-                    b'[' if child != NOWHERE => return None,
-                    b'{' | b'[' => {
-                        next = at + 3 + inside(&kinds[at + 3..]) + 2;
-                        after = *kinds.get(next - 1)?;
-                        // Trusted text may end a line in there.
-                        if !matches!(kinds[next - 2], b'}' | b']') {
-                            return None;
-                        }
-                    }
-                    first if child != NOWHERE => {
-                        self.fill(child, scalar(text, first, start, pos[3] as usize)?);
-                        if self.is_complete() {
-                            return Some(at + 3);
-                        }
-                    }
-                    b':' | b',' | b'}' | b']' | b'\n' | END => return None,
-                    _ => {}
-                }
-            } else if kind[0] == b'}' {
-                (after, next) = (b'}', at + 1);
-            } else {
-                return None;
-            }
-            // What closes here closes perhaps more than one.
-            while after == b'}' {
-                let Some((outside, closed, start)) = self.outer.pop() else { return Some(next) };
-                let end = *offsets.get(next - 1)? as usize + 1;
-                self.fill(closed, Slot { kind: Some(Kind::Object), escaped: false, start, end });
-                if self.is_complete() {
-                    return Some(next);
-                }
-                node = outside;
-                after = *kinds.get(next)?;
-                next += 1;
-            }
-            if after != b',' {
-                return None;
-            }
-            at = next;
-        }
     }
 
     /// The slots of the record that was walked.
@@ -334,7 +268,7 @@ impl<'p> Select<'p> {
     fn scalar(&mut self, kind: Kind, escaped: bool, start: usize, end: usize) {
         let node = self.arrive();
         if node != NOWHERE {
-            self.fill(node, Slot { kind: Some(kind), escaped, start, end });
+            self.fill(node, Slot::new(kind, escaped, start, end));
         }
     }
 
@@ -344,25 +278,6 @@ impl<'p> Select<'p> {
             self.missing = self.missing.saturating_sub(1);
         }
     }
-}
-
-/// The scalar that begins with `first` at `start`, before the token at `next`.
-#[inline(always)]
-fn scalar(text: &[u8], first: u8, start: usize, next: usize) -> Option<Slot> {
-    let kind = match first {
-        _ if first & !ESCAPED == b'"' => Kind::String,
-        b't' | b'f' => Kind::Bool,
-        b'n' => Kind::Null,
-        b'-' | b'0'..=b'9' => Kind::Number,
-        _ => return None,
-    };
-    let end = trim_end(text, start, next);
-    (kind != Kind::String || end > start + 1).then_some(Slot {
-        kind: Some(kind),
-        escaped: first & ESCAPED != 0,
-        start,
-        end,
-    })
 }
 
 impl<'p> Build for Select<'p> {
@@ -415,7 +330,7 @@ impl Pen for &mut Select<'_> {
         self.here = mark.outside;
         if node != NOWHERE {
             let kind = if bracket == Bracket::Object { Kind::Object } else { Kind::Array };
-            self.fill(node, Slot { kind: Some(kind), escaped: false, start: mark.start as usize, end });
+            self.fill(node, Slot::new(kind, false, mark.start as usize, end));
         }
     }
 

@@ -193,6 +193,8 @@ struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: boo
     runs: [u64; GROUP],
     /// Not everything so far is ASCII.
     beyond_ascii: bool,
+    /// Bytes of white space between tokens, other than line feeds, and with what fills the last block up. Lines only.
+    blank: usize,
     tuning: Tuning,
     /// The chunk is full of numbers, which are judged here: block by block, that takes less time than one by one.
     judges_numbers: bool,
@@ -228,6 +230,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             found: Found::default(),
             runs: [0; GROUP],
             beyond_ascii: false,
+            blank: 0,
             tuning: tokens.tuning,
             judges_numbers: false,
             escapes: [MaybeUninit::uninit(); GROUP],
@@ -252,6 +255,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         let (len, ends_len) = (out.len(), out.ends_len());
         tokens.set_len(len, ends_len);
         tokens.beyond_ascii |= pass.beyond_ascii;
+        tokens.blank |= pass.blank != if to == text.len() { BLOCK - rest.len() } else { 0 };
         if CHECK && !LINES {
             tokens.numbers_judged(pass.judges_numbers, pass.found.number);
         }
@@ -307,6 +311,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         // Whether an escape of the block before may concern this one: the digits of a `\u`.
         let mut pending = self.carry.hex_due;
         let mut controls = 0;
+        let mut blank = 0;
         let mut all = simd.load(&[0; BLOCK]);
         let mut escapes_len = 0;
         let mut index = 0;
@@ -341,7 +346,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             let found = (operators | starts) & !covered;
             let tokens_before = out.len();
             let mut spaced = 0;
-            if !LINES {
+            if LINES {
+                blank += (classes.space & !inside & !operators).count_ones() as usize;
+            } else {
                 self.runs[index % GROUP] = run & !inside;
                 let blank = classes.space & !inside;
                 spaced = (blank << 1 | space) & operators;
@@ -394,6 +401,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             index += 1;
         }
         self.escapes_len = escapes_len;
+        self.blank += blank;
         (self.carry.escape, self.carry.in_string) = (escape, in_string);
         // In a string these make no difference, and after a long one are not known.
         (self.carry.scalar, self.carry.plain_before) = (scalar & !in_string, plain_before & !in_string);
@@ -418,10 +426,22 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
     /// Checks UTF-8. `ascii` says that there is nothing but ASCII in the blocks; then what is open before them is wrong.
     #[inline(always)]
     fn utf8<'b>(&mut self, blocks: impl Blocks<'b>, ascii: bool) {
-        let first = if ascii { blocks.len() - 1 } else { 0 };
+        let last = 1 << (blocks.len() - 1);
+        let mut marks = 0;
+        if !ascii {
+            for index in 0..blocks.len() {
+                marks |= u64::from(self.simd.beyond_ascii(self.simd.load(blocks.at(index))) != 0) << index;
+            }
+            // The first shows what the group before leaves open, and the one after each what that does: all others are ASCII
+            // after ASCII, and no branch depends on how they lie.
+            marks |= (marks << 1 | 1) & (last | (last - 1));
+        }
+        marks |= last;
         // A local, which stays in registers from block to block.
         let mut state = self.utf8;
-        for index in first..blocks.len() {
+        while marks != 0 {
+            let index = marks.trailing_zeros() as usize;
+            marks &= marks - 1;
             self.simd.utf8_step(&mut state, self.simd.load(blocks.at(index)));
         }
         self.utf8 = state;

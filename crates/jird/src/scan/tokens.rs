@@ -55,6 +55,8 @@ pub(crate) struct Tokens {
     numbers_unjudged: usize,
     /// The text of the tokens, or of some before them, is not all ASCII.
     pub(crate) beyond_ascii: bool,
+    /// There is white space between them, other than line feeds. Lines only.
+    pub(crate) blank: bool,
     pub(crate) tuning: Tuning,
 }
 
@@ -76,6 +78,7 @@ impl Tokens {
             tuning: Tuning::USUAL,
             numbers_unjudged: 0,
             beyond_ascii: false,
+            blank: false,
         }
     }
 
@@ -89,6 +92,7 @@ impl Tokens {
         self.ends_len = 0;
         self.numbers_unjudged = 0;
         self.beyond_ascii = false;
+        self.blank = false;
     }
 
     /// The kinds and the offsets.
@@ -190,6 +194,13 @@ impl Tokens {
     #[inline(always)]
     pub(crate) fn is_ascii(&self, text: &[u8], at: usize) -> bool {
         text[self.pos[at] as usize].is_ascii()
+    }
+
+    /// Whether a colon does not stand right behind a quote.
+    pub(crate) fn has_loose_colon(&self, text: &[u8]) -> bool {
+        let (kinds, pos) = self.slices();
+        let is_behind_quote = |at: usize| pos[at].checked_sub(1).is_some_and(|before| text[before as usize] == b'"');
+        self.blank && memchr::memchr_iter(b':', kinds).any(|at| !is_behind_quote(at))
     }
 
     /// Takes the mark of the white space before them from all operators of a document, for whoever looks at one kind after the
