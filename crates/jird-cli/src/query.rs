@@ -135,7 +135,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome> {
     if stats {
         let _ = write!(std::io::stderr(), "{report}");
     }
-    let outcome = result.map_or_else(|error| failure(&error), |()| Outcome::Fine);
+    let outcome = result.map_or_else(|error| failure(&error, PASS_BY), |()| Outcome::Fine);
     let outcome = outcome.max(left_out(report.bad, report.first_bad.as_deref(), quiet));
     report.unreadable.iter().for_each(|message| say(message));
     Ok(if report.unreadable.is_empty() { outcome } else { Outcome::Failed })
@@ -234,11 +234,14 @@ fn meant(args: Args, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
     Ok((Query::new(args.sql, args.files, options), args.output))
 }
 
-/// Reports why a query failed.
-pub(crate) fn failure(error: &anyhow::Error) -> Outcome {
+/// What to do about a bad record, after what is wrong with it.
+const PASS_BY: &str = "\n`--on-error skip` passes bad records by, `--on-error quarantine=FILE` sets them aside";
+
+/// Reports why a query failed; if a record is bad, with some advice.
+pub(crate) fn failure(error: &anyhow::Error, advice: &str) -> Outcome {
     match error.downcast_ref::<jird_query::Error>().map(jird_query::Error::kind) {
         Some(ErrorKind::BrokenPipe) => Outcome::Fine,
-        Some(ErrorKind::Record) => Outcome::of_error(&BadData(words(error)).into()),
+        Some(ErrorKind::Record) => Outcome::of_error(&BadData(words(error) + advice).into()),
         _ => Outcome::of_error(error),
     }
 }

@@ -115,7 +115,7 @@ struct Header {
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    measure(args).map_or_else(|error| failure(&error), |()| Outcome::Fine)
+    measure(args).map_or_else(|error| failure(&error, ""), |()| Outcome::Fine)
 }
 
 fn measure(args: &Args) -> Result<()> {

@@ -6,6 +6,7 @@ use arrow_array::builder::{
     BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
 use jird::{Field, Kind};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A value that its column's type cannot hold: the type came from other values than these.
@@ -159,12 +160,14 @@ fn canonical<'s>(field: Field<'s>, scratch: &'s mut String) -> &'s str {
             }
             None => field.raw(),
         },
-        Some(Kind::String) if field.raw().contains('\\') => {
-            let content = field.as_str().unwrap_or_default();
-            scratch.clear();
-            write_string(&content, scratch);
-            scratch
-        }
+        Some(Kind::String) => match field.as_str() {
+            Some(Cow::Owned(content)) => {
+                scratch.clear();
+                write_string(&content, scratch);
+                scratch
+            }
+            _ => field.raw(),
+        },
         _ => field.raw(),
     }
 }

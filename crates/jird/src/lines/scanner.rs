@@ -480,30 +480,31 @@ impl Scanner {
     ) -> Result<ControlFlow<()>, Fault> {
         let (kind, pos) = self.tokens.slices();
         let (byte, start) = (kind[first], pos[first] as usize);
-        let end = trim_end(text.bytes, start, next);
-        let record = Slot::whole(byte, start, end);
+        // Where it ends few want to know.
+        let record = || Slot::whole(byte, start, trim_end(text.bytes, start, next));
         #[cfg(jird_checked)]
-        self.compare_with_model(text, record, &run.asked.select);
+        self.compare_with_model(text, record(), &run.asked.select);
         run.asked.fill(text, record, &mut run.fields)?;
         let mut mismatches = Mismatches::default();
         let holds = run.filter.is_none_or(|filter| filter.eval(&run.fields, &mut mismatches) == Some(true));
         if holds && !run.rest.is_empty() {
             self.find(text, &mut { first }, &mut run.rest.select);
             #[cfg(jird_checked)]
-            self.compare_with_model(text, record, &run.rest.select);
+            self.compare_with_model(text, record(), &run.rest.select);
             run.rest.fill(text, record, &mut run.fields)?;
         }
         // What is bad is none of them.
         run.scanned.records += 1;
         run.scanned.touched += 1;
-        if mismatches.kinds > 0 && !run.would_pass_by(&text.bytes[start..end]) {
+        if mismatches.kinds > 0 && !run.would_pass_by(&text.bytes[start..next]) {
             run.scanned.mismatches.kinds += mismatches.kinds;
         }
         if !holds {
             return Ok(ControlFlow::Continue(()));
         }
         run.scanned.matched += 1;
-        let flow = visit(Row { fields: &run.fields, text: &text.bytes[start..end], offset: text.base + start });
+        let raw = &text.bytes[record().range()];
+        let flow = visit(Row { fields: &run.fields, text: raw, offset: text.base + start });
         run.scanned.stopped = flow.is_break();
         Ok(flow)
     }
@@ -583,12 +584,12 @@ impl<'p> Wanted<'p> {
 
     /// Makes fields of what was found of `record`.
     #[inline(always)]
-    fn fill<'t>(&self, text: &Text<'t>, record: Slot, fields: &mut [Field<'t>]) -> Result<(), Fault> {
+    fn fill<'t>(&self, text: &Text<'t>, record: impl Fn() -> Slot, fields: &mut [Field<'t>]) -> Result<(), Fault> {
         for &slot in &self.slots {
             text.fill(self.select.found()[slot], &mut fields[slot])?;
         }
         for &slot in &self.whole {
-            text.fill(record, &mut fields[slot])?;
+            text.fill(record(), &mut fields[slot])?;
         }
         Ok(())
     }
