@@ -19,7 +19,7 @@ const DEPTH_MAX: usize = u64::BITS as usize - 1;
 struct State {
     /// A bit for each open container, the innermost last: 1 if it is an object.
     open: u64,
-    depth: i64,
+    depth: usize,
     /// 1 if the token before was a comma, a line feed, an opening bracket, or nothing yet.
     begins: u64,
     /// 1 if it was an opening bracket.
@@ -37,7 +37,7 @@ struct State {
 /// Whether every line is right. Generic over the instruction set; [`crate::kernel`] compiles it once for each.
 #[inline(always)]
 pub(crate) fn is_right<S: Simd>(simd: S, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
-    let depth_max = policy.depth_max.min(DEPTH_MAX) as i64;
+    let depth_max = policy.depth_max.min(DEPTH_MAX);
     let mut state =
         State { open: 0, depth: 0, begins: 1, opened: 0, colon: 0, key: 0, in_object: 0, outside: u64::MAX };
     let to = tokens.len() - SENTINELS;
@@ -60,7 +60,7 @@ fn batch<S: Simd>(
     tokens: &Tokens,
     at: usize,
     count: usize,
-    depth_max: i64,
+    depth_max: usize,
     numbers: Numbers,
     state: &mut State,
 ) -> bool {
@@ -83,33 +83,35 @@ fn batch<S: Simd>(
 
 /// Judges each token by the one before it and by the container it stands in.
 #[inline(always)]
-fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: i64, state: &mut State) -> bool {
+fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, state: &mut State) -> bool {
     let (open, close) = (is.open(), is.close());
     // Bits where the innermost container becomes another kind, and where the outside begins or ends.
     let (mut kind_changes, mut outside_changes) = (0, 0);
-    let State { open: mut stack, mut depth, .. } = *state;
     let mut context = state.in_object & 1;
-    let (mut least, mut most) = (depth, depth);
     let mut left = open | close;
-    // No branch but for the next bracket: whether one opens or closes nobody can foretell.
     while left != 0 {
         let bit = left & left.wrapping_neg();
         left ^= bit;
-        let closes = u64::from(close & bit != 0).wrapping_neg();
-        let before = depth;
-        stack = closes & (stack >> 1) | !closes & (stack << 1 | u64::from(is.open_object & bit != 0));
-        // One more, or one less.
-        depth += (!closes & 2).cast_signed() - 1;
-        (least, most) = (least.min(depth), most.max(depth));
-        outside_changes |= bit & u64::from(before.min(depth) == 0).wrapping_neg();
-        let inner = stack & 1;
+        if close & bit != 0 {
+            let Some(depth) = state.depth.checked_sub(1) else { return false };
+            state.depth = depth;
+            state.open >>= 1;
+            if depth == 0 {
+                outside_changes |= bit;
+            }
+        } else {
+            if state.depth == 0 {
+                outside_changes |= bit;
+            }
+            state.depth += 1;
+            state.open = state.open << 1 | u64::from(is.open_object & bit != 0);
+            if state.depth > depth_max {
+                return false;
+            }
+        }
+        let inner = state.open & 1;
         kind_changes |= bit & (inner ^ context).wrapping_neg();
         context = inner;
-    }
-    (state.open, state.depth) = (stack, depth);
-    // What was on the stack then is lost, or was never there.
-    if least < 0 || most > depth_max {
-        return false;
     }
     let inclusive = simd.prefix_xor(kind_changes) ^ state.in_object;
     let in_object = inclusive << 1 | state.in_object & 1;

@@ -426,22 +426,10 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
     /// Checks UTF-8. `ascii` says that there is nothing but ASCII in the blocks; then what is open before them is wrong.
     #[inline(always)]
     fn utf8<'b>(&mut self, blocks: impl Blocks<'b>, ascii: bool) {
-        let last = 1 << (blocks.len() - 1);
-        let mut marks = 0;
-        if !ascii {
-            for index in 0..blocks.len() {
-                marks |= u64::from(self.simd.beyond_ascii(self.simd.load(blocks.at(index))) != 0) << index;
-            }
-            // The first shows what the group before leaves open, and the one after each what that does: all others are ASCII
-            // after ASCII, and no branch depends on how they lie.
-            marks |= (marks << 1 | 1) & (last | (last - 1));
-        }
-        marks |= last;
+        let first = if ascii { blocks.len() - 1 } else { 0 };
         // A local, which stays in registers from block to block.
         let mut state = self.utf8;
-        while marks != 0 {
-            let index = marks.trailing_zeros() as usize;
-            marks &= marks - 1;
+        for index in first..blocks.len() {
             self.simd.utf8_step(&mut state, self.simd.load(blocks.at(index)));
         }
         self.utf8 = state;
