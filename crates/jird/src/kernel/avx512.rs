@@ -37,6 +37,8 @@ impl Simd for Avx512 {
     type Block = __m512i;
     type Utf8 = Utf8;
 
+    const SKIMS: bool = true;
+
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> __m512i {
         // SAFETY: `self` proves the features; the load reads the 64 bytes of the reference.
@@ -355,4 +357,28 @@ fn misplaced(block: __m512i, before: __m512i) -> __m512i {
     let fourth = _mm512_subs_epu8(three, _mm512_set1_epi8((0xF0_u8 - 0x80).cast_signed()));
     let due = _mm512_and_si512(_mm512_or_si512(third, fourth), _mm512_set1_epi8(0x80_u8.cast_signed()));
     _mm512_xor_si512(due, pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::portable::Portable;
+
+    #[test]
+    fn keys_are_told_by_their_lengths_as_one_by_one() {
+        let Some(simd) = Avx512::detect() else { return };
+        let mut random = 1_u64;
+        let mut next = || {
+            random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            random ^ random >> 32
+        };
+        for _ in 0..2000 {
+            let mut pos = [0; BLOCK + 1];
+            for at in 1..pos.len() {
+                pos[at] = pos[at - 1] + 2 + (next() % 300) as u32;
+            }
+            let (keys, lengths) = (next() | next(), next() & next());
+            assert_eq!(simd.keys_as_long(&pos, keys, lengths), Portable.keys_as_long(&pos, keys, lengths));
+        }
+    }
 }

@@ -111,6 +111,8 @@ pub(crate) trait Simd: Copy {
 
     /// Whether numbers are ever judged by masks. Where a mask costs many instructions, one by one is faster.
     const JUDGES_NUMBERS: bool = true;
+    /// Whether members of records are found by masks. Where masks cost more, steps from key to key are faster.
+    const SKIMS: bool = false;
 
     /// The block's bytes in registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;

@@ -255,7 +255,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         let (len, ends_len) = (out.len(), out.ends_len());
         tokens.set_len(len, ends_len);
         tokens.beyond_ascii |= pass.beyond_ascii;
-        tokens.blank |= pass.blank != if to == text.len() { BLOCK - rest.len() } else { 0 };
+        tokens.blank |= S::SKIMS && pass.blank != if to == text.len() { BLOCK - rest.len() } else { 0 };
         if CHECK && !LINES {
             tokens.numbers_judged(pass.judges_numbers, pass.found.number);
         }
@@ -346,9 +346,10 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
             let found = (operators | starts) & !covered;
             let tokens_before = out.len();
             let mut spaced = 0;
-            if LINES {
+            if LINES && S::SKIMS {
                 blank += (classes.space & !inside & !operators).count_ones() as usize;
-            } else {
+            }
+            if !LINES {
                 self.runs[index % GROUP] = run & !inside;
                 let blank = classes.space & !inside;
                 spaced = (blank << 1 | space) & operators;

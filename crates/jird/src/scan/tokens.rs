@@ -55,7 +55,7 @@ pub(crate) struct Tokens {
     numbers_unjudged: usize,
     /// The text of the tokens, or of some before them, is not all ASCII.
     pub(crate) beyond_ascii: bool,
-    /// There is white space between them, other than line feeds. Lines only.
+    /// There is white space between them, other than line feeds. Lines only, and where somebody asks: see [`Simd::SKIMS`].
     pub(crate) blank: bool,
     pub(crate) tuning: Tuning,
 }
@@ -196,7 +196,7 @@ impl Tokens {
         text[self.pos[at] as usize].is_ascii()
     }
 
-    /// Whether a colon does not stand right behind a quote.
+    /// Whether a colon does not stand right behind a quote, as far as [`Simd::SKIMS`] asks.
     pub(crate) fn has_loose_colon(&self, text: &[u8]) -> bool {
         let (kinds, pos) = self.slices();
         let is_behind_quote = |at: usize| pos[at].checked_sub(1).is_some_and(|before| text[before as usize] == b'"');

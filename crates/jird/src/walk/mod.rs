@@ -15,7 +15,7 @@ pub use document::scan_only;
 pub(crate) use document::{Chunks, PassTwo, SIZE_MAX, WalkPass};
 #[cfg(feature = "parallel")]
 pub(crate) use document::{chunk_fault, fault_offset, first_of};
-pub(crate) use trusted::{Open, walk_trusted};
+pub(crate) use trusted::{Open, inside, walk_trusted};
 
 use crate::fault::{ErrorKind, Fault};
 use crate::number::{self, Class};

@@ -101,7 +101,7 @@ pub(crate) fn walk_trusted<B: Pen>(
 
 /// How many of the tokens come before the bracket that closes what is open, or before the end of the line or the text. Eight at a
 /// time are looked at for one that says anything.
-fn inside(kind: &[u8]) -> usize {
+pub(crate) fn inside(kind: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     // Marks bytes that are zero, and perhaps others behind the first of them.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);

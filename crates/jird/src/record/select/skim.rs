@@ -1,13 +1,14 @@
-//! Finds what is wanted of a record at a glance: 64 tokens at a time, by masks, and checks nothing.
+//! Finds what is wanted of a record at a glance, and checks nothing; as soon as all is found it stops.
 //!
-//! Which of the tokens are keys shows in their kinds, and how long a key is in where the token behind it stands. Only keys as
-//! long as one that is wanted are looked at, and brackets, as long as such a key follows.
+//! By masks, 64 tokens at a time, where masks are cheap: which of the tokens are keys shows in their kinds, and how long a key is in
+//! where the token behind it stands. Only keys as long as one that is wanted are looked at, and brackets, as long as such a key
+//! follows. Elsewhere by steps from key to key, and over what nobody wants.
 
 use super::{NOWHERE, Select, Slot};
 use crate::kernel::Simd;
 use crate::scan::{BATCH, END, ESCAPED, Tokens};
 use crate::tape::Kind;
-use crate::walk::trim_end;
+use crate::walk::{inside, trim_end};
 
 /// An open object that something is wanted of.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +25,18 @@ const STEP: usize = BATCH - 1;
 impl Select<'_> {
     /// Finds what is wanted of the record whose first token, a `{`, is the one before `at`. Returns a token of the record behind
     /// all that were wanted, or that of its line's end. `None` where it takes a walk: for elements of arrays, and for some of what
-    /// is no JSON. No colon of the tokens has white space before it.
+    /// is no JSON. No colon of the tokens has white space before it, unless [`Simd::SKIMS`] is not.
     #[inline(always)]
-    pub(crate) fn skim<S: Simd>(&mut self, simd: S, text: &[u8], tokens: &Tokens, mut at: usize) -> Option<usize> {
+    pub(crate) fn skim<S: Simd>(&mut self, simd: S, text: &[u8], tokens: &Tokens, at: usize) -> Option<usize> {
         if self.is_complete() {
             return Some(at);
         }
         self.open.clear();
+        if S::SKIMS { self.by_masks(simd, text, tokens, at) } else { self.by_steps(text, tokens, at) }
+    }
+
+    #[inline(always)]
+    fn by_masks<S: Simd>(&mut self, simd: S, text: &[u8], tokens: &Tokens, mut at: usize) -> Option<usize> {
         let mut node = 0;
         // How deep it is in what nobody wants.
         let mut depth = 0_usize;
@@ -82,8 +88,8 @@ impl Select<'_> {
                 if start > behind || behind >= text.len() {
                     return None;
                 }
-                let child = self.projection.nodes[node as usize].member(text, start, behind, bit & escaped != 0);
-                if child == NOWHERE || core::mem::replace(&mut self.met[child as usize], self.record) == self.record {
+                let child = self.meet(node, &text[..behind], start, bit & escaped != 0);
+                if child == NOWHERE {
                     continue;
                 }
                 let value = at + index + 2;
@@ -111,6 +117,78 @@ impl Select<'_> {
             }
             at += STEP;
         }
+    }
+
+    #[inline(always)]
+    fn by_steps(&mut self, text: &[u8], tokens: &Tokens, mut at: usize) -> Option<usize> {
+        let (kinds, offsets) = tokens.slices();
+        let mut node = 0;
+        loop {
+            let (kind, pos) = (kinds.get(at..)?.first_chunk::<4>()?, offsets.get(at..)?.first_chunk::<4>()?);
+            let mut next = at + 4;
+            let mut after = kind[3];
+            if kind[0] & !ESCAPED == b'"' && kind[1] == b':' {
+                let (start, end) = (pos[0] as usize + 1, (pos[1] as usize).checked_sub(1)?);
+                if start > end || text[end] != b'"' {
+                    return None;
+                }
+                let child = self.meet(node, &text[..end], start, kind[0] & ESCAPED != 0);
+                let start = pos[2] as usize;
+                match kind[2] {
+                    b'{' if child != NOWHERE => {
+                        self.open.push(Outer { outside: node, node: child, start: start as u32 });
+                        node = child;
+                        at += 3;
+                        continue;
+                    }
+                    b'[' if child != NOWHERE => return None,
+                    b'{' | b'[' => {
+                        next = at + 3 + inside(&kinds[at + 3..]) + 2;
+                        after = *kinds.get(next - 1)?;
+                        // Trusted text may end a line in there.
+                        if !matches!(kinds[next - 2], b'}' | b']') {
+                            return None;
+                        }
+                    }
+                    first if child != NOWHERE => {
+                        self.fill(child, scalar(text, first, start, pos[3] as usize)?);
+                        if self.is_complete() {
+                            return Some(at + 3);
+                        }
+                    }
+                    b':' | b',' | b'}' | b']' | b'\n' | END => return None,
+                    _ => {}
+                }
+            } else if kind[0] == b'}' {
+                (after, next) = (b'}', at + 1);
+            } else {
+                return None;
+            }
+            // What closes here closes perhaps more than one.
+            while after == b'}' {
+                let Some(Outer { outside, node: closed, start }) = self.open.pop() else { return Some(next) };
+                let end = *offsets.get(next - 1)? as usize + 1;
+                self.fill(closed, Slot::new(Kind::Object, false, start as usize, end));
+                if self.is_complete() {
+                    return Some(next);
+                }
+                node = outside;
+                after = *kinds.get(next)?;
+                next += 1;
+            }
+            if after != b',' {
+                return None;
+            }
+            at = next;
+        }
+    }
+
+    /// The node of a member of `node` whose key ends with `text`; `NOWHERE` if nobody wants it, or one with this key came before.
+    #[inline(always)]
+    fn meet(&mut self, node: u32, text: &[u8], start: usize, escaped: bool) -> u32 {
+        let child = self.projection.nodes[node as usize].member(text, start, text.len(), escaped);
+        let is_new = |met: &mut u64| core::mem::replace(met, self.record) != self.record;
+        if child != NOWHERE && is_new(&mut self.met[child as usize]) { child } else { NOWHERE }
     }
 
     /// Whether the whole value that stands at a node is wanted.
