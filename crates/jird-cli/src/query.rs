@@ -124,10 +124,17 @@ enum CheckArgument {
     Trusted,
 }
 
+impl Args {
+    fn leaves_unchecked(&self) -> bool {
+        self.trusted || matches!(self.check, Some(CheckArgument::Touched | CheckArgument::Trusted))
+    }
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "every command has this shape")]
 pub(crate) fn run(args: Args) -> Result<Outcome> {
     let mut report = Report::default();
     let (stats, quiet) = (args.stats, args.quiet);
+    let advice = if args.on_error == OnError::Stop && !args.leaves_unchecked() { PASS_BY } else { "" };
     let result = execute(args, &mut report);
     if !quiet {
         report.notes.iter().for_each(|note| say(&format!("note: {note}")));
@@ -135,7 +142,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome> {
     if stats {
         let _ = write!(std::io::stderr(), "{report}");
     }
-    let outcome = result.map_or_else(|error| failure(&error, PASS_BY), |()| Outcome::Fine);
+    let outcome = result.map_or_else(|error| failure(&error, advice), |()| Outcome::Fine);
     let outcome = outcome.max(left_out(report.bad, report.first_bad.as_deref(), quiet));
     report.unreadable.iter().for_each(|message| say(message));
     Ok(if report.unreadable.is_empty() { outcome } else { Outcome::Failed })
@@ -148,8 +155,7 @@ fn execute(args: Args, report: &mut Report) -> Result<()> {
     {
         bail!("{}: good and bad records cannot go to one file", bad.display());
     }
-    let unchecked = args.trusted || matches!(args.check, Some(CheckArgument::Touched | CheckArgument::Trusted));
-    if unchecked && args.on_error != OnError::Stop {
+    if args.leaves_unchecked() && args.on_error != OnError::Stop {
         bail!("to pass by bad records all are checked: leave --check and --trusted away, or --on-error");
     }
     let (quiet, is_said) = (args.quiet, args.format.is_some());

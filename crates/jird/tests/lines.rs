@@ -548,6 +548,43 @@ fn the_first_of_repeated_keys_counts_without_arrays_too() {
     }
 }
 
+#[test]
+fn white_space_before_a_colon_is_seen_wherever_the_text_ends() {
+    let paths = [Path::root().key("a"), Path::root().key("k")];
+    let filter = Predicate::Compare { slot: 0, op: Comparison::Eq, literal: Literal::Number("1".into()) };
+    for len in 0..130 {
+        for start in ["{\"z\":\"", "{\"z\":"] {
+            // Where a string is open it is filled up with what looks like white space.
+            let text = format!("{{\"a\":1,\"k\" :2}}\n{start}{}", "x".repeat(len));
+            for (kernel, check) in
+                Kernel::available().flat_map(|kernel| [(kernel, Check::All), (kernel, Check::Trusted)])
+            {
+                let mut first = None;
+                let options = Options { check, kernel, ..Options::default() };
+                let _ = Scanner::new(options).scan(text.as_bytes(), &Projection::new(&paths), Some(&filter), |row| {
+                    first.get_or_insert(row.field(1).raw().to_owned());
+                    ControlFlow::Continue(())
+                });
+                assert_eq!(first.as_deref(), Some("2"), "{kernel:?} {check:?} {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_nul_in_trusted_text_ends_no_record() {
+    for kernel in Kernel::available() {
+        let options = Options { check: Check::Trusted, kernel, ..Options::default() };
+        let projection = Projection::new(&[Path::root().key("b")]);
+        let mut found = Vec::new();
+        let scanned = Scanner::new(options).scan(b"{\"x\":[]\0,\"b\":1}\n{\"b\":2}", &projection, None, |row| {
+            found.push(row.field(0).raw().to_owned());
+            ControlFlow::Continue(())
+        });
+        assert!(scanned.is_ok() && found == ["1", "2"], "{kernel:?} {found:?}");
+    }
+}
+
 /// A record in which the keys that are wanted come after `before` other members, some of them as long as those, of values of every
 /// kind, with white space as `colon` has it.
 fn record_after(before: usize, colon: &str) -> String {

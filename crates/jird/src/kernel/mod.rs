@@ -634,7 +634,8 @@ impl Kernel {
         }
     }
 
-    /// Finds what is wanted of a record whose tokens begin before `at`; see [`Select::skim`].
+    /// Finds what is wanted of a record whose tokens begin before `at`; see [`Select::skim`]. For each record: around the loop over
+    /// them it would compile that, and whoever is visited, once for each instruction set. The call takes 0.2 % of a filter.
     #[inline]
     pub(crate) fn skim(self, select: &mut Select<'_>, text: &[u8], tokens: &Tokens, at: usize) -> Option<usize> {
         match self.0 {

@@ -448,8 +448,8 @@ impl Scanner {
         }
     }
 
-    /// Finds what is wanted of the record whose first token is at `at`, and checks nothing. Leaves `at` behind what was looked
-    /// at.
+    /// Finds what is wanted of the record whose first token is at `at`, and checks nothing. Leaves `at` in the record, with nothing
+    /// behind it that is wanted, or at the line's end.
     #[inline(always)]
     fn find(&mut self, text: &Text<'_>, at: &mut usize, select: &mut Select<'_>) {
         let is_object = self.tokens.slices().0[*at] == b'{';
@@ -600,7 +600,7 @@ struct Text<'t> {
     bytes: &'t [u8],
     checked: Option<&'t str>,
     base: usize,
-    /// No colon of its tokens has white space before it.
+    /// No colon of its tokens has white space before it, as far as the kernel asks.
     is_tight: bool,
 }
 

@@ -30,7 +30,7 @@ struct Integer {
 }
 
 impl Integer {
-    /// Of a checked token without sign and exponent.
+    /// Of a checked token of at most 16 bytes, without sign and exponent.
     #[inline(always)]
     fn of(token: &[u8]) -> Option<Self> {
         let head = Word::load_head(token);

@@ -136,7 +136,7 @@ impl Node {
     }
 }
 
-/// A value found: its text, a string's without quotes, and what it is. Offsets are of the scanned text.
+/// A value found: where it stands in the scanned text, a string with its quotes, and what it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub(crate) kind: Option<Kind>,

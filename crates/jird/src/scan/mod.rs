@@ -193,7 +193,7 @@ struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: boo
     runs: [u64; GROUP],
     /// Not everything so far is ASCII.
     beyond_ascii: bool,
-    /// Bytes of white space between tokens, other than line feeds, and with what fills the last block up. Lines only.
+    /// Bytes of white space outside strings, other than line feeds. Lines only.
     blank: usize,
     tuning: Tuning,
     /// The chunk is full of numbers, which are judged here: block by block, that takes less time than one by one.
@@ -255,7 +255,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass
         let (len, ends_len) = (out.len(), out.ends_len());
         tokens.set_len(len, ends_len);
         tokens.beyond_ascii |= pass.beyond_ascii;
-        tokens.blank |= S::SKIMS && pass.blank != if to == text.len() { BLOCK - rest.len() } else { 0 };
+        // What fills the last block up is white space too, unless a string is open there.
+        let filler = if to == text.len() && !pass.carry.in_string() { BLOCK - rest.len() } else { 0 };
+        tokens.blank |= S::SKIMS && pass.blank != filler;
         if CHECK && !LINES {
             tokens.numbers_judged(pass.judges_numbers, pass.found.number);
         }

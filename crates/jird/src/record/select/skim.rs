@@ -23,9 +23,11 @@ pub(super) struct Outer {
 const STEP: usize = BATCH - 1;
 
 impl Select<'_> {
-    /// Finds what is wanted of the record whose first token, a `{`, is the one before `at`. Returns a token of the record behind
-    /// all that were wanted, or that of its line's end. `None` where it takes a walk: for elements of arrays, and for some of what
-    /// is no JSON. No colon of the tokens has white space before it, unless [`Simd::SKIMS`] is not.
+    /// Finds what is wanted of the record whose first token, a `{`, is the one before `at`. Returns a token of the record with none
+    /// behind it that is wanted, or that of its line's end. `None` where it takes a walk: for elements of arrays, and for some of
+    /// what is no JSON. What is found in the rest of that is some value of it.
+    ///
+    /// Where [`Simd::SKIMS`], no colon of the tokens has white space before it.
     #[inline(always)]
     pub(crate) fn skim<S: Simd>(&mut self, simd: S, text: &[u8], tokens: &Tokens, at: usize) -> Option<usize> {
         if self.is_complete() {
@@ -40,7 +42,7 @@ impl Select<'_> {
         let mut node = 0;
         // How deep it is in what nobody wants.
         let mut depth = 0_usize;
-        // Open objects of which the end is wanted.
+        // How many open objects are wanted whole.
         let mut awaited = 0_usize;
         'batches: loop {
             let (kinds, pos) = tokens.batch(at);
@@ -56,7 +58,10 @@ impl Select<'_> {
             let mut left = wanted | open | close | end;
             while left != 0 {
                 if left & wanted == 0 && end != 0 && awaited == 0 {
-                    return Some(at + end.trailing_zeros() as usize);
+                    let index = end.trailing_zeros() as usize;
+                    // A NUL in unchecked text ends nothing.
+                    let is_end = kinds[index] != END || pos[index] as usize >= text.len();
+                    return is_end.then_some(at + index);
                 }
                 let index = left.trailing_zeros() as usize;
                 let bit = left & left.wrapping_neg();
@@ -85,7 +90,7 @@ impl Select<'_> {
                     continue;
                 }
                 let (start, behind) = (pos[index] as usize + 1, (pos[index + 1] as usize).checked_sub(1)?);
-                if start > behind || behind >= text.len() {
+                if start > behind || text.get(behind) != Some(&b'"') {
                     return None;
                 }
                 let child = self.meet(node, &text[..behind], start, bit & escaped != 0);
