@@ -1,24 +1,22 @@
 //! The file source: what DataFusion asks of a scan, and what we answer.
 
 use super::opener::{NdjsonOpener, Plan};
-use super::read::cut;
 use super::{ScanOptions, Watch, pushdown};
 use crate::sql::Rep;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::projection::ProjectionExprs;
-use datafusion::physical_expr::{LexOrdering, PhysicalExpr};
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
+use datafusion_datasource::TableSchema;
 use datafusion_datasource::file::FileSource;
-use datafusion_datasource::file_groups::FileGroup;
 use datafusion_datasource::file_scan_config::FileScanConfig;
 use datafusion_datasource::file_stream::FileOpener;
 use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
 use datafusion_datasource::source::DataSourceExec;
-use datafusion_datasource::{PartitionedFile, TableSchema};
 use jird::lines::{Check, Scanned};
 use jird::{Field, Path, Predicate, Projection};
 use jird_formats::ColumnType;
@@ -131,9 +129,6 @@ pub(crate) fn note_literals(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
     plan.apply(visit).map(|_| ())
 }
 
-/// Of so many ranges is a partition's share of the work, where it is cut into ranges.
-const RANGES_PER_PARTITION: usize = 16;
-
 /// Our [`FileSource`].
 #[derive(Clone)]
 pub(crate) struct NdjsonSource {
@@ -238,32 +233,6 @@ impl FileSource for NdjsonSource {
 
     fn supports_repartitioning(&self) -> bool {
         !self.shared.ordered.load(Relaxed) && self.shared.is_anywhere
-    }
-
-    /// Cuts the files into more ranges than there are partitions: a partition that is through takes the next range of all.
-    fn repartitioned(
-        &self,
-        partitions: usize,
-        bytes_min: usize,
-        ordering: Option<LexOrdering>,
-        config: &FileScanConfig,
-    ) -> Result<Option<FileScanConfig>> {
-        let files: Vec<_> = config.file_groups.iter().flat_map(FileGroup::iter).collect();
-        let bytes: u64 = files.iter().map(|file| file.object_meta.size).sum();
-        if !self.supports_repartitioning() || ordering.is_some() || partitions < 2 || bytes < bytes_min as u64 {
-            return Ok(None);
-        }
-        let range_bytes = (bytes / (partitions * RANGES_PER_PARTITION) as u64).max(self.shared.options.chunk_bytes);
-        let ranges = |file: &PartitionedFile| {
-            let file = file.clone();
-            cut(0..file.object_meta.size, range_bytes)
-                .map(move |range| file.clone().with_range(range.start.cast_signed(), range.end.cast_signed()))
-        };
-        let ranges: Vec<_> = files.into_iter().flat_map(ranges).collect();
-        let groups = ranges.chunks(ranges.len().div_ceil(partitions).max(1));
-        let mut config = config.clone();
-        config.file_groups = groups.map(|group| FileGroup::new(group.to_vec())).collect();
-        Ok(Some(config))
     }
 
     fn metrics(&self) -> &ExecutionPlanMetricsSet {
