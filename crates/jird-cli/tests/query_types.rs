@@ -134,7 +134,11 @@ fn a_schema_fixes_types_and_names_what_does_not_fit() {
     // No field that needs a type is without one: the input is read once, and may be a pipe.
     assert_eq!(run(&["select sum(id) as s"], "{\"id\":1}\n{\"id\":41}\n").0, "{\"s\":42}\n");
     let (out, said, code) = run(&["select sum(id) as s", "e.ndjson"], "");
-    assert_eq!((out.as_str(), said.as_str(), code), ("", "jird: e.ndjson:3: id is \"x\", which is no u64\n", 1));
+    let advice = "`--on-error skip` passes bad records by, `--on-error quarantine=FILE` sets them aside\n";
+    let expected = format!("jird: e.ndjson:3: id is \"x\", which is no u64\n{advice}");
+    assert_eq!((&*out, said, code), ("", expected, 1));
+    // What is given already is not advised, nor what cannot be.
+    assert!(!run(&["select sum(id) as s", "e.ndjson", "--check", "touched"], "").1.contains("on-error"));
     let (out, said, code) =
         run(&["select sum(id) as s, count(*) as n", "e.ndjson", "--on-error", "quarantine=bad"], "");
     assert_eq!((out.as_str(), code), ("{\"s\":7,\"n\":4}\n", 1), "{said}");
@@ -234,6 +238,26 @@ fn what_late_records_have_counts_as_much_as_what_early_ones_have() {
             }
         }
     }
+}
+
+#[test]
+fn a_guess_is_confirmed_by_all_files_before_anything_is_printed_in_any_format() {
+    let folder = Folder::new("guess-files")
+        .with("a.ndjson", "{\"n\":1,\"s\":\"x\"}\n".repeat(40_000))
+        .with("b.ndjson", "{\"n\":1.5,\"s\":2}\n");
+    let sums = "select sum(n) as t, max(n) as m";
+    let groups = "select s, count(*) as c group by s order by c";
+    for (sql, format, expected) in [
+        (sums, "ndjson", "{\"t\":40001.5,\"m\":1.5}\n"),
+        (sums, "csv", "t,m\r\n40001.5,1.5\r\n"),
+        (sums, "json", "[\n{\"t\":40001.5,\"m\":1.5}\n]\n"),
+        (groups, "csv", "s,c\r\n2,1\r\n\"\"\"x\"\"\",40000\r\n"),
+    ] {
+        let (printed, _, code) = folder.query(&[sql, "a.ndjson", "b.ndjson", "--format", format], b"");
+        assert_eq!((&*printed, code), (expected, 0), "{sql}");
+    }
+    let (table, _, code) = folder.query(&[sums, "a.ndjson", "b.ndjson", "--format", "table"], b"");
+    assert!(code == 0 && table.matches("40001.5").count() == 1 && !table.contains("40000"), "{table}");
 }
 
 #[test]

@@ -220,4 +220,24 @@ mod tests {
             assert_eq!(judged(kernel, nested(DEPTH_MAX + 1).as_bytes(), &Policy::default()), Some(false));
         }
     }
+
+    #[test]
+    fn numbers_are_judged_as_the_policy_says() {
+        let texts =
+            ["1", "-0.5e3", "1e308", "1e309", "-18446744073709551615", "18446744073709551616", "0.1e-400", "01"];
+        for numbers in [Numbers::Any, Numbers::Finite, Numbers::Machine] {
+            let policy = Policy { numbers, ..Policy::default() };
+            for text in texts {
+                let lines = format!("{{\"a\":{text}}}\n[{text}]\n");
+                let is_right = crate::Parser::with_policy(policy).parse(text.as_bytes()).is_ok();
+                for kernel in Kernel::available() {
+                    assert_eq!(
+                        judged(kernel, lines.as_bytes(), &policy),
+                        Some(is_right),
+                        "{kernel:?} {numbers:?} {text}"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -19,8 +19,38 @@ pub(super) struct Outer {
     start: u32,
 }
 
-/// The last token of a batch is looked at with the next: what follows a string shows whether it is a key.
+/// Some tokens of a record, up to the line's end.
+struct Masks {
+    /// Keys that may be wanted: those as long as one that is, and those with an escape.
+    wanted: u64,
+    escaped: u64,
+    open: u64,
+    close: u64,
+    /// The line's end.
+    end: u64,
+}
+
+/// So many tokens of a batch: whether the last is a key only the one behind it shows, and it is looked at with the next.
 const STEP: usize = BATCH - 1;
+
+impl Masks {
+    #[inline(always)]
+    fn of<S: Simd>(simd: S, kinds: &[u8; BATCH], pos: &[u32; BATCH + 1], lengths: u64) -> Self {
+        let block = simd.load(kinds);
+        let is = |byte| simd.eq(block, byte);
+        let end = is(b'\n') | is(END);
+        let line = (end ^ end.wrapping_sub(1)) & (u64::MAX >> (BATCH - STEP));
+        let keys = simd.eq(simd.without_high_bits(block), b'"') & is(b':') >> 1 & line;
+        let escaped = keys & simd.beyond_ascii(block);
+        Self {
+            wanted: simd.keys_as_long(pos, keys, lengths) | escaped,
+            escaped,
+            open: (is(b'{') | is(b'[')) & line,
+            close: (is(b'}') | is(b']')) & line,
+            end: end & line,
+        }
+    }
+}
 
 impl Select<'_> {
     /// Finds what is wanted of the record whose first token, a `{`, is the one before `at`. Returns a token of the record with none
@@ -46,15 +76,7 @@ impl Select<'_> {
         let mut awaited = 0_usize;
         'batches: loop {
             let (kinds, pos) = tokens.batch(at);
-            let block = simd.load(kinds);
-            let is = |byte| simd.eq(block, byte);
-            let end = is(b'\n') | is(END);
-            let line = (end ^ end.wrapping_sub(1)) & (u64::MAX >> 1);
-            let keys = simd.eq(simd.without_high_bits(block), b'"') & is(b':') >> 1 & line;
-            let escaped = keys & simd.beyond_ascii(block);
-            let wanted = simd.keys_as_long(pos, keys, self.projection.lengths) | escaped;
-            let (open, close) = ((is(b'{') | is(b'[')) & line, (is(b'}') | is(b']')) & line);
-            let end = end & line;
+            let Masks { wanted, escaped, open, close, end } = Masks::of(simd, kinds, pos, self.projection.lengths);
             let mut left = wanted | open | close | end;
             while left != 0 {
                 if left & wanted == 0 && end != 0 && awaited == 0 {
