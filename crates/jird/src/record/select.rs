@@ -228,6 +228,7 @@ impl<'p> Select<'p> {
     pub(crate) fn begin(&mut self, is_object: bool) {
         self.found.fill(Slot::MISSING);
         self.record += 1;
+        self.open.clear();
         self.here = Here::default();
         self.next = 0;
         self.missing = self.projection.sought;

@@ -57,18 +57,12 @@ impl Select<'_> {
     /// behind it that is wanted, or that of its line's end. `None` where it takes a walk: for elements of arrays, and for some of
     /// what is no JSON. What is found in the rest of that is some value of it.
     ///
-    /// Where [`Simd::SKIMS`], no colon of the tokens has white space before it.
+    /// No colon of the tokens has white space before it.
     #[inline(always)]
-    pub(crate) fn skim<S: Simd>(&mut self, simd: S, text: &[u8], tokens: &Tokens, at: usize) -> Option<usize> {
+    pub(crate) fn by_masks<S: Simd>(&mut self, simd: S, text: &[u8], tokens: &Tokens, mut at: usize) -> Option<usize> {
         if self.is_complete() {
             return Some(at);
         }
-        self.open.clear();
-        if S::SKIMS { self.by_masks(simd, text, tokens, at) } else { self.by_steps(text, tokens, at) }
-    }
-
-    #[inline(always)]
-    fn by_masks<S: Simd>(&mut self, simd: S, text: &[u8], tokens: &Tokens, mut at: usize) -> Option<usize> {
         let mut node = 0;
         // How deep it is in what nobody wants.
         let mut depth = 0_usize;
@@ -146,8 +140,11 @@ impl Select<'_> {
         }
     }
 
-    #[inline(always)]
-    fn by_steps(&mut self, text: &[u8], tokens: &Tokens, mut at: usize) -> Option<usize> {
+    /// The same, wherever there is white space.
+    pub(crate) fn by_steps(&mut self, text: &[u8], tokens: &Tokens, mut at: usize) -> Option<usize> {
+        if self.is_complete() {
+            return Some(at);
+        }
         let (kinds, offsets) = tokens.slices();
         let mut node = 0;
         loop {
