@@ -248,6 +248,7 @@ pub(crate) fn failure(error: &anyhow::Error, advice: &str) -> Outcome {
     match error.downcast_ref::<jird_query::Error>().map(jird_query::Error::kind) {
         Some(ErrorKind::BrokenPipe) => Outcome::Fine,
         Some(ErrorKind::Record) => Outcome::of_error(&BadData(words(error) + advice).into()),
+        Some(ErrorKind::Frame) => Outcome::of_error(&BadData(words(error)).into()),
         _ => Outcome::of_error(error),
     }
 }

@@ -137,6 +137,9 @@ fn a_schema_fixes_types_and_names_what_does_not_fit() {
     let advice = "`--on-error skip` passes bad records by, `--on-error quarantine=FILE` sets them aside\n";
     let expected = format!("jird: e.ndjson:3: id is \"x\", which is no u64\n{advice}");
     assert_eq!((&*out, said, code), ("", expected, 1));
+    // An array that is not closed is no bad record: nobody can pass it by.
+    let (_, said, code) = run(&["select id", "-"], "[{\"id\":1},{\"id\":2");
+    assert!(code == 1 && said.contains("closed") && !said.contains("on-error"), "{said}");
     // What is given already is not advised, nor what cannot be.
     assert!(!run(&["select sum(id) as s", "e.ndjson", "--check", "touched"], "").1.contains("on-error"));
     let (out, said, code) =

@@ -15,6 +15,8 @@ pub enum ErrorKind {
     Input,
     /// A record is not JSON, or not what was asked for.
     Record,
+    /// What the records stand in is not JSON, such as an array that is not closed: what follows cannot be told apart.
+    Frame,
     /// The SQL asks something of the data that the data does not allow.
     Data,
     /// The result cannot be written.
@@ -46,6 +48,10 @@ impl Error {
 
     pub(crate) fn record(message: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Record, message: message.into() }
+    }
+
+    pub(crate) fn frame(message: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Frame, message: message.into() }
     }
 
     pub(crate) fn input(path: &Path, error: &io::Error) -> Self {

@@ -154,7 +154,7 @@ fn run(
             Ok(line) if file.is_rereadable() => format!(":{line}"),
             _ => String::new(),
         };
-        Error::record(format!("{}{line}: {} (byte {})", file.path.display(), error.kind(), error.offset()))
+        Error::frame(format!("{}{line}: {} (byte {})", file.path.display(), error.kind(), error.offset()))
     };
     result.map_err(|fault| match fault {
         Fault::Ours(error) => error,
