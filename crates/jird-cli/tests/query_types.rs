@@ -90,6 +90,9 @@ fn explain_says_what_the_scan_does() {
     for word in ["files    e.ndjson", "decides  n > 1", "/id u64", "/s by its value", "AggregateExec"] {
         assert!(out.contains(word), "no {word:?} in {out}");
     }
+    // Printed and sorted by, and read once.
+    let once = folder.query(&["explain select s, count(*) as n group by s order by s", "e.ndjson"], b"").0;
+    assert!(once.contains("  reads    /s text\n"), "{once}");
     assert!(folder.query(&["explain analyze select s", "e.ndjson"], b"").1.contains("--stats"));
 }
 

@@ -8,6 +8,7 @@
 mod bad;
 mod error;
 mod functions;
+mod groups;
 mod guess;
 mod infer;
 mod input;

@@ -78,7 +78,9 @@ impl<'q> Source<'q> {
         let files = &self.input.files;
         let names: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
         let list = |items: Vec<String>| if items.is_empty() { "nothing".to_owned() } else { items.join("; ") };
-        let columns = self.shared.columns.iter().map(|column| {
+        let read = taken(&self.shared.tally.columns);
+        let columns = self.shared.columns.iter().enumerate().filter(|(index, _)| read.contains(index));
+        let columns = columns.map(|(_, column)| {
             let how = match column.rep {
                 Rep::Raw | Rep::Json => "as it stands".to_owned(),
                 Rep::Key => "by its value".to_owned(),
@@ -144,6 +146,6 @@ impl<'q> Source<'q> {
 }
 
 /// What is in a list so far.
-fn taken(list: &Mutex<Vec<String>>) -> Vec<String> {
+fn taken<T: Clone>(list: &Mutex<Vec<T>>) -> Vec<T> {
     list.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }

@@ -3,6 +3,7 @@
 use crate::bad::BadSink;
 use crate::error::Error;
 use crate::functions::PredicateUdf;
+use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
 use crate::input::{From, Input, Progress, Said};
@@ -10,7 +11,7 @@ use crate::live::live;
 use crate::output::{Column, Format, WriteError, Writer, writer};
 use crate::prepared::Source;
 use crate::report::Report;
-use crate::scan::{ScanOptions, Table, note_literals};
+use crate::scan::{ScanOptions, Table, note_scans};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
 use crate::sql::{self, Output, OutputKind, Parsed, Rewritten, STREAM};
 use crate::types::FieldTypes;
@@ -309,7 +310,7 @@ impl Query {
         let mut state = context.state();
         let plan = state.statement_to_plan(statement).await?;
         check_comparisons(&plan)?;
-        let plan: LogicalPlan = state.optimize(&plan)?;
+        let plan: LogicalPlan = state.optimize(&group_once(plan, sources)?)?;
         let is_read_once = |source: &Source<'_>| scans(&plan, &source.used.table) == 1;
         if gate.guesses() && !(guess::holds_back(&plan) && sources.iter().all(is_read_once)) {
             return Err(guess::stop().into());
@@ -330,7 +331,7 @@ impl Query {
         if sources.iter().any(|source| source.shared.is_once) {
             physical = live(physical)?;
         }
-        note_literals(&physical)?;
+        note_scans(&physical)?;
         Ok(physical)
     }
 }

@@ -5,6 +5,7 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{
     BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
+use jird::event::write_string;
 use jird::{Field, Kind};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -162,32 +163,16 @@ fn canonical<'s>(field: Field<'s>, scratch: &'s mut String) -> &'s str {
         },
         Some(Kind::String) => match field.as_str() {
             Some(Cow::Owned(content)) => {
-                scratch.clear();
-                write_string(&content, scratch);
+                let mut text = std::mem::take(scratch).into_bytes();
+                text.clear();
+                write_string(&content, &mut text);
+                *scratch = String::from_utf8(text).expect("a string as JSON is UTF-8");
                 scratch
             }
             _ => field.raw(),
         },
         _ => field.raw(),
     }
-}
-
-/// Appends `content` as a JSON string, escaping only what RFC 8259 §7 demands.
-fn write_string(content: &str, out: &mut String) {
-    use core::fmt::Write;
-    out.push('"');
-    for char in content.chars() {
-        match char {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\0'..='\x1f' => {
-                let written = write!(out, "\\u{:04x}", char as u32);
-                debug_assert!(written.is_ok(), "a String takes everything");
-            }
-            _ => out.push(char),
-        }
-    }
-    out.push('"');
 }
 
 #[cfg(test)]

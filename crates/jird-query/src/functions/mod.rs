@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod convert;
+mod json_text;
 mod json_type;
 mod percentile;
 mod predicate;
@@ -10,6 +11,7 @@ mod time_bucket;
 mod timestamp;
 
 pub(crate) use arithmetic::{CheckedPlanner, SUM_ARGUMENT};
+pub(crate) use json_text::json_text;
 pub(crate) use predicate::PredicateUdf;
 pub(crate) use sort_key::SORT_KEY;
 

@@ -1,6 +1,7 @@
 //! A predicate of the engine as a function of DataFusion's. Where the scan cannot take it in, it is evaluated here, by the
 //! same code.
 
+use super::json_text::quoted;
 use crate::sql::Leaf;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray};
 use arrow::datatypes::{DataType, FieldRef};
@@ -92,12 +93,7 @@ fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
     }
     if matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
         let texts = cast(array, &DataType::Utf8)?;
-        let quote = |text: &str| {
-            let mut out = Vec::with_capacity(text.len() + 2);
-            crate::output::write_string(text, &mut out);
-            String::from_utf8_lossy(&out).into_owned()
-        };
-        return Ok(texts.as_string::<i32>().iter().map(|text| text.map(quote)).collect());
+        return Ok(quoted(texts.as_string()));
     }
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(array, &options)?;

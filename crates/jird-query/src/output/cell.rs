@@ -10,6 +10,7 @@ use arrow::error::ArrowError;
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use jird::Field;
+use jird::event::write_string;
 use jird_formats::ColumnType;
 use std::io::Write;
 
@@ -149,31 +150,4 @@ impl<'a> Cells<'a> {
         }
         .map_err(|error| ArrowError::IoError(error.to_string(), error))
     }
-}
-
-/// Appends a text as a JSON string, escaping what RFC 8259 §7 demands and nothing else.
-pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut from = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(&bytes[from..at]);
-        from = at + 1;
-        match byte {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            _ => {
-                out.extend_from_slice(b"\\u00");
-                out.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
-            }
-        }
-    }
-    out.extend_from_slice(&bytes[from..]);
-    out.push(b'"');
 }

@@ -1,9 +1,10 @@
 //! JSON objects, one a line or in one array.
 
-use super::cell::{Cells, known, write_string};
+use super::cell::{Cells, known};
 use super::{Column, WriteError, Writer};
 use crate::sql::OutputKind;
 use arrow::array::RecordBatch;
+use jird::event::write_string;
 
 /// Writes objects.
 pub(super) struct Json {

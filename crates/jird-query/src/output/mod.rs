@@ -6,8 +6,6 @@ mod csv;
 mod json;
 mod table;
 
-pub(crate) use cell::write_string;
-
 use crate::sql::{Output, OutputKind, Style};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;

@@ -87,6 +87,8 @@ pub(crate) struct Tally {
     pub(crate) pushed: Mutex<Vec<String>>,
     /// The paths that were read.
     pub(crate) read: Mutex<Vec<String>>,
+    /// The columns that the scans of the plan read.
+    pub(crate) columns: Mutex<Vec<usize>>,
     /// The literals that are searched for before records are read.
     pub(crate) literals: Mutex<Vec<String>>,
 }
@@ -108,20 +110,21 @@ impl Tally {
 }
 
 /// Adds what is not there yet.
-pub(super) fn note(list: &Mutex<Vec<String>>, more: Vec<String>) {
+pub(super) fn note<T: PartialEq>(list: &Mutex<Vec<T>>, more: Vec<T>) {
     let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
-    for text in more {
-        if !list.contains(&text) {
-            list.push(text);
+    for item in more {
+        if !list.contains(&item) {
+            list.push(item);
         }
     }
 }
 
-/// Notes which literals the scans of a plan search for.
-pub(crate) fn note_literals(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
+/// Notes what the scans of a plan read, and which literals they search for.
+pub(crate) fn note_scans(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
     let visit = |node: &Arc<dyn ExecutionPlan>| {
         let scan = node.downcast_ref::<DataSourceExec>();
         if let Some((_, source)) = scan.and_then(DataSourceExec::downcast_to_file_source::<NdjsonSource>) {
+            note(&source.shared.tally.columns, source.columns());
             note(&source.shared.tally.literals, source.literals());
         }
         Ok(TreeNodeRecursion::Continue)
@@ -149,6 +152,15 @@ impl NdjsonSource {
         let metrics = ExecutionPlanMetricsSet::new();
         let notes = !shared.noted.swap(true, Relaxed);
         Self { shared, schema, projection, filter: None, filters: Vec::new(), batch_rows: 8192, notes, metrics }
+    }
+
+    /// The columns that it hands out, and those that decide.
+    fn columns(&self) -> Vec<usize> {
+        let mut columns = self.projection.file_indices.clone();
+        if let Some(filter) = &self.filter {
+            pushdown::slots(filter, &mut |column| columns.push(column));
+        }
+        columns
     }
 
     /// The literals of which a record must have one: searched for where not every record is checked.

@@ -199,3 +199,26 @@ fn what_is_no_value_is_last_or_first() {
     let error = holding("{\"a\":NaN}\n").run("select a", WAYS[0]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Record);
 }
+
+#[test]
+fn a_group_is_its_value_however_it_was_spelled_and_whatever_is_asked_of_it() {
+    // Right with DuckDB too, but that null and missing are a group called null.
+    let text = "{\"t\":\"\\u0061\\n\\/\\b\\\"\\u00e9\",\"i\":1}\n{\"t\":null,\"i\":2}\n{\"t\":\"a\\u000A/\\u0008\\u0022é\",\"i\":3}\n{\"i\":4}\n";
+    let groups = ["{\"t\":\"a\\n/\\b\\\"é\",\"n\":4}", "{\"t\":null,\"n\":6}"];
+    // As JSON text; as JSON text and as a value, of which that is made; over a table, a table by another name, a subquery.
+    gives(text, "select t, sum(i) as n group by t order by n", &groups);
+    gives(text, "select t, sum(i) as n group by t order by t", &groups);
+    gives(text, "select s.t, sum(i) as n from stream as s where i > 0 group by s.t order by s.t", &groups);
+    gives(text, "select t, sum(i) as n from (select t, i from stream) as s group by t order by t", &groups);
+    gives(text, "select t, sum(i) as n group by t having upper(t) = 'A\n/\u{8}\"É'", &groups[..1]);
+    gives(text, "select distinct t order by t desc", &["{\"t\":null}", "{\"t\":\"a\\n/\\b\\\"é\"}"]);
+    gives(text, "select t, upper(t) as u, sum(i) as n group by t order by t limit 1", &[
+        "{\"t\":\"a\\n/\\b\\\"é\",\"u\":\"A\\n/\\b\\\"É\",\"n\":4}",
+    ]);
+    // Numbers that are one double are still two.
+    let text = "{\"x\":0.1}\n{\"x\":0.10000000000000000001}\n{\"x\":1e-1}\n";
+    gives(text, "select x, count(*) as n group by x order by n", &[
+        "{\"x\":0.10000000000000000001,\"n\":1}",
+        "{\"x\":0.1,\"n\":2}",
+    ]);
+}
