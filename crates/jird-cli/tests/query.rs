@@ -607,13 +607,16 @@ fn searches(text: &str, condition: &str, found: &[usize], literals: &str) {
             assert_eq!((ran.out.as_str(), ran.err.as_str()), (expected.as_str(), ""), "{condition} {check} {more:?}");
         }
     }
-    let said = run(&["--check", "touched", "--stats"]).err;
     let searched = format!("searched    {} bytes for {literals}\n", text.len());
-    assert!(said.contains(&searched), "no {searched:?} in {said}");
-    let sql = format!("explain {sql}");
-    let explained = folder.run(&[&sql, "e.ndjson", "--trusted"]).out;
-    assert!(explained.contains(&format!("  searches {}\n", literals.replace(", ", "; "))), "{explained}");
-    assert!(folder.run(&[&sql, "e.ndjson"]).out.contains("  searches nothing\n"));
+    let sql_explained = format!("explain {sql}");
+    for (check, is_tokenised) in [("touched", false), ("all", true)] {
+        let said = run(&["--check", check, "--stats"]).err;
+        assert!(said.contains(&searched), "no {searched:?} in {said}");
+        let records = text.lines().count();
+        assert_eq!(said.contains(&format!("tokenised   {records} of {records} records")), is_tokenised, "{said}");
+        let explained = folder.run(&[&sql_explained, "e.ndjson", "--check", check]).out;
+        assert!(explained.contains(&format!("  searches {}\n", literals.replace(", ", "; "))), "{explained}");
+    }
 }
 
 #[test]
@@ -663,14 +666,15 @@ fn a_search_that_does_not_pay_is_switched_off_and_stats_say_so() {
     let run = |more: &[&str]| {
         folder.run(&[&["select count(*) as n where a = 'yes'", "e.ndjson", "--stats", "--threads", "1"], more].concat())
     };
-    let ran = run(&["--check", "touched"]);
-    assert_eq!(ran.out, "{\"n\":100000}\n");
-    assert!(
-        ran.err.contains("; switched off for ") && ran.err.contains("tokenised   100000 of 100000 records"),
-        "{}",
-        ran.err
-    );
-    assert!(run(&[]).err.contains("searched    nothing\n"));
+    for check in ["all", "touched"] {
+        let ran = run(&["--check", check]);
+        assert_eq!(ran.out, "{\"n\":100000}\n");
+        assert!(
+            ran.err.contains("; switched off for ") && ran.err.contains("tokenised   100000 of 100000 records"),
+            "{}",
+            ran.err
+        );
+    }
     // What nothing is known of is not searched for.
     let ran = folder.run(&["select count(*) as n where match(a, 'y*|.')", "e.ndjson", "--trusted", "--stats"]);
     assert!(ran.err.contains("bytes for `\"a\"`"), "{}", ran.err);

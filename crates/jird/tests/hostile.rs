@@ -314,9 +314,11 @@ fn a_search_takes_no_more_than_linear_time() {
     let projection = Projection::new(&[Path::root().key("value")]);
     let filter = Predicate::Like { slot: 0, pattern: Like::new(&format!("%{long}%")) };
     for (name, make) in &all {
-        for search in [Search::Always, Search::Never] {
+        for (check, search) in
+            [(Check::All, Search::Always), (Check::Touched, Search::Always), (Check::Touched, Search::Never)]
+        {
             assert_linear(name, make, |text| {
-                Scanner::new(Options { check: Check::Touched, search, ..Options::default() }).scan_all(
+                Scanner::new(Options { check, search, ..Options::default() }).scan_all(
                     text,
                     &projection,
                     Some(&filter),

@@ -6,7 +6,7 @@ mod common;
 use checks::random::{self, Random};
 use checks::reference;
 use common::{corpus, files};
-use jird::lines::{self, Check, Options, Scanner, Search, in_order, read_range, read_stream};
+use jird::lines::{self, Check, Options, Scanned, Scanner, Search, in_order, read_range, read_stream};
 use jird::{
     Comparison, DEPTH_MAX, Duplicates, ErrorKind, Kernel, Like, Literal, Matcher, Numbers, Path, Policy, Predicate,
     Projection,
@@ -174,6 +174,10 @@ fn assert_searches_agree(text: &[u8], projection: &Projection, predicate: &Predi
     };
     let all = keep(Options::default());
     for kernel in Kernel::available() {
+        for search in [Search::Always, Search::Never] {
+            let found = keep(Options { kernel, search, ..Options::default() });
+            assert_eq!(found, all, "{} {search:?} {predicate:?}: {}", kernel.name(), String::from_utf8_lossy(text));
+        }
         for (check, search) in
             [(Check::Touched, Search::Always), (Check::Touched, Search::Never), (Check::Trusted, Search::Always)]
         {
@@ -210,11 +214,12 @@ fn a_needle_is_found_wherever_blocks_and_lines_end() {
 }
 
 #[test]
-fn what_cannot_match_is_not_looked_at_unless_all_is_checked() {
+fn what_cannot_match_is_not_read_unless_all_is_checked() {
     let text = b"{\"a\":\"no\"}\n{\"a\":\n\n{\"a\":\"yes\"}\nnonsense yes\n\xff\n{\"a\":1}";
     let yes = Predicate::Compare { slot: 0, op: Comparison::Eq, literal: Literal::Text("yes".into()) };
     for (check, search, bad, mismatches, touched) in [
-        (Check::All, Search::Measured, 3, 1, 3),
+        (Check::All, Search::Always, 3, 0, 3),
+        (Check::All, Search::Never, 3, 0, 3),
         (Check::Touched, Search::Measured, 0, 0, 1),
         (Check::Touched, Search::Never, 0, 0, 3),
     ] {
@@ -276,6 +281,36 @@ fn a_search_is_switched_off_where_it_finds_all_and_on_again_where_it_does_not() 
     assert_eq!((scanned.records, scanned.matched), (1_600_000, 400_000));
     assert!(scanned.searched_bytes > 8 << 20 && scanned.searched_bytes < 16 << 20, "{scanned:?}");
     assert!(scanned.touched > 400_000 && scanned.touched < 1_000_000, "{scanned:?}");
+}
+
+#[test]
+fn what_is_checked_whole_is_looked_at_where_it_has_a_literal() {
+    let text = ["{\"a\":\"GET /\"}\n".to_owned(), "{\"a\":[\"PUT\"]}\n".repeat(99)].concat().repeat(200);
+    let get = Predicate::Like { slot: 0, pattern: Like::new("GET%") };
+    let scan = |text: &str, search| {
+        let mut scanner = Scanner::new(Options { search, ..Options::default() });
+        scanner.scan_all(
+            text.as_bytes(),
+            &a(),
+            Some(&get),
+            |row| {
+                assert_eq!(row.field(0).raw(), "\"GET /\"");
+                ControlFlow::Continue(())
+            },
+            |_| ControlFlow::Continue(()),
+        )
+    };
+    let scanned = scan(&text, Search::Measured);
+    assert_eq!((scanned.searched_bytes, scanned.unsearched_bytes), (text.len() as u64, 0));
+    assert_eq!((scanned.records, scanned.touched, scanned.matched, scanned.bad), (20_000, 20_000, 200, 0));
+    let unsearched = Scanned { searched_bytes: 0, unsearched_bytes: text.len() as u64, ..scanned };
+    assert_eq!(scan(&text, Search::Never), unsearched);
+    // A bad line is told of, wherever it stands.
+    for at in [0, text.len() / 2, text.len()] {
+        let at = text[..at].rfind('\n').map_or(0, |feed| feed + 1);
+        let scanned = scan(&[&text[..at], "{\"a\":[}\n", &text[at..]].concat(), Search::Measured);
+        assert_eq!((scanned.records, scanned.matched, scanned.bad), (20_000, 200, 1));
+    }
 }
 
 #[test]

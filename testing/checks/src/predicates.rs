@@ -99,6 +99,9 @@ fn assert_searches_change_nothing(
     all: &Kept,
     name: &str,
 ) {
+    for search in [Search::Always, Search::Never] {
+        assert_eq!(Kept::of(text, Options { search, ..options }, projection, predicate), *all, "{name}");
+    }
     let touched = Options { check: Check::Touched, ..options };
     let [measured, always, never] = [Search::Measured, Search::Always, Search::Never]
         .map(|search| Kept::of(text, Options { search, ..touched }, projection, predicate));

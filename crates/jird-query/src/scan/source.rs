@@ -17,7 +17,7 @@ use datafusion_datasource::file_scan_config::FileScanConfig;
 use datafusion_datasource::file_stream::FileOpener;
 use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
 use datafusion_datasource::source::DataSourceExec;
-use jird::lines::{Check, Scanned};
+use jird::lines::Scanned;
 use jird::{Field, Path, Predicate, Projection};
 use jird_formats::ColumnType;
 use object_store::ObjectStore;
@@ -163,15 +163,10 @@ impl NdjsonSource {
         columns
     }
 
-    /// The literals of which a record must have one: searched for where not every record is checked.
+    /// The literals of which a record must have one.
     fn literals(&self) -> Vec<String> {
-        match &self.filter {
-            Some(filter) if self.shared.options.lines.check != Check::All => {
-                let paths: Vec<_> = self.shared.columns.iter().map(|column| column.path.clone()).collect();
-                filter.literals(&Projection::new(&paths))
-            }
-            _ => Vec::new(),
-        }
+        let paths: Vec<_> = self.shared.columns.iter().map(|column| column.path.clone()).collect();
+        self.filter.as_ref().map_or_else(Vec::new, |filter| filter.literals(&Projection::new(&paths)))
     }
 }
 

@@ -69,9 +69,8 @@ fn no_spelling_of_a_text_hides_it_from_a_search() {
         let query = Query { items: vec![Item::Field(I), Item::Field(M)], condition, ..Query::default() };
         let way = |check, chunk_bytes| Way { check, threads: 1, chunk_bytes };
         let pieces = random.pick(&[None, Some(1), Some(97)]);
-        let all = folder.check(&query, &input, &[way(Check::All, None)], seed);
-        assert_eq!(all.searched_bytes, 0, "who checks all reads all: {query}");
-        let some = folder.check(&query, &input, &[way(Check::Touched, pieces), way(Check::Trusted, pieces)], seed);
+        let ways = [Check::All, Check::Touched, Check::Trusted].map(|check| way(check, pieces));
+        let some = folder.check(&query, &input, &ways, seed);
         searched += u64::from(some.searched_bytes > 0);
         hits += u64::from(some.searched_bytes > 0 && some.rows.is_some_and(|rows| rows > 0));
     }

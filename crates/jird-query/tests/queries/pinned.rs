@@ -212,13 +212,16 @@ fn a_group_is_its_value_however_it_was_spelled_and_whatever_is_asked_of_it() {
     gives(text, "select t, sum(i) as n from (select t, i from stream) as s group by t order by t", &groups);
     gives(text, "select t, sum(i) as n group by t having upper(t) = 'A\n/\u{8}\"É'", &groups[..1]);
     gives(text, "select distinct t order by t desc", &["{\"t\":null}", "{\"t\":\"a\\n/\\b\\\"é\"}"]);
-    gives(text, "select t, upper(t) as u, sum(i) as n group by t order by t limit 1", &[
-        "{\"t\":\"a\\n/\\b\\\"é\",\"u\":\"A\\n/\\b\\\"É\",\"n\":4}",
-    ]);
+    gives(
+        text,
+        "select t, upper(t) as u, sum(i) as n group by t order by t limit 1",
+        &["{\"t\":\"a\\n/\\b\\\"é\",\"u\":\"A\\n/\\b\\\"É\",\"n\":4}"],
+    );
     // Numbers that are one double are still two.
     let text = "{\"x\":0.1}\n{\"x\":0.10000000000000000001}\n{\"x\":1e-1}\n";
-    gives(text, "select x, count(*) as n group by x order by n", &[
-        "{\"x\":0.10000000000000000001,\"n\":1}",
-        "{\"x\":0.1,\"n\":2}",
-    ]);
+    gives(
+        text,
+        "select x, count(*) as n group by x order by n",
+        &["{\"x\":0.10000000000000000001,\"n\":1}", "{\"x\":0.1,\"n\":2}"],
+    );
 }

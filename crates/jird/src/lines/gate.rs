@@ -11,11 +11,20 @@ pub enum Search {
     Never,
 }
 
-/// Where more of the bytes than this have to be read all the same, the search costs more than it saves.
-const READ_PERCENT_MAX: u64 = 60;
+/// What a search saves, and what it costs beside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worth {
+    /// Where more of the bytes than this have to be read all the same, the search costs more than it saves.
+    read_percent_max: u64,
+    /// What looking at a place that may be a literal costs: as much as reading so many bytes.
+    try_bytes: u64,
+}
 
-/// What looking at a place that may be a literal costs: as much as reading so many bytes.
-const TRY_BYTES: u64 = 16;
+/// Lines that are not found are not tokenised.
+pub(super) const UNREAD: Worth = Worth { read_percent_max: 60, try_bytes: 16 };
+
+/// They are, and checked, but nothing is looked for in them.
+pub(super) const CHECKED: Worth = Worth { read_percent_max: 40, try_bytes: 32 };
 
 /// So many bytes are searched before it is asked whether that pays.
 const SAMPLE_BYTES: u64 = 128 << 10;
@@ -26,6 +35,7 @@ const CLOSED_BYTES: core::ops::RangeInclusive<usize> = 1 << 20..=16 << 20;
 /// Open where a search pays, by what it saved last.
 #[derive(Debug)]
 pub(super) struct Gate {
+    worth: Worth,
     /// So many bytes until it opens again.
     closed_bytes: usize,
     /// So long it is closed next time.
@@ -42,8 +52,8 @@ struct Sample {
 }
 
 impl Gate {
-    pub(super) fn new() -> Self {
-        Self { closed_bytes: 0, next_bytes: *CLOSED_BYTES.start(), sample: Sample::default() }
+    pub(super) fn new(worth: Worth) -> Self {
+        Self { worth, closed_bytes: 0, next_bytes: *CLOSED_BYTES.start(), sample: Sample::default() }
     }
 
     /// Whether the next `bytes` are to be searched.
@@ -63,12 +73,12 @@ impl Gate {
     pub(super) fn measure(&mut self, searched_bytes: usize, read_bytes: usize, tried: u64) {
         let sample = &mut self.sample;
         sample.searched_bytes += searched_bytes as u64;
-        sample.read_bytes += read_bytes as u64 + tried * TRY_BYTES;
+        sample.read_bytes += read_bytes as u64 + tried * self.worth.try_bytes;
         if sample.searched_bytes < SAMPLE_BYTES {
             return;
         }
         let Sample { searched_bytes, read_bytes } = core::mem::take(sample);
-        if read_bytes <= searched_bytes / 100 * READ_PERCENT_MAX {
+        if read_bytes <= searched_bytes / 100 * self.worth.read_percent_max {
             self.next_bytes = *CLOSED_BYTES.start();
         } else {
             self.closed_bytes = self.next_bytes;

@@ -5,6 +5,7 @@
 //! [`read_stream`] cut an input into pieces of whole lines with bounded memory; `typed` decodes each line into a type;
 //! [`in_order`] spreads pieces over threads and hands the results out in order.
 
+mod found;
 mod gate;
 pub(crate) mod grammar;
 #[cfg(feature = "parallel")]

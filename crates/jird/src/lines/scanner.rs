@@ -1,7 +1,8 @@
 //! Many lines at a time: one scan over a piece of whole lines, one judgement of all, then a few steps per record.
 
 use super::RECORD_BYTES_MAX;
-use super::gate::{Gate, Search};
+use super::found::{Found, Lines};
+use super::gate::{self, Gate, Search};
 use crate::error::Error;
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::Kernel;
@@ -11,7 +12,7 @@ use crate::record::{Field, Mark, Mismatches, Needles, Predicate, Projection, Sel
 use crate::scan::{Carry, Chunk, END, Mode, Tokens, first_fault};
 use crate::tape::{Kind, Parser};
 use crate::walk::{Open, SIZE_MAX, Walk, Walked, trim_end, walk_trusted};
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
 
 /// Bytes of lines that are scanned before their tokens are walked.
 const PIECE_BYTES: usize = 64 << 10;
@@ -25,11 +26,11 @@ const SEARCH_PIECES: usize = 4;
 /// How much of the records is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Check {
-    /// Every record, whole.
+    /// Every record, whole. Nothing is looked for in those that cannot match, as far as that shows in their raw bytes: that
+    /// have none of [`Predicate::literals`].
     #[default]
     All,
-    /// The records that can match, as far as that shows in their raw bytes: those that have one of
-    /// [`Predicate::literals`]. Of the others nothing is known but that they are lines. Without a predicate, or one that has
+    /// The records that can match, as far as that shows. Of the others nothing is known but that they are lines. Without a predicate, or one that has
     /// no literals, every record.
     Touched,
     /// None, and of those that cannot match nothing is read. What is handed out is UTF-8 all the same, and numbers are numbers.
@@ -74,7 +75,7 @@ pub struct Scanned {
     /// Records read or passed by, matching or not.
     pub records: u64,
     /// Records that were tokenised. The others have no literal of the predicate. How many they are may depend on how the text
-    /// is cut.
+    /// is cut. Where all is checked, all.
     pub touched: u64,
     /// Bytes that were searched for literals first.
     pub searched_bytes: u64,
@@ -84,7 +85,7 @@ pub struct Scanned {
     pub matched: u64,
     /// Records that break a rule.
     pub bad: u64,
-    /// Comparisons that were unknown because the kinds differ.
+    /// Comparisons that were unknown because the kinds differ, in records that have a literal of the predicate.
     pub mismatches: Mismatches,
     /// Whether the visitor stopped the scan.
     pub stopped: bool,
@@ -160,7 +161,7 @@ impl Scanner {
             tokens: Tokens::default(),
             walk: Walk::new(&options.policy),
             open: Vec::new(),
-            gate: Gate::new(),
+            gate: Gate::new(if options.check == Check::All { gate::CHECKED } else { gate::UNREAD }),
             duplicates: refuse.then(|| Parser::with_kernel(options.policy, options.kernel)),
         }
     }
@@ -215,70 +216,43 @@ impl Scanner {
             rest: Wanted::new(&rest, |slot| !asks(slot)),
             fields: vec![Field::MISSING; projection.slots()],
             filter,
-            unsearched: None,
+            kernel: self.options.kernel,
+            needles: None,
             scanned: Scanned::default(),
         };
-        let needles = match self.options.check {
-            Check::All => None,
-            Check::Touched | Check::Trusted => filter.and_then(|filter| Needles::of(filter, projection)),
-        };
-        let Some(needles) = needles else {
+        let needles = filter.and_then(|filter| Needles::of(filter, projection));
+        run.needles = needles.as_ref();
+        let Some(needles) = needles.as_ref().filter(|_| self.options.check != Check::All) else {
             self.read(text, 0, &mut run, &mut visit, &mut bad);
             return run.scanned;
         };
         let mut from = 0;
         while from < text.len() && !run.scanned.stopped {
             let to = piece_end(text, from, self.options.piece_bytes.saturating_mul(SEARCH_PIECES));
-            if self.gate.opens(self.options.search, to - from) {
-                run.scanned.searched_bytes += (to - from) as u64;
-                let (read_bytes, tried) = self.read_found(&text[..to], from, &needles, &mut run, &mut visit, &mut bad);
-                self.gate.measure(to - from, read_bytes, tried);
+            if self.searches(to - from, &mut run) {
+                let mut found = Found::new(self.options.kernel, needles, &text[..to], from);
+                for Lines { range, passed } in &mut found {
+                    run.scanned.records += passed;
+                    self.read(&text[..range.end], range.start, &mut run, &mut visit, &mut bad);
+                    if run.scanned.stopped {
+                        break;
+                    }
+                }
+                self.gate.measure(to - from, found.bytes, found.tried);
             } else {
-                run.scanned.unsearched_bytes += (to - from) as u64;
-                run.unsearched = Some((self.options.kernel, &needles));
                 self.read(&text[..to], from, &mut run, &mut visit, &mut bad);
-                run.unsearched = None;
             }
             from = to;
         }
         run.scanned
     }
 
-    /// Reads the lines from `from` on that have a needle, and passes the others by. Returns how many bytes were read, and how many
-    /// places were looked at.
-    fn read_found<'t>(
-        &mut self,
-        text: &'t [u8],
-        from: usize,
-        needles: &Needles,
-        run: &mut Run<'_, 't>,
-        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
-        bad: &mut impl FnMut(Bad<'t>) -> ControlFlow<()>,
-    ) -> (usize, u64) {
-        let (mut read_bytes, mut tried) = (0, 0);
-        // Lines that were found, and not read yet: neighbours are read together.
-        let mut found = from..from;
-        loop {
-            let passed = self.options.kernel.search(text, found.end, needles);
-            tried += passed.tried;
-            let is_last = passed.at == text.len();
-            if passed.feeds > 0 || is_last || found.len() > PIECE_BYTES {
-                read_bytes += found.len();
-                self.read(&text[..found.end], found.start, run, visit, bad);
-                if run.scanned.stopped {
-                    return (read_bytes, tried);
-                }
-                let between = &text[found.end..passed.at];
-                let line_start = found.end + memchr::memrchr(b'\n', between).map_or(0, |feed| feed + 1);
-                let open = u64::from(is_last && !is_blank(&text[line_start..]));
-                run.scanned.records += passed.feeds - passed.blank + open;
-                found.start = line_start;
-            }
-            if is_last {
-                return (read_bytes, tried);
-            }
-            found.end = memchr::memchr(b'\n', &text[passed.at..]).map_or(text.len(), |feed| passed.at + feed + 1);
-        }
+    /// Whether the next `bytes` are searched for needles.
+    fn searches(&mut self, bytes: usize, run: &mut Run<'_, '_>) -> bool {
+        let searches = self.gate.opens(self.options.search, bytes);
+        let count = if searches { &mut run.scanned.searched_bytes } else { &mut run.scanned.unsearched_bytes };
+        *count += bytes as u64;
+        searches
     }
 
     /// Reads the lines from `from` on, until one of both breaks.
@@ -309,7 +283,7 @@ impl Scanner {
             // An error at a line's end is the line's.
             let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |feed| from + feed + 1);
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed);
-            if run.would_pass_by(&text[start..end]) {
+            if self.options.check != Check::All && run.would_pass_by(&text[start..end]) {
                 run.scanned.records += 1;
             } else {
                 run.scanned.bad += 1;
@@ -359,7 +333,7 @@ impl Scanner {
         let is_tight = run.seeks_nothing() || !self.tokens.has_loose_colon(piece);
         let text = Text { bytes: piece, checked, base, is_tight };
         let records = if trusted || fault.is_none() && self.is_right(piece) {
-            self.skim(&text, run, visit)
+            self.skim_found(&text, run, visit)
         } else {
             self.records(&text, fault.is_some(), end, run, visit)
         };
@@ -418,23 +392,48 @@ impl Scanner {
         self.duplicates.is_none() && self.options.kernel.lines_are_right(piece, &self.tokens, &self.options.policy)
     }
 
-    /// Looks at all records for what is wanted, and checks, if nobody has, only what is handed out.
-    fn skim<'t>(
+    /// Skims the records that are all right; where all had to be checked for that, those alone that have a needle, if that pays.
+    fn skim_found<'t>(
         &mut self,
         text: &Text<'t>,
         run: &mut Run<'_, 't>,
         visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        let mut at = 0;
+        let needles = run.needles.filter(|_| self.options.check == Check::All);
+        let Some(needles) = needles.filter(|_| self.searches(text.bytes.len(), run)) else {
+            return self.skim(text, 0..text.bytes.len(), run, visit);
+        };
+        let mut found = Found::new(self.options.kernel, needles, text.bytes, 0);
+        for Lines { range, passed } in &mut found {
+            run.scanned.records += passed;
+            run.scanned.touched += passed;
+            self.skim(text, range, run, visit)?;
+            if run.scanned.stopped {
+                break;
+            }
+        }
+        self.gate.measure(text.bytes.len(), found.bytes, found.tried);
+        Ok(())
+    }
+
+    /// Looks at the records of some lines for what is wanted, and checks, if nobody has, only what is handed out.
+    fn skim<'t>(
+        &mut self,
+        text: &Text<'t>,
+        lines: Range<usize>,
+        run: &mut Run<'_, 't>,
+        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        let mut at = self.tokens.slices().1.partition_point(|&pos| (pos as usize) < lines.start);
         loop {
             let (kind, pos) = self.tokens.slices();
             let (byte, start) = (kind[at], pos[at] as usize);
+            if start >= lines.end {
+                return Ok(());
+            }
             if byte == b'\n' {
                 at += 1;
                 continue;
-            }
-            if start >= text.bytes.len() {
-                return Ok(());
             }
             let first = at;
             self.find(text, &mut at, &mut run.asked.select);
@@ -540,9 +539,10 @@ struct Run<'p, 't> {
     rest: Wanted<'p>,
     fields: Vec<Field<'t>>,
     filter: Option<&'p Predicate>,
-    /// The needles that are not searched for, since most lines have one. What is found in the other lines does not count, so
-    /// that it makes no difference.
-    unsearched: Option<(Kernel, &'p Needles)>,
+    kernel: Kernel,
+    /// One of these is in every record that can match. What is found in the other lines does not count, so that it makes no
+    /// difference whether they are searched for.
+    needles: Option<&'p Needles>,
     scanned: Scanned,
 }
 
@@ -555,7 +555,7 @@ impl Run<'_, '_> {
     /// Whether a search would have passed this line by.
     #[cold]
     fn would_pass_by(&self, line: &[u8]) -> bool {
-        self.unsearched.is_some_and(|(kernel, needles)| kernel.search(line, 0, needles).at == line.len())
+        self.needles.is_some_and(|needles| self.kernel.search(line, 0, needles).at == line.len())
     }
 }
 
@@ -647,10 +647,6 @@ fn piece_end(text: &[u8], from: usize, reach: usize) -> usize {
     } else {
         memchr::memchr(b'\n', rest).map_or(text.len(), |feed| from + feed + 1)
     }
-}
-
-fn is_blank(line: &[u8]) -> bool {
-    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
 /// In lines, what pass one finds wrong ends with the line: a control character that is a line feed means that a string is
