@@ -660,6 +660,32 @@ fn no_match_is_lost_to_an_escape_where_raw_bytes_are_searched() {
 }
 
 #[test]
+fn a_condition_that_compares_different_kinds_is_noted() {
+    let text = "{\"code\":200,\"path\":\"/a\",\"ok\":\"yes\",\"mixed\":1}\n{\"code\":404,\"path\":\"/b\",\"mixed\":\"1\"}\n{\"code\":null}\n";
+    let folder = Folder::with("e.ndjson", text);
+    let notes = |condition: &str| {
+        let ran = folder.run(&[&format!("select count(*) as n where {condition}"), "e.ndjson"]);
+        assert_eq!(ran.out, "{\"n\":0}\n", "{condition}");
+        assert_eq!(folder.run(&[&format!("select code where {condition}"), "e.ndjson", "--quiet"]).err, "");
+        ran.err
+    };
+    assert_eq!(
+        notes("code = '200'"),
+        "jird: note: `code = '200'` takes `code` for a text, and in the first 3 records it is a number, such as 200: these are never compared\n"
+    );
+    assert!(notes("code like '2%'").contains("takes `code` for a text"));
+    assert!(
+        notes("not (path > 3) and code > 1000")
+            .contains("takes `path` for a number, and in the first 3 records it is a text, such as \"/a\"")
+    );
+    assert!(notes("ok").contains("takes `ok` for a boolean"));
+    // Which has both, or none, may well be asked for one.
+    for condition in ["mixed = '2'", "code = '200' and code = 5", "code = 3", "nothing is not null", "code > path"] {
+        assert!(!notes(condition).contains("takes"), "{condition}");
+    }
+}
+
+#[test]
 fn a_search_that_does_not_pay_is_switched_off_and_stats_say_so() {
     let text = "{\"a\":\"yes\"}\n".repeat(100_000);
     let folder = Folder::with("e.ndjson", text);

@@ -1,7 +1,7 @@
 //! Groups by a field once, in however many representations it is asked for.
 //!
 //! After `group by`, a field may be wanted as JSON text, to be printed, and as a value, to be sorted by or computed with. The
-//! values of a text column tell its JSON texts: so the rows are grouped by the values alone, and each group's JSON text is made
+//! values of a text column tell its JSON texts, if these are right: so the rows are grouped by the values alone, and each group's JSON text is made
 //! of its value. Of numbers not: the values of a column of doubles may be equal where the numbers are not.
 
 use crate::functions::json_text;
@@ -24,6 +24,7 @@ pub(crate) fn group_once(plan: LogicalPlan, sources: &[Source<'_>]) -> Result<Lo
 }
 
 fn once(aggregate: Aggregate, sources: &[Source<'_>]) -> Result<Transformed<LogicalPlan>> {
+    // Of a key that is grouped by, the values of the same field that are grouped by too.
     let value_of = |key: &Column| -> Option<Column> {
         let source = table(&aggregate.input).and_then(|table| source(table, sources))?;
         let named = |column: &Column, rep: Rep, path: &str| column.name == rep.column(path);
@@ -34,11 +35,11 @@ fn once(aggregate: Aggregate, sources: &[Source<'_>]) -> Result<Transformed<Logi
         let is_value = |column: &&Column| named(column, Rep::Typed, path) || named(column, Rep::Group, path);
         grouped.filter(|column| column.relation == key.relation).find(is_value).cloned()
     };
-    let is_told = |expr: &Expr| expr.try_as_col().is_some_and(|column| value_of(column).is_some());
-    if !aggregate.group_expr.iter().any(is_told) {
+    let is_spare = |expr: &Expr| expr.try_as_col().is_some_and(|column| value_of(column).is_some());
+    if !aggregate.group_expr.iter().any(is_spare) {
         return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
     }
-    let groups = aggregate.group_expr.iter().filter(|expr| !is_told(expr)).cloned().collect();
+    let groups = aggregate.group_expr.iter().filter(|expr| !is_spare(expr)).cloned().collect();
     let columns = aggregate.schema.columns().into_iter().map(|column| match value_of(&column) {
         Some(value) => json_text(Expr::Column(value)).alias_qualified(column.relation, column.name),
         None => Expr::Column(column),

@@ -5,6 +5,7 @@ use crate::input::Input;
 use crate::scan::{Chunks, Reader, ScanOptions};
 use crate::sql::{Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;
+use jird::lines::Row;
 use jird::{Path, Projection, Record, RecordBuffer};
 use jird_formats::{Accumulator, ColumnType};
 use std::collections::HashSet;
@@ -60,20 +61,9 @@ impl Types {
     ) -> Result<Self, Error> {
         let paths = needed_paths(source, fixed);
         let mut fields = vec![Accumulator::default(); paths.len()];
-        if let Some(file) = input.files.iter().find(|file| file.size != Some(0)) {
-            let read = Reader::new(options).read(
-                file,
-                file.size.map(|size| 0..size.min(FIRST_BYTES)),
-                &Projection::new(&paths),
-                None,
-                |row, _| {
-                    fields.iter_mut().zip(row.fields()).for_each(|(field, value)| field.observe(*value, 0));
-                    Ok(ControlFlow::Continue(()))
-                },
-                |_| ControlFlow::Break(()),
-            );
-            read.map(drop)?;
-        }
+        first_records(input, &paths, options, |row| {
+            fields.iter_mut().zip(row.fields()).for_each(|(field, value)| field.observe(*value, 0));
+        })?;
         Ok(Self { fields: paths.into_iter().zip(fields).collect(), unknown: false, fixed: fixed.clone() })
     }
 
@@ -159,6 +149,28 @@ pub(crate) fn reads(input: &Input, source: &SourceUse, fixed: &FieldTypes) -> bo
 
 /// How much of an input the first records are.
 const FIRST_BYTES: u64 = 256 << 10;
+
+/// Visits the first records of an input that can be read again.
+pub(crate) fn first_records(
+    input: &Input,
+    paths: &[Path],
+    options: &ScanOptions,
+    mut visit: impl FnMut(&Row<'_, '_>),
+) -> Result<(), Error> {
+    let Some(file) = input.files.iter().find(|file| file.size != Some(0)) else { return Ok(()) };
+    let read = Reader::new(options).read(
+        file,
+        file.size.map(|size| 0..size.min(FIRST_BYTES)),
+        &Projection::new(paths),
+        None,
+        |row, _| {
+            visit(row);
+            Ok(ControlFlow::Continue(()))
+        },
+        |_| ControlFlow::Break(()),
+    );
+    read.map(drop)
+}
 
 /// The paths of the fields whose types are to be found, each once.
 fn needed_paths(source: &SourceUse, fixed: &FieldTypes) -> Vec<Path> {

@@ -12,6 +12,7 @@ mod groups;
 mod guess;
 mod infer;
 mod input;
+mod kinds;
 mod live;
 mod output;
 mod prepared;

@@ -33,7 +33,7 @@ pub struct Report {
     pub pushed: Vec<String>,
     /// JSON Pointers of the fields that were read.
     pub fields: Vec<String>,
-    /// Comparisons that were unknown because the kinds differ: a number against a text.
+    /// Comparisons that were unknown because the kinds differ, a number against a text; as far as the records were looked into.
     pub mismatches: u64,
     /// Fields whose type had to give way, and to which record.
     pub widened: Vec<String>,
@@ -52,7 +52,7 @@ pub struct Report {
 impl Report {
     /// What was searched for, and where not.
     fn searched(&self) -> String {
-        if self.literals.is_empty() {
+        if self.literals.is_empty() || self.searched_bytes + self.unsearched_bytes == 0 {
             return "nothing".to_owned();
         }
         let off = match self.unsearched_bytes {

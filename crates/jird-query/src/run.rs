@@ -7,6 +7,7 @@ use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
 use crate::input::{From, Input, Progress, Said};
+use crate::kinds;
 use crate::live::live;
 use crate::output::{Column, Format, WriteError, Writer, writer};
 use crate::prepared::Source;
@@ -201,10 +202,7 @@ impl Query {
             return self.explain(&context, &rewritten, &sources, out, report);
         }
         self.execute(&context, &rewritten, &sources, &Gate::default(), out, report)?;
-        for source in &sources {
-            source.note_absent(&scan, report)?;
-        }
-        Ok(())
+        note(&rewritten, &sources, &scan, report)
     }
 
     /// Runs the query with types that are confirmed in passing. What goes wrong before they are is no error, but a wrong guess.
@@ -232,7 +230,7 @@ impl Query {
         sources[0].types = types.clone();
         sources[0].report_types(&mut trial);
         *report = trial;
-        done.and_then(|()| sources[0].note_absent(scan, report)).map(|()| Guessed::Right)
+        done.and_then(|()| note(rewritten, &sources, scan, report)).map(|()| Guessed::Right)
     }
 
     fn execute(
@@ -334,6 +332,20 @@ impl Query {
         note_scans(&physical)?;
         Ok(physical)
     }
+}
+
+/// Notes what is most likely a mistake in the query.
+fn note(
+    rewritten: &Rewritten,
+    sources: &[Source<'_>],
+    options: &ScanOptions,
+    report: &mut Report,
+) -> Result<(), Error> {
+    for (index, source) in sources.iter().enumerate() {
+        source.note_absent(options, report)?;
+        report.notes.extend(rewritten.leaves.iter().flat_map(|leaf| kinds::notes(leaf, index, source, options)));
+    }
+    Ok(())
 }
 
 /// Makes the tables and predicates of a query known. Where its mismatches are counted.

@@ -29,6 +29,8 @@ enum Builder {
     UInt64(UInt64Builder),
     Decimal(Decimal128Builder),
     Float64(Float64Builder),
+    /// Without the signs of zeros.
+    Unsigned(Float64Builder),
     Text(StringBuilder),
     Json(StringBuilder),
     Plain(StringBuilder),
@@ -60,6 +62,16 @@ impl ColumnBuilder {
     /// only where they must be. Objects and arrays stay as they stand. Null and missing are nulls.
     pub fn key() -> Self {
         Self::of(Builder::Key(StringBuilder::new()))
+    }
+
+    /// A column of this type in which equal values are the same to Arrow too, which tells -0.0 from 0.0: here both are 0.0, and JSON
+    /// texts are [keys](Self::key).
+    pub fn group(kind: ColumnType) -> Self {
+        match kind {
+            ColumnType::Float64 => Self::of(Builder::Unsigned(Float64Builder::new())),
+            ColumnType::Json => Self::key(),
+            kind => Self::new(kind),
+        }
     }
 
     fn of(kind: Builder) -> Self {
@@ -106,6 +118,11 @@ impl ColumnBuilder {
                 floats.append_option(value);
                 fits(value.is_some(), null)
             }
+            Builder::Unsigned(floats) => {
+                let value = field.as_number().and_then(jird::Number::to_f64);
+                floats.append_option(value.map(|value| value + 0.0));
+                fits(value.is_some(), null)
+            }
         }
     }
 
@@ -126,7 +143,7 @@ impl ColumnBuilder {
             Builder::Int64(builder) => Arc::new(builder.finish()),
             Builder::UInt64(builder) => Arc::new(builder.finish()),
             Builder::Decimal(builder) => Arc::new(builder.finish()),
-            Builder::Float64(builder) => Arc::new(builder.finish()),
+            Builder::Float64(builder) | Builder::Unsigned(builder) => Arc::new(builder.finish()),
             Builder::Text(builder) | Builder::Json(builder) | Builder::Plain(builder) | Builder::Key(builder) => {
                 Arc::new(builder.finish())
             }

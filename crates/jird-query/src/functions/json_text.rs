@@ -1,37 +1,36 @@
-//! Texts as JSON: what is put into a plan where a text column stands for the JSON texts of the same field.
+//! Any column as JSON texts in which equal values are equal: where a value stands for the JSON text of the same field.
 
-use arrow::array::{AsArray, StringArray};
+use super::predicate::json_texts;
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::error::Result;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use jird::event::write_string;
-use jird_formats::ColumnType;
+use jird::Field;
+use jird_formats::{ColumnBuilder, ColumnType};
 use std::sync::Arc;
 
-/// The texts of a column as [keys](jird_formats::ColumnBuilder::key).
-pub(crate) fn json_text(texts: Expr) -> Expr {
-    ScalarUDF::from(JsonText(Signature::exact(vec![DataType::Utf8], Volatility::Immutable))).call(vec![texts])
+/// The function's name.
+pub(crate) const JSON_TEXT: &str = "json_text";
+
+/// The values of a column as [keys](ColumnBuilder::key).
+pub(crate) fn json_text(values: Expr) -> Expr {
+    ScalarUDF::from(JsonText::new()).call(vec![values])
 }
 
-/// Each text with its quotes and escapes.
-pub(super) fn quoted(texts: &StringArray) -> StringArray {
-    let mut json = Vec::new();
-    let mut quote = |text| {
-        json.clear();
-        write_string(text, &mut json);
-        String::from_utf8_lossy(&json).into_owned()
-    };
-    texts.iter().map(|text| text.map(&mut quote)).collect()
-}
-
+/// The function.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct JsonText(Signature);
+pub(crate) struct JsonText(Signature);
+
+impl JsonText {
+    pub(crate) fn new() -> Self {
+        Self(Signature::any(1, Volatility::Immutable))
+    }
+}
 
 impl ScalarUDFImpl for JsonText {
     fn name(&self) -> &'static str {
-        "json_text"
+        JSON_TEXT
     }
 
     fn signature(&self) -> &Signature {
@@ -48,7 +47,13 @@ impl ScalarUDFImpl for JsonText {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let texts = args.args[0].to_array(args.number_rows)?;
-        Ok(ColumnarValue::Array(Arc::new(quoted(texts.as_string()))))
+        let values = args.args[0].to_array(args.number_rows)?;
+        let texts = json_texts(&values, &args.arg_fields[0])?;
+        let mut keys = ColumnBuilder::key();
+        for text in texts.iter() {
+            let appended = keys.append(text.map_or(Field::MISSING, Field::from_raw));
+            debug_assert!(appended.is_ok(), "there is a key of everything");
+        }
+        Ok(ColumnarValue::Array(keys.finish()))
     }
 }

@@ -11,7 +11,7 @@ mod time_bucket;
 mod timestamp;
 
 pub(crate) use arithmetic::{CheckedPlanner, SUM_ARGUMENT};
-pub(crate) use json_text::json_text;
+pub(crate) use json_text::{JSON_TEXT, json_text};
 pub(crate) use predicate::PredicateUdf;
 pub(crate) use sort_key::SORT_KEY;
 
@@ -29,5 +29,6 @@ pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     functions.push(timestamp::Timestamp::new().into());
     functions.push(arithmetic::SumArgument::new().into());
     functions.push(sort_key::SortKey::new().into());
+    functions.push(json_text::JsonText::new().into());
     functions
 }

@@ -1,7 +1,6 @@
 //! A predicate of the engine as a function of DataFusion's. Where the scan cannot take it in, it is evaluated here, by the
 //! same code.
 
-use super::json_text::quoted;
 use crate::sql::Leaf;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray};
 use arrow::datatypes::{DataType, FieldRef};
@@ -9,6 +8,7 @@ use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use jird::event::write_string;
 use jird::{Field, Mismatches, Predicate};
 use jird_formats::ColumnType;
 use std::hash::{Hash, Hasher};
@@ -87,13 +87,19 @@ impl ScalarUDFImpl for PredicateUdf {
 }
 
 /// A column as JSON texts, whatever it is.
-fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
+pub(super) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
     if array.data_type() == &DataType::Utf8 && (ColumnType::is_json(field) || is_ours(field)) {
         return Ok(array.as_string::<i32>().clone());
     }
     if matches!(array.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
         let texts = cast(array, &DataType::Utf8)?;
-        return Ok(quoted(texts.as_string()));
+        let mut json = Vec::new();
+        let mut quoted = |text| {
+            json.clear();
+            write_string(text, &mut json);
+            String::from_utf8_lossy(&json).into_owned()
+        };
+        return Ok(texts.as_string::<i32>().iter().map(|text| text.map(&mut quoted)).collect());
     }
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(array, &options)?;

@@ -419,7 +419,7 @@ fn builder(column: &ColumnSpec) -> ColumnBuilder {
         Rep::Raw => ColumnBuilder::plain(),
         Rep::Json => ColumnBuilder::new(ColumnType::Json),
         Rep::Key => ColumnBuilder::key(),
-        Rep::Group if column.kind == ColumnType::Json => ColumnBuilder::key(),
-        Rep::Typed | Rep::Group => ColumnBuilder::new(column.kind),
+        Rep::Typed => ColumnBuilder::new(column.kind),
+        Rep::Group => ColumnBuilder::group(column.kind),
     }
 }

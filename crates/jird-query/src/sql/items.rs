@@ -1,13 +1,14 @@
 //! The columns of a `select`: `*` expanded, names given, each rewritten.
 
 use super::chain::{Part, chain};
-use super::expr::{Context, qualified, quoted};
+use super::expr::{Context, call, qualified, quoted};
 use super::names::{Names, column_name};
 use super::scope::{Columns, Derived, DerivedKind, FieldRef, Resolved};
 use super::select::{Emit, Rewriter};
 use super::supported;
 use super::uses::{NeedKind, Rep, Style};
 use crate::error::Error;
+use crate::functions::JSON_TEXT;
 use datafusion::sql::sqlparser::ast::{Expr, Select, SelectItem, SelectItemQualifiedWildcardKind, Value};
 use jird::Path;
 
@@ -144,6 +145,14 @@ impl Rewriter<'_> {
             self.need(field, if is_typed && grouped { &NeedKind::Group } else { &NeedKind::Display })?;
         }
         let rep = match (emit, field.fixed) {
+            // A union of JSON texts, which a subquery has as something else.
+            (Emit::Fixed(rep), Some(fixed))
+                if !rep.is_inferred() && (fixed.is_inferred() || rep == Rep::Key && fixed != Rep::Key) =>
+            {
+                let expr = self.field(field, fixed, Context::default())?;
+                out.push(aliased(call(JSON_TEXT, vec![expr]), name));
+                return Ok(DerivedKind::Fixed(origins, Rep::Key));
+            }
             (_, Some(fixed)) => fixed,
             (Emit::Fixed(Rep::Typed), None) => {
                 self.need(field, &NeedKind::Value { text: false })?;

@@ -88,7 +88,10 @@ impl Rewriter<'_> {
             leaf.name.clone()
         } else {
             let name = format!("predicate_{}", self.leaves.len());
-            self.leaves.push(Arc::new(Leaf { name: name.clone(), text, predicate, columns: names }));
+            let source = slots.0.first().and_then(|field| field.source);
+            let is_one = slots.0.iter().all(|field| field.source == source);
+            let fields = source.filter(|_| is_one).map(|source| (source, slots.paths()));
+            self.leaves.push(Arc::new(Leaf { name: name.clone(), text, predicate, columns: names, fields }));
             name
         };
         Ok(Some(call(&name, columns)))

@@ -225,6 +225,10 @@ fn unite(left: Vec<Derived>, right: &[Derived]) -> Result<Vec<Derived>, Error> {
                     origins.extend_from_slice(others);
                     DerivedKind::Fixed(origins, rep)
                 }
+                (DerivedKind::Plain(mut origins), DerivedKind::Fixed(others, rep)) => {
+                    origins.extend_from_slice(others);
+                    DerivedKind::Fixed(origins, *rep)
+                }
                 _ => {
                     return Err(Error::sql(format!(
                         "column {} of the union is a field on one side and computed on the other: use number() or text()",

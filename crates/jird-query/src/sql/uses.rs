@@ -103,6 +103,8 @@ pub(crate) struct Leaf {
     pub(crate) predicate: Predicate,
     /// The names of the columns it is called with.
     pub(crate) columns: Vec<String>,
+    /// The source of which these are fields, and where they are in its records; if there is one.
+    pub(crate) fields: Option<(usize, Vec<Path>)>,
 }
 
 /// A field by source and path.

@@ -217,11 +217,52 @@ fn a_group_is_its_value_however_it_was_spelled_and_whatever_is_asked_of_it() {
         "select t, upper(t) as u, sum(i) as n group by t order by t limit 1",
         &["{\"t\":\"a\\n/\\b\\\"é\",\"u\":\"A\\n/\\b\\\"É\",\"n\":4}"],
     );
+    // Zeros are one, in whatever form they are handed on.
+    let zeros = "{\"x\":-0.0,\"i\":1}\n{\"x\":0.0,\"i\":2}\n{\"x\":0.5,\"i\":4}\n";
+    let grouped = ["{\"x\":0,\"n\":3}", "{\"x\":0.5,\"n\":4}"];
+    gives(zeros, "select x, sum(i) as n group by x order by x", &grouped);
+    gives(
+        zeros,
+        "select x, n from (select x, sum(i) as n from stream group by x) as s order by n",
+        &grouped.map(|row| row.replace(":0,", ":0.0,")).each_ref().map(String::as_str),
+    );
     // Numbers that are one double are still two.
     let text = "{\"x\":0.1}\n{\"x\":0.10000000000000000001}\n{\"x\":1e-1}\n";
     gives(
         text,
         "select x, count(*) as n group by x order by n",
         &["{\"x\":0.10000000000000000001,\"n\":1}", "{\"x\":0.1,\"n\":2}"],
+    );
+}
+
+#[test]
+fn a_union_is_json_whatever_its_sides_are() {
+    let text = "{\"t\":\"a\",\"u\":1.0}\n{\"t\":\"b/\\\"\",\"u\":\"x\"}\n{\"u\":2}\n";
+    let fields = ["{\"t\":1.0}", "{\"t\":\"x\"}", "{\"t\":2}"];
+    let groups = ["{\"t\":\"a\"}", "{\"t\":\"b/\\\"\"}", "{\"t\":null}"];
+    let sorted = |sql: &str, rows: &[&[&str]]| {
+        let mut rows = rows.concat();
+        rows.sort_unstable();
+        for way in WAYS {
+            let (found, _) = holding(text).run(sql, way).unwrap_or_else(|error| panic!("{sql}: {error}"));
+            let mut found: Vec<_> = found.lines().collect();
+            found.sort_unstable();
+            assert_eq!(found, rows, "{sql} {way:?}");
+        }
+    };
+    for inner in ["select t from stream group by t", "select distinct t from stream"] {
+        sorted(&format!("select a.t from ({inner}) as a union all select u from stream"), &[&groups, &fields]);
+        sorted(&format!("select u as t from stream union all select a.t from ({inner}) as a"), &[&groups, &fields]);
+        sorted(&format!("select a.t from ({inner}) as a union select t from stream"), &[&groups]);
+    }
+    // Of several kinds, and numbers that are spelled differently.
+    let mixed = ["{\"t\":1}", "{\"t\":2}", "{\"t\":\"x\"}"];
+    sorted(
+        "select a.u as t from (select u from stream group by u) as a union all select t from stream where t = 'c'",
+        &[&mixed],
+    );
+    sorted(
+        "select a.t from (select u as t from stream union all select u from stream) as a union select t from stream where t = 'c'",
+        &[&mixed],
     );
 }

@@ -30,8 +30,8 @@ pub enum Check {
     /// have none of [`Predicate::literals`].
     #[default]
     All,
-    /// The records that can match, as far as that shows. Of the others nothing is known but that they are lines. Without a predicate, or one that has
-    /// no literals, every record.
+    /// The records that can match, as far as that shows. Of the others nothing is known but that they are lines. Without a
+    /// predicate, or with one that has no literals, every record.
     Touched,
     /// None, and of those that cannot match nothing is read. What is handed out is UTF-8 all the same, and numbers are numbers.
     Trusted,
@@ -79,7 +79,8 @@ pub struct Scanned {
     pub touched: u64,
     /// Bytes that were searched for literals first.
     pub searched_bytes: u64,
-    /// Bytes for which the search was switched off, since it did not pay: most lines have a literal, or parts of one.
+    /// Bytes for which the search was switched off, since it did not pay: most lines have a literal, or parts of one. Pieces in
+    /// which something is wrong are in neither figure where all is checked.
     pub unsearched_bytes: u64,
     /// Records handed out.
     pub matched: u64,
@@ -540,8 +541,8 @@ struct Run<'p, 't> {
     fields: Vec<Field<'t>>,
     filter: Option<&'p Predicate>,
     kernel: Kernel,
-    /// One of these is in every record that can match. What is found in the other lines does not count, so that it makes no
-    /// difference whether they are searched for.
+    /// One of these is in every record that can match. Mismatches in the other lines do not count, nor do their faults unless all
+    /// is checked: so it makes no difference whether they are searched for.
     needles: Option<&'p Needles>,
     scanned: Scanned,
 }

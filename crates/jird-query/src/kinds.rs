@@ -1,0 +1,96 @@
+//! Conditions that hold of nothing, since they compare values of different kinds: `code = '200'`, where codes are numbers.
+
+use crate::infer::first_records;
+use crate::prepared::Source;
+use crate::scan::ScanOptions;
+use crate::sql::Leaf;
+use jird::{Kind, Literal, Predicate};
+
+/// A field that a condition takes for a value of some kind, and what it is.
+struct Taken {
+    slot: usize,
+    kind: Kind,
+    /// Whether it is of that kind anywhere.
+    is: bool,
+    /// The first value of another.
+    other: Option<(Kind, String)>,
+}
+
+/// How much of a value is shown.
+const SHOWN: usize = 30;
+
+/// What there is to say of a condition on the fields at a source, as far as its first records show.
+pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &ScanOptions) -> Vec<String> {
+    let Some((_, paths)) = leaf.fields.as_ref().filter(|(of, _)| *of == index && source.input.is_rereadable()) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    take(&leaf.predicate, &mut all);
+    let mut records = 0_u64;
+    let read = first_records(&source.input, paths, options, |row| {
+        records += 1;
+        for taken in &mut all {
+            let field = row.field(taken.slot);
+            match field.kind() {
+                None | Some(Kind::Null) => {}
+                Some(kind) if kind == taken.kind => taken.is = true,
+                Some(kind) => {
+                    taken.other.get_or_insert_with(|| (kind, field.raw().chars().take(SHOWN).collect()));
+                }
+            }
+        }
+    });
+    if read.is_err() {
+        return Vec::new();
+    }
+    // What is a text here and a number there may be asked for both.
+    let is_met = |slot: usize| all.iter().any(|taken| taken.slot == slot && taken.is);
+    let note = |taken: &Taken| {
+        let (kind, value) = taken.other.as_ref().filter(|_| !is_met(taken.slot))?;
+        let path = &paths[taken.slot];
+        let written = source.used.named.iter().find(|(named, _)| named == path).map(|(_, written)| written);
+        Some(format!(
+            "`{}` takes `{}` for {}, and in the first {records} records it is {}, such as {value}: these are never compared",
+            leaf.text,
+            written.map_or("", String::as_str),
+            name(taken.kind),
+            name(*kind),
+        ))
+    };
+    all.iter().filter_map(note).collect()
+}
+
+/// Which fields a predicate takes for what.
+fn take(predicate: &Predicate, all: &mut Vec<Taken>) {
+    let kind = |literal: &Literal| match literal {
+        Literal::Null => None,
+        Literal::Bool(_) => Some(Kind::Bool),
+        Literal::Number(_) => Some(Kind::Number),
+        Literal::Text(_) => Some(Kind::String),
+    };
+    let taken = match predicate {
+        Predicate::And(parts) | Predicate::Or(parts) => return parts.iter().for_each(|part| take(part, all)),
+        Predicate::Not(inner) => return take(inner, all),
+        Predicate::CompareSlots { .. } | Predicate::IsNull { .. } => None,
+        Predicate::Compare { slot, literal, .. } => kind(literal).map(|kind| (*slot, kind)),
+        Predicate::In { slot, list } => {
+            let mut kinds = list.iter().filter_map(kind);
+            let first = kinds.next();
+            first.filter(|first| kinds.all(|kind| kind == *first)).map(|kind| (*slot, kind))
+        }
+        Predicate::Like { slot, .. } | Predicate::Matches { slot, .. } => Some((*slot, Kind::String)),
+        Predicate::Truth { slot } => Some((*slot, Kind::Bool)),
+    };
+    all.extend(taken.map(|(slot, kind)| Taken { slot, kind, is: false, other: None }));
+}
+
+fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Null => "null",
+        Kind::Bool => "a boolean",
+        Kind::Number => "a number",
+        Kind::String => "a text",
+        Kind::Object => "an object",
+        Kind::Array => "an array",
+    }
+}
