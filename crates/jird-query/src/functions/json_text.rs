@@ -50,7 +50,7 @@ impl ScalarUDFImpl for JsonText {
         let values = args.args[0].to_array(args.number_rows)?;
         let texts = json_texts(&values, &args.arg_fields[0])?;
         let mut keys = ColumnBuilder::key();
-        for text in texts.iter() {
+        for text in &texts {
             let appended = keys.append(text.map_or(Field::MISSING, Field::from_raw));
             debug_assert!(appended.is_ok(), "there is a key of everything");
         }
