@@ -94,6 +94,11 @@ fn explain_says_what_the_scan_does() {
     let once = folder.query(&["explain select s, count(*) as n group by s order by s", "e.ndjson"], b"").0;
     assert!(once.contains("  reads    /s text\n"), "{once}");
     assert!(folder.query(&["explain analyze select s", "e.ndjson"], b"").1.contains("--stats"));
+    // Where types are looked at in passing, every record is looked into.
+    for (asked, searched) in [("count(*)", "`\"x\"`"), ("max(id)", "nothing")] {
+        let out = folder.query(&[&format!("explain select {asked} as it where s = 'x'"), "e.ndjson"], b"").0;
+        assert!(out.contains(&format!("  searches {searched}\n")), "{out}");
+    }
 }
 
 #[test]

@@ -163,8 +163,12 @@ impl NdjsonSource {
         columns
     }
 
-    /// The literals of which a record must have one.
+    /// The literals of which a record must have one. Where types are watched every record is looked into, and nothing is
+    /// searched for.
     fn literals(&self) -> Vec<String> {
+        if self.shared.watch.is_some() {
+            return Vec::new();
+        }
         let paths: Vec<_> = self.shared.columns.iter().map(|column| column.path.clone()).collect();
         self.filter.as_ref().map_or_else(Vec::new, |filter| filter.literals(&Projection::new(&paths)))
     }
