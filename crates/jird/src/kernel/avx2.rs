@@ -1,12 +1,14 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
-use super::{
-    BLOCK, Batch, Carry, Chunk, Classes, FORM_QUOTES, FORM_SKIP, FORM_UPPER, Fault, Found, Kinds, LENGTH_MAX,
-    MaybeUninit, Mode, Simd, Structure, TokenWords, Tokens, UTF8_TABLES, is_plain_number, proof,
-};
+use super::proof::proof;
+use super::simd::{BLOCK, Classes, Kinds, Simd, is_plain_number};
+use super::utf8::UTF8_TABLES;
+use super::words::{FORM_QUOTES, FORM_SKIP, FORM_UPPER, TokenWords};
+use crate::tape::word::LENGTH_MAX;
 use crate::tape::word::Node;
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 proof!(Avx2, enter_avx2, is_x86_feature_detected: "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");
 

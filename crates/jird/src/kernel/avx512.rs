@@ -3,12 +3,14 @@
 //! The feature list starts at VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
 //! byte compress that makes it worth while.
 
-use super::{
-    BLOCK, Batch, Carry, Chunk, Classes, Fault, Found, LENGTH_MAX, MaybeUninit, Mode, QUOTES, Simd, Structure,
-    TokenWords, Tokens, UPPER, is_plain_number, proof,
-};
+use super::proof::proof;
+use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
+use super::utf8::UTF8_TABLES;
+use super::words::TokenWords;
+use crate::tape::word::{LENGTH_MAX, UPPER};
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 proof!(Avx512, enter_avx512, is_x86_feature_detected:
     "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vbmi", "avx512vbmi2", "avx512bitalg",
@@ -333,7 +335,7 @@ fn open(block: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn misplaced(block: __m512i, before: __m512i) -> __m512i {
-    let [high_of_before, low_of_before, high_of_this] = super::UTF8_TABLES;
+    let [high_of_before, low_of_before, high_of_this] = UTF8_TABLES;
     let table = |bytes: [u8; 16]| {
         // SAFETY: the load reads the 16 bytes of the array.
         unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }

@@ -8,19 +8,24 @@
 mod found;
 mod gate;
 pub(crate) mod grammar;
+mod options;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod read;
+mod row;
+mod run;
 mod scanner;
 #[cfg(feature = "serde")]
 mod typed;
 
 #[doc(hidden)]
 pub use gate::Search;
+pub use options::{Check, Options};
 #[cfg(feature = "parallel")]
 pub use parallel::in_order;
 pub use read::{ReadAt, read_range, read_stream};
-pub use scanner::{Bad, Check, Options, Row, Scanned, Scanner};
+pub use row::{Bad, Row, Scanned};
+pub use scanner::Scanner;
 #[cfg(feature = "serde")]
 pub use typed::{Typed, typed, typed_on};
 

@@ -1,145 +1,24 @@
 //! Many lines at a time: one scan over a piece of whole lines, one judgement of all, then a few steps per record.
 
-use super::RECORD_BYTES_MAX;
 use super::found::{Found, Lines};
-use super::gate::{self, Gate, Search};
+use super::gate::{self, Gate};
+use super::options::{Check, Options};
+use super::row::{Bad, Row, Scanned};
+use super::run::{Run, Text, Wanted};
 use crate::error::Error;
 use crate::fault::{ErrorKind, Fault};
-use crate::kernel::Kernel;
-use crate::number;
-use crate::policy::{Duplicates, Policy};
+use crate::policy::Duplicates;
 use crate::record::{Field, Mark, Mismatches, Needles, Predicate, Projection, Select, Slot};
 use crate::scan::{Carry, Chunk, END, Mode, Tokens, first_fault};
-use crate::tape::{Kind, Parser};
+use crate::tape::Parser;
 use crate::walk::{Open, SIZE_MAX, Walk, Walked, trim_end, walk_trusted};
 use core::ops::{ControlFlow, Range};
-
-/// Bytes of lines that are scanned before their tokens are walked.
-const PIECE_BYTES: usize = 64 << 10;
 
 /// Bytes that are scanned at a time after a bad record; doubled with each piece that is good.
 const REACH_AFTER_BAD: usize = 512;
 
 /// So many pieces are searched for literals before it is asked whether that pays.
 const SEARCH_PIECES: usize = 4;
-
-/// How much of the records is checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Check {
-    /// Every record, whole. Nothing is looked for in those that cannot match, as far as that shows in their raw bytes: that
-    /// have none of [`Predicate::literals`].
-    #[default]
-    All,
-    /// The records that can match, as far as that shows. Of the others nothing is known but that they are lines. Without a
-    /// predicate, or with one that has no literals, every record.
-    Touched,
-    /// None, and of those that cannot match nothing is read. What is handed out is UTF-8 all the same, and numbers are numbers.
-    Trusted,
-}
-
-/// How lines are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The instruction set.
-    pub kernel: Kernel,
-    /// How much is checked.
-    pub check: Check,
-    /// Limits and refusals.
-    pub policy: Policy,
-    /// The longest record, in bytes without its line feed. Beyond 4 GiB there is none, whatever this says.
-    pub record_bytes_max: usize,
-    /// Bytes scanned at a time. Results do not depend on it.
-    #[doc(hidden)]
-    pub piece_bytes: usize,
-    /// Whether literals are searched for. Results do not depend on it.
-    #[doc(hidden)]
-    pub search: Search,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            kernel: Kernel::best(),
-            check: Check::default(),
-            policy: Policy::default(),
-            record_bytes_max: RECORD_BYTES_MAX,
-            piece_bytes: PIECE_BYTES,
-            search: Search::default(),
-        }
-    }
-}
-
-/// What a scan has seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scanned {
-    /// Records read or passed by, matching or not.
-    pub records: u64,
-    /// Records that were tokenised. The others have no literal of the predicate. How many they are may depend on how the text
-    /// is cut. Where all is checked, all.
-    pub touched: u64,
-    /// Bytes that were searched for literals first.
-    pub searched_bytes: u64,
-    /// Bytes for which the search was switched off, since it did not pay: most lines have a literal, or parts of one. Pieces in
-    /// which something is wrong are in neither figure where all is checked.
-    pub unsearched_bytes: u64,
-    /// Records handed out.
-    pub matched: u64,
-    /// Records that break a rule.
-    pub bad: u64,
-    /// Comparisons that were unknown because the kinds differ, in records that have a literal of the predicate.
-    pub mismatches: Mismatches,
-    /// Whether the visitor stopped the scan.
-    pub stopped: bool,
-}
-
-/// A record that was found to match. `'t` is the text's life, `'r` that of the visit.
-#[derive(Debug)]
-pub struct Row<'r, 't> {
-    fields: &'r [Field<'t>],
-    text: &'t [u8],
-    offset: usize,
-}
-
-impl<'r, 't> Row<'r, 't> {
-    /// What the record has in slot `slot` of the projection.
-    pub fn field(&self, slot: usize) -> Field<'t> {
-        self.fields[slot]
-    }
-
-    /// All slots, in order.
-    pub fn fields(&self) -> &'r [Field<'t>] {
-        self.fields
-    }
-
-    /// The record's value as it stands, without white space around it.
-    pub fn text(&self) -> &'t [u8] {
-        self.text
-    }
-
-    /// Offset of the value's first byte in the text that is scanned.
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-}
-
-/// A record that breaks a rule.
-#[derive(Clone, Debug)]
-pub struct Bad<'t> {
-    /// What is wrong, with its offset in the text that is scanned.
-    pub error: Error,
-    /// The line, without its line feed.
-    pub text: &'t [u8],
-    /// Offset of the line in the text that is scanned.
-    pub offset: usize,
-}
-
-impl Bad<'_> {
-    /// Finds line, column and path, as if the line were alone: its line is 1.
-    pub fn locate(&self) -> crate::error::Located {
-        let within = self.error.offset().saturating_sub(self.offset as u64);
-        Error::new(self.error.kind(), within).locate(self.text)
-    }
-}
 
 /// Reads lines with one set of buffers. One per thread.
 #[derive(Debug)]
@@ -528,111 +407,6 @@ impl Scanner {
                     String::from_utf8_lossy(bytes)
                 );
             }
-        }
-    }
-}
-
-/// A scan in progress: what is looked for and what was seen.
-struct Run<'p, 't> {
-    /// What the filter asks for, or everything.
-    asked: Wanted<'p>,
-    /// The rest, looked for when the filter holds.
-    rest: Wanted<'p>,
-    fields: Vec<Field<'t>>,
-    filter: Option<&'p Predicate>,
-    kernel: Kernel,
-    /// One of these is in every record that can match. Mismatches in the other lines do not count, nor do their faults unless all
-    /// is checked: so it makes no difference whether they are searched for.
-    needles: Option<&'p Needles>,
-    scanned: Scanned,
-}
-
-impl Run<'_, '_> {
-    /// Whether nothing within a record is looked for.
-    fn seeks_nothing(&self) -> bool {
-        self.asked.slots.is_empty() && self.rest.slots.is_empty()
-    }
-
-    /// Whether a search would have passed this line by.
-    #[cold]
-    fn would_pass_by(&self, line: &[u8]) -> bool {
-        self.needles.is_some_and(|needles| self.kernel.search(line, 0, needles).at == line.len())
-    }
-}
-
-/// Slots that are filled together.
-struct Wanted<'p> {
-    select: Select<'p>,
-    slots: Vec<usize>,
-    /// Those of them that want the record as a whole.
-    whole: Vec<usize>,
-}
-
-impl<'p> Wanted<'p> {
-    fn new(projection: &'p Projection, wants: impl Fn(usize) -> bool) -> Self {
-        let slots = || (0..projection.slots()).filter(|slot| wants(*slot));
-        let is_whole = |slot: &usize| projection.paths()[*slot].steps().is_empty();
-        Self {
-            select: Select::new(projection),
-            slots: slots().filter(|slot| !is_whole(slot)).collect(),
-            whole: slots().filter(is_whole).collect(),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.slots.is_empty() && self.whole.is_empty()
-    }
-
-    /// Makes fields of what was found of `record`.
-    #[inline(always)]
-    fn fill<'t>(&self, text: &Text<'t>, record: impl Fn() -> Slot, fields: &mut [Field<'t>]) -> Result<(), Fault> {
-        for &slot in &self.slots {
-            text.fill(self.select.found()[slot], &mut fields[slot])?;
-        }
-        for &slot in &self.whole {
-            text.fill(record(), &mut fields[slot])?;
-        }
-        Ok(())
-    }
-}
-
-/// A piece of text, and as `str` as far as it was checked.
-struct Text<'t> {
-    bytes: &'t [u8],
-    checked: Option<&'t str>,
-    base: usize,
-    /// No colon of its tokens has white space before it, as far as the kernel asks.
-    is_tight: bool,
-}
-
-impl<'t> Text<'t> {
-    /// Makes a field of what was found. Of an unchecked text it is checked here.
-    #[inline(always)]
-    fn fill(&self, slot: Slot, field: &mut Field<'t>) -> Result<(), Fault> {
-        if let Some(raw) = self.checked.and_then(|text| text.get(slot.range())) {
-            *field = Field::new(slot.kind, slot.escaped, raw);
-        } else {
-            *field = slot.kind.map_or(Ok(Field::MISSING), |kind| self.unchecked_field(kind, slot))?;
-        }
-        Ok(())
-    }
-
-    fn unchecked_field(&self, kind: Kind, slot: Slot) -> Result<Field<'t>, Fault> {
-        let fault = |kind| Fault::at_byte(kind, slot.range().start);
-        let raw = self.bytes.get(slot.range()).ok_or_else(|| fault(ErrorKind::String))?;
-        let raw = core::str::from_utf8(raw).map_err(|_| fault(ErrorKind::Utf8))?;
-        let right = match kind {
-            Kind::Null => raw == "null",
-            Kind::Bool => matches!(raw, "true" | "false"),
-            Kind::Number => number::check(raw.as_bytes()).is_ok(),
-            Kind::String => raw.len() >= 2 && raw.starts_with('"') && raw.ends_with('"'),
-            Kind::Object | Kind::Array => true,
-        };
-        match (right, kind) {
-            (true, _) => Ok(Field::new(Some(kind), slot.escaped, raw)),
-            (false, Kind::Number) => Err(fault(ErrorKind::Number)),
-            (false, Kind::String) => Err(fault(ErrorKind::String)),
-            (false, _) => Err(fault(ErrorKind::Literal)),
         }
     }
 }

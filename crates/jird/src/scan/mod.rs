@@ -25,8 +25,9 @@ mod tokens;
 
 pub(crate) use fault::{checked_str, first_fault};
 use numbers::{NumberCarry, wrong_bytes};
-pub(crate) use pull::{Content, Open, Pull, Slice, Source, Token};
+pub(crate) use pull::{Content, Open, Pull, Token};
 pub use source::{IoRead, Read, SliceRead, Trusted};
+pub(crate) use source::{Slice, Source};
 #[cfg(feature = "parallel")]
 pub(crate) use tokens::Cut;
 use tokens::Free;
@@ -125,11 +126,11 @@ pub(crate) fn scan_chunk<S: Simd, const LINES: bool, const CHECK: bool, const BL
 macro_rules! for_mode {
     ($mode:expr, $function:ident($($argument:expr),+)) => {
         match $mode {
-            Mode::Document => $function::<false, true, false>($($argument),+),
-            Mode::DocumentBlanks => $function::<false, true, true>($($argument),+),
-            Mode::Lines => $function::<true, true, false>($($argument),+),
-            Mode::DocumentTrusted => $function::<false, false, false>($($argument),+),
-            Mode::LinesTrusted => $function::<true, false, false>($($argument),+),
+            $crate::scan::Mode::Document => $function::<false, true, false>($($argument),+),
+            $crate::scan::Mode::DocumentBlanks => $function::<false, true, true>($($argument),+),
+            $crate::scan::Mode::Lines => $function::<true, true, false>($($argument),+),
+            $crate::scan::Mode::DocumentTrusted => $function::<false, false, false>($($argument),+),
+            $crate::scan::Mode::LinesTrusted => $function::<true, false, false>($($argument),+),
         }
     };
 }

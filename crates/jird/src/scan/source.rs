@@ -1,6 +1,5 @@
 //! Where text comes from: memory, a reader, or whoever feeds it in pieces.
 
-use super::{Slice, Source};
 use std::io::{self, ErrorKind};
 
 /// What JSON is read from, by a deserializer or as events. Not to be implemented elsewhere.
@@ -9,6 +8,35 @@ pub trait Read<'de>: private::Source<'de> {}
 mod private {
     /// Seals [`Read`](super::Read).
     pub trait Source<'de>: crate::scan::Source<'de> {}
+}
+
+/// Where text comes from.
+pub trait Source<'de> {
+    /// What is kept of a key, to say where an error is.
+    type Key: Copy + Default + AsRef<[u8]>;
+    /// The window forgets what is not needed when that is so much.
+    const FORGETS_BYTES: usize;
+    /// Neither UTF-8 nor escapes nor what is in strings is checked by pass one, and values that are skipped are not checked at all.
+    const TRUSTED: bool = false;
+
+    /// The part of the text at hand. What [`slice`](Self::slice) gives are its bytes, and they stay as they are.
+    fn window(&self) -> &[u8];
+    /// Drops the first `bytes` of the window.
+    fn forget(&mut self, bytes: usize);
+    /// Makes the window at least `len` bytes long, if the text is, and has room for `room`. True if the text ends with the
+    /// window.
+    fn fill(&mut self, len: usize, room: usize) -> io::Result<bool>;
+    /// A part of the window.
+    fn slice(&self, start: usize, end: usize) -> Slice<'de, '_>;
+    /// The part of the window from a key's quote on up to the next token, or the beginning of that.
+    fn key(&self, start: usize, next: usize) -> Self::Key;
+}
+
+/// A part of the text: the text's own, or for as long as the window stands still.
+#[derive(Clone, Copy)]
+pub enum Slice<'de, 's> {
+    Borrowed(&'de [u8]),
+    Passing(&'s [u8]),
 }
 
 /// Text in memory, of which strings without escapes are borrowed.

@@ -1,0 +1,191 @@
+//! Values that are stepped over.
+
+use super::scalar::{Content, QUOTE, content};
+use super::{Pull, Source, Token};
+use crate::error::Error;
+use crate::fault::ErrorKind;
+use crate::scan::tokens::CUT;
+use crate::scan::{BATCH, END, ESCAPED};
+use crate::walk::trim_end;
+
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
+impl<'de, S: Source<'de>> Pull<S> {
+    /// Steps over one value of a text that is trusted: to where as many brackets are closed as were opened.
+    pub(crate) fn skip_trusted(&mut self) -> Result<(), Error> {
+        let token = self.token();
+        match token.plain() {
+            b'{' | b'[' => {}
+            b'}' | b']' | b',' | b':' | b'\n' | END | CUT => return Err(self.unexpected(ErrorKind::Value)),
+            _ => {
+                self.step();
+                return Ok(());
+            }
+        }
+        let mut depth = 0_usize;
+        loop {
+            self.token();
+            let kinds = &self.tokens.slices().0[self.at..self.limit];
+            let stop = kinds.iter().position(|kind| match kind & !ESCAPED {
+                b'{' | b'[' => {
+                    depth += 1;
+                    false
+                }
+                b'}' | b']' => {
+                    depth -= 1;
+                    depth == 0
+                }
+                b'\n' | END | CUT => true,
+                _ => false,
+            });
+            self.at += stop.unwrap_or(kinds.len());
+            if stop.is_some() {
+                if depth == 0 {
+                    self.step();
+                    return Ok(());
+                }
+
+                return Err(self.unexpected(ErrorKind::Comma));
+            }
+        }
+    }
+
+    /// Steps over one value, and checks all of it but how deep it is. Keeps a bit for each bracket that is open.
+    pub(crate) fn skip(&mut self) -> Result<(), Error> {
+        let mut open = Open::default();
+        loop {
+            let token = self.token();
+            match token.kind {
+                b'"' | QUOTE => self.step(),
+                b'-' | b'0'..=b'9' => {
+                    self.checked_number(token)?;
+                    self.step();
+                }
+                b't' => self.literal(token, b"true")?,
+                b'f' => self.literal(token, b"false")?,
+                b'n' => self.literal(token, b"null")?,
+                _ => match self.bracket(token) {
+                    b'{' => {
+                        self.step();
+                        open.push(true);
+                        let token = self.token();
+                        if self.bracket(token) == b'}' {
+                            self.step();
+                            open.pop();
+                        } else {
+                            self.skip_key(token)?;
+                            continue;
+                        }
+                    }
+                    b'[' => {
+                        self.step();
+                        open.push(false);
+                        let token = self.token();
+                        if self.bracket(token) != b']' {
+                            continue;
+                        }
+                        self.step();
+                        open.pop();
+                    }
+                    _ => return Err(self.unexpected(ErrorKind::Value)),
+                },
+            }
+            // Behind a value.
+            loop {
+                if open.depth == 0 {
+                    return Ok(());
+                }
+                let token = self.token();
+                let in_object = open.is_object();
+                match self.bracket(token) {
+                    b',' => {
+                        self.step();
+                        if in_object {
+                            let token = self.token();
+                            self.skip_key(token)?;
+                        }
+                        break;
+                    }
+                    b'}' if in_object => {}
+                    b']' if !in_object => {}
+                    _ => return Err(self.unexpected(ErrorKind::Comma)),
+                }
+                self.step();
+                open.pop();
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn skip_key(&mut self, token: Token) -> Result<(), Error> {
+        if token.plain() != b'"' {
+            return Err(self.unexpected(ErrorKind::Key));
+        }
+        self.step();
+        let token = self.token();
+        if token.plain() != b':' {
+            return Err(self.unexpected(ErrorKind::Colon));
+        }
+        self.step();
+        Ok(())
+    }
+
+    /// Steps over one value as [`skip`](Self::skip) does, and returns its text.
+    pub(crate) fn raw(&mut self) -> Result<Content<'de, '_>, Error> {
+        let token = self.token();
+        // Of several that are pinned the outermost counts; raw values hold none.
+        self.pin = token.start;
+        let skipped = self.skip();
+        let start = core::mem::replace(&mut self.pin, usize::MAX);
+        skipped?;
+        let end = self.value_end();
+        // SAFETY: as in `string`; this part begins and ends with a value's bytes, which are ASCII.
+        Ok(unsafe { content(self.source.slice(start, end)) })
+    }
+
+    /// Where the value ends that has just been stepped over.
+    pub(crate) fn value_end(&mut self) -> usize {
+        let next = self.token().start;
+        trim_end(self.window(), self.before().unwrap_or(0), next)
+    }
+}
+
+/// The brackets that are open: a bit for each, set for objects, the innermost lowest.
+#[derive(Debug, Default)]
+pub(crate) struct Open {
+    depth: usize,
+    inner: u64,
+    /// 64 each, when there are more.
+    outer: Vec<u64>,
+}
+
+impl Open {
+    /// How many there are.
+    #[inline(always)]
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&mut self, object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(BATCH) {
+            self.outer.push(self.inner);
+        }
+        self.depth += 1;
+        self.inner = self.inner << 1 | u64::from(object);
+    }
+
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) {
+        self.depth -= 1;
+        self.inner >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(BATCH) {
+            self.inner = self.outer.pop().unwrap_or_default();
+        }
+    }
+
+    /// Whether the innermost is an object.
+    #[inline(always)]
+    pub(crate) fn is_object(&self) -> bool {
+        self.inner & 1 != 0
+    }
+}
