@@ -319,7 +319,9 @@ impl Scanner {
             self.find(text, &mut at, &mut run.asked.select);
             // The rest of the line is nobody's business.
             let (kind, pos) = self.tokens.slices();
-            at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);
+            if kind[at] != b'\n' {
+                at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);
+            }
             let next = pos[at] as usize;
             if self.record(text, first, next, run, visit)?.is_break() {
                 return Ok(());

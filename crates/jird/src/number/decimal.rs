@@ -13,7 +13,7 @@ use super::swar::Word;
 use super::token::Token;
 
 /// The order of two checked tokens by value; `-0` equals `0`.
-#[inline]
+#[inline(always)]
 pub(super) fn compare(left: &[u8], right: &[u8]) -> Ordering {
     match (Integer::of(left), Integer::of(right)) {
         (Some(left), Some(right)) if left != right => left.cmp(&right),
@@ -21,13 +21,10 @@ pub(super) fn compare(left: &[u8], right: &[u8]) -> Ordering {
     }
 }
 
-/// What stands before the point, up to seven digits, where it says all but what differs behind the point. The longer one is the
-/// greater, since there are no leading zeros.
+/// What stands before the point, up to seven digits, where it says all but what differs behind the point. Their number in the
+/// highest byte, since without leading zeros the longer one is the greater; then the digits.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Integer {
-    len: usize,
-    digits: u64,
-}
+struct Integer(u64);
 
 impl Integer {
     /// Of a checked token of at most 16 bytes, without sign and exponent.
@@ -41,7 +38,7 @@ impl Integer {
         };
         let len = head.others().trailing_zeros() as usize / 8;
         let is_plain = matches!(len, 1..=7) && !head.or(rest).has_exponent();
-        is_plain.then(|| Self { len, digits: head.in_order(len) })
+        is_plain.then(|| Self((len as u64) << 56 | head.in_order(len) >> 8))
     }
 }
 

@@ -171,7 +171,7 @@ impl<'a> Number<'a> {
 
     /// The order of the two values, exact for any length and any exponent: `1e400` is greater than `9`, and `1.0`, `1` and
     /// `10e-1` are equal, as `-0` and `0` are. Linear in the length of the texts.
-    #[inline]
+    #[inline(always)]
     pub fn compare(self, other: Number<'_>) -> Ordering {
         decimal::compare(self.bytes(), other.bytes())
     }

@@ -276,6 +276,7 @@ fn fold(parts: &[Predicate], decisive: bool, fields: &[Field<'_>], mismatches: &
     result
 }
 
+#[inline(always)]
 fn compare(field: Field<'_>, literal: &Literal, mismatches: &mut Mismatches) -> Option<Ordering> {
     match (field.kind()?, literal) {
         (Kind::Null, _) | (_, Literal::Null) => None,

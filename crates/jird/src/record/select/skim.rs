@@ -71,6 +71,11 @@ impl Select<'_> {
         'batches: loop {
             let (kinds, pos) = tokens.batch(at);
             let Masks { wanted, escaped, open, close, end } = Masks::of(simd, kinds, pos, self.projection.lengths);
+            // The line's end, if it is in sight: that saves a search.
+            let behind = |token: usize| match end.trailing_zeros() as usize {
+                index if index < BATCH && kinds[index] == b'\n' => at + index,
+                _ => token,
+            };
             let mut left = wanted | open | close | end;
             while left != 0 {
                 if left & wanted == 0 && end != 0 && awaited == 0 {
@@ -91,12 +96,12 @@ impl Select<'_> {
                         depth -= 1;
                     } else {
                         let Some(Outer { outside, node: closed, start }) = self.open.pop() else {
-                            return Some(at + index);
+                            return Some(behind(at + index));
                         };
                         awaited -= usize::from(self.awaits(closed));
                         self.fill(closed, Slot::new(Kind::Object, false, start as usize, pos[index] as usize + 1));
                         if self.is_complete() {
-                            return Some(at + index);
+                            return Some(behind(at + index));
                         }
                         node = outside;
                     }
@@ -105,11 +110,11 @@ impl Select<'_> {
                 if depth > 0 {
                     continue;
                 }
-                let (start, behind) = (pos[index] as usize + 1, (pos[index + 1] as usize).checked_sub(1)?);
-                if start > behind || text.get(behind) != Some(&b'"') {
+                let (start, last) = (pos[index] as usize + 1, (pos[index + 1] as usize).checked_sub(1)?);
+                if start > last || text.get(last) != Some(&b'"') {
                     return None;
                 }
-                let child = self.meet(node, &text[..behind], start, bit & escaped != 0);
+                let child = self.meet(node, &text[..last], start, bit & escaped != 0);
                 if child == NOWHERE {
                     continue;
                 }
@@ -131,7 +136,7 @@ impl Select<'_> {
                     first => {
                         self.fill(child, scalar(text, first, start as usize, next as usize)?);
                         if self.is_complete() {
-                            return Some(value);
+                            return Some(behind(value));
                         }
                     }
                 }
