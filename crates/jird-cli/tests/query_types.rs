@@ -87,12 +87,17 @@ fn explain_says_what_the_scan_does() {
     let (out, _, code) =
         folder.query(&["explain select s, max(id) as m where n > 1 and upper(s) = 'X' group by s", "e.ndjson"], b"");
     assert_eq!(code, 0);
-    for word in ["files    e.ndjson", "decides  n > 1", "/id u64", "/s by its value", "AggregateExec"] {
+    for word in
+        ["files    e.ndjson", "decides  n > 1", "/id u64 by the first records", "/s by its value", "AggregateExec"]
+    {
         assert!(out.contains(word), "no {word:?} in {out}");
     }
     // Printed and sorted by, and read once.
     let once = folder.query(&["explain select s, count(*) as n group by s order by s", "e.ndjson"], b"").0;
-    assert!(once.contains("  reads    /s text\n"), "{once}");
+    assert!(once.contains("  reads    /s text by the first records\n"), "{once}");
+    // Where rows go out before the last record is read, types are those of all.
+    let computed = folder.query(&["explain select upper(s) as s, id + 1 as i", "e.ndjson"], b"").0;
+    assert!(computed.contains("/id u64\n") || computed.contains("/id u64;"), "{computed}");
     assert!(folder.query(&["explain analyze select s", "e.ndjson"], b"").1.contains("--stats"));
     // Where types are looked at in passing, every record is looked into.
     for (asked, searched) in [("count(*)", "`\"x\"`"), ("max(id)", "nothing")] {

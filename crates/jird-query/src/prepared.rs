@@ -84,6 +84,9 @@ impl<'q> Source<'q> {
             let how = match column.rep {
                 Rep::Raw | Rep::Json => "as it stands".to_owned(),
                 Rep::Key => "by its value".to_owned(),
+                Rep::Typed | Rep::Group if self.shared.watch.is_some() => {
+                    format!("{} by the first records", column.kind)
+                }
                 Rep::Typed | Rep::Group => column.kind.to_string(),
             };
             format!("{} {how}", column.path)

@@ -174,12 +174,15 @@ impl Query {
         report.unreadable = inputs.said.unreadable;
         report.notes.append(&mut inputs.said.notes);
         let mut known = None;
-        if !parsed.explain
-            && let Some(guess) = guess::source(&rewritten, &opened, &self.options.schema, &scan)
-        {
+        if let Some(guess) = guess::source(&rewritten, &opened, &self.options.schema, &scan) {
             // One of its own: a run that is repeated makes its tables known again.
             let context = session(BATCH_ROWS, range_bytes_min)?;
-            match self.run_guessing(&context, &rewritten, guess, &scan, out, report)? {
+            let tried = if parsed.explain {
+                self.explain_guessing(&context, &rewritten, guess, &scan, out, report)
+            } else {
+                self.run_guessing(&context, &rewritten, guess, &scan, out, report)
+            };
+            match tried? {
                 Guessed::Right => return Ok(()),
                 Guessed::Wrong { has_read, types } => {
                     opened.iter().for_each(|input| input.expect(u64::from(has_read)));
@@ -199,7 +202,8 @@ impl Query {
         }
         sources.iter().for_each(|source| source.report_types(report));
         if parsed.explain {
-            return self.explain(&context, &rewritten, &sources, out, report);
+            let text = self.explain(&context, &rewritten, &sources, &Gate::default(), report)?;
+            return write_text(&text, out);
         }
         self.execute(&context, &rewritten, &sources, &Gate::default(), out, report)?;
         note(&rewritten, &sources, &scan, report)
@@ -231,6 +235,28 @@ impl Query {
         sources[0].report_types(&mut trial);
         *report = trial;
         done.and_then(|()| note(rewritten, &sources, scan, report)).map(|()| Guessed::Right)
+    }
+
+    /// Says how the query would be run with types that are confirmed in passing, if it would be.
+    fn explain_guessing(
+        &self,
+        context: &SessionContext,
+        rewritten: &Rewritten,
+        guess: Guess<'_>,
+        scan: &ScanOptions,
+        out: &mut dyn Write,
+        report: &mut Report,
+    ) -> Result<Guessed, Error> {
+        let Guess { used, input, types, watch } = guess;
+        let source = Source::new(used, input, types, scan.clone(), Some(watch));
+        let text = source.and_then(|source| {
+            let sources = [source];
+            self.explain(context, rewritten, &sources, &Gate::of(&sources[0]), report)
+        });
+        match text {
+            Ok(text) => write_text(&text, out).map(|()| Guessed::Right),
+            Err(_) => Ok(Guessed::Wrong { has_read: false, types: None }),
+        }
     }
 
     fn execute(
@@ -269,14 +295,14 @@ impl Query {
         context: &SessionContext,
         rewritten: &Rewritten,
         sources: &[Source<'_>],
-        out: &mut dyn Write,
+        gate: &Gate<'_>,
         report: &mut Report,
-    ) -> Result<(), Error> {
+    ) -> Result<String, Error> {
         register(context, rewritten, sources)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
         let plan = self
             .runtime()?
-            .block_on(self.plan(context, statement, sources, &Gate::default()))
+            .block_on(self.plan(context, statement, sources, gate))
             .map_err(|error| Error::of(&error))?;
         let mut text = String::new();
         for source in sources {
@@ -287,7 +313,7 @@ impl Query {
         for line in displayable(plan.as_ref()).indent(false).to_string().lines() {
             text.extend(["  ", line, "\n"]);
         }
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
+        Ok(text)
     }
 
     fn runtime(&self) -> Result<Runtime, Error> {
@@ -406,6 +432,10 @@ async fn write(
     gate.open()?;
     writer.finish(&mut text).map_err(failed)?;
     out.write_all(&text).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
+}
+
+fn write_text(text: &str, out: &mut dyn Write) -> Result<(), Error> {
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
 }
 
 /// The inputs of the tables, opened once each.
