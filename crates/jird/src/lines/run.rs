@@ -97,22 +97,19 @@ impl<'t> Text<'t> {
         Ok(())
     }
 
+    /// What stands there may be anything, and so may be where it ends.
     fn unchecked_field(&self, kind: Kind, slot: Slot) -> Result<Field<'t>, Fault> {
-        let fault = |kind| Fault::at_byte(kind, slot.range().start);
-        let raw = self.bytes.get(slot.range()).ok_or_else(|| fault(ErrorKind::String))?;
-        let raw = core::str::from_utf8(raw).map_err(|_| fault(ErrorKind::Utf8))?;
-        let right = match kind {
-            Kind::Null => raw == "null",
-            Kind::Bool => matches!(raw, "true" | "false"),
-            Kind::Number => number::check(raw.as_bytes()).is_ok(),
-            Kind::String => raw.len() >= 2 && raw.starts_with('"') && raw.ends_with('"'),
-            Kind::Object | Kind::Array => true,
+        let range = slot.range();
+        let fault = |kind| Fault::at_byte(kind, range.start);
+        let raw = self.bytes.get(range.clone()).ok_or_else(|| fault(ErrorKind::String))?;
+        let text = || core::str::from_utf8(raw).map_err(|_| fault(ErrorKind::Utf8));
+        let raw = match kind {
+            Kind::Number => number::checked_str(self.bytes, range.start, range.end).ok_or(ErrorKind::Number),
+            Kind::Null if raw != b"null" => Err(ErrorKind::Literal),
+            Kind::Bool if !matches!(raw, b"true" | b"false") => Err(ErrorKind::Literal),
+            Kind::String if !matches!(raw, [b'"', .., b'"']) => Err(ErrorKind::String),
+            _ => Ok(text()?),
         };
-        match (right, kind) {
-            (true, _) => Ok(Field::new(Some(kind), slot.escaped, raw)),
-            (false, Kind::Number) => Err(fault(ErrorKind::Number)),
-            (false, Kind::String) => Err(fault(ErrorKind::String)),
-            (false, _) => Err(fault(ErrorKind::Literal)),
-        }
+        raw.map(|raw| Field::new(Some(kind), slot.escaped, raw)).map_err(fault)
     }
 }

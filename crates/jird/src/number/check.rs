@@ -8,7 +8,7 @@
 //! decimals without an exponent) are decided on whole words; every other shape, right or wrong, goes to one plain
 //! walk over the grammar, which also finds the byte at fault.
 
-#![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text")]
+#![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text; what is a number is text")]
 
 use super::machine::is_integer_token;
 use super::swar::{Word, digits_end};
@@ -94,6 +94,18 @@ pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, u
     }
     // A call of its own keeps the short case short enough to be inlined, and free of this one's registers.
     check_long(&text[start..end])
+}
+
+/// `text[start..end]`, if it is a number.
+///
+/// # Panics
+///
+/// If `start..end` is not a range in `text`.
+#[inline]
+pub(crate) fn checked_str(text: &[u8], start: usize, end: usize) -> Option<&str> {
+    check_at(text, start, end).ok()?;
+    // SAFETY: what was found to be a number has digits, signs, a point and an `e`, all of them ASCII.
+    Some(unsafe { crate::text::trusted_str(&text[start..end]) })
 }
 
 /// [`check`] for more than eight bytes behind the sign; correct for fewer.

@@ -48,7 +48,7 @@ mod value;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod write;
 
-pub(crate) use check::{Class, check, check_at};
+pub(crate) use check::{Class, check, check_at, checked_str};
 pub(crate) use float::{to_f32, to_f64, to_f64_at};
 #[cfg(feature = "serde")]
 pub(crate) use integer::to_small_at;
