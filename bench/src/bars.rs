@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::against::is_jird;
 use crate::peers::{self, Origin};
 use crate::row::{Measured, Row, best, geometric_mean, quantile, times};
 use crate::strings;
@@ -27,7 +28,7 @@ impl Bar {
         self.value.is_some_and(|value| if self.at_most { value <= self.limit } else { value >= self.limit })
     }
 
-    fn at_least(text: String, value: Option<f64>, limit: f64) -> Self {
+    pub(crate) fn at_least(text: String, value: Option<f64>, limit: f64) -> Self {
         Self { text, value, limit, at_most: false }
     }
 
@@ -310,7 +311,7 @@ fn first_row(rows: &[Row]) -> Bar {
 /// Whole processes against the fastest of them, right or wrong.
 fn against_tools(rows: &[Row], task: Task, limit: f64) -> Vec<Bar> {
     let input = task.inputs()[0];
-    let peers = rows.iter().filter(|row| row.task == task && row.peer != JIRD);
+    let peers = rows.iter().filter(|row| row.task == task && !is_jird(&row.peer));
     let ratios = peers.filter_map(|row| Some((times(rows, task, input, JIRD, &row.peer)?, &row.peer)));
     let worst = ratios.min_by(|a, b| a.0.total_cmp(&b.0));
     let peer = worst.map_or("", |(_, peer)| peer);

@@ -14,7 +14,7 @@ const SERIES_MAX: usize = 6;
 
 /// Draws the tasks that have rows into `folder`, one file each.
 pub(crate) fn write(folder: &Path, rows: &[Row], options: &Options, machine: &Machine) -> Result<(), String> {
-    for &task in &options.tasks {
+    for task in options.tasks() {
         let Some(mut chart) = chart(rows, task, machine) else { continue };
         let mut name = task.name().to_owned();
         if options.rotate && !task.is_whole() {

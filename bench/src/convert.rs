@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use generate_events::EVENTS_DEFAULT;
 use serde::Deserialize;
 
+use crate::against::{Side, is_jird};
 use crate::options::Options;
 use crate::peer::Build;
 use crate::query;
@@ -230,13 +231,13 @@ pub(crate) fn tools() -> impl Iterator<Item = &'static str> {
 pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
     let Some(conversion) = CONVERSIONS.iter().find(|one| one.task == task) else { return Vec::new() };
     let setting = Setting::prepare(options, conversion);
-    let mut runners: Vec<_> = TOOLS.iter().filter_map(|tool| setting.runner(tool, options)).collect();
+    let mut runners: Vec<_> = TOOLS.iter().flat_map(|tool| setting.runners(tool, options)).collect();
     for runner in &mut runners {
         eprintln!("  {}", runner.name);
         runner.warm_up(2);
         let Some(checked) = runner.answer(|output| setting.check(output)) else { continue };
         runner.process.hits = checked.records;
-        if runner.name == "jird" && !checked.differs.is_empty() {
+        if is_jird(&runner.name) && !checked.differs.is_empty() {
             runner.fail(format!("wrong answer: {}", checked.differs.join("; ")));
         }
         runner.process.notes.extend(checked.differs.iter().map(|words| format!("WRONG: {words}")));
@@ -274,27 +275,36 @@ impl Setting {
         Self { conversion, events, from, jird, kernel: options.kernel.clone() }
     }
 
-    /// None if it was not asked for, or does not do this.
-    fn runner(&self, tool: &Tool, options: &Options) -> Option<Runner> {
-        let (_, way) = tool.tasks.iter().find(|(task, _)| *task == self.conversion.task)?;
-        if !options.wants_peer(tool.name) {
-            return None;
-        }
-        let mut runner = Runner::new(tool.name, tool.build, self.invocation(tool, way));
-        runner.once = way.slow;
-        runner.process.notes.extend((!way.note.is_empty()).then(|| way.note.to_owned()));
-        runner.process.notes.extend(way.slow.then(|| "one run".to_owned()));
-        Some(runner)
+    /// None if it was not asked for, or does not do this; several where another jird takes part.
+    fn runners(&self, tool: &Tool, options: &Options) -> Vec<Runner> {
+        let way = tool.tasks.iter().find(|(task, _)| *task == self.conversion.task);
+        let Some((_, way)) = way.filter(|_| options.wants_peer(tool.name)) else { return Vec::new() };
+        let runner = |&side: &Side| {
+            let jird = options.other_program(side).map_or_else(|| self.jird.clone(), Ok);
+            let invocation = self.invocation(tool, way, &side.name(tool.name), jird);
+            let mut runner = Runner::new(tool.name, side, tool.build, invocation);
+            runner.once = way.slow;
+            runner.process.notes.extend((!way.note.is_empty()).then(|| way.note.to_owned()));
+            runner.process.notes.extend(way.slow.then(|| "one run".to_owned()));
+            runner
+        };
+        options.sides(tool.name).iter().map(runner).collect()
     }
 
-    fn invocation(&self, tool: &Tool, way: &Way) -> Result<Invocation, String> {
+    fn invocation(
+        &self,
+        tool: &Tool,
+        way: &Way,
+        row: &str,
+        jird: Result<PathBuf, String>,
+    ) -> Result<Invocation, String> {
         let from = self.from.clone()?;
-        let output = whole::scratch(&format!("{}-{}.{}", tool.name, self.conversion.task.name(), self.conversion.to))?;
+        let output = whole::scratch(&format!("{row}-{}.{}", self.conversion.task.name(), self.conversion.to))?;
         let report = output.with_added_extension("json");
         let mut words: Vec<OsString> = Vec::new();
         match tool.how {
             How::Jird => {
-                words.extend([self.jird.clone()?.into(), "convert".into(), "--quiet".into()]);
+                words.extend([jird?.into(), "convert".into(), "--quiet".into()]);
                 words.extend(self.conversion.jird.iter().map(OsString::from));
                 words.extend([from.into(), output.clone().into()]);
             }

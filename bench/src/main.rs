@@ -9,9 +9,11 @@
 )]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
+mod against;
 mod alone;
 mod bars;
 mod charts;
+mod client;
 mod convert;
 mod events;
 mod fold;
@@ -41,10 +43,13 @@ mod whole;
 use std::path::Path;
 use std::process::ExitCode;
 
+use against::{Comparison, Other};
 use machine::Machine;
 use options::{Command, Options};
+use peer::Build;
 use peers::Entry;
-use report::{PeerReport, Report};
+use report::{AgainstReport, PeerReport, Report};
+use row::Row;
 use run::Field;
 use task::Task;
 
@@ -54,15 +59,15 @@ fn main() -> ExitCode {
         print!("{}", options::HELP);
         return ExitCode::SUCCESS;
     }
-    let outcome = Options::parse(words.into_iter()).and_then(|options| match &options.command {
-        Command::Serve(name) => serve(name, &options),
-        Command::Alone(name) => alone::run(name, &options).map(|()| true),
+    let outcome = Options::parse(words.into_iter()).and_then(|options| match options.command.clone() {
+        Command::Serve(name) => serve(&name, &options),
+        Command::Alone(name) => alone::run(&name, &options).map(|()| true),
         Command::Paper => paper::run(&options, &command()),
         Command::Keys => {
             keys::run();
             Ok(true)
         }
-        Command::Measure => measure(&options),
+        Command::Measure => facing(options).and_then(|options| measure(&options)),
     });
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -78,9 +83,16 @@ fn serve(name: &str, options: &Options) -> Result<bool, String> {
     let entry = Entry::named(name).ok_or_else(|| format!("no peer {name}"))?;
     if let Some(runs) = options.repeat {
         let input = options.input().ok_or("--repeat wants a --document")?;
-        return server::repeat(entry, options.tasks[0], input, runs).map(|()| true);
+        return server::repeat(entry, options.tasks()[0], input, runs).map(|()| true);
     }
     server::serve(entry).map(|()| true).map_err(|error| error.to_string())
+}
+
+/// The options, after the program of `--against` has said what it is.
+fn facing(options: Options) -> Result<Options, String> {
+    let Some(path) = &options.against else { return Ok(options) };
+    let other = Other::meet(path, options.kernel.as_deref(), client::GREETING)?;
+    options.facing(other)
 }
 
 /// The whole run. `Ok(false)` if a bar was missed.
@@ -89,7 +101,8 @@ fn measure(options: &Options) -> Result<bool, String> {
     describe(&machine);
     let mut rows = Vec::new();
     let mut peers = Vec::new();
-    let (whole, inside): (Vec<Task>, Vec<Task>) = options.tasks.iter().partition(|task| task.is_whole());
+    let mut comparisons = Vec::new();
+    let (whole, inside): (Vec<Task>, Vec<Task>) = options.tasks().into_iter().partition(|task| task.is_whole());
     if !inside.is_empty() {
         let mut field = Field::start(options);
         let probed = field.probe();
@@ -106,6 +119,7 @@ fn measure(options: &Options) -> Result<bool, String> {
             if task == Task::Validate {
                 print_verdicts(&probed);
             }
+            comparisons.extend(compare(&rows, task, options));
         }
         peers = peer_reports(&field, &probed);
     }
@@ -118,20 +132,43 @@ fn measure(options: &Options) -> Result<bool, String> {
             task => convert::measure(task, options),
         });
         print!("{}", report::table(&rows, task, false));
+        comparisons.extend(compare(&rows, task, options));
     }
     machine.finished();
     if let Some(folder) = &options.svg {
         charts::write(folder, &rows, options, &machine)?;
     }
-    let bars = if options.bars { bars::check(&rows, &options.tasks, options.avx2()) } else { Vec::new() };
-    if options.bars {
+    let mut bars = if options.bars { bars::check(&rows, &options.tasks(), options.avx2()) } else { Vec::new() };
+    bars.extend(options.within.iter().flat_map(|share| against::bars(&comparisons, *share)));
+    if options.bars || options.within.is_some() {
         print!("{}", report::bars(&bars));
     }
+    let against = options.other.as_ref().map(|other| AgainstReport {
+        program: file_name(&other.path),
+        version: &other.version,
+        comparisons: &comparisons,
+    });
     write(
         options,
-        &Report { machine: &machine, command: command(), rotated: options.rotate, peers, rows: &rows, bars: &bars },
+        &Report {
+            machine: &machine,
+            command: command(),
+            rotated: options.rotate,
+            peers,
+            rows: &rows,
+            bars: &bars,
+            against,
+        },
     )?;
     Ok(bars.iter().all(bars::Bar::holds))
+}
+
+/// One task of both builds, printed; nothing without another build.
+fn compare(rows: &[Row], task: Task, options: &Options) -> Vec<Comparison> {
+    let Some(other) = &options.other else { return Vec::new() };
+    let comparisons = against::compared(rows, task);
+    print!("{}", against::table(&comparisons, &other.words()));
+    comparisons
 }
 
 fn describe(machine: &Machine) {
@@ -143,7 +180,7 @@ fn describe(machine: &Machine) {
     }
 }
 
-fn print_verdicts(probed: &[(&'static str, Vec<String>)]) {
+fn print_verdicts(probed: &[(String, Vec<String>)]) {
     println!(
         "\n  against RFC 8259 (size, depth and number range may be limited by it, so refusals there are allowed):"
     );
@@ -152,26 +189,25 @@ fn print_verdicts(probed: &[(&'static str, Vec<String>)]) {
     }
 }
 
-fn peer_reports(field: &Field, probed: &[(&'static str, Vec<String>)]) -> Vec<PeerReport> {
-    let report = |(name, build, version)| {
-        let entry = Entry::named(name)?;
+fn peer_reports(field: &Field, probed: &[(String, Vec<String>)]) -> Vec<PeerReport> {
+    let report = |(entry, name, build, version): (&'static Entry, &str, Build, String)| {
         let shortfalls = entry.shortfalls.iter().map(|(task, words)| (task.name(), *words)).collect();
         let wrong_verdicts = probed.iter().find(|(other, _)| *other == name).map(|(_, wrong)| wrong.clone());
         let wrong_verdicts = wrong_verdicts.unwrap_or_default();
-        Some(PeerReport { name, build, version, note: entry.note, shortfalls, wrong_verdicts })
+        PeerReport { name: name.to_owned(), build, version, note: entry.note, shortfalls, wrong_verdicts }
     };
-    field.versions().into_iter().filter_map(report).collect()
+    field.versions().into_iter().map(report).collect()
 }
 
 /// How it was called; of files elsewhere only the names, since folders say nothing to others.
 fn command() -> String {
-    let name = |word: String| {
-        let path = Path::new(&word);
-        let name = path.file_name().filter(|_| path.is_absolute());
-        name.map_or_else(|| word.clone(), |name| name.to_string_lossy().into_owned())
-    };
+    let name = |word: String| if Path::new(&word).is_absolute() { file_name(Path::new(&word)) } else { word };
     let words: Vec<String> = std::env::args().skip(1).map(name).collect();
     format!("cargo run --release -p bench -- {}", words.join(" "))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 fn write(options: &Options, report: &Report<'_>) -> Result<(), String> {

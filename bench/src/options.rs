@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::against::{self, Other, Side};
 use crate::alone;
 use crate::convert;
 use crate::peer::Build;
@@ -11,7 +12,8 @@ use crate::task::Task;
 /// The command line, checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    pub(crate) tasks: Vec<Task>,
+    /// Empty: the usual ones.
+    tasks: Vec<Task>,
     /// Empty: all.
     peers: Vec<String>,
     /// Empty: all.
@@ -23,6 +25,12 @@ pub(crate) struct Options {
     pub(crate) rotate: bool,
     pub(crate) kernel: Option<String>,
     pub(crate) bars: bool,
+    /// The program of another build, as it was typed.
+    pub(crate) against: Option<PathBuf>,
+    /// The share that jird may be slower than that build.
+    pub(crate) within: Option<f64>,
+    /// That build, once it has answered.
+    pub(crate) other: Option<Other>,
     pub(crate) out: Option<PathBuf>,
     /// Where the charts go.
     pub(crate) svg: Option<PathBuf>,
@@ -76,12 +84,17 @@ The barometer: jird and its peers, interleaved.
     --jird FILE        the jird of `query` and the conversions                [built]
     --rows N           rows of `sqlite_rows`, a multiple of 100               [10000000]
     --bars             checks the bars; exit 1 if one is missed
+    --against PATH     the jird of another build takes part: a row NAME-before for each row NAME of jird's. PATH is
+                       a `bench` executable of another checkout; for `query` and the conversions it is a `jird`
+                       program. Without --peer only rows of jird's run, without --task what PATH can do
+    --within N%        with --against: exit 1 if jird is slower than that build by more than N %, and by more than
+                       that build differs from itself, which takes part a second time as NAME-before-again
     --out FILE         writes everything as JSON
     --svg FOLDER       draws a chart per task
 
     cargo run --release -p bench -- paper [OPTIONS]
 
-makes the tables and figures of 'Parsing Gigabytes of JSON per Second' anew, with the options above and
+makes the tables and figures of 'Parsing Gigabytes of JSON per Second' anew, with the options above (not --against) and
 
     --part LIST        of table-5, table-6, model, figure-8, table-8, table-9, table-11, table-12, table-13   [all]
     --out FOLDER       writes NAME.md and NAME.json
@@ -98,7 +111,7 @@ impl Options {
     /// Parses the arguments that follow the program's name. `Err` is a message for people.
     pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
-            tasks: Task::usual(),
+            tasks: Vec::new(),
             peers: Vec::new(),
             documents: Vec::new(),
             rounds: 7,
@@ -107,6 +120,9 @@ impl Options {
             rotate: false,
             kernel: std::env::var("JIRD_KERNEL").ok(),
             bars: false,
+            against: None,
+            within: None,
+            other: None,
             out: None,
             svg: None,
             events: None,
@@ -132,6 +148,8 @@ impl Options {
                 "--events" => options.events = Some(value()?.into()),
                 "--jird" => options.jird = Some(value()?.into()),
                 "--bars" => options.bars = true,
+                "--against" => options.against = Some(value()?.into()),
+                "--within" => options.within = Some(share(&value()?)?),
                 "--out" => options.out = Some(value()?.into()),
                 "paper" => options.command = Command::Paper,
                 "keys" => options.command = Command::Keys,
@@ -144,7 +162,55 @@ impl Options {
                 _ => return Err(format!("unknown option {word}\n\n{HELP}")),
             }
         }
-        Ok(options)
+        options.checked()
+    }
+
+    /// What one option says about another.
+    fn checked(self) -> Result<Self, String> {
+        if self.against.is_none() {
+            return if self.within.is_some() { Err("--within wants --against".to_owned()) } else { Ok(self) };
+        }
+        if !matches!(self.command, Command::Measure) {
+            return Err("--against compares tasks: it has no part in paper and keys".to_owned());
+        }
+        if !self.peers.is_empty() && !self.peers.iter().any(|peer| against::is_jird(peer)) {
+            return Err("--against compares rows of jird's, and --peer names none of them".to_owned());
+        }
+        Ok(self)
+    }
+
+    /// Notes what the program of `--against` is. `Err` if a task was named that it cannot do.
+    pub(crate) fn facing(mut self, other: Other) -> Result<Self, String> {
+        if let Some(&task) = self.tasks.iter().find(|task| !other.does(**task)) {
+            return Err(other.cannot(task));
+        }
+        self.other = Some(other);
+        Ok(self)
+    }
+
+    /// Those that were named, or the usual ones, as far as another build that takes part can do them.
+    pub(crate) fn tasks(&self) -> Vec<Task> {
+        if !self.tasks.is_empty() {
+            return self.tasks.clone();
+        }
+        let possible = |task: &Task| self.other.as_ref().is_none_or(|other| other.does(*task));
+        Task::usual().into_iter().filter(possible).collect()
+    }
+
+    /// Which processes a peer has rows for.
+    pub(crate) fn sides(&self, peer: &str) -> &'static [Side] {
+        match (&self.other, self.within) {
+            (Some(_), _) if !against::is_jird(peer) => &[Side::Own],
+            (Some(_), Some(_)) => &[Side::Own, Side::Before, Side::Again],
+            (Some(_), None) => &[Side::Own, Side::Before],
+            (None, _) => &[Side::Own],
+        }
+    }
+
+    /// The program of another build that works for this side; `None` for our own.
+    pub(crate) fn other_program(&self, side: Side) -> Option<PathBuf> {
+        let other = self.other.as_ref().filter(|_| side != Side::Own);
+        other.map(|other| other.path.clone())
     }
 
     /// What peers with flags of their own are built for: as much as jird may use.
@@ -171,8 +237,12 @@ impl Options {
         self.documents.first().map(String::as_str)
     }
 
+    /// All peers unless some are named; with `--against`, all of jird's rows.
     pub(crate) fn wants_peer(&self, name: &str) -> bool {
-        self.peers.is_empty() || self.peers.iter().any(|one| one == name)
+        if self.peers.is_empty() {
+            return self.against.is_none() || against::is_jird(name);
+        }
+        self.peers.iter().any(|one| one == name)
     }
 
     pub(crate) fn wants_build(&self, build: Build) -> bool {
@@ -203,6 +273,93 @@ fn known_peers(names: Vec<String>) -> Result<Vec<String>, String> {
     }
 }
 
+/// A percentage, as a share of 1.
+fn share(word: &str) -> Result<f64, String> {
+    let percent = word.strip_suffix('%').and_then(|word| word.trim().parse::<f64>().ok());
+    percent
+        .filter(|percent| (0.0..100.0).contains(percent))
+        .map(|percent| percent / 100.0)
+        .ok_or_else(|| format!("{word} is no percentage from 0% to 100%, such as 2%"))
+}
+
 fn number(word: &str) -> Result<usize, String> {
     word.parse().map_err(|_| format!("{word} is no number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::client::GREETING;
+
+    fn parse(words: &str) -> Result<Options, String> {
+        Options::parse(words.split_whitespace().map(str::to_owned))
+    }
+
+    /// A barometer or a jird program, as the scripts of `tests/impostors` have it.
+    fn facing(words: &str, impostor: &str) -> Result<Options, String> {
+        let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/impostors"));
+        parse(words)?.facing(Other::meet(&folder.join(impostor), None, GREETING)?)
+    }
+
+    #[test]
+    fn what_does_not_go_with_another_build_is_refused() {
+        let cases = [
+            ("--against", "--against wants a value"),
+            ("--within 2%", "--within wants --against"),
+            ("--against x --within 2", "2 is no percentage"),
+            ("--against x --within -1%", "-1% is no percentage"),
+            ("--against x --within 100%", "100% is no percentage"),
+            ("--against x --within NaN%", "NaN% is no percentage"),
+            ("paper --against x", "no part in paper"),
+            ("--against x keys", "no part in paper and keys"),
+            ("--against x --peer simdjson,serde_json", "--peer names none"),
+            ("--peer jird-before", "no peer jird-before"),
+        ];
+        for (words, reason) in cases {
+            let error = parse(words).expect_err(words);
+            assert!(error.contains(reason), "{words}: {error}");
+        }
+    }
+
+    #[test]
+    fn within_is_a_share() {
+        let options = parse("--against x --within 2.5%").expect("both are there");
+        assert_eq!((options.within, options.against.as_deref()), (Some(0.025), Some(Path::new("x"))));
+    }
+
+    #[test]
+    fn another_build_alone_brings_rows_of_jird_only() {
+        let options = parse("--against x").expect("a path");
+        assert!(options.wants_peer("jird") && options.wants_peer("jird-lines") && !options.wants_peer("simdjson"));
+        let options = parse("--against x --peer jird,simdjson").expect("a path");
+        assert!(options.wants_peer("jird") && !options.wants_peer("jird-lines") && options.wants_peer("simdjson"));
+    }
+
+    #[test]
+    fn every_row_of_jird_has_a_counterpart_and_no_other_row() {
+        let sides = |words: &str, peer: &str| facing(words, "mute").map(|options| options.sides(peer));
+        assert_eq!(sides("--against x", "jird-lines"), Ok(&[Side::Own, Side::Before][..]));
+        assert_eq!(sides("--against x --within 2%", "jird"), Ok(&[Side::Own, Side::Before, Side::Again][..]));
+        assert_eq!(sides("--against x --within 2%", "simdjson"), Ok(&[Side::Own][..]));
+        assert_eq!(parse("").map(|options| options.sides("jird")), Ok(&[Side::Own][..]));
+    }
+
+    #[test]
+    fn tasks_are_those_that_the_other_build_can_do() {
+        let by_barometer = facing("--against x", "mute").expect("it greets").tasks();
+        assert!(by_barometer.contains(&Task::Small) && by_barometer.contains(&Task::Readers), "{by_barometer:?}");
+        assert!(!by_barometer.contains(&Task::Query), "{by_barometer:?}");
+        let by_program = facing("--against x", "program").expect("it names itself").tasks();
+        assert_eq!(by_program[..2], [Task::Query, Task::NdjsonToCsv]);
+        let named = facing("--against x --task events,small", "mute").expect("it does both").tasks();
+        assert_eq!(named, [Task::Events, Task::Small]);
+        for (task, impostor, wants) in
+            [("query", "mute", "wants a `jird` program"), ("small", "program", "wants a `bench`")]
+        {
+            let error = facing(&format!("--against x --task {task}"), impostor).expect_err("it cannot");
+            assert!(error.contains(wants), "{error}");
+        }
+    }
 }

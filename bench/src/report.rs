@@ -5,10 +5,11 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use crate::against::{self, Comparison};
 use crate::bars::Bar;
 use crate::machine::Machine;
 use crate::peer::Build;
-use crate::peers::{self, Entry};
+use crate::peers;
 use crate::row::{Measured, Outcome, Row, best, geometric_mean, quantile, times};
 use crate::task::Task;
 
@@ -22,12 +23,23 @@ pub(crate) struct Report<'a> {
     pub(crate) peers: Vec<PeerReport>,
     pub(crate) rows: &'a [Row],
     pub(crate) bars: &'a [Bar],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) against: Option<AgainstReport<'a>>,
+}
+
+/// The part of the other build in the JSON.
+#[derive(Serialize)]
+pub(crate) struct AgainstReport<'a> {
+    /// Its file's name; folders say nothing to others.
+    pub(crate) program: String,
+    pub(crate) version: &'a str,
+    pub(crate) comparisons: &'a [Comparison],
 }
 
 /// A peer's part of the JSON.
 #[derive(Serialize)]
 pub(crate) struct PeerReport {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) build: Build,
     pub(crate) version: String,
     pub(crate) note: &'static str,
@@ -135,19 +147,20 @@ fn cell(row: &Row, figure: impl Fn(&Measured) -> f64) -> String {
 
 /// Peers down, for tasks with one input.
 fn list(text: &mut String, rows: &[Row], task: Task) {
-    line(text, format_args!("{:<18}{:>10}{:>14}{:>14}{:>10}", "", "GB/s", "ns/document", "jird is times", "spread"));
+    let wide = name_width(rows, task, 18);
+    line(text, format_args!("{:<wide$}{:>10}{:>14}{:>14}{:>10}", "", "GB/s", "ns/document", "jird is times", "spread"));
     for input in task.inputs() {
         for peer in present(rows, task) {
             let Some(row) = best(rows, task, input, peer) else { continue };
             let Some(measured) = row.measured() else {
-                line(text, format_args!("{peer:<18}{:>10}", "FAILED"));
+                line(text, format_args!("{peer:<wide$}{:>10}", "FAILED"));
                 continue;
             };
             let each = measured.median_ns / measured.documents as f64;
             let ratio = ratio(rows, task, input, peer);
             let speed = cell(row, Measured::speed);
             let spread = format!("±{:.1} %", measured.spread * 100.0);
-            line(text, format_args!("{peer:<18}{speed:>10}{each:>14.0}{ratio:>14}{spread:>10}"));
+            line(text, format_args!("{peer:<wide$}{speed:>10}{each:>14.0}{ratio:>14}{spread:>10}"));
         }
     }
 }
@@ -160,29 +173,34 @@ fn ratio(rows: &[Row], task: Task, input: &str, peer: &str) -> String {
 /// Parts of one task, each with its peers.
 fn parts_table(text: &mut String, rows: &[Row]) {
     let task = Task::Million;
-    line(text, format_args!("{:<14}{:<12}{:>10}{:>10}{:>16}{:>10}", "", "", "ms", "MB/s", "jird is times", "spread"));
+    let wide = name_width(rows, task, 12);
+    line(
+        text,
+        format_args!("{:<14}{:<wide$}{:>10}{:>10}{:>16}{:>10}", "", "", "ms", "MB/s", "jird is times", "spread"),
+    );
     for part in task.inputs() {
         for peer in present(rows, task) {
             let Some(row) = best(rows, task, part, peer) else { continue };
             let Some(measured) = row.measured() else {
-                line(text, format_args!("{part:<14}{peer:<12}{:>10}", "FAILED"));
+                line(text, format_args!("{part:<14}{peer:<wide$}{:>10}", "FAILED"));
                 continue;
             };
             let milliseconds = cell(row, |measured| measured.median_ns / 1e6);
             let ratio = ratio(rows, task, part, peer);
             let spread = format!("±{:.1} %", measured.spread * 100.0);
             let speed = measured.speed() * 1e3;
-            line(text, format_args!("{part:<14}{peer:<12}{milliseconds:>10}{speed:>10.0}{ratio:>16}{spread:>10}"));
+            line(text, format_args!("{part:<14}{peer:<wide$}{milliseconds:>10}{speed:>10.0}{ratio:>16}{spread:>10}"));
         }
     }
 }
 
 /// Whole processes, each input with its peers.
 fn whole_table(text: &mut String, rows: &[Row], task: Task) {
+    let wide = name_width(rows, task, 15);
     line(
         text,
         format_args!(
-            "{:<16}{:<15}{:>8}{:>10}{:>10}{:>8}{:>10}{:>8}{:>15}",
+            "{:<16}{:<wide$}{:>8}{:>10}{:>10}{:>8}{:>10}{:>8}{:>15}",
             if task == Task::Query { "query" } else { "to" },
             "peer",
             "s",
@@ -196,7 +214,7 @@ fn whole_table(text: &mut String, rows: &[Row], task: Task) {
     );
     for row in rows.iter().filter(|row| row.task == task) {
         let Some(measured) = row.measured() else {
-            line(text, format_args!("{:<16}{:<15}{:>8}", row.input, row.peer, "FAILED"));
+            line(text, format_args!("{:<16}{:<wide$}{:>8}", row.input, row.peer, "FAILED"));
             continue;
         };
         let process = measured.process.clone().unwrap_or_default();
@@ -205,7 +223,7 @@ fn whole_table(text: &mut String, rows: &[Row], task: Task) {
         line(
             text,
             format_args!(
-                "{:<16}{:<15}{:>8.3}{:>10}{:>10}{:>8.0}{:>10}{:>8.0}{:>15}",
+                "{:<16}{:<wide$}{:>8.3}{:>10}{:>10}{:>8.0}{:>10}{:>8.0}{:>15}",
                 row.input,
                 row.peer,
                 measured.median_ns / 1e9,
@@ -226,8 +244,9 @@ fn alone_table(text: &mut String, rows: &[Row], task: Task) {
     let mine = || rows.iter().filter(|row| row.task == task);
     let names: BTreeSet<&String> =
         mine().filter_map(|row| row.measured()?.process.as_ref()).flat_map(|process| process.figures.keys()).collect();
+    let wide = name_width(rows, task, 18);
     let mut header = format!(
-        "{:<18}{:>9}{:>12}{:>8}{:>7}{:>10}{:>15}",
+        "{:<wide$}{:>9}{:>12}{:>8}{:>7}{:>10}{:>15}",
         "", "s", "M records/min", "MB/s", "MB", "spread", "jird is times"
     );
     for name in &names {
@@ -242,13 +261,13 @@ fn alone_table(text: &mut String, rows: &[Row], task: Task) {
             line(text, format_args!("{input}"));
         }
         let Some(measured) = row.measured() else {
-            line(text, format_args!("{:<18}{:>9}", row.peer, "FAILED"));
+            line(text, format_args!("{:<wide$}{:>9}", row.peer, "FAILED"));
             continue;
         };
         let process = measured.process.clone().unwrap_or_default();
         let seconds = measured.median_ns / 1e9;
         let mut cells = format!(
-            "{:<18}{seconds:>9.4}{}{:>12.1}{:>8.0}{:>7.0}{:>10}{:>15}",
+            "{:<wide$}{seconds:>9.4}{}{:>12.1}{:>8.0}{:>7.0}{:>10}{:>15}",
             row.peer,
             if row.build == Build::Native { "n" } else { " " },
             measured.documents as f64 / seconds * 60.0 / 1e6,
@@ -325,10 +344,23 @@ fn footnotes(text: &mut String, rows: &[Row], task: Task) {
     );
 }
 
-/// The peers that have rows, in the order of the list.
-fn present(rows: &[Row], task: Task) -> Vec<&'static str> {
-    let has = |entry: &&Entry| rows.iter().any(|row| row.task == task && row.peer == entry.name);
-    peers::ALL.iter().filter(has).map(|entry| entry.name).collect()
+/// The peers that have rows, in the order of the list; counterparts of another build follow theirs.
+fn present(rows: &[Row], task: Task) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for entry in peers::ALL {
+        for row in rows.iter().filter(|row| row.task == task && against::base(&row.peer) == entry.name) {
+            if !names.contains(&row.peer.as_str()) {
+                names.push(&row.peer);
+            }
+        }
+    }
+    names
+}
+
+/// How wide the column of names is: at least `least`.
+fn name_width(rows: &[Row], task: Task, least: usize) -> usize {
+    let longest = rows.iter().filter(|row| row.task == task).map(|row| row.peer.len() + 1).max();
+    longest.unwrap_or_default().max(least)
 }
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
+use crate::against::{self, Side, turns};
+use crate::client::{ANSWER, Client, GREETING};
 use crate::fold::{Agreement, Fold};
 use crate::options::Options;
 use crate::peer::Build;
 use crate::peers::{self, Entry};
 use crate::row::{Measured, Outcome, Row};
-use crate::server::{Client, Loaded, Request, Response};
+use crate::server::{Loaded, Request, Response};
 use crate::task::{self, Task};
 
 /// Peers that are running, or the reason why they are not.
@@ -19,6 +22,8 @@ pub(crate) struct Field {
 
 struct Contestant {
     entry: &'static Entry,
+    /// Of its rows.
+    name: String,
     build: Build,
     binary: Result<PathBuf, String>,
     client: Result<Client, String>,
@@ -38,11 +43,13 @@ impl Field {
             Err("left out".to_owned())
         };
         let mut field = Self { contestants: Vec::new(), kernel: options.kernel.clone() };
-        for entry in wanted() {
+        let sides = |entry: &'static Entry| options.sides(entry.name).iter().map(move |&side| (entry, side));
+        for (entry, side) in wanted().flat_map(sides) {
             for &build in entry.builds.iter().filter(|build| options.wants_build(**build)) {
-                let binary = if elsewhere(build) { other.clone() } else { this.clone() };
-                let client = Err("not started".to_owned());
-                let mut contestant = Contestant { entry, build, binary, client };
+                let own = || if elsewhere(build) { other.clone() } else { this.clone() };
+                let binary = options.other_program(side).map_or_else(own, Ok);
+                let (name, client) = (side.name(entry.name), Err("not started".to_owned()));
+                let mut contestant = Contestant { entry, name, build, binary, client };
                 contestant.restart(field.kernel.as_deref());
                 field.contestants.push(contestant);
             }
@@ -50,24 +57,24 @@ impl Field {
         field
     }
 
-    /// Name, build and version (or failure) of everyone.
-    pub(crate) fn versions(&self) -> Vec<(&'static str, Build, String)> {
+    /// Everyone's entry, name, build, and version or failure.
+    pub(crate) fn versions(&self) -> Vec<(&'static Entry, &str, Build, String)> {
         let version = |one: &Contestant| match &one.client {
             Ok(client) => client.version.clone(),
             Err(reason) => format!("failed: {reason}"),
         };
-        self.contestants.iter().map(|one| (one.entry.name, one.build, version(one))).collect()
+        self.contestants.iter().map(|one| (one.entry, one.name.as_str(), one.build, version(one))).collect()
     }
 
     /// What each validator judges wrongly; nothing for peers that do not validate.
-    pub(crate) fn probe(&mut self) -> Vec<(&'static str, Vec<String>)> {
-        let mut table: Vec<(&'static str, Vec<String>)> = Vec::new();
+    pub(crate) fn probe(&mut self) -> Vec<(String, Vec<String>)> {
+        let mut table: Vec<(String, Vec<String>)> = Vec::new();
         for contestant in &mut self.contestants {
-            if table.iter().any(|(name, _)| *name == contestant.entry.name) {
+            if table.iter().any(|(name, _)| *name == contestant.name) {
                 continue;
             }
-            if let Ok(Response::Probed { wrong }) = contestant.ask(&Request::Probe) {
-                table.push((contestant.entry.name, wrong));
+            if let Ok(Response::Probed { wrong }) = contestant.ask(&Request::Probe, ANSWER) {
+                table.push((contestant.name.clone(), wrong));
             }
         }
         table
@@ -87,10 +94,17 @@ impl Field {
             }
             running.push((index, first..rows.len()));
         }
+        against::same_work(&mut rows, task);
+        let key = |contestant: &Contestant| (contestant.entry.name, contestant.build);
+        let keys: Vec<_> = running.iter().map(|(contestant, _)| key(&self.contestants[*contestant])).collect();
         for round in 0..options.rounds {
-            for turn in 0..running.len() {
-                let (contestant, range) = &running[(turn + round) % running.len()];
-                self.contestants[*contestant].batch(task, &mut rows[range.clone()], options.milliseconds);
+            for turn in turns::order(&keys, round) {
+                let (contestant, range) = &running[turn];
+                let (contestant, rows) = (&mut self.contestants[*contestant], &mut rows[range.clone()]);
+                if options.sides(contestant.entry.name) != [Side::Own] {
+                    contestant.begin_anew(self.kernel.as_deref(), task, inputs, &references, rows);
+                }
+                contestant.batch(task, rows, options.milliseconds);
             }
         }
         for row in &mut rows {
@@ -104,7 +118,33 @@ impl Field {
 
 impl Contestant {
     fn restart(&mut self, kernel: Option<&str>) {
-        self.client = self.binary.clone().and_then(|binary| Client::start(&binary, self.entry.name, kernel));
+        self.client = self.binary.clone().and_then(|binary| {
+            Client::start(&binary, self.entry.name, kernel, GREETING).map_err(|error| error.to_string())
+        });
+    }
+
+    /// Another process for the next round. What memory a process gets changes its speed for as long as it lives: so it
+    /// becomes a part of the rounds' spread, and does not shift the ratio of two builds.
+    fn begin_anew(
+        &mut self,
+        kernel: Option<&str>,
+        task: Task,
+        inputs: &[&str],
+        references: &[Result<Fold, String>],
+        rows: &mut [Row],
+    ) {
+        if rows.iter().all(|row| row.measured().is_none()) {
+            return;
+        }
+        self.restart(kernel);
+        let done_no_more = || vec![Err("does not do the task any more".to_owned()); inputs.len()];
+        let outcomes = self.load(task, inputs, references).unwrap_or_else(done_no_more);
+        for (row, outcome) in rows.iter_mut().zip(outcomes) {
+            if let Err(reason) = outcome {
+                row.loaded = false;
+                row.outcome = Outcome::Failed(reason);
+            }
+        }
     }
 
     /// A peer that died on one input gets another chance on the next.
@@ -114,9 +154,9 @@ impl Contestant {
         }
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Response, String> {
+    fn ask(&mut self, request: &Request, patience: Duration) -> Result<Response, String> {
         let client = self.client.as_mut().map_err(|reason| reason.clone())?;
-        let answer = client.ask(request);
+        let answer = client.ask(request, patience);
         if let Err(reason) = &answer {
             self.client = Err(reason.clone());
         }
@@ -132,7 +172,7 @@ impl Contestant {
     ) -> Option<Vec<Result<Measured, String>>> {
         let all_failed = |reason: String| Some(vec![Err(reason); inputs.len()]);
         let names = inputs.iter().map(|&input| input.to_owned()).collect();
-        match self.ask(&Request::Load { task, inputs: names }) {
+        match self.ask(&Request::Load { task, inputs: names }, ANSWER) {
             Ok(Response::NotDone) => None,
             Ok(Response::Loaded { inputs }) => {
                 Some(inputs.into_iter().zip(references).map(|(loaded, wanted)| compared(&loaded?, wanted)).collect())
@@ -148,7 +188,9 @@ impl Contestant {
         if rows.iter().all(|row| row.measured().is_none()) {
             return;
         }
-        let failure = match self.ask(&Request::Batch { milliseconds }) {
+        // The server runs for this long over each input.
+        let told = Duration::from_millis(milliseconds) * u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        let failure = match self.ask(&Request::Batch { milliseconds }, ANSWER + told) {
             Ok(Response::Batch { lanes }) if lanes.len() == rows.len() * task.lanes() => {
                 for (row, lanes) in rows.iter_mut().zip(lanes.chunks(task.lanes())) {
                     row.add_round(lanes);
@@ -165,7 +207,7 @@ impl Contestant {
 
     fn row(&self, task: Task, input: &str, outcome: Outcome) -> Row {
         let loaded = matches!(outcome, Outcome::Measured(_));
-        Row { task, input: input.to_owned(), peer: self.entry.name.to_owned(), build: self.build, loaded, outcome }
+        Row { task, input: input.to_owned(), peer: self.name.clone(), build: self.build, loaded, outcome }
     }
 }
 

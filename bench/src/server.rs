@@ -4,10 +4,8 @@
 //! loses its row and nothing else. Only one process works at a time; the others wait for their next line.
 
 use std::hint::black_box;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, Write};
 use std::ops::Range;
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +18,15 @@ use crate::peer::{Peer, Refusal};
 use crate::peers::Entry;
 use crate::probe;
 use crate::task::{self, Task};
+
+/// The version of the messages and of what they mean. It goes up when an older server would misunderstand a request, or
+/// would answer for other work under the name of the same task: barometers of two checkouts talk over this pipe.
+pub(crate) const PROTOCOL: u32 = 1;
+
+/// What a server speaks that does not say it.
+fn first_protocol() -> u32 {
+    1
+}
 
 /// What the barometer asks; one line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,7 +44,11 @@ pub(crate) enum Request {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Response {
     /// The peer is there.
-    Ready { version: String },
+    Ready {
+        version: String,
+        #[serde(default = "first_protocol")]
+        protocol: u32,
+    },
     /// The first run's answer for each input, or why there is none.
     Loaded { inputs: Vec<Result<Loaded, String>> },
     /// The peer has no such task.
@@ -66,66 +77,11 @@ pub(crate) struct Lane {
     pub(crate) runs: usize,
 }
 
-/// The barometer's end of the pipe.
-pub(crate) struct Client {
-    child: Child,
-    requests: ChildStdin,
-    responses: BufReader<ChildStdout>,
-    pub(crate) version: String,
-}
-
-impl Client {
-    /// Starts `binary` as the server of one peer.
-    pub(crate) fn start(binary: &Path, peer: &str, kernel: Option<&str>) -> Result<Self, String> {
-        let mut command = Command::new(binary);
-        command.args(["--serve", peer]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        if let Some(kernel) = kernel {
-            command.env("JIRD_KERNEL", kernel);
-        }
-        let mut child = command.spawn().map_err(|error| format!("{}: {error}", binary.display()))?;
-        let requests = child.stdin.take().expect("piped above");
-        let responses = BufReader::new(child.stdout.take().expect("piped above"));
-        let mut client = Self { child, requests, responses, version: String::new() };
-        match client.receive()? {
-            Response::Ready { version } => client.version = version,
-            Response::Failed { reason } => return Err(reason),
-            other => return Err(format!("unexpected greeting: {other:?}")),
-        }
-        Ok(client)
-    }
-
-    /// Asks and waits. A dead server is an error that says so.
-    pub(crate) fn ask(&mut self, request: &Request) -> Result<Response, String> {
-        let mut line = serde_json::to_string(request).map_err(|error| error.to_string())?;
-        line.push('\n');
-        self.requests.write_all(line.as_bytes()).map_err(|error| format!("the server is gone: {error}"))?;
-        self.receive()
-    }
-
-    fn receive(&mut self) -> Result<Response, String> {
-        let mut line = String::new();
-        let len = self.responses.read_line(&mut line).map_err(|error| error.to_string())?;
-        if len == 0 {
-            let end = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-            return Err(format!("died ({end})"));
-        }
-        serde_json::from_str(&line).map_err(|error| format!("{error} in {line:?}"))
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        // It ends by itself when the pipe closes; killing spares the wait. It may be dead already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// Serves one peer on standard input and output until the input ends.
 pub(crate) fn serve(entry: &Entry) -> std::io::Result<()> {
     let made = (entry.make)();
     let greeting = match &made {
-        Ok(peer) => Response::Ready { version: peer.version() },
+        Ok(peer) => Response::Ready { version: peer.version(), protocol: PROTOCOL },
         Err(reason) => Response::Failed { reason: reason.clone() },
     };
     send(&greeting)?;

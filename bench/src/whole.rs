@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
+use crate::against::{Side, turns};
 use crate::peer::Build;
 use crate::process::{self, Cost};
 use crate::row::{Measured, Outcome, Process, Row};
@@ -64,7 +65,10 @@ impl Drop for Invocation {
 
 /// A program at one task and input.
 pub(crate) struct Runner {
-    pub(crate) name: &'static str,
+    /// Of the peer; several sides of one peer share it.
+    row: &'static str,
+    /// Of the row.
+    pub(crate) name: String,
     pub(crate) build: Build,
     /// Or why it is out.
     pub(crate) invocation: Result<Invocation, String>,
@@ -104,9 +108,10 @@ impl Report {
 }
 
 impl Runner {
-    pub(crate) fn new(name: &'static str, build: Build, invocation: Result<Invocation, String>) -> Self {
+    pub(crate) fn new(row: &'static str, side: Side, build: Build, invocation: Result<Invocation, String>) -> Self {
         Self {
-            name,
+            row,
+            name: side.name(row),
             build,
             invocation,
             once: false,
@@ -184,16 +189,15 @@ impl Runner {
             ),
             Err(reason) => Outcome::Failed(reason),
         };
-        let (input, peer) = (input.to_owned(), self.name.to_owned());
-        Row { task, input, peer, build: self.build, loaded: false, outcome }
+        Row { task, input: input.to_owned(), peer: self.name, build: self.build, loaded: false, outcome }
     }
 }
 
 /// The rounds, each of which begins with another program.
 pub(crate) fn race(runners: &mut [Runner], rounds: usize) {
+    let keys: Vec<_> = runners.iter().map(|runner| (runner.row, runner.build)).collect();
     for round in 0..rounds {
-        for turn in 0..runners.len() {
-            let index = (turn + round) % runners.len();
+        for index in turns::order(&keys, round) {
             let runner = &mut runners[index];
             if !runner.once {
                 runner.time();

@@ -1,4 +1,4 @@
 //! [`checks::kernels`] on any bytes.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|text: &[u8]| checks::kernels(text));
+libfuzzer_sys::fuzz_target!(|text: &[u8]| checks::one_of_each(checks::kernels, text));

@@ -1,4 +1,4 @@
 //! [`checks::predicates`] on any bytes.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|text: &[u8]| checks::predicates(text));
+libfuzzer_sys::fuzz_target!(|text: &[u8]| checks::one_of_each(checks::predicates, text));

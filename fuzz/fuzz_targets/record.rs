@@ -1,4 +1,4 @@
 //! [`checks::record`] on any bytes.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|text: &[u8]| checks::record(text));
+libfuzzer_sys::fuzz_target!(|text: &[u8]| checks::one_of_each(checks::record, text));

@@ -1,4 +1,4 @@
 //! [`checks::serde_json`] on any bytes.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|text: &[u8]| checks::serde_json(text));
+libfuzzer_sys::fuzz_target!(|text: &[u8]| checks::one_of_each(checks::serde_json, text));

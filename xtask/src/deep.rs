@@ -1,12 +1,13 @@
 //! The checks that take too long for every change.
-use crate::fuzz;
+use crate::fuzz::{self, Amount};
 use crate::house::House;
+use crate::miri;
 use crate::step::{Log, Outcome, Step};
 
-/// Minutes of fuzzing per target, unless told otherwise.
-pub(crate) const MINUTES: u64 = 5;
+/// Fuzzing of each target, unless told otherwise.
+pub(crate) const FUZZING: Amount = Amount::Each(5 * 60);
 
-pub(crate) fn steps(minutes: u64) -> Vec<Step> {
+pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
     vec![
         Step::new("exhaustive", "every token string up to length 7 against the reference", |house, log| {
             let mut command = house.cargo(["test", "--release", "--package", "jird", "--lib", "--tests"]);
@@ -22,8 +23,11 @@ pub(crate) fn steps(minutes: u64) -> Vec<Step> {
             // One after the other: one of them measures the process's memory.
             log.run_tests(command.env("JIRD_LARGE", "1").env("RUST_TEST_THREADS", "1"))
         }),
-        Step::new("fuzz", "every fuzz target for minutes", move |house, log| {
-            fuzz::run(house, log, fuzz::Time::Each(60 * minutes))
+        Step::new("fuzz", "every fuzz target for minutes, or up to a number of executions", move |house, log| {
+            fuzz::run(house, log, fuzzing)
+        }),
+        Step::new("miri", "every public way in under Miri, for hours", |house, log| {
+            miri::run(house, log, miri::Amount::Long)
         }),
         Step::new("binary", "the released binary answers a query", binary),
         Step::new("bars", "the barometer's bars hold", |house, log| {

@@ -59,6 +59,12 @@ impl House {
         command.status().is_ok_and(|status| status.success())
     }
 
+    /// What the command prints; `None` if it fails.
+    pub(crate) fn says(&self, program: &str, arguments: &[&str]) -> Option<String> {
+        let output = self.command(program).args(arguments).stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     /// The package lies in the workspace.
     pub(crate) fn has_member(&self, folder: &str) -> bool {
         self.root.join(folder).join("Cargo.toml").is_file()

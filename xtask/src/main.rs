@@ -2,8 +2,13 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
 mod assembly; // `assembly`: what the kernels were compiled to
 mod deep; // `deep`: the checks that take too long for every change
-mod fuzz; // the fuzz targets, for so many seconds
+mod fuzz; // the fuzz targets, for so many seconds or executions
+mod growth; // costs that must be linear, counted by valgrind
 mod house; // where things are, and what this machine has
+mod layers; // `layers`: which folder of the engine uses which
+mod lines; // `lines`: how much code there is
+mod miri; // the engine under Miri
+mod options; // what `deep` was told
 mod report; // the table at the end
 mod step; // one step: its log, time and outcome
 mod test; // `test`: everything that must hold for every change
@@ -11,6 +16,7 @@ mod test; // `test`: everything that must hold for every change
 use std::process::ExitCode;
 
 use house::House;
+use options::Deep;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -18,8 +24,13 @@ usage: cargo xtask COMMAND
   test [STEP…]         runs all tests; STEP is the beginning of a step's name (--list shows them)
   deep [--minutes N] [STEP…]
                        what takes long: fuzzing for N minutes per target (5), every token string of length 7,
-                       the barometer's bars
+                       hours of Miri, the barometer's bars
+  deep --executions N [--jobs N] [STEP…]
+                       runs the fuzz targets in turns, on N cores (all), until they were executed N times in all; goes on
+                       from the count in fuzz/TALLY.md, and adds to it every minute
   assembly             shows what the kernels' entry functions were compiled to, and fails if one calls what it should not
+  layers               shows what in the engine uses something that stands above it
+  lines                counts the lines of code of each folder, without tests, and comments and blank lines apart
   setup-aarch64        installs what the tests for aarch64 need (Debian, as root)
 
 What this machine cannot run is skipped and listed at the end. Environment:
@@ -36,19 +47,30 @@ fn main() -> ExitCode {
     let house = House::open();
     match arguments.as_slice() {
         ["test", "--list"] => list(&test::steps(&house)),
-        ["deep", "--list"] => list(&deep::steps(deep::MINUTES)),
+        ["deep", "--list"] => list(&deep::steps(deep::FUZZING)),
         ["test", names @ ..] => report::run(&house, test::steps(&house), names),
-        ["deep", "--minutes", minutes, names @ ..] => match minutes.parse() {
-            Ok(minutes) => report::run(&house, deep::steps(minutes), names),
-            Err(_) => usage(),
+        ["deep", rest @ ..] => match Deep::parse(rest) {
+            Some(Deep { fuzzing, steps }) => report::run(&house, deep::steps(fuzzing), &steps),
+            None => usage(),
         },
-        ["deep", names @ ..] => report::run(&house, deep::steps(deep::MINUTES), names),
         ["assembly"] => report::run(&house, vec![assembly::step(assembly::Show::Report)], &[]),
+        ["layers"] => told(layers::print(&house).map(drop)),
+        ["lines"] => told(lines::print(&house)),
         ["setup-aarch64"] => match house.command("bash").arg("xtask/aarch64.sh").status() {
             Ok(status) if status.success() => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
         },
         _ => usage(),
+    }
+}
+
+fn told(printed: std::io::Result<()>) -> ExitCode {
+    match printed {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
-use crate::{assembly, fuzz};
+use crate::{assembly, fuzz, growth, miri};
 
 /// Token strings up to this length are tried in full (see `JIRD_EXHAUSTIVE` in the engine's tests)...
 const EXHAUSTIVE: &str = "6";
@@ -45,10 +45,18 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             kernel(house, log, "avx512", has_avx512())
         }),
         checked(),
+        Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
+            let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
+            log.run_tests(command.arg(house.target.join("limits")).env("JIRD_SMALL_LIMITS", "1"))
+        }),
         Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64),
         assembly::step(assembly::Show::Nothing),
+        growth::step(),
+        Step::new("miri", "every public way in under Miri, with small texts, in two minutes", |house, log| {
+            miri::run(house, log, miri::Amount::Short)
+        }),
         Step::new("fuzz", "every fuzz target under AddressSanitizer, a minute in all", |house, log| {
-            fuzz::run(house, log, fuzz::Time::InAll(FUZZ_SECONDS))
+            fuzz::run(house, log, fuzz::Amount::InAll(FUZZ_SECONDS))
         }),
     ]
 }

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::against::Side;
 use crate::options::Options;
 use crate::peer::Build;
 use crate::peers::JIRD;
@@ -68,7 +69,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Does one contestant's work and writes its report: what a process is started for.
 pub(crate) fn run(name: &str, options: &Options) -> Result<(), String> {
-    let all = contestants(options.tasks[0]);
+    let all = contestants(options.tasks()[0]);
     let contestant = all.iter().find(|one| one.name == name).ok_or_else(|| format!("no contestant {name}"))?;
     let Run::Here(run) = contestant.run else { return Err(format!("{name} is a script")) };
     let file = options.file.clone().unwrap_or_default();
@@ -85,26 +86,34 @@ pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
         Task::Readers => query::events(options),
         _ => Ok(PathBuf::new()),
     };
-    let builds = |one: &'static Contestant| one.builds.iter().map(move |build| (one, *build));
+    let builds = |one: &'static Contestant| {
+        let sides = options.sides(one.name).iter();
+        sides.flat_map(move |&side| one.builds.iter().map(move |&build| (one, build, side)))
+    };
     let wanted: Vec<_> = contestants(task)
         .iter()
         .filter(|one| options.wants_peer(one.name))
         .flat_map(builds)
-        .filter(|(_, build)| options.wants_build(*build))
+        .filter(|(_, build, _)| options.wants_build(*build))
         .collect();
-    let native = if wanted.iter().any(|(_, build)| *build == Build::Native) {
+    let native = if wanted.iter().any(|(_, build, _)| *build == Build::Native) {
         binary_for(options.arch())
     } else {
         Err("left out".to_owned())
     };
     let inputs = task.inputs().iter().filter(|input| options.wants_input(input));
     let of_input = |&input| {
-        let runner = |&(contestant, build): &(&'static Contestant, Build)| {
-            let binary = if build == Build::Native { native.clone() } else { this() };
+        let runner = |&(contestant, build, side): &(&'static Contestant, Build, Side)| {
+            let binary = match options.other_program(side) {
+                Some(program) => Ok(program),
+                None if build == Build::Native => native.clone(),
+                None => this(),
+            };
             let invocation = binary.and_then(|binary| {
-                invocation(task, contestant, &Place { binary, input, file: file.clone()? }, options)
+                let name = side.name(contestant.name);
+                invocation(task, contestant, &Place { binary, name, input, file: file.clone()? }, options)
             });
-            let mut runner = Runner::new(contestant.name, build, invocation);
+            let mut runner = Runner::new(contestant.name, side, build, invocation);
             runner.inside = true;
             runner.process.notes.extend((!contestant.note.is_empty()).then(|| contestant.note.to_owned()));
             runner
@@ -141,12 +150,14 @@ fn this() -> Result<PathBuf, String> {
 /// What runs, and on what.
 struct Place<'o> {
     binary: PathBuf,
+    /// Of the row, so that no two rows share a file.
+    name: String,
     input: &'o str,
     file: PathBuf,
 }
 
 fn invocation(task: Task, contestant: &Contestant, place: &Place<'_>, options: &Options) -> Result<Invocation, String> {
-    let output = whole::scratch(&format!("{}-{}.out", contestant.name, task.name()))?;
+    let output = whole::scratch(&format!("{}-{}.out", place.name, task.name()))?;
     let report = output.with_added_extension("json");
     // One core, and always the same.
     let mut words: Vec<OsString> = vec![tools::installed("taskset", "util-linux")?.into(), "-c".into(), "1".into()];

@@ -1,7 +1,7 @@
 //! `jird fmt`: the same document in another layout.
 
 use crate::input::Input;
-use crate::outcome::{BadData, Outcome};
+use crate::outcome::Outcome;
 use crate::output;
 use jird::Layout;
 use std::path::PathBuf;
@@ -34,9 +34,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         Args { indent, .. } => Layout::Indent(usize::from(*indent)),
     };
     let input = args.file.as_deref().map_or(Input::Stdin, Input::new);
-    let text = input.read()?;
-    let mut out =
-        jird::format(&text, layout).map_err(|error| BadData(format!("{}: {}", input.name(), error.locate(&text))))?;
+    let text = input.document()?;
+    let mut out = jird::format(&text, layout).map_err(|error| input.wrong(&error, &text))?;
     if layout != Layout::Canonical {
         out.push(b'\n');
     }

@@ -28,8 +28,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
         bail!("{:?} is no JSON Pointer: it must be empty or begin with `/`, as in `/{}`", args.pointer, args.pointer);
     }
     let input = args.file.as_deref().map_or(Input::Stdin, Input::new);
-    let text = input.read()?;
-    let document = jird::parse(&text).map_err(|error| BadData(format!("{}: {}", input.name(), error.locate(&text))))?;
+    let text = input.document()?;
+    let document = jird::parse(&text).map_err(|error| input.wrong(&error, &text))?;
     let Some(value) = document.root().pointer(&args.pointer) else {
         return Err(BadData(format!("{}: nothing at {}", input.name(), args.pointer)).into());
     };

@@ -1,6 +1,8 @@
 //! What the commands read: files, or standard input.
 
+use crate::outcome::BadData;
 use anyhow::{Context, anyhow, bail};
+use jird_formats::encoding::{Encoding, blank_mark, stray_mark};
 #[cfg(feature = "convert")]
 use jird_formats::sqlite::{self, SqliteErrorKind, rusqlite::Connection};
 use std::fs::File;
@@ -33,7 +35,27 @@ impl Input {
         }
     }
 
-    /// All of it.
+    /// A document, to be parsed: all of it, with blanks for a byte order mark.
+    ///
+    /// # Errors
+    /// [`BadData`] if it is in another encoding than UTF-8; and those of reading.
+    pub(crate) fn document(&self) -> anyhow::Result<Vec<u8>> {
+        let mut text = self.read()?;
+        if let Some(encoding) = Encoding::of(&text) {
+            return Err(BadData(format!("{}: {encoding}", self.name())).into());
+        }
+        blank_mark(&mut text);
+        Ok(text)
+    }
+
+    /// That a document of this text is wrong, and where.
+    pub(crate) fn wrong(&self, error: &jird::Error, text: &[u8]) -> BadData {
+        let found = usize::try_from(error.offset()).ok().and_then(|at| text.get(at..)).unwrap_or_default();
+        let stray = stray_mark(found).map_or_else(String::new, |mark| format!("{mark}: "));
+        BadData(format!("{}: {stray}{}", self.name(), error.locate(text)))
+    }
+
+    /// All of it as it is.
     pub(crate) fn read(&self) -> anyhow::Result<Vec<u8>> {
         let mut text = Vec::new();
         match self {

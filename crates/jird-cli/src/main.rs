@@ -26,8 +26,21 @@ use outcome::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "convert")]
+    say_nothing_of_caught_panics();
     let outcome = args::kernel().and_then(|()| run(Args::parse())).unwrap_or_else(|error| Outcome::of_error(&error));
     outcome.into()
+}
+
+/// What the reader of Parquet says of a damaged file before its panic is caught is not for the user, who gets an error.
+#[cfg(feature = "convert")]
+fn say_nothing_of_caught_panics() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !jird_formats::is_panic_caught() {
+            hook(panic);
+        }
+    }));
 }
 
 fn run(args: Args) -> anyhow::Result<Outcome> {

@@ -1,5 +1,6 @@
 //! `jird query`.
 
+use crate::input::Input;
 use crate::outcome::{BadData, Outcome, left_out, report as say, words};
 use crate::progress::Progress;
 use crate::target::{Target, are_one};
@@ -26,7 +27,7 @@ Examples:
   curl -s https://example.org/log | jird query \"select * where match(Message, 'time.?out') limit 10\"
 
 The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0], a key with a dot \"a.b\".
-Exit codes: 0 fine, 1 a record is not JSON, 2 anything else.";
+Exit codes: 0 fine, 1 a record is not JSON or a file not UTF-8, 2 anything else.";
 
 /// Run SQL over JSON records, one a line
 #[derive(Debug, clap::Args)]
@@ -144,8 +145,10 @@ pub(crate) fn run(args: Args) -> Result<Outcome> {
     }
     let outcome = result.map_or_else(|error| failure(&error, advice), |()| Outcome::Fine);
     let outcome = outcome.max(left_out(report.bad, report.first_bad.as_deref(), quiet));
-    report.unreadable.iter().for_each(|message| say(message));
-    Ok(if report.unreadable.is_empty() { outcome } else { Outcome::Failed })
+    report.refused.iter().chain(&report.unreadable).for_each(|message| say(message));
+    let refused = if report.refused.is_empty() { Outcome::Fine } else { Outcome::BadData };
+    let unreadable = if report.unreadable.is_empty() { Outcome::Fine } else { Outcome::Failed };
+    Ok(outcome.max(refused).max(unreadable))
 }
 
 fn execute(args: Args, report: &mut Report) -> Result<()> {
@@ -230,7 +233,7 @@ fn meant(args: Args, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
         }),
         schema: match &args.schema {
             Some(path) => {
-                let text = std::fs::read(path).with_context(|| path.display().to_string())?;
+                let text = Input::new(path).document()?;
                 FieldTypes::parse(&text).with_context(|| path.display().to_string())?
             }
             None => FieldTypes::default(),

@@ -3,11 +3,13 @@
 use crate::input::{self, Input};
 use crate::outcome::{Outcome, report};
 use crate::output;
+use anyhow::Context;
 use jird::lines::{self, ReadAt, Scanner};
 use jird::{Duplicates, Numbers, Parser, Policy, Projection};
+use jird_formats::encoding::{Encoding, MARK, blank_mark, blank_mark_at, read_start, stray_mark};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io;
+use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -75,22 +77,39 @@ pub(crate) fn run(args: &Args) -> Outcome {
 }
 
 fn check_document(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
-    let text = input.read()?;
+    let mut text = input.read()?;
+    if !is_utf8(&input.name(), &text)? {
+        return Ok(Outcome::BadData);
+    }
+    blank_mark(&mut text);
     let Err(error) = Parser::with_policy(policy).validate(&text) else { return Ok(Outcome::Fine) };
-    let found = error.locate(&text);
-    output::write(line(&input.name(), &found).as_bytes())?;
+    let stray = usize::try_from(error.offset()).ok().and_then(|at| stray_mark(text.get(at..)?));
+    output::write(line(&input.name(), &error.locate(&text), stray).as_bytes())?;
     Ok(Outcome::BadData)
 }
 
+/// Whether a text that begins with `start` can be UTF-8. If it cannot, a line of the output says what it is. A byte order mark is
+/// noted on standard error: such a text is read, and must not be sent to others.
+fn is_utf8(name: &str, start: &[u8]) -> anyhow::Result<bool> {
+    if let Some(encoding) = Encoding::of(start) {
+        output::write(format!("{name}:1:1: {encoding} (byte 0)\n").as_bytes())?;
+        return Ok(false);
+    }
+    if start.starts_with(MARK) {
+        report(&format!(
+            "{name}: note: it begins with a byte order mark, which JSON that is sent to others must not have (RFC 8259 section 8.1)"
+        ));
+    }
+    Ok(true)
+}
+
 /// `FILE:LINE:COLUMN: message (byte N, at /path)`
-fn line(name: &str, found: &jird::Located) -> String {
-    let mut line = format!(
-        "{name}:{}:{}: {} (byte {}",
-        found.line(),
-        found.column(),
-        found.error().kind(),
-        found.error().offset()
-    );
+fn line(name: &str, found: &jird::Located, stray_mark: Option<&str>) -> String {
+    let mut line = format!("{name}:{}:{}: {}", found.line(), found.column(), found.error().kind());
+    if let Some(mark) = stray_mark {
+        let _ = write!(line, "; {mark}");
+    }
+    let _ = write!(line, " (byte {}", found.error().offset());
     if !found.pointer().is_empty() {
         let _ = write!(line, ", at {}", found.pointer());
     }
@@ -102,54 +121,84 @@ const CHUNK_BYTES: u64 = 4 << 20;
 
 fn check_lines(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
     let options = lines::Options { policy, ..lines::Options::default() };
-    let mut report = Report { name: input.name(), lines: 0, outcome: Outcome::Fine };
+    let report = Report { name: input.name(), lines: 0, outcome: Outcome::Fine };
     match input {
-        Input::Stdin => {
-            let mut scanner = Scanner::new(options);
-            let flow =
-                lines::read_stream(io::stdin().lock(), &mut Vec::new(), options.record_bytes_max, |base, text| {
-                    report.add(Part::new(&mut scanner, base, text)).map(|()| ControlFlow::Continue(()))
-                });
-            report.end(flow.map(drop))
-        }
+        Input::Stdin => check_stream(io::stdin().lock(), options, report),
         Input::File(path) => {
-            let file = Positioned(input::open(path)?);
-            let len = file.0.metadata()?.len();
-            let jobs = usize::try_from(len.div_ceil(CHUNK_BYTES))?;
-            let threads = std::thread::available_parallelism().map_or(1, usize::from);
-            let state = || (Scanner::new(options), Vec::new());
-            let check = |(scanner, buffer): &mut (Scanner, Vec<u8>), job: usize| {
-                let start = job as u64 * CHUNK_BYTES;
-                let mut parts = Vec::new();
-                let range = start..len.min(start + CHUNK_BYTES);
-                let flow = lines::read_range(&file, range, buffer, options.record_bytes_max, |base, text| {
-                    parts.push(Part::new(scanner, base, text));
-                    anyhow::Ok(ControlFlow::Continue(()))
-                });
-                (parts, flow.map(drop))
-            };
-            let mut result = Ok(());
-            lines::in_order(0..jobs, threads, state, check, |(parts, flow)| {
-                result = parts.into_iter().try_for_each(|part| report.add(part)).and(flow);
-                if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            });
-            report.end(result)
+            let file = input::open(path)?;
+            let metadata = file.metadata().with_context(|| input.name())?;
+            // Of a pipe nobody knows the length.
+            if metadata.is_file() {
+                check_file(file, metadata.len(), options, report)
+            } else {
+                check_stream(file, options, report)
+            }
         }
     }
 }
 
-/// A file that threads read at different offsets.
-struct Positioned(File);
+/// Lines that come one after the other.
+fn check_stream(mut reader: impl Read, options: lines::Options, mut report: Report) -> anyhow::Result<Outcome> {
+    let mut start = read_start(&mut reader).with_context(|| report.name.clone())?;
+    if !is_utf8(&report.name, &start)? {
+        return Ok(Outcome::BadData);
+    }
+    blank_mark(&mut start);
+    let mut scanner = Scanner::new(options);
+    let text = Cursor::new(start).chain(reader);
+    let flow = lines::read_stream(text, &mut Vec::new(), options.record_bytes_max, |base, text| {
+        report.add(Part::new(&mut scanner, base, text)).map(|()| ControlFlow::Continue(()))
+    });
+    report.end(flow.map(drop))
+}
+
+/// The lines of a file, by all threads.
+fn check_file(file: File, len: u64, options: lines::Options, mut report: Report) -> anyhow::Result<Outcome> {
+    let start = read_start(&mut &file).with_context(|| report.name.clone())?;
+    if !is_utf8(&report.name, &start)? {
+        return Ok(Outcome::BadData);
+    }
+    let file = Positioned { file, is_marked: start.starts_with(MARK) };
+    let jobs = usize::try_from(len.div_ceil(CHUNK_BYTES))?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let state = || (Scanner::new(options), Vec::new());
+    let check = |(scanner, buffer): &mut (Scanner, Vec<u8>), job: usize| {
+        let start = job as u64 * CHUNK_BYTES;
+        let mut parts = Vec::new();
+        let range = start..len.min(start + CHUNK_BYTES);
+        let flow = lines::read_range(&file, range, buffer, options.record_bytes_max, |base, text| {
+            parts.push(Part::new(scanner, base, text));
+            anyhow::Ok(ControlFlow::Continue(()))
+        });
+        (parts, flow.map(drop))
+    };
+    let mut result = Ok(());
+    lines::in_order(0..jobs, threads, state, check, |(parts, flow)| {
+        result = parts.into_iter().try_for_each(|part| report.add(part)).and(flow);
+        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    report.end(result)
+}
+
+/// A file that threads read at different offsets, with blanks for its byte order mark.
+struct Positioned {
+    file: File,
+    is_marked: bool,
+}
 
 impl ReadAt for Positioned {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.0.read_at(buffer, offset)
+        let read = self.file.read_at(buffer, offset)?;
+        if self.is_marked {
+            blank_mark_at(&mut buffer[..read], offset);
+        }
+        Ok(read)
     }
 }
 
 /// What a piece of text gave: its bad records, with lines counted from the piece's first, and how many lines it has.
 struct Part {
-    bad: Vec<jird::Located>,
+    bad: Vec<(jird::Located, Option<&'static str>)>,
     base: u64,
     lines: u64,
 }
@@ -163,7 +212,8 @@ impl Part {
         scanner.scan_all(text, &nothing, None, good, |bad| {
             part.lines += feeds(&text[counted..bad.offset]);
             counted = bad.offset;
-            part.bad.push(bad.locate().after_lines(part.lines, bad.offset as u64));
+            let stray = usize::try_from(bad.error.offset()).ok().and_then(|at| stray_mark(text.get(at..)?));
+            part.bad.push((bad.locate().after_lines(part.lines, bad.offset as u64), stray));
             ControlFlow::Continue(())
         });
         part.lines += feeds(&text[counted..]);
@@ -184,8 +234,9 @@ struct Report {
 
 impl Report {
     fn add(&mut self, part: Part) -> anyhow::Result<()> {
-        let words: String =
-            part.bad.into_iter().map(|found| line(&self.name, &found.after_lines(self.lines, part.base))).collect();
+        let located =
+            |(found, stray): (jird::Located, _)| line(&self.name, &found.after_lines(self.lines, part.base), stray);
+        let words: String = part.bad.into_iter().map(located).collect();
         if !words.is_empty() {
             self.outcome = Outcome::BadData;
             output::write(words.as_bytes())?;

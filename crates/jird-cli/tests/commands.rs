@@ -67,7 +67,7 @@ fn a_bad_document_is_named_with_line_column_byte_and_path() {
     check(&["validate", "-"], text, line, 1);
     check(&["validate"], "", "<stdin>:1:1: expected a value, found nothing (byte 0)\n", 1);
     check(&["validate"], "[1] x", "<stdin>:1:5: something follows the value (byte 4)\n", 1);
-    check(&["validate"], "\u{feff}[1]", "<stdin>:1:1: expected a value (byte 0)\n", 1);
+    check(&["validate"], "\u{feff}[1,]", "<stdin>:1:7: expected a value (byte 6, at /1)\n", 1);
 }
 
 #[test]
@@ -135,6 +135,14 @@ fn what_cannot_be_read_is_reported_and_the_others_are_done() {
     assert_eq!(code, 2, "could not be done beats bad data");
     assert_eq!(out, format!("{}:1:2: the text ends before every bracket is closed (byte 1)\n", bad.name()));
     assert!(err.contains("/nowhere/at/all: No such file") && err.contains("is a directory"), "{err}");
+}
+
+#[test]
+fn lines_of_a_pipe_that_has_a_name_are_checked_too() {
+    let script = format!("printf '{{}}\\n[1,]\\n' | {} validate --lines /dev/fd/0", env!("CARGO_BIN_EXE_jird"));
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "/dev/fd/0:2:4: expected a value (byte 6, at /1)\n");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]

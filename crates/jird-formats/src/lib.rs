@@ -9,9 +9,12 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(any(feature = "arrow", feature = "sqlite"))]
+mod bad_value;
 mod columns;
 #[cfg(feature = "csv")]
 mod csv;
+pub mod encoding;
 #[cfg(feature = "files")]
 pub mod files;
 #[cfg(feature = "parquet")]
@@ -24,11 +27,13 @@ pub mod sqlite;
 pub use arrow::{
     ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, NotFinite,
 };
+#[cfg(any(feature = "arrow", feature = "sqlite"))]
+pub use bad_value::{BadValue, BadValueKind};
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 #[cfg(feature = "arrow")]
 pub use columns::{ColumnBuilder, Unfit};
 #[cfg(feature = "csv")]
 pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
 #[cfg(feature = "parquet")]
-pub use parquet::{ParquetCompression, ParquetOptions, ParquetSink, ParquetSource};
+pub use parquet::{ParquetCompression, ParquetOptions, ParquetSink, ParquetSource, is_panic_caught};
 pub use rows::{Cell, Column, Row, Rows, Schema, Table, TimestampType};

@@ -8,7 +8,7 @@ mod same;
 use common::{Document, corpus, files};
 use flate2::read::GzDecoder;
 use golden::Golden;
-use jird::event::{self, Failure, JsonSink};
+use jird::event::{self, Failure, JsonSink, Recording, Sink, Source};
 use jird_formats::{
     ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, ColumnType, NotFinite,
 };
@@ -143,7 +143,8 @@ fn nan_is_an_error_unless_null_is_asked_for() {
     let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
     let file = writer.into_inner().unwrap();
-    assert_eq!(lines_of(&file), Err("NaN or infinite in column \"x\"".to_owned()));
+    let told = "the column \"x\" holds NaN, which JSON does not have, in record 2";
+    assert_eq!(lines_of(&file), Err(told.to_owned()));
     let mut lines = JsonSink::new(Vec::new());
     event::copy(&mut ArrowSource::new(&file[..]).unwrap().not_finite(NotFinite::Null), &mut lines).unwrap();
     assert_eq!(lines.into_inner(), b"{\"x\":1.5}\n{\"x\":null}\n");
@@ -174,4 +175,86 @@ fn damaged_files_neither_panic_nor_take_much_memory() {
     }
     assert!(panics.is_empty(), "{} panics:\n{}", panics.len(), panics.join("\n"));
     assert!(same::peak_megabytes() < 500, "{} MB", same::peak_megabytes());
+}
+
+/// Columns with everything that JSON has no way to tell, as a stream; the last row is right.
+fn untold() -> Vec<u8> {
+    use arrow_array::builder::{Int32Builder, MapBuilder, StringBuilder};
+    use arrow_array::{
+        ArrayRef, Float32Array, ListArray, RecordBatch, StringArray, Time64MicrosecondArray, types::Int32Type,
+    };
+    use arrow_schema::{Field, Schema};
+    use std::sync::Arc;
+    let day = 86_400_000_000;
+    let floats = Float32Array::from(vec![f32::NAN, 1.0, 1.0, 1.0]);
+    let times = Time64MicrosecondArray::from(vec![0, day + 500_000, -day, day]);
+    let json = StringArray::from(vec!["[1]", "{}", "1,\"x\":2", "{\"a\": null}"]);
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>((0..4).map(|row| Some(vec![Some(row), None])));
+    let mut maps = MapBuilder::new(None, StringBuilder::new(), Int32Builder::new());
+    for row in 0..4 {
+        maps.keys().append_value("k");
+        maps.values().append_value(row);
+        maps.append(true).unwrap();
+    }
+    let arrays: [(&str, ArrayRef); 5] = [
+        ("x", Arc::new(floats)),
+        ("t", Arc::new(times)),
+        ("j", Arc::new(json)),
+        ("l", Arc::new(lists)),
+        ("m", Arc::new(maps.finish())),
+    ];
+    let field = |(name, array): &(&str, ArrayRef)| {
+        let field = Field::new(*name, array.data_type().clone(), true);
+        if *name == "j" {
+            let extension = [("ARROW:extension:name".to_owned(), jird_formats::JSON_EXTENSION.to_owned())];
+            return field.with_metadata(extension.into());
+        }
+        field
+    };
+    let schema = Arc::new(Schema::new(arrays.iter().map(field).collect::<Vec<_>>()));
+    let batch = RecordBatch::try_new(schema.clone(), arrays.map(|(_, array)| array).to_vec()).unwrap();
+    let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &schema).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn a_value_that_json_has_not_is_an_error_of_its_record_and_the_next_one_is_read() {
+    use jird_formats::BadValueKind::{Json, NotFinite, Time};
+    let file = untold();
+    for by_name in [false, true] {
+        let mut source = ArrowSource::new(&file[..]).unwrap();
+        if by_name {
+            source = source.columns(["x", "t", "j", "l", "m"]).unwrap();
+        }
+        let mut bad = Vec::new();
+        let (mut lines, mut record) = (JsonSink::new(Vec::new()), Recording::new());
+        loop {
+            match source.send_record(&mut record) {
+                Ok(false) => break,
+                Ok(true) => drop(record.source().send_record(&mut lines).unwrap()),
+                Err(Failure::Sink(error, _)) => panic!("{error}"),
+                Err(Failure::Source(error)) => {
+                    let value = error.bad_value().unwrap();
+                    let (kind, column, record) = (value.kind(), value.column().to_owned(), value.place().record);
+                    bad.push((kind, column, record, String::from_utf8(source.bad_record().unwrap()).unwrap()));
+                }
+            }
+        }
+        let raw = [
+            r#"{"x":NaN,"t":"00:00:00","j":[1],"l":[0,null],"m":{"k":0}}"#,
+            r#"{"x":1.0,"t":24:00:00.5,"j":{},"l":[1,null],"m":{"k":1}}"#,
+            r#"{"x":1.0,"t":-24:00:00,"j":not JSON: "1,\"x\":2","l":[2,null],"m":{"k":2}}"#,
+        ];
+        let wanted = [(NotFinite, "x", 0, raw[0]), (Time, "t", 1, raw[1]), (Time, "t", 2, raw[2])];
+        assert_eq!(bad, wanted.map(|(kind, column, record, raw)| (kind, column.to_owned(), record, raw.to_owned())));
+        Sink::finish(&mut lines).unwrap();
+        let good = "{\"x\":1.0,\"t\":\"24:00:00\",\"j\":{\"a\":null},\"l\":[3,null],\"m\":{\"k\":3}}\n";
+        assert_eq!(String::from_utf8(lines.into_inner()).unwrap(), good);
+    }
+    // Of one column alone, another is wrong.
+    let mut source = ArrowSource::new(&file[..]).unwrap().columns(["j"]).unwrap();
+    let failed = event::copy(&mut source, &mut JsonSink::new(Vec::new())).unwrap_err();
+    assert!(matches!(&failed, Failure::Source(error) if error.bad_value().unwrap().kind() == Json), "{failed}");
+    assert_eq!(source.bad_record().unwrap(), br#"{"j":not JSON: "1,\"x\":2"}"#);
 }

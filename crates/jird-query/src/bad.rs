@@ -1,8 +1,9 @@
 //! Bad records on their way to whoever counts them, and sets them aside.
 
-use crate::error::Error;
+use crate::error::{Error, with_stray_mark};
 use crate::input::InputFile;
 use jird::ErrorKind;
+use jird::event::Place;
 use jird_formats::files::{BadRecord, BadRecords, OnError};
 use std::io;
 use std::ops::Range;
@@ -111,15 +112,18 @@ impl Noting {
         let name = file.path.display().to_string();
         for bad in &found.bad {
             let line = self.lines + bad.lines + 1;
+            let raw = &found.raw[bad.raw.clone()];
             let (kind, message) = match &bad.what {
                 Wrong::Rule(kind, column) if self.all => {
-                    (kind.code(), format!("{kind} at line {line} column {column}"))
+                    let wrong = usize::try_from(column - 1).ok().and_then(|at| raw.get(at..));
+                    let rule = format!("{kind} at line {line} column {column}");
+                    (kind.code(), with_stray_mark(rule, wrong.unwrap_or_default()))
                 }
                 Wrong::Rule(..) => continue,
                 Wrong::Unfit(words) => (UNFIT, format!("{words} at line {line}")),
             };
-            let raw = &found.raw[bad.raw.clone()];
-            let record = BadRecord { file: &name, line, offset: bad.offset, kind, message: &message, raw };
+            let place = Place { line, offset: bad.offset, ..Place::default() };
+            let record = BadRecord { file: &name, place, kind, message: &message, raw };
             self.sink.lock().note(&record).map_err(|error| failed(&error))?;
         }
         self.lines += found.lines;

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use datafusion::error::DataFusionError;
+use jird_formats::encoding::stray_mark;
 use std::io;
 use std::path::Path;
 
@@ -78,6 +79,14 @@ impl Error {
             },
             root => Self::sql(root.strip_backtrace()),
         }
+    }
+}
+
+/// What a record breaks, in words; `found` is the rest of the text from where it could no longer be right.
+pub(crate) fn with_stray_mark(rule: String, found: &[u8]) -> String {
+    match stray_mark(found) {
+        Some(mark) => format!("{rule}; {mark}"),
+        None => rule,
     }
 }
 

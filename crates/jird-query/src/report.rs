@@ -45,6 +45,8 @@ pub struct Report {
     pub first_bad: Option<String>,
     /// Files that could not be read.
     pub unreadable: Vec<String>,
+    /// Files that are not in UTF-8.
+    pub refused: Vec<String>,
     /// Things worth knowing, such as names that never occur.
     pub notes: Vec<String>,
 }

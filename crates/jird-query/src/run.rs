@@ -171,7 +171,7 @@ impl Query {
             input.expect(1);
             opened.push(input);
         }
-        report.unreadable = inputs.said.unreadable;
+        (report.unreadable, report.refused) = (inputs.said.unreadable, inputs.said.refused);
         report.notes.append(&mut inputs.said.notes);
         let mut known = None;
         if let Some(guess) = guess::source(&rewritten, &opened, &self.options.schema, &scan) {

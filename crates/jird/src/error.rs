@@ -1,7 +1,8 @@
 //! What users see of an error: one type, whatever went wrong.
 
+use crate::encoding::{ENCODING_BYTES, Encoding, encoding_of};
 use crate::fault::{ErrorKind, Fault};
-use core::fmt;
+use core::fmt::{self, Write};
 use std::io;
 use std::sync::{Arc, OnceLock};
 
@@ -30,6 +31,8 @@ struct Repr {
     offset: u64,
     line: u64,
     column: u64,
+    /// What the text's first bytes say, if the error is there.
+    encoding: Option<Encoding>,
     /// The steps to the value that the error is in, the last first.
     steps: Vec<Step>,
     path: OnceLock<String>,
@@ -61,7 +64,7 @@ pub enum Category {
     Syntax,
     /// The text is JSON, but not what was asked for.
     Data,
-    /// The text ended too early.
+    /// The text ended too early: with more bytes behind it, it could have become right.
     Eof,
 }
 
@@ -86,26 +89,43 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub(crate) fn in_text(fault: Fault, text: &[u8]) -> Self {
-        let mut error = Self::from(fault);
-        if error.0.offset == text.len() as u64
-            && error.0.category == Category::Syntax
-            && error.kind() != ErrorKind::Size
-        {
-            error.0.category = Category::Eof;
+        let error = Self::from(fault).with_encoding(text);
+        if fault.offset() == text.len() as u64 { error.at_end() } else { error }
+    }
+
+    /// If the error is at the beginning of `text`, looks there for a byte order mark, and for UTF-16 and UTF-32.
+    #[cold]
+    pub(crate) fn with_encoding(mut self, text: &[u8]) -> Self {
+        if self.0.offset < ENCODING_BYTES as u64 && self.0.category != Category::Io {
+            self.0.encoding = encoding_of(text);
         }
-        error
+        self
     }
 
     /// An error in these words. Where it happened is added later, or never.
     #[cold]
     #[inline(never)]
     pub(crate) fn message(category: Category, message: &dyn fmt::Display) -> Self {
-        Self::of(What::Message(message.to_string().into()), category, 0)
+        // Not `to_string`, which panics where a `Display` of somebody else's returns an error.
+        let mut text = String::new();
+        if write!(text, "{message}").is_err() {
+            text.push_str("(a message that could not be displayed)");
+        }
+        Self::of(What::Message(text.into()), category, 0)
     }
 
     #[cold]
     fn of(what: What, category: Category, offset: u64) -> Self {
-        Self(Box::new(Repr { what, category, offset, line: 0, column: 0, steps: Vec::new(), path: OnceLock::new() }))
+        Self(Box::new(Repr {
+            what,
+            category,
+            offset,
+            line: 0,
+            column: 0,
+            encoding: None,
+            steps: Vec::new(),
+            path: OnceLock::new(),
+        }))
     }
 
     /// The rule that was broken.
@@ -122,8 +142,19 @@ impl Error {
         self.kind().code()
     }
 
-    /// Offset, from the start of the input, of the first byte at which it could no longer be right; the input's length if
-    /// it ends too early.
+    /// Offset, from the start of the input, of the first byte at which it could no longer be right, whatever follows; the input's
+    /// length if it ends too early.
+    ///
+    /// What comes before this offset could have become right. So in a character that is not UTF-8 it is the byte that does not go on
+    /// with the character, and in an escape the digit that cannot stand there. Of a value that the policy or a type refuses it is
+    /// where the value begins.
+    ///
+    /// ```
+    /// let offset = |text: &[u8]| jird::validate(text).unwrap_err().offset();
+    /// assert_eq!(offset(b"\"\xE0\x80\""), 2); // After E0 comes A0 to BF.
+    /// assert_eq!(offset(br#""\udc00""#), 4); // `\ud` may begin a character, `\udc` may not.
+    /// assert_eq!(offset(b"\"\xE2\x82"), 3); // The euro sign, and the string, could go on.
+    /// ```
     pub fn offset(&self) -> u64 {
         self.0.offset
     }
@@ -142,6 +173,22 @@ impl Error {
     /// a type ([`locate`](Self::locate) finds a path there).
     pub fn path(&self) -> &str {
         if self.0.steps.is_empty() { "" } else { self.0.path.get_or_init(|| render(&self.0.steps)) }
+    }
+
+    /// What the text seems to be written in, if it is wrong at its first bytes because it begins with a byte order mark, or is
+    /// UTF-16 or UTF-32. Then the message says so. [`encoding_of`] says it without an error.
+    ///
+    /// ```
+    /// let error = jird::validate(b"\xEF\xBB\xBF[1]").unwrap_err();
+    /// assert_eq!((error.code(), error.offset()), ("value", 0));
+    /// assert_eq!(error.encoding(), Some(jird::Encoding::Utf8WithMark));
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "expected a value (byte 0): the text begins with a UTF-8 byte order mark; remove these three bytes"
+    /// );
+    /// ```
+    pub fn encoding(&self) -> Option<Encoding> {
+        self.0.encoding
     }
 
     /// What the error is about.
@@ -164,7 +211,7 @@ impl Error {
         self.classify() == Category::Data
     }
 
-    /// The text ended too early.
+    /// The text ended too early: with more bytes behind it, it could have become right.
     pub fn is_eof(&self) -> bool {
         self.classify() == Category::Eof
     }
@@ -179,6 +226,8 @@ impl Error {
     pub fn shifted(mut self, base: u64) -> Self {
         if base > 0 {
             (self.0.offset, self.0.line, self.0.column) = (self.0.offset + base, 0, 0);
+            // The input begins somewhere else.
+            self.0.encoding = None;
         }
         self
     }
@@ -198,10 +247,10 @@ impl Error {
         self
     }
 
-    /// The text ends where the error is.
+    /// The text ends where the error is: more of it could have been right, unless it is too long already.
     #[cold]
     pub(crate) fn at_end(mut self) -> Self {
-        if self.0.category == Category::Syntax {
+        if self.0.category == Category::Syntax && self.kind() != ErrorKind::Size {
             self.0.category = Category::Eof;
         }
         self
@@ -248,13 +297,14 @@ fn render(steps: &[Step]) -> String {
 
 #[cfg(feature = "serde")]
 impl Step {
-    /// So many bytes of a key's text are more than is shown.
-    pub(crate) const KEY_BYTES: usize = 8 * KEY_SHOWN;
-
     /// A member's value. Of a long key the beginning.
     pub(crate) fn key(key: &str) -> Self {
-        let end = (0..=KEY_SHOWN.min(key.len())).rev().find(|&end| key.is_char_boundary(end)).unwrap_or(0);
-        if end < key.len() { Self::Key(format!("{}…", &key[..end]).into()) } else { Self::Key(key.into()) }
+        if key.len() > KEY_SHOWN { Self::key_begins(key) } else { Self::Key(key.into()) }
+    }
+
+    /// A member's value, of whose key this is the beginning.
+    pub(crate) fn key_begins(key: &str) -> Self {
+        Self::Key(format!("{}…", &key[..key.floor_char_boundary(KEY_SHOWN)]).into())
     }
 }
 
@@ -313,17 +363,18 @@ impl fmt::Display for What {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Repr { what, category, offset, line, column, .. } = &*self.0;
+        let Repr { what, category, offset, line, column, encoding, .. } = &*self.0;
         let path = self.path();
         if !path.is_empty() {
             write!(f, "{path}: ")?;
         }
         what.fmt(f)?;
         match (line, what) {
-            (1.., _) => write!(f, " at line {line} column {column}"),
-            (0, What::Rule(_)) if *category != Category::Io => write!(f, " (byte {offset})"),
-            _ => Ok(()),
+            (1.., _) => write!(f, " at line {line} column {column}")?,
+            (0, What::Rule(_)) if *category != Category::Io => write!(f, " (byte {offset})")?,
+            _ => {}
         }
+        encoding.map_or(Ok(()), |encoding| write!(f, ": {encoding}"))
     }
 }
 
@@ -396,6 +447,9 @@ impl fmt::Display for Located {
             write!(f, ", at {shown}")?;
         }
         f.write_str(")")?;
+        if let Some(encoding) = error.encoding() {
+            write!(f, ": {encoding}")?;
+        }
         if f.alternate() { Ok(()) } else { write!(f, "\n  {snippet}\n  {:caret$}^", "") }
     }
 }

@@ -33,11 +33,13 @@
 //! less and are safe all the same. [`Error`] says which rule was broken and where.
 #![deny(unsafe_code)]
 
+mod encoding;
 mod error;
 pub mod event;
 mod fault;
 mod kernel;
 mod layout;
+mod limits;
 pub mod lines;
 mod locate;
 mod number;
@@ -57,6 +59,7 @@ pub use serde_json::{Value as Json, json};
 #[cfg(feature = "serde")]
 pub use typed::base64;
 
+pub use encoding::{Encoding, encoding_of};
 pub use error::{Category, Error, Located};
 pub use fault::ErrorKind;
 pub use kernel::{Kernel, UnknownKernel};

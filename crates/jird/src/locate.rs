@@ -17,7 +17,7 @@ pub(crate) fn locate(error: &Error, input: &[u8]) -> Located {
     let (line, column) = line_and_column(before);
     let line_start = offset + 1 - column as usize;
     let (snippet, caret) = snippet(input, line_start, offset);
-    Located { error: error.clone(), line, column, pointer: pointer(before), snippet, caret }
+    Located { error: error.clone().with_encoding(input), line, column, pointer: pointer(before), snippet, caret }
 }
 
 /// Where `before` ends, counted from one; columns are bytes.

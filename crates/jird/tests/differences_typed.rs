@@ -41,6 +41,16 @@ fn bytes_are_text() {
 }
 
 #[test]
+fn raw_text() {
+    type Map<T> = BTreeMap<String, Box<T>>;
+    let text = "{\"a\": [\"\\ud800\"]}";
+    let theirs = serde_json::from_str::<Map<serde_json::value::RawValue>>(text).unwrap();
+    assert_eq!(theirs["a"].get(), "[\"\\ud800\"]");
+    let ours = jird::from_str::<Map<jird::RawValue>>(text).unwrap_err();
+    assert_eq!((ours.is_syntax(), ours.column()), (true, 15));
+}
+
+#[test]
 fn glued() {
     for text in ["1\"a\"", "truefalse", "12x"] {
         assert!(serde_json::from_str::<String>(text).unwrap_err().is_data());
@@ -83,6 +93,26 @@ fn where_data_is_wrong() {
 }
 
 #[test]
+fn where_text_is_wrong() {
+    let ignored = serde_json::from_str::<IgnoredAny>("\"a\u{1}\"").unwrap_err();
+    assert_eq!((ignored.line(), ignored.column()), (1, 2));
+    let ignored = jird::from_str::<IgnoredAny>("\"a\u{1}\"").unwrap_err();
+    assert_eq!((ignored.line(), ignored.column()), (1, 3));
+    let wrong: [(&[u8], _, _); 4] = [
+        (b"[\"\\u1x34\"]", (1, 8), (1, 6)),
+        (b"[\"\\\n\"]", (2, 0), (1, 4)),
+        (b"tru\n", (2, 0), (1, 4)),
+        (b"[1.\n]", (2, 0), (1, 4)),
+    ];
+    for (text, theirs, ours) in wrong {
+        let error = serde_json::from_slice::<serde_json::Value>(text).unwrap_err();
+        assert_eq!((error.line(), error.column(), error.is_syntax()), (theirs.0, theirs.1, true), "{text:?}");
+        let error = jird::from_slice::<serde_json::Value>(text).unwrap_err();
+        assert_eq!((error.line(), error.column(), error.is_syntax()), (ours.0, ours.1, true), "{text:?}");
+    }
+}
+
+#[test]
 fn where_text_ends() {
     let theirs = serde_json::from_str::<Vec<u8>>("[1,\n2").unwrap_err();
     let ours = jird::from_str::<Vec<u8>>("[1,\n2").unwrap_err();
@@ -115,11 +145,28 @@ fn category_of_wide() {
 
 #[test]
 fn category_of_cuts() {
-    assert!(serde_json::from_str::<IgnoredAny>("-").unwrap_err().is_syntax());
-    assert!(jird::from_str::<IgnoredAny>("-").unwrap_err().is_eof());
-    assert!(serde_json::from_str::<String>("\"\\u1x\"").unwrap_err().is_eof());
-    let error = jird::from_str::<String>("\"\\u1x\"").unwrap_err();
-    assert_eq!((error.is_syntax(), error.column()), (true, 5));
+    for text in ["-", "1.", "[1e"] {
+        assert!(serde_json::from_str::<IgnoredAny>(text).unwrap_err().is_syntax());
+        assert!(jird::from_str::<IgnoredAny>(text).unwrap_err().is_eof());
+    }
+    let texts = [("\"\\u1x\"", 5), ("\"\\udc", 5), ("[\"\\udc00\"", 6), ("[\"\\ud800\"", 9), ("[\"\\ud800\\u1", 11)];
+    for (text, column) in texts {
+        assert!(serde_json::from_str::<IgnoredAny>(text).unwrap_err().is_eof(), "{text}");
+        let error = jird::from_str::<IgnoredAny>(text).unwrap_err();
+        assert_eq!((error.is_syntax(), error.column()), (true, column), "{text}");
+    }
+}
+
+#[test]
+fn category_of_bytes() {
+    for (text, column) in [(&b"\"\xFF"[..], 2), (b"[\"a\xE2\x28", 5), (b"\"\xE0\x80", 3)] {
+        assert!(serde_json::from_slice::<serde_json::Value>(text).unwrap_err().is_eof());
+        let error = jird::from_slice::<serde_json::Value>(text).unwrap_err();
+        assert_eq!((error.is_syntax(), error.column()), (true, column));
+    }
+    // A character that the end cuts off is no difference.
+    assert!(serde_json::from_slice::<serde_json::Value>(b"\"\xE2\x82").unwrap_err().is_eof());
+    assert!(jird::from_slice::<serde_json::Value>(b"\"\xE2\x82").unwrap_err().is_eof());
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn an_error_is_the_same_whatever_the_chunk_the_kernel_and_the_place() {
 }
 
 #[test]
-fn what_is_not_utf8_is_named_wherever_it_stands_and_whatever_else_is_wrong_there() {
+fn a_byte_that_begins_no_character_is_named_wherever_it_stands_and_whatever_else_is_wrong_there() {
     let before = [
         "",
         "[",
@@ -140,7 +140,7 @@ fn what_is_not_utf8_is_named_wherever_it_stands_and_whatever_else_is_wrong_there
         "1 ",
         "\"",
     ];
-    let broken: [&[u8]; 5] = [b"\xFF", b"\xC3", b"\xE2\x82", b"\xF0\x9F\x98", b"\x80"];
+    let broken: [&[u8]; 4] = [b"\xFF", b"\xC1", b"\xF5\x80\x80", b"\x80"];
     for before in before {
         for broken in broken {
             for after in [&b""[..], b",1]", b"\"", b"                                        ,,,,"] {

@@ -322,7 +322,7 @@ fn a_bad_line_is_left_out() {
     let wanted = [
         (3, "unclosed", r#"{"a":"#),
         (4, "trailing", "2}"),
-        (5, "control", r#"{"a":"x"#),
+        (5, "string", r#"{"a":"x"#),
         (6, "value", r#"y"}"#),
         (7, "trailing", "[3] 4"),
         (9, "escape", r#""\ud800""#),

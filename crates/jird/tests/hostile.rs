@@ -35,6 +35,40 @@ fn nesting_beyond_the_limit_is_an_error_at_the_bracket_that_is_too_much() {
     }
 }
 
+/// serde serializes values in values by calls in calls, and a trusted parse has no limit of its own.
+#[test]
+fn values_that_are_too_deep_to_serialize_are_errors_on_a_small_stack() {
+    common::force_kernel();
+    let deep = || {
+        for (open, close, brackets) in [("[", "]", 1), ("{\"a\":", "}", 1), ("[{\"a\":", "}]", 2), ("[", "", 1)] {
+            let text = nested(open, "1", close, 40_000);
+            let wanted = Err(("depth", (jird::DEPTH_MAX / brackets * open.len()) as u64));
+            let mut parser = Parser::new();
+            let value = parser.parse_trusted(&text);
+            let place = |error: jird::Error| (error.code(), error.offset());
+            assert_eq!(jird::to_string(&value).map(drop).map_err(place), wanted);
+            assert_eq!(jird::to_string_pretty(&value).map(drop).map_err(place), wanted);
+            assert_eq!(jird::to_string_canonical(&value).map(drop).map_err(place), wanted);
+            assert_eq!(jird::to_writer(std::io::sink(), &value).map_err(place), wanted);
+            let mut sink = jird::event::JsonSink::new(Vec::new());
+            match jird::event::send_value(&value, &mut sink) {
+                Err(jird::event::Failure::Source(error)) => assert_eq!(Err(place(error)), wanted),
+                other => panic!("{other:?}"),
+            }
+            // Other formats say the same in words.
+            let words = serde_json::to_string(&value).unwrap_err().to_string();
+            assert!(words.starts_with("nested too deeply (byte "), "{words}");
+            // The limit itself is fine.
+            let text = nested(open, "1", close, jird::DEPTH_MAX / brackets);
+            let value = parser.parse_trusted(&text);
+            let written = jird::to_string(&value).expect("deep, and right");
+            assert!(close.is_empty() || written.as_bytes() == text);
+        }
+    };
+    let small_stack = std::thread::Builder::new().stack_size(2 * MB);
+    small_stack.spawn(deep).expect("a thread can be made").join().expect("it does not panic");
+}
+
 #[test]
 fn a_raised_limit_reads_and_drops_deep_documents_on_a_small_stack() {
     common::force_kernel();
@@ -208,17 +242,19 @@ fn huge_runs_of_white_space_are_passed_over() {
 }
 
 #[test]
-fn a_character_cut_short_at_the_end_is_an_error_where_it_begins() {
+fn a_character_cut_short_at_the_end_could_go_on_in_a_string_and_nowhere_else() {
     common::force_kernel();
     for char in ["é", "€", "😀"] {
         for cut in 1..char.len() {
             for leading in 0..140 {
-                for (before, offset) in [("\"", 1), ("", 0), ("[1,", 3)] {
+                for (before, code, offset) in
+                    [("\"", "string", 1 + cut), ("", "value", 0), ("[1,", "value", 3), ("[tru", "literal", 4)]
+                {
                     let text = [&b" ".repeat(leading)[..], before.as_bytes(), &char.as_bytes()[..cut]].concat();
                     let found = jird::validate(&text).expect_err("cut short");
                     assert_eq!(
-                        (found.code(), found.offset()),
-                        ("utf8", (leading + offset) as u64),
+                        (found.code(), found.offset(), found.is_eof()),
+                        (code, (leading + offset) as u64, code == "string"),
                         "{}",
                         checks::shown(&text)
                     );

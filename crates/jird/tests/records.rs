@@ -89,7 +89,7 @@ fn a_bad_line_is_an_item_and_the_next_line_is_the_next() {
                 Ok(1),
                 Err((3, "unclosed")),
                 Err((4, "data")),
-                Err((5, "control")),
+                Err((5, "string")),
                 Err((6, "value")),
                 Err((7, "data")),
                 Err((8, "data")),

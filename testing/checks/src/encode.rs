@@ -1,8 +1,9 @@
 //! Writing, compared with `serde_json`.
 
-use crate::shown;
+use crate::{Target, shown, ways};
 use jird::Layout;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Whatever the bytes are taken for, a document, texts, numbers, `jird` writes it as `serde_json` does; and a document of
@@ -11,28 +12,47 @@ use std::collections::BTreeMap;
 /// # Panics
 /// If this does not hold.
 pub fn encode(text: &[u8]) {
-    same(&String::from_utf8_lossy(text), text);
-    // Bytes below 0x20 make short texts of what has none.
-    let texts: Vec<_> = text.split(|byte| *byte < 0x10).map(String::from_utf8_lossy).collect();
-    same(&texts, text);
-    same(&texts.iter().map(|text| (text, text.len())).collect::<BTreeMap<_, _>>(), text);
-    let (eights, rest) = text.as_chunks::<8>();
-    let words = || eights.iter().map(|bytes| u64::from_le_bytes(*bytes));
-    same(&words().map(f64::from_bits).collect::<Vec<_>>(), text);
-    same(&words().map(|word| f32::from_bits(word as u32)).collect::<Vec<_>>(), text);
-    same(&words().map(|word| (word, word.cast_signed(), word as u32, word >> (word % 64))).collect::<Vec<_>>(), text);
-    let (wide, _) = text.as_chunks::<16>();
-    same(
-        &wide.iter().map(|bytes| (u128::from_le_bytes(*bytes), i128::from_le_bytes(*bytes))).collect::<Vec<_>>(),
-        text,
-    );
-    same(&(rest, rest.first().map(|byte| char::from(*byte))), text);
-    if let Ok(tree) = serde_json::from_slice::<serde_json::Value>(text) {
-        same(&tree, text);
-    }
-    if let Ok(document) = jird::parse(text) {
-        read_again(&document, text);
-    }
+    ways(TAKEN_FOR).for_each(|check| check(text));
+}
+
+/// What the bytes are taken for.
+const TAKEN_FOR: [Target; 10] = [
+    |text| same(&String::from_utf8_lossy(text), text),
+    |text| same(&texts(text), text),
+    |text| same(&texts(text).iter().map(|text| (text, text.len())).collect::<BTreeMap<_, _>>(), text),
+    |text| same(&words(text).map(f64::from_bits).collect::<Vec<_>>(), text),
+    |text| same(&words(text).map(|word| f32::from_bits(word as u32)).collect::<Vec<_>>(), text),
+    |text| {
+        let integers = words(text).map(|word| (word, word.cast_signed(), word as u32, word >> (word % 64)));
+        same(&integers.collect::<Vec<_>>(), text);
+    },
+    |text| {
+        let wide = text.as_chunks().0.iter().map(|bytes| (u128::from_le_bytes(*bytes), i128::from_le_bytes(*bytes)));
+        same(&wide.collect::<Vec<_>>(), text);
+    },
+    |text| {
+        let rest = text.as_chunks::<8>().1;
+        same(&(rest, rest.first().map(|byte| char::from(*byte))), text);
+    },
+    |text| {
+        if let Ok(tree) = serde_json::from_slice::<serde_json::Value>(text) {
+            same(&tree, text);
+        }
+    },
+    |text| {
+        if let Ok(document) = jird::parse(text) {
+            read_again(&document, text);
+        }
+    },
+];
+
+/// Short texts, cut at bytes below 0x10.
+fn texts(text: &[u8]) -> Vec<Cow<'_, str>> {
+    text.split(|byte| *byte < 0x10).map(String::from_utf8_lossy).collect()
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = u64> {
+    text.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 /// The same bytes, with and without white space.

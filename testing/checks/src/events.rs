@@ -1,6 +1,6 @@
 //! Events: the same from memory, from readers and in pieces, and those of a parse.
 
-use crate::{CHUNK_BYTES, shown};
+use crate::{CHUNK_BYTES, shown, ways};
 use jird::event::filter::{Arrays, Flatten, Limit, Project, Rename, Tee, Unflatten, Validate};
 use jird::event::{
     self, Failure, Feed, Interest, JsonSink, JsonSource, Key, Numeral, Pattern, Place, Recording, Sink, Source,
@@ -20,26 +20,37 @@ type Told = (String, Option<(&'static str, u64)>);
 /// If this does not hold.
 pub fn events(text: &[u8]) {
     let wanted = sent(JsonSource::from_slice(text));
-    for bytes in CHUNK_BYTES {
-        assert_eq!(sent(JsonSource::from_slice(text).chunk_bytes(bytes)), wanted, "chunks of {bytes}: {}", shown(text));
-        let reader = Drops(text, bytes / 3);
-        assert_eq!(sent(JsonSource::from_reader(reader).chunk_bytes(bytes)), wanted, "a reader: {}", shown(text));
+    let parts: [fn(&[u8], &Told); 7] =
+        [chunks, pieces, checked_first, parsed, trusted, |text, _| lines(text), |text, _| filters(text)];
+    ways(parts).for_each(|check| check(text, &wanted));
+}
+
+/// From memory and from a reader, with chunks of any size.
+fn chunks(text: &[u8], wanted: &Told) {
+    for bytes in ways(CHUNK_BYTES) {
+        let slice = JsonSource::from_slice(text).chunk_bytes(bytes);
+        assert_eq!(&sent(slice), wanted, "chunks of {bytes}: {}", shown(text));
+        let reader = JsonSource::from_reader(Drops(text, bytes / 3)).chunk_bytes(bytes);
+        assert_eq!(&sent(reader), wanted, "a reader: {}", shown(text));
     }
-    assert_eq!(fed(text, |_| 1), wanted, "byte by byte: {}", shown(text));
+}
+
+/// Fed byte by byte, and in pieces whose lengths the text decides.
+fn pieces(text: &[u8], wanted: &Told) {
+    assert_eq!(&fed(text, |_| 1), wanted, "byte by byte: {}", shown(text));
     let mut state = text.iter().fold(0_u64, |state, &byte| mix(state ^ u64::from(byte)));
     let pieces = |_| {
         state = mix(state);
         1 + (state >> 33) as usize % [2, 8, 70, 400][(state >> 60) as usize % 4]
     };
-    assert_eq!(fed(text, pieces), wanted, "in pieces: {}", shown(text));
-    // Nothing comes of a record that is not right, and everything of those before.
+    assert_eq!(&fed(text, pieces), wanted, "in pieces: {}", shown(text));
+}
+
+/// Nothing comes of a record that is not right, and everything of those before.
+fn checked_first(text: &[u8], wanted: &Told) {
     let (checked, error) = sent(JsonSource::from_slice(text).check_first());
     assert!(wanted.0.starts_with(&checked) && error == wanted.1, "checked first: {}", shown(text));
     assert!(checked.is_empty() || checked.ends_with("end\n"), "{checked}: {}", shown(text));
-    parsed(text, &wanted);
-    trusted(text, &wanted);
-    lines(text);
-    filters(text);
 }
 
 /// What is trusted and right comes as it does otherwise; and of anything else what comes is sane, wherever chunks end.

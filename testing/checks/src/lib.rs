@@ -1,5 +1,6 @@
 //! What must hold of jird on any input, whatever the bytes: one function per fuzz target. The fuzzers call them on bytes of
-//! their own; the ordinary tests replay seeds and regressions through them, and the corpus, and what they generate.
+//! their own, by [`one_of_each`]; the ordinary tests replay seeds and regressions through them, and the corpus, and what they
+//! generate.
 //!
 //! Each panics, with the input in the message, if something does not hold.
 
@@ -8,26 +9,32 @@ mod documents;
 mod encode;
 mod events;
 mod lines;
+mod neighbours;
 mod predicates;
 pub mod random;
 pub mod reference;
 mod second;
 mod typed;
+mod ways;
 
 pub use compare::{assert_consistent, assert_same};
 pub use documents::{kernels, parse, record, threads};
 pub use encode::encode;
 pub use events::events;
 pub use lines::lines;
+pub use neighbours::neighbours;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
 pub use typed::typed;
+pub use ways::one_of_each;
+
+pub(crate) use ways::ways;
 
 /// What must hold of a text; panics where it does not.
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, Target); 9] = [
+pub const TARGETS: [(&str, Target); 10] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),
@@ -37,10 +44,11 @@ pub const TARGETS: [(&str, Target); 9] = [
     ("typed", typed),
     ("encode", encode),
     ("events", events),
+    ("neighbours", neighbours),
 ];
 
-/// Chunk sizes with borders everywhere, somewhere, and hardly anywhere.
-pub const CHUNK_BYTES: [usize; 3] = [64, 128, 64 << 10];
+/// Chunk sizes with borders everywhere, somewhere, and hardly anywhere. Miri fills buffers byte by byte, and has short texts.
+pub const CHUNK_BYTES: [usize; 3] = [64, 128, if cfg!(miri) { 512 } else { 64 << 10 }];
 
 /// The start of a text, for messages.
 pub fn shown(text: &[u8]) -> String {

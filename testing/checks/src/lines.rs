@@ -2,13 +2,13 @@
 
 use crate::documents::fault;
 use crate::reference::{self, Node, Tree};
-use crate::shown;
+use crate::{CHUNK_BYTES, shown, ways};
 use jird::lines::{Check, Options, Scanned, Scanner};
 use jird::{DEPTH_MAX, Field, Kernel, Kind, Path, Projection, Step};
 use std::ops::ControlFlow;
 
 /// Sizes of what is scanned at a time, besides all of it.
-const PIECE_BYTES: [usize; 3] = [64, 200, 64 << 10];
+const PIECE_BYTES: [usize; 3] = [64, 200, CHUNK_BYTES[2]];
 
 /// How many paths are taken from the text itself.
 const PATHS_MAX: usize = 24;
@@ -22,8 +22,8 @@ const PATHS_MAX: usize = 24;
 pub fn lines(text: &[u8]) {
     let (records, wanted_fault) = reference::read_lines(text, DEPTH_MAX);
     let paths = paths(text, &records);
-    for kernel in Kernel::available() {
-        for piece_bytes in PIECE_BYTES {
+    for kernel in ways(Kernel::available()) {
+        for piece_bytes in ways(PIECE_BYTES) {
             let options = Options { kernel, piece_bytes, ..Options::default() };
             let name = format!("{} {piece_bytes}", kernel.name());
             let (visited, result) = scan(text, options, &paths);

@@ -68,6 +68,23 @@ pub fn read(text: &[u8], depth_max: usize) -> Result<Node, Fault> {
     }
 }
 
+/// Reads `text` as values one after the other, with white space between them or none. What comes before the first fault is there
+/// beside it.
+pub fn read_values(text: &[u8], depth_max: usize) -> (Vec<Node>, Option<Fault>) {
+    let mut reader = Reader { text, at: 0, depth_left: depth_max };
+    let mut nodes = Vec::new();
+    loop {
+        reader.space();
+        if reader.peek().is_none() {
+            return (nodes, None);
+        }
+        match reader.value() {
+            Ok(node) => nodes.push(node),
+            Err(fault) => return (nodes, Some(fault)),
+        }
+    }
+}
+
 /// Reads `text` line by line. Blank lines are left out; offsets are of `text`. What comes before the first fault is there
 /// beside it.
 pub fn read_lines(text: &[u8], depth_max: usize) -> (Vec<Node>, Option<Fault>) {
@@ -117,31 +134,32 @@ impl Reader<'_> {
         }
     }
 
-    /// The byte here breaks this rule; unless nothing is here, or what is here is no character. Of an escape that goes on
-    /// with what is no character, it is the escape that is named.
+    /// The byte here breaks this rule; unless nothing is here, or the byte begins no character. Of an escape that goes on
+    /// with such a byte, it is the escape that is named.
     fn fault(&self, rule: ErrorKind) -> Fault {
-        let kind = match (self.character(), rule) {
+        let kind = match (self.peek(), rule) {
             // A word that ends too early is a wrong word, and no open bracket.
-            (Character::Broken, ErrorKind::Escape) | (Character::End, ErrorKind::Number | ErrorKind::Literal) => rule,
-            (Character::Broken, _) => ErrorKind::Utf8,
-            (Character::End, ErrorKind::Escape) => ErrorKind::String,
-            (Character::End, _) => ErrorKind::Unclosed,
+            (None, ErrorKind::Number | ErrorKind::Literal) => rule,
+            (None, ErrorKind::Escape) => ErrorKind::String,
+            (None, _) => ErrorKind::Unclosed,
+            (Some(0x80..=0xC1 | 0xF5..), rule) if rule != ErrorKind::Escape => ErrorKind::Utf8,
             _ => rule,
         };
         (kind, self.at)
     }
 
+    /// The character here. Each beginning of one is tried, from the shortest on: the first that no byte could complete ends
+    /// with the byte that is wrong.
     fn character(&self) -> Character {
         let rest = &self.text[self.at..];
-        let rest = &rest[..rest.len().min(4)];
-        if rest.is_empty() {
-            return Character::End;
+        for len in 1..=rest.len().min(4) {
+            match core::str::from_utf8(&rest[..len]) {
+                Ok(char) => return char.chars().next().map_or(Character::End, Character::Char),
+                Err(error) if error.error_len().is_some() => return Character::Broken(self.at + len - 1),
+                Err(_) => {}
+            }
         }
-        let valid = match core::str::from_utf8(rest) {
-            Ok(valid) => valid,
-            Err(error) => core::str::from_utf8(&rest[..error.valid_up_to()]).expect("valid up to there"),
-        };
-        valid.chars().next().map_or(Character::Broken, Character::Char)
+        Character::End
     }
 
     /// A value begins here, after white space.
@@ -285,8 +303,8 @@ impl Reader<'_> {
         self.at += 1;
         loop {
             match self.character() {
-                Character::End => return Err((ErrorKind::String, self.at)),
-                Character::Broken => return Err((ErrorKind::Utf8, self.at)),
+                Character::End => return Err((ErrorKind::String, self.text.len())),
+                Character::Broken(at) => return Err((ErrorKind::Utf8, at)),
                 Character::Char('"') => {
                     self.at += 1;
                     return Ok(content);
@@ -302,7 +320,6 @@ impl Reader<'_> {
     }
 
     fn escape(&mut self) -> Result<char, Fault> {
-        let backslash = self.at;
         self.at += 1;
         let char = match self.peek() {
             Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
@@ -313,7 +330,7 @@ impl Reader<'_> {
             Some(b't') => '\t',
             Some(b'u') => {
                 self.at += 1;
-                return self.code_point(backslash);
+                return self.code_point();
             }
             _ => return Err(self.fault(ErrorKind::Escape)),
         };
@@ -321,17 +338,15 @@ impl Reader<'_> {
         Ok(char)
     }
 
-    /// From after `\u`. A trailing surrogate by itself is refused at its backslash; a leading one at the first byte that
-    /// begins or continues no trailing one.
-    fn code_point(&mut self, backslash: usize) -> Result<char, Fault> {
-        let mut unit = 0;
-        for _ in 0..4 {
-            unit = unit << 4 | self.hex_digit(u32::MAX)?;
+    /// From after `\u`. A trailing surrogate by itself is refused at the digit that makes it one; a leading one at the first
+    /// byte that begins or continues no trailing one.
+    fn code_point(&mut self) -> Result<char, Fault> {
+        let mut unit = self.hex_digit(u32::MAX)?;
+        for allowed in [if unit == 0xD { 0xFFF } else { u32::MAX }, u32::MAX, u32::MAX] {
+            unit = unit << 4 | self.hex_digit(allowed)?;
         }
-        match unit {
-            0xD800..=0xDBFF => {}
-            0xDC00..=0xDFFF => return Err((ErrorKind::Escape, backslash)),
-            _ => return Ok(char::from_u32(unit).expect("no surrogate")),
+        if !(0xD800..=0xDBFF).contains(&unit) {
+            return Ok(char::from_u32(unit).expect("no surrogate"));
         }
         for byte in *b"\\u" {
             if self.peek() != Some(byte) {
@@ -359,7 +374,9 @@ impl Reader<'_> {
 }
 
 enum Character {
+    /// The text ends here, or in the character.
     End,
-    Broken,
+    /// This byte does not go on with the character, or begins none.
+    Broken(usize),
     Char(char),
 }

@@ -1,7 +1,7 @@
 //! Decoding into types, compared with `serde_json`.
 
 use crate::second::SerdeTree;
-use crate::{CHUNK_BYTES, shown};
+use crate::{CHUNK_BYTES, Target, shown, ways};
 use jird::{Category, Deserializer, Error};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::BTreeMap;
@@ -14,13 +14,21 @@ use std::io::{self, Read};
 /// # Panics
 /// If this does not hold.
 pub fn typed(text: &[u8]) {
-    check::<SerdeTree>(text);
-    check::<Vec<String>>(text);
-    check::<Vec<Option<f64>>>(text);
-    check::<BTreeMap<String, Option<Vec<u16>>>>(text);
-    check::<BTreeMap<i8, (bool, char)>>(text);
-    check::<Result<u64, String>>(text);
-    // What is ignored is checked, too.
+    ways(TYPES).for_each(|check| check(text));
+}
+
+const TYPES: [Target; 7] = [
+    check::<SerdeTree>,
+    check::<Vec<String>>,
+    check::<Vec<Option<f64>>>,
+    check::<BTreeMap<String, Option<Vec<u16>>>>,
+    check::<BTreeMap<i8, (bool, char)>>,
+    check::<Result<u64, String>>,
+    ignore,
+];
+
+/// What is ignored is checked, too.
+fn ignore(text: &[u8]) {
     let ignored = decode::<IgnoredAny>(text);
     let valid = jird::validate(text);
     if let Err(error) = &ignored {
@@ -52,7 +60,7 @@ fn decode<T: DeserializeOwned + Debug>(text: &[u8]) -> Result<T, Error> {
     };
     let whole = jird::from_slice::<T>(text);
     let wanted = seen(&whole);
-    for chunk_bytes in CHUNK_BYTES {
+    for chunk_bytes in ways(CHUNK_BYTES) {
         let chunks = Deserializer::from_slice(text).with_chunk_bytes(chunk_bytes).whole();
         assert_eq!(seen(&chunks), wanted, "chunks of {chunk_bytes}: {}", shown(text));
         let reader = Deserializer::from_reader(Drops(text, chunk_bytes / 3)).with_chunk_bytes(chunk_bytes);

@@ -166,7 +166,7 @@ impl Source {
         let started = Instant::now();
         Query::new(sql, self.files.clone(), self.options.clone()).run(out, &mut report)?;
         let seconds = started.elapsed().as_secs_f64();
-        if let Some(file) = report.unreadable.first() {
+        if let Some(file) = report.unreadable.iter().chain(&report.refused).next() {
             bail!("{file}");
         }
         let Report { rows, records, bytes, .. } = report;

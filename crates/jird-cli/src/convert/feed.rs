@@ -4,7 +4,9 @@ use super::condition::Where;
 use super::fields::Fields;
 use super::open::Opened;
 use super::source::{self, AnySource, Bad, Content, Reading};
+use super::whole::Whole;
 use super::{Args, Format, share};
+use crate::outcome::BadData;
 use anyhow::{Context, Error, Result};
 use jird::event::filter::{Flatten, Project};
 use jird::event::{self, Failure, Parts, Pattern, Place, Sink, Source};
@@ -199,8 +201,22 @@ impl Feed {
         self.tally.mismatches += mismatches;
     }
 
-    /// Filters stand only where they are asked for.
+    /// Sends what a source has through the filters to a sink. Where bad records are passed by, nothing of them reaches the sink.
     pub(super) fn filter<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
+    where
+        S: Sink,
+        S::Error: Into<Error>,
+    {
+        // A condition waits for all of a record too.
+        if self.reading.check_first && !source.checks_first() && self.condition.is_none() {
+            self.filter_checked(name, source, &mut Whole::new(sink))
+        } else {
+            self.filter_checked(name, source, sink)
+        }
+    }
+
+    /// Filters stand only where they are asked for.
+    fn filter_checked<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
     where
         S: Sink,
         S::Error: Into<Error>,
@@ -229,8 +245,11 @@ impl Feed {
                 Ok(None) => return Ok(()),
                 Err(Failure::Sink(error, place)) => return Err(stopped(name, error, place)),
                 Err(Failure::Source(error)) => {
-                    let bad = if let OnError::Stop = self.on_error { None } else { source.recover(&error)? };
-                    let Some(bad) = bad else { return Err(BadInput::of(name, error)) };
+                    if self.on_error == OnError::Stop {
+                        return Err(BadInput::of(name, source.with_stray_mark(error)));
+                    }
+                    let recovered = source.recover(&error).with_context(|| name.to_owned())?;
+                    let Some(bad) = recovered else { return Err(BadInput::of(name, error)) };
                     self.note(name, &bad)?;
                 }
             }
@@ -243,7 +262,7 @@ impl Feed {
             return Ok(());
         }
         let Bad { kind, place, words, raw } = bad;
-        let bad = BadRecord { file: name, line: place.line, offset: place.offset, kind, message: words, raw };
+        let bad = BadRecord { file: name, place: *place, kind, message: words, raw };
         self.bad.note(&bad).context("writing the quarantine")
     }
 }
@@ -274,8 +293,9 @@ struct BadInput;
 impl BadInput {
     fn of(name: &str, error: Error) -> Error {
         let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
-            || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io");
+            || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io")
+            || super::source::bad_value(&error).is_some();
         let words = format!("{name}: {}", crate::outcome::words(&error));
-        if is_data { crate::outcome::BadData(words).into() } else { error.context(name.to_owned()) }
+        if is_data { BadData(words).into() } else { error.context(name.to_owned()) }
     }
 }

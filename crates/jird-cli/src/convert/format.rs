@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use jird_formats::encoding::MARK;
 use jird_formats::files::Packing;
 use std::path::Path;
 
@@ -57,7 +58,8 @@ impl Format {
         if start.starts_with(b"ARROW1") || start.starts_with(&[0xff; 4]) {
             return Some(Self::Arrow);
         }
-        let first = start.trim_ascii_start().first()?;
+        let text = start.strip_prefix(MARK).unwrap_or(start);
+        let first = text.trim_ascii_start().first()?;
         matches!(first, b'{' | b'[' | b'"').then_some(Self::Json)
     }
 

@@ -9,6 +9,7 @@
 //! feed       from inputs through filters to a sink, with what becomes of bad records
 //! fields     plain columns of lines, without events of the rest
 //! share      inputs that fall into pieces, by all threads
+//! whole      records that reach their sink whole, or not at all
 //! write      targets, each format with its sink; columns are planned where they must be known first
 //! ```
 
@@ -20,6 +21,7 @@ mod open;
 mod overlap;
 mod share;
 mod source;
+mod whole;
 mod write;
 
 use crate::input::Input;
@@ -50,6 +52,10 @@ Examples:
   jird convert --from quarantine bad.ndjson more.parquet  when they were corrected there
 
 A file's name says its format; --from and --to say it where the name does not. gzip and zstd are recognised.
+A bad record is a line that is not JSON or a row of CSV that is not right; of Arrow, Parquet and
+SQLite, one with a value that JSON does not have: NaN, a time of day beyond 24:00:00, a text that
+is not UTF-8. What is wrong with a file, or with a JSON document that is not lines, ends the work
+whatever --on-error says.
 A new target appears when it is complete; into an existing database everything goes in one transaction, or nothing.
 Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
 

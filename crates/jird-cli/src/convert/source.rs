@@ -2,12 +2,14 @@
 
 use super::format::Format;
 use super::open::{Opened, Reader, buffered};
+use crate::outcome::BadData;
 use anyhow::{Context, Error, Result, bail};
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
+use jird_formats::encoding::{Encoding, stray_mark};
 use jird_formats::files::Quarantined;
 use jird_formats::sqlite::rusqlite::Connection;
-use jird_formats::sqlite::{self, SqliteQuery, SqliteSource};
-use jird_formats::{ArrowSource, CsvSource, Dialect, Empty, ParquetSource};
+use jird_formats::sqlite::{self, SqliteError, SqliteQuery, SqliteSource};
+use jird_formats::{ArrowError, ArrowSource, BadValue, CsvSource, Dialect, Empty, ParquetSource};
 use std::fs::File;
 
 /// How an input is to be read.
@@ -111,9 +113,16 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
     }
     let text = opened.read()?;
     let Some(format) = named.or_else(|| Format::of_bytes(&text.start)) else {
+        if let Some(encoding) = text.encoding() {
+            return Err(wrong_encoding(&opened.name, encoding));
+        }
         bail!("{}: neither name nor content say which format it is; say it with --from", opened.name);
     };
     let is_json = matches!(format, Format::Ndjson | Format::Json | Format::Quarantine);
+    let is_text = is_json || matches!(format, Format::Csv | Format::Tsv);
+    if let Some(encoding) = text.encoding().filter(|_| is_text) {
+        return Err(wrong_encoding(&opened.name, encoding));
+    }
     let text = if is_json { text.blank_mark() } else { text };
     let is_array = text.start.trim_ascii_start().first() == Some(&b'[');
     let reader = buffered(text);
@@ -147,6 +156,10 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
     })
 }
 
+fn wrong_encoding(name: &str, encoding: Encoding) -> Error {
+    BadData(format!("{name}: {encoding}")).into()
+}
+
 fn parquet(opened: &mut Opened, reading: &Reading) -> Result<Content> {
     let source = ParquetSource::open(opened.file()?).with_context(|| opened.name.clone())?;
     Ok(Content::Parquet(Box::new(match &reading.columns {
@@ -172,7 +185,7 @@ impl AnySource<'_> {
     pub(super) fn records(&self) -> u64 {
         match self {
             Self::Piece(source) => source.records_begun(),
-            Self::Sqlite(source) => source.records_sent(),
+            Self::Sqlite(source) => source.records_begun(),
             Self::Json(_) | Self::Lines(_) | Self::Csv(_) | Self::Parquet(_) | Self::Arrow(_) => 0,
         }
     }
@@ -184,7 +197,8 @@ impl AnySource<'_> {
             Self::Piece(source) => bad_line(source, error),
             Self::Csv(source) => {
                 let Some(wrong) = error.downcast_ref::<jird_formats::CsvError>() else { return Ok(None) };
-                if matches!(wrong.kind().code(), "header" | "dialect" | "io" | "no_column" | "columns") {
+                let is_of_file = matches!(wrong.kind().code(), "header" | "dialect" | "io" | "no_column" | "columns");
+                if is_of_file || wrong.is_of_header() {
                     return Ok(None);
                 }
                 let bad = Bad {
@@ -195,16 +209,61 @@ impl AnySource<'_> {
                 };
                 Ok(Some(bad))
             }
-            Self::Json(_) | Self::Sqlite(_) | Self::Parquet(_) | Self::Arrow(_) => Ok(None),
+            Self::Sqlite(source) => table_row(error, || Ok(source.bad_record()?)),
+            Self::Parquet(source) => table_row(error, || Ok(source.bad_record()?)),
+            Self::Arrow(source) => table_row(error, || Ok(source.bad_record()?)),
+            Self::Json(_) => Ok(None),
         }
     }
+
+    /// The error of a line, and that a byte order mark stands there, if one does.
+    pub(super) fn with_stray_mark(&mut self, error: Error) -> Error {
+        let is_value = error.downcast_ref::<jird::Error>().is_some_and(|error| error.code() == "value");
+        let bad = match self {
+            Self::Lines(source) if is_value => bad_line(source, &error),
+            Self::Piece(source) if is_value => bad_line(source, &error),
+            _ => return error,
+        };
+        match bad {
+            Ok(Some(bad)) => error.context(bad.words),
+            _ => error,
+        }
+    }
+
+    /// Whether a record is checked before any event comes of it, if that was asked for.
+    pub(super) fn checks_first(&self) -> bool {
+        match self {
+            // CSV but for columns of types, which are not asked for here.
+            Self::Json(_) | Self::Lines(_) | Self::Piece(_) | Self::Csv(_) => true,
+            Self::Sqlite(_) | Self::Parquet(_) | Self::Arrow(_) => false,
+        }
+    }
+}
+
+/// The value of a table that makes its record a bad one, if that is the error.
+pub(super) fn bad_value(error: &Error) -> Option<&BadValue> {
+    let of_arrow = error.downcast_ref().and_then(ArrowError::bad_value);
+    of_arrow.or_else(|| error.downcast_ref().and_then(SqliteError::bad_value))
+}
+
+/// A record of a table that is bad: what is wrong with a file is nothing to recover from.
+fn table_row(error: &Error, raw: impl FnOnce() -> Result<Vec<u8>>) -> Result<Option<Bad>> {
+    let Some(value) = bad_value(error) else { return Ok(None) };
+    Ok(Some(Bad { kind: value.kind().code(), place: value.place(), words: value.to_string(), raw: raw()? }))
 }
 
 fn bad_line<'de, R: jird::Read<'de>>(source: &mut JsonSource<R>, error: &Error) -> Result<Option<Bad>> {
     let Some(wrong) = error.downcast_ref::<jird::Error>().filter(|error| !error.is_io()) else { return Ok(None) };
     let raw = source.skip_line(wrong)?;
     let place = Place { record: source.place().record, offset: wrong.offset(), line: wrong.line() as u64 };
-    Ok(Some(Bad { kind: wrong.code(), place, words: wrong.to_string(), raw }))
+    // Of what was not checked first, lines before it may be there too.
+    let line = raw.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let found = wrong.column().checked_sub(1).and_then(|at| line.get(at..)).unwrap_or_default();
+    let words = match stray_mark(found).or_else(|| stray_mark(line)) {
+        Some(mark) => format!("{wrong}; {mark}"),
+        None => wrong.to_string(),
+    };
+    Ok(Some(Bad { kind: wrong.code(), place, words, raw }))
 }
 
 impl Source for AnySource<'_> {

@@ -25,6 +25,7 @@ Examples:
   jird describe --rust Artist chinook.db >> src/tables.rs
 
 Of a key that comes again in its object the first value counts. The elements of arrays are the field [].
+What a bad record is, `jird convert --help` says; what is wrong with a file ends the work whatever --on-error says.
 Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
 
 /// Describe what records hold: fields, types, nulls, what is missing, and where each was met first

@@ -3,12 +3,12 @@
 //! | Arrow | event |
 //! |---|---|
 //! | integers | number |
-//! | floats of 16, 32, 64 bits | number, as the double of the same value; NaN and infinities are an error, or null if asked for |
+//! | floats of 16, 32, 64 bits | number, as the double of the same value; NaN and infinities are an error of their record, or null if asked for |
 //! | decimals of 32 to 256 bits | number, as exact text with all digits of the scale |
 //! | texts | string; in a column marked `jird.json`, what the text says |
 //! | binary | bytes |
 //! | date | string `2024-02-29`; a `Date64` that is not a whole day, timestamp |
-//! | time of day | string `12:30:00.5` |
+//! | time of day | string `12:30:00.5`; `24:00:00` is the end of the day; what is beyond is an error of its record |
 //! | timestamp | timestamp; in UTC if the type has a zone, whose name is not kept |
 //! | duration, interval | string as ISO 8601-2 has it: `PT-1.5S`, `P14M`, `P1M-2DT0.5S` |
 //! | lists | array |
@@ -17,6 +17,7 @@
 //! | dictionary, run-end encoded, union | the value that is meant |
 
 use super::error::ArrowError;
+use crate::bad_value::{BadValue, RawRecord, Untold, time_of_day};
 use crate::columns::ColumnType;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Int16Type, Int32Type, Int64Type, RunEndIndexType};
@@ -25,10 +26,11 @@ use arrow_buffer::{
     ArrowNativeType, BooleanBuffer, IntervalDayTime, IntervalMonthDayNano, NullBuffer, OffsetBuffer, ScalarBuffer, i256,
 };
 use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
+use core::convert::Infallible;
 use core::fmt::Display;
 use core::ops::Range;
 use jird::Number;
-use jird::event::{Interest, JsonText, Key, Numeral, Sink, Timestamp};
+use jird::event::{Interest, JsonText, Key, Numeral, Place, Sink, Timestamp};
 
 /// An array taken apart, so that a value costs one branch by its type.
 pub(crate) struct Column {
@@ -131,6 +133,8 @@ pub enum NotFinite {
 /// Why sending a value stopped.
 pub(crate) enum Stop<E> {
     Source(ArrowError),
+    /// Of a record whose place is not known here.
+    Bad(BadValue),
     Sink(E),
 }
 
@@ -148,6 +152,32 @@ pub(crate) struct Sending<'a> {
     pub(crate) not_finite: NotFinite,
 }
 
+/// What becomes of values that JSON has no way to tell.
+pub(crate) trait OnUntold<S: Sink>: Copy {
+    fn untold(self, value: Untold<'_>, sink: &mut S) -> Result<(), Stop<S::Error>>;
+}
+
+impl<S: Sink> OnUntold<S> for Sending<'_> {
+    #[cold]
+    fn untold(self, value: Untold<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+        match (value, self.not_finite) {
+            (Untold::NotFinite(_), NotFinite::Null) => Ok(sink.null()?),
+            _ => Err(Stop::Bad(BadValue::new(self.column, &value, Place::default()))),
+        }
+    }
+}
+
+/// They are written down, in a record that is a bad one.
+#[derive(Clone, Copy)]
+pub(crate) struct WrittenDown;
+
+impl OnUntold<RawRecord> for WrittenDown {
+    fn untold(self, value: Untold<'_>, record: &mut RawRecord) -> Result<(), Stop<Infallible>> {
+        record.untold(&value);
+        Ok(())
+    }
+}
+
 impl Column {
     /// Takes an array of this field apart. It was validated when it was made.
     pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
@@ -160,7 +190,12 @@ impl Column {
     }
 
     /// Sends the value of a row, which must be there.
-    pub(crate) fn send<S: Sink>(&self, row: usize, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    pub(crate) fn send<S: Sink>(
+        &self,
+        row: usize,
+        sending: impl OnUntold<S>,
+        sink: &mut S,
+    ) -> Result<(), Stop<S::Error>> {
         if self.is_null(row) {
             return Ok(sink.null()?);
         }
@@ -238,7 +273,7 @@ impl Column {
                 let at = offsets.as_ref().map_or(row, |offsets| offsets[row] as usize);
                 match children.iter().find(|(id, _)| *id == types[row]) {
                     Some((_, child)) => child.send(at, sending, sink)?,
-                    None => return Err(malformed(sending, "a union has no such type")),
+                    None => sending.untold(Untold::NoType(types[row]), sink)?,
                 }
             }
         }
@@ -442,15 +477,11 @@ fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-fn malformed<E>(sending: Sending<'_>, what: &str) -> Stop<E> {
-    Stop::Source(ArrowError::Malformed(format!("{what}, in column {:?}", sending.column)))
-}
-
-fn float<S: Sink>(value: f64, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
-    match sending.not_finite {
-        _ if value.is_finite() => Ok(sink.number(Numeral::F64(value))?),
-        NotFinite::Null => Ok(sink.null()?),
-        NotFinite::Refuse => Err(Stop::Source(ArrowError::NotFinite { column: sending.column.to_owned() })),
+fn float<S: Sink>(value: f64, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    if value.is_finite() {
+        Ok(sink.number(Numeral::F64(value))?)
+    } else {
+        sending.untold(Untold::NotFinite(value), sink)
     }
 }
 
@@ -484,24 +515,29 @@ fn digits<S: Sink>(value: &impl Display, scale: i8, sink: &mut S) -> Result<(), 
 }
 
 /// Sends what a JSON text says, once it was seen to be one.
-fn json<S: Sink>(text: &str, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
-    let not_json = |error| Stop::Source(ArrowError::NotJson { column: sending.column.to_owned(), error });
+fn json<S: Sink>(text: &str, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), Stop<S::Error>> {
     let mut buffer = Vec::new();
-    Ok(sink.json(JsonText::check(text.as_bytes(), &mut buffer).map_err(not_json)?)?)
+    match JsonText::check(text.as_bytes(), &mut buffer) {
+        Ok(text) => Ok(sink.json(text)?),
+        Err(_) => sending.untold(Untold::NotJson(text), sink),
+    }
 }
 
 fn send_map<S: Sink>(
     entries: Range<usize>,
     keys: &Column,
     values: &Column,
-    sending: Sending<'_>,
+    sending: impl OnUntold<S>,
     sink: &mut S,
 ) -> Result<(), Stop<S::Error>> {
     if keys.is_text() {
         sink.begin_object()?;
         for entry in entries {
-            let Some(key) = keys.text(entry) else { return Err(malformed(sending, "a map's key is null")) };
-            if sink.key(Key::new(key))? == Interest::Take {
+            let interest = match keys.text(entry) {
+                Some(key) => sink.key(Key::new(key))?,
+                None => sending.untold(Untold::NullKey, sink).map(|()| Interest::Take)?,
+            };
+            if interest == Interest::Take {
                 values.send(entry, sending, sink)?;
             }
         }
@@ -529,13 +565,14 @@ fn date(seconds: i64) -> String {
     text
 }
 
-/// `12:30:00.5`
-fn time<S: Sink>(value: i64, per_second: i64, sending: Sending<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
-    if !(0..86_400).contains(&value.div_euclid(per_second)) {
-        return Err(malformed(sending, "a time of day is beyond the day"));
+/// `12:30:00.5`, to the end of the day, which is `24:00:00` in ISO 8601: other writers have it, though Arrow's
+/// own page ends a second before.
+fn time<S: Sink>(value: i64, per_second: i64, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    if (0..=86_400 * per_second).contains(&value) {
+        Ok(sink.string(&time_of_day(value, per_second))?)
+    } else {
+        sending.untold(Untold::Time(value, per_second), sink)
     }
-    let text = instant(value, per_second, false).to_string();
-    Ok(sink.string(text.split('T').next_back().unwrap_or_default())?)
 }
 
 /// Seconds as a decimal with as many places as are needed.

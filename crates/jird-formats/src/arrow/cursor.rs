@@ -1,7 +1,8 @@
 //! Records from batches of columns.
 
-use super::column::{Column, NotFinite, Sending, Stop};
+use super::column::{Column, NotFinite, Sending, Stop, WrittenDown};
 use super::error::ArrowError;
+use crate::bad_value::RawRecord;
 use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;
 use jird::event::{Failure, Interest, Key, Place, Sink};
@@ -73,7 +74,33 @@ impl<B: Batches> Cursor<B> {
             Ok(()) => Ok(true),
             Err(Stop::Sink(error)) => Err(Failure::Sink(error, place)),
             Err(Stop::Source(error)) => Err(Failure::Source(error)),
+            Err(Stop::Bad(value)) => Err(Failure::Source(ArrowError::BadValue(value.at(place)))),
         }
+    }
+
+    /// The record that was sent last, or was bad, written down: as JSON, but for values that JSON has no way to tell.
+    pub(crate) fn bad_record(&mut self) -> Result<Vec<u8>, ArrowError> {
+        let mut record = RawRecord::default();
+        let Some(row) = self.row.checked_sub(1) else { return Ok(Vec::new()) };
+        // All that is told of is read from now on: where one record is bad, others are.
+        self.sent.iter().for_each(|column| self.wanted[*column] = true);
+        let is_missing = |column: &usize| self.wanted[*column] && self.columns[*column].is_none();
+        let missing = (0..self.columns.len()).filter(is_missing).collect::<Vec<_>>();
+        self.load(&missing)?;
+        let Ok(()) = record.begin_record(Place::default());
+        let Ok(()) = record.begin_object();
+        for index in &self.sent {
+            let Ok(_) = record.key(Key::new(self.schema.field(*index).name()));
+            if let Some(column) = &self.columns[*index] {
+                match column.send(row, WrittenDown, &mut record) {
+                    Ok(()) | Err(Stop::Bad(_)) => {}
+                    Err(Stop::Source(error)) => return Err(error),
+                    Err(Stop::Sink(never)) => match never {},
+                }
+            }
+        }
+        let Ok(()) = record.end_object();
+        Ok(record.into_text())
     }
 
     fn send_row<S: Sink>(&mut self, place: Place, sink: &mut S) -> Result<(), Stop<S::Error>> {

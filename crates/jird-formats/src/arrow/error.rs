@@ -1,5 +1,6 @@
 //! What can go wrong with columns.
 
+use crate::bad_value::BadValue;
 use core::fmt;
 use std::io;
 
@@ -15,18 +16,9 @@ pub enum ArrowError {
     Unsupported(String),
     /// There is no column of this name.
     NoColumn(String),
-    /// A value that is not a number, or infinite, for which events have nothing.
-    NotFinite {
-        /// Its column.
-        column: String,
-    },
-    /// A column of JSON texts has one that is none.
-    NotJson {
-        /// The column.
-        column: String,
-        /// What is wrong with it.
-        error: jird::Error,
-    },
+    /// A record has a value that JSON has no way to tell. The source goes on with the next record. Events of the bad one may have
+    /// come before the error: a [`Recording`](jird::event::Recording) keeps them from a sink that must not see them.
+    BadValue(BadValue),
     /// The sink was not finished, and what it wrote is no file yet.
     Unfinished,
     /// A key for which the plan has no column.
@@ -43,6 +35,13 @@ pub enum ArrowError {
     },
 }
 
+impl ArrowError {
+    /// The value that makes a record a bad one, if this is an error of a record and not of the file.
+    pub fn bad_value(&self) -> Option<&BadValue> {
+        if let Self::BadValue(value) = self { Some(value) } else { None }
+    }
+}
+
 impl fmt::Display for ArrowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -50,8 +49,7 @@ impl fmt::Display for ArrowError {
             Self::Malformed(what) => write!(f, "malformed file: {what}"),
             Self::Unsupported(what) => write!(f, "not supported: {what}"),
             Self::NoColumn(name) => write!(f, "no column {name:?}"),
-            Self::NotFinite { column } => write!(f, "NaN or infinite in column {column:?}"),
-            Self::NotJson { column, error } => write!(f, "not JSON in column {column:?}: {error}"),
+            Self::BadValue(value) => value.fmt(f),
             Self::Unfinished => f.write_str("the sink was not finished"),
             Self::Late { column } => write!(f, "no column was planned for the key {column:?}"),
             Self::Unfit { column, holds } => write!(f, "column {column:?} holds {holds}, which this value is not"),
@@ -63,7 +61,6 @@ impl std::error::Error for ArrowError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io(error) => Some(error),
-            Self::NotJson { error, .. } => Some(error),
             _ => None,
         }
     }

@@ -56,7 +56,7 @@ impl<R: Read> ArrowSource<R> {
         Ok(self)
     }
 
-    /// What becomes of NaN and infinities; they are an error by default.
+    /// What becomes of NaN and infinities; they are an error of their record by default.
     #[must_use]
     pub fn not_finite(mut self, not_finite: NotFinite) -> Self {
         self.cursor.not_finite = not_finite;
@@ -66,6 +66,15 @@ impl<R: Read> ArrowSource<R> {
     /// Names and types.
     pub fn schema(&self) -> &Schema {
         &self.cursor.schema
+    }
+
+    /// The record that the last [`BadValue`](ArrowError::BadValue) is about, written down: as JSON, but for the values that JSON has no
+    /// way to tell, which stand there as `NaN`, `25:00:00` or `not JSON: "…"`.
+    ///
+    /// # Errors
+    /// Those of reading columns of it that were not read before.
+    pub fn bad_record(&mut self) -> Result<Vec<u8>, ArrowError> {
+        self.cursor.bad_record()
     }
 }
 

@@ -8,7 +8,7 @@ use std::io;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CsvErrorKind {
-    /// A record is not UTF-8.
+    /// A record, or the header, is not UTF-8.
     Utf8,
     /// The input ends within quotes.
     Unclosed,
@@ -73,13 +73,26 @@ struct Inner {
     kind: CsvErrorKind,
     message: String,
     place: Place,
+    /// The place is the header's, which is no record.
+    of_header: bool,
     io: Option<io::Error>,
 }
 
 impl CsvError {
     #[cold]
     pub(super) fn new(kind: CsvErrorKind, message: impl Into<String>, place: Place) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), place, io: None }))
+        Self(Box::new(Inner { kind, message: message.into(), place, of_header: false, io: None }))
+    }
+
+    /// The same of the header, which is no record and without which there are none.
+    pub(super) fn of_header(mut self) -> Self {
+        self.0.of_header = true;
+        self
+    }
+
+    /// Whether the header is wrong: then no record can be read.
+    pub fn is_of_header(&self) -> bool {
+        self.0.of_header
     }
 
     /// What is wrong.
@@ -96,8 +109,12 @@ impl CsvError {
 
 impl fmt::Display for CsvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { message, place, .. } = &*self.0;
-        if place.line > 0 { write!(f, "{message}, in {place}") } else { f.write_str(message) }
+        let Inner { message, place, of_header, .. } = &*self.0;
+        match (place.line, of_header) {
+            (0, _) => f.write_str(message),
+            (line, true) => write!(f, "{message}, in the header at line {line} (byte {})", place.offset),
+            (_, false) => write!(f, "{message}, in {place}"),
+        }
     }
 }
 
@@ -111,6 +128,6 @@ impl From<io::Error> for CsvError {
     #[cold]
     fn from(error: io::Error) -> Self {
         let (kind, message, place) = (CsvErrorKind::Io, error.to_string(), Place::default());
-        Self(Box::new(Inner { kind, message, place, io: Some(error) }))
+        Self(Box::new(Inner { kind, message, place, of_header: false, io: Some(error) }))
     }
 }

@@ -405,9 +405,13 @@ impl<R: io::Read> Records<R> {
         let room = self.filled..self.filled + self.chunk_bytes;
         loop {
             match self.input.read(&mut self.buffer[room.clone()]) {
-                Ok(read) => {
+                Ok(read) if read <= room.len() => {
                     self.filled += read;
                     return Ok(read > 0);
+                }
+                Ok(read) => {
+                    let words = format!("the reader said that it read {read} bytes into a buffer of {}", room.len());
+                    return Err(io::Error::other(words).into());
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
@@ -438,13 +442,13 @@ impl<R: io::Read> Records<R> {
 
     #[cold]
     fn too_long(&self) -> CsvError {
-        let message = format!("the record is longer than {} bytes", self.record_bytes_max);
+        let message = format!("more than {} bytes", self.record_bytes_max);
         CsvError::new(CsvErrorKind::Size, message, self.place)
     }
 
     #[cold]
     fn too_many(&self) -> CsvError {
-        let message = format!("the record has {} fields, which is more than {}", self.fields(), super::COLUMNS_MAX);
+        let message = format!("{} fields, which is more than {}", self.fields(), super::COLUMNS_MAX);
         CsvError::new(CsvErrorKind::Columns, message, self.place)
     }
 
@@ -460,7 +464,7 @@ impl<R: io::Read> Records<R> {
     fn not_text(&self, at: usize) -> CsvError {
         let offset = self.place.offset + at as u64;
         let line = self.place.line + count(&self.raw()[..at]);
-        CsvError::new(CsvErrorKind::Utf8, "the record is not UTF-8", Place { offset, line, ..self.place })
+        CsvError::new(CsvErrorKind::Utf8, "bytes that are not UTF-8", Place { offset, line, ..self.place })
     }
 }
 

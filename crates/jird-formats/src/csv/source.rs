@@ -272,7 +272,7 @@ impl<R: io::Read> CsvSource<R> {
         }
         let has_header = self.records.dialect().header;
         let mut names = None;
-        if has_header && let Some(record) = self.records.next()? {
+        if has_header && let Some(record) = self.records.next().map_err(CsvError::of_header)? {
             let content = |&field| record.content(field, &mut self.scratch).to_owned();
             names = Some(record.fields.iter().map(content).collect());
             self.records.count = 0;

@@ -1,6 +1,6 @@
 //! What becomes of bad records.
 
-use jird::event::{base64, write_string};
+use jird::event::{Place, base64, write_string};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::PathBuf;
@@ -36,15 +36,14 @@ impl FromStr for OnError {
 pub struct BadRecord<'a> {
     /// Where it comes from.
     pub file: &'a str,
-    /// The line where it is wrong, from one.
-    pub line: u64,
-    /// The byte where it is wrong, from zero.
-    pub offset: u64,
+    /// Where it is wrong: in a text the line, from one, and the byte, from zero; elsewhere line zero, and how many records come
+    /// before it.
+    pub place: Place,
     /// The rule that it breaks, in one word.
     pub kind: &'a str,
     /// The same in words.
     pub message: &'a str,
-    /// Its text as it stands.
+    /// Its text as it stands; of a format that is no text, what its source says for it.
     pub raw: &'a [u8],
 }
 
@@ -83,7 +82,8 @@ impl BadRecords {
         self.first.as_deref()
     }
 
-    /// Takes one more: a line of JSON with the fields of [`BadRecord`]; what is not UTF-8 is in `base64` and not in `raw`.
+    /// Takes one more: a line of JSON with `file`, `line` and `offset` (or `record`, counted from one, where there are no lines),
+    /// `kind`, `message`, and `raw`; what is not UTF-8 is in `base64` and not in `raw`.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -97,7 +97,11 @@ impl BadRecords {
         let mut line = Vec::with_capacity(bad.raw.len() + 200);
         line.extend_from_slice(b"{\"file\":");
         write_string(bad.file, &mut line);
-        write!(line, ",\"line\":{},\"offset\":{},\"kind\":\"{}\",\"message\":", bad.line, bad.offset, bad.kind)?;
+        match bad.place {
+            Place { line: 0, record, .. } => write!(line, ",\"record\":{}", record + 1),
+            Place { line: number, offset, .. } => write!(line, ",\"line\":{number},\"offset\":{offset}"),
+        }?;
+        write!(line, ",\"kind\":\"{}\",\"message\":", bad.kind)?;
         write_string(bad.message, &mut line);
         if let Ok(raw) = std::str::from_utf8(bad.raw) {
             line.extend_from_slice(b",\"raw\":");

@@ -8,7 +8,7 @@ mod text;
 pub use bad::{BadRecord, BadRecords, OnError};
 pub use packing::Packing;
 pub use quarantined::Quarantined;
-pub use text::{MARK, Text};
+pub use text::Text;
 
 /// Whatever is read, on whatever thread.
 pub type Reader = Box<dyn std::io::Read + Send>;

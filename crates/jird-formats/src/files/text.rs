@@ -1,6 +1,7 @@
 //! A file or a pipe, unpacked, its first bytes looked at.
 
 use super::{Packing, Reader};
+use crate::encoding::{self, Encoding, MARK, START_BYTES as ENCODING_BYTES};
 use std::fmt;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -10,9 +11,6 @@ const START_BYTES: usize = 4096;
 
 /// The longest magic number.
 const MAGIC_BYTES: usize = 16;
-
-/// The byte order mark of UTF-8, which some programs put before it.
-pub const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A file or a pipe, unpacked, its first bytes looked at.
 pub struct Text {
@@ -56,13 +54,21 @@ impl Text {
         }
     }
 
-    /// Blanks for a byte order mark, so that offsets stay what they are. For JSON, where blanks are nothing.
+    /// For JSON, where blanks are nothing: [puts blanks](encoding::blank_mark) in the place of a byte order mark.
     #[must_use]
     pub fn blank_mark(mut self) -> Self {
-        if self.start.starts_with(MARK) {
-            self.start[..MARK.len()].fill(b' ');
-        }
+        encoding::blank_mark(&mut self.start);
         self
+    }
+
+    /// Whether it begins with a byte order mark.
+    pub fn is_marked(&self) -> bool {
+        self.start.starts_with(MARK)
+    }
+
+    /// Its encoding, if that is not UTF-8. For what is text, and not for formats that have bytes of any kind.
+    pub fn encoding(&self) -> Option<Encoding> {
+        Encoding::of(&self.start)
     }
 
     /// All of it, also the first bytes.
@@ -90,5 +96,6 @@ fn peek(mut reader: Reader) -> io::Result<(Vec<u8>, Reader)> {
 /// Whether there is enough to tell the format by: a bracket, a line, or as much as a magic number has.
 fn tells(start: &[u8]) -> bool {
     let text = start.trim_ascii_start();
-    !text.is_empty() && (start.len() >= MAGIC_BYTES || text.contains(&b'\n') || matches!(text[0], b'{' | b'['))
+    let is_bracket = |first: &u8| matches!(first, b'{' | b'[') && start.len() >= ENCODING_BYTES;
+    text.first().is_some_and(|first| start.len() >= MAGIC_BYTES || text.contains(&b'\n') || is_bracket(first))
 }

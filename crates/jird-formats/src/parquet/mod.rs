@@ -1,14 +1,17 @@
 //! Parquet as a source and a sink.
 //!
 //! ```text
+//! guard    panics of the reader → errors
 //! source   row groups → batches, the columns that are wanted
 //! sink     batches → row groups, in a thread of their own
 //! ```
 
+mod guard;
 mod sink;
 mod source;
 
 use crate::arrow::ArrowError;
+pub use guard::is_panic_caught;
 use parquet::errors::ParquetError;
 pub use sink::{ParquetCompression, ParquetOptions, ParquetSink};
 pub use source::ParquetSource;

@@ -1,5 +1,6 @@
 //! Parquet as a source.
 
+use super::guard::guard;
 use crate::arrow::{ArrowError, Batches, Cursor, NotFinite, check};
 use arrow_array::ArrayRef;
 use arrow_schema::Schema;
@@ -9,11 +10,11 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
+use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Parquet as a source: a record for each row, in the order of the file. Only columns that the sink takes are read, some thousand
@@ -56,6 +57,7 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
     /// Reads the footer of whatever can be read from any place.
     pub fn new(reader: R) -> Result<Self, ArrowError> {
         let file = Shared(Arc::new(reader));
+        check_plain(&file)?;
         let metadata = guard(|| {
             let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
             check_schema(&metadata)?;
@@ -74,7 +76,7 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
         Ok(self)
     }
 
-    /// What becomes of NaN and infinities; they are an error by default.
+    /// What becomes of NaN and infinities; they are an error of their record by default.
     #[must_use]
     pub fn not_finite(mut self, not_finite: NotFinite) -> Self {
         self.cursor.not_finite = not_finite;
@@ -84,6 +86,15 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
     /// Names and types.
     pub fn schema(&self) -> &Schema {
         &self.cursor.schema
+    }
+
+    /// The record that the last [`BadValue`](ArrowError::BadValue) is about, written down: as JSON, but for the values that JSON has no
+    /// way to tell, which stand there as `NaN`, `25:00:00` or `not JSON: "…"`.
+    ///
+    /// # Errors
+    /// Those of reading columns of it that were not read before.
+    pub fn bad_record(&mut self) -> Result<Vec<u8>, ArrowError> {
+        self.cursor.bad_record()
     }
 
     /// How many rows there are, as the footer says.
@@ -98,6 +109,16 @@ impl<R: ChunkReader + 'static> Source for ParquetSource<R> {
     fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<ArrowError, S::Error>> {
         self.cursor.send_record(sink)
     }
+}
+
+/// An encrypted file ends with letters of its own.
+fn check_plain<R: ChunkReader>(file: &Shared<R>) -> Result<(), ArrowError> {
+    const ENCRYPTED: &[u8; 4] = b"PARE";
+    let Some(start) = file.len().checked_sub(ENCRYPTED.len() as u64) else { return Ok(()) };
+    if file.get_bytes(start, ENCRYPTED.len())?.as_ref() == ENCRYPTED {
+        return Err(ArrowError::Unsupported("the file is encrypted".to_owned()));
+    }
+    Ok(())
 }
 
 /// The Arrow schema that may be in a footer is not handed over unseen.
@@ -160,8 +181,25 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
         (BATCH_BYTES / row_bytes.max(1)).clamp(1, BATCH_ROWS)
     }
 
+    /// A compression that is not read is named, with the column that has it. Indices of columns ascend.
+    fn check_compression(&self, columns: &[usize]) -> Result<(), ArrowError> {
+        let schema = self.metadata.parquet_schema();
+        for (leaf, chunk) in self.metadata.metadata().row_group(self.group).columns().iter().enumerate() {
+            if chunk.compression() == Compression::LZO
+                && columns.binary_search(&schema.get_column_root_idx(leaf)).is_ok()
+            {
+                let column = chunk.column_path().string();
+                return Err(ArrowError::Unsupported(format!(
+                    "the column {column:?} is compressed with LZO; Snappy, gzip, Brotli, LZ4 and Zstandard are read"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// A reader of these columns, from the beginning of this batch.
     fn reader(&self, columns: &[usize]) -> Result<Open, ArrowError> {
+        self.check_compression(columns)?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), self.metadata.clone())
             .with_row_groups(vec![self.group])
@@ -199,12 +237,6 @@ impl<R: ChunkReader + 'static> Batches for RowGroups<R> {
         self.open = Some(open);
         Ok(batch.columns().to_vec())
     }
-}
-
-/// The decoders of pages trust them in places: a level that ends early, or a number of 200 bits, is a panic there. What was read by
-/// is not used again, and the panic is an error here.
-fn guard<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(check::malformed("a page that cannot be decoded")))
 }
 
 /// A file that several read, and not beyond its end: lengths come from the file, and memory is taken for them.

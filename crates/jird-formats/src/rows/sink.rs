@@ -1,5 +1,6 @@
 //! The event sink that makes rows of records.
 
+use super::json::Json;
 use super::{Cell, Row};
 use jird::event::{self, Failure, Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
 
@@ -43,8 +44,8 @@ pub struct Rows<T> {
 
 /// The column of records that are no objects.
 const VALUE: &str = "value";
-/// So many keys that are not wanted are known: each record may have others.
-const SKIPPED_MAX: usize = 1 << 12;
+/// So many keys that are not wanted are known, and have a cell in each row: each record may have others.
+const SKIPPED_MAX: usize = 1 << 8;
 /// Where values go that nobody wants and that came all the same.
 const NOWHERE: usize = usize::MAX;
 
@@ -162,9 +163,7 @@ impl<T: Table> Rows<T> {
 
     fn open(&mut self, bracket: u8) {
         if self.depth == 1 {
-            self.json.text.clear();
-            self.json.first = true;
-            self.json.behind_key = true;
+            self.json.begin();
         }
         self.json.open(bracket);
         self.depth += 1;
@@ -290,56 +289,6 @@ impl<T: Table> Sink for Rows<T> {
 
     fn finish(&mut self) -> Result<(), T::Error> {
         self.table.finish()
-    }
-}
-
-/// JSON text as it is written down.
-#[derive(Debug, Default)]
-struct Json {
-    text: Vec<u8>,
-    first: bool,
-    behind_key: bool,
-}
-
-impl Json {
-    #[inline]
-    fn before(&mut self) {
-        if !core::mem::replace(&mut self.behind_key, false) && !self.first {
-            self.text.push(b',');
-        }
-        self.first = false;
-    }
-
-    fn open(&mut self, bracket: u8) {
-        self.before();
-        self.text.push(bracket);
-        self.first = true;
-    }
-
-    fn close(&mut self, bracket: u8) {
-        self.text.push(bracket);
-        self.first = false;
-    }
-
-    fn key(&mut self, key: &str) {
-        self.string(key);
-        self.text.push(b':');
-        self.behind_key = true;
-    }
-
-    fn raw(&mut self, text: &[u8]) {
-        self.before();
-        self.text.extend_from_slice(text);
-    }
-
-    fn string(&mut self, text: &str) {
-        self.before();
-        event::write_string(text, &mut self.text);
-    }
-
-    fn number(&mut self, number: Numeral<'_>) {
-        self.before();
-        number.write(&mut self.text);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can go wrong with a database.
 
+use crate::bad_value::BadValue;
 use core::fmt;
 use jird::event::Place;
 use rusqlite::ErrorCode;
@@ -10,6 +11,7 @@ pub struct SqliteError {
     kind: SqliteErrorKind,
     message: String,
     source: Option<Box<rusqlite::Error>>,
+    value: Option<BadValue>,
 }
 
 /// Which kind of trouble it is.
@@ -45,12 +47,24 @@ impl SqliteError {
     }
 
     pub(super) fn new(kind: SqliteErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self { kind, message: message.into(), source: None, value: None }
     }
 
     /// An error of SQLite, while doing `what`.
     pub(super) fn sqlite(what: impl fmt::Display, error: rusqlite::Error) -> Self {
-        Self { kind: kind_of(&error), message: format!("{what}: {error}"), source: Some(Box::new(error)) }
+        let message = format!("{what}: {error}");
+        Self { kind: kind_of(&error), message, source: Some(Box::new(error)), value: None }
+    }
+
+    /// A row has a value that JSON has no way to tell.
+    #[cold]
+    pub(super) fn of_value(value: BadValue) -> Self {
+        Self { kind: SqliteErrorKind::Value, message: value.to_string(), source: None, value: Some(value) }
+    }
+
+    /// The value that makes a record a bad one, if this is an error of a record that was read, and not of the database.
+    pub fn bad_value(&self) -> Option<&BadValue> {
+        self.value.as_ref()
     }
 
     /// Whether it is the fault of a row, and not of the database.

@@ -45,7 +45,7 @@ use table::{Column, Target};
 /// **Names.** SQLite takes `Id` and `id` for the same name. A key finds the column of its very name, else one that differs
 /// in case and that no other key has; else it gets a column of another name (`id_2`), which the [report](Self::report) tells.
 ///
-/// Costs: a row is copied once into a buffer, of at most a megabyte, or one row.
+/// Costs: the texts of a row are copied twice, into the row and into a buffer of at most a megabyte, or one row.
 ///
 /// ```
 /// use jird::event::{self, JsonSource};

@@ -5,7 +5,9 @@ use super::pieces::TablePiece;
 use super::rust::free;
 use super::sink::is_declared_json;
 use super::{SqliteError, SqliteErrorKind};
+use crate::bad_value::{BadValue, RawRecord, Untold};
 use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Row, Scalar, Sink, Source};
+use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Rows, Statement};
 
@@ -15,8 +17,8 @@ use rusqlite::{Connection, Rows, Statement};
 /// |---|---|
 /// | `NULL` | null |
 /// | `INTEGER` | an integer |
-/// | `REAL` | a double; infinities are an error that names row and column, or [null](Self::infinite_as_null) |
-/// | `TEXT` | a string; if it is not UTF-8 an error that names row and column, or [bytes](Self::broken_text_as_bytes); [JSON](Self::json_declared) on request |
+/// | `REAL` | a double; infinities are an error of their record that names row and column, or [null](Self::infinite_as_null) |
+/// | `TEXT` | a string; if it is not UTF-8 an error of its record, or [bytes](Self::broken_text_as_bytes); [JSON](Self::json_declared) on request |
 /// | `BLOB` | bytes |
 ///
 /// If columns of a `select` have the same name, the later ones get a number: `id`, `id_2`. Keys are numbered by column. A value
@@ -182,9 +184,33 @@ impl SqliteSource<'_> {
         self.nulls_made
     }
 
-    /// How many records were sent; with what came before.
-    pub fn records_sent(&self) -> u64 {
+    /// How many records were sent, or were bad; with what came before.
+    pub fn records_begun(&self) -> u64 {
         self.records
+    }
+
+    /// The record that the last [bad value](SqliteError::bad_value) is about, written down: as JSON, but for the values that JSON
+    /// has no way to tell, which stand there as `Infinity`, `not JSON: "…"`, or a string with bytes that are not UTF-8.
+    ///
+    /// # Errors
+    /// Those of SQLite.
+    pub fn bad_record(&self) -> Result<Vec<u8>, SqliteError> {
+        let mut record = RawRecord::default();
+        let Some(values) = self.rows.get() else { return Ok(record.into_text()) };
+        let Ok(()) = record.begin_record(Place::default());
+        let Ok(()) = record.begin_object();
+        for (number, column) in self.columns.iter().enumerate() {
+            let value = values.get_ref(number).map_err(|error| SqliteError::sqlite("reading a row", error))?;
+            let Ok(_) = record.key(Key::new(&column.name));
+            match Told::of(value, column, self.odd, &mut Vec::new()) {
+                Ok(told) => {
+                    let Ok(()) = told.send(&mut record);
+                }
+                Err(untold) => record.untold(&untold),
+            }
+        }
+        let Ok(()) = record.end_object();
+        Ok(record.into_text())
     }
 }
 
@@ -205,9 +231,8 @@ impl Source for SqliteSource<'_> {
         };
         // What is JSON is no scalar.
         let sent = if self.has_json { row.send(sink) } else { sink.row(row) };
-        sent?;
         self.records += 1;
-        Ok(true)
+        sent.map(|()| true)
     }
 }
 
@@ -263,33 +288,57 @@ impl Row for SqliteRow<'_> {
             if sink.key(Key::numbered(&column.name, number as u32)).map_err(stopped)? == Interest::Skip {
                 continue;
             }
-            let wrong = |what: &str| {
-                let message = format!("the column {} holds {what}", quote(&column.name));
-                Failure::Source(SqliteError::new(SqliteErrorKind::Value, message).of_record(place))
-            };
-            match values.get_ref(number).map_err(broken)? {
-                ValueRef::Null => sink.null(),
-                ValueRef::Integer(value) => sink.number(Numeral::I64(value)),
-                ValueRef::Real(value) if value.is_finite() => sink.number(Numeral::F64(value)),
-                ValueRef::Real(_) if odd.infinite_as_null => {
-                    *nulls_made += 1;
-                    sink.null()
+            let value = values.get_ref(number).map_err(broken)?;
+            match Told::of(value, column, odd, json) {
+                Ok(told) => {
+                    *nulls_made += u64::from(matches!(told, Told::MadeNull));
+                    told.send(sink).map_err(stopped)?;
                 }
-                ValueRef::Real(_) => return Err(wrong("an infinite number, which JSON does not have")),
-                ValueRef::Blob(bytes) => sink.bytes(bytes),
-                ValueRef::Text(bytes) => match core::str::from_utf8(bytes) {
-                    Ok(text) if !column.is_json => sink.string(text),
-                    Ok(_) => match JsonText::check(bytes, json) {
-                        Ok(text) => sink.json(text),
-                        Err(_) => return Err(wrong("a text that is not JSON")),
-                    },
-                    Err(_) if odd.broken_text_as_bytes => sink.bytes(bytes),
-                    Err(_) => return Err(wrong("a text that is not UTF-8")),
-                },
+                Err(untold) => {
+                    let value = BadValue::new(&column.name, &untold, place);
+                    return Err(Failure::Source(SqliteError::of_value(value)));
+                }
             }
-            .map_err(stopped)?;
         }
         sink.end_object().map_err(stopped)?;
         sink.end_record().map_err(stopped)
+    }
+}
+
+/// A value as its events have it.
+enum Told<'a> {
+    Scalar(Scalar<'a>),
+    Json(JsonText<'a>),
+    /// An infinity, of which null was to be made.
+    MadeNull,
+}
+
+impl<'a> Told<'a> {
+    /// What SQLite has in a column. `json` is for a text without its white space.
+    #[inline]
+    fn of(value: ValueRef<'a>, column: &Column, odd: Odd, json: &'a mut Vec<u8>) -> Result<Self, Untold<'a>> {
+        Ok(Self::Scalar(match value {
+            ValueRef::Null => Scalar::Null,
+            ValueRef::Integer(value) => Scalar::Number(Numeral::I64(value)),
+            ValueRef::Real(value) if value.is_finite() => Scalar::Number(Numeral::F64(value)),
+            ValueRef::Real(_) if odd.infinite_as_null => return Ok(Self::MadeNull),
+            ValueRef::Real(value) => return Err(Untold::NotFinite(value)),
+            ValueRef::Blob(bytes) => Scalar::Bytes(bytes),
+            ValueRef::Text(bytes) => match core::str::from_utf8(bytes) {
+                Ok(text) if !column.is_json => Scalar::String(text),
+                Ok(text) => return JsonText::check(bytes, json).map(Self::Json).map_err(|_| Untold::NotJson(text)),
+                Err(_) if odd.broken_text_as_bytes => Scalar::Bytes(bytes),
+                Err(_) => return Err(Untold::NotUtf8(bytes)),
+            },
+        }))
+    }
+
+    #[inline]
+    fn send<S: Sink>(self, sink: &mut S) -> Result<(), S::Error> {
+        match self {
+            Self::Scalar(scalar) => scalar.send(sink),
+            Self::Json(text) => sink.json(text),
+            Self::MadeNull => sink.null(),
+        }
     }
 }

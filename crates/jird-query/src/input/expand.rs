@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Said {
     /// What cannot be read.
     pub(crate) unreadable: Vec<String>,
+    /// What is not in UTF-8.
+    pub(crate) refused: Vec<String>,
     /// What is worth knowing.
     pub(crate) notes: Vec<String>,
 }
@@ -19,6 +21,12 @@ impl Said {
     pub(super) fn unreadable(&mut self, message: String) {
         if !self.unreadable.contains(&message) {
             self.unreadable.push(message);
+        }
+    }
+
+    pub(super) fn refused(&mut self, message: String) {
+        if !self.refused.contains(&message) {
+            self.refused.push(message);
         }
     }
 }

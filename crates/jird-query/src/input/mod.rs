@@ -15,6 +15,7 @@ use crate::error::{Error, words};
 use ahead::Ahead;
 use elements::Elements;
 use jird::lines::ReadAt;
+use jird_formats::encoding::{Encoding, blank_mark_at};
 use jird_formats::files::{Packing, Quarantined, Reader, Text};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -86,6 +87,8 @@ pub(crate) struct InputFile {
     /// Bytes, if it can be read at any place.
     pub(crate) size: Option<u64>,
     pub(crate) layout: Layout,
+    /// Whether it begins with a byte order mark, which is read as blanks.
+    is_marked: bool,
     /// Bytes on the disk; zero of what is no file.
     disk_bytes: u64,
     access: Access,
@@ -128,7 +131,8 @@ impl Input {
                 };
                 match opened {
                     Ok(file) => files.push(Arc::new(InputFile { index: files.len(), ..file })),
-                    Err(message) => said.unreadable(format!("{}: {message}", path.display())),
+                    Err(Refusal::Unreadable(message)) => said.unreadable(format!("{}: {message}", path.display())),
+                    Err(Refusal::Encoding(encoding)) => said.refused(format!("{}: {encoding}", path.display())),
                 }
             }
         }
@@ -176,18 +180,39 @@ impl Input {
     }
 }
 
+/// Why a file is not read.
+enum Refusal {
+    /// In words.
+    Unreadable(String),
+    Encoding(Encoding),
+}
+
+impl std::convert::From<String> for Refusal {
+    fn from(words: String) -> Self {
+        Self::Unreadable(words)
+    }
+}
+
+impl std::convert::From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Unreadable(words(&error))
+    }
+}
+
 impl InputFile {
-    fn open(path: &Path, from: From, progress: &Arc<Progress>) -> Result<Self, String> {
-        let metadata = path.metadata().map_err(|error| words(&error))?;
+    fn open(path: &Path, from: From, progress: &Arc<Progress>) -> Result<Self, Refusal> {
+        let metadata = path.metadata()?;
         if metadata.is_dir() {
-            return Err("is a directory".to_owned());
+            return Err("is a directory".to_owned().into());
         }
-        let file = File::open(path).map_err(|error| words(&error))?;
+        let file = File::open(path)?;
         if !metadata.is_file() {
             // A pipe must not be opened twice.
             return Self::once(path.to_owned(), Box::new(file), from, progress);
         }
-        let text = Text::open(Box::new(file), Some(path)).map_err(|error| words(&error))?.blank_mark();
+        let text = Text::open(Box::new(file), Some(path))?;
+        let is_marked = text.is_marked();
+        let text = text.blank_mark();
         let layout = layout(path, from, &text)?;
         let is_plain = layout == Layout::Lines && text.packing == Packing::None;
         Ok(Self {
@@ -195,6 +220,7 @@ impl InputFile {
             index: 0,
             size: is_plain.then_some(metadata.len()),
             layout,
+            is_marked,
             disk_bytes: metadata.len(),
             access: Access::Again,
             progress: Arc::clone(progress),
@@ -202,12 +228,15 @@ impl InputFile {
     }
 
     /// What can be read once.
-    fn once(path: PathBuf, reader: Reader, from: From, progress: &Arc<Progress>) -> Result<Self, String> {
+    fn once(path: PathBuf, reader: Reader, from: From, progress: &Arc<Progress>) -> Result<Self, Refusal> {
         let reader = Box::new(Counted { inner: reader, progress: Arc::clone(progress) });
-        let text = Text::open(reader, None).map_err(|error| words(&error))?.blank_mark();
+        let text = Text::open(reader, None)?;
+        let is_marked = text.is_marked();
+        let text = text.blank_mark();
         let layout = layout(&path, from, &text)?;
         let access = Access::Once(Mutex::new(Some(text)));
-        Ok(Self { path, index: 0, size: None, layout, disk_bytes: 0, access, progress: Arc::clone(progress) })
+        let progress = Arc::clone(progress);
+        Ok(Self { path, index: 0, size: None, layout, is_marked, disk_bytes: 0, access, progress })
     }
 
     pub(crate) fn is_rereadable(&self) -> bool {
@@ -217,7 +246,7 @@ impl InputFile {
     /// Opens it for reading at any place.
     pub(crate) fn file(&self) -> Result<PositionedFile, Error> {
         let file = File::open(&self.path).map_err(|error| self.error(&error))?;
-        Ok(PositionedFile { file, progress: Arc::clone(&self.progress) })
+        Ok(PositionedFile { file, is_marked: self.is_marked, progress: Arc::clone(&self.progress) })
     }
 
     /// Its text from the start.
@@ -278,10 +307,13 @@ impl InputFile {
     }
 }
 
-fn layout(path: &Path, from: From, text: &Text) -> Result<Layout, String> {
+fn layout(path: &Path, from: From, text: &Text) -> Result<Layout, Refusal> {
+    if let Some(encoding) = text.encoding() {
+        return Err(Refusal::Encoding(encoding));
+    }
     let is_array = text.start.trim_ascii_start().starts_with(b"[");
     match from {
-        From::Detect => detect::layout(path, &text.start),
+        From::Detect => Ok(detect::layout(path, &text.start)?),
         From::Ndjson => Ok(Layout::Lines),
         From::Json if is_array => Ok(Layout::Array),
         From::Json => Ok(Layout::Values),
@@ -293,12 +325,16 @@ fn layout(path: &Path, from: From, text: &Text) -> Result<Layout, String> {
 #[derive(Debug)]
 pub(crate) struct PositionedFile {
     file: File,
+    is_marked: bool,
     progress: Arc<Progress>,
 }
 
 impl ReadAt for PositionedFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let read = self.file.read_at(buffer, offset)?;
+        if self.is_marked {
+            blank_mark_at(&mut buffer[..read], offset);
+        }
         self.progress.add(read as u64);
         Ok(read)
     }

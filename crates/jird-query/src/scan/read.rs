@@ -2,11 +2,10 @@
 
 use super::ScanOptions;
 use crate::bad::{Found, Noting, Wrong};
-use crate::error::Error;
+use crate::error::{Error, with_stray_mark};
 use crate::input::{Input, InputFile};
 use jird::lines::{self, Row, Scanned, Scanner};
 use jird::{ErrorKind, Predicate, Projection};
-use jird_formats::files::MARK;
 use std::cell::RefCell;
 use std::io;
 use std::ops::{ControlFlow, Range};
@@ -75,7 +74,6 @@ impl Reader {
         let mut lines_before = 0;
         let each = |offset: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
             let bytes = text.len() as u64;
-            let (offset, text) = unmarked(offset, text);
             let mut stopped = None;
             let found = RefCell::new(Finding { file, text, offset, counted: 0, found: Found::default() });
             let scanned = scanner.scan_all(
@@ -124,9 +122,8 @@ impl Reader {
         range: Option<Range<u64>>,
         mut piece: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let each = |offset: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
+        let each = |_: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
             let bytes = text.len() as u64;
-            let (_, text) = unmarked(offset, text);
             let scanned = Scanned { records: records(text), ..Scanned::default() };
             Ok(piece(Seen { bytes, scanned, found: Found::default() }))
         };
@@ -164,14 +161,6 @@ fn run(
             None => file.error(&error),
         },
     })
-}
-
-/// Without the byte order mark that may stand before the first line.
-fn unmarked(offset: u64, text: &[u8]) -> (u64, &[u8]) {
-    match text.strip_prefix(MARK) {
-        Some(rest) if offset == 0 => (MARK.len() as u64, rest),
-        _ => (offset, text),
-    }
 }
 
 /// The lines of a text that are not blank.
@@ -257,6 +246,7 @@ fn bad_record(
         "" => String::new(),
         pointer => format!(", at {pointer}"),
     };
+    let kind = with_stray_mark(kind.to_string(), &text[at..]);
     let shown = located.to_string();
     let snippet = shown.split_once('\n').map_or("", |(_, snippet)| snippet);
     Error::record(format!(

@@ -56,11 +56,15 @@ impl Condition {
     }
 
     /// Whether it holds of a record: what is unknown does not. Of repeated keys the first counts. Linear in the keys beside the
-    /// paths, whatever is below them.
+    /// paths, whatever is below them. Of a record that is not [complete](Recording::is_complete) it does not hold.
     ///
     /// # Panics
     /// If the predicate has a slot for which there is no path.
     pub fn holds(&mut self, record: &Recording) -> bool {
+        // What is still open does not say where it ends.
+        if !record.is_complete() {
+            return false;
+        }
         self.texts.clear();
         self.spans.clear();
         for path in &self.paths {

@@ -37,6 +37,9 @@ pub trait Parts: Sink {
     ///
     /// # Errors
     /// The sink's.
+    ///
+    /// # Panics
+    /// Perhaps, if another sink has made the part.
     fn join(&mut self, part: Self::Part) -> Result<(), Self::Error>;
 
     /// Hands on what is there, to be seen by who waits for it.

@@ -7,7 +7,8 @@ use super::proof::proof;
 use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
 use super::utf8::UTF8_TABLES;
 use super::words::TokenWords;
-use crate::tape::word::{LENGTH_MAX, UPPER};
+use crate::limits::LENGTH_MAX;
+use crate::tape::word::UPPER;
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;

@@ -1,7 +1,7 @@
 //! Block operations per instruction set, and the choice between them.
 //!
-//! A *block* is 64 bytes; a *mask* is a `u64` with one bit per byte of a block, bit 0 for the first byte. [`Simd`] is the
-//! handful of operations in which the instruction sets differ; everything above is one algorithm, generic over it.
+//! A *block* is 64 bytes; a *mask* is a `u64` with one bit per byte of a block, bit 0 for the first byte. [`Simd`] is what
+//! differs between instruction sets: operations on blocks, UTF-8, and the making of tokens. The algorithms above are generic over it.
 //! A value of an implementing type is the proof that this CPU has the instructions: only its `detect` makes one.
 //! This folder is the only place with intrinsics and with `cfg(target_arch)`.
 #![allow(unsafe_code, reason = "intrinsics, and entering functions compiled for a CPU that was detected")]
@@ -41,7 +41,7 @@ use crate::tape::unpaired::Unpaired;
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// The instruction set that pass one runs on.
+/// The instruction set for everything that is done block by block: pass one, pass two by masks, searches and escapes.
 ///
 /// [`Kernel::best`] is what everything uses unless told otherwise; all kernels give the same result on every input.
 ///

@@ -5,7 +5,6 @@ use super::simd::{BLOCK, Classes, Simd};
 use super::utf8::UTF8_TABLES;
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::aarch64::*;
-use core::mem::MaybeUninit;
 
 proof!(Neon, enter_neon, is_aarch64_feature_detected: "neon");
 

@@ -1,10 +1,12 @@
 //! What the instruction sets differ in: operations on a block.
 
 use super::words::{self, TokenWords};
+use crate::limits::PAST_END;
 use core::mem::MaybeUninit;
 
 /// Bytes in a block, bits in a mask.
 pub(crate) const BLOCK: usize = 64;
+const _: () = assert!(BLOCK <= PAST_END, "an offset may lie a block past the end");
 
 /// The quotes of a string.
 pub(super) const QUOTES: u32 = 2;

@@ -1,7 +1,8 @@
 //! 64 tokens as words of the tape.
 
 use super::simd::BLOCK;
-use crate::tape::word::{LENGTH_MAX, UPPER};
+use crate::limits::LENGTH_MAX;
+use crate::tape::word::UPPER;
 use core::mem::MaybeUninit;
 
 /// 64 tokens that become words of the tape (`tape::word`): offset in the lower half, what it is and its length in the upper.

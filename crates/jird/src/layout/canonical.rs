@@ -6,12 +6,23 @@ use crate::policy::{Duplicates, Numbers, Policy};
 use crate::tape::{Elements, Kind, Parser, Value};
 use crate::text;
 
-/// The canonical form of a document.
-pub(super) fn canonical(text: &[u8]) -> Result<Vec<u8>, Error> {
-    let policy = Policy { numbers: Numbers::Finite, duplicates: Duplicates::Refuse, ..Policy::default() };
-    let mut parser = Parser::with_policy(policy);
-    let root = parser.parse(text)?;
-    let mut out = Vec::with_capacity(text.len());
+/// Makes the canonical form of one document after the other.
+pub(crate) struct Canonical(Parser);
+
+impl Canonical {
+    pub(crate) fn new() -> Self {
+        let policy = Policy { numbers: Numbers::Finite, duplicates: Duplicates::Refuse, ..Policy::default() };
+        Self(Parser::with_policy(policy))
+    }
+
+    /// The canonical form of a document.
+    pub(crate) fn of(&mut self, text: &[u8]) -> Result<Vec<u8>, Error> {
+        write_document(self.0.parse(text)?, text.len())
+    }
+}
+
+fn write_document(root: Value<'_>, len: usize) -> Result<Vec<u8>, Error> {
+    let mut out = Vec::with_capacity(len);
     let mut open = Vec::new();
     write_value(root, &mut open, &mut out)?;
     while let Some(top) = open.last_mut() {

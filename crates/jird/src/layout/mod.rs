@@ -12,6 +12,7 @@ use crate::policy::Policy;
 use crate::scan::Mode;
 use crate::tape::Parser;
 use crate::walk::{Chunks, Walk, WalkPass};
+pub(crate) use canonical::Canonical;
 use rewrite::Rewrite;
 
 /// A way to lay a document out.
@@ -58,7 +59,7 @@ pub fn minify(text: &[u8]) -> Result<Vec<u8>, Error> {
 /// `duplicate` for a key that its object has already.
 pub fn format(text: &[u8], layout: Layout) -> Result<Vec<u8>, Error> {
     let indent = match layout {
-        Layout::Canonical => return canonical::canonical(text),
+        Layout::Canonical => return Canonical::new().of(text),
         Layout::Minify => return minify(text),
         Layout::Indent(width) => width,
     };

@@ -143,15 +143,14 @@ mod tests {
     use super::*;
     use crate::Kernel;
     use crate::lines::scanner::line_fault;
-    use crate::scan::{Carry, Chunk, Mode, first_fault};
+    use crate::scan::{Mode, Whole};
 
     /// What the masks say of `text`; `None` if pass one has something against it.
     fn judged(kernel: Kernel, text: &[u8], policy: &Policy) -> Option<bool> {
-        let (mut tokens, mut carry) = (Tokens::default(), Carry::default());
-        let chunk = Chunk { text, from: 0, to: text.len() };
-        let found = kernel.scan(chunk, Mode::Lines, &mut carry, &mut tokens);
+        let mut tokens = Tokens::default();
+        let whole = Whole::scan(kernel, text, Mode::Lines, &mut tokens);
         tokens.end_at(text.len());
-        let fault = line_fault(chunk, first_fault(chunk, &found), &carry);
+        let fault = line_fault(text, &whole);
         fault.is_none().then(|| kernel.lines_are_right(text, &tokens, policy))
     }
 

@@ -116,9 +116,17 @@ fn read_some(source: &dyn ReadAt, buffer: &mut [u8], offset: u64) -> io::Result<
     loop {
         match source.read_at(buffer, offset) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
+            result => return within(result?, buffer.len()),
         }
     }
+}
+
+/// How much a reader says that it has read, if there was room for it.
+fn within(read: usize, room: usize) -> io::Result<usize> {
+    if read <= room {
+        return Ok(read);
+    }
+    Err(io::Error::other(format!("the reader said that it read {read} bytes into a buffer of {room}")))
 }
 
 /// As [`read_range`] over all of a stream that can be read only once.
@@ -135,9 +143,10 @@ pub fn read_stream<E: From<Error> + From<io::Error>>(
     let mut filled = 0;
     loop {
         buffer.resize(buffer.len().max(filled + READ_BYTES), 0);
+        let room = buffer.len() - filled;
         let read = match reader.read(&mut buffer[filled..]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            result => result?,
+            result => within(result?, room)?,
         };
         let new = filled;
         filled += read;

@@ -7,11 +7,13 @@ use super::row::{Bad, Row, Scanned};
 use super::run::{Run, Text, Wanted};
 use crate::error::Error;
 use crate::fault::{ErrorKind, Fault};
+use crate::limits::SIZE_MAX;
 use crate::policy::Duplicates;
 use crate::record::{Field, Mark, Mismatches, Needles, Predicate, Projection, Select, Slot};
-use crate::scan::{Carry, Chunk, END, Mode, Tokens, first_fault};
+use crate::scan::{END, Mode, Tokens, Whole};
 use crate::tape::Parser;
-use crate::walk::{Open, SIZE_MAX, Walk, Walked, trim_end, walk_trusted};
+use crate::text::trim_end;
+use crate::walk::{Open, Walk, Walked, walk_trusted};
 use core::ops::{ControlFlow, Range};
 
 /// Bytes that are scanned at a time after a bad record; doubled with each piece that is good.
@@ -151,18 +153,20 @@ impl Scanner {
                 to = from + len;
                 self.scan_piece(&text[from..to], from, run, visit)
             });
-            let error = match scanned {
+            let fault = match scanned {
                 Ok(()) => {
                     reach = self.options.piece_bytes.min(SIZE_MAX).min(reach * 2);
                     from = to;
                     continue;
                 }
-                Err(fault) => Error::from(fault.shifted(from as u64)),
+                Err(fault) => fault,
             };
-            let at = usize::try_from(error.offset()).map_or(to, |at| at.min(to));
+            let at = usize::try_from(fault.offset()).map_or(to, |at| to.min(from + at));
             // An error at a line's end is the line's.
             let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |feed| from + feed + 1);
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed);
+            let error =
+                Error::in_text(Fault::at_byte(fault.kind(), at - start), &text[start..end]).shifted(start as u64);
             if self.options.check != Check::All && run.would_pass_by(&text[start..end]) {
                 run.scanned.records += 1;
             } else {
@@ -202,14 +206,12 @@ impl Scanner {
     ) -> Result<(), Fault> {
         let trusted = self.options.check == Check::Trusted;
         let mode = if trusted { Mode::LinesTrusted } else { Mode::Lines };
-        let chunk = Chunk { text: piece, from: 0, to: piece.len() };
-        let mut carry = Carry::default();
         self.tokens.clear();
-        let found = self.options.kernel.scan(chunk, mode, &mut carry, &mut self.tokens);
-        let fault = if trusted { None } else { line_fault(chunk, first_fault(chunk, &found), &carry) };
+        let whole = Whole::scan(self.options.kernel, piece, mode, &mut self.tokens);
+        let fault = if trusted { None } else { line_fault(piece, &whole) };
         let end = fault.map_or(piece.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX));
         self.tokens.end_at(end);
-        let checked = if trusted { None } else { crate::scan::checked_str(piece, &found, fault.is_some(), end) };
+        let checked = whole.as_str_up_to(end);
         let is_tight = run.seeks_nothing() || !self.tokens.has_loose_colon(piece);
         let text = Text { bytes: piece, checked, base, is_tight };
         let records = if trusted || fault.is_none() && self.is_right(piece) {
@@ -428,12 +430,12 @@ fn piece_end(text: &[u8], from: usize, reach: usize) -> usize {
 
 /// In lines, what pass one finds wrong ends with the line: a control character that is a line feed means that a string is
 /// not closed.
-pub(super) fn line_fault(chunk: Chunk<'_>, fault: Option<Fault>, carry: &Carry) -> Option<Fault> {
-    match fault {
-        Some(fault) if usize::try_from(fault.offset()).is_ok_and(|at| chunk.text.get(at) == Some(&b'\n')) => {
+pub(super) fn line_fault(text: &[u8], whole: &Whole<'_>) -> Option<Fault> {
+    match whole.first_fault() {
+        Some(fault) if usize::try_from(fault.offset()).is_ok_and(|at| text.get(at) == Some(&b'\n')) => {
             Some(Fault::new(ErrorKind::String, fault.offset()))
         }
         Some(fault) => Some(fault),
-        None => carry.in_string().then(|| Fault::at_byte(ErrorKind::String, chunk.to)),
+        None => whole.ends_in_string().then(|| Fault::at_byte(ErrorKind::String, text.len())),
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use core::ops::ControlFlow;
 use serde_core::de::DeserializeOwned;
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -28,7 +28,7 @@ const PIECES_PER_THREAD: usize = 3;
 ///
 /// A line that is wrong is an error in its place, which says the line, the column in it, and the offset in the whole; the
 /// next line is the next item. Where reading fails, or a line is longer than [`RECORD_BYTES_MAX`], the error is the last
-/// item. Reads ahead: some pieces of 256 KB (or the longest line) for each core, and what was made of them, are in memory.
+/// item; and so it is if the reader panics. Reads ahead: some pieces of 256 KB (or the longest line) for each core, and what was made of them, are in memory.
 ///
 /// ```
 /// let log = "{\"id\": 1}\n\n{\"id\": \"two\"}\n{\"id\": 3}\n";
@@ -85,6 +85,7 @@ impl<T> Iterator for Typed<T> {
 /// Reads pieces and hands them out, until nobody wants more.
 fn cut<T>(reader: impl Read, pieces: &SyncSender<Piece<T>>, results: &SyncSender<Receiver<Made<T>>>) {
     let mut lines_before = 0;
+    let _last = LastIfPanicking(results);
     let read = read_stream::<Error>(reader, &mut Vec::new(), RECORD_BYTES_MAX, |offset, text| {
         let (to, made) = sync_channel(1);
         let piece = Piece { text: text.to_vec(), offset, lines_before, to };
@@ -93,9 +94,25 @@ fn cut<T>(reader: impl Read, pieces: &SyncSender<Piece<T>>, results: &SyncSender
         Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     if let Err(error) = read {
-        let (to, made) = sync_channel(1);
-        match to.try_send(vec![Err(error)]) {
-            Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => drop(results.send(made)),
+        send_last(results, error);
+    }
+}
+
+/// Sends an error behind all values.
+fn send_last<T>(results: &SyncSender<Receiver<Made<T>>>, error: Error) {
+    let (to, made) = sync_channel(1);
+    match to.try_send(vec![Err(error)]) {
+        Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => drop(results.send(made)),
+    }
+}
+
+/// Says that a reader panicked: without that, the values would end as if all had come.
+struct LastIfPanicking<'r, T>(&'r SyncSender<Receiver<Made<T>>>);
+
+impl<T> Drop for LastIfPanicking<'_, T> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            send_last(self.0, io::Error::other("the reader panicked").into());
         }
     }
 }

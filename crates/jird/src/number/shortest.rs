@@ -16,16 +16,43 @@
 use crate::kernel::{SIXTEEN, sixteen_digits};
 use core::hint::select_unpredictable;
 
-/// The digits of a number, and where its point is.
+/// The digits of a number, and where its point is. Only [`shortest`] makes one. A pen stores digits without bounds checks, and relies on
+/// the bounds of `count` and `point`.
 pub(crate) struct Shortest {
     /// The first sixteen as text, the first lowest, with zeros behind what counts.
-    pub(crate) digits: u128,
+    digits: u128,
     /// The one behind them, as text.
-    pub(crate) last: u8,
-    /// How many count, 1..=17.
-    pub(crate) count: usize,
-    /// How many stand before the point: -4..=16. Below one, as many zeros stand behind the point.
-    pub(crate) point: i32,
+    last: u8,
+    /// How many count. Invariant: 0..=17.
+    count: usize,
+    /// How many stand before the point. Invariant: -4..=16. Below one, as many zeros stand behind the point.
+    point: i32,
+}
+
+impl Shortest {
+    /// The first sixteen digits as text, the first lowest, with zeros behind what counts.
+    #[inline(always)]
+    pub(crate) fn digits(&self) -> u128 {
+        self.digits
+    }
+
+    /// The digit behind them, as text.
+    #[inline(always)]
+    pub(crate) fn last(&self) -> u8 {
+        self.last
+    }
+
+    /// How many digits count: 17 at most.
+    #[inline(always)]
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How many digits stand before the point: -4..=16. Below one, as many zeros stand behind the point.
+    #[inline(always)]
+    pub(crate) fn point(&self) -> i32 {
+        self.point
+    }
 }
 
 /// What the exponent says.
@@ -89,8 +116,8 @@ pub(crate) fn shortest(value: f64) -> Option<Shortest> {
     let last = select_unpredictable(is_short, 0, tenths);
     let point = 16 - i32::from(is_short) - scale.k;
     // The last that is not zero.
-    let count = 32 - (nonzero | u32::from(last != 0) << 16).leading_zeros();
-    (point >= -4).then_some(Shortest { digits, last: b'0' + last as u8, count: count as usize, point })
+    let count = 32 - (nonzero & 0xFFFF | u32::from(last != 0) << 16).leading_zeros();
+    (-4..=16).contains(&point).then_some(Shortest { digits, last: b'0' + last as u8, count: count as usize, point })
 }
 
 #[cfg(test)]

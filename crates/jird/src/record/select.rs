@@ -10,6 +10,7 @@ use crate::text;
 use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
 use core::ops::Range;
 use skim::Outer;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The wanted paths of a record: path `i` fills slot `i`. Of members with the same key the first counts.
@@ -37,10 +38,15 @@ struct Node {
     /// The slots that want the value that stands here.
     slots: Vec<usize>,
     keys: Vec<(Box<str>, u32)>,
+    /// The same, once there are more than [`FEW`].
+    by_key: HashMap<Box<[u8]>, u32>,
     indices: Vec<(usize, u32)>,
     /// Bit `len % 64` for the length of each key: most keys are turned away by it.
     lengths: u64,
 }
+
+/// So many keys are looked through one by one.
+const FEW: usize = 32;
 
 /// No node: nothing here or below is wanted.
 const NOWHERE: u32 = u32::MAX;
@@ -95,7 +101,7 @@ impl Projection {
         let fresh = u32::try_from(self.nodes.len()).expect("fewer than 2^32 steps fit in memory");
         let parent = &mut self.nodes[node as usize];
         let found = match step {
-            Step::Key(key) => parent.keys.iter().find(|(known, _)| known == key).map(|(_, node)| *node),
+            Step::Key(key) => Some(parent.find(key.as_bytes())).filter(|&node| node != NOWHERE),
             Step::Index(index) => parent.indices.iter().find(|(known, _)| known == index).map(|(_, node)| *node),
         };
         if let Some(node) = found {
@@ -105,6 +111,10 @@ impl Projection {
             Step::Key(key) => {
                 parent.lengths |= 1 << (key.len() % 64);
                 parent.keys.push((key.clone(), fresh));
+                if parent.keys.len() > FEW {
+                    let new = parent.keys.iter().skip(parent.by_key.len());
+                    parent.by_key.extend(new.map(|(key, node)| (key.as_bytes().into(), *node)));
+                }
             }
             Step::Index(index) => parent.indices.push((*index, fresh)),
         }
@@ -122,12 +132,32 @@ impl Node {
         if self.lengths >> ((end - start) % 64) & 1 == 0 {
             return NOWHERE;
         }
-        let key = &text[start..end];
+        self.find(&text[start..end])
+    }
+
+    #[inline(always)]
+    fn find(&self, key: &[u8]) -> u32 {
+        if self.keys.len() > FEW {
+            return self.find_among_many(key);
+        }
         self.keys.iter().find(|(wanted, _)| text::same(wanted.as_bytes(), key)).map_or(NOWHERE, |(_, node)| *node)
+    }
+
+    #[inline(never)]
+    fn find_among_many(&self, key: &[u8]) -> u32 {
+        self.by_key.get(key).copied().unwrap_or(NOWHERE)
     }
 
     #[cold]
     fn escaped_member(&self, raw: &[u8]) -> u32 {
+        // A trusted text may be anything.
+        if self.keys.len() > FEW
+            && let Ok(raw) = core::str::from_utf8(raw)
+        {
+            let mut key = String::new();
+            text::unescape(raw, &mut key);
+            return self.find_among_many(key.as_bytes());
+        }
         self.keys.iter().find(|(wanted, _)| text::eq_unescaped(raw, wanted)).map_or(NOWHERE, |(_, node)| *node)
     }
 

@@ -17,21 +17,27 @@ mod line_count;
 mod numbers;
 #[cfg(test)]
 mod oracle;
+mod pieces;
 mod pull;
 mod source;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod whole;
 
-pub(crate) use fault::{checked_str, first_fault};
+pub(crate) use fault::first_fault;
 use numbers::{NumberCarry, wrong_bytes};
+pub(crate) use pieces::Pieces;
 pub(crate) use pull::{Content, Open, Pull, Token};
+#[cfg(feature = "serde")]
+pub(crate) use source::KEY_BYTES;
 pub use source::{IoRead, Read, SliceRead, Trusted};
 pub(crate) use source::{Slice, Source};
 #[cfg(feature = "parallel")]
 pub(crate) use tokens::Cut;
 use tokens::Free;
 pub(crate) use tokens::{BATCH, BRACKET, Cursor, END, ESCAPED, SENTINELS, Tokens, Tuning};
+pub(crate) use whole::Whole;
 
 use crate::kernel::{BLOCK, Simd};
 use crate::text;
@@ -80,7 +86,7 @@ pub(crate) struct Carry {
     hex_due: u64,
     /// 1 if the next byte is the first digit of `\u`.
     hex_first: u64,
-    /// Where the surrogate pair ends that was checked last: its second half is not checked again.
+    /// Where the surrogate pair ends that was checked last, or is wrong: its second half is not checked again.
     pair_end: usize,
 }
 
@@ -530,8 +536,8 @@ fn first(known: Option<usize>, offset: usize) -> usize {
     known.map_or(offset, |known| known.min(offset))
 }
 
-/// Each bit is the first digit, a `d`, of what is a surrogate if the second is 8 or more. Returns the end of the last pair,
-/// and the first fault.
+/// Each bit is the first digit, a `d`, of what is a surrogate if the second is 8 or more. Returns the end of the last pair, or
+/// where that is wrong, and the first fault.
 #[cold]
 #[inline(never)]
 fn check_surrogates(text: &[u8], mut digits: u64, base: usize, mut pair_end: usize) -> (usize, Option<usize>) {
@@ -542,7 +548,11 @@ fn check_surrogates(text: &[u8], mut digits: u64, base: usize, mut pair_end: usi
         if at >= pair_end {
             match text::check_escape(text, at) {
                 Ok(len) => pair_end = at + len,
-                Err(offset) => fault = fault.or(Some(offset)),
+                Err(offset) => {
+                    // What this pair has of its second half is wrong as a part of the pair, or not at all.
+                    pair_end = offset;
+                    fault = fault.or(Some(offset));
+                }
             }
         }
     }

@@ -135,7 +135,10 @@ impl State<'_> {
             if self.digits_due == 4 && matches!(byte, b'd' | b'D') && at - 2 >= self.pair_end {
                 match text::check_escape(self.text, at - 2) {
                     Ok(len) => self.pair_end = at - 2 + len,
-                    Err(offset) => self.fault(offset),
+                    Err(offset) => {
+                        self.pair_end = offset;
+                        self.fault(offset);
+                    }
                 }
             }
             self.digits_due -= 1;

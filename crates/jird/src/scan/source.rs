@@ -11,7 +11,12 @@ mod private {
 }
 
 /// Where text comes from.
-pub trait Source<'de> {
+///
+/// # Safety
+/// The window's bytes are the text's, and stay as they are: [`window`](Self::window) gives the same bytes each time, but that
+/// [`forget`](Self::forget) drops bytes at its beginning and [`fill`](Self::fill) adds bytes at its end, also if it fails or
+/// panics. [`slice`](Self::slice) gives bytes of the window. Text that pass one has checked is taken for UTF-8 because of that.
+pub unsafe trait Source<'de> {
     /// What is kept of a key, to say where an error is.
     type Key: Copy + Default + AsRef<[u8]>;
     /// The window forgets what is not needed when that is so much.
@@ -19,7 +24,7 @@ pub trait Source<'de> {
     /// Neither UTF-8 nor escapes nor what is in strings is checked by pass one, and values that are skipped are not checked at all.
     const TRUSTED: bool = false;
 
-    /// The part of the text at hand. What [`slice`](Self::slice) gives are its bytes, and they stay as they are.
+    /// The part of the text at hand.
     fn window(&self) -> &[u8];
     /// Drops the first `bytes` of the window.
     fn forget(&mut self, bytes: usize);
@@ -53,14 +58,16 @@ impl<'de> SliceRead<'de> {
     }
 
     fn reach(text: &'de [u8]) -> &'de [u8] {
-        &text[..text.len().min(crate::walk::SIZE_MAX)]
+        &text[..text.len().min(crate::limits::SIZE_MAX)]
     }
 }
 
 impl<'de> private::Source<'de> for SliceRead<'de> {}
 impl<'de> Read<'de> for SliceRead<'de> {}
 
-impl<'de> Source<'de> for SliceRead<'de> {
+// SAFETY: the window is a part of a slice that is borrowed for `'de`, so nothing changes it. `forget` drops its beginning; a window
+// that ends before the text does, since offsets are 32 bits wide, grows by that.
+unsafe impl<'de> Source<'de> for SliceRead<'de> {
     type Key = &'de [u8];
     const FORGETS_BYTES: usize = 1 << 30;
 
@@ -96,7 +103,8 @@ pub struct Trusted<R>(pub(crate) R);
 impl<'de, R: Read<'de>> private::Source<'de> for Trusted<R> {}
 impl<'de, R: Read<'de>> Read<'de> for Trusted<R> {}
 
-impl<'de, R: Source<'de>> Source<'de> for Trusted<R> {
+// SAFETY: all is the inner source's, which keeps the rules.
+unsafe impl<'de, R: Source<'de>> Source<'de> for Trusted<R> {
     type Key = R::Key;
     const FORGETS_BYTES: usize = R::FORGETS_BYTES;
     const TRUSTED: bool = true;
@@ -148,7 +156,10 @@ impl<R: io::Read> IoRead<R> {
 impl<R: io::Read> private::Source<'_> for IoRead<R> {}
 impl<R: io::Read> Read<'_> for IoRead<R> {}
 
-impl<'de, R: io::Read> Source<'de> for IoRead<R> {
+// SAFETY: `start..end` of the buffer is the window. The reader is lent what comes after `end` and nothing else, and the window
+// grows by what it says it has read there, if that fits. `forget` moves the window as a whole. If the reader panics the window
+// is as it was.
+unsafe impl<'de, R: io::Read> Source<'de> for IoRead<R> {
     type Key = ShortKey;
     const FORGETS_BYTES: usize = READ_BYTES;
 
@@ -172,8 +183,11 @@ impl<'de, R: io::Read> Source<'de> for IoRead<R> {
                 // What a long string needs is doubled, so that moving it takes linear time.
                 self.buffer.resize((self.start + room).max(2 * self.buffer.len()), 0);
             }
-            match self.reader.read(&mut self.buffer[self.end..]) {
+            let free = &mut self.buffer[self.end..];
+            let free_bytes = free.len();
+            match self.reader.read(free) {
                 Ok(0) => self.ended = true,
+                Ok(read) if read > free_bytes => return Err(lies(read, free_bytes)),
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -196,16 +210,25 @@ impl<'de, R: io::Read> Source<'de> for IoRead<R> {
     }
 }
 
-/// As much of a key as a message shows.
+/// The reader says that it has read more than fits. What it has really read nobody knows.
+#[cold]
+fn lies(read: usize, free_bytes: usize) -> io::Error {
+    io::Error::other(format!("the reader said that it read {read} bytes into a buffer of {free_bytes}"))
+}
+
+/// As much of a key's text is kept for messages, its quotes included. It is more than they show, unless the key has many escapes.
+pub(crate) const KEY_BYTES: usize = 96;
+
+/// The beginning of a key, for messages.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortKey {
     len: u8,
-    bytes: [u8; 96],
+    bytes: [u8; KEY_BYTES],
 }
 
 impl Default for ShortKey {
     fn default() -> Self {
-        Self { len: 0, bytes: [0; 96] }
+        Self { len: 0, bytes: [0; KEY_BYTES] }
     }
 }
 

@@ -327,19 +327,29 @@ fn sequences_of_every_class_are_judged_alike_at_every_place() {
 }
 
 #[test]
-fn the_offset_of_what_is_not_utf8_is_where_it_begins_whatever_the_chunk() {
-    let faults: [&[u8]; 6] = [b"\xFF", b"\xC3", b"\xE2\x82", b"\xF0\x9F\x98", b"\xED\xA0\x80", b"\xF4\x90\x80\x80"];
+fn the_offset_of_what_is_not_utf8_is_the_first_byte_that_is_wrong_whatever_the_chunk() {
+    // What stands in the string, and how much of it may begin a character.
+    let faults: [(&[u8], usize); 8] = [
+        (b"\xFF", 0),
+        (b"\x80", 0),
+        (b"\xC3", 1),
+        (b"\xE0\x80", 1),
+        (b"\xE2\x82", 2),
+        (b"\xF0\x9F\x98", 3),
+        (b"\xED\xA0\x80", 1),
+        (b"\xF4\x90\x80\x80", 1),
+    ];
     for kernel in Kernel::available() {
         for chunk_bytes in [64, 128, 1 << 16] {
             let policy = crate::Policy::default();
             let mut parser = crate::Parser::with_kernel(policy, kernel).with_chunk_bytes(chunk_bytes);
-            for fault in faults {
+            for (fault, right) in faults {
                 for at in 1..140 {
                     let text = [b"\"", &b"x".repeat(at - 1)[..], fault, b"xxx\""].concat();
                     let error = parser.validate(&text).expect_err("it is not UTF-8");
                     assert_eq!(
                         (error.code(), error.offset()),
-                        ("utf8", at as u64),
+                        ("utf8", (at + right) as u64),
                         "{kernel:?} {chunk_bytes} {fault:X?}"
                     );
                 }

@@ -15,7 +15,7 @@ pub(crate) const BATCH: usize = 64;
 /// same kind, but stands before the end.
 pub(crate) const END: u8 = 0;
 
-/// The kind of a string whose end is not known, for who pulls tokens.
+/// The kind of a string, a number or a literal that what pass one refuses cuts off, for who pulls tokens.
 pub(super) const CUT: u8 = 1;
 
 /// What the kinds of all brackets have, with a mark or without, and that of no other token.
@@ -265,11 +265,17 @@ impl Tokens {
         self.pos[..self.len].iter_mut().for_each(|pos| *pos -= bytes as u32);
     }
 
-    /// Makes the last token [`CUT`] if it is a string that is not closed before `end`, where the sentinels stand.
+    /// Makes the last token [`CUT`] if it is not complete before `end`, where the sentinels stand: a string without its closing
+    /// quote, or a number or literal that nothing stands behind.
     pub(super) fn cut(&mut self, text: &[u8], end: usize) {
         let Some(last) = self.len.checked_sub(SENTINELS + 1) else { return };
-        let start = self.pos[last] as usize;
-        if text[start] == b'"' && crate::text::closing_quote(&text[start + 1..end]).is_none() {
+        let token = &text[self.pos[last] as usize..end];
+        let is_cut = match token {
+            [b'"', rest @ ..] => crate::text::closing_quote(rest).is_none(),
+            [b'-' | b'0'..=b'9' | b't' | b'f' | b'n', ..] => !matches!(token, [.., b' ' | b'\t' | b'\n' | b'\r']),
+            _ => false,
+        };
+        if is_cut {
             self.kind[last] = CUT;
         }
     }
@@ -364,6 +370,16 @@ impl Tokens {
         self.reserve(1 + bytes);
         (self.pos[0], self.kind[0]) = (0, b'"');
         (self.len, self.ends_len) = (1, 1);
+    }
+
+    /// The last token may be judged with the next piece only, while the brackets of this one are counted before. If it begins
+    /// a character that looks like a bracket with a mark, it becomes one that does not.
+    pub(crate) fn tell_last_from_bracket(&mut self, text: &[u8]) {
+        const NO_BRACKET: u8 = 0xC2;
+        let last = self.len - 1;
+        if last > 0 && self.kind[last] & BRACKET == BRACKET && !self.is_ascii(text, last) {
+            self.kind[last] = NO_BRACKET;
+        }
     }
 
     /// Fills the place before the tokens. Returns the first token.

@@ -11,7 +11,7 @@ pub(crate) struct TapeBuilder {
 }
 
 impl Build for TapeBuilder {
-    type Mark = u32;
+    type Mark = usize;
     type Pen<'b> = TapePen<'b>;
 
     #[inline(always)]
@@ -21,11 +21,13 @@ impl Build for TapeBuilder {
     }
 }
 
-/// Writes the nodes it is told of, in order, into memory that was reserved for them. The length is a local of the walk:
-/// kept in the vector, each node would wait for the store of the one before (a nanosecond per node).
+/// Writes the nodes it is told of, in order. The length is a local of the walk: kept in the vector, each node would wait for
+/// the store of the one before (a nanosecond per node).
+///
+/// Invariant: `start` is the vector's memory, which has room for `capacity` words; the first `len` of them are written, and
+/// `len <= capacity`.
 pub(crate) struct TapePen<'b> {
     words: &'b mut Vec<u64>,
-    /// The vector's memory, of which `len` words are written and `capacity` may be.
     start: *mut u64,
     len: usize,
     capacity: usize,
@@ -34,22 +36,31 @@ pub(crate) struct TapePen<'b> {
 }
 
 impl<'b> TapePen<'b> {
-    /// A pen for `more` words.
+    /// A pen that expects to write `more` words.
     #[inline(always)]
     fn new(words: &'b mut Vec<u64>, more: usize, flag: u64) -> Self {
         words.reserve(more);
-        Self { start: words.as_mut_ptr(), len: words.len(), capacity: words.len() + more, words, flag }
+        Self { start: words.as_mut_ptr(), len: words.len(), capacity: words.capacity(), words, flag }
     }
 
     #[inline(always)]
     fn push(&mut self, word: u64) {
-        if cfg!(any(debug_assertions, jird_checked)) {
-            assert!(self.len < self.capacity, "room for every word was reserved");
+        if self.len == self.capacity {
+            self.grow();
         }
-        // SAFETY: `start` has room for `capacity` words, as many as the tokens of the batch can make, and each token is
-        // told of once; so `len` is below it.
+        // SAFETY: by the invariant there is room for `capacity` words, and `len` is below that: it was, or `grow` has made room.
         unsafe { self.start.add(self.len).write(word) };
         self.len += 1;
+    }
+
+    /// Makes room for more words than were expected.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        // SAFETY: by the invariant so many words are written, and there is room for them.
+        unsafe { self.words.set_len(self.len) };
+        self.words.reserve(1);
+        (self.start, self.capacity) = (self.words.as_mut_ptr(), self.words.capacity());
     }
 
     #[inline(always)]
@@ -59,8 +70,9 @@ impl<'b> TapePen<'b> {
 }
 
 impl Pen for TapePen<'_> {
-    /// The index of the container's first word.
-    type Mark = u32;
+    /// The index of the container's first word. As wide as an address: a text that was not checked may make three words of a
+    /// token, and more than 2^32 in all.
+    type Mark = usize;
 
     #[inline(always)]
     fn key(&mut self, _text: &[u8], start: usize, end: usize, escaped: bool) {
@@ -88,25 +100,21 @@ impl Pen for TapePen<'_> {
     }
 
     #[inline(always)]
-    fn open(&mut self, _bracket: Bracket, start: usize) -> u32 {
-        // A text below 2^32 bytes has fewer than 2^32 words: a word takes a byte at least.
-        let mark = self.len as u32;
+    fn open(&mut self, _bracket: Bracket, start: usize) -> usize {
+        let mark = self.len;
         self.push(start as u64);
         mark
     }
 
     #[inline(always)]
-    fn close(&mut self, mark: u32, bracket: Bracket, count: u32, end: usize) {
+    fn close(&mut self, mark: usize, bracket: Bracket, count: u32, end: usize) {
         let node = match bracket {
             Bracket::Object => Node::Object,
             Bracket::Array => Node::Array,
         };
-        let mark = mark as usize;
         self.push(Word::close(count, end) | self.flag);
-        if cfg!(any(debug_assertions, jird_checked)) {
-            assert!(mark < self.len, "open wrote a word");
-        }
-        // SAFETY: `mark` comes from `open`, which wrote the word there.
+        assert!(mark < self.len, "a mark is the index of a word that `open` has written");
+        // SAFETY: `mark < len` was just asserted, and by the invariant the first `len` words are written.
         unsafe {
             let first = self.start.add(mark);
             first.write(Word::open(node, self.len - mark, first.read() as usize) | self.flag);
@@ -115,7 +123,7 @@ impl Pen for TapePen<'_> {
 
     #[inline(always)]
     fn finish(self) {
-        // SAFETY: `len` words were written, and the vector has room for them.
+        // SAFETY: by the invariant `len` words were written, and the vector has room for them.
         unsafe { self.words.set_len(self.len) };
     }
 }
@@ -125,14 +133,15 @@ impl Pen for TapePen<'_> {
 pub(super) struct Unchecked<'b>(pub(super) &'b mut Vec<u64>);
 
 impl Build for Unchecked<'_> {
-    type Mark = u32;
+    type Mark = usize;
     type Pen<'b>
         = TapePen<'b>
     where
         Self: 'b;
 
     fn pen(&mut self, tokens: usize) -> TapePen<'_> {
-        // A value without a key gets one, a key without a value a null, and what is still open is closed.
-        TapePen::new(self.0, 3 * tokens + 1, Word::UNCHECKED)
+        // Most tokens make a word. A value without a key gets one, a key without a value a null, and what is still open is
+        // closed: then there are up to three, and the pen makes room for them.
+        TapePen::new(self.0, tokens + 1, Word::UNCHECKED)
     }
 }

@@ -1,19 +1,21 @@
 //! Documents and the parser that makes them.
 
 use super::build::{TapeBuilder, Unchecked};
+use super::duplicates::refuse_duplicates;
+use super::long;
 #[cfg(feature = "parallel")]
 use super::parallel::Pieces;
 use super::structure::{Structure, StructurePass};
 use super::value::Value;
 use crate::error::Error;
-use crate::fault::{ErrorKind, Fault};
+use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
+use crate::limits::SIZE_MAX;
 use crate::policy::{Duplicates, Policy};
 use crate::scan::{Chunk, Cursor, Mode, Tokens};
-use crate::walk::{Build, Chunks, Open, PassTwo, Pen, SIZE_MAX, Walk, WalkPass, walk_trusted};
+use crate::walk::{Build, Chunks, Open, PassTwo, Pen, Walk, WalkPass, walk_trusted};
 use core::fmt;
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 /// Parses a text that is one JSON document, and checks all of it: UTF-8, grammar, escapes, numbers.
 ///
@@ -100,7 +102,7 @@ pub struct Parser {
     #[cfg(feature = "parallel")]
     pieces: Pieces,
     /// For texts that are not checked.
-    open: Vec<Open<u32>>,
+    open: Vec<Open<usize>>,
     without: Option<Technique>,
 }
 
@@ -263,6 +265,7 @@ impl Parser {
         if read.is_err() || self.words.is_empty() {
             self.parse_carefully(text);
         }
+        long::spell_out(&mut self.words);
         // SAFETY: the tape was just built for `text`, and says that it was not checked.
         unsafe { Value::new(text, &self.words) }
     }
@@ -306,6 +309,12 @@ impl Parser {
 
     /// Checks `text`, and makes its tape if that is wanted.
     fn read(&mut self, text: &[u8], tape: bool) -> Result<(), Fault> {
+        self.read_pieces(text, tape)?;
+        long::spell_out(&mut self.words);
+        Ok(())
+    }
+
+    fn read_pieces(&mut self, text: &[u8], tape: bool) -> Result<(), Fault> {
         self.words.clear();
         if self.without == Some(Technique::Batches) {
             return self.read_by_token(text);
@@ -360,25 +369,4 @@ impl Default for Parser {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// The first key, in document order of its object's end, that its object had before.
-fn refuse_duplicates(root: Value<'_>) -> Result<(), Fault> {
-    let mut keys = HashSet::new();
-    let mut objects = vec![root];
-    let mut first: Option<usize> = None;
-    while let Some(value) = objects.pop() {
-        keys.clear();
-        for (key, child) in value.entries() {
-            if !keys.insert(key.as_str().unwrap_or_default()) {
-                first = Some(first.map_or(key.offset(), |offset| offset.min(key.offset())));
-                break;
-            }
-            if child.kind().is_container() {
-                objects.push(child);
-            }
-        }
-        objects.extend(value.elements().filter(|child| child.kind().is_container()));
-    }
-    first.map_or(Ok(()), |offset| Err(Fault::at_byte(ErrorKind::Duplicate, offset)))
 }

@@ -1,19 +1,29 @@
 //! The tape in words, node by node, for whoever debugs it.
 
+use super::long::LONG_WORDS;
 use super::word::{Node, Word};
 use core::fmt;
 
 /// One line a word: index, kind, where its text is, and how much belongs to it.
 pub(super) fn dump(text: &[u8], words: &[u64], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f, "tape of {} bytes, {} words", text.len(), words.len())?;
+    let mut counts = 0;
     for (index, &word) in words.iter().enumerate() {
         let word = Word::new(word);
+        if counts > 0 {
+            counts -= 1;
+            writeln!(f, "{index:6} count {}", word.long_count())?;
+            continue;
+        }
         let offset = word.offset();
         let count = |count: Option<usize>| count.map_or("many".into(), |count| count.to_string());
         let flag = if word.flag() { " *" } else { "" };
         write!(f, "{index:6} {:?} ", word.node())?;
         match word.node() {
-            Node::Object | Node::Array => writeln!(f, "at {offset}, {} words", count(word.count()))?,
+            Node::Object | Node::Array => {
+                counts = if word.count().is_some() { 0 } else { LONG_WORDS };
+                writeln!(f, "at {offset}, {} words", count(word.count()))?;
+            }
             Node::End => writeln!(f, "before {offset}, {} children", count(word.count()))?,
             _ => writeln!(f, "at {offset}, {} bytes{flag}", count(word.len()))?,
         }

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! An object's members are a key (a string) and a value in turn. The node after a scalar is the next one; the node after a
-//! container is as many words on as its first word says, so that anything is skipped in constant time. A length that does
-//! not fit is stored as all ones, and found again from the text or the tape when asked for.
+//! container is as many words on as its first word says, so that anything is skipped in constant time. A scalar's length that
+//! does not fit is stored as all ones, and found again from the text when asked for; for a container's see [`long`].
 #![allow(
     unsafe_code,
     reason = "what pass one found to be UTF-8, and what the builder has bounded, is not checked again"
@@ -23,6 +23,8 @@
 mod build;
 mod document;
 mod dump;
+mod duplicates;
+mod long;
 #[cfg(any(test, jird_checked))]
 pub(crate) mod model;
 #[cfg(feature = "parallel")]
@@ -35,4 +37,6 @@ mod value;
 pub(crate) mod word;
 
 pub use document::{Document, Parser, Technique, parse, validate};
+#[cfg(feature = "serde")]
+pub(crate) use value::Halves;
 pub use value::{Descendants, Elements, Entries, Kind, Value};

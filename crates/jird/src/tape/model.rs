@@ -3,29 +3,30 @@
 
 use super::build::{TapeBuilder, TapePen};
 use crate::fault::{ErrorKind, Fault};
+use crate::limits::SIZE_MAX;
 use crate::number::Class;
 use crate::policy::Policy;
-use crate::walk::{Bracket, Build, Literal, Pen, SIZE_MAX};
+use crate::walk::{Bracket, Build, Literal, Pen};
 
 /// The tape of `text`, or what is wrong with it.
 pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Fault> {
     if text.len() > SIZE_MAX {
         return Err(Fault::at_byte(ErrorKind::Size, SIZE_MAX));
     }
-    let valid = core::str::from_utf8(text).map_or_else(|error| error.valid_up_to(), |_| text.len());
-    let cut = valid < text.len();
     let mut tape = TapeBuilder::default();
     // A byte is a token at most.
-    let mut model = Model { text: &text[..valid], cut, at: 0, policy, tape: tape.pen(valid) };
+    let mut model = Model { text, at: 0, policy, tape: tape.pen(text.len()) };
     let result = model.document();
+    // A byte that begins no character is that, whatever else it is; but in an escape it is the escape that is wrong.
+    let begins_none = matches!(model.peek(), Some(0x80..0xC2 | 0xF5..));
+    let at = model.at;
     model.tape.finish();
     match result {
-        // What comes of the text being cut short here is not what is wrong; but an escape that ends here is.
-        Err(error) if cut && error.offset() >= valid as u64 && error.kind() != ErrorKind::Escape => {
-            Err(fault(ErrorKind::Utf8, valid))
-        }
-        Ok(()) if cut => Err(fault(ErrorKind::Utf8, valid)),
-        result => result.map(|()| tape.words),
+        Err(error) if begins_none && error.kind() != ErrorKind::Escape => Err(fault(ErrorKind::Utf8, at)),
+        result => result.map(|()| {
+            super::long::spell_out(&mut tape.words);
+            tape.words
+        }),
     }
 }
 
@@ -55,15 +56,13 @@ pub(crate) fn fields<'t>(text: &'t [u8], words: &'t [u64], projection: &crate::r
 
 struct Model<'t> {
     text: &'t [u8],
-    /// `text` ends where it stops being UTF-8, and not where it ended.
-    cut: bool,
     at: usize,
     policy: &'t Policy,
     tape: TapePen<'t>,
 }
 
 struct Frame {
-    mark: u32,
+    mark: usize,
     bracket: Bracket,
     count: u32,
 }
@@ -175,7 +174,7 @@ impl Model<'_> {
         self.at = start;
         loop {
             match self.peek() {
-                None => return Err(fault(ErrorKind::String, self.at)),
+                None => return Err(self.string_ends()),
                 Some(b'"') => break,
                 Some(b'\\') => {
                     escaped = true;
@@ -185,6 +184,7 @@ impl Model<'_> {
                     }
                 }
                 Some(0..0x20) => return Err(fault(ErrorKind::Control, self.at)),
+                Some(0x80..) => self.character()?,
                 Some(_) => self.at += 1,
             }
         }
@@ -193,25 +193,48 @@ impl Model<'_> {
         Ok(())
     }
 
-    /// The text ends inside an escape.
-    fn escape_ends(&self) -> Fault {
-        fault(if self.cut { ErrorKind::Escape } else { ErrorKind::String }, self.at)
+    /// A character beyond ASCII, by the table of RFC 3629 §4.
+    fn character(&mut self) -> Result<(), Fault> {
+        const ANY: (u8, u8) = (0x80, 0xBF);
+        let rest: &[(u8, u8)] = match self.text[self.at] {
+            0xC2..=0xDF => &[ANY],
+            0xE0 => &[(0xA0, 0xBF), ANY],
+            0xED => &[(0x80, 0x9F), ANY],
+            0xE1..=0xEF => &[ANY, ANY],
+            0xF0 => &[(0x90, 0xBF), ANY, ANY],
+            0xF1..=0xF3 => &[ANY, ANY, ANY],
+            0xF4 => &[(0x80, 0x8F), ANY, ANY],
+            _ => return Err(fault(ErrorKind::Utf8, self.at)),
+        };
+        self.at += 1;
+        for &(first, last) in rest {
+            match self.peek() {
+                None => return Err(self.string_ends()),
+                Some(byte) if (first..=last).contains(&byte) => self.at += 1,
+                Some(_) => return Err(fault(ErrorKind::Utf8, self.at)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The text ends inside a string.
+    fn string_ends(&self) -> Fault {
+        fault(ErrorKind::String, self.at)
     }
 
     /// One escape; true if it is a leading surrogate.
     fn escape(&mut self) -> Result<bool, Fault> {
-        let backslash = self.at;
         self.at += 1;
         match self.peek() {
-            None => return Err(self.escape_ends()),
+            None => return Err(self.string_ends()),
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
             Some(b'u') => {
                 self.at += 1;
-                let unit = (0..4).try_fold(0, |unit, _| Ok(unit * 16 + self.hex(|_| true)?))?;
-                if (0xDC00..0xE000).contains(&unit) {
-                    return Err(fault(ErrorKind::Escape, backslash));
-                }
-                return Ok((0xD800..0xDC00).contains(&unit));
+                let first = self.hex(|_| true)?;
+                let second = self.hex(|digit| first != 0xD || digit < 0xC)?;
+                self.hex(|_| true)?;
+                self.hex(|_| true)?;
+                return Ok(first == 0xD && second >= 8);
             }
             Some(_) => return Err(fault(ErrorKind::Escape, self.at)),
         }
@@ -222,7 +245,7 @@ impl Model<'_> {
     fn trailing(&mut self) -> Result<(), Fault> {
         for wanted in [b'\\', b'u'] {
             match self.peek() {
-                None => return Err(self.escape_ends()),
+                None => return Err(self.string_ends()),
                 Some(found) if found == wanted => self.at += 1,
                 Some(_) => return Err(fault(ErrorKind::Escape, self.at)),
             }
@@ -234,7 +257,7 @@ impl Model<'_> {
     }
 
     fn hex(&mut self, fits: impl Fn(u32) -> bool) -> Result<u32, Fault> {
-        let Some(byte) = self.peek() else { return Err(self.escape_ends()) };
+        let Some(byte) = self.peek() else { return Err(self.string_ends()) };
         match char::from(byte).to_digit(16).filter(|&digit| fits(digit)) {
             Some(digit) => {
                 self.at += 1;

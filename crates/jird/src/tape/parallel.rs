@@ -20,10 +20,11 @@ use super::unpaired::Unpaired;
 use super::word::{Node, Word};
 use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
+use crate::limits::SIZE_MAX;
 use crate::lines::in_order;
 use crate::policy::Policy;
 use crate::scan::{Carry, Chunk, Cut, Found, Mode, SENTINELS, Tokens};
-use crate::walk::{PassTwo, SIZE_MAX, chunk_fault, fault_offset, first_of};
+use crate::walk::{PassTwo, chunk_fault, fault_offset, first_of};
 use core::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -197,6 +198,7 @@ impl Run<'_> {
     fn scan(&self, chunk: Chunk<'_>, mut carry: Carry, worker: &mut Worker) -> (Found, Carry) {
         worker.tokens.clear_behind_cut(self.bytes);
         let found = self.kernel.scan(chunk, Mode::Document, &mut carry, &mut worker.tokens);
+        worker.tokens.tell_last_from_bracket(chunk.text);
         self.kernel.unpaired(&worker.tokens, 1, &mut worker.unpaired);
         (found, carry)
     }

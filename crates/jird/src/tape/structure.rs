@@ -14,9 +14,11 @@ use super::build::TapeBuilder;
 use super::word::{Node, Word};
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{Kernel, Kinds, Simd, TokenWords};
+use crate::limits::OFFSET_BITS;
 use crate::policy::{Numbers, Policy};
 use crate::scan::{BATCH, Cursor, SENTINELS, Tokens};
-use crate::walk::{Literal, PassTwo, Walk, WalkPass, literal, number, trim_end, unexpected};
+use crate::text::trim_end;
+use crate::walk::{Literal, PassTwo, Walk, WalkPass, Walked, literal, number, unexpected};
 
 /// What one batch leaves for the next.
 #[derive(Debug)]
@@ -51,17 +53,25 @@ struct Slot;
 
 impl Slot {
     const OBJECT: u32 = 63;
-    const COMMAS: u32 = 32;
+    const COMMAS: u32 = OFFSET_BITS;
 
+    /// Both numbers fit. A token makes one word at most, and takes a byte of a text below `2^OFFSET_BITS` bytes. Commas that
+    /// separate children are every other byte of it at most.
     #[inline(always)]
     fn pack(word: usize, commas: u32, object: u64) -> u64 {
-        // Fewer than 2^31 commas: every other byte at most of a text below 2^32 is one.
+        debug_assert!(word >> OFFSET_BITS == 0 && commas >> (OFFSET_BITS - 1) == 0);
         object << Self::OBJECT | u64::from(commas) << Self::COMMAS | word as u64
+    }
+
+    /// The index of its first word.
+    #[inline(always)]
+    fn word(slot: u64) -> usize {
+        (slot & ((1 << OFFSET_BITS) - 1)) as usize
     }
 
     #[inline(always)]
     fn commas(slot: u64) -> u32 {
-        (slot >> Self::COMMAS) as u32 & (u32::MAX >> 1)
+        (slot >> Self::COMMAS) as u32 & ((1 << (OFFSET_BITS - 1)) - 1)
     }
 }
 
@@ -156,7 +166,7 @@ impl Structure {
             let slot = self.open[level];
             let commas = if level < self.depth { Slot::commas(self.open[level + 1]) } else { self.commas };
             let node = if slot >> Slot::OBJECT != 0 { Node::Object } else { Node::Array };
-            OpenContainer { first: slot as u32 as usize, commas, node }
+            OpenContainer { first: Slot::word(slot), commas, node }
         })
     }
 }
@@ -181,10 +191,9 @@ impl PassTwo for StructurePass<'_> {
             match pos.first().map(|&first| text.get(first as usize)) {
                 // Nothing but white space so far.
                 None => return Ok(()),
-                // No tape: then the careful walk makes one.
+                // The careful walk makes the tape.
                 Some(first) if !matches!(first, Some(b'{' | b'[')) && self.state.trusted => {
-                    at.token = if last { to } else { 0 };
-                    return Ok(());
+                    return Err(Fault::at_byte(ErrorKind::Value, pos[0] as usize));
                 }
                 Some(first) if !matches!(first, Some(b'{' | b'[')) => {
                     return lone_scalar(text, tokens, at, last, self.state, self.words.as_deref_mut());
@@ -208,15 +217,20 @@ fn lone_scalar(
     state: &Structure,
     words: Option<&mut Vec<u64>>,
 ) -> Result<(), Fault> {
-    if !last {
-        // What it is shows at its end.
-        return Ok(());
-    }
     let policy = Policy { depth_max: state.depth_max, numbers: state.numbers, ..Policy::default() };
     let mut build = TapeBuilder::default();
-    let walked = WalkPass { walk: &mut Walk::new(&policy), build: &mut build }.consume(text, tokens, at, last);
+    let mut walk = Walk::new(&policy);
+    if !last {
+        // A second token is wrong, if the first is not: nothing more need be kept. The walk looks at four tokens at once.
+        return match walk.run(text, tokens, &mut at.token, &mut build)? {
+            Walked::More => Ok(()),
+            Walked::Value => Err(trailing(tokens, at.token)),
+        };
+    }
+    let walked = WalkPass { walk: &mut walk, build: &mut build }.consume(text, tokens, at, last);
     if let Some(words) = words {
-        *words = build.words;
+        // Its memory is for the next document.
+        words.clone_from(&build.words);
     }
     walked
 }
@@ -294,15 +308,22 @@ impl Tape {
         unsafe { &mut *self.start.add(self.len).cast() }
     }
 
-    /// Writes the upper half of a word. Reading the word to change it would wait for the vectors that wrote it.
+    /// Closes a container: writes the upper halves of its first word and of its last, which is word `rank` of this batch. Reading
+    /// the words to change them would wait for the vectors that wrote them.
     #[inline(always)]
-    fn set_upper(&mut self, index: usize, upper: u32) {
-        if cfg!(any(debug_assertions, jird_checked)) {
-            assert!(index < self.len + BATCH, "a word of the tape");
-        }
+    fn close(&mut self, first: usize, rank: u32, node: Node, children: usize, flag: u32) {
+        let last = self.len + rank as usize % BATCH;
+        // A slot of this tape holds the index of a word before `last`. One of another tape, by mistake, must do no harm.
+        let first = first.min(last);
+        self.set_upper(first, last, flag | Word::upper(node, last + 1 - first));
+        self.set_upper(last, last, flag | Word::upper(Node::End, children));
+    }
+
+    #[inline(always)]
+    fn set_upper(&mut self, index: usize, last: usize, upper: u32) {
         let half = 2 * index + usize::from(cfg!(target_endian = "little"));
-        // SAFETY: the index is that of a word of this batch, all of which are written, or from a slot, that is, of this batch
-        // or one before.
+        debug_assert!(index <= last && last < self.len + BATCH && self.len + BATCH <= self.capacity);
+        // SAFETY: `index <= last < len + BATCH`, as `close` computes them, and there is room for that: see `room`.
         unsafe { self.start.cast::<u32>().add(half).write(upper) };
     }
 }
@@ -508,21 +529,19 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
         let commas_here = (is.comma & below).count_ones();
         commas += commas_here - seen;
         seen = commas_here;
-        let word = tape.len + (keep & below).count_ones() as usize;
+        let rank = (keep & below).count_ones();
         if close & bit != 0 {
             let slot = slots[depth];
             depth -= 1;
             if TAPE {
-                let first = slot as u32 as usize;
                 let children = commas + u32::from(opened & bit == 0);
                 let node = if slot >> Slot::OBJECT != 0 { Node::Object } else { Node::Array };
-                tape.set_upper(first, flag | Word::upper(node, word + 1 - first));
-                tape.set_upper(word, flag | Word::upper(Node::End, children as usize));
+                tape.close(Slot::word(slot), rank, node, children as usize, flag);
             }
             commas = Slot::commas(slot);
         } else {
             depth += 1;
-            slots[depth] = Slot::pack(word, commas, u64::from(is.open_object & bit != 0));
+            slots[depth] = Slot::pack(tape.len + rank as usize, commas, u64::from(is.open_object & bit != 0));
             commas = 0;
         }
         let inner = slots[depth] >> Slot::OBJECT;

@@ -1,5 +1,6 @@
 //! The cursor over a tape.
 
+use super::long::LONG_WORDS;
 use super::trust;
 use super::word::{Node, Word};
 use crate::number::{self, MachineNumber, Number};
@@ -82,7 +83,7 @@ impl<'a> Value<'a> {
     /// How many words the value takes.
     #[inline(always)]
     fn words_len(self) -> usize {
-        if self.word().is_open() { self.word().count().unwrap_or_else(|| many(self.words)) } else { 1 }
+        if self.word().is_open() { self.word().count().unwrap_or_else(|| long_count(self.words, 1)) } else { 1 }
     }
 
     #[inline(always)]
@@ -295,11 +296,11 @@ impl<'a> Value<'a> {
         crate::path::pointer(self, pointer)
     }
 
-    /// The number of members or elements; 0 for a scalar. Free but for containers of 2^28 children and more.
+    /// The number of members or elements; 0 for a scalar. Free.
     #[inline]
     pub fn len(self) -> usize {
         match self.kind() {
-            Kind::Object | Kind::Array => self.close().count().unwrap_or_else(|| many_children(self.text, self.words)),
+            Kind::Object | Kind::Array => self.close().count().unwrap_or_else(|| long_count(self.words, 2)),
             _ => 0,
         }
     }
@@ -343,8 +344,9 @@ impl<'a> Value<'a> {
         if self.word().node() != node {
             return Nodes { text: self.text, words: &[] };
         }
-        // SAFETY: a container's words are its first, its children's and its last.
-        Nodes { text: self.text, words: unsafe { trust::range(self.words, 1, self.words_len() - 1) } }
+        let from = if self.word().count().is_some() { 1 } else { 1 + LONG_WORDS };
+        // SAFETY: a container's words are its first, with the counts of a large one, its children's, and its last.
+        Nodes { text: self.text, words: unsafe { trust::range(self.words, from, self.words_len() - 1) } }
     }
 
     /// The value's text as it stands, a string's with its quotes.
@@ -427,27 +429,11 @@ fn other_number<'a, T>(text: &'a [u8], words: &'a [u64], read: impl FnOnce(Numbe
     read(Value { text, words }.as_number()?)
 }
 
-/// How many members or elements the container has, when they are too many for its last word.
+/// A count of the large container that begins with `words`: of its words (1) or of its children (2).
 #[cold]
 #[inline(never)]
-fn many_children(text: &[u8], words: &[u64]) -> usize {
-    let value = Value { text, words };
-    value.entries().count() + value.elements().count()
-}
-
-/// How many words the container takes that begins with `words`, when they are too many for its first word: by walking.
-#[cold]
-fn many(words: &[u64]) -> usize {
-    let mut depth = 0_usize;
-    let last = words.iter().position(|&word| {
-        match Word::new(word).node() {
-            Node::Object | Node::Array => depth += 1,
-            Node::End => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    });
-    last.map_or(words.len(), |last| last + 1)
+fn long_count(words: &[u64], at: usize) -> usize {
+    Word::new(words[at]).long_count()
 }
 
 /// Nodes side by side. Invariant: `words` is whole nodes that the builder wrote for `text`.
@@ -529,17 +515,43 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// One by one: a key, its value, the next key.
+/// The members of an object in halves: a key, its value, the next key. In any other order nothing wrong comes of it.
 #[cfg(feature = "serde")]
-impl<'a> Entries<'a> {
+pub(crate) struct Halves<'a> {
+    /// From a key on, or from a value.
+    nodes: Nodes<'a>,
+    /// Whether a value comes next. A key takes one word and a value as many as it says, so each is taken for what it is.
+    behind_key: bool,
+}
+
+#[cfg(feature = "serde")]
+impl<'a> Halves<'a> {
     #[inline(always)]
-    pub(crate) fn next_key(&mut self) -> Option<Value<'a>> {
-        self.nodes.next_key()
+    pub(crate) fn new(entries: Entries<'a>) -> Self {
+        Self { nodes: entries.nodes, behind_key: false }
     }
 
+    /// Whether a key has come and its value has not.
+    #[inline(always)]
+    pub(crate) fn is_behind_key(&self) -> bool {
+        self.behind_key
+    }
+
+    /// The next key; a value that nobody took is passed over.
+    #[inline(always)]
+    pub(crate) fn next_key(&mut self) -> Option<Value<'a>> {
+        if self.behind_key {
+            self.nodes.next();
+        }
+        let key = self.nodes.next_key();
+        self.behind_key = key.is_some();
+        key
+    }
+
+    /// The value of the key that came last; none if it was taken before.
     #[inline(always)]
     pub(crate) fn next_value(&mut self) -> Option<Value<'a>> {
-        self.nodes.next()
+        if core::mem::replace(&mut self.behind_key, false) { self.nodes.next() } else { None }
     }
 }
 

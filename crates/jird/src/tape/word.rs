@@ -1,5 +1,6 @@
 //! The tape's words; the drawing is in the module above.
 
+use crate::limits::{COUNT_MAX, LENGTH_MAX};
 use crate::scan::ESCAPED;
 
 /// What a word is.
@@ -26,10 +27,9 @@ pub(crate) struct Word(u64);
 const KIND_SHIFT: u32 = 60;
 const FLAG: u64 = 1 << 59;
 const LENGTH_SHIFT: u32 = 32;
-/// Lengths from here on are not stored.
-pub(crate) const LENGTH_MAX: usize = (1 << 27) - 1;
-/// Counts of children and of words from here on are not stored.
-pub(crate) const COUNT_MAX: usize = (1 << 28) - 1;
+/// The bits that a length has, and a count.
+const LENGTH_BITS: usize = (1 << 27) - 1;
+const COUNT_BITS: usize = (1 << 28) - 1;
 
 impl Word {
     /// Set in every word of a text that was not checked.
@@ -117,7 +117,7 @@ impl Word {
     /// The length of a scalar, or `None` if it was too long to be stored.
     #[inline(always)]
     pub(crate) fn len(self) -> Option<usize> {
-        let len = (self.0 >> LENGTH_SHIFT) as usize & LENGTH_MAX;
+        let len = (self.0 >> LENGTH_SHIFT) as usize & LENGTH_BITS;
         (len < LENGTH_MAX).then_some(len)
     }
 
@@ -131,8 +131,22 @@ impl Word {
     /// The number of children in a last word, of words in a first; `None` if it was too large to be stored.
     #[inline(always)]
     pub(crate) fn count(self) -> Option<usize> {
-        let count = (self.0 >> LENGTH_SHIFT) as usize & COUNT_MAX;
+        let count = (self.0 >> LENGTH_SHIFT) as usize & COUNT_BITS;
         (count < COUNT_MAX).then_some(count)
+    }
+}
+
+/// What follows the first word of a container that has [`COUNT_MAX`] words or more, or as many children: both counts.
+/// As nodes they count as ends, so that a walk over all words passes them by.
+impl Word {
+    /// A count, in all the bits beneath the kind.
+    pub(crate) fn long(count: usize, flag: u64) -> u64 {
+        (Node::End as u64) << KIND_SHIFT | count as u64 | flag
+    }
+
+    /// The count that [`Word::long`] has.
+    pub(crate) fn long_count(self) -> usize {
+        (self.0 & ((1 << KIND_SHIFT) - 1)) as usize
     }
 }
 

@@ -197,11 +197,11 @@ fn escape_one(two: &[u8; 2 * BLOCK], rest: &[u8], mut hits: u64, room: &mut [May
         let at = hits.trailing_zeros() as usize;
         hits &= hits - 1;
         let escape = ESCAPES[usize::from(rest[at])];
-        // SAFETY: `at` is below 64, and each byte up to it makes one at least, since a hit has an escape, and six at most; so
-        // these are at 6 * 63 and 6 * 64 at most.
+        // SAFETY: `at` is below 64. An escape has six bytes at most, whatever is a hit: `more` is at most `5 * at` before it and
+        // `5 * (at + 1)` after it, so these are at 6 * 63 and 6 * 64 at most, and `ROOM` is two blocks more than that.
         unsafe {
             store_at(room, at + more, &escape.to_le_bytes());
-            more += (escape >> 56) as usize - 1;
+            more += ((escape >> 56) as usize).saturating_sub(1);
             store_at(room, at + 1 + more, two[at + 1..].first_chunk::<BLOCK>().expect("of two"));
         }
     }

@@ -37,6 +37,8 @@ pub(crate) use pen::{Drain, Mark, Out, Pen, Sink};
 #[cfg(feature = "serde")]
 pub use raw::RawValue;
 pub(crate) use short::{SHORT, same, words};
+#[cfg(feature = "serde")]
+pub(crate) use unescape::whole_len;
 pub(crate) use unescape::{Escape, check_escape, eq_unescaped, starts_unescaped, unescape, unescape_in};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.
@@ -51,6 +53,21 @@ pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {
     }
 }
 
+/// The end of `text[start..end]` without the white space at its end.
+pub(crate) fn trim_end(text: &[u8], start: usize, end: usize) -> usize {
+    let mut end = end;
+    while end > start && is_space(text[end - 1]) {
+        end -= 1;
+    }
+    end
+}
+
+/// White space of JSON (RFC 8259 §2).
+#[inline(always)]
+pub(crate) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
 /// Appends a number, as a pen writes it.
 pub(crate) fn write_number(
     text: &mut Vec<u8>,
@@ -61,6 +78,24 @@ pub(crate) fn write_number(
     write(&mut pen).expect("a vector takes everything");
     pen.put_down();
     *text = out.into_buffer();
+}
+
+/// Offset of the first byte at which `bytes` can no longer be UTF-8; their length if the last character is cut off. `None` if they
+/// are UTF-8.
+pub(crate) fn not_utf8_at(bytes: &[u8]) -> Option<usize> {
+    let error = core::str::from_utf8(bytes).err()?;
+    let start = error.valid_up_to();
+    Some(match error.error_len() {
+        None => bytes.len(),
+        // The character begins well, and this byte does not go on with it.
+        Some(len) if begins_character(bytes[start]) => start + len,
+        Some(_) => start,
+    })
+}
+
+/// Whether a character of UTF-8 can begin with this byte.
+pub(crate) fn begins_character(byte: u8) -> bool {
+    matches!(byte, 0..0x80 | 0xC2..0xF5)
 }
 
 /// Bytes as `str`, checked only where unchecked accesses are.

@@ -34,11 +34,28 @@ impl Sink for () {
 pub(crate) struct Drain<W> {
     pub(crate) writer: W,
     pub(crate) holds: bool,
+    /// How many bytes of the buffer it took.
+    pub(crate) taken: u64,
 }
 
 impl<W: std::io::Write> Drain<W> {
     pub(crate) fn new(writer: W) -> Self {
-        Self { writer, holds: false }
+        Self { writer, holds: false, taken: 0 }
+    }
+
+    /// Writes all of `text`: as [`Write::write_all`](std::io::Write::write_all), which panics if the writer says that it took more than
+    /// it was given.
+    pub(crate) fn write(&mut self, text: &[u8]) -> Result<(), Error> {
+        let mut rest = text;
+        while !rest.is_empty() {
+            match self.writer.write(rest) {
+                Ok(0) => return Err(std::io::Error::from(std::io::ErrorKind::WriteZero).into()),
+                Ok(taken) => rest = rest.get(taken..).ok_or_else(|| writer_lies(taken, rest.len()))?,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -47,9 +64,15 @@ impl<W: std::io::Write> Sink for Drain<W> {
         if self.holds {
             return Ok(false);
         }
-        self.writer.write_all(text)?;
+        self.taken += text.len() as u64;
+        self.write(text)?;
         Ok(true)
     }
+}
+
+#[cold]
+fn writer_lies(taken: usize, given: usize) -> std::io::Error {
+    std::io::Error::other(format!("the writer said that it took {taken} bytes of {given}"))
 }
 
 /// A buffer, and what happens when it is full.
@@ -98,6 +121,13 @@ impl<S: Sink> Out<S> {
     /// The same, to look at.
     pub(crate) fn buffer(&self) -> &[u8] {
         &self.buffer
+    }
+
+    /// Forgets what was written last, and keeps `len` bytes of what is there.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        // A character may be cut, for all that is known here.
+        self.is_ours &= len == 0;
+        self.buffer.truncate(len);
     }
 
     /// Hands over what was written and not taken yet, and forgets it.
@@ -361,10 +391,10 @@ impl<'o, S: Sink> Pen<'o, S> {
     /// There is room for 23 bytes.
     #[inline(always)]
     unsafe fn store_shortest(&mut self, number: &Shortest) {
-        let Shortest { digits, last, count, point } = *number;
-        let Ok(point @ 1..) = usize::try_from(point) else {
-            let zeros = 2 + point.unsigned_abs() as usize;
-            // SAFETY: at most four zeros follow the point, by `shortest`, and at most seventeen digits these.
+        let (digits, last, count) = (number.digits(), number.last(), number.count());
+        let Ok(point @ 1..) = usize::try_from(number.point()) else {
+            let zeros = 2 + number.point().unsigned_abs() as usize;
+            // SAFETY: at most four zeros follow the point, by the invariant of `Shortest`, and at most seventeen digits these.
             unsafe {
                 self.store(*b"0.000000", zeros);
                 self.store(digits.to_le_bytes(), 16);
@@ -373,7 +403,7 @@ impl<'o, S: Sink> Pen<'o, S> {
             self.at -= 17 - count;
             return;
         };
-        // SAFETY: a point, and seventeen digits before and behind it.
+        // SAFETY: a point, and seventeen digits before and behind it: at most sixteen before it, by the invariant of `Shortest`.
         unsafe {
             self.store(digits.to_le_bytes(), point);
             self.store([b'.'], 1);
@@ -431,6 +461,7 @@ fn content<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8]) -> Result<usize, E
         // SAFETY: that is what is left of the buffer, and `pen` is borrowed for so long.
         let room = unsafe { spare(pen.end(), len) };
         let (read, written) = pen.out.kernel.escape_blocks(rest, room);
+        assert!(written <= len, "what was written is within the room");
         // All of it was written, by the last block that was stored and what was stored over it.
         pen.at += written;
         rest = &rest[read..];

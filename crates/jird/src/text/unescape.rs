@@ -12,8 +12,8 @@ use core::hint::select_unpredictable;
 /// # Errors
 ///
 /// The offset in `text` of the first byte that no escape could go on with: `text.len()` if it ends too early. A trailing
-/// surrogate without a leading one is refused at its backslash; a leading one at the first byte behind it that begins or
-/// continues no trailing one. RFC 8259 §8.2 leaves both to the reader; no UTF-8 text can hold them.
+/// surrogate without a leading one is refused at its second digit, which makes it one; a leading one at the first byte behind it
+/// that begins or continues no trailing one. RFC 8259 §8.2 leaves both to the reader; no UTF-8 text can hold them.
 ///
 /// # Panics
 ///
@@ -33,17 +33,26 @@ pub(crate) fn check_escape(text: &[u8], at: usize) -> Result<usize, usize> {
 #[inline]
 fn check_unicode(escape: &[u8]) -> Result<usize, usize> {
     match unit(escape) {
-        None => Err(first_wrong(escape)),
         Some(unit) if !unit.is_surrogate() => Ok(6),
         Some(_) if pair(escape).is_some() => Ok(12),
         Some(unit) if unit.bits() < 0xdc00 => Err(6 + first_wrong_trail(&escape[6..])),
-        Some(_) => Err(0),
+        _ => Err(first_wrong(escape)),
+    }
+}
+
+/// The offset of the first byte that makes a `\u` wrong: the second digit if that makes it a trailing surrogate, else the first
+/// byte that is no digit.
+#[cold]
+fn first_wrong(escape: &[u8]) -> usize {
+    match escape {
+        [_, _, b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', ..] => 3,
+        _ => first_no_digit(escape),
     }
 }
 
 /// The offset of the first byte that is no hexadecimal digit, in a `\u` with fewer than four.
 #[cold]
-fn first_wrong(escape: &[u8]) -> usize {
+fn first_no_digit(escape: &[u8]) -> usize {
     let digits = &escape[2..];
     2 + digits.iter().take_while(|byte| byte.is_ascii_hexdigit()).count()
 }
@@ -135,7 +144,7 @@ impl Escape {
 fn bad_len(escape: &[u8]) -> usize {
     match escape.get(1) {
         Some(b'u') if unit(escape).is_some() => 6,
-        Some(b'u') => first_wrong(escape),
+        Some(b'u') => first_no_digit(escape),
         _ => 1,
     }
 }
@@ -177,6 +186,27 @@ fn unescape_bytes(text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) {
         unescape_blocks([last, [0; BLOCK]].as_flattened(), 0, end - at, &mut room);
     }
     room.finish();
+}
+
+/// How many bytes of a string's content are whole, where its end is missing: an escape, a surrogate pair or a character that is
+/// cut off is left out.
+#[cfg(feature = "serde")]
+pub(crate) fn whole_len(raw: &[u8]) -> usize {
+    let whole = match core::str::from_utf8(raw) {
+        Err(error) if error.error_len().is_none() => &raw[..error.valid_up_to()],
+        _ => raw,
+    };
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &whole[at..]) {
+        let backslash = at + found;
+        at = match check_escape(whole, backslash) {
+            Ok(len) => backslash + len,
+            Err(wrong) if wrong == whole.len() => return backslash,
+            // The backslash begins no escape, and stands for itself.
+            Err(_) => backslash + 1,
+        };
+    }
+    whole.len()
 }
 
 /// Bytes that are copied at a time.

@@ -1,6 +1,7 @@
 //! serde's words for what is wrong.
 
 use crate::error::{Category, Error};
+use crate::fault::ErrorKind;
 use core::fmt::{self, Display};
 use serde_core::de::Unexpected;
 use serde_core::{de, ser};
@@ -25,8 +26,16 @@ impl de::Error for Error {
 impl ser::Error for Error {
     #[cold]
     fn custom<T: Display>(message: T) -> Self {
-        Self::message(Category::Data, &message)
+        let error = Self::message(Category::Data, &message);
+        too_deep_at(&error.to_string()).map_or(error, |offset| Self::new(ErrorKind::Depth, offset))
     }
+}
+
+/// A value of ours that is nested too deeply can tell a serializer only by a message: it is the one that [`Error`] displays. Gives the
+/// offset that it names.
+fn too_deep_at(message: &str) -> Option<u64> {
+    let place = message.strip_prefix(ErrorKind::Depth.to_string().as_str())?;
+    place.strip_prefix(" (byte ")?.strip_suffix(')')?.parse().ok()
 }
 
 /// What was found, in JSON's words where serde's are Rust's.

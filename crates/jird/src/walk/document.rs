@@ -3,11 +3,10 @@
 use super::{Build, Walk, Walked};
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
+use crate::limits::SIZE_MAX;
 use crate::scan::{Carry, Chunk, Cursor, Found, Mode, SENTINELS, Tokens, first_fault};
+use crate::text::begins_character;
 use core::cell::RefCell;
-
-/// The longest text of a document, in bytes: offsets are 32 bits wide, and leave room for one block past the end.
-pub(crate) const SIZE_MAX: usize = u32::MAX as usize - BLOCK;
 
 /// Bytes scanned before the tokens are walked: text, offsets and kinds then fit a 1 MB second-level cache with room to
 /// spare.
@@ -142,14 +141,13 @@ impl<B: Build> PassTwo for WalkPass<'_, B> {
     }
 }
 
-/// A byte that the grammar forbids may also begin a sequence that is not UTF-8, which pass one judges with the next chunk if
-/// this one ends inside the sequence. Then that is what is wrong, wherever the chunk ends.
+/// A byte that the grammar forbids may also be one that begins no character. If it is the last of a chunk, pass one judges it with
+/// the next chunk. That it is no UTF-8 is what is wrong, wherever the chunk ends.
 #[cold]
 fn utf8_first(text: &[u8], error: Fault) -> Fault {
-    let offset = usize::try_from(error.offset()).unwrap_or(usize::MAX);
-    let sequence = text.get(offset..text.len().min(offset.saturating_add(4))).unwrap_or_default();
-    match core::str::from_utf8(sequence) {
-        Err(fault) if fault.valid_up_to() == 0 => Fault::new(ErrorKind::Utf8, error.offset()),
+    let byte = usize::try_from(error.offset()).ok().and_then(|offset| text.get(offset));
+    match byte {
+        Some(&byte) if !begins_character(byte) => Fault::new(ErrorKind::Utf8, error.offset()),
         _ => error,
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! On entry: tokens of a text, with sentinels after the last one once the text has ended. On exit: every rule of RFC 8259's
 //! grammar was checked for the tokens consumed, and the builder was told of each value in document order; or the first
-//! token that breaks a rule is named. One walk serves every result that is no tape: the fields of a line's record, another
-//! layout. Documents have [`crate::tape`]'s pass two, by masks.
+//! token that breaks a rule is named. This walk serves other layouts, lines in which something is wrong, and documents
+//! that are a single scalar. Other documents and lines have passes by masks, in [`crate::tape`] and `lines/`; texts that nobody
+//! checks have a walk of their own, in `trusted.rs`.
 //!
 //! The walk stops with a few tokens left when it could not look ahead, and goes on when there are more. It keeps its own
 //! stack, so depth costs memory (a frame per open container) and never recursion.
@@ -12,7 +13,7 @@ mod document;
 mod trusted;
 
 pub use document::scan_only;
-pub(crate) use document::{Chunks, PassTwo, SIZE_MAX, WalkPass};
+pub(crate) use document::{Chunks, PassTwo, WalkPass};
 #[cfg(feature = "parallel")]
 pub(crate) use document::{chunk_fault, fault_offset, first_of};
 pub(crate) use trusted::{Open, inside, walk_trusted};
@@ -21,6 +22,7 @@ use crate::fault::{ErrorKind, Fault};
 use crate::number::{self, Class};
 use crate::policy::{Numbers, Policy};
 use crate::scan::{END, ESCAPED, Tokens};
+use crate::text::{is_space, trim_end};
 
 /// Whoever makes something of a walk. Lends a [`Pen`] for each batch of tokens.
 pub(crate) trait Build {
@@ -421,18 +423,4 @@ pub(crate) fn unexpected(text: &[u8], kind: u8, pos: u32, wanted: ErrorKind) -> 
 #[cold]
 fn or_empty(error: Fault) -> Fault {
     if error.kind() == ErrorKind::Unclosed { Fault::new(ErrorKind::Empty, error.offset()) } else { error }
-}
-
-/// The end of `text[start..end]` without the white space at its end.
-pub(crate) fn trim_end(text: &[u8], start: usize, end: usize) -> usize {
-    let mut end = end;
-    while end > start && is_space(text[end - 1]) {
-        end -= 1;
-    }
-    end
-}
-
-#[inline(always)]
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }

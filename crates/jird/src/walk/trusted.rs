@@ -3,9 +3,10 @@
 //! It tells the builder of a value that is well formed as a tree whatever the tokens are: brackets close what is open, a
 //! value without a key gets an empty one, a key without a value gets null, and everything still open closes at the end.
 
-use super::{Bracket, Literal, Pen, is_space, trim_end};
+use super::{Bracket, Literal, Pen};
 use crate::number::Class;
 use crate::scan::{BRACKET, END, ESCAPED, Tokens};
+use crate::text::{is_space, trim_end};
 
 /// An open container.
 #[derive(Clone, Copy, Debug)]

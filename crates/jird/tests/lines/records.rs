@@ -73,7 +73,7 @@ fn a_bad_record_is_told_of_in_its_turn_and_the_rest_is_read() {
             assert_eq!(found, (vec!["1".into()], vec![("string", offset)]), "{last}");
         }
         let text = [&b"{\"a\":1}\n{\"a\":\"\xFF\"}\n{\"a\":\"\xC3"[..], b"\n{\"a\":2}"].concat();
-        assert_eq!(all(&text, options), (vec!["1".into(), "2".into()], vec![("utf8", 14), ("utf8", 24)]));
+        assert_eq!(all(&text, options), (vec!["1".into(), "2".into()], vec![("utf8", 14), ("string", 25)]));
     }
 }
 
@@ -308,5 +308,41 @@ fn unchecked_lines_of_any_bytes_never_panic_and_give_only_text() {
         // What is handed out is looked at there.
         checks::lines(&text);
         checks::record(&text);
+    }
+}
+
+#[test]
+fn of_many_fields_each_is_found_as_if_it_were_asked_for_alone() {
+    crate::common::force_kernel();
+    let key = |index: usize| format!("{}{index}", "key".repeat(index % 4));
+    let spelled = |index: usize| key(index).replace('1', if index.is_multiple_of(3) { "\\u0031" } else { "1" });
+    let line = |from: usize, to: usize, space: &str| {
+        let members = (from..to).rev().map(|index| format!("\"{}\"{space}:{index},", spelled(index)));
+        // Of a key that comes again the first counts.
+        format!("{{{}\"{}\":\"again\"}}\n", members.collect::<String>(), key(to - 1))
+    };
+    let text = [line(0, 100, ""), line(50, 150, " "), line(10, 20, ""), "{}\n[1]\n".to_owned()].concat();
+    let asked: Vec<Path> = (0..120).map(|index| Path::root().key(key(index))).collect();
+    for check in [Check::All, Check::Touched, Check::Trusted] {
+        let found = |paths: &[Path]| {
+            let mut rows: Vec<Vec<String>> = Vec::new();
+            let options = Options { check, ..Options::default() };
+            let scanned = Scanner::new(options).scan(text.as_bytes(), &Projection::new(paths), None, |row| {
+                rows.push(row.fields().iter().map(|field| field.raw().to_owned()).collect());
+                ControlFlow::Continue(())
+            });
+            scanned.expect("it is right");
+            rows
+        };
+        let together = found(&asked);
+        for (slot, path) in asked.iter().enumerate() {
+            let alone = found(std::slice::from_ref(path));
+            for (together, alone) in together.iter().zip(&alone) {
+                assert_eq!(together[slot], alone[0], "{path}, {check:?}");
+            }
+        }
+        let wanted: Vec<String> =
+            (0..120).map(|slot| if slot < 100 { slot.to_string() } else { String::new() }).collect();
+        assert_eq!(together[0], wanted);
     }
 }

@@ -105,3 +105,43 @@ fn errors_that_somebody_catches_take_linear_time() {
     assert_eq!(jird::from_str::<Vec<Lenient>>(&text).unwrap().len(), 2_000_001);
     assert!(begun.elapsed().as_secs() < 20);
 }
+
+#[test]
+fn a_reader_shows_of_a_key_what_a_slice_shows_and_of_a_long_one_that_it_goes_on() {
+    type Map = BTreeMap<String, u8>;
+    let path = |error: jird::Error| error.path().to_owned();
+    // Characters of a key as they may stand in a text, and what they mean.
+    let pieces = [
+        ("\\u0061", "a"),
+        ("\\u00e9", "é"),
+        ("\\ud83d\\ude00", "😀"),
+        ("é", "é"),
+        ("😀", "😀"),
+        ("\\n", "\n"),
+        ("xyz", "xyz"),
+    ];
+    let mut cut = 0;
+    for (piece, meant) in pieces {
+        for before in 0..13 {
+            for count in 1..60 {
+                let text = format!("{{\"{}{}\": \"no\"}}", "b".repeat(before), piece.repeat(count));
+                let whole = "b".repeat(before) + &meant.repeat(count);
+                let slice = path(jird::from_str::<Map>(&text).unwrap_err());
+                let read = path(jird::from_reader::<_, Map>(text.as_bytes()).unwrap_err());
+                // What is no letter has quotes and brackets around it.
+                let shown = |path: &str| {
+                    let quoted = path.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+                    quoted.map_or(path.to_owned(), |quoted| serde_json::from_str::<String>(quoted).unwrap())
+                };
+                assert_eq!(slice, read, "{text}");
+                let shown = shown(&read);
+                if shown != whole {
+                    let beginning = shown.strip_suffix('…').unwrap_or_else(|| panic!("{read} of {text}"));
+                    assert!(whole.starts_with(beginning) && (15..=80).contains(&beginning.len()), "{read} of {text}");
+                    cut += 1;
+                }
+            }
+        }
+    }
+    assert!(cut > 100, "{cut}");
+}

@@ -162,6 +162,10 @@ impl<S: Sink> Flatten<S> {
                 self.path.len() <= Self::KEY_BYTES_MAX && (object || self.arrays == Arrays::Indexed)
             };
             if flattens {
+                if is_record {
+                    // Something is left of the record before, if the source began none.
+                    self.path.clear();
+                }
                 self.levels.push(Level { path_len: self.path.len(), object, empty: true, index: 0 });
                 return if is_record { self.sink.begin_object() } else { Ok(()) };
             }

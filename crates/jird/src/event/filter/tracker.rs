@@ -1,6 +1,8 @@
 //! Which of several patterns lead to where a stream is.
 
 use crate::event::{KeyTable, Pattern};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Follows a stream down to where no pattern leads any more: whoever asks counts the levels below himself.
 ///
@@ -11,6 +13,8 @@ pub(super) struct Tracker {
     patterns: Vec<Pattern>,
     /// The first is the record's value's.
     states: Vec<State>,
+    /// A state's number, by its depth and its patterns.
+    known: HashMap<(usize, Vec<u32>), u32>,
     levels: Vec<Level>,
     /// The state of the value that comes next.
     next: u32,
@@ -23,16 +27,17 @@ pub(super) struct Tracker {
 /// The patterns that lead to a value.
 #[derive(Clone, Debug)]
 struct State {
-    patterns: Vec<u32>,
     /// How many steps below the record it is.
     depth: usize,
     leads: Leads,
-    /// The keys by which some lead on.
-    keys: KeyTable,
-    /// By key, the state behind it, if it is known.
-    behind: Vec<u32>,
-    /// The same by index.
-    elements: Vec<(u64, u32)>,
+    /// The names by which some lead on: a key, and an index if it can be one.
+    names: KeyTable,
+    /// By name, the patterns that lead on by it alone, and the state behind it, if it is known.
+    behind: Vec<(Vec<u32>, u32)>,
+    /// The names that can be an index, by that.
+    indices: Vec<(u64, u32)>,
+    /// The patterns that lead on by whatever stands there.
+    any: Vec<u32>,
     /// The state behind all other keys and indices.
     other: u32,
 }
@@ -62,8 +67,15 @@ pub(super) struct Leads {
 impl Tracker {
     pub(super) fn new(patterns: Vec<Pattern>) -> Self {
         let all = (0..patterns.len() as u32).collect();
-        let mut tracker =
-            Self { patterns, states: Vec::new(), levels: Vec::new(), next: 0, first_only: false, seen: Vec::new() };
+        let mut tracker = Self {
+            patterns,
+            states: Vec::new(),
+            known: HashMap::new(),
+            levels: Vec::new(),
+            next: 0,
+            first_only: false,
+            seen: Vec::new(),
+        };
         tracker.state(all, 0);
         tracker
     }
@@ -91,7 +103,7 @@ impl Tracker {
         let seen_at = self.seen.len();
         self.levels.push(Level { state: self.next, object, index: 0, seen_at });
         if self.first_only && object {
-            let keys = self.states[self.next as usize].keys.len();
+            let keys = self.states[self.next as usize].names.len();
             self.seen.resize(seen_at + keys.div_ceil(64), 0);
         }
     }
@@ -116,106 +128,93 @@ impl Tracker {
     /// The value behind a key.
     #[inline]
     pub(super) fn key(&mut self, key: &str) -> Leads {
-        let Some(level) = self.levels.last() else { return Leads::default() };
-        let state = &self.states[level.state as usize];
-        self.next = match state.keys.get(key) {
-            Some(number) => {
-                if self.first_only {
-                    let (seen, bit) = (&mut self.seen[level.seen_at + number as usize / 64], 1 << (number % 64));
-                    if *seen & bit != 0 {
-                        return Leads::default();
-                    }
-                    *seen |= bit;
-                }
-                state.behind[number as usize]
+        // A source that breaks the protocol may send a key in an array, which has no bits for its keys.
+        let Some(level) = self.levels.last().filter(|level| level.object) else { return Leads::default() };
+        let (at, seen_at) = (level.state, level.seen_at);
+        let name = self.states[at as usize].names.get(key);
+        if let Some(name) = name
+            && self.first_only
+        {
+            let (seen, bit) = (&mut self.seen[seen_at + name as usize / 64], 1 << (name % 64));
+            if *seen & bit != 0 {
+                return Leads::default();
             }
-            None => state.other,
-        };
-        if self.next == UNKNOWN {
-            self.find_key(key);
+            *seen |= bit;
         }
-        self.states[self.next as usize].leads
+        self.go(at, name)
     }
 
     /// The next element.
     pub(super) fn element(&mut self) -> Leads {
         let Some(level) = self.levels.last_mut() else { return Leads::default() };
-        let index = level.index;
+        let (at, index) = (level.state, level.index);
         level.index += 1;
-        let state = &self.states[level.state as usize];
-        let known = state.elements.iter().find(|(known, _)| *known == index);
-        self.next = known.map_or(state.other, |(_, next)| *next);
+        let indices = &self.states[at as usize].indices;
+        let name = indices.binary_search_by_key(&index, |(index, _)| *index).ok().map(|found| indices[found].1);
+        self.go(at, name)
+    }
+
+    /// Goes from a state to what stands behind one of its names, or behind none of them.
+    #[inline]
+    fn go(&mut self, at: u32, name: Option<u32>) -> Leads {
+        let state = &self.states[at as usize];
+        self.next = name.map_or(state.other, |name| state.behind[name as usize].1);
         if self.next == UNKNOWN {
-            self.find_element(index);
+            self.next = self.find(at, name);
         }
         self.states[self.next as usize].leads
     }
 
     #[cold]
-    fn find_key(&mut self, key: &str) {
-        let Some(&Level { state, .. }) = self.levels.last() else { return };
-        self.next = self.step(state, |pattern, depth| pattern.segments()[depth].is_key(key));
-        let state = &mut self.states[state as usize];
-        match state.keys.get(key) {
-            Some(number) => state.behind[number as usize] = self.next,
-            None => state.other = self.next,
+    fn find(&mut self, at: u32, name: Option<u32>) -> u32 {
+        let state = &self.states[at as usize];
+        let named = name.map_or(&[][..], |name| &state.behind[name as usize].0);
+        let mut patterns = [&state.any[..], named].concat();
+        patterns.sort_unstable();
+        let next = self.state(patterns, state.depth + 1);
+        let state = &mut self.states[at as usize];
+        match name {
+            Some(name) => state.behind[name as usize].1 = next,
+            None => state.other = next,
         }
-    }
-
-    #[cold]
-    fn find_element(&mut self, index: u64) {
-        let Some(&Level { state, .. }) = self.levels.last() else { return };
-        self.next = self.step(state, |pattern, depth| pattern.segments()[depth].is_index(index));
-        let state = &mut self.states[state as usize];
-        match state.elements.iter_mut().find(|(known, _)| *known == index) {
-            Some((_, next)) => *next = self.next,
-            None => state.other = self.next,
-        }
-    }
-
-    fn step(&mut self, state: u32, leads: impl Fn(&Pattern, usize) -> bool) -> u32 {
-        let State { patterns, depth, .. } = &self.states[state as usize];
-        let depth = *depth;
-        let leads = |number: &u32| {
-            let pattern = &self.patterns[*number as usize];
-            pattern.segments().len() > depth && leads(pattern, depth)
-        };
-        let patterns = patterns.iter().copied().filter(leads).collect();
-        self.state(patterns, depth + 1)
+        next
     }
 
     /// The state of these patterns, which is made if there is none.
     fn state(&mut self, patterns: Vec<u32>, depth: usize) -> u32 {
-        let known = self.states.iter().position(|state| state.depth == depth && state.patterns == patterns);
-        if let Some(known) = known {
-            return known as u32;
-        }
+        let fresh = self.states.len() as u32;
+        let known = match self.known.entry((depth, patterns)) {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(vacant) => vacant,
+        };
         let mut state = State {
-            patterns,
             depth,
             leads: Leads::default(),
-            keys: KeyTable::new(),
+            names: KeyTable::new(),
             behind: Vec::new(),
-            elements: Vec::new(),
+            indices: Vec::new(),
+            any: Vec::new(),
             other: UNKNOWN,
         };
-        for &number in &state.patterns {
-            let segments = self.patterns[number as usize].segments();
-            let Some(segment) = segments.get(depth) else {
+        for &number in &known.key().1 {
+            let Some(segment) = self.patterns[number as usize].segments().get(depth) else {
                 state.leads.there.get_or_insert(number as usize);
                 continue;
             };
             state.leads.further = true;
-            let Some((key, index)) = segment.name() else { continue };
-            state.keys.insert(key);
-            if let Some(index) = index
-                && !state.elements.iter().any(|(known, _)| *known == index)
-            {
-                state.elements.push((index, UNKNOWN));
+            let Some((key, index)) = segment.name() else {
+                state.any.push(number);
+                continue;
+            };
+            let name = state.names.insert(key);
+            if name as usize == state.behind.len() {
+                state.behind.push((Vec::new(), UNKNOWN));
+                state.indices.extend(index.map(|index| (index, name)));
             }
+            state.behind[name as usize].0.push(number);
         }
-        state.behind = vec![UNKNOWN; state.keys.len()];
+        state.indices.sort_unstable();
         self.states.push(state);
-        self.states.len() as u32 - 1
+        *known.insert(fresh)
     }
 }

@@ -7,8 +7,7 @@ use crate::event::pattern::Pattern;
 use crate::event::{Failure, Place, Sink};
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
-use crate::scan::{Pull, Slice, Source};
-use std::io;
+use crate::scan::{Pieces, Pull};
 
 /// JSON text that somebody pushes in pieces, cut anywhere: sends what is complete, and goes on when there is more.
 ///
@@ -50,12 +49,12 @@ impl Feed {
     /// Takes more text, and sends what that completes.
     ///
     /// # Errors
-    /// What is wrong with the text so far, or what the sink says. Then it is over.
+    /// What is wrong with the text so far, as soon as the byte has come at which it can no longer be right; or what the sink
+    /// says. Then it is over.
     pub fn feed<S: Sink>(&mut self, piece: &[u8], sink: &mut S) -> Result<(), Failing<S::Error>> {
         // What nobody wants is not kept either.
         if !self.over {
-            self.pull.source.add(piece);
-            self.pull.more();
+            self.pull.add(piece);
         }
         match self.send(sink)? {
             Cut::Dry | Cut::Record | Cut::End => Ok(()),
@@ -67,8 +66,7 @@ impl Feed {
     /// # Errors
     /// As [`feed`](Self::feed); also if the text is not complete.
     pub fn finish<S: Sink>(mut self, sink: &mut S) -> Result<(), Failing<S::Error>> {
-        self.pull.source.ended = true;
-        self.pull.more();
+        self.pull.finish();
         match self.send(sink)? {
             Cut::End | Cut::Record => {
                 sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Place::default())))
@@ -97,52 +95,5 @@ impl Feed {
 impl Default for Feed {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// What came and is not forgotten yet.
-#[derive(Debug, Default)]
-struct Pieces {
-    buffer: Vec<u8>,
-    /// So much of it is forgotten.
-    start: usize,
-    ended: bool,
-}
-
-impl Pieces {
-    fn add(&mut self, piece: &[u8]) {
-        // Moving what is left costs no more than what was forgotten.
-        if self.start > self.buffer.len() - self.start {
-            self.buffer.drain(..self.start);
-            self.start = 0;
-        }
-        self.buffer.extend_from_slice(piece);
-    }
-}
-
-impl<'de> Source<'de> for Pieces {
-    type Key = [u8; 0];
-    const FORGETS_BYTES: usize = 4 << 10;
-
-    #[inline(always)]
-    fn window(&self) -> &[u8] {
-        &self.buffer[self.start..]
-    }
-
-    fn forget(&mut self, bytes: usize) {
-        self.start += bytes;
-    }
-
-    fn fill(&mut self, _len: usize, _room: usize) -> io::Result<bool> {
-        Ok(self.ended)
-    }
-
-    #[inline(always)]
-    fn slice(&self, start: usize, end: usize) -> Slice<'de, '_> {
-        Slice::Passing(&self.window()[start..end])
-    }
-
-    fn key(&self, _start: usize, _next: usize) -> [u8; 0] {
-        []
     }
 }

@@ -120,11 +120,11 @@ impl Machine {
         // What is wrong with a token, or that there is none yet.
         macro_rules! unexpected {
             ($token:expr, $wanted:expr, $expect:expr) => {{
-                if pull.is_dry($token) {
+                let Some(error) = pull.unexpected_or_dry($token, $wanted) else {
                     self.expect = $expect;
                     return Ok(Went::Dry);
-                }
-                return Err(Failure::Source(pull.unexpected_token($token, $wanted)));
+                };
+                return Err(Failure::Source(error));
             }};
         }
         // Steps over a bracket that closes, tells of it, and goes on behind it.
@@ -205,9 +205,8 @@ impl Machine {
                     let token = pull.token();
                     if pull.bracket(token) == b'}' {
                         close!(end_object, 'walk);
-                    } else if token.kind == END && pull.is_dry(token) {
-                        self.expect = expect;
-                        return Ok(Went::Dry);
+                    } else if token.kind == END {
+                        unexpected!(token, ErrorKind::Key, expect);
                     } else {
                         expect = Expect::Member;
                     }
@@ -216,9 +215,8 @@ impl Machine {
                     let token = pull.token();
                     if pull.bracket(token) == b']' {
                         close!(end_array, 'walk);
-                    } else if token.kind == END && pull.is_dry(token) {
-                        self.expect = expect;
-                        return Ok(Went::Dry);
+                    } else if token.kind == END {
+                        unexpected!(token, ErrorKind::Value, expect);
                     } else {
                         expect = Expect::Element;
                     }

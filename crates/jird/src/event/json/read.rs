@@ -2,9 +2,9 @@
 
 use super::Failing;
 use super::machine::{Machine, Went};
-use crate::error::Error;
 #[cfg(feature = "serde")]
 use crate::error::Step;
+use crate::error::{Category, Error};
 use crate::event::pattern::Pattern;
 use crate::event::{Failure, Place, Sink, Source};
 use crate::fault::ErrorKind;
@@ -200,6 +200,8 @@ pub(crate) struct Cutter {
     records: u64,
     /// Where the last one begins that was looked at.
     begun: u64,
+    /// The last run failed, or a sink panicked: nobody knows which of the record's events the sink has had.
+    is_broken: bool,
 }
 
 #[derive(Debug)]
@@ -266,6 +268,7 @@ impl Cutter {
             place: Place::default(),
             records: 0,
             begun: 0,
+            is_broken: false,
         }
     }
 
@@ -277,6 +280,7 @@ impl Cutter {
         self.machine.reset();
         self.levels.clear();
         self.at = At::Value;
+        self.is_broken = false;
     }
 
     /// Whether a record was begun and is not complete.
@@ -332,11 +336,6 @@ impl Cutter {
     #[inline]
     pub(crate) fn taken<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
         self.at = At::Next;
-        if self.levels.is_empty() {
-            // A text that is cut off may show a value that it has not.
-            let token = pull.token();
-            pull.check_cut(token)?;
-        }
         self.check_line_end(pull)
     }
 
@@ -360,8 +359,23 @@ impl Cutter {
         self.lines = true;
     }
 
-    /// Sends one record, or what is left of it.
+    /// Sends one record, or what is left of it. After an error there is nothing left to go on with.
     pub(super) fn run<'de, R: crate::scan::Source<'de>, S: Sink>(
+        &mut self,
+        pull: &mut Pull<R>,
+        sink: &mut S,
+    ) -> Result<Cut, Failing<S::Error>> {
+        if self.is_broken {
+            return Err(Failure::Source(used_again()));
+        }
+        self.is_broken = true;
+        let cut = self.send(pull, sink)?;
+        self.is_broken = false;
+        Ok(cut)
+    }
+
+    #[inline(always)]
+    fn send<'de, R: crate::scan::Source<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
         sink: &mut S,
@@ -416,7 +430,9 @@ impl Cutter {
                 } else if pull.is_end(token) {
                     return Ok(Cut::End);
                 } else {
-                    return Ok(if pull.is_dry(token) { Cut::Dry } else { Cut::Record });
+                    // What is wrong with a record is said when it has begun.
+                    let waits = pull.waits_for(token, ErrorKind::Value).unwrap_or(false);
+                    return Ok(if waits { Cut::Dry } else { Cut::Record });
                 }
             } else if let Some(cut) = self.pass(pull)? {
                 return Ok(cut);
@@ -452,7 +468,7 @@ impl Cutter {
             At::Colon(_) => ErrorKind::Colon,
             At::Next | At::Record | At::Beside => ErrorKind::Comma,
         };
-        if pull.is_dry(token) {
+        if pull.waits_for(token, wanted)? {
             return Ok(Some(Cut::Dry));
         }
         let bracket = pull.bracket(token);
@@ -521,4 +537,10 @@ impl Cutter {
         }
         Ok(leads)
     }
+}
+
+#[cold]
+fn used_again() -> Error {
+    let words = "this source was used again after an error; begin anew, or after a bad line skip the line first";
+    Error::message(Category::Data, &words)
 }

@@ -2,15 +2,15 @@
 
 use crate::error::Error;
 use crate::event::{Interest, JsonText, Key, Numeral, PartBuffer, Parts, Place, Sink};
-use crate::layout::{self, Layout};
+use crate::layout::{Canonical, Layout};
 use crate::text::{Drain, Out, Pen};
 use std::io;
 
 /// Writes records as JSON text: each on a line of its own (NDJSON), or all in one array.
 ///
 /// Numbers that have a text keep it, and strings get as few escapes as can be; a value that comes as [JSON text](JsonText) keeps
-/// its escapes. What is written goes through a buffer of some kilobytes; a record that is abandoned is not written, unless it is
-/// longer than that.
+/// its escapes. What is written goes through a buffer of some kilobytes; a record that is abandoned for the next is not written,
+/// unless it is longer than that.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource};
@@ -22,9 +22,12 @@ use std::io;
 pub struct JsonSink<W: io::Write> {
     out: Out<Drain<W>>,
     layout: Layout,
+    canonical: Option<Box<Canonical>>,
     /// All records are elements of one array.
     array: bool,
     records: u64,
+    /// Where the record begins that is not complete, in all that was written.
+    open_at: Option<u64>,
     /// How many arrays and objects are open.
     depth: usize,
     /// Nothing was written yet in what is open.
@@ -51,8 +54,10 @@ impl<W: io::Write> JsonSink<W> {
         Self {
             out: Out::new(Vec::with_capacity(BUFFER), Drain::new(writer)),
             layout: Layout::Minify,
+            canonical: None,
             array: false,
             records: 0,
+            open_at: None,
             depth: 0,
             first: true,
             behind_key: false,
@@ -70,6 +75,7 @@ impl<W: io::Write> JsonSink<W> {
     #[must_use]
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
+        self.canonical = (layout == Layout::Canonical).then(|| Box::new(Canonical::new()));
         self
     }
 
@@ -87,7 +93,7 @@ impl<W: io::Write> JsonSink<W> {
     pub(crate) fn take_text<T>(&mut self, then: impl FnOnce(&str) -> T) -> T {
         let made = then(core::str::from_utf8(self.out.buffer()).expect("what is written is text"));
         self.out.held(|_, _| Ok(())).expect("nothing is written");
-        (self.depth, self.first, self.behind_key) = (0, true, false);
+        (self.open_at, self.depth, self.first, self.behind_key) = (None, 0, true, false);
         made
     }
 
@@ -141,6 +147,20 @@ impl<W: io::Write> JsonSink<W> {
         Ok(())
     }
 
+    /// Takes back the record that was abandoned. If some of it has been handed to the writer, it is a broken line.
+    #[cold]
+    fn take_back(&mut self, open_at: u64) -> Result<(), Error> {
+        match open_at.checked_sub(self.out.sink().taken).map(usize::try_from) {
+            Some(Ok(kept)) if kept <= self.out.buffer().len() => {
+                self.out.truncate(kept);
+                self.records -= 1;
+                Ok(())
+            }
+            _ if self.array => Ok(()),
+            _ => self.raw("\n"),
+        }
+    }
+
     /// Holds the record back, to be laid out when it is complete.
     fn hold(&mut self) -> Result<(), Error> {
         self.out.flush()?;
@@ -150,9 +170,10 @@ impl<W: io::Write> JsonSink<W> {
 
     /// Writes the canonical form of the record that was held back.
     fn release(&mut self) -> Result<(), Error> {
+        let canonical = self.canonical.get_or_insert_with(|| Box::new(Canonical::new()));
         self.out.held(|text, drain| {
             drain.holds = false;
-            Ok(drain.writer.write_all(&layout::format(text, Layout::Canonical)?)?)
+            drain.write(&canonical.of(text)?)
         })
     }
 }
@@ -183,6 +204,10 @@ impl<W: io::Write> Sink for JsonSink<W> {
     type Error = Error;
 
     fn begin_record(&mut self, _place: Place) -> Result<(), Error> {
+        if let Some(open_at) = self.open_at.take() {
+            self.take_back(open_at)?;
+        }
+        self.open_at = Some(self.out.sink().taken + self.out.buffer().len() as u64);
         (self.depth, self.first, self.behind_key) = (0, true, false);
         if self.array {
             self.raw(if self.records == 0 { BEGIN } else { SEPARATOR })?;
@@ -192,6 +217,7 @@ impl<W: io::Write> Sink for JsonSink<W> {
     }
 
     fn end_record(&mut self) -> Result<(), Error> {
+        self.open_at = None;
         if self.layout == Layout::Canonical {
             self.release()?;
         }
@@ -259,6 +285,9 @@ impl<W: io::Write> Sink for JsonSink<W> {
     }
 
     fn finish(&mut self) -> Result<(), Error> {
+        if let Some(open_at) = self.open_at.take() {
+            self.take_back(open_at)?;
+        }
         if self.array {
             self.raw(if self.records == 0 { "[]\n" } else { "\n]\n" })?;
         }
@@ -283,10 +312,10 @@ impl<W: io::Write> Parts for JsonSink<W> {
         let mut text = text.bytes();
         if self.array && self.records == 0 && records > 0 {
             text = &text[SEPARATOR.len()..];
-            self.out.sink().writer.write_all(BEGIN.as_bytes())?;
+            self.out.sink().write(BEGIN.as_bytes())?;
         }
         self.records += records;
-        Ok(self.out.sink().writer.write_all(text)?)
+        self.out.sink().write(text)
     }
 
     fn flush(&mut self) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Why serializing ended early.
 
-use crate::error::{Category, Error};
+use crate::error::Error;
 use core::fmt;
 use serde_core::ser;
 
@@ -30,6 +30,6 @@ impl<E> std::error::Error for Stop<E> {}
 impl<E> ser::Error for Stop<E> {
     #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::Value(Error::message(Category::Data, &message))
+        Self::Value(serde_core::ser::Error::custom(message))
     }
 }

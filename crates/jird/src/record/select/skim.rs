@@ -8,7 +8,8 @@ use super::{NOWHERE, Select, Slot};
 use crate::kernel::Simd;
 use crate::scan::{BATCH, END, ESCAPED, Tokens};
 use crate::tape::Kind;
-use crate::walk::{inside, trim_end};
+use crate::text::trim_end;
+use crate::walk::inside;
 
 /// An open object that something is wanted of.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Tokens for whoever pulls them one by one: pass one runs chunk by chunk as they are used up.
 //!
 //! On entry: a [`Source`] of text. On exit of [`Pull::token`]: the next token and where the one behind it begins. After the
-//! last, and from the first byte on that pass one refuses, every token is [`END`], and a string that this byte stands in is
-//! none: so what is wrong comes in text order.
+//! last, and from the first byte on that pass one refuses, every token is [`END`], and a string, a number or a literal that this
+//! byte cuts off is none: so what is wrong comes in text order, and every value that is complete before it comes first.
 //! What a token's text is, is judged when it is asked for: strings are known to be UTF-8 with good escapes, numbers and
 //! literals are checked here; the order of tokens is the caller's business, but for values that are stepped over.
 //!
@@ -10,7 +10,9 @@
 
 mod fault;
 mod scalar;
+mod shown;
 mod skip;
+mod text;
 mod window;
 
 pub(crate) use scalar::Content;
@@ -20,9 +22,11 @@ use super::line_count::LineCount;
 use super::{Carry, END, ESCAPED, Mode, Source, Tokens};
 use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
-use crate::walk::SIZE_MAX;
+use crate::limits::SIZE_MAX;
 use core::cell::Cell;
+use shown::Shown;
 use std::io;
+use text::Text;
 use window::Dry;
 
 /// A token: its kind as [`Tokens`] has it, where it begins, and where the next one does.
@@ -50,14 +54,12 @@ impl Token {
 
 /// See the module.
 pub(crate) struct Pull<S> {
-    pub(crate) source: S,
-    tokens: Tokens,
-    /// The next token.
-    at: usize,
-    /// Invariant: `limit + 1 < tokens.len()`, or it is zero.
-    limit: usize,
+    text: Text<S>,
+    tokens: Shown,
     kernel: Kernel,
     chunk_bytes: usize,
+    /// How many bytes are scanned next. Fewer than [`chunk_bytes`](Self::chunk_bytes) after a line that was dropped.
+    reach: usize,
     /// The window grows to no more than about this.
     window_max: usize,
     carry: Carry,
@@ -79,6 +81,8 @@ pub(crate) struct Pull<S> {
     dry: Option<Dry>,
     /// Tokens before this offset have been seen, though they are found again.
     seen: usize,
+    /// How much of the whole text had come when the token that it ends in was last found to go on rightly.
+    judged: u64,
     lines: LineCount,
 }
 
@@ -92,7 +96,7 @@ thread_local! {
 
 impl<S> Drop for Pull<S> {
     fn drop(&mut self) {
-        let tokens = core::mem::take(&mut self.tokens);
+        let tokens = self.tokens.take();
         // A thread that ends has no use for them.
         let _ = SPARE.try_with(|spare| spare.set(tokens));
     }
@@ -107,12 +111,11 @@ impl<'de, S: Source<'de>> Pull<S> {
             tokens.owe_all_numbers();
         }
         Self {
-            source,
-            tokens,
-            at: 0,
-            limit: 0,
+            text: Text::new(source),
+            tokens: Shown::new(tokens),
             kernel,
             chunk_bytes: CHUNK_BYTES,
+            reach: CHUNK_BYTES,
             window_max: SIZE_MAX,
             carry: Carry::default(),
             scanned: 0,
@@ -125,6 +128,7 @@ impl<'de, S: Source<'de>> Pull<S> {
             mode: if S::TRUSTED { Mode::DocumentTrusted } else { Mode::Document },
             dry: None,
             seen: 0,
+            judged: 0,
             lines: LineCount::default(),
         }
     }
@@ -132,13 +136,14 @@ impl<'de, S: Source<'de>> Pull<S> {
     /// Line feeds are tokens. Before the first token is asked for.
     pub(crate) fn in_lines(mut self) -> Self {
         self.mode = if S::TRUSTED { Mode::LinesTrusted } else { Mode::Lines };
-        self.tokens.owe_all_numbers();
+        self.tokens.change().owe_all_numbers();
         self
     }
 
     /// Scans chunks of this many bytes, rounded up to whole blocks. Before the first token is asked for.
     pub(crate) fn set_chunk_bytes(&mut self, bytes: usize) {
         self.chunk_bytes = bytes.next_multiple_of(BLOCK).max(BLOCK);
+        self.reach = self.chunk_bytes;
     }
 
     /// What must be kept of the text at once is `bytes` at most, about; more is an error. Not for text in memory.
@@ -155,52 +160,56 @@ impl<'de, S: Source<'de>> Pull<S> {
     /// The next token, which stays the next.
     #[inline(always)]
     pub(crate) fn token(&mut self) -> Token {
-        if self.at >= self.limit {
+        if self.tokens.is_used_up() {
             self.refill();
         }
-        // SAFETY: `at < limit`, and two tokens stand behind that: `refill` says so.
-        let (kind, start, next) = unsafe { self.tokens.token_unchecked(self.at) };
-        Token { kind, start: start as usize, next: next as usize }
+        // SAFETY: one was left, or `refill` has called `settle` at its end.
+        unsafe { self.tokens.token() }
     }
 
-    /// The next token and the three behind it, their kinds and where they begin. Behind the end's first token they are anything.
+    /// The next token and the three after it: their kinds and offsets. After the end's first token they are arbitrary.
     #[inline(always)]
     pub(crate) fn four(&mut self) -> ([u8; 4], [usize; 4]) {
-        if self.at >= self.limit {
+        if self.tokens.is_used_up() {
             self.refill();
         }
         // SAFETY: as in `token`.
-        let (kinds, starts) = unsafe { self.tokens.four_unchecked(self.at) };
-        (kinds, starts.map(|start| start as usize))
+        unsafe { self.tokens.four() }
     }
 
     /// Some of the next `count` tokens are not to be had yet, or behind the end.
     #[inline(always)]
     pub(crate) fn is_near_end(&self, count: usize) -> bool {
-        self.at + count > self.limit
+        self.tokens.is_near_end(count)
     }
 
     /// Goes on by so many tokens, of which the last is not behind the end.
     #[inline(always)]
     pub(crate) fn step_by(&mut self, count: usize) {
-        self.at += count;
+        self.tokens.step_by(count);
     }
 
     /// Goes on to the next token. Nobody does behind the end.
     #[inline(always)]
     pub(crate) fn step(&mut self) {
-        self.at += 1;
+        self.tokens.step_by(1);
     }
 
     /// The token before, which has been stepped over.
     pub(crate) fn before(&self) -> Option<usize> {
-        let before = self.at.checked_sub(1)?;
-        self.tokens.slices().1.get(before).map(|&pos| pos as usize)
+        let before = self.tokens.at().checked_sub(1)?;
+        self.tokens.tokens().slices().1.get(before).map(|&pos| pos as usize)
     }
 
     #[inline(always)]
     pub(crate) fn window(&self) -> &[u8] {
-        self.source.window()
+        self.text.window()
+    }
+
+    /// Where the text comes from.
+    #[inline(always)]
+    pub(crate) fn source(&self) -> &S {
+        self.text.source()
     }
 
     /// How much text comes before an offset of the window.
@@ -223,6 +232,6 @@ impl<'de, S: Source<'de>> Pull<S> {
     #[cfg(feature = "serde")]
     #[inline(always)]
     pub(crate) fn before_closing(&self, closing: u8) -> Option<usize> {
-        self.tokens.before_closing(self.at, closing)
+        self.tokens.tokens().before_closing(self.tokens.at(), closing)
     }
 }

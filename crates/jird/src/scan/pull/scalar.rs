@@ -4,9 +4,9 @@ use super::{Pull, Source, Token};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::number;
-use crate::scan::{ESCAPED, Slice};
-use crate::text::trusted_str;
-use crate::walk::trim_end;
+use crate::scan::ESCAPED;
+use crate::text::not_utf8_at;
+use crate::text::trim_end;
 
 /// A string's content, not unescaped.
 #[derive(Clone, Copy)]
@@ -33,35 +33,40 @@ impl<'de, S: Source<'de>> Pull<S> {
     #[inline(always)]
     pub(crate) fn content(&mut self, token: Token) -> Result<Content<'de, '_>, Error> {
         let (start, last) = (token.start + 1, token.next.wrapping_sub(1));
-        let end = match self.window().get(last) {
-            Some(b'"') if last >= start => last,
-            _ => self.string_end_far(start, token.next)?,
-        };
-        if S::TRUSTED
-            && let Err(wrong) = core::str::from_utf8(&self.window()[start..end])
-        {
-            return Err(self.syntax(ErrorKind::Utf8, start + wrong.valid_up_to()));
+        if !S::TRUSTED && self.text.is_content(start, last) {
+            // SAFETY: `is_content` says so.
+            return Ok(unsafe { self.text.string_unchecked(start, last) });
         }
-        // SAFETY: this has just been checked; or pass one found the text to be UTF-8 from its start to the last of its tokens at
-        // least, and this part begins behind a quote and ends before one.
-        Ok(unsafe { content(self.source.slice(start, end)) })
+        self.content_far(start, token.next)
     }
 
+    /// The content of a string that has white space after it, or is not all there; and of any in a trusted text.
     #[inline(never)]
-    fn string_end_far(&mut self, start: usize, next: usize) -> Result<usize, Error> {
-        match trim_end(self.window(), start, next).checked_sub(1) {
-            Some(last) if last >= start && self.window()[last] == b'"' => Ok(last),
-            _ => Err(self.syntax(ErrorKind::String, next)),
+    fn content_far(&mut self, start: usize, next: usize) -> Result<Content<'de, '_>, Error> {
+        let end = match trim_end(self.window(), start, next).checked_sub(1) {
+            Some(last) if last >= start && self.window()[last] == b'"' => last,
+            _ => return Err(self.syntax(ErrorKind::String, next)),
+        };
+        if !S::TRUSTED && self.text.is_content(start, end) {
+            // SAFETY: `is_content` says so.
+            return Ok(unsafe { self.text.string_unchecked(start, end) });
         }
+        self.checked(start, end)
     }
 
-    /// The text is not cut off at this token, by what pass one refuses.
-    #[inline]
-    pub(crate) fn check_cut(&mut self, token: Token) -> Result<(), Error> {
-        match self.fault {
-            Some(fault) if fault.offset() <= token.start as u64 => Err(self.syntax(fault.kind(), token.start)),
-            _ => Ok(()),
+    /// A part of the text as `str`: checked by pass one, or here if the text is trusted.
+    pub(super) fn checked(&mut self, start: usize, end: usize) -> Result<Content<'de, '_>, Error> {
+        if S::TRUSTED {
+            if let Some(wrong) = not_utf8_at(&self.window()[start..end]) {
+                return Err(self.syntax(ErrorKind::Utf8, start + wrong));
+            }
+        } else if !self.text.is_checked(start, end) {
+            // A mistake of the engine's: an error, and no text that was not checked.
+            debug_assert!(false, "{start}..{end} is no part of the checked text");
+            return Err(self.syntax(ErrorKind::Utf8, start));
         }
+        // SAFETY: this has just been checked, or pass one has checked it: `is_checked` says so.
+        Ok(unsafe { self.text.string_unchecked(start, end) })
     }
 
     /// Where the scalar ends.
@@ -77,7 +82,7 @@ impl<'de, S: Source<'de>> Pull<S> {
     #[inline(always)]
     pub(crate) fn checked_number(&mut self, token: Token) -> Result<usize, Error> {
         let end = self.scalar_end(token);
-        if self.tokens.owe_numbers(self.at)
+        if self.tokens.tokens().owe_numbers(self.tokens.at())
             && let Err(wrong) = number::check_at(self.window(), token.start, end)
         {
             return Err(self.syntax(ErrorKind::Number, token.start + wrong));
@@ -122,20 +127,5 @@ impl<'de, S: Source<'de>> Pull<S> {
     fn wrong_literal(&mut self, start: usize, end: usize, wanted: &[u8]) -> Error {
         let same = self.window()[start..end].iter().zip(wanted).take_while(|(found, wanted)| found == wanted).count();
         self.syntax(ErrorKind::Literal, start + same)
-    }
-}
-
-/// A part of the text as `str`.
-///
-/// # Safety
-/// It is UTF-8.
-#[inline(always)]
-pub(super) unsafe fn content<'de, 's>(slice: Slice<'de, 's>) -> Content<'de, 's> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match slice {
-            Slice::Borrowed(bytes) => Content::Borrowed(trusted_str(bytes)),
-            Slice::Passing(bytes) => Content::Passing(trusted_str(bytes)),
-        }
     }
 }

@@ -1,12 +1,12 @@
 //! Values that are stepped over.
 
-use super::scalar::{Content, QUOTE, content};
+use super::scalar::{Content, QUOTE};
 use super::{Pull, Source, Token};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::scan::tokens::CUT;
 use crate::scan::{BATCH, END, ESCAPED};
-use crate::walk::trim_end;
+use crate::text::trim_end;
 
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
 impl<'de, S: Source<'de>> Pull<S> {
@@ -24,7 +24,7 @@ impl<'de, S: Source<'de>> Pull<S> {
         let mut depth = 0_usize;
         loop {
             self.token();
-            let kinds = &self.tokens.slices().0[self.at..self.limit];
+            let kinds = self.tokens.kinds();
             let stop = kinds.iter().position(|kind| match kind & !ESCAPED {
                 b'{' | b'[' => {
                     depth += 1;
@@ -37,14 +37,16 @@ impl<'de, S: Source<'de>> Pull<S> {
                 b'\n' | END | CUT => true,
                 _ => false,
             });
-            self.at += stop.unwrap_or(kinds.len());
+            let passed = stop.unwrap_or(kinds.len());
+            self.tokens.step_by(passed);
             if stop.is_some() {
                 if depth == 0 {
                     self.step();
                     return Ok(());
                 }
-
-                return Err(self.unexpected(ErrorKind::Comma));
+                // A string that is cut off may stand here; what cuts it is the error.
+                let is_cut = self.token().kind == CUT;
+                return Err(self.unexpected(if is_cut { ErrorKind::Value } else { ErrorKind::Comma }));
             }
         }
     }
@@ -138,8 +140,7 @@ impl<'de, S: Source<'de>> Pull<S> {
         let start = core::mem::replace(&mut self.pin, usize::MAX);
         skipped?;
         let end = self.value_end();
-        // SAFETY: as in `string`; this part begins and ends with a value's bytes, which are ASCII.
-        Ok(unsafe { content(self.source.slice(start, end)) })
+        self.checked(start, end)
     }
 
     /// Where the value ends that has just been stepped over.
@@ -176,7 +177,8 @@ impl Open {
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) {
-        self.depth -= 1;
+        debug_assert!(self.depth > 0, "what closes was opened");
+        self.depth = self.depth.saturating_sub(1);
         self.inner >>= 1;
         if self.depth > 0 && self.depth.is_multiple_of(BATCH) {
             self.inner = self.outer.pop().unwrap_or_default();

@@ -114,7 +114,9 @@ fn the_first_error_is_the_same_with_the_border_at_every_place() {
         assert!(crate::validate(text.as_bytes()).is_err(), "{text}");
         check_borders(text);
     }
-    for wrong in [&b"\xFF"[..], b"\xC3", b"\xE2\x82", b"\xF0\x9F\x98", b"\xED\xA0\x80", b"\xDB", b"\xDD]"] {
+    for wrong in
+        [&b"\xFF"[..], b"\xC3", b"\xE2\x82", b"\xF0\x9F\x98", b"\xED\xA0\x80", b"\xDB", b"\xDD]", "\u{740}".as_bytes()]
+    {
         for space in 0..140 {
             let space = b" ".repeat(space);
             check(&[b"[", &space[..], wrong, b",\"xxxxxxxxxxxxxxxxxxxxxxxx\"]"].concat());

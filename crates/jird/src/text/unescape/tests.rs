@@ -69,7 +69,7 @@ fn all_code_units_are_read_in_every_case() {
                 checks(escape.as_bytes(), Ok(6));
                 assert_eq!(unescaped(&escape), char.to_string());
             } else {
-                checks(escape.as_bytes(), Err(if unit < 0xdc00 { 6 } else { 0 }));
+                checks(escape.as_bytes(), Err(if unit < 0xdc00 { 6 } else { 3 }));
                 assert_eq!(unescaped(&escape), "\u{fffd}");
             }
         }
@@ -111,6 +111,24 @@ fn a_wrong_digit_is_found_at_each_place() {
     }
     for len in 1..6 {
         checks(&b"\\u12aB"[..len], Err(len));
+    }
+    // A second digit that makes it a trailing surrogate is wrong, whatever follows.
+    for escape in ["\\udc", "\\uDFx", "\\uDe0", "\\udF0\"", "\\udc00"] {
+        checks(escape.as_bytes(), Err(3));
+    }
+}
+
+#[test]
+fn what_the_end_cuts_off_is_left_out_as_a_whole() {
+    let whole = r"a\nb\u0041\ud83d\ude00é€😀c";
+    let ends = [0, 1, 3, 4, 10, 22, 24, 27, 31, 32];
+    for end in 0..=whole.len() {
+        let wanted = ends.iter().rev().find(|&&place| place <= end).copied();
+        assert_eq!(Some(whole_len(&whole.as_bytes()[..end])), wanted, "{end}");
+    }
+    // What is wrong is not cut off.
+    for wrong in [&b"\\q"[..], b"\\udc00", b"\xff", b"\\uzzzz"] {
+        assert_eq!(whole_len(wrong), wrong.len(), "{wrong:X?}");
     }
 }
 

@@ -4,7 +4,7 @@ use super::key::Key;
 use super::{Deserializer, Read};
 use crate::error::{Error, Step};
 use crate::fault::ErrorKind;
-use crate::scan::Source;
+use crate::scan::{KEY_BYTES, Source};
 use crate::text;
 use serde_core::de::{self, DeserializeSeed, Visitor};
 
@@ -89,7 +89,7 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
         if token.plain() != b'"' {
             return Err(self.de.pull.unexpected(ErrorKind::Key));
         }
-        self.key = self.de.pull.source.key(token.start, token.next);
+        self.key = self.de.pull.source().key(token.start, token.next);
         match seed.deserialize(Key { de: &mut *self.de, token }) {
             Ok(key) => Ok(Some(key)),
             Err(error) => Err(self.de.pull.place(error, token.start)),
@@ -122,12 +122,13 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
 #[cold]
 #[inline(never)]
 fn key_step(quoted: &[u8]) -> Step {
-    let content = quoted.get(1..).unwrap_or_default();
-    let content = &content[..text::closing_quote(content).unwrap_or(content.len())];
+    // A reader keeps no more of it: so the same key is shown whatever it comes from.
+    let content = quoted.get(1..quoted.len().min(KEY_BYTES)).unwrap_or_default();
+    let closing = text::closing_quote(content);
+    let end = closing.unwrap_or_else(|| text::whole_len(content));
     let mut key = String::new();
-    // A cut may leave half a character or half an escape.
-    text::unescape(&String::from_utf8_lossy(&content[..content.len().min(Step::KEY_BYTES)]), &mut key);
-    Step::key(&key)
+    text::unescape(&String::from_utf8_lossy(&content[..end]), &mut key);
+    if closing.is_some() { Step::key(&key) } else { Step::key_begins(&key) }
 }
 
 /// An object that is a variant's name and content.

@@ -31,9 +31,6 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> StreamDeserializer<'de, R, T> {
 
     fn value(&mut self) -> Result<T, Error> {
         let value = self.de.value()?;
-        // A text that is cut off may show a value that it has not.
-        let token = self.de.pull.token();
-        self.de.pull.check_cut(token)?;
         let end = self.de.pull.value_end();
         self.offset = self.de.pull.offset(end);
         Ok(value)

@@ -8,7 +8,7 @@ use crate::error::{Category, Error, Step};
 use crate::fault::ErrorKind;
 use crate::number::{self, MachineNumber};
 use crate::record::Record;
-use crate::tape::{Document, Elements, Entries, Kind, Value};
+use crate::tape::{Document, Elements, Halves, Kind, Value};
 use crate::typed::RAW_TEXT;
 use serde_core::de::value::{BorrowedStrDeserializer, CowStrDeserializer};
 use serde_core::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor};
@@ -218,10 +218,10 @@ impl<'a> ValueDeserializer<'a> {
     /// Only for objects.
     #[inline(always)]
     fn visit_object<V: Visitor<'a>>(&self, visitor: V) -> Result<V::Value, Error> {
-        let (entries, depth_left) = (self.value.entries(), self.enter()?);
-        let mut map = Map { entries, key: None, len: self.value.len(), index: 0, depth_left };
+        let (members, depth_left) = (Halves::new(self.value.entries()), self.enter()?);
+        let mut map = Map { members, key: None, len: self.value.len(), index: 0, depth_left };
         let value = self.placed(visitor.visit_map(&mut map))?;
-        match map.entries.next_key() {
+        match map.members.next_value().or_else(|| map.members.next_key()) {
             None => Ok(value),
             Some(left) => Err(at(ErrorKind::Trailing.into(), &left)),
         }
@@ -402,7 +402,8 @@ impl<'a> de::SeqAccess<'a> for Seq<'a> {
 }
 
 struct Map<'a> {
-    entries: Entries<'a>,
+    members: Halves<'a>,
+    /// The key that came last, to say where an error is.
     key: Option<Value<'a>>,
     len: usize,
     /// How many keys were asked for.
@@ -424,7 +425,10 @@ impl<'a> de::MapAccess<'a> for Map<'a> {
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
-        self.key = self.entries.next_key();
+        if self.members.is_behind_key() {
+            return Err(de::Error::custom("a key was asked for before the value of the key before it"));
+        }
+        self.key = self.members.next_key();
         let Some(key) = &self.key else { return Ok(None) };
         self.index += 1;
         match seed.deserialize(Key(key)) {
@@ -435,15 +439,11 @@ impl<'a> de::MapAccess<'a> for Map<'a> {
 
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'a>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        let value = if self.key.is_some() { self.entries.next_value() } else { None };
-        let Some(value) = value else {
+        let Some(value) = self.members.next_value() else {
             return Err(de::Error::custom("a value was asked for before its key"));
         };
         match seed.deserialize(ValueDeserializer { value, depth_left: self.depth_left }) {
-            Ok(value) => {
-                self.key = None;
-                Ok(value)
-            }
+            Ok(value) => Ok(value),
             Err(error) => Err(self.refused(error, &value)),
         }
     }

@@ -6,6 +6,8 @@ use crate::text::{Pen, Sink};
 
 /// How containers are laid out. Brackets are `[` and `{`; keys are written by whoever has them.
 pub(super) trait Format: Sized {
+    /// A value begins that is in no other: what an error has left open is forgotten.
+    fn restart(&mut self) {}
     /// Opens a container.
     fn open<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error>;
     /// Closes it.
@@ -71,6 +73,10 @@ impl Format for Compact {
 }
 
 impl Format for Pretty<'_> {
+    fn restart(&mut self) {
+        self.depth = 0;
+    }
+
     fn open<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
         pen.sink().format.depth += 1;
         pen.bytes([bracket], 1)

@@ -12,6 +12,7 @@ use super::key::refusals;
 use crate::error::Error;
 use crate::text::{Mark, Pen, Sink};
 use core::cell::Cell;
+use core::fmt::{self, Write};
 use serde_core::ser::{self, Impossible, Serialize, Serializer};
 
 /// Where raw text goes.
@@ -101,6 +102,14 @@ impl<W: RawText> Serializer for Raw<W> {
     }
 
     refusals!(no_text());
+
+    fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<Self::Ok, Self::Error> {
+        let mut text = String::new();
+        match write!(text, "{value}") {
+            Ok(()) => self.to.text(&text),
+            Err(_) => Err(ser::Error::custom("raw JSON that could not be displayed")),
+        }
+    }
 }
 
 /// A number: its text for us, its value for others.

@@ -69,12 +69,19 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
         self.out.into_sink().sink.writer
     }
 
+    /// A pen for a value that is in no other.
+    #[inline(always)]
+    fn pen(&mut self) -> Pen<'_, Job<Drain<W>, F>> {
+        self.out.sink().format.restart();
+        self.out.pen()
+    }
+
     /// Writes a value and hands it to the writer.
     fn write(
         &mut self,
         write: impl for<'p> FnOnce(Pen<'p, Job<Drain<W>, F>>) -> Result<Mark<'p>, Error>,
     ) -> Result<(), Error> {
-        let mut pen = self.out.pen();
+        let mut pen = self.pen();
         pen.with(write)?;
         pen.put_down().flush()
     }
@@ -101,7 +108,7 @@ macro_rules! containers {
         $(
             #[inline]
             fn $name(self, $($argument: $type),*) -> Result<Open<'s, W, F>, Error> {
-                self.out.pen().$name($($argument),*).map(Open)
+                self.pen().$name($($argument),*).map(Open)
             }
         )+
     };

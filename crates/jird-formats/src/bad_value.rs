@@ -1,0 +1,297 @@
+//! Values that a table holds and JSON has no way to tell: they make a bad record, not a bad file.
+//!
+//! A source that meets one returns an error with a [`BadValue`], and goes on with the next record. The bad record can be written
+//! down: as JSON, but for the values that cannot be told, which stand there in a form that JSON refuses. So what was set aside is
+//! never read again as something else than it was.
+
+use crate::rows::Json;
+use core::fmt;
+use jird::event::{self, Interest, Key, Numeral, Place, Sink, Timestamp};
+use std::convert::Infallible;
+
+/// Which rule a [`BadValue`] breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BadValueKind {
+    /// A double that is NaN or infinite.
+    NotFinite,
+    /// A time of day before the day's beginning or after its end.
+    Time,
+    /// A text that is not UTF-8.
+    Utf8,
+    /// A text that is not JSON, in a column of JSON texts.
+    Json,
+    /// A key of a map that is null.
+    Key,
+    /// An element of a union that is none of its types.
+    Union,
+}
+
+impl BadValueKind {
+    /// A short text for it, which stays the same.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::NotFinite => "not_finite",
+            Self::Time => "time",
+            Self::Utf8 => "utf8",
+            Self::Json => "json",
+            Self::Key => "key",
+            Self::Union => "union",
+        }
+    }
+}
+
+/// A value that JSON has no way to tell, and where it was found. `Display` names the column, the value and the record. One word wide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadValue(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: BadValueKind,
+    column: String,
+    words: String,
+    place: Place,
+}
+
+impl BadValue {
+    #[cold]
+    pub(crate) fn new(column: &str, value: &Untold<'_>, place: Place) -> Self {
+        Self(Box::new(Inner { kind: value.kind(), column: column.to_owned(), words: value.to_string(), place }))
+    }
+
+    /// Which rule it breaks.
+    pub fn kind(&self) -> BadValueKind {
+        self.0.kind
+    }
+
+    /// The column that holds it.
+    pub fn column(&self) -> &str {
+        &self.0.column
+    }
+
+    /// Which record holds it.
+    pub fn place(&self) -> Place {
+        self.0.place
+    }
+
+    /// The same, in this record.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn at(mut self, place: Place) -> Self {
+        self.0.place = place;
+        self
+    }
+}
+
+impl fmt::Display for BadValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { column, words, place, .. } = &*self.0;
+        write!(f, "the column {column:?} holds {words}, in {place}")
+    }
+}
+
+impl std::error::Error for BadValue {}
+
+/// A value that JSON has no way to tell. `Display` says what it is, and why.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(all(feature = "arrow", feature = "sqlite")), expect(dead_code, reason = "each format has its own"))]
+pub(crate) enum Untold<'a> {
+    NotFinite(f64),
+    /// A time of day, and how many of its units make a second.
+    Time(i64, i64),
+    NotUtf8(&'a [u8]),
+    NotJson(&'a str),
+    NullKey,
+    /// The number of a type that a union does not have.
+    NoType(i8),
+}
+
+impl Untold<'_> {
+    fn kind(&self) -> BadValueKind {
+        match self {
+            Self::NotFinite(_) => BadValueKind::NotFinite,
+            Self::Time(..) => BadValueKind::Time,
+            Self::NotUtf8(_) => BadValueKind::Utf8,
+            Self::NotJson(_) => BadValueKind::Json,
+            Self::NullKey => BadValueKind::Key,
+            Self::NoType(_) => BadValueKind::Union,
+        }
+    }
+}
+
+impl fmt::Display for Untold<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NotFinite(value) if value.is_nan() => f.write_str("NaN, which JSON does not have"),
+            Self::NotFinite(_) => f.write_str("an infinite number, which JSON does not have"),
+            Self::Time(value, per_second) => {
+                write!(f, "the time of day {}, which is beyond the day", time_of_day(value, per_second))
+            }
+            Self::NotUtf8(_) => f.write_str("a text that is not UTF-8"),
+            Self::NotJson(_) => f.write_str("a text that is not JSON"),
+            Self::NullKey => f.write_str("a map with a key that is null"),
+            Self::NoType(number) => write!(f, "a union's element of the type {number}, which the union does not have"),
+        }
+    }
+}
+
+/// Hours, minutes and seconds since midnight: `12:30:00.5`; beyond the day `25:00:00`, before it `-00:00:01`.
+pub(crate) fn time_of_day(value: i64, per_second: i64) -> String {
+    let (sign, value, per_second) = (if value < 0 { "-" } else { "" }, value.unsigned_abs(), per_second.unsigned_abs());
+    let (seconds, part) = (value / per_second, value % per_second * (1_000_000_000 / per_second));
+    let text = format!("{sign}{:02}:{:02}:{:02}.{part:09}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Writes a record down as JSON, but for values that cannot be told: a sink for a source that hands it those too.
+#[derive(Debug, Default)]
+pub(crate) struct RawRecord(Json);
+
+impl RawRecord {
+    /// The record's text.
+    pub(crate) fn into_text(self) -> Vec<u8> {
+        self.0.text
+    }
+
+    /// A value that JSON refuses where it stands: `NaN`, `25:00:00`, a string with bytes that are not UTF-8, `not JSON: "…"`.
+    pub(crate) fn untold(&mut self, value: &Untold<'_>) {
+        let mut text = Vec::new();
+        match *value {
+            Untold::NotFinite(value) if value.is_nan() => text.extend_from_slice(b"NaN"),
+            Untold::NotFinite(value) => text.extend_from_slice(if value > 0.0 { b"Infinity" } else { b"-Infinity" }),
+            Untold::Time(value, per_second) => text.extend_from_slice(time_of_day(value, per_second).as_bytes()),
+            Untold::NotUtf8(bytes) => write_broken_string(bytes, &mut text),
+            Untold::NotJson(content) => {
+                text.extend_from_slice(b"not JSON: ");
+                event::write_string(content, &mut text);
+            }
+            Untold::NullKey => text.extend_from_slice(b"null"),
+            Untold::NoType(_) => text.extend_from_slice(b"no such type"),
+        }
+        match value {
+            Untold::NullKey => self.0.raw_key(&text),
+            _ => self.0.raw(&text),
+        }
+    }
+}
+
+/// Bytes as a string: escaped where they are UTF-8, and as they are elsewhere.
+fn write_broken_string(bytes: &[u8], text: &mut Vec<u8>) {
+    text.push(b'"');
+    for chunk in bytes.utf8_chunks() {
+        let mut valid = Vec::new();
+        event::write_string(chunk.valid(), &mut valid);
+        text.extend_from_slice(&valid[1..valid.len() - 1]);
+        text.extend_from_slice(chunk.invalid());
+    }
+    text.push(b'"');
+}
+
+impl Sink for RawRecord {
+    type Error = Infallible;
+
+    fn begin_record(&mut self, _: Place) -> Result<(), Infallible> {
+        self.0.begin();
+        Ok(())
+    }
+
+    fn begin_object(&mut self) -> Result<(), Infallible> {
+        self.0.open(b'{');
+        Ok(())
+    }
+
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Infallible> {
+        self.0.key(key.text());
+        Ok(Interest::Take)
+    }
+
+    fn end_object(&mut self) -> Result<(), Infallible> {
+        self.0.close(b'}');
+        Ok(())
+    }
+
+    fn begin_array(&mut self) -> Result<(), Infallible> {
+        self.0.open(b'[');
+        Ok(())
+    }
+
+    fn end_array(&mut self) -> Result<(), Infallible> {
+        self.0.close(b']');
+        Ok(())
+    }
+
+    fn null(&mut self) -> Result<(), Infallible> {
+        self.0.raw(b"null");
+        Ok(())
+    }
+
+    fn bool(&mut self, value: bool) -> Result<(), Infallible> {
+        self.0.raw(if value { b"true" } else { b"false" });
+        Ok(())
+    }
+
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), Infallible> {
+        self.0.number(number);
+        Ok(())
+    }
+
+    fn string(&mut self, text: &str) -> Result<(), Infallible> {
+        self.0.string(text);
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
+        self.0.string(&event::base64(bytes));
+        Ok(())
+    }
+
+    fn timestamp(&mut self, time: Timestamp) -> Result<(), Infallible> {
+        self.0.string(&time.to_string());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_day_are_told_in_the_day_and_beyond_it() {
+        let day = 86_400_i64;
+        for (value, per_second, text) in [
+            (0, 1, "00:00:00"),
+            (45_000_500, 1000, "12:30:00.5"),
+            (day * 1_000_000_000 - 1, 1_000_000_000, "23:59:59.999999999"),
+            (day, 1, "24:00:00"),
+            (day * 1000 + 1, 1000, "24:00:00.001"),
+            (-1, 1, "-00:00:01"),
+            (i64::MIN, 1_000_000_000, "-2562047:47:16.854775808"),
+        ] {
+            assert_eq!(time_of_day(value, per_second), text);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_no_json_in_a_record_that_is_written_down() {
+        for (value, written) in [
+            (Untold::NotFinite(f64::NAN), &b"NaN"[..]),
+            (Untold::NotFinite(f64::NEG_INFINITY), b"-Infinity"),
+            (Untold::Time(90_000, 1), b"25:00:00"),
+            (Untold::Time(-1, 1), b"-00:00:01"),
+            (Untold::NotUtf8(b"a\"\xff\n"), b"\"a\\\"\xff\\n\""),
+            (Untold::NotJson("1,\"b\":2"), b"not JSON: \"1,\\\"b\\\":2\""),
+            (Untold::NoType(7), b"no such type"),
+        ] {
+            let mut record = RawRecord::default();
+            let Ok(()) = record.begin_record(Place::default());
+            let Ok(()) = record.begin_object();
+            let Ok(_) = record.key(Key::new("a"));
+            record.untold(&value);
+            let Ok(_) = record.key(Key::new("b"));
+            let Ok(()) = record.null();
+            let Ok(()) = record.end_object();
+            let text = record.into_text();
+            assert_eq!(text, [b"{\"a\":", written, b",\"b\":null}"].concat());
+            assert!(jird::validate(&text).is_err());
+        }
+    }
+}

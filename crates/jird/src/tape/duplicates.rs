@@ -1,0 +1,48 @@
+//! Keys that occur twice in an object.
+
+use super::value::{Kind, Value};
+use crate::fault::{ErrorKind, Fault};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// In objects with up to this many members each key is compared with those before it.
+const FEW: usize = 8;
+
+/// Refuses the first key of the document that its object had before. Linear in the document.
+pub(super) fn refuse_duplicates(root: Value<'_>) -> Result<(), Fault> {
+    let mut few = Vec::with_capacity(FEW);
+    let mut open = vec![root];
+    let mut first: Option<usize> = None;
+    while let Some(value) = open.pop() {
+        let repeated = match value.len() {
+            _ if value.kind() == Kind::Array => None,
+            0..=FEW => repeated_of_few(value, &mut few),
+            _ => repeated_of_many(value),
+        };
+        first = [first, repeated].into_iter().flatten().min();
+        let children = value.entries().map(|(_, child)| child).chain(value.elements());
+        open.extend(children.filter(|child| child.kind().is_container()));
+    }
+    first.map_or(Ok(()), |offset| Err(Fault::at_byte(ErrorKind::Duplicate, offset)))
+}
+
+/// Where the first key stands that the object had before.
+fn repeated_of_few<'a>(object: Value<'a>, before: &mut Vec<Cow<'a, str>>) -> Option<usize> {
+    before.clear();
+    object.entries().find_map(|(key, _)| {
+        let name = key.as_str().unwrap_or_default();
+        let is_repeated = before.contains(&name);
+        before.push(name);
+        is_repeated.then(|| key.offset())
+    })
+}
+
+/// The same with a set. Each object has its own: to empty one costs as much as it can hold, and that would be paid again for each of
+/// many small objects beside a large one.
+fn repeated_of_many(object: Value<'_>) -> Option<usize> {
+    let mut before = HashSet::with_capacity(object.len());
+    object.entries().find_map(|(key, _)| {
+        let is_new = before.insert(key.as_str().unwrap_or_default());
+        (!is_new).then(|| key.offset())
+    })
+}

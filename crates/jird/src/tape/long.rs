@@ -1,0 +1,83 @@
+//! Containers whose counts do not fit their words.
+//!
+//! A container's first word has 28 bits for how many words it takes, and its last as many for its children. Of a larger one both counts
+//! are put into two words of their own, after its first:
+//!
+//! ```text
+//! first  |u | kind |   all ones          |   offset   |
+//! long   |u | End  | length in words                  |
+//! long   |u | End  | number of children               |
+//! ```
+//!
+//! So its end and its number of children are found in constant time too. Only a text of 256 MB or more can hold such a container; its
+//! tape is laid out anew once, when it is complete. Other containers stay as they are: none of them holds a large one.
+
+use super::word::{Node, Word};
+use crate::limits::COUNT_MAX;
+
+/// How many words stand after the first word of a large container.
+pub(super) const LONG_WORDS: usize = 2;
+
+/// A large container.
+struct Long {
+    /// The index of its first word, before any words are put in.
+    first: usize,
+    /// How many words it takes, those that are put in included.
+    words: usize,
+    children: usize,
+}
+
+/// Puts the counts of all large containers into a complete tape. Free if the tape is too short to have any; else linear in it.
+pub(super) fn spell_out(words: &mut Vec<u64>) {
+    if words.len() < COUNT_MAX {
+        return;
+    }
+    let found = find(words);
+    let mut end = words.len();
+    words.resize(end + LONG_WORDS * found.len(), 0);
+    // From the last on, so that nothing is overwritten that is still to be moved.
+    for (index, long) in found.iter().enumerate().rev() {
+        let to = long.first + 1 + LONG_WORDS * (index + 1);
+        words.copy_within(long.first + 1..end, to);
+        let flag = words[long.first] & Word::UNCHECKED;
+        words[to - 2] = Word::long(long.words, flag);
+        words[to - 1] = Word::long(long.children, flag);
+        end = long.first + 1;
+    }
+}
+
+/// The large containers of a tape, in the order of their first words.
+fn find(words: &[u64]) -> Vec<Long> {
+    let mut found: Vec<Long> = Vec::new();
+    // Those that are open, by their index in `found`. All others are stepped over.
+    let mut open: Vec<usize> = Vec::new();
+    let mut at = 0;
+    while let Some(&word) = words.get(at) {
+        let word = Word::new(word);
+        if word.node() == Node::End {
+            let Some(index) = open.pop() else { return found };
+            let inside = found.len() - index;
+            let long = &mut found[index];
+            long.words = at + 1 - long.first + LONG_WORDS * inside;
+            if Word::new(words[long.first]).node() == Node::Object {
+                // A key and a value each.
+                long.children /= 2;
+            }
+            at += 1;
+            continue;
+        }
+        if let Some(&index) = open.last() {
+            found[index].children += 1;
+        }
+        at += match (word.is_open(), word.count()) {
+            (false, _) => 1,
+            (true, Some(len)) => len,
+            (true, None) => {
+                open.push(found.len());
+                found.push(Long { first: at, words: 0, children: 0 });
+                1
+            }
+        };
+    }
+    found
+}

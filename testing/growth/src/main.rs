@@ -1,0 +1,131 @@
+//! `growth`: the cost of every public way into jird grows linearly with its input, whatever stands in it.
+//!
+//! Without `--measure` it runs itself under callgrind, reads what each call cost, and says which case grows too fast.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
+
+use growth::{Case, Measured, callgrind, cases, judge};
+use jird::Kernel;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::{io, thread};
+
+const USAGE: &str = "\
+usage: growth [--list | --all] [TEXT]
+
+Counts the instructions of every way into jird, on inputs of n, 2n and 4n bytes. Fails if a cost grows faster than its
+input. Needs valgrind. TEXT: only the cases whose name contains it.
+
+  --list    names the cases
+  --all     prints what each case costs, not only those that fail
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["--measure", part, parts, rest @ ..] => measure(number(part), number(parts), rest),
+        ["--list", rest @ ..] => chosen(rest).iter().for_each(|case| println!("{}", case.name)),
+        ["--help" | "-h"] => print!("{USAGE}"),
+        ["--all", rest @ ..] => return report(rest, true),
+        rest => return report(rest, false),
+    }
+    ExitCode::SUCCESS
+}
+
+/// The cases whose name contains the text, if one is given.
+fn chosen(text: &[&str]) -> Vec<Case> {
+    let text = text.first().copied().unwrap_or_default();
+    cases().into_iter().filter(|case| case.name.contains(text)).collect()
+}
+
+fn number(text: &str) -> usize {
+    text.parse().expect("the program itself writes these numbers")
+}
+
+/// Runs every case of this part, one of `parts`, and prints a line for each call: how it ended, the input's length, and the name.
+/// callgrind counts the calls.
+fn measure(part: usize, parts: usize, text: &[&str]) {
+    // Valgrind knows no AVX-512, and not all that compilers write with AVX2. All kernels run the same algorithms.
+    let portable = Kernel::named("portable").expect("every machine has it");
+    portable.force().expect("no other kernel was forced");
+    for case in chosen(text).iter().skip(part).step_by(parts) {
+        for times in [1, 2, 4] {
+            let prepared = (case.prepare)(case.bytes * times);
+            let bytes = prepared.bytes;
+            let ended = if prepared.run() { "ended" } else { "panicked" };
+            println!("{ended}\t{bytes}\t{}", case.name);
+        }
+    }
+}
+
+fn report(text: &[&str], all: bool) -> ExitCode {
+    if !callgrind::is_there() {
+        eprintln!("valgrind is not there (apt-get install valgrind)");
+        return ExitCode::from(2);
+    }
+    let measured = match measured(text) {
+        Ok(measured) => measured,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    let (mut counted, mut failed) = (0, 0);
+    for case in chosen(text) {
+        let call = measured.get(&case.name);
+        let fault = match call {
+            None => Some("was not counted"),
+            Some(Call { ended: false, .. }) => Some("panicked"),
+            Some(call) => judge(&call.measured, &case.bar),
+        };
+        let measured = call.map(|call| call.measured).unwrap_or_default();
+        counted += 1;
+        failed += usize::from(fault.is_some());
+        if let Some(fault) = fault {
+            println!("FAILED {}: {fault}: {measured}", case.name);
+        } else if all {
+            println!("ok     {}: {measured}", case.name);
+        }
+    }
+    println!("growth: {counted} cases, {failed} failed");
+    if failed == 0 && counted > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The three calls of a case.
+struct Call {
+    measured: Measured,
+    /// None of them panicked.
+    ended: bool,
+}
+
+/// What each case costs, by its name. As many processes as there are cores count them.
+fn measured(text: &[&str]) -> io::Result<BTreeMap<String, Call>> {
+    let parts = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let parts: Vec<_> = (0..parts).map(|part| scope.spawn(move || measured_part(part, parts, text))).collect();
+        let mut all = BTreeMap::new();
+        for part in parts {
+            all.extend(part.join().unwrap_or_else(|_| Err(io::Error::other("a thread panicked")))?);
+        }
+        Ok(all)
+    })
+}
+
+fn measured_part(part: usize, parts: usize, text: &[&str]) -> io::Result<BTreeMap<String, Call>> {
+    let program = std::env::current_exe()?;
+    let folder = std::env::temp_dir().join(format!("jird-growth-{}-{part}", std::process::id()));
+    let (part, parts) = (part.to_string(), parts.to_string());
+    let arguments = [&["--measure", &part, &parts], text].concat();
+    let (printed, counts) = callgrind::counts(&program, &arguments, &folder)?;
+    let lines: Vec<Vec<&str>> = printed.lines().map(|line| line.splitn(3, '\t').collect()).collect();
+    if lines.len() != counts.len() || lines.iter().any(|line| line.len() != 3) {
+        return Err(io::Error::other(format!("{} calls were made, and {} counted", lines.len(), counts.len())));
+    }
+    let calls = lines.chunks_exact(3).zip(counts.chunks_exact(3)).map(|(lines, counts)| {
+        let bytes = [0, 1, 2].map(|index: usize| lines[index][1].parse().unwrap_or_default());
+        let measured = Measured { bytes, cost: [counts[0], counts[1], counts[2]] };
+        (lines[0][2].to_owned(), Call { measured, ended: lines.iter().all(|line| line[0] == "ended") })
+    });
+    Ok(calls.collect())
+}

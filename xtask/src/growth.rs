@@ -1,0 +1,23 @@
+//! Whether the cost of every way into jird is linear, counted by valgrind.
+use crate::house::House;
+use crate::step::{Log, Outcome, Step};
+
+/// The cases that look at a document's values. They are run once more where tapes have small limits, so that a small text has
+/// containers of the largest kind.
+const VALUES: &str = "a value ·";
+
+pub(crate) fn step() -> Step {
+    Step::new("growth", "no way into jird takes more than linear time, in instructions", |house, log| {
+        if !house.answers("valgrind", &["--version"]) {
+            return Outcome::Skipped("no valgrind: apt-get install valgrind".into());
+        }
+        let all = log.run(&mut house.cargo(["run", "--release", "--package", "growth"]));
+        (all & small_limits(house, log)).into()
+    })
+}
+
+fn small_limits(house: &House, log: &mut Log) -> bool {
+    let mut command = house.cargo(["run", "--release", "--package", "growth"]);
+    command.arg("--target-dir").arg(house.target.join("small-limits")).args(["--", VALUES]);
+    log.run(command.env("JIRD_SMALL_LIMITS", "1"))
+}

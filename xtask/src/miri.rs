@@ -1,0 +1,61 @@
+//! The engine's public ways in under Miri, which sees every access out of bounds, every use of uninitialised memory, every
+//! broken rule of aliasing and every data race that a run has. It knows no AVX-512, and runs no assembly.
+use std::process::Command;
+
+use crate::house::House;
+use crate::step::{Log, Outcome};
+
+/// How much.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// About two minutes.
+    Short,
+    /// Hours: more texts, each in every way; the threads in other orders; and by the rules of Tree Borrows, too.
+    Long,
+}
+
+/// Miri takes the instruction sets that the compiler was told of for those of the CPU.
+const FEATURES: &str = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt,+pclmulqdq";
+
+/// The tests read files, and the environment says which kernel they take.
+const FLAGS: &str = "-Zmiri-disable-isolation";
+
+/// What uses threads.
+const THREADED: [&str; 3] = [
+    "several_threads_parse_a_text",
+    "lines_are_decoded_on_several_threads",
+    "events_pass_between_threads_and_are_written_in_parts",
+];
+
+pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
+    if !house.answers("rustup", &["run", "nightly", "cargo", "miri", "--version"]) {
+        return Outcome::Skipped("no Miri: rustup component add miri rust-src --toolchain nightly".into());
+    }
+    let kernels: &[&str] = if cfg!(target_arch = "x86_64") { &["portable", "avx2"] } else { &["portable"] };
+    let mut passed = true;
+    for kernel in kernels {
+        passed &= tests(house, log, kernel, amount, FLAGS, &[]);
+        if amount == Amount::Long {
+            passed &= tests(house, log, kernel, Amount::Short, &format!("{FLAGS} -Zmiri-tree-borrows"), &[]);
+            passed &= tests(house, log, kernel, amount, &format!("{FLAGS} -Zmiri-many-seeds=0..16"), &THREADED);
+        }
+    }
+    passed.into()
+}
+
+/// The tests whose names have one of `names`, or all.
+fn tests(house: &House, log: &mut Log, kernel: &str, amount: Amount, flags: &str, names: &[&str]) -> bool {
+    let mut command: Command = house.command("rustup");
+    command.args(["run", "nightly", "cargo", "miri", "test", "--package", "jird", "--test", "miri", "--target-dir"]);
+    command.arg(house.target.join("miri")).args(["--", "--test-threads=1"]).args(names);
+    command.env("MIRIFLAGS", flags).env("JIRD_KERNEL", kernel);
+    if cfg!(target_arch = "x86_64") {
+        command.env("RUSTFLAGS", FEATURES);
+    }
+    if amount == Amount::Long {
+        command.env("JIRD_MIRI", "long");
+    }
+    // Unchecked accesses are checked under debug assertions, and Miri is to see them as they are in a release build.
+    command.env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false").env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "true");
+    log.run(&mut command)
+}
