@@ -71,11 +71,18 @@ pub fn count_of(command: &Command) -> io::Result<(Option<i32>, u64)> {
     Ok((output.status.code(), count))
 }
 
-/// valgrind, with an allocator that takes fresh memory from the system for every buffer. glibc's would change its
-/// mind with what was freed before: then a zeroed buffer costs nothing or an instruction for each byte, by the cases before.
+/// valgrind, with a C library whose costs are the same on every machine.
+///
+/// Its allocator takes fresh memory from the system for every buffer. Left alone it would change its mind with what was freed before:
+/// then a zeroed buffer costs nothing or an instruction for each byte, by the cases before. And it copies with vectors, whatever the
+/// size. Left alone it would go over to `rep movsb` at a size that depends on the CPU, and valgrind counts that as an
+/// instruction for each byte.
 fn valgrind() -> Command {
     let mut command = Command::new("valgrind");
     command.env("MALLOC_MMAP_THRESHOLD_", "4096");
+    let never =
+        ["x86_rep_movsb_threshold", "x86_rep_stosb_threshold"].map(|name| format!("glibc.cpu.{name}={}", 1 << 30));
+    command.env("GLIBC_TUNABLES", never.join(":"));
     command
 }
 

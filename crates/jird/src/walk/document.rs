@@ -128,15 +128,16 @@ impl<B: Build> PassTwo for WalkPass<'_, B> {
 
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault> {
         at.skip_ends();
-        let walked = self.walk.run(text, tokens, &mut at.token, self.build)?;
-        if !last {
-            return Ok(());
-        }
-        let (kind, pos) = tokens.slices();
-        match walked {
-            Walked::Value if pos.len() - at.token <= SENTINELS => Ok(()),
-            Walked::Value => Err(Fault::at_byte(ErrorKind::Trailing, pos[at.token] as usize)),
-            Walked::More => unreachable!("{SENTINELS} sentinels stand after {} tokens", kind.len()),
+        match self.walk.run(text, tokens, &mut at.token, self.build)? {
+            Walked::More if last => unreachable!("{SENTINELS} sentinels stand after {} tokens", tokens.len()),
+            Walked::More => Ok(()),
+            // Said at once: tokens that nobody wants would be kept to the end, and looked at again with each chunk.
+            Walked::Value => {
+                let (_, pos) = tokens.slices();
+                let left = pos.len() - at.token;
+                let trailing = if last { left > SENTINELS } else { left > 0 };
+                if trailing { Err(Fault::at_byte(ErrorKind::Trailing, pos[at.token] as usize)) } else { Ok(()) }
+            }
         }
     }
 }

@@ -85,8 +85,7 @@ const OTHERS: &[Way] = &[
             });
             used(read);
         }
-    })
-    .bar(Bar { step: 100_000.0, ..Bar::LINEAR }),
+    }),
     way("typed lines", |text| typed_on::<Line>(std::io::Cursor::new(text.to_vec()), 1).for_each(used))
         .bar(Bar::THREADS),
     way("lines by two threads, in order", |text| {
