@@ -8,9 +8,9 @@ use crate::house::House;
 use crate::lines::without_tests;
 
 /// The folders and files of `crates/jird/src`, from the ground up: each uses only what stands before it.
-const ORDER: [&str; 18] = [
-    "policy", "limits", "fault", "error", "kernel", "text", "number", "scan", "walk", "tape", "locate", "encoding",
-    "path", "record", "lines", "layout", "event", "typed",
+const ORDER: [&str; 21] = [
+    "limits", "policy", "fault", "word", "encoding", "error", "threads", "kernel", "number", "text", "locate", "scan", "walk",
+    "path", "tape", "record", "layout", "data_model", "event", "typed", "lines",
 ];
 
 /// A use that runs up: from, to, and the files in which it stands.

@@ -231,12 +231,6 @@ impl Error {
         }
         self
     }
-
-    /// Finds line, column and path in `input`, the text that the error is about. Walks `input` up to the error: call it to
-    /// report, not to decide.
-    pub fn locate(&self, input: &[u8]) -> Located {
-        crate::locate::locate(self, input)
-    }
 }
 
 impl Error {
@@ -391,67 +385,3 @@ impl std::error::Error for Error {
 }
 
 const _: () = assert!(size_of::<Result<(), Error>>() == size_of::<usize>(), "results travel in a register");
-
-/// An [`Error`] with its place in words. `Display` gives the message, the place, and the line with a caret beneath; with
-/// `{:#}` the message and the place alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located {
-    pub(crate) error: Error,
-    pub(crate) line: u64,
-    pub(crate) column: u64,
-    pub(crate) pointer: String,
-    pub(crate) snippet: String,
-    pub(crate) caret: usize,
-}
-
-impl Located {
-    /// What is wrong.
-    pub fn error(&self) -> &Error {
-        &self.error
-    }
-
-    /// One-based line.
-    pub fn line(&self) -> u64 {
-        self.line
-    }
-
-    /// One-based column, in bytes.
-    pub fn column(&self) -> u64 {
-        self.column
-    }
-
-    /// The JSON Pointer (RFC 6901) of the value that the error is in; empty for the document as a whole.
-    pub fn pointer(&self) -> &str {
-        &self.pointer
-    }
-
-    /// The part of the line around the error, made printable.
-    pub fn snippet(&self) -> &str {
-        &self.snippet
-    }
-
-    /// The same place in an input that has `lines` lines before this one.
-    #[must_use]
-    pub fn after_lines(self, lines: u64, base: u64) -> Self {
-        Self { line: self.line + lines, error: self.error.shifted(base), ..self }
-    }
-}
-
-impl fmt::Display for Located {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { error, line, column, pointer, snippet, caret } = self;
-        write!(f, "{} at line {line}, column {column} (byte {}", error.kind(), error.offset())?;
-        if !pointer.is_empty() {
-            let mut shown = String::new();
-            crate::locate::printable(pointer.as_bytes(), &mut shown);
-            write!(f, ", at {shown}")?;
-        }
-        f.write_str(")")?;
-        if let Some(encoding) = error.encoding() {
-            write!(f, ": {encoding}")?;
-        }
-        if f.alternate() { Ok(()) } else { write!(f, "\n  {snippet}\n  {:caret$}^", "") }
-    }
-}
-
-impl std::error::Error for Located {}

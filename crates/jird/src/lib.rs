@@ -33,6 +33,8 @@
 //! less and are safe all the same. [`Error`] says which rule was broken and where.
 #![deny(unsafe_code)]
 
+#[cfg(feature = "serde")]
+mod data_model;
 mod encoding;
 mod error;
 pub mod event;
@@ -49,9 +51,12 @@ mod record;
 mod scan;
 mod tape;
 mod text;
+#[cfg(feature = "parallel")]
+mod threads;
 #[cfg(feature = "serde")]
 mod typed;
 mod walk;
+mod word;
 
 #[cfg(feature = "json")]
 pub use serde_json::{Value as Json, json};
@@ -60,12 +65,15 @@ pub use serde_json::{Value as Json, json};
 pub use typed::base64;
 
 pub use encoding::{Encoding, encoding_of};
-pub use error::{Category, Error, Located};
+pub use error::{Category, Error};
 pub use fault::ErrorKind;
 pub use kernel::{Kernel, UnknownKernel};
 pub use layout::{Layout, format, minify};
+pub use locate::Located;
 pub use number::{MachineNumber, Number};
 pub use path::{Path, Step};
+#[cfg(feature = "serde")]
+pub use policy::TYPED_DEPTH_MAX;
 pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
 pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
 pub use scan::{IoRead, Read, SliceRead, Trusted};
@@ -75,9 +83,7 @@ pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, pa
 #[cfg(feature = "serde")]
 pub use text::RawValue;
 #[cfg(feature = "serde")]
-pub use typed::de::{
-    Deserializer, Records, StreamDeserializer, TYPED_DEPTH_MAX, ValueDeserializer, from_reader, from_slice, from_str,
-};
+pub use typed::de::{Deserializer, Records, StreamDeserializer, ValueDeserializer, from_reader, from_slice, from_str};
 #[cfg(feature = "serde")]
 pub use typed::{
     Compact, NumberBuf, Pretty, Serializer, to_string, to_string_canonical, to_string_pretty, to_vec, to_vec_canonical,

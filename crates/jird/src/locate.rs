@@ -1,8 +1,8 @@
 //! The second walk: from an offset to line, column, path and a snippet. Slow, simple, and only for people.
 
-use crate::error::{Error, Located};
+use crate::error::Error;
 use crate::text;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// How many bytes of the line a snippet shows before and after the error.
 const SNIPPET_BEFORE: usize = 60;
@@ -11,14 +11,82 @@ const SNIPPET_AFTER: usize = 20;
 /// Steps of a path that a message shows; deeper ones are left out in the middle.
 const STEPS_MAX: usize = 64;
 
-pub(crate) fn locate(error: &Error, input: &[u8]) -> Located {
-    let offset = usize::try_from(error.offset()).unwrap_or(usize::MAX).min(input.len());
-    let before = &input[..offset];
-    let (line, column) = line_and_column(before);
-    let line_start = offset + 1 - column as usize;
-    let (snippet, caret) = snippet(input, line_start, offset);
-    Located { error: error.clone().with_encoding(input), line, column, pointer: pointer(before), snippet, caret }
+impl Error {
+    /// Finds line, column and path in `input`, the text that the error is about. Walks `input` up to the error: call it to
+    /// report, not to decide.
+    pub fn locate(&self, input: &[u8]) -> Located {
+        let offset = usize::try_from(self.offset()).unwrap_or(usize::MAX).min(input.len());
+        let before = &input[..offset];
+        let (line, column) = line_and_column(before);
+        let line_start = offset + 1 - column as usize;
+        let (snippet, caret) = snippet(input, line_start, offset);
+        Located { error: self.clone().with_encoding(input), line, column, pointer: pointer(before), snippet, caret }
+    }
 }
+
+/// An [`Error`] with its place in words. `Display` gives the message, the place, and the line with a caret beneath; with
+/// `{:#}` the message and the place alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    error: Error,
+    line: u64,
+    column: u64,
+    pointer: String,
+    snippet: String,
+    caret: usize,
+}
+
+impl Located {
+    /// What is wrong.
+    pub fn error(&self) -> &Error {
+        &self.error
+    }
+
+    /// One-based line.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// One-based column, in bytes.
+    pub fn column(&self) -> u64 {
+        self.column
+    }
+
+    /// The JSON Pointer (RFC 6901) of the value that the error is in; empty for the document as a whole.
+    pub fn pointer(&self) -> &str {
+        &self.pointer
+    }
+
+    /// The part of the line around the error, made printable.
+    pub fn snippet(&self) -> &str {
+        &self.snippet
+    }
+
+    /// The same place in an input that has `lines` lines before this one.
+    #[must_use]
+    pub fn after_lines(self, lines: u64, base: u64) -> Self {
+        Self { line: self.line + lines, error: self.error.shifted(base), ..self }
+    }
+}
+
+impl fmt::Display for Located {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { error, line, column, pointer, snippet, caret } = self;
+        write!(f, "{} at line {line}, column {column} (byte {}", error.kind(), error.offset())?;
+        if !pointer.is_empty() {
+            let mut shown = String::new();
+            printable(pointer.as_bytes(), &mut shown);
+            write!(f, ", at {shown}")?;
+        }
+        f.write_str(")")?;
+        if let Some(encoding) = error.encoding() {
+            write!(f, ": {encoding}")?;
+        }
+        if f.alternate() { Ok(()) } else { write!(f, "\n  {snippet}\n  {:caret$}^", "") }
+    }
+}
+
+impl std::error::Error for Located {}
 
 /// Where `before` ends, counted from one; columns are bytes.
 fn line_and_column(before: &[u8]) -> (u64, u64) {

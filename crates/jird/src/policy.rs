@@ -42,6 +42,14 @@ pub struct Policy {
     pub depth_max: usize,
 }
 
+/// How many arrays, objects and enum variants a [`Deserializer`](crate::Deserializer) goes into, unless told otherwise. Each takes some of the
+/// stack: serde's visitors call each other. What is stepped over may be deeper.
+#[cfg(feature = "serde")]
+pub const TYPED_DEPTH_MAX: usize = 127;
+
+/// The default limit for one record of many, in bytes.
+pub const RECORD_BYTES_MAX: usize = 64 << 20;
+
 /// The default of [`Policy::depth_max`].
 pub const DEPTH_MAX: usize = 1024;
 

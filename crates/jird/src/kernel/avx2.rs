@@ -5,7 +5,7 @@ use super::simd::{BLOCK, Classes, Kinds, Simd, is_plain_number};
 use super::utf8::UTF8_TABLES;
 use super::words::{FORM_QUOTES, FORM_SKIP, FORM_UPPER, TokenWords};
 use crate::limits::LENGTH_MAX;
-use crate::tape::word::Node;
+use crate::word::Node;
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
@@ -251,8 +251,8 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> bool {
-        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk::<32>) else { return false };
+    fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> Option<bool> {
+        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk::<32>) else { return Some(false) };
         // SAFETY: `self` proves the features; the load reads the 32 bytes of the reference.
         let (digits, points, zeros) = unsafe {
             let bytes = _mm256_loadu_si256(bytes.as_ptr().cast());
@@ -263,7 +263,12 @@ impl Simd for Avx2 {
             let zeros = _mm256_cmpeq_epi8(bytes, zero);
             (_mm256_movemask_epi8(digits), _mm256_movemask_epi8(points), _mm256_movemask_epi8(zeros))
         };
-        is_plain_number(end.wrapping_sub(start), !digits.cast_unsigned(), points.cast_unsigned(), zeros.cast_unsigned())
+        Some(is_plain_number(
+            end.wrapping_sub(start),
+            !digits.cast_unsigned(),
+            points.cast_unsigned(),
+            zeros.cast_unsigned(),
+        ))
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
 use super::utf8::UTF8_TABLES;
 use super::words::TokenWords;
 use crate::limits::LENGTH_MAX;
-use crate::tape::word::UPPER;
+use crate::word::UPPER;
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
@@ -172,8 +172,8 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> bool {
-        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk::<32>) else { return false };
+    fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> Option<bool> {
+        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk::<32>) else { return Some(false) };
         // SAFETY: `self` proves the features; the load reads the 32 bytes of the reference.
         let (other, points, zeros) = unsafe {
             let bytes = _mm256_loadu_si256(bytes.as_ptr().cast());
@@ -182,7 +182,7 @@ impl Simd for Avx512 {
             let points = _mm256_cmpeq_epi8_mask(bytes, _mm256_set1_epi8(b'.'.cast_signed()));
             (other, points, _mm256_cmpeq_epi8_mask(bytes, zero))
         };
-        is_plain_number(end.wrapping_sub(start), other, points, zeros)
+        Some(is_plain_number(end.wrapping_sub(start), other, points, zeros))
     }
 
     #[inline(always)]

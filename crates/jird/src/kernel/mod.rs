@@ -1,15 +1,17 @@
 //! Block operations per instruction set, and the choice between them.
 //!
 //! A *block* is 64 bytes; a *mask* is a `u64` with one bit per byte of a block, bit 0 for the first byte. [`Simd`] is what
-//! differs between instruction sets: operations on blocks, UTF-8, and the making of tokens. The algorithms above are generic over it.
-//! A value of an implementing type is the proof that this CPU has the instructions: only its `detect` makes one.
-//! This folder is the only place with intrinsics and with `cfg(target_arch)`.
+//! differs between instruction sets: operations on blocks, the check of UTF-8, and the making of tokens and of words. Algorithms are
+//! [`Pass`]es, generic over it, in the folders that they belong to; [`Kernel::enter`] runs one. A value of a type that
+//! implements `Simd` proves that this CPU has the instructions: only its `detect` makes one. Another instruction set is
+//! another file here. This folder is the only place with intrinsics and with `cfg(target_arch)`.
 #![allow(unsafe_code, reason = "intrinsics, and entering functions compiled for a CPU that was detected")]
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod checked;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod digits;
 mod escapes;
@@ -18,28 +20,19 @@ mod neon;
 mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod proof;
-mod search;
 mod simd;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod utf8;
 mod words;
 
+pub(crate) use checked::trusted_str;
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use digits::{EIGHT, SIXTEEN, eight_digits, sixteen_digits};
 pub(crate) use escapes::{SHORT, any_escapes, escapes};
-pub(crate) use search::Passed;
-pub(crate) use simd::{BLOCK, Classes, Kinds, Simd, compact};
+pub(crate) use simd::{BLOCK, Classes, Kinds, Simd};
 pub(crate) use words::TokenWords;
 
-use crate::fault::Fault;
-use crate::policy::Policy;
-use crate::record::{Needles, Select};
-use crate::scan::{Carry, Chunk, Found, Mode, Tokens, for_mode};
-use crate::tape::structure::{Batch, Structure};
-#[cfg(feature = "parallel")]
-use crate::tape::unpaired::Unpaired;
 use core::fmt;
-use core::mem::MaybeUninit;
 
 /// The instruction set for everything that is done block by block: pass one, pass two by masks, searches and escapes.
 ///
@@ -119,128 +112,48 @@ impl Kernel {
         }
     }
 
-    /// Pass one over a chunk. Dispatches once per chunk, not once per block.
-    pub(crate) fn scan(self, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Found {
+    /// Runs a pass that is compiled for this instruction set. It costs a branch and a call: enter once for a chunk, not for a block.
+    #[inline(always)]
+    pub(crate) fn enter<P: Pass>(self, pass: P) -> P::Out {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => proof.scan(chunk, mode, carry, tokens),
+            Isa::Avx512(proof) => proof.enter(pass),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(proof) => proof.scan(chunk, mode, carry, tokens),
+            Isa::Avx2(proof) => proof.enter(pass),
             #[cfg(target_arch = "aarch64")]
-            Isa::Neon(proof) => proof.scan(chunk, mode, carry, tokens),
-            Isa::Portable(proof) => for_mode!(mode, portable_scan(proof, chunk, carry, tokens)),
+            Isa::Neon(proof) => proof.enter(pass),
+            Isa::Portable(proof) => enter_portable(proof, pass),
+        }
+    }
+
+    /// [`Simd::SKIMS`] of this instruction set.
+    #[inline]
+    pub(crate) fn skims(self) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(_) => avx512::Avx512::SKIMS,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => avx2::Avx2::SKIMS,
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(_) => neon::Neon::SKIMS,
+            Isa::Portable(_) => portable::Portable::SKIMS,
         }
     }
 }
 
-fn portable_scan<const LINES: bool, const CHECK: bool, const BLANKS: bool>(
-    proof: portable::Portable,
-    chunk: Chunk<'_>,
-    carry: &mut Carry,
-    tokens: &mut Tokens,
-) -> Found {
-    crate::scan::scan_chunk::<_, LINES, CHECK, BLANKS>(proof, chunk, carry, tokens)
+/// Work on blocks, with all that it needs: written once, and compiled for each instruction set.
+pub(crate) trait Pass {
+    /// What it finds.
+    type Out;
+
+    /// Does it. Every implementation, and what it calls for each block, is `#[inline(always)]`: a function that is called does not
+    /// have the instruction set, and every intrinsic in it would be a call.
+    fn run<S: Simd>(self, simd: S) -> Self::Out;
 }
 
-impl Kernel {
-    /// Copies the bytes of a chunk that are not white space outside strings; see [`compact`].
-    pub(crate) fn compact(self, text: &[u8], blank: &[u64], out: &mut [MaybeUninit<u8>]) -> usize {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => proof.compact(text, blank, out),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(proof) => proof.compact(text, blank, out),
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon(proof) => proof.compact(text, blank, out),
-            Isa::Portable(proof) => compact(proof, text, blank, out),
-        }
-    }
-
-    /// Writes what stands for `content`, a block at least, in a JSON string: block by block to the end, while there is room for
-    /// a block of escapes. Returns how many bytes were read and written: of what is stored behind the latter nothing counts.
-    #[inline]
-    pub(crate) fn escape_blocks(self, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => proof.escape_blocks(content, out),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(proof) => proof.escape_blocks(content, out),
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon(proof) => proof.escape_blocks(content, out),
-            Isa::Portable(proof) => crate::text::escape_blocks(proof, content, out),
-        }
-    }
-
-    /// Pass two over some tokens of a document; writes the tape if there is one.
-    pub(crate) fn structure(
-        self,
-        batch: Batch<'_>,
-        state: &mut Structure,
-        words: Option<&mut Vec<u64>>,
-    ) -> Result<(), Fault> {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => proof.structure(batch, state, words),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(proof) => proof.structure(batch, state, words),
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon(proof) => proof.structure(batch, state, words),
-            Isa::Portable(proof) => crate::tape::structure::run(proof, batch, state, words),
-        }
-    }
-
-    /// Whether all lines of which these are the tokens are right; false where only a walk can tell.
-    pub(crate) fn lines_are_right(self, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => proof.lines_are_right(text, tokens, policy),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(proof) => proof.lines_are_right(text, tokens, policy),
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon(proof) => proof.lines_are_right(text, tokens, policy),
-            Isa::Portable(proof) => crate::lines::grammar::is_right(proof, text, tokens, policy),
-        }
-    }
-
-    /// Finds what is wanted of a record whose tokens begin before `at`: [`Select::by_masks`] or [`Select::by_steps`], whichever is the
-    /// faster. For each record: around the loop over them it would compile that, and whoever is visited, once for each instruction
-    /// set. The call takes 0.2 % of a filter.
-    #[inline]
-    pub(crate) fn skim(self, select: &mut Select<'_>, text: &[u8], tokens: &Tokens, at: usize) -> Option<usize> {
-        match self.0 {
-            // As `Simd::SKIMS` has it.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => proof.skim(select, text, tokens, at),
-            _ => select.by_steps(text, tokens, at),
-        }
-    }
-
-    /// The first line of `text`, from the line's beginning at `from` on, that has a needle; and what comes before it.
-    pub(crate) fn search(self, text: &[u8], from: usize, needles: &Needles) -> Passed {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => proof.search(text, from, needles),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(proof) => proof.search(text, from, needles),
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon(proof) => proof.search(text, from, needles),
-            Isa::Portable(proof) => search::search(proof, text, from, needles),
-        }
-    }
-
-    /// Brackets without partners among the tokens from `at` on.
-    #[cfg(feature = "parallel")]
-    pub(crate) fn unpaired(self, tokens: &Tokens, at: usize, found: &mut Unpaired) {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => proof.unpaired(tokens, at, found),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(proof) => proof.unpaired(tokens, at, found),
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon(proof) => proof.unpaired(tokens, at, found),
-            Isa::Portable(proof) => crate::tape::unpaired::find(proof, tokens, at, found),
-        }
-    }
+/// A function of its own, as the other instruction sets have one, for profiles.
+fn enter_portable<P: Pass>(proof: portable::Portable, pass: P) -> P::Out {
+    pass.run(proof)
 }
 
 static FORCED: std::sync::OnceLock<Kernel> = std::sync::OnceLock::new();

@@ -147,10 +147,11 @@ pub(crate) trait Simd: Copy {
         }
     }
     /// Whether `text[start..end]`, which begins with a digit or a minus and is followed by neither digit nor point, is a number
-    /// of less than 32 bytes without exponent. False says nothing; and what `end` is may be nonsense.
+    /// of less than 32 bytes without exponent. False says nothing; and what `end` is may be nonsense. `None` where it would cost more
+    /// than to look at the bytes one by one.
     #[inline(always)]
-    fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> bool {
-        start <= end && end <= text.len() && crate::number::check_at(text, start, end).is_ok()
+    fn is_plain_number(self, _text: &[u8], _start: usize, _end: usize) -> Option<bool> {
+        None
     }
     /// Copies the bytes of the block that `keep` has, in order, and returns how many. What lies past the last is left
     /// arbitrary.
@@ -217,27 +218,4 @@ pub(super) fn is_plain_number(len: usize, other: u32, points: u32, zeros: u32) -
     // point at most, and nothing else.
     let first_digit = (other | zeros & !(other >> 1)) >> sign & 1;
     first_digit | point & !points | point << 1 & other | point & point.wrapping_sub(1) == 0 && len < 32
-}
-
-/// Copies the bytes of `text` that are not `blank` to `out`, and returns how many. `blank` has a mask for each block of the
-/// text, the last of which may be short.
-#[inline(always)]
-pub(crate) fn compact<S: Simd>(simd: S, text: &[u8], blank: &[u64], out: &mut [MaybeUninit<u8>]) -> usize {
-    let mut len = 0;
-    let (blocks, rest) = text.as_chunks::<BLOCK>();
-    let mut room = out;
-    for (block, &blank) in blocks.iter().zip(blank) {
-        let (next, _) = room.split_first_chunk_mut().expect("room for the text and a block more");
-        let kept = simd.compact(block, !blank, next);
-        len += kept;
-        room = &mut room[kept..];
-    }
-    if let (false, Some(&blank)) = (rest.is_empty(), blank.get(blocks.len())) {
-        for (_, &byte) in rest.iter().enumerate().filter(|(index, _)| blank >> index & 1 == 0) {
-            room[0].write(byte);
-            room = &mut room[1..];
-            len += 1;
-        }
-    }
-    len
 }

@@ -2,10 +2,10 @@
 
 use super::simd::BLOCK;
 use crate::limits::LENGTH_MAX;
-use crate::tape::word::UPPER;
+use crate::word::UPPER;
 use core::mem::MaybeUninit;
 
-/// 64 tokens that become words of the tape (`tape::word`): offset in the lower half, what it is and its length in the upper.
+/// 64 tokens that become words of the tape ([`crate::word`]): offset in the lower half, what it is and its length in the upper.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "masks of what the kind tells as well"))]
 pub(crate) struct TokenWords<'a> {
     /// The kinds.

@@ -1,5 +1,6 @@
 //! The lines of a text that have a needle.
 
+use super::search::search;
 use crate::kernel::Kernel;
 use crate::record::Needles;
 use core::ops::Range;
@@ -41,7 +42,7 @@ impl<'f> Found<'f> {
         if from >= text.len() {
             return None;
         }
-        let passed = self.kernel.search(text, from, self.needles);
+        let passed = search(self.kernel, text, from, self.needles);
         self.tried += passed.tried;
         let start = from + memchr::memrchr(b'\n', &text[from..passed.at]).map_or(0, |feed| feed + 1);
         let end = memchr::memchr(b'\n', &text[passed.at..]).map_or(text.len(), |feed| passed.at + feed + 1);

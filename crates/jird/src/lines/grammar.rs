@@ -7,7 +7,7 @@
 //! The rules are those of [`crate::tape::structure`], which judges documents: what may stand at a token follows from the token
 //! before it and from the innermost container. Outside all containers a line feed stands where a comma stands in an array.
 
-use crate::kernel::{Kinds, Simd};
+use crate::kernel::{Kernel, Kinds, Pass, Simd};
 use crate::policy::{Numbers, Policy};
 use crate::scan::{BATCH, ESCAPED, SENTINELS, Tokens};
 use crate::tape::structure::{Before, check_scalars};
@@ -34,22 +34,37 @@ struct State {
     outside: u64,
 }
 
-/// Whether every line is right. Generic over the instruction set; [`crate::kernel`] compiles it once for each.
-#[inline(always)]
-pub(crate) fn is_right<S: Simd>(simd: S, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
-    let depth_max = policy.depth_max.min(DEPTH_MAX);
-    let mut state =
-        State { open: 0, depth: 0, begins: 1, opened: 0, colon: 0, key: 0, in_object: 0, outside: u64::MAX };
-    let to = tokens.len() - SENTINELS;
-    let mut at = 0;
-    while at < to {
-        let count = (to - at).min(BATCH);
-        if !batch(simd, text, tokens, at, count, depth_max, policy.numbers, &mut state) {
-            return false;
+/// Whether all lines of which these are the tokens are right; false where only a walk can tell.
+pub(super) fn lines_are_right(kernel: Kernel, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
+    kernel.enter(Judge { text, tokens, policy })
+}
+
+struct Judge<'a> {
+    text: &'a [u8],
+    tokens: &'a Tokens,
+    policy: &'a Policy,
+}
+
+impl Pass for Judge<'_> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> bool {
+        let Self { text, tokens, policy } = self;
+        let depth_max = policy.depth_max.min(DEPTH_MAX);
+        let mut state =
+            State { open: 0, depth: 0, begins: 1, opened: 0, colon: 0, key: 0, in_object: 0, outside: u64::MAX };
+        let to = tokens.len() - SENTINELS;
+        let mut at = 0;
+        while at < to {
+            let count = (to - at).min(BATCH);
+            if !batch(simd, text, tokens, at, count, depth_max, policy.numbers, &mut state) {
+                return false;
+            }
+            at += count;
         }
-        at += count;
+        state.depth == 0
     }
-    state.depth == 0
 }
 
 #[inline(always)]
@@ -151,7 +166,7 @@ mod tests {
         let whole = Whole::scan(kernel, text, Mode::Lines, &mut tokens);
         tokens.end_at(text.len());
         let fault = line_fault(text, &whole);
-        fault.is_none().then(|| kernel.lines_are_right(text, &tokens, policy))
+        fault.is_none().then(|| lines_are_right(kernel, text, &tokens, policy))
     }
 
     fn all_right(text: &[u8]) -> bool {

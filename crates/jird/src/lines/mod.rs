@@ -7,27 +7,24 @@
 
 mod found;
 mod gate;
-pub(crate) mod grammar;
+mod grammar;
 mod options;
-#[cfg(feature = "parallel")]
-mod parallel;
 mod read;
 mod row;
 mod run;
 mod scanner;
+mod search;
 #[cfg(feature = "serde")]
 mod typed;
 
+pub use crate::policy::RECORD_BYTES_MAX;
+#[cfg(feature = "parallel")]
+pub use crate::threads::in_order;
 #[doc(hidden)]
 pub use gate::Search;
 pub use options::{Check, Options};
-#[cfg(feature = "parallel")]
-pub use parallel::in_order;
 pub use read::{ReadAt, read_range, read_stream};
 pub use row::{Bad, Row, Scanned};
 pub use scanner::Scanner;
 #[cfg(feature = "serde")]
 pub use typed::{Typed, typed, typed_on};
-
-/// The default limit for one record, in bytes.
-pub const RECORD_BYTES_MAX: usize = 64 << 20;

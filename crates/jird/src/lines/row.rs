@@ -1,6 +1,7 @@
 //! What a scan tells of records.
 
-use crate::error::{Error, Located};
+use crate::error::Error;
+use crate::locate::Located;
 use crate::record::{Field, Mismatches};
 
 /// What a scan has seen.

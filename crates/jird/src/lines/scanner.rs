@@ -2,6 +2,7 @@
 
 use super::found::{Found, Lines};
 use super::gate::{self, Gate};
+use super::grammar::lines_are_right;
 use super::options::{Check, Options};
 use super::row::{Bad, Row, Scanned};
 use super::run::{Run, Text, Wanted};
@@ -271,7 +272,7 @@ impl Scanner {
 
     /// Whether the records of a piece in which pass one found nothing wrong are right, as far as that shows at a glance.
     fn is_right(&self, piece: &[u8]) -> bool {
-        self.duplicates.is_none() && self.options.kernel.lines_are_right(piece, &self.tokens, &self.options.policy)
+        self.duplicates.is_none() && lines_are_right(self.options.kernel, piece, &self.tokens, &self.options.policy)
     }
 
     /// Skims the records that are all right; where all had to be checked for that, those alone that have a needle, if that pays.
@@ -339,7 +340,7 @@ impl Scanner {
         select.begin(is_object);
         let at_a_glance = is_object && text.is_tight;
         let skimmed =
-            if at_a_glance { self.options.kernel.skim(select, text.bytes, &self.tokens, *at + 1) } else { None };
+            if at_a_glance { select.skim(self.options.kernel, text.bytes, &self.tokens, *at + 1) } else { None };
         if let Some(behind) = skimmed {
             *at = behind;
         } else {
@@ -399,19 +400,21 @@ impl Scanner {
             return;
         }
         let bytes = &text.bytes[record.range()];
-        let words = crate::tape::model::parse(bytes, &self.options.policy).expect("the model accepts the record too");
         let projection = select.projection();
-        let wanted = crate::tape::model::fields(bytes, &words, projection);
-        let slots = select.found().iter().zip(projection.paths()).enumerate();
-        for ((slot, (found, path)), wanted) in slots.zip(wanted) {
-            if projection.seeks(slot) {
-                assert!(
-                    &text.bytes[found.range()] == wanted,
-                    "the model finds another {path} in {:?}",
-                    String::from_utf8_lossy(bytes)
-                );
+        let compared = crate::tape::model::read(bytes, &self.options.policy, |root| {
+            let wanted = crate::record::model::fields(root, projection);
+            let slots = select.found().iter().zip(projection.paths()).enumerate();
+            for ((slot, (found, path)), wanted) in slots.zip(wanted) {
+                if projection.seeks(slot) {
+                    assert!(
+                        &text.bytes[found.range()] == wanted,
+                        "the model finds another {path} in {:?}",
+                        String::from_utf8_lossy(bytes)
+                    );
+                }
             }
-        }
+        });
+        compared.expect("the model accepts the record too");
     }
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, u
 pub(crate) fn checked_str(text: &[u8], start: usize, end: usize) -> Option<&str> {
     check_at(text, start, end).ok()?;
     // SAFETY: what was found to be a number has digits, signs, a point and an `e`, all of them ASCII.
-    Some(unsafe { crate::text::trusted_str(&text[start..end]) })
+    Some(unsafe { crate::kernel::trusted_str(&text[start..end]) })
 }
 
 /// [`check`] for more than eight bytes behind the sign; correct for fewer.

@@ -11,7 +11,7 @@ use super::{
     MachineNumber, check, decimal, is_integer_token, to_f32, to_f64_at, to_i64_at, to_i128, to_machine_at, to_u64_at,
     to_u128,
 };
-use crate::text::trusted_str;
+use crate::kernel::trusted_str;
 
 /// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. Nothing is lost: conversions
 /// are made when they are asked for, and what does not fit is `None`, never a wrong value.

@@ -5,6 +5,8 @@
 
 mod field;
 mod like;
+#[cfg(jird_checked)]
+pub(crate) mod model;
 mod needles;
 mod predicate;
 mod reader;

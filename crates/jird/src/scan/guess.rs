@@ -3,7 +3,7 @@
 //! Nearly all of it shows in a few kilobytes before the border. Whether they begin inside a string does not, but quotes that
 //! open and quotes that close have different neighbours. Whoever guesses compares with the truth when it is known.
 
-use super::{Carry, Chunk, Mode, NumberCarry, Tokens};
+use super::{Carry, Chunk, Mode, NumberCarry, Tokens, scan};
 use crate::kernel::{BLOCK, Kernel};
 
 /// Bytes before a border that are looked at.
@@ -17,7 +17,7 @@ impl Carry {
         let in_string = start > 0 && begins_inside(&text[start..from]);
         let mut carry = Self { in_string: u64::from(in_string).wrapping_neg(), ..Self::default() };
         tokens.clear();
-        kernel.scan(Chunk { text, from: start, to: from }, Mode::Document, &mut carry, tokens);
+        scan(kernel, Chunk { text, from: start, to: from }, Mode::Document, &mut carry, tokens);
         carry.at_border(from)
     }
 

@@ -10,6 +10,7 @@
 //! in documents the next token says by a bit whether there is any.
 #![allow(unsafe_code, reason = "text that was found to be UTF-8 becomes `str` without a second check")]
 
+mod compact;
 mod fault;
 #[cfg(feature = "parallel")]
 mod guess;
@@ -25,6 +26,9 @@ mod tests;
 mod tokens;
 mod whole;
 
+#[cfg(feature = "parallel")]
+pub(crate) use crate::word::ESCAPED;
+pub(crate) use compact::compact;
 pub(crate) use fault::first_fault;
 use numbers::{NumberCarry, wrong_bytes};
 pub(crate) use pieces::Pieces;
@@ -33,13 +37,12 @@ pub(crate) use pull::{Content, Open, Pull, Token};
 pub(crate) use source::KEY_BYTES;
 pub use source::{IoRead, Read, SliceRead, Trusted};
 pub(crate) use source::{Slice, Source};
-#[cfg(feature = "parallel")]
 pub(crate) use tokens::Cut;
 use tokens::Free;
-pub(crate) use tokens::{BATCH, BRACKET, Cursor, END, ESCAPED, SENTINELS, Tokens, Tuning};
+pub(crate) use tokens::{BATCH, BRACKET, Cursor, END, SENTINELS, Tokens, Tuning};
 pub(crate) use whole::Whole;
 
-use crate::kernel::{BLOCK, Simd};
+use crate::kernel::{BLOCK, Kernel, Pass, Simd};
 use crate::text;
 use core::mem::MaybeUninit;
 
@@ -115,32 +118,33 @@ pub(crate) struct Found {
     pub(crate) not_utf8: bool,
 }
 
-/// Scans a chunk. Generic over the instruction set and over what the mode says; [`crate::kernel`] compiles it once for each:
-/// together they would share one set of registers.
-#[inline(always)]
-pub(crate) fn scan_chunk<S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool>(
-    simd: S,
-    chunk: Chunk<'_>,
-    carry: &mut Carry,
-    tokens: &mut Tokens,
-) -> Found {
-    Pass::<S, LINES, CHECK, BLANKS>::run(simd, chunk, carry, tokens)
+/// Pass one over a chunk. Adds what it finds to `tokens`.
+pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Found {
+    match mode {
+        Mode::Document => kernel.enter(PassOne::<false, true, false> { chunk, carry, tokens }),
+        Mode::DocumentBlanks => kernel.enter(PassOne::<false, true, true> { chunk, carry, tokens }),
+        Mode::Lines => kernel.enter(PassOne::<true, true, false> { chunk, carry, tokens }),
+        Mode::DocumentTrusted => kernel.enter(PassOne::<false, false, false> { chunk, carry, tokens }),
+        Mode::LinesTrusted => kernel.enter(PassOne::<true, false, false> { chunk, carry, tokens }),
+    }
 }
 
-/// Calls a function that is generic over what a mode says, for a mode: are lines scanned, is everything checked, is white space
-/// noted?
-macro_rules! for_mode {
-    ($mode:expr, $function:ident($($argument:expr),+)) => {
-        match $mode {
-            $crate::scan::Mode::Document => $function::<false, true, false>($($argument),+),
-            $crate::scan::Mode::DocumentBlanks => $function::<false, true, true>($($argument),+),
-            $crate::scan::Mode::Lines => $function::<true, true, false>($($argument),+),
-            $crate::scan::Mode::DocumentTrusted => $function::<false, false, false>($($argument),+),
-            $crate::scan::Mode::LinesTrusted => $function::<true, false, false>($($argument),+),
-        }
-    };
+/// A chunk to be scanned. Generic over what the mode says: are lines scanned, is everything checked, is white space noted?
+/// Compiled once for each, since together they would share one set of registers.
+struct PassOne<'a, const LINES: bool, const CHECK: bool, const BLANKS: bool> {
+    chunk: Chunk<'a>,
+    carry: &'a mut Carry,
+    tokens: &'a mut Tokens,
 }
-pub(crate) use for_mode;
+
+impl<const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass for PassOne<'_, LINES, CHECK, BLANKS> {
+    type Out = Found;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Found {
+        Running::<S, LINES, CHECK, BLANKS>::run(simd, self.chunk, self.carry, self.tokens)
+    }
+}
 
 /// Blocks that are taken through all steps together: 4 KB of text, which stay in the first-level cache from one to the next.
 const GROUP: usize = 64;
@@ -190,7 +194,7 @@ impl<'b> Blocks<'b> for WithRest<'b> {
 /// One pass over a chunk, a group of blocks at a time, in steps. The first finds the tokens; it is all that most text needs,
 /// and nothing else is in its loop, so that what it carries from block to block stays in registers. The others look at what
 /// only some blocks have: escapes, numbers, bytes beyond ASCII.
-struct Pass<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> {
+struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> {
     simd: S,
     text: &'a [u8],
     carry: Carry,
@@ -224,7 +228,7 @@ struct Escapes {
     tokens_before: usize,
 }
 
-impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass<'a, S, LINES, CHECK, BLANKS> {
+impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Running<'a, S, LINES, CHECK, BLANKS> {
     #[inline(always)]
     fn run(simd: S, chunk: Chunk<'a>, carry: &mut Carry, tokens: &mut Tokens) -> Found {
         let Chunk { text, from, to } = chunk;

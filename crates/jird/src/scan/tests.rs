@@ -1,6 +1,6 @@
 //! Every kernel against the oracle: all offsets, all tail lengths, all modes, next to pages that nobody may read.
 
-use super::{Carry, Chunk, Mode, Tokens, oracle};
+use super::{Carry, Chunk, Mode, Tokens, oracle, scan};
 use crate::kernel::{BLOCK, Kernel};
 use checks::random::Random;
 use guard_page::Guarded;
@@ -28,7 +28,7 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
             let chunk = Chunk { text, from, to };
             wanted = oracle::scan(chunk, mode, wanted);
             for (kernel, tokens, carry) in &mut runs {
-                let found = kernel.scan(chunk, mode, carry, tokens);
+                let found = scan(*kernel, chunk, mode, carry, tokens);
                 let (kind, pos) = tokens.slices();
                 // Numbers are judged below.
                 let found = super::Found { number: false, ..found };
@@ -205,7 +205,7 @@ fn check_utf8(kernels: &[Kernel], tokens: &mut Tokens, text: &[u8]) {
             let mut from = 0;
             let found = loop {
                 let to = text.len().min(from + chunk_bytes);
-                if kernel.scan(Chunk { text, from, to }, Mode::Document, &mut carry, tokens).not_utf8 {
+                if scan(*kernel, Chunk { text, from, to }, Mode::Document, &mut carry, tokens).not_utf8 {
                     break true;
                 }
                 if to == text.len() {

@@ -1,9 +1,7 @@
 //! The token buffers: what pass one writes and pass two reads.
 
 use crate::kernel::{BLOCK, Simd};
-
-/// Set in the kind of a string that holds an escape.
-pub(crate) const ESCAPED: u8 = 0x80;
+use crate::word::ESCAPED;
 
 /// Set in the kind of an operator of a document if white space stands before it, so that the token before ends earlier.
 pub(crate) const SPACED: u8 = 0x80;

@@ -1,6 +1,6 @@
 //! A text that is scanned as one chunk, and what is known of it then.
 
-use super::{Carry, Chunk, Found, Mode, Tokens, first_fault};
+use super::{Carry, Chunk, Found, Mode, Tokens, first_fault, scan};
 use crate::fault::Fault;
 use crate::kernel::Kernel;
 
@@ -18,7 +18,7 @@ impl<'t> Whole<'t> {
     #[inline(always)]
     pub(crate) fn scan(kernel: Kernel, text: &'t [u8], mode: Mode, tokens: &mut Tokens) -> Self {
         let mut carry = Carry::default();
-        let found = kernel.scan(Chunk { text, from: 0, to: text.len() }, mode, &mut carry, tokens);
+        let found = scan(kernel, Chunk { text, from: 0, to: text.len() }, mode, &mut carry, tokens);
         Self { text, found, carry, mode }
     }
 

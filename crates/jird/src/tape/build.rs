@@ -1,8 +1,8 @@
 //! From the walk to the tape.
 
-use super::word::{Node, Word};
 use crate::number::Class;
 use crate::walk::{Bracket, Build, Literal, Pen};
+use crate::word::{Node, Word};
 
 /// A tape in the making.
 #[derive(Debug, Default)]

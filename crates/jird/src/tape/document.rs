@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
 use crate::policy::{Duplicates, Policy};
-use crate::scan::{Chunk, Cursor, Mode, Tokens};
+use crate::scan::{Chunk, Cursor, Mode, Tokens, compact};
 use crate::walk::{Build, Chunks, Open, PassTwo, Pen, Walk, WalkPass, walk_trusted};
 use core::fmt;
 use std::borrow::Cow;
@@ -359,7 +359,7 @@ impl PassTwo for MinifyPass<'_> {
     fn scanned(&mut self, chunk: Chunk<'_>, tokens: &Tokens) {
         let text = &chunk.text[chunk.from..chunk.to];
         self.out.reserve(text.len() + BLOCK);
-        let kept = self.kernel.compact(text, tokens.blanks(), self.out.spare_capacity_mut());
+        let kept = compact(self.kernel, text, tokens.blanks(), self.out.spare_capacity_mut());
         // SAFETY: so many bytes were written behind those that were there.
         unsafe { self.out.set_len(self.out.len() + kept) };
     }

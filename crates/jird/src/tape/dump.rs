@@ -1,7 +1,7 @@
 //! The tape in words, node by node, for whoever debugs it.
 
 use super::long::LONG_WORDS;
-use super::word::{Node, Word};
+use crate::word::{Node, Word};
 use core::fmt;
 
 /// One line a word: index, kind, where its text is, and how much belongs to it.

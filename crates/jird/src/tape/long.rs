@@ -12,8 +12,8 @@
 //! So its end and its number of children are found in constant time too. Only a text of 256 MB or more can hold such a container; its
 //! tape is laid out anew once, when it is complete. Other containers stay as they are: none of them holds a large one.
 
-use super::word::{Node, Word};
 use crate::limits::COUNT_MAX;
+use crate::word::{Node, Word};
 
 /// How many words stand after the first word of a large container.
 pub(super) const LONG_WORDS: usize = 2;

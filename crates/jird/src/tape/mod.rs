@@ -29,12 +29,12 @@ mod long;
 pub(crate) mod model;
 #[cfg(feature = "parallel")]
 mod parallel;
+mod pointer;
 pub(crate) mod structure;
 mod trust;
 #[cfg(feature = "parallel")]
-pub(crate) mod unpaired;
+mod unpaired;
 mod value;
-pub(crate) mod word;
 
 pub use document::{Document, Parser, Technique, parse, validate};
 #[cfg(feature = "serde")]

@@ -2,6 +2,8 @@
 //! checked builds only, where every scan is compared with it.
 
 use super::build::{TapeBuilder, TapePen};
+#[cfg(jird_checked)]
+use super::value::Value;
 use crate::fault::{ErrorKind, Fault};
 use crate::limits::SIZE_MAX;
 use crate::number::Class;
@@ -30,28 +32,16 @@ pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Fault> {
     }
 }
 
-fn fault(kind: ErrorKind, at: usize) -> Fault {
-    Fault::new(kind, at as u64)
+/// What `read` makes of the value of `text`, if that is right.
+#[cfg(jird_checked)]
+pub(crate) fn read<T>(text: &[u8], policy: &Policy, read: impl FnOnce(Value<'_>) -> T) -> Result<T, Fault> {
+    let words = parse(text, policy)?;
+    // SAFETY: the model writes its tape with the same builder, for this text, which it has checked.
+    Ok(read(unsafe { Value::new(text, &words) }))
 }
 
-/// A projection's fields of the record `text`, one raw text per slot, by following each path.
-#[cfg(jird_checked)]
-pub(crate) fn fields<'t>(text: &'t [u8], words: &'t [u64], projection: &crate::record::Projection) -> Vec<&'t [u8]> {
-    use crate::path::Step;
-    use crate::tape::{Kind, Value};
-    // SAFETY: the model writes its tape with the same builder, for this text, which it has checked.
-    let root = unsafe { Value::new(text, words) };
-    let follow = |path: &crate::path::Path| {
-        let mut steps = path.steps().iter();
-        if root.kind() != Kind::Object && !path.steps().is_empty() && steps.next() != Some(&Step::Key("value".into())) {
-            return None;
-        }
-        steps.try_fold(root, |value, step| match step {
-            Step::Key(key) => value.get(key),
-            Step::Index(index) => value.at(*index),
-        })
-    };
-    projection.paths().iter().map(|path| follow(path).map_or(&b""[..], Value::raw)).collect()
+fn fault(kind: ErrorKind, at: usize) -> Fault {
+    Fault::new(kind, at as u64)
 }
 
 struct Model<'t> {

@@ -15,16 +15,16 @@
 #[cfg(test)]
 mod tests;
 
-use super::structure::{Batch, OpenContainer, Structure, StructurePass};
-use super::unpaired::Unpaired;
-use super::word::{Node, Word};
+use super::structure::{self, Batch, OpenContainer, Structure, StructurePass};
+use super::unpaired::{Unpaired, unpaired};
 use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
-use crate::lines::in_order;
 use crate::policy::Policy;
-use crate::scan::{Carry, Chunk, Cut, Found, Mode, SENTINELS, Tokens};
+use crate::scan::{Carry, Chunk, Cut, Found, Mode, SENTINELS, Tokens, scan};
+use crate::threads::in_order;
 use crate::walk::{PassTwo, chunk_fault, fault_offset, first_of};
+use crate::word::{Node, Word};
 use core::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -187,7 +187,7 @@ impl Run<'_> {
             self.turns.pass_on(index, goes_on.then_some(border));
             let batch = Batch { text, tokens, at: &mut at, to, last: true };
             let words = self.tape.then_some(&mut words);
-            kernel.structure(batch, structure, words)
+            structure::pass_two(kernel, batch, structure, words)
         };
         if read.is_err() {
             self.turns.stop();
@@ -197,9 +197,9 @@ impl Run<'_> {
 
     fn scan(&self, chunk: Chunk<'_>, mut carry: Carry, worker: &mut Worker) -> (Found, Carry) {
         worker.tokens.clear_behind_cut(self.bytes);
-        let found = self.kernel.scan(chunk, Mode::Document, &mut carry, &mut worker.tokens);
+        let found = scan(self.kernel, chunk, Mode::Document, &mut carry, &mut worker.tokens);
         worker.tokens.tell_last_from_bracket(chunk.text);
-        self.kernel.unpaired(&worker.tokens, 1, &mut worker.unpaired);
+        unpaired(self.kernel, &worker.tokens, 1, &mut worker.unpaired);
         (found, carry)
     }
 }

@@ -11,14 +11,14 @@
 //! bits up to a token (a prefix XOR, as for quotes) says whether it stands in an object.
 
 use super::build::TapeBuilder;
-use super::word::{Node, Word};
 use crate::fault::{ErrorKind, Fault};
-use crate::kernel::{Kernel, Kinds, Simd, TokenWords};
+use crate::kernel::{Kernel, Kinds, Pass, Simd, TokenWords};
 use crate::limits::OFFSET_BITS;
 use crate::policy::{Numbers, Policy};
 use crate::scan::{BATCH, Cursor, SENTINELS, Tokens};
 use crate::text::trim_end;
 use crate::walk::{Literal, PassTwo, Walk, WalkPass, Walked, literal, number, unexpected};
+use crate::word::{Node, Word};
 
 /// What one batch leaves for the next.
 #[derive(Debug)]
@@ -202,7 +202,7 @@ impl PassTwo for StructurePass<'_> {
             }
         }
         let batch = Batch { text, tokens, at, to, last };
-        self.kernel.structure(batch, self.state, self.words.as_deref_mut())?;
+        pass_two(self.kernel, batch, self.state, self.words.as_deref_mut())?;
         if last && !self.state.done { Err(Fault::at_byte(ErrorKind::Unclosed, pos[to] as usize)) } else { Ok(()) }
     }
 }
@@ -235,18 +235,31 @@ fn lone_scalar(
     walked
 }
 
-/// Consumes whole batches, and with `last` all tokens. Generic over the instruction set; [`crate::kernel`] compiles it once for
-/// each. With `words`, writes the tape.
-#[inline(always)]
-pub(crate) fn run<S: Simd>(
-    simd: S,
+/// Pass two over some tokens of a document. Consumes whole batches, and with `last` all tokens. With `words`, writes the tape.
+pub(super) fn pass_two(
+    kernel: Kernel,
     batch: Batch<'_>,
     state: &mut Structure,
     words: Option<&mut Vec<u64>>,
 ) -> Result<(), Fault> {
-    match words {
-        Some(words) => batches::<S, true>(simd, batch, state, words),
-        None => batches::<S, false>(simd, batch, state, &mut Vec::new()),
+    kernel.enter(Judge { batch, state, words })
+}
+
+struct Judge<'a> {
+    batch: Batch<'a>,
+    state: &'a mut Structure,
+    words: Option<&'a mut Vec<u64>>,
+}
+
+impl Pass for Judge<'_> {
+    type Out = Result<(), Fault>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Self::Out {
+        match self.words {
+            Some(words) => batches::<S, true>(simd, self.batch, self.state, words),
+            None => batches::<S, false>(simd, self.batch, self.state, &mut Vec::new()),
+        }
     }
 }
 
@@ -435,7 +448,7 @@ pub(crate) fn check_scalars<S: Simd>(
             let index = bit.trailing_zeros() as usize;
             let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
             let simple = odd & bit == 0 && numbers == Numbers::Any;
-            if simple && simd.is_plain_number(text, start, end(bit, index)) {
+            if simple && is_plain_number(simd, text, start, end(bit, index)) {
                 continue;
             }
             if let Err(error) = careful_number(text, start, next, numbers) {
@@ -459,6 +472,13 @@ pub(crate) fn check_scalars<S: Simd>(
         }
     }
     fault
+}
+
+/// [`Simd::is_plain_number`], or by the grammar where that is faster.
+#[inline(always)]
+fn is_plain_number<S: Simd>(simd: S, text: &[u8], start: usize, end: usize) -> bool {
+    let grammar = || start <= end && end <= text.len() && crate::number::check_at(text, start, end).is_ok();
+    simd.is_plain_number(text, start, end).unwrap_or_else(grammar)
 }
 
 /// The number at `start`, before the token at `next`, by the grammar. A call, so that the loop above stays small.

@@ -1,6 +1,6 @@
 //! The brackets of a piece of text that have no partner in it: all that must be known of a piece to read the next.
 
-use crate::kernel::Simd;
+use crate::kernel::{Kernel, Pass, Simd};
 use crate::scan::{BATCH, Tokens};
 
 /// Brackets without partners. Partners need not match: where they do not, the text is wrong, and somebody else says so.
@@ -24,29 +24,44 @@ impl Unpaired {
     }
 }
 
-/// Finds them among the tokens from `at` on. Generic over the instruction set; [`crate::kernel`] compiles it once for each.
-#[inline(always)]
-pub(crate) fn find<S: Simd>(simd: S, tokens: &Tokens, mut at: usize, found: &mut Unpaired) {
-    let (mut closed, mut depth) = (0, 0_usize);
-    while at < tokens.len() {
-        let valid = u64::MAX >> (BATCH - (tokens.len() - at).min(BATCH));
-        let is = simd.kinds(simd.load(tokens.batch(at).0), valid);
-        if found.objects.len() < depth + BATCH {
-            found.objects.resize(2 * depth + BATCH, false);
-        }
-        let objects = &mut found.objects[..];
-        let mut left = is.open() | is.close();
-        while left != 0 {
-            let bit = left & left.wrapping_neg();
-            left ^= bit;
-            objects[depth] = is.open_object & bit != 0;
-            let deeper = if is.close() & bit != 0 { usize::MAX } else { 1 };
-            depth = depth.wrapping_add(deeper);
-            if depth == usize::MAX {
-                (closed, depth) = (closed + 1, 0);
+/// Finds them among the tokens from `at` on.
+pub(super) fn unpaired(kernel: Kernel, tokens: &Tokens, at: usize, found: &mut Unpaired) {
+    kernel.enter(Find { tokens, at, found });
+}
+
+struct Find<'a> {
+    tokens: &'a Tokens,
+    at: usize,
+    found: &'a mut Unpaired,
+}
+
+impl Pass for Find<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Self { tokens, mut at, found } = self;
+        let (mut closed, mut depth) = (0, 0_usize);
+        while at < tokens.len() {
+            let valid = u64::MAX >> (BATCH - (tokens.len() - at).min(BATCH));
+            let is = simd.kinds(simd.load(tokens.batch(at).0), valid);
+            if found.objects.len() < depth + BATCH {
+                found.objects.resize(2 * depth + BATCH, false);
             }
+            let objects = &mut found.objects[..];
+            let mut left = is.open() | is.close();
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                left ^= bit;
+                objects[depth] = is.open_object & bit != 0;
+                let deeper = if is.close() & bit != 0 { usize::MAX } else { 1 };
+                depth = depth.wrapping_add(deeper);
+                if depth == usize::MAX {
+                    (closed, depth) = (closed + 1, 0);
+                }
+            }
+            at += BATCH;
         }
-        at += BATCH;
+        (found.closed, found.depth) = (closed, depth);
     }
-    (found.closed, found.depth) = (closed, depth);
 }

@@ -2,9 +2,9 @@
 
 use super::long::LONG_WORDS;
 use super::trust;
-use super::word::{Node, Word};
 use crate::number::{self, MachineNumber, Number};
 use crate::text;
+use crate::word::{Node, Word};
 use core::fmt;
 use std::borrow::Cow;
 
@@ -293,7 +293,7 @@ impl<'a> Value<'a> {
 
     /// The value that a JSON Pointer (RFC 6901) leads to. `""` is this value.
     pub fn pointer(self, pointer: &str) -> Option<Self> {
-        crate::path::pointer(self, pointer)
+        super::pointer::pointer(self, pointer)
     }
 
     /// The number of members or elements; 0 for a scalar. Free.

@@ -4,7 +4,7 @@
 
 use super::pen::Out;
 use super::swar::{below, equal, lowest};
-use crate::kernel::{BLOCK, SHORT, Simd, any_escapes, escapes};
+use crate::kernel::{BLOCK, Kernel, Pass, SHORT, Simd, any_escapes, escapes};
 use core::mem::MaybeUninit;
 
 /// What stands for each byte that cannot stand for itself, as `serde_json` writes it: `\\n`, or `\\u001f`, and its length in
@@ -151,28 +151,44 @@ unsafe fn copy_at<const LEN: usize>(content: &[u8], at: usize, to: *mut u8) -> [
     }
 }
 
-/// [`Kernel::escape_blocks`]
-///
-/// A block is stored as it is. Behind each escape the block that stands there is stored once more, from where it stands then:
-/// that is a load and a store, wherever they are, and the mask of the first block serves to its end.
-#[inline(always)]
-pub(crate) fn escape_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
-    let mut read = plain_blocks(simd, content, out);
-    let mut written = read;
-    let Some(last) = content.last_chunk().filter(|_| read < content.len()) else { return (read, written) };
-    let end = padded_end(content, last);
-    while let (left @ 1.., Some(room)) = (content.len() - read, out[written..].first_chunk_mut::<ROOM>()) {
-        let escapes = |block| simd.escapes(simd.load(block));
-        let rest = &content[read..];
-        let two =
-            rest.first_chunk().or_else(|| end.get(2 * BLOCK - left..)?.first_chunk()).expect("two blocks, or the end");
-        // Not of what was copied, for which a load would have to wait.
-        let hits = rest.first_chunk().map_or_else(|| escapes(last) >> (BLOCK - left), escapes);
-        let len = left.min(BLOCK);
-        written += len + escape_one(two, rest, hits, room);
-        read += len;
+/// Writes what stands for `content`, a block at least, in a JSON string: block by block to the end, while there is room for
+/// a block of escapes. Returns how many bytes were read and written: of what is stored behind the latter nothing counts.
+pub(super) fn escape_blocks(kernel: Kernel, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
+    kernel.enter(Escape { content, out })
+}
+
+struct Escape<'a> {
+    content: &'a [u8],
+    out: &'a mut [MaybeUninit<u8>],
+}
+
+impl Pass for Escape<'_> {
+    type Out = (usize, usize);
+
+    /// A block is stored as it is. Behind each escape the block that stands there is stored once more, from where it stands then:
+    /// that is a load and a store, wherever they are, and the mask of the first block serves to its end.
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> (usize, usize) {
+        let Self { content, out } = self;
+        let mut read = plain_blocks(simd, content, out);
+        let mut written = read;
+        let Some(last) = content.last_chunk().filter(|_| read < content.len()) else { return (read, written) };
+        let end = padded_end(content, last);
+        while let (left @ 1.., Some(room)) = (content.len() - read, out[written..].first_chunk_mut::<ROOM>()) {
+            let escapes = |block| simd.escapes(simd.load(block));
+            let rest = &content[read..];
+            let two = rest
+                .first_chunk()
+                .or_else(|| end.get(2 * BLOCK - left..)?.first_chunk())
+                .expect("two blocks, or the end");
+            // Not of what was copied, for which a load would have to wait.
+            let hits = rest.first_chunk().map_or_else(|| escapes(last) >> (BLOCK - left), escapes);
+            let len = left.min(BLOCK);
+            written += len + escape_one(two, rest, hits, room);
+            read += len;
+        }
+        (read, written)
     }
-    (read, written)
 }
 
 /// The last two blocks of a text, or all of it if it is shorter, and two of spaces behind them.

@@ -31,7 +31,8 @@ mod short;
 mod swar;
 mod unescape;
 
-pub(crate) use escape::{escape_blocks, escape_into};
+pub(crate) use crate::kernel::trusted_str;
+pub(crate) use escape::escape_into;
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use pen::{Drain, Mark, Out, Pen, Sink};
 #[cfg(feature = "serde")]
@@ -96,18 +97,4 @@ pub(crate) fn not_utf8_at(bytes: &[u8]) -> Option<usize> {
 /// Whether a character of UTF-8 can begin with this byte.
 pub(crate) fn begins_character(byte: u8) -> bool {
     matches!(byte, 0..0x80 | 0xC2..0xF5)
-}
-
-/// Bytes as `str`, checked only where unchecked accesses are.
-///
-/// # Safety
-/// `bytes` must be UTF-8.
-#[inline(always)]
-#[allow(unsafe_code, reason = "the one door through which checked bytes become text")]
-pub(crate) unsafe fn trusted_str(bytes: &[u8]) -> &str {
-    if cfg!(any(debug_assertions, jird_checked)) {
-        return core::str::from_utf8(bytes).expect("pass one found this to be UTF-8");
-    }
-    // SAFETY: the caller's promise.
-    unsafe { core::str::from_utf8_unchecked(bytes) }
 }

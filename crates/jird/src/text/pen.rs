@@ -460,7 +460,7 @@ fn content<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8]) -> Result<usize, E
         let len = pen.out.buffer.capacity() - pen.at;
         // SAFETY: that is what is left of the buffer, and `pen` is borrowed for so long.
         let room = unsafe { spare(pen.end(), len) };
-        let (read, written) = pen.out.kernel.escape_blocks(rest, room);
+        let (read, written) = escape::escape_blocks(pen.out.kernel, rest, room);
         assert!(written <= len, "what was written is within the room");
         // All of it was written, by the last block that was stored and what was stored over it.
         pen.at += written;

@@ -13,7 +13,3 @@ pub use ser::{
     Compact, Pretty, Serializer, to_string, to_string_canonical, to_string_pretty, to_vec, to_vec_canonical, to_vec_in,
     to_vec_pretty, to_writer, to_writer_pretty,
 };
-pub(crate) use ser::{Raw, RawText, compounds, refusals};
-
-/// The name of a newtype struct whose content is a `str` that is JSON text: read and written as it stands.
-pub(crate) const RAW_TEXT: &str = "$jird::private::RawText";

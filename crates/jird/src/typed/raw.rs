@@ -1,7 +1,7 @@
 //! Values and numbers that keep their text, through serde. Both sides agree on a newtype struct's name, [`RAW_TEXT`]; to any
 //! other format they are what serde makes of them.
 
-use super::RAW_TEXT;
+use crate::data_model::RAW_TEXT;
 use crate::error::Error;
 use crate::number::Number;
 use crate::text::RawValue;

@@ -4,7 +4,7 @@ use super::{Build, Walk, Walked};
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
-use crate::scan::{Carry, Chunk, Cursor, Found, Mode, SENTINELS, Tokens, first_fault};
+use crate::scan::{Carry, Chunk, Cursor, Found, Mode, SENTINELS, Tokens, first_fault, scan};
 use crate::text::begins_character;
 use core::cell::RefCell;
 
@@ -57,7 +57,7 @@ impl Chunks {
         loop {
             let to = text.len().min(from + self.chunk_bytes);
             let chunk = Chunk { text, from, to };
-            let found = self.kernel.scan(chunk, mode, &mut carry, &mut self.tokens);
+            let found = scan(self.kernel, chunk, mode, &mut carry, &mut self.tokens);
             let fault = chunk_fault(chunk, &found, &carry);
             if fault.is_none() {
                 pass.scanned(chunk, &self.tokens);
@@ -90,7 +90,7 @@ impl Chunks {
     pub(crate) fn scan_trusted(&mut self, text: &[u8]) {
         self.tokens.clear();
         let chunk = Chunk { text, from: 0, to: text.len() };
-        self.kernel.scan(chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
+        scan(self.kernel, chunk, Mode::DocumentTrusted, &mut Carry::default(), &mut self.tokens);
         self.tokens.end_at(text.len());
         self.tokens.forget_spaces(text);
     }
@@ -165,7 +165,7 @@ pub fn scan_only(kernel: Kernel, text: &[u8]) -> usize {
         loop {
             let to = text.len().min(from + CHUNK_BYTES);
             tokens.clear();
-            kernel.scan(Chunk { text, from, to }, Mode::Document, &mut carry, tokens);
+            scan(kernel, Chunk { text, from, to }, Mode::Document, &mut carry, tokens);
             count += tokens.len();
             from = to;
             if to == text.len() {

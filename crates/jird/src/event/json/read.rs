@@ -10,6 +10,7 @@ use crate::event::{Failure, Place, Sink, Source};
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
 use crate::policy::DEPTH_MAX;
+use crate::policy::RECORD_BYTES_MAX;
 use crate::scan::{IoRead, Pull, Read, SliceRead, Token, Trusted};
 use crate::text;
 use std::io;
@@ -45,7 +46,7 @@ impl<'de> JsonSource<SliceRead<'de>> {
 impl<R: io::Read> JsonSource<IoRead<R>> {
     /// From a reader, which needs no buffer of its own.
     pub fn from_reader(reader: R) -> Self {
-        Self::new(IoRead::new(reader)).record_bytes_max(crate::lines::RECORD_BYTES_MAX)
+        Self::new(IoRead::new(reader)).record_bytes_max(RECORD_BYTES_MAX)
     }
 }
 

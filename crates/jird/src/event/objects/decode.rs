@@ -2,12 +2,12 @@
 
 use super::key::{KeyText, Variant};
 use super::scalar::{Value, no_variant};
+use crate::data_model::RAW_TEXT;
 use crate::error::{Error, Step};
 use crate::event::recording::{Item, Recording};
 use crate::event::{JsonSink, Numeral, Scalar};
 use crate::fault::ErrorKind;
-use crate::typed::RAW_TEXT;
-use crate::typed::de::TYPED_DEPTH_MAX;
+use crate::policy::TYPED_DEPTH_MAX;
 use serde_core::de::{self, Deserialize, DeserializeSeed, Deserializer, Unexpected, Visitor};
 
 /// Where the decoding of a recording has come to.

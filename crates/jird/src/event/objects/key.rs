@@ -1,9 +1,9 @@
 //! Keys, which are text, for types that are not; and the names of variants.
 
 use super::decode::Decode;
+use crate::data_model::Number;
 use crate::error::{Category, Error};
 use crate::number;
-use crate::typed::de::number::Number;
 use serde_core::de::value::BorrowedStrDeserializer;
 use serde_core::de::{self, DeserializeSeed, Deserializer, Unexpected, Visitor};
 use serde_core::forward_to_deserialize_any;

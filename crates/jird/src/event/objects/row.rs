@@ -5,10 +5,10 @@
 use super::Ignored;
 use super::key::KeyText;
 use super::scalar::Value;
+use crate::data_model::RAW_TEXT;
 use crate::error::Error;
 use crate::event::{Key, Recording, Row};
 use crate::fault::ErrorKind;
-use crate::typed::RAW_TEXT;
 use serde_core::de::{self, DeserializeSeed, Deserializer, Visitor};
 
 /// A row, as an object.

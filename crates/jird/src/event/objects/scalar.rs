@@ -1,11 +1,10 @@
 //! A scalar as something to decode.
 
+use crate::data_model::{Number, RAW_TEXT};
 use crate::error::{Category, Error};
 use crate::event::{JsonSink, Numeral, Scalar};
 use crate::fault::ErrorKind;
 use crate::number;
-use crate::typed::RAW_TEXT;
-use crate::typed::de::number::Number;
 use serde_core::de::value::{BorrowedStrDeserializer, SeqDeserializer};
 use serde_core::de::{self, Deserializer, Unexpected, Visitor};
 

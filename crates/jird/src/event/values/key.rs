@@ -1,9 +1,9 @@
 //! Keys of maps: strings, and what a string can be made of.
 
 use super::stop::Stop;
+use crate::data_model::refusals;
 use crate::error::{Category, Error};
 use crate::event::{Interest, Key, Sink};
-use crate::typed::refusals;
 use core::fmt::{self, Write};
 use serde_core::ser::{Impossible, Serialize, Serializer};
 

@@ -3,11 +3,11 @@
 use super::Names;
 use super::key::MapKey;
 use super::stop::Stop;
+use crate::data_model::{RAW_TEXT, Raw, RawText};
 use crate::error::{Category, Error};
 use crate::event::protocol::{Scalar, scalars};
 use crate::event::{Failure, Interest, JsonSource, Key, Numeral, Place, Sink, Source};
 use crate::number::Number;
-use crate::typed::{RAW_TEXT, Raw, RawText};
 use core::fmt::{self, Write};
 use serde_core::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,

@@ -4,7 +4,7 @@ use super::{Pull, Source, Token};
 use crate::error::Error;
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::BLOCK;
-use crate::scan::{Carry, Chunk, END, ESCAPED, Pieces, first_fault};
+use crate::scan::{Carry, Chunk, END, ESCAPED, Pieces, first_fault, scan};
 use std::io;
 
 /// A chunk's end is kept away from the end of what was read, unless the text ends: an escape is read to its end.
@@ -149,7 +149,7 @@ impl<'de, S: Source<'de>> Pull<S> {
             return false;
         }
         let chunk = Chunk { text, from: self.scanned, to };
-        let found = self.kernel.scan(chunk, self.mode, &mut self.carry, self.tokens.change());
+        let found = scan(self.kernel, chunk, self.mode, &mut self.carry, self.tokens.change());
         let last = to == text.len();
         let fault = first_fault(chunk, &found)
             .or_else(|| (last && self.carry.in_string()).then(|| Fault::at_byte(ErrorKind::String, to)));
@@ -172,7 +172,7 @@ impl<'de, S: Source<'de>> Pull<S> {
         let text = self.text.window();
         let end = text.len();
         let chunk = Chunk { text, from: self.scanned, to: end };
-        let found = self.kernel.scan(chunk, self.mode, &mut self.carry, self.tokens.change());
+        let found = scan(self.kernel, chunk, self.mode, &mut self.carry, self.tokens.change());
         // What the error merely cuts off is not wrong.
         let fault = first_fault(chunk, &found).filter(|fault| fault.offset() < end as u64);
         self.scanned = end;
@@ -197,7 +197,7 @@ impl<'de, S: Source<'de>> Pull<S> {
         let text = self.text.window();
         let chunk = Chunk { text, from: self.scanned, to: text.len() };
         let mut carry = self.carry;
-        let found = self.kernel.scan(chunk, self.mode, &mut carry, self.tokens.change());
+        let found = scan(self.kernel, chunk, self.mode, &mut carry, self.tokens.change());
         let end = text.len();
         // What the text's end merely cuts off may go on rightly; anything else is wrong whatever comes.
         let fault = first_fault(chunk, &found).filter(|fault| fault.offset() < end as u64);

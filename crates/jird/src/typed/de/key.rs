@@ -1,11 +1,10 @@
 //! Keys, which are strings, for types that are not.
 
 use super::{Deserializer, Read, Text};
+use crate::data_model::{Number, RAW_TEXT};
 use crate::error::{Category, Error};
 use crate::number;
 use crate::scan::{Content, Token};
-use crate::typed::RAW_TEXT;
-use crate::typed::de::number::Number;
 use serde_core::de::{self, Unexpected, Visitor};
 
 /// The string that is the next token, as a key or the name of a variant. Numbers and booleans stand in quotes.

@@ -14,21 +14,18 @@ pub use records::Records;
 pub use stream::StreamDeserializer;
 pub use tree::ValueDeserializer;
 
+use crate::data_model::RAW_TEXT;
 use crate::error::Error;
 use crate::event::Pattern;
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
+use crate::policy::TYPED_DEPTH_MAX;
 use crate::scan::{Content, IoRead, Pull, Read, SliceRead, Token};
 use crate::text;
-use crate::typed::RAW_TEXT;
 use access::{Map, Seq, Variant};
 use serde_core::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde_core::de::{self, DeserializeOwned, Expected, Unexpected, Visitor};
 use std::io;
-
-/// How many arrays, objects and enum variants a [`Deserializer`] goes into, unless told otherwise. Each takes some of the
-/// stack: serde's visitors call each other. What is stepped over may be deeper.
-pub const TYPED_DEPTH_MAX: usize = 127;
 
 /// Decodes a text that is one JSON value. All of it is checked, also what `T` ignores: UTF-8, grammar, escapes, numbers.
 ///

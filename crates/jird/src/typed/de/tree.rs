@@ -2,14 +2,13 @@
 //!
 //! They have no line and no column: their errors have a path, and the offset of the value in the document's text.
 
-use super::TYPED_DEPTH_MAX;
-use super::number::Number;
+use crate::data_model::{Number, RAW_TEXT};
 use crate::error::{Category, Error, Step};
 use crate::fault::ErrorKind;
 use crate::number::{self, MachineNumber};
+use crate::policy::TYPED_DEPTH_MAX;
 use crate::record::Record;
 use crate::tape::{Document, Elements, Halves, Kind, Value};
-use crate::typed::RAW_TEXT;
 use serde_core::de::value::{BorrowedStrDeserializer, CowStrDeserializer};
 use serde_core::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, Unexpected, Visitor};
 use serde_core::forward_to_deserialize_any;

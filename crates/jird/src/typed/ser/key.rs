@@ -2,6 +2,7 @@
 
 use super::Job;
 use super::format::Format;
+use crate::data_model::refusals;
 use crate::error::{Category, Error};
 use crate::text::{Mark, Pen, Sink};
 use core::fmt;
@@ -30,42 +31,6 @@ fn no_key<T>() -> Result<T, Error> {
 fn non_finite<T>() -> Result<T, Error> {
     Err(Error::message(Category::Syntax, &"float key must be finite (got NaN or +/-inf)"))
 }
-
-/// Where neither containers nor what has no text will do.
-macro_rules! refusals {
-    ($refuse:expr) => {
-        refusals!(
-            $refuse;
-            serialize_bytes(&[u8]) -> Ok, serialize_none() -> Ok, serialize_unit() -> Ok,
-            serialize_unit_struct(&'static str) -> Ok,
-            serialize_seq(Option<usize>) -> SerializeSeq, serialize_tuple(usize) -> SerializeTuple,
-            serialize_tuple_struct(&'static str, usize) -> SerializeTupleStruct,
-            serialize_tuple_variant(&'static str, u32, &'static str, usize) -> SerializeTupleVariant,
-            serialize_map(Option<usize>) -> SerializeMap,
-            serialize_struct(&'static str, usize) -> SerializeStruct,
-            serialize_struct_variant(&'static str, u32, &'static str, usize) -> SerializeStructVariant
-        );
-        $crate::typed::compounds!(Impossible<Self::Ok, Self::Error>);
-
-        fn serialize_newtype_variant<T: ?Sized + Serialize>(
-            self,
-            _name: &'static str,
-            _index: u32,
-            _variant: &'static str,
-            _value: &T,
-        ) -> Result<Self::Ok, Self::Error> {
-            $refuse
-        }
-    };
-    ($refuse:expr; $($name:ident($($argument:ty),*) -> $made:ident),+) => {
-        $(
-            fn $name(self, $(_: $argument),*) -> Result<Self::$made, Self::Error> {
-                $refuse
-            }
-        )+
-    };
-}
-pub(crate) use refusals;
 
 /// What needs no escapes goes between quotes.
 macro_rules! scalars {

@@ -13,24 +13,9 @@
 //! A pen goes from value to value by value, and comes back as what serde calls `Ok`: so that the place to write at stays in a
 //! register.
 
-/// What serde's serializers call that which stays open, all of one type.
-macro_rules! compounds {
-    ($type:ty) => {
-        type SerializeSeq = $type;
-        type SerializeTuple = $type;
-        type SerializeTupleStruct = $type;
-        type SerializeTupleVariant = $type;
-        type SerializeMap = $type;
-        type SerializeStruct = $type;
-        type SerializeStructVariant = $type;
-    };
-}
-pub(crate) use compounds;
-
 mod compound;
 mod format;
 mod key;
-mod raw;
 mod top;
 mod tree;
 mod value;
@@ -40,8 +25,6 @@ use crate::layout::{self, Layout};
 use crate::text::{Out, Sink};
 use format::Format;
 pub use format::{Compact, Pretty};
-pub(crate) use key::refusals;
-pub(crate) use raw::{Raw, RawText};
 use serde_core::Serialize;
 use std::io;
 pub use top::Serializer;

@@ -5,6 +5,7 @@
 use super::compound::Compound;
 use super::format::{Compact, Format, Pretty};
 use super::{BUFFER, Job};
+use crate::data_model::compounds;
 use crate::error::Error;
 use crate::text::{Drain, Mark, Out, Pen};
 use core::fmt;

@@ -1,11 +1,10 @@
 //! Documents, values and numbers of ours as something to serialize, into any format.
 
-use super::raw::Exact;
+use crate::data_model::{Exact, RAW_TEXT};
 use crate::fault::ErrorKind;
 use crate::number::Number;
 use crate::policy::DEPTH_MAX;
 use crate::tape::{Document, Kind, Value};
-use crate::typed::RAW_TEXT;
 use serde_core::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::borrow::Cow;
 

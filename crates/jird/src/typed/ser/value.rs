@@ -2,11 +2,10 @@
 
 use super::compound::Compound;
 use super::format::Format;
-use super::raw::Raw;
 use super::{Job, key};
+use crate::data_model::{RAW_TEXT, Raw, RawText, compounds};
 use crate::error::{Category, Error};
 use crate::text::{Mark, Pen, Sink};
-use crate::typed::RAW_TEXT;
 use core::fmt::{self, Write};
 use serde_core::ser::{Serialize, Serializer};
 
@@ -51,6 +50,16 @@ macro_rules! variants {
             }
         )+
     };
+}
+
+impl<'o, S: Sink, F: Format> RawText for Pen<'o, Job<S, F>> {
+    type Ok = Mark<'o>;
+    type Error = Error;
+
+    fn text(mut self, text: &str) -> Result<Mark<'o>, Error> {
+        self.raw(text)?;
+        Ok(self.mark())
+    }
 }
 
 impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {

@@ -1,6 +1,6 @@
 //! One pass over lines that looks for needles, and counts the lines it passes.
 
-use super::{BLOCK, Simd};
+use crate::kernel::{BLOCK, Kernel, Pass, Simd};
 use crate::record::{NEEDLE_MAX, NEEDLES_MAX, Needles, Pair};
 
 /// A block, and what a needle's second byte may be ahead of its first.
@@ -20,14 +20,30 @@ pub(crate) struct Passed {
     pub(crate) tried: u64,
 }
 
-/// Searches `text`, in which a line begins at `from`, from there on. Time is linear, whatever stands there.
-#[inline(always)]
-pub(crate) fn search<S: Simd>(simd: S, text: &[u8], from: usize, needles: &Needles) -> Passed {
-    match needles.pairs().len() {
-        1 => search_for::<S, 1>(simd, text, from, needles),
-        2 => search_for::<S, 2>(simd, text, from, needles),
-        3 | 4 => search_for::<S, 4>(simd, text, from, needles),
-        _ => search_for::<S, NEEDLES_MAX>(simd, text, from, needles),
+/// The first line of `text`, from the line's beginning at `from` on, that has a needle; and what comes before it. Time is linear,
+/// whatever stands there.
+pub(super) fn search(kernel: Kernel, text: &[u8], from: usize, needles: &Needles) -> Passed {
+    kernel.enter(Find { text, from, needles })
+}
+
+struct Find<'a> {
+    text: &'a [u8],
+    from: usize,
+    needles: &'a Needles,
+}
+
+impl Pass for Find<'_> {
+    type Out = Passed;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Passed {
+        let Self { text, from, needles } = self;
+        match needles.pairs().len() {
+            1 => search_for::<S, 1>(simd, text, from, needles),
+            2 => search_for::<S, 2>(simd, text, from, needles),
+            3 | 4 => search_for::<S, 4>(simd, text, from, needles),
+            _ => search_for::<S, NEEDLES_MAX>(simd, text, from, needles),
+        }
     }
 }
 
@@ -169,7 +185,7 @@ mod tests {
     fn assert_found(text: &[u8], from: usize, needles: &Needles) {
         let (line, feeds, blank) = naive(text, from, needles);
         for kernel in Kernel::available() {
-            let passed = kernel.search(text, from, needles);
+            let passed = search(kernel, text, from, needles);
             let name = || format!("{kernel:?} from {from}: {:?} in {:?}", needles, String::from_utf8_lossy(text));
             assert_eq!((passed.feeds, passed.blank), (feeds, blank), "{}", name());
             let found =

@@ -1,16 +1,12 @@
 //! Text that is JSON already.
 //!
-//! A newtype struct of the name [`RAW_TEXT`](crate::typed::RAW_TEXT) holds a string that is written as it stands: neither checked, nor laid out anew.
+//! A newtype struct of the name [`RAW_TEXT`](super::RAW_TEXT) holds a string that is written as it stands: neither checked, nor laid out anew.
 //! That it is one JSON value is for the type's constructor to see to.
 //!
 //! What holds [`Exact`] instead has other ways to be serialized, for formats that know nothing of all this. Which one it is
 //! handed to shows when it asks twice whether that is read by people: a format of somebody else's says the same both times.
 
-use super::Job;
-use super::format::Format;
-use super::key::refusals;
-use crate::error::Error;
-use crate::text::{Mark, Pen, Sink};
+use super::refusals;
 use core::cell::Cell;
 use core::fmt::{self, Write};
 use serde_core::ser::{self, Impossible, Serialize, Serializer};
@@ -22,16 +18,6 @@ pub(crate) trait RawText {
 
     /// Takes the text of one value.
     fn text(self, text: &str) -> Result<Self::Ok, Self::Error>;
-}
-
-impl<'o, S: Sink, F: Format> RawText for Pen<'o, Job<S, F>> {
-    type Ok = Mark<'o>;
-    type Error = Error;
-
-    fn text(mut self, text: &str) -> Result<Mark<'o>, Error> {
-        self.raw(text)?;
-        Ok(self.mark())
-    }
 }
 
 /// What serde hands raw text to.
@@ -113,7 +99,7 @@ impl<W: RawText> Serializer for Raw<W> {
 }
 
 /// A number: its text for us, its value for others.
-pub(super) struct Exact<'a>(pub(super) crate::Number<'a>);
+pub(crate) struct Exact<'a>(pub(crate) crate::number::Number<'a>);
 
 impl Serialize for Exact<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,7 +1,9 @@
-//! The tape's words; the drawing is in the module above.
+//! The tape's words; the drawing is in [`crate::tape`]. On the ground floor, since kernels write them.
 
 use crate::limits::{COUNT_MAX, LENGTH_MAX};
-use crate::scan::ESCAPED;
+
+/// Set in the kind of a string that holds an escape.
+pub(crate) const ESCAPED: u8 = 0x80;
 
 /// What a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
