@@ -9,8 +9,27 @@ use crate::lines::without_tests;
 
 /// The folders and files of `crates/jird/src`, from the ground up: each uses only what stands before it.
 const ORDER: [&str; 21] = [
-    "limits", "policy", "fault", "word", "encoding", "error", "threads", "kernel", "number", "text", "locate", "scan", "walk",
-    "path", "tape", "record", "layout", "data_model", "event", "typed", "lines",
+    "limits",
+    "policy",
+    "fault",
+    "word",
+    "encoding",
+    "error",
+    "threads",
+    "kernel",
+    "number",
+    "text",
+    "locate",
+    "scan",
+    "walk",
+    "path",
+    "tape",
+    "record",
+    "layout",
+    "data_model",
+    "event",
+    "typed",
+    "lines",
 ];
 
 /// A use that runs up: from, to, and the files in which it stands.

@@ -11,6 +11,7 @@
 mod arrow;
 #[cfg(any(feature = "arrow", feature = "sqlite"))]
 mod bad_value;
+mod cell;
 mod columns;
 #[cfg(feature = "csv")]
 mod csv;
@@ -29,6 +30,7 @@ pub use arrow::{
 };
 #[cfg(any(feature = "arrow", feature = "sqlite"))]
 pub use bad_value::{BadValue, BadValueKind};
+pub use cell::Cell;
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 #[cfg(feature = "arrow")]
 pub use columns::{ColumnBuilder, Unfit};
@@ -36,4 +38,4 @@ pub use columns::{ColumnBuilder, Unfit};
 pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
 #[cfg(feature = "parquet")]
 pub use parquet::{ParquetCompression, ParquetOptions, ParquetSink, ParquetSource, is_panic_caught};
-pub use rows::{Cell, Column, Row, Rows, Schema, Table, TimestampType};
+pub use rows::{Column, Row, Rows, Schema, Table, TimestampType};

@@ -2,8 +2,9 @@
 
 use super::error::ArrowError;
 use super::plan::{ColumnPlan, Holds};
+use crate::cell::Cell;
 use crate::columns::{ColumnType, surviving};
-use crate::rows::{Cell, Row, TimestampType};
+use crate::rows::{Row, TimestampType};
 use arrow_array::builder::{
     BinaryBuilder, BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder,
     TimestampMicrosecondBuilder, TimestampNanosecondBuilder, UInt64Builder,

@@ -4,7 +4,7 @@
 //! can be looked at in any order and merged, and the answer does not depend on how it was cut.
 
 use super::kind::ColumnType;
-use crate::rows::Cell;
+use crate::cell::Cell;
 use jird::event::Numeral;
 use jird::{Field, Kind, Number};
 

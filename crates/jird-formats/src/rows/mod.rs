@@ -1,20 +1,17 @@
 //! Records as rows: for every sink that has columns.
 //!
 //! ```text
-//! cell     a value of a row
 //! json     JSON text as it is written down
 //! row      a record's cells, by column
 //! rows     the event sink that makes rows of records, and hands them to a `Table`
 //! schema   which columns an input has, and what they hold: found by reading all of it
 //! ```
 
-mod cell;
 mod json;
 mod row;
 mod schema;
 mod sink;
 
-pub use cell::Cell;
 #[cfg(any(feature = "arrow", feature = "sqlite"))]
 pub(crate) use json::Json;
 pub use row::Row;

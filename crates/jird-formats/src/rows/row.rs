@@ -1,6 +1,6 @@
 //! A record's cells, by column.
 
-use super::Cell;
+use crate::cell::Cell;
 use jird::Field;
 use jird::event::{Numeral, Timestamp};
 

@@ -1,6 +1,7 @@
 //! Which columns an input has, and what they hold.
 
-use super::{Cell, Row, Table};
+use super::{Row, Table};
+use crate::cell::Cell;
 use crate::columns::{Accumulator, ColumnType};
 use core::convert::Infallible;
 use jird::event::{Interest, Place, Timestamp};

@@ -1,8 +1,9 @@
 //! The event sink that makes rows of records.
 
+use super::Row;
 use super::json::Json;
-use super::{Cell, Row};
-use jird::event::{self, Failure, Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
+use crate::cell::Cell;
+use jird::event::{self, Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
 
 /// Whoever takes rows.
 pub trait Table {
@@ -289,15 +290,6 @@ impl<T: Table> Sink for Rows<T> {
 
     fn finish(&mut self) -> Result<(), T::Error> {
         self.table.finish()
-    }
-}
-
-/// Sends what a JSON text says. One that is none, which no row of ours holds, is a string.
-pub(super) fn send_json<S: Sink>(json: &str, sink: &mut S) -> Result<(), S::Error> {
-    match event::send_text(json.as_bytes(), sink) {
-        Ok(()) => Ok(()),
-        Err(Failure::Sink(error, _)) => Err(error),
-        Err(Failure::Source(_)) => sink.string(json),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A value as SQLite has it.
 
+use crate::cell::Cell;
 use crate::columns::survives;
-use crate::rows::Cell;
 use jird::MachineNumber;
 use jird::event::{self, Numeral};
 use rusqlite::Statement;

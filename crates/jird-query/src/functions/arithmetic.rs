@@ -1,6 +1,7 @@
 //! Integers that never wrap: DataFusion's `+`, `-`, `*` and `sum` would, silently.
 
 use crate::error::Error;
+use crate::sql::SUM_ARGUMENT;
 use arrow::array::ArrayRef;
 use arrow::compute::kernels::numeric;
 use arrow::datatypes::DataType;
@@ -13,9 +14,6 @@ use datafusion::logical_expr::{
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use jird_formats::ColumnType;
-
-/// The function around the argument of `sum`.
-pub(crate) const SUM_ARGUMENT: &str = "sum_argument";
 
 /// Makes integers decimals of 38 digits, and such decimals ones of 76, so that their sum cannot overflow; leaves everything else.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! Any column as JSON texts in which equal values are equal: where a value stands for the JSON text of the same field.
 
 use super::predicate::json_texts;
+use crate::sql::JSON_TEXT;
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::error::Result;
 use datafusion::logical_expr::{
@@ -9,9 +10,6 @@ use datafusion::logical_expr::{
 use jird::Field;
 use jird_formats::{ColumnBuilder, ColumnType};
 use std::sync::Arc;
-
-/// The function's name.
-pub(crate) const JSON_TEXT: &str = "json_text";
 
 /// The values of a column as [keys](ColumnBuilder::key).
 pub(crate) fn json_text(values: Expr) -> Expr {

@@ -10,10 +10,9 @@ mod sort_key;
 mod time_bucket;
 mod timestamp;
 
-pub(crate) use arithmetic::{CheckedPlanner, SUM_ARGUMENT};
-pub(crate) use json_text::{JSON_TEXT, json_text};
+pub(crate) use arithmetic::CheckedPlanner;
+pub(crate) use json_text::json_text;
 pub(crate) use predicate::PredicateUdf;
-pub(crate) use sort_key::SORT_KEY;
 
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 

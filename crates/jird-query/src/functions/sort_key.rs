@@ -1,15 +1,13 @@
 //! What stands around a key of `order by`: to DataFusion, which sorts doubles by their bits, -0.0 comes before 0.0; to SQL and JSON
 //! they are one number.
 
+use crate::sql::SORT_KEY;
 use arrow::array::{ArrayRef, AsArray, Float64Array};
 use arrow::datatypes::{DataType, Float64Type};
 use datafusion::error::Result;
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use std::sync::Arc;
-
-/// The function around a field by which is sorted.
-pub(crate) const SORT_KEY: &str = "sort_key";
 
 /// Takes the sign from zeros, and leaves everything else.
 #[derive(Debug, PartialEq, Eq, Hash)]

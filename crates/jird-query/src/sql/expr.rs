@@ -306,7 +306,7 @@ impl Rewriter<'_> {
             }
         }
         if name == "sum" {
-            wrap_arguments(function, crate::functions::SUM_ARGUMENT);
+            wrap_arguments(function, super::SUM_ARGUMENT);
         }
         if let Some(filter) = &mut function.filter {
             self.condition(filter, inner)?;

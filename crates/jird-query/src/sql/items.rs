@@ -1,5 +1,6 @@
 //! The columns of a `select`: `*` expanded, names given, each rewritten.
 
+use super::JSON_TEXT;
 use super::chain::{Part, chain};
 use super::expr::{Context, call, qualified, quoted};
 use super::names::{Names, column_name};
@@ -8,7 +9,6 @@ use super::select::{Emit, Rewriter};
 use super::supported;
 use super::uses::{NeedKind, Rep, Style};
 use crate::error::Error;
-use crate::functions::JSON_TEXT;
 use datafusion::sql::sqlparser::ast::{Expr, Select, SelectItem, SelectItemQualifiedWildcardKind, Value};
 use jird::Path;
 

@@ -23,4 +23,7 @@ mod uses;
 pub(crate) use parse::{Parsed, parse};
 pub use predicate::condition;
 pub(crate) use select::rewrite;
-pub(crate) use uses::{Leaf, Need, NeedKind, Output, OutputKind, Rep, Rewritten, STREAM, SourceUse, Style};
+pub(crate) use uses::{
+    JSON_TEXT, Leaf, Need, NeedKind, Output, OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse,
+    Style,
+};

@@ -1,11 +1,11 @@
 //! `order by`.
 
+use super::SORT_KEY;
 use super::expr::{Context, call, quoted};
 use super::items::{Item, ItemExpr, item_of};
 use super::scope::{Derived, DerivedKind, Resolved};
 use super::select::Rewriter;
 use crate::error::Error;
-use crate::functions::SORT_KEY;
 use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByKind, Value};
 
 impl Rewriter<'_> {

@@ -7,6 +7,15 @@ use std::sync::Arc;
 /// The table that all FILE arguments together are.
 pub(crate) const STREAM: &str = "stream";
 
+/// The function around a field by which is sorted.
+pub(crate) const SORT_KEY: &str = "sort_key";
+
+/// The function around the argument of `sum`.
+pub(crate) const SUM_ARGUMENT: &str = "sum_argument";
+
+/// The function that makes JSON texts of any column.
+pub(crate) const JSON_TEXT: &str = "json_text";
+
 /// How a field is handed to DataFusion. All but `Typed` and `Group` are known without looking at the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Rep {

@@ -1,7 +1,8 @@
 //! The rows of a sink that wait until a statement is full, and how they are written.
 
 use super::{SqliteSink, insert_failed, seen, unfit};
-use crate::rows::{Cell, Row};
+use crate::cell::Cell;
+use crate::rows::Row;
 use crate::sqlite::affinity::Fit;
 use crate::sqlite::database::quote;
 use crate::sqlite::insert::{Insert, rows_per_statement};

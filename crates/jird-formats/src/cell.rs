@@ -1,6 +1,6 @@
 //! A value of a row.
 
-use jird::event::{Numeral, Sink, Timestamp};
+use jird::event::{self, Failure, Numeral, Sink, Timestamp};
 
 /// A value of a row. What a record has nested in a column is JSON text.
 #[derive(Clone, Copy, Debug)]
@@ -48,9 +48,18 @@ impl Cell<'_> {
             Self::Bool(value) => sink.bool(value),
             Self::Number(number) => sink.number(number),
             Self::Text(text) => sink.string(text),
-            Self::Json(json) => super::sink::send_json(json, sink),
+            Self::Json(json) => send_json(json, sink),
             Self::Bytes(bytes) => sink.bytes(bytes),
             Self::Timestamp(time) => sink.timestamp(time),
         }
+    }
+}
+
+/// Sends what a JSON text says. One that is none, which no row of ours holds, is a string.
+fn send_json<S: Sink>(json: &str, sink: &mut S) -> Result<(), S::Error> {
+    match event::send_text(json.as_bytes(), sink) {
+        Ok(()) => Ok(()),
+        Err(Failure::Sink(error, _)) => Err(error),
+        Err(Failure::Source(_)) => sink.string(json),
     }
 }
