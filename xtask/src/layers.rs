@@ -1,90 +1,184 @@
-//! Which folder of the engine uses which: the layers, from the ground up, and what runs against them.
+//! The layers of each crate: which of its folders uses which, and what its types are called.
+//!
+//! A folder uses only what stands before it in its crate's list. So whoever reads a folder needs to know only those below it, and
+//! none can be changed by what stands above.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::house::House;
 use crate::lines::without_tests;
+use crate::step::Step;
 
-/// The folders and files of `crates/jird/src`, from the ground up: each uses only what stands before it.
-const ORDER: [&str; 21] = [
-    "limits",
-    "policy",
-    "fault",
-    "word",
-    "encoding",
-    "error",
-    "threads",
-    "kernel",
-    "number",
-    "text",
-    "locate",
-    "scan",
-    "walk",
-    "path",
-    "tape",
-    "record",
-    "layout",
-    "data_model",
-    "event",
-    "typed",
-    "lines",
+/// The folders and files of each crate, from the ground up.
+const CRATES: [Layers; 4] = [
+    Layers {
+        name: "jird",
+        order: "limits policy fault word encoding path error threads kernel number text locate scan walk tape record \
+                layout data_model event typed lines",
+    },
+    Layers { name: "jird-formats", order: "cell encoding columns rows bad_value csv arrow parquet sqlite files" },
+    Layers {
+        name: "jird-query",
+        order: "error time types input report live sql functions session bad scan infer prepared kinds guess groups \
+                output run",
+    },
+    Layers {
+        name: "jird-cli",
+        order: "outcome input output target progress validate fmt get convert describe query bench args",
+    },
 ];
 
-/// A use that runs up: from, to, and the files in which it stands.
-type Arrows<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<String>>;
+/// Uses that may run up, and why: crate, user, used, reason. There is none.
+const EXCEPTIONS: [[&str; 4]; 0] = [];
 
-/// Prints the uses in the engine that run up. Returns how many pairs of folders have one.
-///
-/// # Errors
-/// If a folder or file cannot be read.
-pub(crate) fn print(house: &House) -> io::Result<usize> {
-    let mut arrows = Arrows::new();
-    let source = house.root.join("crates/jird/src");
-    for found in fs::read_dir(&source)? {
-        let path = found?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if name == "lib" {
-            continue;
-        }
-        let Some(from) = ORDER.iter().position(|known| *known == name) else {
-            return Err(io::Error::other(format!("{name} has no place among the layers")));
-        };
-        collect(&path, from, &source, &mut arrows)?;
-    }
-    for ((from, to), files) in &arrows {
-        println!("{from} uses {to}: {}", files.iter().cloned().collect::<Vec<_>>().join(", "));
-    }
-    println!("{} arrows run up; the order is {}", arrows.len(), ORDER.join(", "));
-    Ok(arrows.len())
+/// How many types of one name a crate may have.
+const SAME_NAME_MAX: usize = 2;
+
+struct Layers {
+    name: &'static str,
+    order: &'static str,
 }
 
-/// Adds what a file, or the files of a folder, use that stands above layer `from`.
-fn collect(path: &Path, from: usize, source: &Path, arrows: &mut Arrows<'_>) -> io::Result<()> {
-    if path.is_dir() {
-        return fs::read_dir(path)?.try_for_each(|found| collect(&found?.path(), from, source, arrows));
-    }
-    let file = path.strip_prefix(source).unwrap_or(path).display().to_string();
-    if file.ends_with("tests.rs") || file.contains("/tests/") {
-        return Ok(());
-    }
-    let text = fs::read_to_string(path)?;
-    let code: Vec<&str> =
-        without_tests(&text).into_iter().filter(|line| !line.trim_start().starts_with("//")).collect();
-    for name in uses(&code.join("\n")) {
-        if let Some(to) = ORDER.iter().skip(from + 1).find(|known| **known == name) {
-            arrows.entry((ORDER[from], to)).or_default().insert(file.clone());
+pub(crate) fn step() -> Step {
+    Step::new("layers", "no folder uses one above it, and types have names of their own", |house, log| {
+        let found = faults(house);
+        match &found {
+            Ok(faults) => faults.iter().for_each(|fault| log.say(fault)),
+            Err(error) => log.say(&format!("error: {error}")),
         }
-    }
-    Ok(())
+        found.is_ok_and(|faults| faults.is_empty()).into()
+    })
 }
 
-/// What follows each `crate::` in the code, in a group of names too.
-fn uses(code: &str) -> BTreeSet<&str> {
+/// What is wrong, a line each.
+fn faults(house: &House) -> io::Result<Vec<String>> {
+    let mut faults = Vec::new();
+    for layers in &CRATES {
+        let source = Source::read(&house.root.join("crates").join(layers.name).join("src"))?;
+        source.uses_that_run_up(layers, &mut faults);
+        source.names_used_again(layers.name, &mut faults);
+    }
+    Ok(faults)
+}
+
+/// A crate's code, without tests and comments.
+struct Source {
+    /// What the crate's root says it has, and from which folder.
+    root: String,
+    /// By their paths below `src`.
+    files: BTreeMap<PathBuf, String>,
+}
+
+impl Source {
+    fn read(folder: &Path) -> io::Result<Self> {
+        let mut source = Self { root: String::new(), files: BTreeMap::new() };
+        source.collect(folder, folder)?;
+        for root in ["lib.rs", "main.rs"] {
+            source.root += &source.files.remove(Path::new(root)).unwrap_or_default();
+        }
+        Ok(source)
+    }
+
+    fn collect(&mut self, path: &Path, folder: &Path) -> io::Result<()> {
+        if path.is_dir() {
+            return fs::read_dir(path)?.try_for_each(|found| self.collect(&found?.path(), folder));
+        }
+        let below = path.strip_prefix(folder).unwrap_or(path);
+        let is_test = below.iter().any(|part| part == "tests" || part == "tests.rs");
+        if !is_test && path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(path)?;
+            let code: Vec<&str> =
+                without_tests(&text).into_iter().filter(|line| !line.trim_start().starts_with("//")).collect();
+            self.files.insert(below.to_owned(), code.join("\n"));
+        }
+        Ok(())
+    }
+
+    fn uses_that_run_up(&self, layers: &Layers, faults: &mut Vec<String>) {
+        let order: Vec<&str> = layers.order.split_whitespace().collect();
+        let level = |name: &str| order.iter().position(|known| *known == name);
+        for (file, code) in &self.files {
+            let folder = folder_of(file);
+            let Some(from) = level(&folder) else {
+                faults.push(format!("{}: {folder} has no place among the layers", layers.name));
+                continue;
+            };
+            let mut used = uses(code, "crate::");
+            if file.components().count() == 1 {
+                used.extend(uses(code, "super::"));
+            }
+            for name in used {
+                let used = if level(name).is_some() { name } else { self.home_of(name).unwrap_or(name) };
+                match level(used) {
+                    None => {
+                        faults.push(format!("{}: nobody knows where {used} is, of {}", layers.name, file.display()))
+                    }
+                    Some(to) if to > from && !is_exception(layers.name, &folder, used) => {
+                        faults.push(format!("{}: {} uses {used}, which stands above it", layers.name, file.display()));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+
+    /// The folder that what the root calls `name` comes from.
+    fn home_of(&self, name: &str) -> Option<&str> {
+        self.root.split("pub use ").skip(1).find_map(|exported| {
+            let exported = exported.split(';').next()?;
+            let is_it = |word: &str| word == name;
+            exported.split(|char: char| !is_part(char)).skip(1).any(is_it).then(|| ident(exported)).flatten()
+        })
+    }
+
+    /// Types of one name: where somebody reads it, it should say what it is.
+    fn names_used_again(&self, krate: &str, faults: &mut Vec<String>) {
+        let mut types: BTreeMap<&str, Vec<(bool, &Path)>> = BTreeMap::new();
+        for (file, code) in &self.files {
+            for (name, public) in code.lines().filter_map(type_of) {
+                types.entry(name).or_default().push((public, file));
+            }
+        }
+        for (name, found) in types {
+            let public = found.iter().filter(|(public, _)| *public).count();
+            if found.len() > SAME_NAME_MAX || public > 1 {
+                let files: Vec<_> = found.iter().map(|(_, file)| file.display().to_string()).collect();
+                faults.push(format!("{krate}: several types are called {name}: {}", files.join(", ")));
+            }
+        }
+    }
+}
+
+fn is_exception(krate: &str, from: &str, to: &str) -> bool {
+    EXCEPTIONS.iter().any(|[of, user, used, _]| [*of, *user, *used] == [krate, from, to])
+}
+
+/// The folder of a file, or the file itself, by its name.
+fn folder_of(file: &Path) -> String {
+    let first = file.iter().next().unwrap_or_default();
+    Path::new(first).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The name of the type that a line of a file's outermost level defines, and whether it is public.
+fn type_of(line: &str) -> Option<(&str, bool)> {
+    let (visibility, rest) = match line.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => (false, rest.split_once(") ")?.1),
+        Some(rest) => (true, rest.strip_prefix(' ')?),
+        None => (false, line),
+    };
+    let rest = rest.strip_prefix("unsafe ").unwrap_or(rest);
+    let kinds = ["struct ", "enum ", "trait ", "union ", "type "];
+    let rest = kinds.iter().find_map(|kind| rest.strip_prefix(kind))?;
+    Some((ident(rest)?, visibility))
+}
+
+/// What follows each `prefix`, such as `crate::`, in the code; in a group of names too.
+fn uses<'c>(code: &'c str, prefix: &str) -> BTreeSet<&'c str> {
     let mut names = BTreeSet::new();
-    for (at, _) in code.match_indices("crate::") {
-        let rest = &code[at + "crate::".len()..];
+    for (at, _) in code.match_indices(prefix) {
+        let rest = &code[at + prefix.len()..];
         match rest.strip_prefix('{') {
             Some(group) => names.extend(group_of(group)),
             None => names.extend(ident(rest)),
@@ -113,17 +207,62 @@ fn group_of(group: &str) -> Vec<&str> {
 }
 
 fn ident(text: &str) -> Option<&str> {
-    let end = text.find(|char: char| !char.is_alphanumeric() && char != '_').unwrap_or(text.len());
+    let end = text.find(|char: char| !is_part(char)).unwrap_or(text.len());
     text.get(..end).filter(|name| !name.is_empty())
+}
+
+fn is_part(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn source(root: &str, files: &[(&str, &str)]) -> Source {
+        Source { root: root.into(), files: files.iter().map(|(path, code)| (path.into(), (*code).into())).collect() }
+    }
+
+    fn run_up(source: &Source) -> Vec<String> {
+        let mut faults = Vec::new();
+        source.uses_that_run_up(&Layers { name: "it", order: "ground middle top" }, &mut faults);
+        faults
+    }
+
     #[test]
     fn names_are_found_alone_and_in_groups() {
         let code = "use crate::scan::{Tokens, END};\nuse crate::{text::{a, b}, walk, tape::Value};\ncrate::error::Error::new();";
-        assert_eq!(uses(code).into_iter().collect::<Vec<_>>(), ["error", "scan", "tape", "text", "walk"]);
+        assert_eq!(uses(code, "crate::").into_iter().collect::<Vec<_>>(), ["error", "scan", "tape", "text", "walk"]);
+    }
+
+    #[test]
+    fn a_use_may_run_down_and_not_up() {
+        assert!(
+            run_up(&source("", &[("top/mod.rs", "use crate::ground::A;"), ("middle.rs", "use super::ground;")]))
+                .is_empty()
+        );
+        for up in ["use crate::top::A;", "use super::top::A;", "use crate::{ground::B, top::A};"] {
+            assert_eq!(run_up(&source("", &[("middle.rs", up)])).len(), 1, "{up}");
+        }
+    }
+
+    #[test]
+    fn what_the_root_exports_is_known_by_its_folder() {
+        let root = "pub mod ground;\npub use top::{Thing, Other};\npub use ground::Stone;";
+        assert_eq!(run_up(&source(root, &[("ground/a.rs", "crate::Thing::new(); crate::Stone;")])).len(), 1);
+        assert_eq!(run_up(&source(root, &[("top/a.rs", "crate::Nobody")])).len(), 1);
+        assert_eq!(run_up(&source(root, &[("attic.rs", "")])).len(), 1);
+    }
+
+    #[test]
+    fn a_public_name_is_there_once_and_others_twice() {
+        let faults = |files: &[(&str, &str)]| {
+            let mut faults = Vec::new();
+            source("", files).names_used_again("it", &mut faults);
+            faults.len()
+        };
+        assert_eq!(faults(&[("a.rs", "struct A;\n    struct A;"), ("b.rs", "pub(super) enum A {}")]), 0);
+        assert_eq!(faults(&[("a.rs", "struct A;"), ("b.rs", "enum A {}"), ("c.rs", "pub unsafe trait A {}")]), 1);
+        assert_eq!(faults(&[("a.rs", "pub struct A;"), ("b.rs", "pub trait A<'a> {}")]), 1);
     }
 }

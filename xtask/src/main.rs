@@ -5,7 +5,7 @@ mod deep; // `deep`: the checks that take too long for every change
 mod fuzz; // the fuzz targets, for so many seconds or executions
 mod growth; // costs that must be linear, counted by valgrind
 mod house; // where things are, and what this machine has
-mod layers; // `layers`: which folder of the engine uses which
+mod layers; // which folder uses which, and what types are called
 mod lines; // `lines`: how much code there is
 mod miri; // the engine under Miri
 mod options; // what `deep` was told
@@ -29,7 +29,6 @@ usage: cargo xtask COMMAND
                        runs the fuzz targets in turns, on N cores (all), until they were executed N times in all; goes on
                        from the count in fuzz/TALLY.md, and adds to it every minute
   assembly             shows what the kernels' entry functions were compiled to, and fails if one calls what it should not
-  layers               shows what in the engine uses something that stands above it
   lines                counts the lines of code of each folder, without tests, and comments and blank lines apart
   setup-aarch64        installs what the tests for aarch64 need (Debian, as root)
 
@@ -54,7 +53,6 @@ fn main() -> ExitCode {
             None => usage(),
         },
         ["assembly"] => report::run(&house, vec![assembly::step(assembly::Show::Report)], &[]),
-        ["layers"] => told(layers::print(&house).map(drop)),
         ["lines"] => told(lines::print(&house)),
         ["setup-aarch64"] => match house.command("bash").arg("xtask/aarch64.sh").status() {
             Ok(status) if status.success() => ExitCode::SUCCESS,

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
-use crate::{assembly, fuzz, growth, miri};
+use crate::{assembly, fuzz, growth, layers, miri};
 
 /// Token strings up to this length are tried in full (see `JIRD_EXHAUSTIVE` in the engine's tests)...
 const EXHAUSTIVE: &str = "6";
@@ -26,6 +26,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         Step::new("format", "rustfmt has nothing to change", |house, log| {
             log.run(&mut house.cargo(["fmt", "--all", "--check"])).into()
         }),
+        layers::step(),
         Step::new("lints", "clippy has nothing to say, in any target of the workspace", lints),
         Step::new("docs", "the engine's documentation has no broken links", |house, log| {
             let mut command = house.cargo(["doc", "--no-deps", "--package", "jird"]);

@@ -34,17 +34,17 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Validate(crate::validate::Args),
-    Fmt(crate::fmt::Args),
-    Get(crate::get::Args),
+    Validate(crate::validate::ValidateArgs),
+    Fmt(crate::fmt::FmtArgs),
+    Get(crate::get::GetArgs),
     #[cfg(feature = "query")]
-    Query(crate::query::Args),
+    Query(crate::query::QueryArgs),
     #[cfg(feature = "query")]
-    Bench(crate::bench::Args),
+    Bench(crate::bench::BenchArgs),
     #[cfg(feature = "convert")]
-    Convert(crate::convert::Args),
+    Convert(crate::convert::ConvertArgs),
     #[cfg(feature = "convert")]
-    Describe(crate::describe::Args),
+    Describe(crate::describe::DescribeArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "Examples:\n  jird fmt data.json\n  jird fmt --minify < data.json\n  jird fmt --canonical data.json | sha256sum"
 )]
-pub(crate) struct Args {
+pub(crate) struct FmtArgs {
     /// Spaces per level
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=16))]
     indent: u8,
@@ -27,11 +27,11 @@ pub(crate) struct Args {
     file: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &FmtArgs) -> anyhow::Result<Outcome> {
     let layout = match args {
-        Args { minify: true, .. } => Layout::Minify,
-        Args { canonical: true, .. } => Layout::Canonical,
-        Args { indent, .. } => Layout::Indent(usize::from(*indent)),
+        FmtArgs { minify: true, .. } => Layout::Minify,
+        FmtArgs { canonical: true, .. } => Layout::Canonical,
+        FmtArgs { indent, .. } => Layout::Indent(usize::from(*indent)),
     };
     let input = args.file.as_deref().map_or(Input::Stdin, Input::new);
     let text = input.document()?;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "Examples:\n  jird get /statuses/0/user/name twitter.json\n  jird get --raw /name < user.json\n  jird get '' data.json    # the whole document\n  jird get /a~1b data.json # the key \"a/b\""
 )]
-pub(crate) struct Args {
+pub(crate) struct GetArgs {
     /// The pointer: empty, or steps that each begin with `/`
     pointer: String,
     /// The document; standard input if missing or `-`
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     raw: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &GetArgs) -> anyhow::Result<Outcome> {
     if !args.pointer.is_empty() && !args.pointer.starts_with('/') {
         bail!("{:?} is no JSON Pointer: it must be empty or begin with `/`, as in `/{}`", args.pointer, args.pointer);
     }

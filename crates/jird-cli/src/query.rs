@@ -32,7 +32,7 @@ Exit codes: 0 fine, 1 a record is not JSON or a file not UTF-8, 2 anything else.
 /// Run SQL over JSON records, one a line
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct QueryArgs {
     /// The query. Without `from` it reads all files.
     sql: String,
     /// Files, patterns or folders; `-` or none is standard input
@@ -125,14 +125,14 @@ enum CheckArgument {
     Trusted,
 }
 
-impl Args {
+impl QueryArgs {
     fn leaves_unchecked(&self) -> bool {
         self.trusted || matches!(self.check, Some(CheckArgument::Touched | CheckArgument::Trusted))
     }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every command has this shape")]
-pub(crate) fn run(args: Args) -> Result<Outcome> {
+pub(crate) fn run(args: QueryArgs) -> Result<Outcome> {
     let mut report = Report::default();
     let (stats, quiet) = (args.stats, args.quiet);
     let advice = if args.on_error == OnError::Stop && !args.leaves_unchecked() { PASS_BY } else { "" };
@@ -151,7 +151,7 @@ pub(crate) fn run(args: Args) -> Result<Outcome> {
     Ok(outcome.max(refused).max(unreadable))
 }
 
-fn execute(args: Args, report: &mut Report) -> Result<()> {
+fn execute(args: QueryArgs, report: &mut Report) -> Result<()> {
     let to_terminal = args.output.is_none() && std::io::stdout().is_terminal();
     if let OnError::Quarantine(bad) = &args.on_error
         && args.output.as_deref().is_some_and(|output| are_one(bad, output))
@@ -200,7 +200,7 @@ impl Write for Shown {
 }
 
 /// From what was typed to what is meant.
-fn meant(args: Args, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
+fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
     let default = Options::default();
     let options = Options {
         threads: args.threads.map_or(default.threads, usize::from),

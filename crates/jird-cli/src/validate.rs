@@ -21,7 +21,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "Examples:\n  jird validate *.json\n  jird validate --lines events.ndjson\n  jird validate --numbers machine < data.json"
 )]
-pub(crate) struct Args {
+pub(crate) struct ValidateArgs {
     /// Each line is a document of its own (NDJSON)
     #[arg(long)]
     lines: bool,
@@ -48,7 +48,7 @@ enum NumbersArg {
     Machine,
 }
 
-impl Args {
+impl ValidateArgs {
     fn policy(&self) -> Policy {
         Policy {
             numbers: match self.numbers {
@@ -62,7 +62,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &ValidateArgs) -> Outcome {
     let policy = args.policy();
     let mut worst = Outcome::Fine;
     for input in Input::all(&args.files) {

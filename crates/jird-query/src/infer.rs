@@ -5,7 +5,7 @@ use crate::input::Input;
 use crate::scan::{Chunks, Reader, ScanOptions};
 use crate::sql::{Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;
-use jird::lines::Row;
+use jird::lines::Match;
 use jird::{Path, Projection, Record, RecordBuffer};
 use jird_formats::{Accumulator, ColumnType};
 use std::collections::HashSet;
@@ -155,7 +155,7 @@ pub(crate) fn first_records(
     input: &Input,
     paths: &[Path],
     options: &ScanOptions,
-    mut visit: impl FnMut(&Row<'_, '_>),
+    mut visit: impl FnMut(&Match<'_, '_>),
 ) -> Result<(), Error> {
     let Some(file) = input.files.iter().find(|file| file.size != Some(0)) else { return Ok(()) };
     let read = Reader::new(options).read(

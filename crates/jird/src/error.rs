@@ -2,6 +2,7 @@
 
 use crate::encoding::{ENCODING_BYTES, Encoding, encoding_of};
 use crate::fault::{ErrorKind, Fault};
+use crate::path::Step;
 use core::fmt::{self, Write};
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -45,14 +46,6 @@ enum What {
     /// In somebody's words.
     Message(Box<str>),
     Io(Arc<io::Error>),
-}
-
-/// A step of the path to a value.
-#[derive(Clone, Debug)]
-#[cfg_attr(not(feature = "serde"), expect(dead_code, reason = "only what is typed has a path"))]
-pub(crate) enum Step {
-    Key(Box<str>),
-    Index(usize),
 }
 
 /// What an error is about, as `serde_json` divides them.

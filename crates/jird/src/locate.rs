@@ -95,7 +95,7 @@ fn line_and_column(before: &[u8]) -> (u64, u64) {
 }
 
 /// What is open at the end of the walked text.
-enum Frame<'a> {
+enum OpenPlace<'a> {
     /// An array, and how many elements are complete.
     Array(usize),
     /// An object, and the raw text of the member's key once it is known.
@@ -104,22 +104,22 @@ enum Frame<'a> {
 
 /// The JSON Pointer of the place where `before` ends. `before` is right as far as it goes.
 fn pointer(before: &[u8]) -> String {
-    let mut frames: Vec<Frame<'_>> = Vec::new();
+    let mut frames: Vec<OpenPlace<'_>> = Vec::new();
     let mut at = 0;
     let mut last_string: &[u8] = b"";
     while let Some(&byte) = before.get(at) {
         match byte {
-            b'{' => frames.push(Frame::Object(None)),
-            b'[' => frames.push(Frame::Array(0)),
+            b'{' => frames.push(OpenPlace::Object(None)),
+            b'[' => frames.push(OpenPlace::Array(0)),
             b'}' | b']' => drop(frames.pop()),
             b':' => {
-                if let Some(Frame::Object(key)) = frames.last_mut() {
+                if let Some(OpenPlace::Object(key)) = frames.last_mut() {
                     *key = Some(last_string);
                 }
             }
             b',' => match frames.last_mut() {
-                Some(Frame::Object(key)) => *key = None,
-                Some(Frame::Array(index)) => *index += 1,
+                Some(OpenPlace::Object(key)) => *key = None,
+                Some(OpenPlace::Array(index)) => *index += 1,
                 None => {}
             },
             b'"' => {
@@ -145,7 +145,7 @@ fn string_end(text: &[u8], mut at: usize) -> usize {
     text.len()
 }
 
-fn render(frames: &[Frame<'_>]) -> String {
+fn render(frames: &[OpenPlace<'_>]) -> String {
     let mut pointer = String::new();
     for (depth, frame) in frames.iter().enumerate() {
         if frames.len() > STEPS_MAX && depth == STEPS_MAX / 2 {
@@ -155,14 +155,14 @@ fn render(frames: &[Frame<'_>]) -> String {
             continue;
         }
         match frame {
-            Frame::Array(index) => drop(write!(pointer, "/{index}")),
-            Frame::Object(Some(raw)) => {
+            OpenPlace::Array(index) => drop(write!(pointer, "/{index}")),
+            OpenPlace::Object(Some(raw)) => {
                 let mut key = String::new();
                 text::unescape(&String::from_utf8_lossy(raw), &mut key);
                 pointer.push('/');
                 pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
             }
-            Frame::Object(None) => {}
+            OpenPlace::Object(None) => {}
         }
     }
     pointer

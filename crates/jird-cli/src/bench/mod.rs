@@ -39,7 +39,7 @@ made in full, and thrown away; it has to be the same each time.";
 /// Measure how long queries take
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct BenchArgs {
     /// The queries, one a line
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
@@ -114,11 +114,11 @@ struct Header {
     percentile: u8,
 }
 
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &BenchArgs) -> Outcome {
     measure(args).map_or_else(|error| failure(&error, ""), |()| Outcome::Fine)
 }
 
-fn measure(args: &Args) -> Result<()> {
+fn measure(args: &BenchArgs) -> Result<()> {
     if args.files.iter().any(|file| file == "-") {
         bail!("standard input can be read once: name files");
     }
@@ -173,7 +173,7 @@ impl Source {
         Ok((Answer { rows, records, bytes, hash: out.hasher.finish() }, seconds))
     }
 
-    fn header(&self, args: &Args) -> Result<Header> {
+    fn header(&self, args: &BenchArgs) -> Result<Header> {
         let time = args.time.replace('"', "\"\"");
         let mut times = Hashed { keeps: true, ..Hashed::default() };
         let (answer, _) = self.ask(&format!("select min(\"{time}\") as a, max(\"{time}\") as b"), &mut times)?;

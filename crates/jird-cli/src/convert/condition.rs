@@ -1,6 +1,6 @@
 //! `--where`: only records for which a condition holds.
 
-use super::Args;
+use super::ConvertArgs;
 use super::feed::selected;
 use super::source::AnySource;
 use anyhow::{Error, Result};
@@ -19,7 +19,7 @@ pub(super) struct Where {
 
 impl Where {
     /// None without `--where`.
-    pub(super) fn new(args: &Args) -> Result<Option<Self>> {
+    pub(super) fn new(args: &ConvertArgs) -> Result<Option<Self>> {
         let Some(condition) = written(args)? else { return Ok(None) };
         let columns = selected(args).and_then(|selected| {
             let looked_at = condition.paths().iter().map(|path| match path.steps().first() {
@@ -71,12 +71,12 @@ impl Where {
 }
 
 #[cfg(feature = "query")]
-fn written(args: &Args) -> Result<Option<Condition>> {
+fn written(args: &ConvertArgs) -> Result<Option<Condition>> {
     Ok(args.condition.as_deref().map(jird_query::condition).transpose()?)
 }
 
 #[cfg(not(feature = "query"))]
 #[expect(clippy::unnecessary_wraps, reason = "SQL is read where `query` is built in")]
-fn written(_: &Args) -> Result<Option<Condition>> {
+fn written(_: &ConvertArgs) -> Result<Option<Condition>> {
     Ok(None)
 }

@@ -2,7 +2,7 @@
 //!
 //! Only what is plain goes this way: selected keys whose values are scalars. Anything else is for the filters, which say what it means.
 
-use super::Args;
+use super::ConvertArgs;
 use jird::event::{Key, Numeral, Sink};
 use jird::lines::{Options, Scanner};
 use jird::{Field, Kind, Path, Projection};
@@ -38,7 +38,7 @@ const NAME_BYTES_MAX: usize = 1024;
 
 impl Fields {
     /// What `--select` names, if each is a key, or a path that `--flatten` makes one.
-    pub(super) fn of(args: &Args) -> Option<Self> {
+    pub(super) fn of(args: &ConvertArgs) -> Option<Self> {
         let mut names = args.select.clone();
         names.sort_unstable();
         names.dedup();

@@ -63,7 +63,7 @@ Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that somebody types")]
-pub(crate) struct Args {
+pub(crate) struct ConvertArgs {
     /// What is read, and last what is written; `-` is standard input or output
     #[arg(value_name = "FROM… TO", num_args = 1.., required = true)]
     files: Vec<PathBuf>,
@@ -118,7 +118,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Outcome> {
+pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
     let (target, sources) = args
         .files
         .split_last()

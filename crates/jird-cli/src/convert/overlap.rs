@@ -3,7 +3,7 @@
 //! A file that takes the place of another may take that of an input: it appears when all was read. What is written where it lies
 //! (a database, standard output, the bad records) may not.
 
-use super::Args;
+use super::ConvertArgs;
 use super::format::Format;
 use super::write::is_folder;
 use crate::input::Input;
@@ -13,7 +13,7 @@ use jird_formats::files::OnError;
 use same_file::Handle;
 use std::path::Path;
 
-pub(super) fn check(args: &Args, inputs: &[Input], target: &Path) -> Result<()> {
+pub(super) fn check(args: &ConvertArgs, inputs: &[Input], target: &Path) -> Result<()> {
     let to_stdout = target == Path::new("-");
     // Of a pipe or a terminal both ends may be meant; to open one more would wait for somebody.
     let stdout = if to_stdout { Handle::stdout().ok() } else { None };

@@ -33,7 +33,7 @@ Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
 /// Everything is read; what is said is true of all records.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
+pub(crate) struct DescribeArgs {
     /// What is read, in any format of `jird convert`; standard input if missing or `-`
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -71,7 +71,7 @@ enum FormatArgument {
     Json,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Outcome> {
+pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
     if let Some(table) = &args.rust {
         let [file] = args.files.as_slice() else { bail!("name one database") };
         return rust::run(table, file);

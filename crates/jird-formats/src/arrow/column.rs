@@ -33,7 +33,7 @@ use jird::Number;
 use jird::event::{Interest, JsonText, Key, Numeral, Place, Sink, Timestamp};
 
 /// An array taken apart, so that a value costs one branch by its type.
-pub(crate) struct Column {
+pub(crate) struct ArrowColumn {
     nulls: Option<NullBuffer>,
     values: Values,
 }
@@ -74,25 +74,25 @@ enum Values {
     Months(ScalarBuffer<i32>),
     DayTime(ScalarBuffer<IntervalDayTime>),
     MonthDayNano(ScalarBuffer<IntervalMonthDayNano>),
-    List(Lists, Box<Column>),
-    Struct(Vec<(String, Column)>),
+    List(Lists, Box<ArrowColumn>),
+    Struct(Vec<(String, ArrowColumn)>),
     Map {
         entries: OffsetBuffer<i32>,
-        keys: Box<Column>,
-        values: Box<Column>,
+        keys: Box<ArrowColumn>,
+        values: Box<ArrowColumn>,
     },
     /// By row, where the value is.
-    Dictionary(Vec<usize>, Box<Column>),
+    Dictionary(Vec<usize>, Box<ArrowColumn>),
     /// Where each run ends, and where this array begins.
     Runs {
         ends: Vec<usize>,
         offset: usize,
-        values: Box<Column>,
+        values: Box<ArrowColumn>,
     },
     Union {
         types: ScalarBuffer<i8>,
         offsets: Option<ScalarBuffer<i32>>,
-        children: Vec<(i8, Column)>,
+        children: Vec<(i8, ArrowColumn)>,
     },
 }
 
@@ -131,14 +131,14 @@ pub enum NotFinite {
 }
 
 /// Why sending a value stopped.
-pub(crate) enum Stop<E> {
+pub(crate) enum ArrowStop<E> {
     Source(ArrowError),
     /// Of a record whose place is not known here.
     Bad(BadValue),
     Sink(E),
 }
 
-impl<E> From<E> for Stop<E> {
+impl<E> From<E> for ArrowStop<E> {
     fn from(error: E) -> Self {
         Self::Sink(error)
     }
@@ -154,15 +154,15 @@ pub(crate) struct Sending<'a> {
 
 /// What becomes of values that JSON has no way to tell.
 pub(crate) trait OnUntold<S: Sink>: Copy {
-    fn untold(self, value: Untold<'_>, sink: &mut S) -> Result<(), Stop<S::Error>>;
+    fn untold(self, value: Untold<'_>, sink: &mut S) -> Result<(), ArrowStop<S::Error>>;
 }
 
 impl<S: Sink> OnUntold<S> for Sending<'_> {
     #[cold]
-    fn untold(self, value: Untold<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    fn untold(self, value: Untold<'_>, sink: &mut S) -> Result<(), ArrowStop<S::Error>> {
         match (value, self.not_finite) {
             (Untold::NotFinite(_), NotFinite::Null) => Ok(sink.null()?),
-            _ => Err(Stop::Bad(BadValue::new(self.column, &value, Place::default()))),
+            _ => Err(ArrowStop::Bad(BadValue::new(self.column, &value, Place::default()))),
         }
     }
 }
@@ -172,13 +172,13 @@ impl<S: Sink> OnUntold<S> for Sending<'_> {
 pub(crate) struct WrittenDown;
 
 impl OnUntold<RawRecord> for WrittenDown {
-    fn untold(self, value: Untold<'_>, record: &mut RawRecord) -> Result<(), Stop<Infallible>> {
+    fn untold(self, value: Untold<'_>, record: &mut RawRecord) -> Result<(), ArrowStop<Infallible>> {
         record.untold(&value);
         Ok(())
     }
 }
 
-impl Column {
+impl ArrowColumn {
     /// Takes an array of this field apart. It was validated when it was made.
     pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
         let values = Values::new(field, array)?;
@@ -195,7 +195,7 @@ impl Column {
         row: usize,
         sending: impl OnUntold<S>,
         sink: &mut S,
-    ) -> Result<(), Stop<S::Error>> {
+    ) -> Result<(), ArrowStop<S::Error>> {
         if self.is_null(row) {
             return Ok(sink.null()?);
         }
@@ -303,7 +303,7 @@ impl Column {
 impl Values {
     #[expect(clippy::too_many_lines, reason = "a table of Arrow's types")]
     fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
-        let child = |field: &Field, array: &ArrayRef| Column::new(field, array).map(Box::new);
+        let child = |field: &Field, array: &ArrayRef| ArrowColumn::new(field, array).map(Box::new);
         let elements = |field: &Field, lists: Lists, array: &ArrayRef| {
             child(field, array).map(|elements| Self::List(lists, elements))
         };
@@ -364,7 +364,8 @@ impl Values {
             }
             DataType::Struct(fields) => {
                 let columns = fields.iter().zip(array.as_struct().columns());
-                let column = |(field, array): (&_, &_)| Ok((Field::name(field).clone(), Column::new(field, array)?));
+                let column =
+                    |(field, array): (&_, &_)| Ok((Field::name(field).clone(), ArrowColumn::new(field, array)?));
                 Self::Struct(
                     columns.map(|(field, array)| column((field.as_ref(), array))).collect::<Result<_, ArrowError>>()?,
                 )
@@ -397,7 +398,7 @@ impl Values {
             },
             DataType::Union(fields, _) => {
                 let union = array.as_union();
-                let column = |(id, field): (i8, &_)| Ok((id, Column::new(field, union.child(id))?));
+                let column = |(id, field): (i8, &_)| Ok((id, ArrowColumn::new(field, union.child(id))?));
                 Self::Union {
                     types: union.type_ids().clone(),
                     offsets: union.offsets().cloned(),
@@ -419,7 +420,7 @@ impl Values {
             return Err(ArrowError::Malformed("run ends are of another type than said".to_owned()));
         };
         let ends = runs.run_ends().values().iter().map(|end| end.as_usize()).collect();
-        let values = Box::new(Column::new(field, runs.values())?);
+        let values = Box::new(ArrowColumn::new(field, runs.values())?);
         Ok(Self::Runs { ends, offset: runs.run_ends().offset(), values })
     }
 }
@@ -477,7 +478,7 @@ fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-fn float<S: Sink>(value: f64, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+fn float<S: Sink>(value: f64, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), ArrowStop<S::Error>> {
     if value.is_finite() {
         Ok(sink.number(Numeral::F64(value))?)
     } else {
@@ -515,7 +516,7 @@ fn digits<S: Sink>(value: &impl Display, scale: i8, sink: &mut S) -> Result<(), 
 }
 
 /// Sends what a JSON text says, once it was seen to be one.
-fn json<S: Sink>(text: &str, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+fn json<S: Sink>(text: &str, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), ArrowStop<S::Error>> {
     let mut buffer = Vec::new();
     match JsonText::check(text.as_bytes(), &mut buffer) {
         Ok(text) => Ok(sink.json(text)?),
@@ -525,11 +526,11 @@ fn json<S: Sink>(text: &str, sending: impl OnUntold<S>, sink: &mut S) -> Result<
 
 fn send_map<S: Sink>(
     entries: Range<usize>,
-    keys: &Column,
-    values: &Column,
+    keys: &ArrowColumn,
+    values: &ArrowColumn,
     sending: impl OnUntold<S>,
     sink: &mut S,
-) -> Result<(), Stop<S::Error>> {
+) -> Result<(), ArrowStop<S::Error>> {
     if keys.is_text() {
         sink.begin_object()?;
         for entry in entries {
@@ -567,7 +568,12 @@ fn date(seconds: i64) -> String {
 
 /// `12:30:00.5`, to the end of the day, which is `24:00:00` in ISO 8601: other writers have it, though Arrow's
 /// own page ends a second before.
-fn time<S: Sink>(value: i64, per_second: i64, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+fn time<S: Sink>(
+    value: i64,
+    per_second: i64,
+    sending: impl OnUntold<S>,
+    sink: &mut S,
+) -> Result<(), ArrowStop<S::Error>> {
     if (0..=86_400 * per_second).contains(&value) {
         Ok(sink.string(&time_of_day(value, per_second))?)
     } else {

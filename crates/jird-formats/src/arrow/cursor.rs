@@ -1,6 +1,6 @@
 //! Records from batches of columns.
 
-use super::column::{Column, NotFinite, Sending, Stop, WrittenDown};
+use super::column::{ArrowColumn, ArrowStop, NotFinite, Sending, WrittenDown};
 use super::error::ArrowError;
 use crate::bad_value::RawRecord;
 use arrow_array::ArrayRef;
@@ -24,7 +24,7 @@ pub(crate) struct Cursor<B> {
     /// The columns that are told of.
     sent: Vec<usize>,
     /// By column, what is there of this batch.
-    columns: Vec<Option<Column>>,
+    columns: Vec<Option<ArrowColumn>>,
     /// By column: was taken at some time.
     wanted: Vec<bool>,
     /// How many columns are read at once when one turns out to be missing: so wide a batch takes no quadratic time.
@@ -72,9 +72,9 @@ impl<B: Batches> Cursor<B> {
         self.record += 1;
         match sent {
             Ok(()) => Ok(true),
-            Err(Stop::Sink(error)) => Err(Failure::Sink(error, place)),
-            Err(Stop::Source(error)) => Err(Failure::Source(error)),
-            Err(Stop::Bad(value)) => Err(Failure::Source(ArrowError::BadValue(value.at(place)))),
+            Err(ArrowStop::Sink(error)) => Err(Failure::Sink(error, place)),
+            Err(ArrowStop::Source(error)) => Err(Failure::Source(error)),
+            Err(ArrowStop::Bad(value)) => Err(Failure::Source(ArrowError::BadValue(value.at(place)))),
         }
     }
 
@@ -93,9 +93,9 @@ impl<B: Batches> Cursor<B> {
             let Ok(_) = record.key(Key::new(self.schema.field(*index).name()));
             if let Some(column) = &self.columns[*index] {
                 match column.send(row, WrittenDown, &mut record) {
-                    Ok(()) | Err(Stop::Bad(_)) => {}
-                    Err(Stop::Source(error)) => return Err(error),
-                    Err(Stop::Sink(never)) => match never {},
+                    Ok(()) | Err(ArrowStop::Bad(_)) => {}
+                    Err(ArrowStop::Source(error)) => return Err(error),
+                    Err(ArrowStop::Sink(never)) => match never {},
                 }
             }
         }
@@ -103,7 +103,7 @@ impl<B: Batches> Cursor<B> {
         Ok(record.into_text())
     }
 
-    fn send_row<S: Sink>(&mut self, place: Place, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    fn send_row<S: Sink>(&mut self, place: Place, sink: &mut S) -> Result<(), ArrowStop<S::Error>> {
         sink.begin_record(place)?;
         sink.begin_object()?;
         for number in 0..self.sent.len() {
@@ -112,7 +112,7 @@ impl<B: Batches> Cursor<B> {
                 continue;
             }
             if self.columns[index].is_none() {
-                self.load_late(index).map_err(Stop::Source)?;
+                self.load_late(index).map_err(ArrowStop::Source)?;
             }
             if let Some(column) = &self.columns[index] {
                 let sending = Sending { column: self.schema.field(index).name(), not_finite: self.not_finite };
@@ -154,7 +154,7 @@ impl<B: Batches> Cursor<B> {
             if array.len() != self.rows {
                 return Err(ArrowError::Malformed(format!("{} rows of {}", array.len(), self.rows)));
             }
-            self.columns[*index] = Some(Column::new(self.schema.field(*index), array)?);
+            self.columns[*index] = Some(ArrowColumn::new(self.schema.field(*index), array)?);
         }
         if arrays.len() == columns.len() {
             Ok(())

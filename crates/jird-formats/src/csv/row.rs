@@ -4,7 +4,7 @@ use super::CsvType;
 use super::error::{CsvError, CsvErrorKind};
 use super::records::{Record, undouble_into};
 use super::scan::{Field, Form};
-use super::source::{Column, Empty, Plan};
+use super::source::{CsvColumn, Empty, Plan};
 use core::cell::Cell;
 use jird::Number;
 use jird::event::{Failure, Interest, Key, Numeral, Place, Row, Scalar, Sink};
@@ -83,8 +83,8 @@ impl Row for CsvRow<'_> {
     fn send<S: Sink>(self, sink: &mut S) -> Result<(), Failure<CsvError, S::Error>> {
         let Self { record, plan, scratch, .. } = self;
         send(&record, plan, scratch, sink).map_err(|stop| match stop {
-            Stop::Sink(error) => Failure::Sink(error, record.place),
-            Stop::Type(error) => Failure::Source(error),
+            RowStop::Sink(error) => Failure::Sink(error, record.place),
+            RowStop::Type(error) => Failure::Source(error),
         })
     }
 }
@@ -110,12 +110,12 @@ impl Spare {
 }
 
 /// Why a record was not sent to its end.
-enum Stop<E> {
+enum RowStop<E> {
     Sink(E),
     Type(CsvError),
 }
 
-impl<E> From<E> for Stop<E> {
+impl<E> From<E> for RowStop<E> {
     #[inline(always)]
     fn from(error: E) -> Self {
         Self::Sink(error)
@@ -124,7 +124,12 @@ impl<E> From<E> for Stop<E> {
 
 /// Sends a record.
 #[inline(always)]
-fn send<S: Sink>(record: &Record<'_>, plan: &Plan, scratch: &mut String, sink: &mut S) -> Result<(), Stop<S::Error>> {
+fn send<S: Sink>(
+    record: &Record<'_>,
+    plan: &Plan,
+    scratch: &mut String,
+    sink: &mut S,
+) -> Result<(), RowStop<S::Error>> {
     sink.begin_record(record.place)?;
     sink.begin_object()?;
     for (number, (column, &field)) in plan.columns.iter().zip(record.fields).enumerate() {
@@ -157,7 +162,7 @@ fn send<S: Sink>(record: &Record<'_>, plan: &Plan, scratch: &mut String, sink: &
 
 /// Sends a field as what its column is said to be.
 #[inline(never)]
-fn send_as<S: Sink>(column: &Column, text: &str, place: Place, sink: &mut S) -> Result<(), Stop<S::Error>> {
+fn send_as<S: Sink>(column: &CsvColumn, text: &str, place: Place, sink: &mut S) -> Result<(), RowStop<S::Error>> {
     let column_type = column.column_type;
     if column_type == CsvType::Number
         && let Some(number) = Number::new(text)
@@ -173,7 +178,7 @@ fn send_as<S: Sink>(column: &Column, text: &str, place: Place, sink: &mut S) -> 
         return Ok(crate::Cell::Json(text).send(sink)?);
     }
     let message = format!("a field of column `{}` is not {column_type}", column.name);
-    Err(Stop::Type(CsvError::new(CsvErrorKind::Type, message, place)))
+    Err(RowStop::Type(CsvError::new(CsvErrorKind::Type, message, place)))
 }
 
 /// A field without quotes as what it looks like.

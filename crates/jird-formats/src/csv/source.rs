@@ -66,7 +66,7 @@ pub struct CsvSource<R> {
 /// What the fields of a record are.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<CsvColumn>,
     names: Names,
     default_type: CsvType,
     types: Vec<(String, CsvType)>,
@@ -78,7 +78,7 @@ pub(super) struct Plan {
 }
 
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct CsvColumn {
     pub(super) name: String,
     pub(super) column_type: CsvType,
 }
@@ -307,7 +307,7 @@ impl Plan {
         let given = self.types.iter().rfind(|(named, _)| *named == name);
         let column_type = given.map_or(self.default_type, |(_, given)| *given);
         self.has_json |= column_type == CsvType::Json;
-        self.columns.push(Column { name, column_type });
+        self.columns.push(CsvColumn { name, column_type });
     }
 
     /// A record has as many fields as there are columns; or it may have fewer, or there are more columns now.

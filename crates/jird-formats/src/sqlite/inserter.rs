@@ -15,7 +15,7 @@ use jird::event::Place;
 use plan::Plan;
 use rusqlite::{Connection, Statement};
 use serde_core::Serialize;
-use serialize::{RowSerializer, Stop, Why};
+use serialize::{InsertStop, RowSerializer, Why};
 
 /// Writes Rust values into a table that is there, a row each, in one transaction: all of them or none. [`finish`](Self::finish)
 /// commits it; dropped before, it is rolled back.
@@ -179,7 +179,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
                     numbers.counted(values.len())?;
                     return Ok(true);
                 }
-                Err(Stop(why)) if matches!(*why, Why::NotNext) => numbers.missed(),
+                Err(InsertStop(why)) if matches!(*why, Why::NotNext) => numbers.missed(),
                 Err(stop) => return self.halted(stop).map(|()| false),
             }
         }
@@ -209,7 +209,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     }
 
     /// What is new of the type: after a field the statements have to be made again. Everything else is an error.
-    fn halted(&mut self, stop: Stop) -> Result<(), SqliteError> {
+    fn halted(&mut self, stop: InsertStop) -> Result<(), SqliteError> {
         match *stop.0 {
             Why::NewKey(key) => {
                 self.plan.add(&key, &self.info)?;
@@ -230,7 +230,7 @@ fn bind_rows<T: Serialize + ?Sized, V: Borrow<T>>(
     statement: &mut Statement<'_>,
     values: &[V],
     counted: Option<(usize, i64)>,
-) -> Result<(), Stop> {
+) -> Result<(), InsertStop> {
     let width = plan.len() - usize::from(counted.is_some());
     let mut next = counted;
     for (row, value) in values.iter().enumerate() {

@@ -15,7 +15,7 @@ use jird::event::{Interest, Place};
 use pending::Pending;
 use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
-use table::{Column, Target};
+use table::{TableColumn, Target};
 
 /// Writes rows into a table of an open database, many per statement, in one transaction: all of them or none. It begins with
 /// the first row or column, is committed by `finish`, and rolled back if the sink is dropped before. Within a transaction
@@ -71,7 +71,7 @@ pub struct SqliteSink<'c> {
     rows_wanted: Option<usize>,
 
     target: Option<Target>,
-    columns: Vec<Column>,
+    columns: Vec<TableColumn>,
     /// Those of the key.
     key_columns: Vec<usize>,
     pending: Pending,

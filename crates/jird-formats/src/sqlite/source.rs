@@ -37,12 +37,12 @@ use rusqlite::{Connection, Rows, Statement};
 #[derive(Debug)]
 pub struct SqliteQuery<'c> {
     statement: Statement<'c>,
-    columns: Vec<Column>,
+    columns: Vec<SourceColumn>,
     odd: Odd,
 }
 
 #[derive(Debug)]
-struct Column {
+struct SourceColumn {
     name: String,
     /// As it stands in its table's definition.
     declared: String,
@@ -95,11 +95,11 @@ impl<'c> SqliteQuery<'c> {
         if statement.parameter_count() > 0 {
             return refused("has parameters");
         }
-        let mut columns: Vec<Column> = Vec::new();
+        let mut columns: Vec<SourceColumn> = Vec::new();
         for column in statement.columns() {
             let name = free_of(&columns, column.name());
             let declared = column.decl_type().unwrap_or_default().to_owned();
-            columns.push(Column { name, declared, is_json: false });
+            columns.push(SourceColumn { name, declared, is_json: false });
         }
         Ok(Self { statement, columns, odd: Odd::default() })
     }
@@ -162,14 +162,14 @@ impl<'c> SqliteQuery<'c> {
 }
 
 /// A name that no column before has.
-fn free_of(columns: &[Column], name: &str) -> String {
+fn free_of(columns: &[SourceColumn], name: &str) -> String {
     free(name, |name| columns.iter().any(|other| other.name == name))
 }
 
 /// The rows of a [`SqliteQuery`], as records.
 pub struct SqliteSource<'q> {
     rows: Rows<'q>,
-    columns: &'q [Column],
+    columns: &'q [SourceColumn],
     has_json: bool,
     odd: Odd,
     records: u64,
@@ -239,7 +239,7 @@ impl Source for SqliteSource<'_> {
 /// A row that the query is at.
 struct SqliteRow<'a> {
     values: &'a rusqlite::Row<'a>,
-    columns: &'a [Column],
+    columns: &'a [SourceColumn],
     odd: Odd,
     place: Place,
     nulls_made: &'a mut u64,
@@ -316,7 +316,7 @@ enum Told<'a> {
 impl<'a> Told<'a> {
     /// What SQLite has in a column. `json` is for a text without its white space.
     #[inline]
-    fn of(value: ValueRef<'a>, column: &Column, odd: Odd, json: &'a mut Vec<u8>) -> Result<Self, Untold<'a>> {
+    fn of(value: ValueRef<'a>, column: &SourceColumn, odd: Odd, json: &'a mut Vec<u8>) -> Result<Self, Untold<'a>> {
         Ok(Self::Scalar(match value {
             ValueRef::Null => Scalar::Null,
             ValueRef::Integer(value) => Scalar::Number(Numeral::I64(value)),

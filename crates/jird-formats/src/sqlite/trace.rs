@@ -82,19 +82,19 @@ impl Listener {
 
 /// Why a run ended.
 #[derive(Debug)]
-struct Stop {
+struct TraceStop {
     double: Option<&'static str>,
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for TraceStop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the type does not take the least value")
     }
 }
 
-impl std::error::Error for Stop {}
+impl std::error::Error for TraceStop {}
 
-impl de::Error for Stop {
+impl de::Error for TraceStop {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Self { double: None }
     }
@@ -107,7 +107,7 @@ impl de::Error for Stop {
 macro_rules! methods {
     ($($method:ident($($name:ident: $type:ty),*) $self:ident $visitor:ident $body:block)*) => {
         $(
-            fn $method<V: Visitor<'de>>($self, $($name: $type,)* $visitor: V) -> Result<V::Value, Stop> $body
+            fn $method<V: Visitor<'de>>($self, $($name: $type,)* $visitor: V) -> Result<V::Value, TraceStop> $body
         )*
     };
 }
@@ -119,24 +119,24 @@ struct Root<'a> {
 }
 
 impl<'de> Deserializer<'de> for Root<'_> {
-    type Error = Stop;
+    type Error = TraceStop;
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Stop> {
+    ) -> Result<V::Value, TraceStop> {
         self.heard.fields.replace(Some(fields.to_vec()));
         visitor.visit_map(Fields { left: self.offered, heard: self.heard, of: PhantomData })
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Stop> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, TraceStop> {
         visitor.visit_newtype_struct(self)
     }
 
     methods! {
-        deserialize_any() self _visitor { Err(Stop { double: None }) }
+        deserialize_any() self _visitor { Err(TraceStop { double: None }) }
     }
 
     serde_core::forward_to_deserialize_any! {
@@ -152,9 +152,9 @@ struct Fields<'a, 'de> {
 }
 
 impl<'de> MapAccess<'de> for Fields<'_, 'de> {
-    type Error = Stop;
+    type Error = TraceStop;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Stop> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, TraceStop> {
         match self.left.split_first() {
             None => Ok(None),
             Some((name, left)) => {
@@ -164,7 +164,7 @@ impl<'de> MapAccess<'de> for Fields<'_, 'de> {
         }
     }
 
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Stop> {
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, TraceStop> {
         seed.deserialize(Least(self.heard))
     }
 }
@@ -173,19 +173,19 @@ impl<'de> MapAccess<'de> for Fields<'_, 'de> {
 struct Empty;
 
 impl<'de> SeqAccess<'de> for Empty {
-    type Error = Stop;
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, _: T) -> Result<Option<T::Value>, Stop> {
+    type Error = TraceStop;
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, _: T) -> Result<Option<T::Value>, TraceStop> {
         Ok(None)
     }
 }
 
 impl<'de> MapAccess<'de> for Empty {
-    type Error = Stop;
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, _: K) -> Result<Option<K::Value>, Stop> {
+    type Error = TraceStop;
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, _: K) -> Result<Option<K::Value>, TraceStop> {
         Ok(None)
     }
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, _: S) -> Result<S::Value, Stop> {
-        Err(Stop { double: None })
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, _: S) -> Result<S::Value, TraceStop> {
+        Err(TraceStop { double: None })
     }
 }
 
@@ -204,7 +204,7 @@ macro_rules! least {
 }
 
 impl<'de> Deserializer<'de> for Least<'_> {
-    type Error = Stop;
+    type Error = TraceStop;
 
     least! {
         deserialize_any => Any, visit_unit();

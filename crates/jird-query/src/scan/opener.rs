@@ -18,7 +18,7 @@ use datafusion::error::Result;
 use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};
 use futures::StreamExt;
-use jird::lines::{Check, Row, in_order};
+use jird::lines::{Check, Match, in_order};
 use jird::{Field, Mismatches, Path, Predicate, Projection};
 use jird_formats::{Accumulator, ColumnBuilder};
 use std::ops::{ControlFlow, Range};
@@ -279,7 +279,7 @@ impl<'p> Worker<'p> {
             }
             if is_live || all.is_large() { rows.found(all, emit) } else { ControlFlow::Continue(()) }
         };
-        let take = |row: &Row<'_, '_>| {
+        let take = |row: &Match<'_, '_>| {
             let (rows, emit, _) = &mut *cell.borrow_mut();
             if minifies { rows.take_minified(row, emit) } else { rows.take(row, emit) }
         };
@@ -289,7 +289,7 @@ impl<'p> Worker<'p> {
             let mut fields = vec![Accumulator::default(); plan.watched.len()];
             let mut mismatches = Mismatches::default();
             // Whether it matches or not.
-            let visit = |row: &Row<'_, '_>, offset: u64| {
+            let visit = |row: &Match<'_, '_>, offset: u64| {
                 let at = Input::place(file.index, offset + row.offset() as u64);
                 fields.iter_mut().zip(&plan.watched).for_each(|(field, slot)| field.observe(row.field(*slot), at));
                 let holds =
@@ -314,7 +314,7 @@ impl<'p> Worker<'p> {
 
 impl Rows<'_> {
     #[inline]
-    fn take(&mut self, row: &Row<'_, '_>, emit: &mut Emit<'_>) -> std::result::Result<ControlFlow<()>, String> {
+    fn take(&mut self, row: &Match<'_, '_>, emit: &mut Emit<'_>) -> std::result::Result<ControlFlow<()>, String> {
         let mut unfit = None;
         for (builder, (slot, column)) in self.builders.iter_mut().zip(&self.plan.columns) {
             if builder.append(row.field(*slot)).is_err() {
@@ -328,7 +328,7 @@ impl Rows<'_> {
     #[inline]
     fn take_minified(
         &mut self,
-        row: &Row<'_, '_>,
+        row: &Match<'_, '_>,
         emit: &mut Emit<'_>,
     ) -> std::result::Result<ControlFlow<()>, String> {
         let mut unfit = None;
@@ -349,7 +349,7 @@ impl Rows<'_> {
     #[inline]
     fn end(
         &mut self,
-        row: &Row<'_, '_>,
+        row: &Match<'_, '_>,
         unfit: Option<(usize, usize)>,
         emit: &mut Emit<'_>,
     ) -> std::result::Result<ControlFlow<()>, String> {
@@ -378,7 +378,7 @@ impl Rows<'_> {
     }
 
     #[cold]
-    fn see(&mut self, row: &Row<'_, '_>) {
+    fn see(&mut self, row: &Match<'_, '_>) {
         let Self { plan, unseen, .. } = self;
         unseen.retain(|slot| {
             let is_missing = row.field(*slot).kind().is_none();

@@ -4,7 +4,7 @@ use super::ScanOptions;
 use crate::bad::{Found, Noting, Wrong};
 use crate::error::{Error, with_stray_mark};
 use crate::input::{Input, InputFile};
-use jird::lines::{self, Row, Scanned, Scanner};
+use jird::lines::{self, Match, Scanned, Scanner};
 use jird::{ErrorKind, Predicate, Projection};
 use std::cell::RefCell;
 use std::io;
@@ -65,7 +65,7 @@ impl Reader {
         range: Option<Range<u64>>,
         projection: &Projection,
         filter: Option<&Predicate>,
-        mut visit: impl FnMut(&Row<'_, '_>, u64) -> Result<ControlFlow<()>, String>,
+        mut visit: impl FnMut(&Match<'_, '_>, u64) -> Result<ControlFlow<()>, String>,
         mut piece: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
         let Self { options, passes_by, scanner, buffer } = self;
@@ -292,7 +292,7 @@ impl<'i> Chunks<'i> {
         options: &ScanOptions,
         projection: &Projection,
         make: impl Fn() -> T + Sync,
-        visit: impl Fn(&mut T, &Row<'_, '_>, u64) + Sync,
+        visit: impl Fn(&mut T, &Match<'_, '_>, u64) + Sync,
         mut consume: impl FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let all = !self.input.noted.swap(true, Relaxed);

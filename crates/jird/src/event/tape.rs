@@ -116,11 +116,11 @@ pub fn send<S: Sink + ?Sized>(value: Value<'_>, sink: &mut S) -> Result<(), Fail
                 }
                 Kind::String => sink.string(&value.as_str().ok_or_else(|| wrong(ErrorKind::Utf8, value))?),
                 Kind::Array => {
-                    open.push(Open::Array(value.elements()));
+                    open.push(OpenValue::Array(value.elements()));
                     sink.begin_array()
                 }
                 Kind::Object => {
-                    open.push(Open::Object(value.entries()));
+                    open.push(OpenValue::Object(value.entries()));
                     sink.begin_object()
                 }
             }
@@ -128,14 +128,14 @@ pub fn send<S: Sink + ?Sized>(value: Value<'_>, sink: &mut S) -> Result<(), Fail
         }
         match open.last_mut() {
             None => return Ok(()),
-            Some(Open::Array(elements)) => {
+            Some(OpenValue::Array(elements)) => {
                 next = elements.next();
                 if next.is_none() {
                     open.pop();
                     sink.end_array().map_err(stopped)?;
                 }
             }
-            Some(Open::Object(entries)) => {
+            Some(OpenValue::Object(entries)) => {
                 let Some((key, value)) = entries.next() else {
                     open.pop();
                     sink.end_object().map_err(stopped)?;
@@ -150,7 +150,7 @@ pub fn send<S: Sink + ?Sized>(value: Value<'_>, sink: &mut S) -> Result<(), Fail
     }
 }
 
-enum Open<'a> {
+enum OpenValue<'a> {
     Array(Elements<'a>),
     Object(Entries<'a>),
 }

@@ -14,7 +14,7 @@ proof!(Avx2, enter_avx2, is_x86_feature_detected: "avx2", "bmi1", "bmi2", "lzcnt
 
 /// What Keiser and Lemire's check carries from block to block.
 #[derive(Clone, Copy)]
-pub(crate) struct Utf8 {
+pub(crate) struct Avx2Utf8 {
     error: __m256i,
     /// The second half of the block before.
     before: __m256i,
@@ -33,7 +33,7 @@ const COMPLETE_MAX: [u8; 32] = {
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
 impl Simd for Avx2 {
     type Block = [__m256i; 2];
-    type Utf8 = Utf8;
+    type Utf8 = Avx2Utf8;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
@@ -143,14 +143,14 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Utf8 {
+    fn utf8_after(self, before: &[u8; BLOCK]) -> Avx2Utf8 {
         let [_, before] = self.load(before);
         // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { Utf8 { error: _mm256_setzero_si256(), before, open: open(before) } }
+        unsafe { Avx2Utf8 { error: _mm256_setzero_si256(), before, open: open(before) } }
     }
 
     #[inline(always)]
-    fn utf8_step(self, state: &mut Utf8, [first, second]: Self::Block) {
+    fn utf8_step(self, state: &mut Avx2Utf8, [first, second]: Self::Block) {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             if _mm256_movemask_epi8(_mm256_or_si256(first, second)) == 0 {
@@ -166,7 +166,7 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn utf8_ok(self, state: &Utf8) -> bool {
+    fn utf8_ok(self, state: &Avx2Utf8) -> bool {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { _mm256_testz_si256(state.error, state.error) == 1 }
     }

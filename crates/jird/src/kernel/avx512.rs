@@ -19,7 +19,7 @@ proof!(Avx512, enter_avx512, is_x86_feature_detected:
 
 /// What Keiser and Lemire's check carries from block to block.
 #[derive(Clone, Copy)]
-pub(crate) struct Utf8 {
+pub(crate) struct Avx512Utf8 {
     error: __m512i,
     before: __m512i,
     /// Whether `before` ends inside a sequence, as a vector: non-zero where a lead byte wants more than is there.
@@ -38,7 +38,7 @@ const COMPLETE_MAX: [u8; BLOCK] = {
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
 impl Simd for Avx512 {
     type Block = __m512i;
-    type Utf8 = Utf8;
+    type Utf8 = Avx512Utf8;
 
     const SKIMS: bool = true;
 
@@ -114,14 +114,14 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Utf8 {
+    fn utf8_after(self, before: &[u8; BLOCK]) -> Avx512Utf8 {
         let before = self.load(before);
         // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { Utf8 { error: _mm512_setzero_si512(), before, open: open(before) } }
+        unsafe { Avx512Utf8 { error: _mm512_setzero_si512(), before, open: open(before) } }
     }
 
     #[inline(always)]
-    fn utf8_step(self, state: &mut Utf8, block: __m512i) {
+    fn utf8_step(self, state: &mut Avx512Utf8, block: __m512i) {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             if _mm512_movepi8_mask(block) == 0 {
@@ -136,7 +136,7 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn utf8_ok(self, state: &Utf8) -> bool {
+    fn utf8_ok(self, state: &Avx512Utf8) -> bool {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { _mm512_test_epi8_mask(state.error, state.error) == 0 }
     }

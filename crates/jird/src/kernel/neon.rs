@@ -10,7 +10,7 @@ proof!(Neon, enter_neon, is_aarch64_feature_detected: "neon");
 
 /// What Keiser and Lemire's check carries from block to block.
 #[derive(Clone, Copy)]
-pub(crate) struct Utf8 {
+pub(crate) struct NeonUtf8 {
     error: uint8x16_t,
     /// The last quarter of the block before.
     before: uint8x16_t,
@@ -29,7 +29,7 @@ const COMPLETE_MAX: [u8; 16] = {
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
 impl Simd for Neon {
     type Block = [uint8x16_t; 4];
-    type Utf8 = Utf8;
+    type Utf8 = NeonUtf8;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
@@ -107,16 +107,16 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Utf8 {
+    fn utf8_after(self, before: &[u8; BLOCK]) -> NeonUtf8 {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let before = self.load(before)[3];
-            Utf8 { error: vdupq_n_u8(0), before, open: open(before) }
+            NeonUtf8 { error: vdupq_n_u8(0), before, open: open(before) }
         }
     }
 
     #[inline(always)]
-    fn utf8_step(self, state: &mut Utf8, block: Self::Block) {
+    fn utf8_step(self, state: &mut NeonUtf8, block: Self::Block) {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let any = vorrq_u8(vorrq_u8(block[0], block[1]), vorrq_u8(block[2], block[3]));
@@ -136,7 +136,7 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn utf8_ok(self, state: &Utf8) -> bool {
+    fn utf8_ok(self, state: &NeonUtf8) -> bool {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe { vmaxvq_u8(state.error) == 0 }
     }

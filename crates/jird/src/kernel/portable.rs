@@ -94,7 +94,7 @@ fn mask(block: [u8; BLOCK]) -> u64 {
 
 /// The check of UTF-8 byte by byte: a state is where in a word the next state stands, six bits wide, and each byte has such
 /// a word (Vognsen's shift-based automaton). The states are what RFC 3629 §4 lets follow.
-type Utf8 = u64;
+type Automaton = u64;
 
 const DONE: u64 = 0;
 const WRONG: u64 = 6;
@@ -147,13 +147,13 @@ static STEPS: [u64; 256] = {
 };
 
 #[inline(always)]
-fn utf8_byte(state: Utf8, byte: u8) -> Utf8 {
+fn utf8_byte(state: Automaton, byte: u8) -> Automaton {
     STEPS[usize::from(byte)] >> (state & 63)
 }
 
 impl Simd for Portable {
     type Block = [u8; BLOCK];
-    type Utf8 = Utf8;
+    type Utf8 = Automaton;
 
     const JUDGES_NUMBERS: bool = false;
 

@@ -27,14 +27,14 @@ fn write_document(root: Value<'_>, len: usize) -> Result<Vec<u8>, Error> {
     write_value(root, &mut open, &mut out)?;
     while let Some(top) = open.last_mut() {
         let (next, close) = match top {
-            Open::Array(elements, first) => {
+            OpenCanonical::Array(elements, first) => {
                 let next = elements.next();
                 if next.is_some() && !core::mem::take(first) {
                     out.push(b',');
                 }
                 (next, b']')
             }
-            Open::Object(members) => {
+            OpenCanonical::Object(members) => {
                 let next = members.next();
                 if let Some((index, (key, _))) = &next {
                     if *index > 0 {
@@ -57,7 +57,7 @@ fn write_document(root: Value<'_>, len: usize) -> Result<Vec<u8>, Error> {
 }
 
 /// A container that is being written.
-enum Open<'a> {
+enum OpenCanonical<'a> {
     /// The elements left, and whether the next is the first.
     Array(Elements<'a>, bool),
     /// The members left, in canonical order.
@@ -65,7 +65,7 @@ enum Open<'a> {
 }
 
 /// Writes a scalar, or opens a container.
-fn write_value<'a>(value: Value<'a>, open: &mut Vec<Open<'a>>, out: &mut Vec<u8>) -> Result<(), Error> {
+fn write_value<'a>(value: Value<'a>, open: &mut Vec<OpenCanonical<'a>>, out: &mut Vec<u8>) -> Result<(), Error> {
     match value.kind() {
         Kind::Null | Kind::Bool => out.extend_from_slice(value.raw()),
         Kind::Number => {
@@ -75,7 +75,7 @@ fn write_value<'a>(value: Value<'a>, open: &mut Vec<Open<'a>>, out: &mut Vec<u8>
         Kind::String => text::escape_into(&value.as_str().unwrap_or_default(), out),
         Kind::Array => {
             out.push(b'[');
-            open.push(Open::Array(value.elements(), true));
+            open.push(OpenCanonical::Array(value.elements(), true));
         }
         Kind::Object => {
             out.push(b'{');
@@ -83,7 +83,7 @@ fn write_value<'a>(value: Value<'a>, open: &mut Vec<Open<'a>>, out: &mut Vec<u8>
                 value.entries().map(|(key, value)| (key.as_str().unwrap_or_default().into_owned(), value)).collect();
             // §3.2.3: by UTF-16 code units, which differs from the order of UTF-8 beyond the basic plane.
             members.sort_by(|(left, _), (right, _)| left.encode_utf16().cmp(right.encode_utf16()));
-            open.push(Open::Object(members.into_iter().enumerate()));
+            open.push(OpenCanonical::Object(members.into_iter().enumerate()));
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ const RUN_BYTES: usize = 64 << 10;
 
 /// Finds them in order, as they are asked for.
 #[derive(Debug)]
-pub(super) struct Found<'f> {
+pub(super) struct FoundLines<'f> {
     kernel: Kernel,
     needles: &'f Needles,
     text: &'f [u8],
@@ -31,7 +31,7 @@ pub(super) struct Lines {
     pub(super) passed: u64,
 }
 
-impl<'f> Found<'f> {
+impl<'f> FoundLines<'f> {
     /// In the lines of `text` from `from` on, where one begins.
     pub(super) fn new(kernel: Kernel, needles: &'f Needles, text: &'f [u8], from: usize) -> Self {
         Self { kernel, needles, text, from, ahead: None, tried: 0, bytes: 0 }
@@ -54,7 +54,7 @@ impl<'f> Found<'f> {
     }
 }
 
-impl Iterator for Found<'_> {
+impl Iterator for FoundLines<'_> {
     type Item = Lines;
 
     fn next(&mut self) -> Option<Lines> {

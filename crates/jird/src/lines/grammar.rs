@@ -16,7 +16,7 @@ use crate::tape::structure::{Before, check_scalars};
 const DEPTH_MAX: usize = u64::BITS as usize - 1;
 
 /// What one batch leaves for the next: as [`crate::tape::structure`] has it.
-struct State {
+struct GrammarState {
     /// A bit for each open container, the innermost last: 1 if it is an object.
     open: u64,
     depth: usize,
@@ -53,7 +53,7 @@ impl Pass for Judge<'_> {
         let Self { text, tokens, policy } = self;
         let depth_max = policy.depth_max.min(DEPTH_MAX);
         let mut state =
-            State { open: 0, depth: 0, begins: 1, opened: 0, colon: 0, key: 0, in_object: 0, outside: u64::MAX };
+            GrammarState { open: 0, depth: 0, begins: 1, opened: 0, colon: 0, key: 0, in_object: 0, outside: u64::MAX };
         let to = tokens.len() - SENTINELS;
         let mut at = 0;
         while at < to {
@@ -77,7 +77,7 @@ fn batch<S: Simd>(
     count: usize,
     depth_max: usize,
     numbers: Numbers,
-    state: &mut State,
+    state: &mut GrammarState,
 ) -> bool {
     let (kinds, pos) = tokens.batch(at);
     let valid = u64::MAX >> (BATCH - count);
@@ -98,7 +98,7 @@ fn batch<S: Simd>(
 
 /// Judges each token by the one before it and by the container it stands in.
 #[inline(always)]
-fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, state: &mut State) -> bool {
+fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, state: &mut GrammarState) -> bool {
     let (open, close) = (is.open(), is.close());
     // Bits where the innermost container becomes another kind, and where the outside begins or ends.
     let (mut kind_changes, mut outside_changes) = (0, 0);

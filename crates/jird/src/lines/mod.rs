@@ -24,7 +24,7 @@ pub use crate::threads::in_order;
 pub use gate::Search;
 pub use options::{Check, Options};
 pub use read::{ReadAt, read_range, read_stream};
-pub use row::{Bad, Row, Scanned};
+pub use row::{Bad, Match, Scanned};
 pub use scanner::Scanner;
 #[cfg(feature = "serde")]
 pub use typed::{Typed, typed, typed_on};

@@ -29,13 +29,13 @@ pub struct Scanned {
 
 /// A record that was found to match. `'t` is the text's life, `'r` that of the visit.
 #[derive(Debug)]
-pub struct Row<'r, 't> {
+pub struct Match<'r, 't> {
     pub(super) fields: &'r [Field<'t>],
     pub(super) text: &'t [u8],
     pub(super) offset: usize,
 }
 
-impl<'r, 't> Row<'r, 't> {
+impl<'r, 't> Match<'r, 't> {
     /// What the record has in slot `slot` of the projection.
     pub fn field(&self, slot: usize) -> Field<'t> {
         self.fields[slot]

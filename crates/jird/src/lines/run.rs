@@ -63,7 +63,7 @@ impl<'p> Wanted<'p> {
     #[inline(always)]
     pub(super) fn fill<'t>(
         &self,
-        text: &Text<'t>,
+        text: &PieceText<'t>,
         record: impl Fn() -> Slot,
         fields: &mut [Field<'t>],
     ) -> Result<(), Fault> {
@@ -78,7 +78,7 @@ impl<'p> Wanted<'p> {
 }
 
 /// A piece of text, and as `str` as far as it was checked.
-pub(super) struct Text<'t> {
+pub(super) struct PieceText<'t> {
     pub(super) bytes: &'t [u8],
     pub(super) checked: Option<&'t str>,
     pub(super) base: usize,
@@ -86,7 +86,7 @@ pub(super) struct Text<'t> {
     pub(super) is_tight: bool,
 }
 
-impl<'t> Text<'t> {
+impl<'t> PieceText<'t> {
     /// Makes a field of what was found. Of an unchecked text it is checked here.
     #[inline(always)]
     pub(super) fn fill(&self, slot: Slot, field: &mut Field<'t>) -> Result<(), Fault> {

@@ -1,11 +1,11 @@
 //! Many lines at a time: one scan over a piece of whole lines, one judgement of all, then a few steps per record.
 
-use super::found::{Found, Lines};
+use super::found::{FoundLines, Lines};
 use super::gate::{self, Gate};
 use super::grammar::lines_are_right;
 use super::options::{Check, Options};
-use super::row::{Bad, Row, Scanned};
-use super::run::{Run, Text, Wanted};
+use super::row::{Bad, Match, Scanned};
+use super::run::{PieceText, Run, Wanted};
 use crate::error::Error;
 use crate::fault::{ErrorKind, Fault};
 use crate::limits::SIZE_MAX;
@@ -14,7 +14,7 @@ use crate::record::{Field, Mark, Mismatches, Needles, Predicate, Projection, Sel
 use crate::scan::{END, Mode, Tokens, Whole};
 use crate::tape::Parser;
 use crate::text::trim_end;
-use crate::walk::{Open, Walk, Walked, walk_trusted};
+use crate::walk::{TrustedFrame, Walk, Walked, walk_trusted};
 use core::ops::{ControlFlow, Range};
 
 /// Bytes that are scanned at a time after a bad record; doubled with each piece that is good.
@@ -29,7 +29,7 @@ pub struct Scanner {
     options: Options,
     tokens: Tokens,
     walk: Walk<Mark>,
-    open: Vec<Open<Mark>>,
+    open: Vec<TrustedFrame<Mark>>,
     gate: Gate,
     /// Where the policy refuses repeated keys: what finds them.
     duplicates: Option<Parser>,
@@ -72,7 +72,7 @@ impl Scanner {
         text: &'t [u8],
         projection: &Projection,
         filter: Option<&Predicate>,
-        visit: impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        visit: impl FnMut(Match<'_, 't>) -> ControlFlow<()>,
     ) -> Result<Scanned, Error> {
         let mut first_bad = None;
         let scanned = self.scan_all(text, projection, filter, visit, |bad| {
@@ -89,7 +89,7 @@ impl Scanner {
         text: &'t [u8],
         projection: &Projection,
         filter: Option<&Predicate>,
-        mut visit: impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        mut visit: impl FnMut(Match<'_, 't>) -> ControlFlow<()>,
         mut bad: impl FnMut(Bad<'t>) -> ControlFlow<()>,
     ) -> Scanned {
         let asks = |slot: usize| filter.is_none_or(|filter| filter.asks(slot));
@@ -113,7 +113,7 @@ impl Scanner {
         while from < text.len() && !run.scanned.stopped {
             let to = piece_end(text, from, self.options.piece_bytes.saturating_mul(SEARCH_PIECES));
             if self.searches(to - from, &mut run) {
-                let mut found = Found::new(self.options.kernel, needles, &text[..to], from);
+                let mut found = FoundLines::new(self.options.kernel, needles, &text[..to], from);
                 for Lines { range, passed } in &mut found {
                     run.scanned.records += passed;
                     self.read(&text[..range.end], range.start, &mut run, &mut visit, &mut bad);
@@ -144,7 +144,7 @@ impl Scanner {
         text: &'t [u8],
         mut from: usize,
         run: &mut Run<'_, 't>,
-        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        visit: &mut impl FnMut(Match<'_, 't>) -> ControlFlow<()>,
         bad: &mut impl FnMut(Bad<'t>) -> ControlFlow<()>,
     ) {
         let mut reach = self.options.piece_bytes.min(SIZE_MAX);
@@ -203,7 +203,7 @@ impl Scanner {
         piece: &'t [u8],
         base: usize,
         run: &mut Run<'_, 't>,
-        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        visit: &mut impl FnMut(Match<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let trusted = self.options.check == Check::Trusted;
         let mode = if trusted { Mode::LinesTrusted } else { Mode::Lines };
@@ -214,7 +214,7 @@ impl Scanner {
         self.tokens.end_at(end);
         let checked = whole.as_str_up_to(end);
         let is_tight = run.seeks_nothing() || !self.tokens.has_loose_colon(piece);
-        let text = Text { bytes: piece, checked, base, is_tight };
+        let text = PieceText { bytes: piece, checked, base, is_tight };
         let records = if trusted || fault.is_none() && self.is_right(piece) {
             self.skim_found(&text, run, visit)
         } else {
@@ -230,11 +230,11 @@ impl Scanner {
     /// Walks the records that end before `end`, each checked whole. `faulty` says that pass one found a fault there.
     fn records<'t>(
         &mut self,
-        text: &Text<'t>,
+        text: &PieceText<'t>,
         faulty: bool,
         end: usize,
         run: &mut Run<'_, 't>,
-        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        visit: &mut impl FnMut(Match<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let mut at = 0;
         loop {
@@ -278,15 +278,15 @@ impl Scanner {
     /// Skims the records that are all right; where all had to be checked for that, those alone that have a needle, if that pays.
     fn skim_found<'t>(
         &mut self,
-        text: &Text<'t>,
+        text: &PieceText<'t>,
         run: &mut Run<'_, 't>,
-        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        visit: &mut impl FnMut(Match<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let needles = run.needles.filter(|_| self.options.check == Check::All);
         let Some(needles) = needles.filter(|_| self.searches(text.bytes.len(), run)) else {
             return self.skim(text, 0..text.bytes.len(), run, visit);
         };
-        let mut found = Found::new(self.options.kernel, needles, text.bytes, 0);
+        let mut found = FoundLines::new(self.options.kernel, needles, text.bytes, 0);
         for Lines { range, passed } in &mut found {
             run.scanned.records += passed;
             run.scanned.touched += passed;
@@ -302,10 +302,10 @@ impl Scanner {
     /// Looks at the records of some lines for what is wanted, and checks, if nobody has, only what is handed out.
     fn skim<'t>(
         &mut self,
-        text: &Text<'t>,
+        text: &PieceText<'t>,
         lines: Range<usize>,
         run: &mut Run<'_, 't>,
-        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        visit: &mut impl FnMut(Match<'_, 't>) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
         let mut at = self.tokens.slices().1.partition_point(|&pos| (pos as usize) < lines.start);
         loop {
@@ -335,7 +335,7 @@ impl Scanner {
     /// Finds what is wanted of the record whose first token is at `at`, and checks nothing. Leaves `at` in the record, with nothing
     /// behind it that is wanted, or at the line's end.
     #[inline(always)]
-    fn find(&mut self, text: &Text<'_>, at: &mut usize, select: &mut Select<'_>) {
+    fn find(&mut self, text: &PieceText<'_>, at: &mut usize, select: &mut Select<'_>) {
         let is_object = self.tokens.slices().0[*at] == b'{';
         select.begin(is_object);
         let at_a_glance = is_object && text.is_tight;
@@ -356,11 +356,11 @@ impl Scanner {
     #[inline(always)]
     fn record<'t>(
         &mut self,
-        text: &Text<'t>,
+        text: &PieceText<'t>,
         first: usize,
         next: usize,
         run: &mut Run<'_, 't>,
-        visit: &mut impl FnMut(Row<'_, 't>) -> ControlFlow<()>,
+        visit: &mut impl FnMut(Match<'_, 't>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Fault> {
         let (kind, pos) = self.tokens.slices();
         let (byte, start) = (kind[first], pos[first] as usize);
@@ -388,14 +388,14 @@ impl Scanner {
         }
         run.scanned.matched += 1;
         let raw = &text.bytes[record().range()];
-        let flow = visit(Row { fields: &run.fields, text: raw, offset: text.base + start });
+        let flow = visit(Match { fields: &run.fields, text: raw, offset: text.base + start });
         run.scanned.stopped = flow.is_break();
         Ok(flow)
     }
 
     /// In checked builds what was found in a record must be what the naive parser finds.
     #[cfg(jird_checked)]
-    fn compare_with_model(&self, text: &Text<'_>, record: Slot, select: &Select<'_>) {
+    fn compare_with_model(&self, text: &PieceText<'_>, record: Slot, select: &Select<'_>) {
         if text.checked.is_none() {
             return;
         }

@@ -14,7 +14,7 @@ use std::thread;
 type Made<T> = Vec<Result<T, Error>>;
 
 /// A piece of whole lines, where it begins, how many lines come before it, and where its values go.
-struct Piece<T> {
+struct TypedPiece<T> {
     text: Vec<u8>,
     offset: u64,
     lines_before: u64,
@@ -50,7 +50,7 @@ pub fn typed<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send + 's
 pub fn typed_on<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send + 'static, threads: usize) -> Typed<T> {
     let waiting = threads.max(1) * PIECES_PER_THREAD;
     let (results, made) = sync_channel(waiting);
-    let (pieces, work) = sync_channel::<Piece<T>>(waiting);
+    let (pieces, work) = sync_channel::<TypedPiece<T>>(waiting);
     let work = Arc::new(Mutex::new(work));
     for _ in 0..threads.max(1) {
         let work = Arc::clone(&work);
@@ -83,12 +83,12 @@ impl<T> Iterator for Typed<T> {
 }
 
 /// Reads pieces and hands them out, until nobody wants more.
-fn cut<T>(reader: impl Read, pieces: &SyncSender<Piece<T>>, results: &SyncSender<Receiver<Made<T>>>) {
+fn cut<T>(reader: impl Read, pieces: &SyncSender<TypedPiece<T>>, results: &SyncSender<Receiver<Made<T>>>) {
     let mut lines_before = 0;
     let _last = LastIfPanicking(results);
     let read = read_stream::<Error>(reader, &mut Vec::new(), RECORD_BYTES_MAX, |offset, text| {
         let (to, made) = sync_channel(1);
-        let piece = Piece { text: text.to_vec(), offset, lines_before, to };
+        let piece = TypedPiece { text: text.to_vec(), offset, lines_before, to };
         lines_before += memchr::memchr_iter(b'\n', text).count() as u64;
         let gone = results.send(made).is_err() || pieces.send(piece).is_err();
         Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -117,10 +117,10 @@ impl<T> Drop for LastIfPanicking<'_, T> {
     }
 }
 
-fn decode_pieces<T: DeserializeOwned>(work: &Mutex<Receiver<Piece<T>>>) {
+fn decode_pieces<T: DeserializeOwned>(work: &Mutex<Receiver<TypedPiece<T>>>) {
     loop {
         let piece = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Piece { text, offset, lines_before, to }) = piece else { return };
+        let Ok(TypedPiece { text, offset, lines_before, to }) = piece else { return };
         let mut made = Vec::new();
         let mut start = 0;
         for (line, end) in memchr::memchr_iter(b'\n', &text).chain([text.len()]).enumerate() {

@@ -25,7 +25,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Projection {
     /// A trie of the paths; the root is node 0.
-    nodes: Vec<Node>,
+    nodes: Vec<PathNode>,
     paths: Arc<[Path]>,
     /// So many slots are in the trie.
     sought: usize,
@@ -34,7 +34,7 @@ pub struct Projection {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Node {
+struct PathNode {
     /// The slots that want the value that stands here.
     slots: Vec<usize>,
     keys: Vec<(Box<str>, u32)>,
@@ -66,7 +66,7 @@ impl Projection {
     }
 
     fn of(paths: &Arc<[Path]>, wants: impl Fn(usize) -> bool) -> Self {
-        let mut projection = Self { nodes: vec![Node::default()], paths: Arc::clone(paths), sought: 0, lengths: 0 };
+        let mut projection = Self { nodes: vec![PathNode::default()], paths: Arc::clone(paths), sought: 0, lengths: 0 };
         for (slot, path) in paths.iter().enumerate().filter(|(slot, _)| wants(*slot)) {
             // The record as a whole need not be looked for.
             if path.steps().is_empty() {
@@ -118,12 +118,12 @@ impl Projection {
             }
             Step::Index(index) => parent.indices.push((*index, fresh)),
         }
-        self.nodes.push(Node::default());
+        self.nodes.push(PathNode::default());
         fresh
     }
 }
 
-impl Node {
+impl PathNode {
     #[inline(always)]
     fn member(&self, text: &[u8], start: usize, end: usize, escaped: bool) -> u32 {
         if escaped {

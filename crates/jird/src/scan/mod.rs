@@ -32,11 +32,11 @@ pub(crate) use compact::compact;
 pub(crate) use fault::first_fault;
 use numbers::{NumberCarry, wrong_bytes};
 pub(crate) use pieces::Pieces;
-pub(crate) use pull::{Content, Open, Pull, Token};
+pub(crate) use pull::{Content, OpenBrackets, Pull, Token};
 #[cfg(feature = "serde")]
 pub(crate) use source::KEY_BYTES;
 pub use source::{IoRead, Read, SliceRead, Trusted};
-pub(crate) use source::{Slice, Source};
+pub(crate) use source::{Slice, TextSource};
 pub(crate) use tokens::Cut;
 use tokens::Free;
 pub(crate) use tokens::{BATCH, BRACKET, Cursor, END, SENTINELS, Tokens, Tuning};

@@ -22,7 +22,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
     let Chunk { text, from, to } = chunk;
     let lines = matches!(mode, Mode::Lines | Mode::LinesTrusted);
     let check = matches!(mode, Mode::Document | Mode::DocumentBlanks | Mode::Lines);
-    let mut state = State {
+    let mut state = OracleState {
         text,
         escaped: carry.escape == 1,
         in_string: carry.in_string(),
@@ -64,7 +64,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "as plain as it can be written")]
-struct State<'t> {
+struct OracleState<'t> {
     text: &'t [u8],
     /// The byte before is a backslash that is not itself escaped.
     escaped: bool,
@@ -85,7 +85,7 @@ struct State<'t> {
     found: Found,
 }
 
-impl State<'_> {
+impl OracleState<'_> {
     fn byte(&mut self, byte: u8, at: usize, lines: bool, check: bool) {
         let escaped = self.escaped;
         self.escaped = byte == b'\\' && !escaped;

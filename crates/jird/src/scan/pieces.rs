@@ -1,6 +1,6 @@
 //! Text that is pushed in pieces.
 
-use super::source::{Slice, Source};
+use super::source::{Slice, TextSource};
 use std::io;
 
 /// The pieces that came and are not forgotten yet.
@@ -31,7 +31,7 @@ impl Pieces {
 
 // SAFETY: `start..` of the buffer is the window. Pieces are added at its end, `forget` drops its beginning, and `add` moves it as a
 // whole.
-unsafe impl<'de> Source<'de> for Pieces {
+unsafe impl<'de> TextSource<'de> for Pieces {
     type Key = [u8; 0];
     const FORGETS_BYTES: usize = 4 << 10;
 

@@ -7,7 +7,7 @@ pub trait Read<'de>: private::Source<'de> {}
 
 mod private {
     /// Seals [`Read`](super::Read).
-    pub trait Source<'de>: crate::scan::Source<'de> {}
+    pub trait Source<'de>: crate::scan::TextSource<'de> {}
 }
 
 /// Where text comes from.
@@ -16,7 +16,7 @@ mod private {
 /// The window's bytes are the text's, and stay as they are: [`window`](Self::window) gives the same bytes each time, but that
 /// [`forget`](Self::forget) drops bytes at its beginning and [`fill`](Self::fill) adds bytes at its end, also if it fails or
 /// panics. [`slice`](Self::slice) gives bytes of the window. Text that pass one has checked is taken for UTF-8 because of that.
-pub unsafe trait Source<'de> {
+pub unsafe trait TextSource<'de> {
     /// What is kept of a key, to say where an error is.
     type Key: Copy + Default + AsRef<[u8]>;
     /// The window forgets what is not needed when that is so much.
@@ -67,7 +67,7 @@ impl<'de> Read<'de> for SliceRead<'de> {}
 
 // SAFETY: the window is a part of a slice that is borrowed for `'de`, so nothing changes it. `forget` drops its beginning; a window
 // that ends before the text does, since offsets are 32 bits wide, grows by that.
-unsafe impl<'de> Source<'de> for SliceRead<'de> {
+unsafe impl<'de> TextSource<'de> for SliceRead<'de> {
     type Key = &'de [u8];
     const FORGETS_BYTES: usize = 1 << 30;
 
@@ -104,7 +104,7 @@ impl<'de, R: Read<'de>> private::Source<'de> for Trusted<R> {}
 impl<'de, R: Read<'de>> Read<'de> for Trusted<R> {}
 
 // SAFETY: all is the inner source's, which keeps the rules.
-unsafe impl<'de, R: Source<'de>> Source<'de> for Trusted<R> {
+unsafe impl<'de, R: TextSource<'de>> TextSource<'de> for Trusted<R> {
     type Key = R::Key;
     const FORGETS_BYTES: usize = R::FORGETS_BYTES;
     const TRUSTED: bool = true;
@@ -159,7 +159,7 @@ impl<R: io::Read> Read<'_> for IoRead<R> {}
 // SAFETY: `start..end` of the buffer is the window. The reader is lent what comes after `end` and nothing else, and the window
 // grows by what it says it has read there, if that fits. `forget` moves the window as a whole. If the reader panics the window
 // is as it was.
-unsafe impl<'de, R: io::Read> Source<'de> for IoRead<R> {
+unsafe impl<'de, R: io::Read> TextSource<'de> for IoRead<R> {
     type Key = ShortKey;
     const FORGETS_BYTES: usize = READ_BYTES;
 

@@ -13,7 +13,7 @@ use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
 use crate::policy::{Duplicates, Policy};
 use crate::scan::{Chunk, Cursor, Mode, Tokens, compact};
-use crate::walk::{Build, Chunks, Open, PassTwo, Pen, Walk, WalkPass, walk_trusted};
+use crate::walk::{Build, Chunks, PassTwo, Pen, TrustedFrame, Walk, WalkPass, walk_trusted};
 use core::fmt;
 use std::borrow::Cow;
 
@@ -102,7 +102,7 @@ pub struct Parser {
     #[cfg(feature = "parallel")]
     pieces: Pieces,
     /// For texts that are not checked.
-    open: Vec<Open<usize>>,
+    open: Vec<TrustedFrame<usize>>,
     without: Option<Technique>,
 }
 

@@ -51,7 +51,7 @@ struct Model<'t> {
     tape: TapePen<'t>,
 }
 
-struct Frame {
+struct ModelFrame {
     mark: usize,
     bracket: Bracket,
     count: u32,
@@ -74,7 +74,7 @@ impl Model<'_> {
     }
 
     fn document(&mut self) -> Result<(), Fault> {
-        let mut frames: Vec<Frame> = Vec::new();
+        let mut frames: Vec<ModelFrame> = Vec::new();
         self.space();
         if self.at == self.text.len() {
             return Err(fault(ErrorKind::Empty, self.at));
@@ -109,7 +109,7 @@ impl Model<'_> {
     }
 
     /// Closes what closes here, up to the comma after which more is due.
-    fn after_value(&mut self, frames: &mut Vec<Frame>) -> Result<(), Fault> {
+    fn after_value(&mut self, frames: &mut Vec<ModelFrame>) -> Result<(), Fault> {
         while let Some(frame) = frames.last() {
             self.space();
             match (self.peek(), frame.bracket) {
@@ -129,7 +129,7 @@ impl Model<'_> {
     }
 
     /// A scalar or an empty container; or the start of another, and then true.
-    fn value(&mut self, frames: &mut Vec<Frame>) -> Result<bool, Fault> {
+    fn value(&mut self, frames: &mut Vec<ModelFrame>) -> Result<bool, Fault> {
         match self.peek() {
             Some(b'{') => self.open(frames, Bracket::Object, b'}'),
             Some(b'[') => self.open(frames, Bracket::Array, b']'),
@@ -142,7 +142,7 @@ impl Model<'_> {
         }
     }
 
-    fn open(&mut self, frames: &mut Vec<Frame>, bracket: Bracket, closing: u8) -> Result<bool, Fault> {
+    fn open(&mut self, frames: &mut Vec<ModelFrame>, bracket: Bracket, closing: u8) -> Result<bool, Fault> {
         if frames.len() >= self.policy.depth_max {
             return Err(fault(ErrorKind::Depth, self.at));
         }
@@ -154,7 +154,7 @@ impl Model<'_> {
             self.tape.close(mark, bracket, 0, self.at);
             return Ok(false);
         }
-        frames.push(Frame { mark, bracket, count: 0 });
+        frames.push(ModelFrame { mark, bracket, count: 0 });
         Ok(true)
     }
 

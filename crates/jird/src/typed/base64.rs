@@ -33,7 +33,7 @@ use serde_core::ser::Serializer;
 
 /// Writes bytes. Allocates nothing of its own.
 pub fn serialize<S: Serializer, T: ?Sized + AsRef<[u8]>>(bytes: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&Text(bytes.as_ref()))
+    serializer.collect_str(&Base64Text(bytes.as_ref()))
 }
 
 /// Reads bytes.
@@ -57,7 +57,7 @@ macro_rules! numbers {
                 numbers: &T,
                 serializer: S,
             ) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(&super::Text(numbers.as_ref()))
+                serializer.collect_str(&super::Base64Text(numbers.as_ref()))
             }
 
             /// Reads numbers.
@@ -126,12 +126,12 @@ impl Element for u8 {
 }
 
 /// Displays as base64.
-struct Text<'a, T>(&'a [T]);
+struct Base64Text<'a, T>(&'a [T]);
 
 /// Bytes made into text at once: whole numbers, and whole groups of three.
 const PIECE: usize = 768;
 
-impl<T: Element> Display for Text<'_, T> {
+impl<T: Element> Display for Base64Text<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mut bytes, mut text) = ([0; PIECE], [0; PIECE / 3 * 4]);
         for piece in self.0.chunks(PIECE / size_of::<T>()) {

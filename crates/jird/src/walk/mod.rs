@@ -16,7 +16,7 @@ pub use document::scan_only;
 pub(crate) use document::{Chunks, PassTwo, WalkPass};
 #[cfg(feature = "parallel")]
 pub(crate) use document::{chunk_fault, fault_offset, first_of};
-pub(crate) use trusted::{Open, inside, walk_trusted};
+pub(crate) use trusted::{TrustedFrame, inside, walk_trusted};
 
 use crate::fault::{ErrorKind, Fault};
 use crate::number::{self, Class};
@@ -239,13 +239,13 @@ impl<M: Copy + Default> Walk<M> {
                     key(text, kind, pos, &mut pen)?;
                     top.count += 1;
                     match value(text, kind[2], pos[2], pos[3], numbers, &mut pen)? {
-                        Step::Scalar if kind[3] == b',' => i += 4,
-                        Step::Scalar => {
+                        Begun::Scalar if kind[3] == b',' => i += 4,
+                        Begun::Scalar => {
                             i += 3;
                             expect = Expect::Next;
                             break;
                         }
-                        Step::Open(bracket) => {
+                        Begun::Open(bracket) => {
                             i += 3;
                             enter!(bracket, pos[2], kind[3], pos[3]);
                             break;
@@ -258,13 +258,13 @@ impl<M: Copy + Default> Walk<M> {
                     };
                     top.count += 1;
                     match value(text, kind[0], pos[0], pos[1], numbers, &mut pen)? {
-                        Step::Scalar if kind[1] == b',' => i += 2,
-                        Step::Scalar => {
+                        Begun::Scalar if kind[1] == b',' => i += 2,
+                        Begun::Scalar => {
                             i += 1;
                             expect = Expect::Next;
                             break;
                         }
-                        Step::Open(bracket) => {
+                        Begun::Open(bracket) => {
                             i += 1;
                             enter!(bracket, pos[0], kind[1], pos[1]);
                             break;
@@ -292,8 +292,8 @@ impl<M: Copy + Default> Walk<M> {
                     let (Some(kind), Some(pos)) = (ahead(kinds, i), ahead(offsets, i)) else { break Walked::More };
                     i += 1;
                     match value(text, kind[0], pos[0], pos[1], numbers, &mut pen).map_err(or_empty)? {
-                        Step::Scalar => expect = Expect::Nothing,
-                        Step::Open(bracket) => enter!(bracket, pos[0], kind[1], pos[1]),
+                        Begun::Scalar => expect = Expect::Nothing,
+                        Begun::Open(bracket) => enter!(bracket, pos[0], kind[1], pos[1]),
                     }
                 }
                 Expect::Nothing => break Walked::Value,
@@ -314,7 +314,7 @@ fn ahead<T>(items: &[T], at: usize) -> Option<&[T; AHEAD]> {
 }
 
 /// What one value turned out to be.
-enum Step {
+enum Begun {
     /// A string, number or literal, told to the pen.
     Scalar,
     /// A container begins.
@@ -335,11 +335,11 @@ fn key<P: Pen>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], pen: &mut P)
 
 /// The value that begins at a token at `pos`, before the token at `next`.
 #[inline(always)]
-fn value<P: Pen>(text: &[u8], kind: u8, pos: u32, next: u32, numbers: Numbers, pen: &mut P) -> Result<Step, Fault> {
+fn value<P: Pen>(text: &[u8], kind: u8, pos: u32, next: u32, numbers: Numbers, pen: &mut P) -> Result<Begun, Fault> {
     let (start, next) = (pos as usize, next as usize);
     match kind {
-        b'{' => return Ok(Step::Open(Bracket::Object)),
-        b'[' => return Ok(Step::Open(Bracket::Array)),
+        b'{' => return Ok(Begun::Open(Bracket::Object)),
+        b'[' => return Ok(Begun::Open(Bracket::Array)),
         b'"' | ESCAPED_QUOTE => {
             let end = string_end(text, start + 1, next)?;
             pen.string(start + 1, end, kind & ESCAPED != 0);
@@ -354,7 +354,7 @@ fn value<P: Pen>(text: &[u8], kind: u8, pos: u32, next: u32, numbers: Numbers, p
         b'n' => pen.literal(start, literal(text, start, next, Literal::Null)?),
         _ => return Err(unexpected(text, kind, pos, ErrorKind::Value)),
     }
-    Ok(Step::Scalar)
+    Ok(Begun::Scalar)
 }
 
 /// The kind of a string that holds an escape. No UTF-8 text has this byte where a token can begin.

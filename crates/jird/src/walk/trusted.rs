@@ -10,7 +10,7 @@ use crate::text::{is_space, trim_end};
 
 /// An open container.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Open<M> {
+pub(crate) struct TrustedFrame<M> {
     mark: M,
     count: u32,
     bracket: Bracket,
@@ -24,7 +24,7 @@ pub(crate) fn walk_trusted<B: Pen>(
     text: &[u8],
     tokens: &Tokens,
     at: &mut usize,
-    open: &mut Vec<Open<B::Mark>>,
+    open: &mut Vec<TrustedFrame<B::Mark>>,
     build: &mut B,
     enough: impl Fn(&B) -> bool,
 ) {
@@ -45,7 +45,7 @@ pub(crate) fn walk_trusted<B: Pen>(
                 empty = false;
                 let bracket = if byte == b'{' { Bracket::Object } else { Bracket::Array };
                 let mark = build.open(bracket, start);
-                open.push(Open { mark, count: 0, bracket, keyed: false });
+                open.push(TrustedFrame { mark, count: 0, bracket, keyed: false });
                 if !build.wants() {
                     *at += inside(&kind[*at..]);
                 }
@@ -55,7 +55,7 @@ pub(crate) fn walk_trusted<B: Pen>(
                 let end = string_end(text, start + 1, next);
                 let escaped = byte & ESCAPED != 0;
                 match open.last_mut() {
-                    Some(frame @ Open { bracket: Bracket::Object, keyed: false, .. })
+                    Some(frame @ TrustedFrame { bracket: Bracket::Object, keyed: false, .. })
                         if kind.get(*at) == Some(&b':') =>
                     {
                         frame.keyed = true;
@@ -142,7 +142,7 @@ static STEPS: [i8; 256] = {
 const LINE_END: i8 = 2;
 
 /// Before a value: counts it, and gives it a key if it needs one.
-fn value_comes<B: Pen>(text: &[u8], open: &mut [Open<B::Mark>], build: &mut B, start: usize) {
+fn value_comes<B: Pen>(text: &[u8], open: &mut [TrustedFrame<B::Mark>], build: &mut B, start: usize) {
     if let Some(frame) = open.last_mut() {
         frame.count += 1;
         if frame.bracket == Bracket::Object && !core::mem::take(&mut frame.keyed) {
@@ -151,8 +151,8 @@ fn value_comes<B: Pen>(text: &[u8], open: &mut [Open<B::Mark>], build: &mut B, s
     }
 }
 
-fn close<B: Pen>(open: &mut Vec<Open<B::Mark>>, build: &mut B, end: usize) {
-    let Some(Open { mark, mut count, bracket, keyed }) = open.pop() else { return };
+fn close<B: Pen>(open: &mut Vec<TrustedFrame<B::Mark>>, build: &mut B, end: usize) {
+    let Some(TrustedFrame { mark, mut count, bracket, keyed }) = open.pop() else { return };
     if keyed {
         build.literal(end, Literal::Null);
         count += 1;

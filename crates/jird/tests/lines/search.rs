@@ -196,7 +196,7 @@ fn what_is_trusted_ends_with_its_line_whatever_is_open() {
     for text in [&b"{\"x\":[1\n,\"a\":2}\n"[..], b"{\"x\":[1\n}\n", b"{\"x\":{\"y\":[\n]},\"a\":3}\n"] {
         let options = Options { check: Check::Trusted, ..Options::default() };
         let mut rows = 0;
-        let visit = |row: jird::lines::Row<'_, '_>| {
+        let visit = |row: jird::lines::Match<'_, '_>| {
             rows += 1;
             assert!(!row.text().contains(&b'\n') && row.field(0).raw().is_empty(), "{row:?}");
             ControlFlow::Continue(())

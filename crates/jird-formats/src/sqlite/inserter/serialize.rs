@@ -14,7 +14,7 @@ use serde_core::ser::{self, Impossible, Serialize, SerializeMap, SerializeStruct
 
 /// Why a value was not bound. One word, so that results stay in registers.
 #[derive(Debug)]
-pub(super) struct Stop(pub(super) Box<Why>);
+pub(super) struct InsertStop(pub(super) Box<Why>);
 
 #[derive(Debug)]
 pub(super) enum Why {
@@ -48,21 +48,21 @@ impl Why {
     }
 }
 
-impl From<Why> for Stop {
+impl From<Why> for InsertStop {
     #[cold]
     fn from(why: Why) -> Self {
         Self(Box::new(why))
     }
 }
 
-impl From<rusqlite::Error> for Stop {
+impl From<rusqlite::Error> for InsertStop {
     #[cold]
     fn from(error: rusqlite::Error) -> Self {
         Why::Bind(error).into()
     }
 }
 
-impl Display for Stop {
+impl Display for InsertStop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             Why::Type(message) => f.write_str(message),
@@ -71,9 +71,9 @@ impl Display for Stop {
     }
 }
 
-impl std::error::Error for Stop {}
+impl std::error::Error for InsertStop {}
 
-impl ser::Error for Stop {
+impl ser::Error for InsertStop {
     #[cold]
     fn custom<T: Display>(message: T) -> Self {
         Why::Type(message.to_string()).into()
@@ -116,12 +116,12 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
 
     /// The place of a key. A new one is learned, or else stops the row.
     #[inline]
-    fn place(&mut self, key: &str) -> Result<usize, Stop> {
+    fn place(&mut self, key: &str) -> Result<usize, InsertStop> {
         self.plan.find(key, self.next).map_or_else(|| self.new_field(key), Ok)
     }
 
     #[cold]
-    fn new_field(&mut self, key: &str) -> Result<usize, Stop> {
+    fn new_field(&mut self, key: &str) -> Result<usize, InsertStop> {
         if self.statement.is_some() {
             return Err(Why::NewKey(key.to_owned()).into());
         }
@@ -130,7 +130,7 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
     }
 
     #[inline(always)]
-    fn value<T: ?Sized + Serialize>(&mut self, place: usize, value: &T) -> Result<(), Stop> {
+    fn value<T: ?Sized + Serialize>(&mut self, place: usize, value: &T) -> Result<(), InsertStop> {
         (self.next, self.count) = (place + 1, self.count + 1);
         let Some(statement) = &mut self.statement else { return Ok(()) };
         let left_out = self.counted.is_some_and(|(field, _)| field < place);
@@ -141,19 +141,19 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
         let field = self.plan.field(place);
         let mut cell = CellSerializer { target, affinity: field.affinity, info: self.info, column: field.column };
         match value.serialize(&mut cell) {
-            Err(Stop(why)) if matches!(*why, Why::Nested) => cell.nested(value, &mut self.plan.json),
+            Err(InsertStop(why)) if matches!(*why, Why::Nested) => cell.nested(value, &mut self.plan.json),
             done => done,
         }
     }
 
     /// Fields may be lacking: they are `NULL`, and not what the row before had.
-    fn clear(&mut self) -> Result<(), Stop> {
+    fn clear(&mut self) -> Result<(), InsertStop> {
         let width = self.plan.len() - usize::from(self.counted.is_some());
         let Some(statement) = &mut self.statement else { return Ok(()) };
         (1..=width).try_for_each(|place| Ok(Value::Null.bind(statement, self.before + place)?))
     }
 
-    fn complete(self) -> Result<(), Stop> {
+    fn complete(self) -> Result<(), InsertStop> {
         if self.count >= self.plan.len() || self.plan.is_sparse || self.statement.is_none() {
             return Ok(());
         }
@@ -167,7 +167,7 @@ macro_rules! refuse {
     ($ok:ty: $($method:ident $(($($type:ty),+))?)*) => {
         $(
             #[cold]
-            fn $method(self $($(, _: $type)+)?) -> Result<$ok, Stop> {
+            fn $method(self $($(, _: $type)+)?) -> Result<$ok, InsertStop> {
                 Err(Why::Type("a row has to be a struct, or a map with texts as keys".into()).into())
             }
         )*
@@ -178,8 +178,8 @@ macro_rules! refuse {
 macro_rules! no_compounds {
     ($ok:ty: $($type:ident)*) => {
         type Ok = $ok;
-        type Error = Stop;
-        $(type $type = Impossible<$ok, Stop>;)*
+        type Error = InsertStop;
+        $(type $type = Impossible<$ok, InsertStop>;)*
     };
 }
 
@@ -188,24 +188,24 @@ impl Serializer for RowSerializer<'_, '_> {
     type SerializeMap = Self;
     type SerializeStruct = Self;
 
-    fn serialize_struct(mut self, _: &'static str, _: usize) -> Result<Self, Stop> {
+    fn serialize_struct(mut self, _: &'static str, _: usize) -> Result<Self, InsertStop> {
         if self.plan.is_sparse {
             self.clear()?;
         }
         Ok(self)
     }
 
-    fn serialize_map(mut self, _: Option<usize>) -> Result<Self, Stop> {
+    fn serialize_map(mut self, _: Option<usize>) -> Result<Self, InsertStop> {
         self.plan.is_sparse = true;
         self.clear()?;
         Ok(self)
     }
 
-    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Stop> {
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), InsertStop> {
         value.serialize(self)
     }
 
-    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result<(), Stop> {
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result<(), InsertStop> {
         value.serialize(self)
     }
 
@@ -215,7 +215,7 @@ impl Serializer for RowSerializer<'_, '_> {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), InsertStop> {
         self.serialize_unit()
     }
 
@@ -225,7 +225,7 @@ impl Serializer for RowSerializer<'_, '_> {
         serialize_str(&str) serialize_bytes(&[u8]) serialize_none serialize_unit serialize_unit_struct(&'static str)
         serialize_unit_variant(&'static str, u32, &'static str)
     }
-    refuse! { Impossible<(), Stop>:
+    refuse! { Impossible<(), InsertStop>:
         serialize_seq(Option<usize>) serialize_tuple(usize) serialize_tuple_struct(&'static str, usize)
         serialize_tuple_variant(&'static str, u32, &'static str, usize)
         serialize_struct_variant(&'static str, u32, &'static str, usize)
@@ -234,10 +234,10 @@ impl Serializer for RowSerializer<'_, '_> {
 
 impl SerializeStruct for RowSerializer<'_, '_> {
     type Ok = ();
-    type Error = Stop;
+    type Error = InsertStop;
 
     #[inline(always)]
-    fn serialize_field<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Stop> {
+    fn serialize_field<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), InsertStop> {
         match self.plan.find_static(key, self.next) {
             Some(place) => self.value(place, value),
             None => self.new_field(key).map(drop),
@@ -245,25 +245,25 @@ impl SerializeStruct for RowSerializer<'_, '_> {
     }
 
     #[inline]
-    fn end(self) -> Result<(), Stop> {
+    fn end(self) -> Result<(), InsertStop> {
         self.complete()
     }
 }
 
 impl SerializeMap for RowSerializer<'_, '_> {
     type Ok = ();
-    type Error = Stop;
+    type Error = InsertStop;
 
-    fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Stop> {
+    fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), InsertStop> {
         self.next = key.serialize(KeySerializer(self))?;
         Ok(())
     }
 
-    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Stop> {
+    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), InsertStop> {
         self.value(self.next, value)
     }
 
-    fn end(self) -> Result<(), Stop> {
+    fn end(self) -> Result<(), InsertStop> {
         Ok(())
     }
 }
@@ -275,19 +275,19 @@ impl Serializer for KeySerializer<'_, '_, '_> {
     no_compounds!(usize: SerializeSeq SerializeTuple SerializeTupleStruct SerializeTupleVariant SerializeMap SerializeStruct
         SerializeStructVariant);
 
-    fn serialize_str(self, key: &str) -> Result<usize, Stop> {
+    fn serialize_str(self, key: &str) -> Result<usize, InsertStop> {
         self.0.place(key)
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<usize, Stop> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<usize, InsertStop> {
         self.0.place(variant)
     }
 
-    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<usize, Stop> {
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<usize, InsertStop> {
         value.serialize(self)
     }
 
-    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result<usize, Stop> {
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result<usize, InsertStop> {
         value.serialize(self)
     }
 
@@ -297,7 +297,7 @@ impl Serializer for KeySerializer<'_, '_, '_> {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Result<usize, Stop> {
+    ) -> Result<usize, InsertStop> {
         self.serialize_unit()
     }
 
@@ -306,7 +306,7 @@ impl Serializer for KeySerializer<'_, '_, '_> {
         serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_f32(f32) serialize_f64(f64) serialize_char(char)
         serialize_bytes(&[u8]) serialize_none serialize_unit serialize_unit_struct(&'static str)
     }
-    refuse! { Impossible<usize, Stop>:
+    refuse! { Impossible<usize, InsertStop>:
         serialize_seq(Option<usize>) serialize_tuple(usize) serialize_tuple_struct(&'static str, usize)
         serialize_tuple_variant(&'static str, u32, &'static str, usize) serialize_map(Option<usize>)
         serialize_struct(&'static str, usize) serialize_struct_variant(&'static str, u32, &'static str, usize)
@@ -331,7 +331,7 @@ enum Target<'s, 'c> {
 
 impl CellSerializer<'_, '_> {
     #[inline(always)]
-    fn put(&mut self, value: Value<'_>) -> Result<(), Stop> {
+    fn put(&mut self, value: Value<'_>) -> Result<(), InsertStop> {
         match &mut self.target {
             Target::Next(number) if value == Value::Integer(*number) => Ok(()),
             Target::Next(_) => Err(Why::NotNext.into()),
@@ -345,17 +345,17 @@ impl CellSerializer<'_, '_> {
     }
 
     #[cold]
-    fn unfit(&self, value: Value<'_>) -> Stop {
+    fn unfit(&self, value: Value<'_>) -> InsertStop {
         Why::Table(unfit(&self.info.name, &self.info.columns[self.column].name, value)).into()
     }
 
     #[inline]
-    fn real(&mut self, value: f64) -> Result<(), Stop> {
+    fn real(&mut self, value: f64) -> Result<(), InsertStop> {
         // SQLite would make NULL of NaN.
         if value.is_finite() { self.put(Value::Real(value)) } else { Err(self.unfit(Value::Real(value))) }
     }
 
-    fn number(&mut self, number: Numeral<'_>) -> Result<(), Stop> {
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), InsertStop> {
         match store_number(number) {
             Stored::Plain(value) => self.put(value),
             Stored::Exact(text) => self.put(Value::Text(&text)),
@@ -365,7 +365,7 @@ impl CellSerializer<'_, '_> {
     }
 
     /// What has parts is JSON text; what is JSON text already (`jird::RawValue`, `jird::NumberBuf`) is what that says.
-    fn nested<T: ?Sized + Serialize>(&mut self, value: &T, json: &mut Vec<u8>) -> Result<(), Stop> {
+    fn nested<T: ?Sized + Serialize>(&mut self, value: &T, json: &mut Vec<u8>) -> Result<(), InsertStop> {
         json.clear();
         jird::to_vec_in(value, json).map_err(|error| Why::Type(error.to_string()))?;
         let text = core::str::from_utf8(json).map_err(|error| Why::Type(error.to_string()))?;
@@ -385,14 +385,14 @@ macro_rules! cells {
     (put: $($method:ident($type:ty) $value:ident => $made:expr;)*) => {
         $(
             #[inline]
-            fn $method(self, $value: $type) -> Result<(), Stop> {
+            fn $method(self, $value: $type) -> Result<(), InsertStop> {
                 self.put($made)
             }
         )*
     };
     (nested: $($method:ident($($type:ty),*) -> $ok:ty;)*) => {
         $(
-            fn $method(self, $(_: $type),*) -> Result<$ok, Stop> {
+            fn $method(self, $(_: $type),*) -> Result<$ok, InsertStop> {
                 Err(Why::Nested.into())
             }
         )*
@@ -419,60 +419,60 @@ impl Serializer for &mut CellSerializer<'_, '_> {
     }
 
     cells! { nested:
-        serialize_seq(Option<usize>) -> Impossible<(), Stop>;
-        serialize_tuple(usize) -> Impossible<(), Stop>;
-        serialize_tuple_struct(&'static str, usize) -> Impossible<(), Stop>;
-        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Impossible<(), Stop>;
-        serialize_map(Option<usize>) -> Impossible<(), Stop>;
-        serialize_struct(&'static str, usize) -> Impossible<(), Stop>;
-        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Impossible<(), Stop>;
+        serialize_seq(Option<usize>) -> Impossible<(), InsertStop>;
+        serialize_tuple(usize) -> Impossible<(), InsertStop>;
+        serialize_tuple_struct(&'static str, usize) -> Impossible<(), InsertStop>;
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Impossible<(), InsertStop>;
+        serialize_map(Option<usize>) -> Impossible<(), InsertStop>;
+        serialize_struct(&'static str, usize) -> Impossible<(), InsertStop>;
+        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Impossible<(), InsertStop>;
     }
 
-    fn serialize_u64(self, value: u64) -> Result<(), Stop> {
+    fn serialize_u64(self, value: u64) -> Result<(), InsertStop> {
         self.number(Numeral::U64(value))
     }
 
-    fn serialize_i128(self, value: i128) -> Result<(), Stop> {
+    fn serialize_i128(self, value: i128) -> Result<(), InsertStop> {
         match i64::try_from(value) {
             Ok(value) => self.put(Value::Integer(value)),
             Err(_) => self.put(Value::Text(&value.to_string())),
         }
     }
 
-    fn serialize_u128(self, value: u128) -> Result<(), Stop> {
+    fn serialize_u128(self, value: u128) -> Result<(), InsertStop> {
         match i64::try_from(value) {
             Ok(value) => self.put(Value::Integer(value)),
             Err(_) => self.put(Value::Text(&value.to_string())),
         }
     }
 
-    fn serialize_f32(self, value: f32) -> Result<(), Stop> {
+    fn serialize_f32(self, value: f32) -> Result<(), InsertStop> {
         self.real(value.into())
     }
 
-    fn serialize_f64(self, value: f64) -> Result<(), Stop> {
+    fn serialize_f64(self, value: f64) -> Result<(), InsertStop> {
         self.real(value)
     }
 
-    fn serialize_none(self) -> Result<(), Stop> {
+    fn serialize_none(self) -> Result<(), InsertStop> {
         self.put(Value::Null)
     }
 
-    fn serialize_unit(self) -> Result<(), Stop> {
+    fn serialize_unit(self) -> Result<(), InsertStop> {
         self.put(Value::Null)
     }
 
     #[inline]
-    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Stop> {
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), InsertStop> {
         value.serialize(self)
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), Stop> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<(), InsertStop> {
         self.put(Value::Text(variant))
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<(), Stop> {
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<(), InsertStop> {
         // The engine's own kinds, which it alone can read.
         if name.starts_with("$jird::") { Err(Why::Nested.into()) } else { value.serialize(self) }
     }
@@ -483,7 +483,7 @@ impl Serializer for &mut CellSerializer<'_, '_> {
         _: u32,
         _: &'static str,
         _: &T,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), InsertStop> {
         Err(Why::Nested.into())
     }
 }

@@ -21,7 +21,7 @@ pub(super) enum Target {
 }
 
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct TableColumn {
     /// In the table.
     pub(super) name: String,
     pub(super) affinity: Affinity,
@@ -186,7 +186,7 @@ impl<'c> SqliteSink<'c> {
     }
 
     /// The column of the table for a key.
-    pub(super) fn column_for(&mut self, key: &str) -> Result<Column, SqliteError> {
+    pub(super) fn column_for(&mut self, key: &str) -> Result<TableColumn, SqliteError> {
         if let Some(column) = self.known_column(key)? {
             return Ok(column);
         }
@@ -212,12 +212,12 @@ impl<'c> SqliteSink<'c> {
         if name != key {
             self.report.renamed.push((key.to_owned(), name.clone()));
         }
-        Ok(Column { name, affinity: Affinity::None, is_json: false, exists: false, seen: 0 })
+        Ok(TableColumn { name, affinity: Affinity::None, is_json: false, exists: false, seen: 0 })
     }
 
     /// The column that the table, its definition or its key has for a key of a record.
-    fn known_column(&self, key: &str) -> Result<Option<Column>, SqliteError> {
-        let plain = |name: &str| Column {
+    fn known_column(&self, key: &str) -> Result<Option<TableColumn>, SqliteError> {
+        let plain = |name: &str| TableColumn {
             name: name.to_owned(),
             affinity: Affinity::None,
             is_json: false,
@@ -228,12 +228,15 @@ impl<'c> SqliteSink<'c> {
             (Some(Target::Existing(info)), _) => info.column(key).map(|found| {
                 let found = &info.columns[found];
                 let is_json = self.options.json_declared && is_declared_json(&found.declared);
-                (Column { affinity: found.affinity, is_json, exists: true, ..plain(&found.name) }, found.is_generated)
+                (
+                    TableColumn { affinity: found.affinity, is_json, exists: true, ..plain(&found.name) },
+                    found.is_generated,
+                )
             }),
             (target, Some(definition)) => find(definition.columns(), key, |column| &column.name).map(|found| {
                 let is_json = found.storage == StorageType::Json;
                 let exists = matches!(target, Some(Target::Made));
-                (Column { affinity: found.storage.affinity(), is_json, exists, ..plain(&found.name) }, false)
+                (TableColumn { affinity: found.storage.affinity(), is_json, exists, ..plain(&found.name) }, false)
             }),
             (_, None) => find(self.keys(), key, String::as_str).map(|found| (plain(found), false)),
         };

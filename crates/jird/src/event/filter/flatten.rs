@@ -35,10 +35,10 @@ pub struct Flatten<S> {
     /// The key of the next value.
     path: String,
     /// What is open and flattened.
-    levels: Vec<Level>,
+    levels: Vec<FlattenLevel>,
     /// The source's number for the key, if it is a key as it came.
     number: Option<u32>,
-    state: State,
+    state: FlattenState,
     /// How many arrays and objects are open of what is not flattened.
     depth: usize,
     text: JsonSink<io::Sink>,
@@ -55,7 +55,7 @@ pub enum Arrays {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum FlattenState {
     /// In what is flattened.
     Rows,
     /// In what becomes text.
@@ -67,7 +67,7 @@ enum State {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Level {
+struct FlattenLevel {
     /// So much of the path is its key.
     path_len: usize,
     object: bool,
@@ -90,7 +90,7 @@ impl<S: Sink> Flatten<S> {
             path: String::new(),
             levels: Vec::new(),
             number: None,
-            state: State::Rows,
+            state: FlattenState::Rows,
             depth: 0,
             text: JsonSink::in_memory(),
         }
@@ -139,21 +139,21 @@ impl<S: Sink> Flatten<S> {
     #[inline]
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), S::Error> {
         match self.state {
-            State::Rows if !self.levels.is_empty() => {
+            FlattenState::Rows if !self.levels.is_empty() => {
                 self.begin_value();
                 if self.takes()? { scalar.send(&mut self.sink) } else { Ok(()) }
             }
-            State::Rows | State::Whole => scalar.send(&mut self.sink),
-            State::Text => {
+            FlattenState::Rows | FlattenState::Whole => scalar.send(&mut self.sink),
+            FlattenState::Text => {
                 written(scalar.send(&mut self.text));
                 Ok(())
             }
-            State::Drops => Ok(()),
+            FlattenState::Drops => Ok(()),
         }
     }
 
     fn begin(&mut self, object: bool) -> Result<(), S::Error> {
-        if self.state == State::Rows {
+        if self.state == FlattenState::Rows {
             let is_record = self.levels.is_empty();
             self.begin_value();
             let flattens = if is_record {
@@ -166,39 +166,39 @@ impl<S: Sink> Flatten<S> {
                     // Something is left of the record before, if the source began none.
                     self.path.clear();
                 }
-                self.levels.push(Level { path_len: self.path.len(), object, empty: true, index: 0 });
+                self.levels.push(FlattenLevel { path_len: self.path.len(), object, empty: true, index: 0 });
                 return if is_record { self.sink.begin_object() } else { Ok(()) };
             }
             self.state = match is_record {
-                true => State::Whole,
-                false if self.takes()? => State::Text,
-                false => State::Drops,
+                true => FlattenState::Whole,
+                false if self.takes()? => FlattenState::Text,
+                false => FlattenState::Drops,
             };
         }
         self.depth += 1;
         match (self.state, object) {
-            (State::Text, true) => written(self.text.begin_object()),
-            (State::Text, false) => written(self.text.begin_array()),
-            (State::Whole, true) => self.sink.begin_object()?,
-            (State::Whole, false) => self.sink.begin_array()?,
-            (State::Rows | State::Drops, _) => {}
+            (FlattenState::Text, true) => written(self.text.begin_object()),
+            (FlattenState::Text, false) => written(self.text.begin_array()),
+            (FlattenState::Whole, true) => self.sink.begin_object()?,
+            (FlattenState::Whole, false) => self.sink.begin_array()?,
+            (FlattenState::Rows | FlattenState::Drops, _) => {}
         }
         Ok(())
     }
 
     fn end(&mut self, object: bool) -> Result<(), S::Error> {
         match (self.state, object) {
-            (State::Rows, _) => return self.end_level(),
-            (State::Text, true) => written(self.text.end_object()),
-            (State::Text, false) => written(self.text.end_array()),
-            (State::Whole, true) => self.sink.end_object()?,
-            (State::Whole, false) => self.sink.end_array()?,
-            (State::Drops, _) => {}
+            (FlattenState::Rows, _) => return self.end_level(),
+            (FlattenState::Text, true) => written(self.text.end_object()),
+            (FlattenState::Text, false) => written(self.text.end_array()),
+            (FlattenState::Whole, true) => self.sink.end_object()?,
+            (FlattenState::Whole, false) => self.sink.end_array()?,
+            (FlattenState::Drops, _) => {}
         }
         self.depth = self.depth.saturating_sub(1);
         if self.depth == 0 {
-            let state = core::mem::replace(&mut self.state, State::Rows);
-            if state == State::Text {
+            let state = core::mem::replace(&mut self.state, FlattenState::Rows);
+            if state == FlattenState::Text {
                 return self.text.take_text(|text| self.sink.string(text));
             }
         }
@@ -238,13 +238,13 @@ impl<S: Sink> Sink for Flatten<S> {
     type Error = S::Error;
 
     fn begin_record(&mut self, place: Place) -> Result<(), S::Error> {
-        if self.state == State::Text {
+        if self.state == FlattenState::Text {
             // It was abandoned.
             self.text.take_text(|_| ());
         }
         self.levels.clear();
         self.path.clear();
-        (self.state, self.depth, self.number) = (State::Rows, 0, None);
+        (self.state, self.depth, self.number) = (FlattenState::Rows, 0, None);
         self.sink.begin_record(place)
     }
 
@@ -259,13 +259,13 @@ impl<S: Sink> Sink for Flatten<S> {
     #[inline]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, S::Error> {
         match self.state {
-            State::Rows => {}
-            State::Text => {
+            FlattenState::Rows => {}
+            FlattenState::Text => {
                 written(self.text.key(key));
                 return Ok(Interest::Take);
             }
-            State::Whole => return self.sink.key(key),
-            State::Drops => return Ok(Interest::Skip),
+            FlattenState::Whole => return self.sink.key(key),
+            FlattenState::Drops => return Ok(Interest::Skip),
         }
         let is_row = self.levels.len() == 1;
         if let Some(level) = self.levels.last_mut() {

@@ -31,7 +31,7 @@ pub struct Project<S> {
     behind_key: Option<Leads>,
     /// The key of a value that is wanted if it is no scalar.
     pending: Pending,
-    state: State,
+    state: ProjectState,
     /// How many arrays and objects are open that are wanted, or not, as a whole.
     depth: usize,
 }
@@ -45,7 +45,7 @@ struct Pending {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ProjectState {
     /// Patterns lead further.
     Looks,
     /// Everything is wanted.
@@ -62,7 +62,7 @@ impl<S: Sink> Project<S> {
             tracker: Tracker::new(paths.into_iter().collect()).first_only(),
             behind_key: None,
             pending: Pending::default(),
-            state: State::Looks,
+            state: ProjectState::Looks,
             depth: 0,
         }
     }
@@ -90,9 +90,9 @@ impl<S: Sink> Project<S> {
     #[inline]
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), S::Error> {
         match self.state {
-            State::Takes => return scalar.send(&mut self.sink),
-            State::Drops => return Ok(()),
-            State::Looks => {}
+            ProjectState::Takes => return scalar.send(&mut self.sink),
+            ProjectState::Drops => return Ok(()),
+            ProjectState::Looks => {}
         }
         let is_record = self.behind_key.is_none() && self.tracker.is_at_root();
         self.pending.is_there = false;
@@ -106,19 +106,19 @@ impl<S: Sink> Project<S> {
     /// Whether the array or object that begins is to be handed on.
     #[inline]
     fn begin(&mut self, object: bool) -> Result<bool, S::Error> {
-        if self.state == State::Looks {
+        if self.state == ProjectState::Looks {
             let leads = self.leads();
             if leads.there.is_some() {
-                self.state = State::Takes;
+                self.state = ProjectState::Takes;
             } else if !leads.further || self.refuses()? {
-                self.state = State::Drops;
+                self.state = ProjectState::Drops;
             } else {
                 self.tracker.enter(object);
                 return Ok(true);
             }
         }
         self.depth += 1;
-        Ok(self.state == State::Takes)
+        Ok(self.state == ProjectState::Takes)
     }
 
     /// Whether the sink does not want the value whose key was held back, if one was.
@@ -135,15 +135,15 @@ impl<S: Sink> Project<S> {
     #[inline]
     fn end(&mut self) -> bool {
         let state = self.state;
-        if state == State::Looks {
+        if state == ProjectState::Looks {
             self.tracker.leave();
             return true;
         }
         self.depth = self.depth.saturating_sub(1);
         if self.depth == 0 {
-            self.state = State::Looks;
+            self.state = ProjectState::Looks;
         }
-        state == State::Takes
+        state == ProjectState::Takes
     }
 }
 
@@ -152,7 +152,7 @@ impl<S: Sink> Sink for Project<S> {
 
     fn begin_record(&mut self, place: Place) -> Result<(), S::Error> {
         self.tracker.restart();
-        (self.behind_key, self.pending.is_there, self.state, self.depth) = (None, false, State::Looks, 0);
+        (self.behind_key, self.pending.is_there, self.state, self.depth) = (None, false, ProjectState::Looks, 0);
         self.sink.begin_record(place)
     }
 
@@ -167,9 +167,9 @@ impl<S: Sink> Sink for Project<S> {
     #[inline]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, S::Error> {
         match self.state {
-            State::Takes => return self.sink.key(key),
-            State::Drops => return Ok(Interest::Skip),
-            State::Looks => {}
+            ProjectState::Takes => return self.sink.key(key),
+            ProjectState::Drops => return Ok(Interest::Skip),
+            ProjectState::Looks => {}
         }
         let leads = self.tracker.key(key.text());
         if leads.there.is_some() {

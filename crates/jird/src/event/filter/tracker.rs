@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 pub(super) struct Tracker {
     patterns: Vec<Pattern>,
     /// The first is the record's value's.
-    states: Vec<State>,
+    states: Vec<TrackerState>,
     /// A state's number, by its depth and its patterns.
     known: HashMap<(usize, Vec<u32>), u32>,
     levels: Vec<Level>,
@@ -26,7 +26,7 @@ pub(super) struct Tracker {
 
 /// The patterns that lead to a value.
 #[derive(Clone, Debug)]
-struct State {
+struct TrackerState {
     /// How many steps below the record it is.
     depth: usize,
     leads: Leads,
@@ -187,7 +187,7 @@ impl Tracker {
             Entry::Occupied(known) => return *known.get(),
             Entry::Vacant(vacant) => vacant,
         };
-        let mut state = State {
+        let mut state = TrackerState {
             depth,
             leads: Leads::default(),
             names: KeyTable::new(),

@@ -40,14 +40,14 @@ pub struct Unflatten<S> {
 #[derive(Debug, Default)]
 struct Tree {
     /// The record first.
-    nodes: Vec<Node>,
+    nodes: Vec<MemberNode>,
     /// All their names, one behind the other.
     names: String,
 }
 
 /// A member: a value as it was recorded, or an object of others.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct MemberNode {
     name_start: usize,
     name_end: usize,
     /// The key as it was recorded, whose value follows; zero for an object.
@@ -170,7 +170,7 @@ impl Tree {
     fn restart(&mut self) {
         self.names.clear();
         self.nodes.clear();
-        self.nodes.push(Node::new(0..0, 0));
+        self.nodes.push(MemberNode::new(0..0, 0));
     }
 
     /// Adds a member to an object.
@@ -186,16 +186,16 @@ impl Tree {
             Some(before) => before.next = number,
             None => self.nodes[parent as usize].first = number,
         }
-        self.nodes.push(Node::new(start..self.names.len(), key));
+        self.nodes.push(MemberNode::new(start..self.names.len(), key));
         number
     }
 
-    fn name(&self, node: Node) -> &str {
+    fn name(&self, node: MemberNode) -> &str {
         &self.names[node.name_start..node.name_end]
     }
 }
 
-impl Node {
+impl MemberNode {
     fn new(name: core::ops::Range<usize>, key: usize) -> Self {
         Self {
             name_start: name.start,

@@ -2,7 +2,7 @@
 
 use crate::event::protocol::{Scalar, scalars};
 use crate::event::{Interest, Key, KeyTable, Numeral, Place, Sink};
-use crate::scan::Open;
+use crate::scan::OpenBrackets;
 use core::fmt;
 
 /// Hands everything on, as long as the source keeps to the protocol: for those who write one.
@@ -26,15 +26,15 @@ use core::fmt;
 #[derive(Debug)]
 pub struct Validate<S> {
     sink: S,
-    open: Open,
-    expect: Expect,
+    open: OpenBrackets,
+    expect: Wanted,
     /// The text of each key's number, as a number in the table and one; zero if it is not known.
     numbered: Vec<u32>,
     names: KeyTable,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expect {
+enum Wanted {
     Record,
     /// The record's value, or one behind a key.
     Value,
@@ -45,7 +45,7 @@ enum Expect {
     RecordEnd,
 }
 
-impl Expect {
+impl Wanted {
     fn words(self) -> &'static str {
         match self {
             Self::Record => "a record",
@@ -80,7 +80,13 @@ impl<E: std::error::Error> std::error::Error for Disorder<E> {}
 impl<S: Sink> Validate<S> {
     /// Hands on to `sink`.
     pub fn new(sink: S) -> Self {
-        Self { sink, open: Open::default(), expect: Expect::Record, numbered: Vec::new(), names: KeyTable::new() }
+        Self {
+            sink,
+            open: OpenBrackets::default(),
+            expect: Wanted::Record,
+            numbered: Vec::new(),
+            names: KeyTable::new(),
+        }
     }
 
     /// The sink.
@@ -96,14 +102,14 @@ impl<S: Sink> Validate<S> {
     /// What comes behind a value.
     fn next(&mut self) {
         self.expect = match self.open.depth() {
-            0 => Expect::RecordEnd,
-            _ if self.open.is_object() => Expect::Key,
-            _ => Expect::Element,
+            0 => Wanted::RecordEnd,
+            _ if self.open.is_object() => Wanted::Key,
+            _ => Wanted::Element,
         };
     }
 
     fn begin(&mut self, object: bool) -> Result<(), Disorder<S::Error>> {
-        if !matches!(self.expect, Expect::Value | Expect::Element) {
+        if !matches!(self.expect, Wanted::Value | Wanted::Element) {
             return self.wrong("a value");
         }
         self.open.push(object);
@@ -111,7 +117,7 @@ impl<S: Sink> Validate<S> {
         Ok(())
     }
 
-    fn end(&mut self, wanted: Expect, bracket: &str) -> Result<(), Disorder<S::Error>> {
+    fn end(&mut self, wanted: Wanted, bracket: &str) -> Result<(), Disorder<S::Error>> {
         if self.expect != wanted {
             return self.wrong(bracket);
         }
@@ -121,7 +127,7 @@ impl<S: Sink> Validate<S> {
     }
 
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), Disorder<S::Error>> {
-        if !matches!(self.expect, Expect::Value | Expect::Element) {
+        if !matches!(self.expect, Wanted::Value | Wanted::Element) {
             return self.wrong("a value");
         }
         match scalar {
@@ -167,16 +173,16 @@ impl<S: Sink> Sink for Validate<S> {
 
     /// Also where one was abandoned.
     fn begin_record(&mut self, place: Place) -> Result<(), Self::Error> {
-        self.open = Open::default();
-        self.expect = Expect::Value;
+        self.open = OpenBrackets::default();
+        self.expect = Wanted::Value;
         self.sink.begin_record(place).map_err(Disorder::Sink)
     }
 
     fn end_record(&mut self) -> Result<(), Self::Error> {
-        if self.expect != Expect::RecordEnd {
+        if self.expect != Wanted::RecordEnd {
             return self.wrong("the record's end");
         }
-        self.expect = Expect::Record;
+        self.expect = Wanted::Record;
         self.sink.end_record().map_err(Disorder::Sink)
     }
 
@@ -186,7 +192,7 @@ impl<S: Sink> Sink for Validate<S> {
     }
 
     fn key(&mut self, key: Key<'_>) -> Result<Interest, Self::Error> {
-        if self.expect != Expect::Key {
+        if self.expect != Wanted::Key {
             return self.wrong("a key");
         }
         if let Some(number) = key.number() {
@@ -194,13 +200,13 @@ impl<S: Sink> Sink for Validate<S> {
         }
         let interest = self.sink.key(key).map_err(Disorder::Sink)?;
         if interest == Interest::Take {
-            self.expect = Expect::Value;
+            self.expect = Wanted::Value;
         }
         Ok(interest)
     }
 
     fn end_object(&mut self) -> Result<(), Self::Error> {
-        self.end(Expect::Key, "`}`")?;
+        self.end(Wanted::Key, "`}`")?;
         self.sink.end_object().map_err(Disorder::Sink)
     }
 
@@ -210,7 +216,7 @@ impl<S: Sink> Sink for Validate<S> {
     }
 
     fn end_array(&mut self) -> Result<(), Self::Error> {
-        self.end(Expect::Element, "`]`")?;
+        self.end(Wanted::Element, "`]`")?;
         self.sink.end_array().map_err(Disorder::Sink)
     }
 
@@ -221,7 +227,7 @@ impl<S: Sink> Sink for Validate<S> {
     }
 
     fn finish(&mut self) -> Result<(), Self::Error> {
-        if self.expect != Expect::Record {
+        if self.expect != Wanted::Record {
             return self.wrong("the stream's end");
         }
         self.sink.finish().map_err(Disorder::Sink)

@@ -5,13 +5,13 @@ use crate::error::Error;
 use crate::event::{Failure, Interest, Key, Numeral, Place, Sink};
 use crate::fault::ErrorKind;
 use crate::number::Number;
-use crate::scan::{Content, END, ESCAPED, Open, Pull, Source, Token};
+use crate::scan::{Content, END, ESCAPED, OpenBrackets, Pull, TextSource, Token};
 use crate::text;
 
 /// What is open, and what must come next.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
-    open: Open,
+    open: OpenBrackets,
     expect: Expect,
     /// How deep what is being skipped stands, if something is.
     skipping: Option<usize>,
@@ -57,7 +57,7 @@ impl Machine {
     }
 
     /// Goes on with the value that was begun, or begins one.
-    pub(super) fn run<'de, R: Source<'de>, S: Sink>(
+    pub(super) fn run<'de, R: TextSource<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
         scratch: &mut String,
@@ -86,7 +86,7 @@ impl Machine {
     }
 
     /// Skips a value.
-    pub(super) fn skip<'de, R: Source<'de>>(
+    pub(super) fn skip<'de, R: TextSource<'de>>(
         &mut self,
         pull: &mut Pull<R>,
         scratch: &mut String,
@@ -106,7 +106,7 @@ impl Machine {
     /// skipped.
     #[expect(clippy::too_many_lines, reason = "a loop for each state, which share their macros")]
     #[inline(always)]
-    fn walk<'de, R: Source<'de>, S: Sink>(
+    fn walk<'de, R: TextSource<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
         scratch: &mut String,
@@ -322,7 +322,7 @@ fn stopped<E>(error: E) -> Failing<E> {
 
 /// The content of the string that a token is.
 #[inline(always)]
-fn plain<'p, 'de: 'p, R: Source<'de>, E>(pull: &'p mut Pull<R>, token: Token) -> Result<&'p str, Failing<E>> {
+fn plain<'p, 'de: 'p, R: TextSource<'de>, E>(pull: &'p mut Pull<R>, token: Token) -> Result<&'p str, Failing<E>> {
     match pull.content(token) {
         Ok(Content::Borrowed(content) | Content::Passing(content)) => Ok(content),
         Err(error) => Err(Failure::Source(error)),
@@ -331,7 +331,7 @@ fn plain<'p, 'de: 'p, R: Source<'de>, E>(pull: &'p mut Pull<R>, token: Token) ->
 
 /// The same of one that holds an escape.
 #[inline(never)]
-fn escaped<'s, 'de, R: Source<'de>, E>(
+fn escaped<'s, 'de, R: TextSource<'de>, E>(
     pull: &mut Pull<R>,
     token: Token,
     scratch: &'s mut String,

@@ -2,13 +2,13 @@
 
 use super::Failing;
 use super::machine::{Machine, Went};
-#[cfg(feature = "serde")]
-use crate::error::Step;
 use crate::error::{Category, Error};
 use crate::event::pattern::Pattern;
 use crate::event::{Failure, Place, Sink, Source};
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
+#[cfg(feature = "serde")]
+use crate::path::Step;
 use crate::policy::DEPTH_MAX;
 use crate::policy::RECORD_BYTES_MAX;
 use crate::scan::{IoRead, Pull, Read, SliceRead, Token, Trusted};
@@ -195,7 +195,7 @@ pub(crate) struct Cutter {
     scratch: String,
     at: At,
     /// What is open around the record.
-    levels: Vec<Level>,
+    levels: Vec<RecordLevel>,
     place: Place,
     /// How many records were begun.
     records: u64,
@@ -206,7 +206,7 @@ pub(crate) struct Cutter {
 }
 
 #[derive(Debug)]
-struct Level {
+struct RecordLevel {
     object: bool,
     /// Of the element that comes next, or has begun.
     index: u64,
@@ -215,7 +215,7 @@ struct Level {
     key: String,
 }
 
-impl Level {
+impl RecordLevel {
     fn new(object: bool) -> Self {
         Self {
             object,
@@ -299,7 +299,7 @@ impl Cutter {
     }
 
     /// Checks the next record, which stays the next.
-    fn check<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
+    fn check<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
         let begins = self.go(pull)?;
         if begins == Cut::Record {
             let start = pull.token().start;
@@ -315,7 +315,7 @@ impl Cutter {
     /// Goes to the next record, for somebody who takes it himself.
     #[cfg(feature = "serde")]
     #[inline]
-    pub(crate) fn begin<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<bool, Error> {
+    pub(crate) fn begin<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<bool, Error> {
         // As `pass` does it, for what comes most.
         if self.at == At::Next
             && let Some(level) = self.levels.last_mut()
@@ -335,7 +335,7 @@ impl Cutter {
     /// The record was taken.
     #[cfg(feature = "serde")]
     #[inline]
-    pub(crate) fn taken<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
+    pub(crate) fn taken<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
         self.at = At::Next;
         self.check_line_end(pull)
     }
@@ -344,7 +344,7 @@ impl Cutter {
     #[cfg(feature = "serde")]
     #[cold]
     pub(crate) fn inside(&self, error: Error) -> Error {
-        let step = |level: &Level| {
+        let step = |level: &RecordLevel| {
             if level.object {
                 Step::key(&level.key)
             } else {
@@ -361,7 +361,7 @@ impl Cutter {
     }
 
     /// Sends one record, or what is left of it. After an error there is nothing left to go on with.
-    pub(super) fn run<'de, R: crate::scan::Source<'de>, S: Sink>(
+    pub(super) fn run<'de, R: crate::scan::TextSource<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
         sink: &mut S,
@@ -376,7 +376,7 @@ impl Cutter {
     }
 
     #[inline(always)]
-    fn send<'de, R: crate::scan::Source<'de>, S: Sink>(
+    fn send<'de, R: crate::scan::TextSource<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
         sink: &mut S,
@@ -403,7 +403,7 @@ impl Cutter {
     }
 
     /// In lines, nothing follows a record in its line: before it is said to be complete.
-    fn check_line_end<'de, R: crate::scan::Source<'de>>(&self, pull: &mut Pull<R>) -> Result<(), Error> {
+    fn check_line_end<'de, R: crate::scan::TextSource<'de>>(&self, pull: &mut Pull<R>) -> Result<(), Error> {
         if !self.lines || !self.levels.is_empty() {
             return Ok(());
         }
@@ -415,7 +415,7 @@ impl Cutter {
     }
 
     /// Goes to where the next record begins.
-    fn go<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<Cut, Error> {
+    fn go<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<Cut, Error> {
         loop {
             if self.at == At::Next && self.levels.is_empty() {
                 self.check_line_end(pull)?;
@@ -443,7 +443,7 @@ impl Cutter {
 
     /// One step through what is around records. Out of the way of documents that are records as a whole.
     #[inline(never)]
-    fn pass<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> Result<Option<Cut>, Error> {
+    fn pass<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<Option<Cut>, Error> {
         if matches!(self.at, At::Beside) {
             let depth_max = self.depth_max - self.levels.len();
             if self.machine.skip(pull, &mut self.scratch, depth_max)? == Went::Dry {
@@ -479,7 +479,7 @@ impl Cutter {
                     return Err(pull.syntax(ErrorKind::Depth, token.start));
                 }
                 let object = bracket == b'{';
-                self.levels.push(Level::new(object));
+                self.levels.push(RecordLevel::new(object));
                 pull.step();
                 if object { At::FirstMember } else { At::FirstElement }
             }
@@ -508,14 +508,14 @@ impl Cutter {
     }
 
     /// Steps over a closing bracket.
-    fn close<'de, R: crate::scan::Source<'de>>(&mut self, pull: &mut Pull<R>) -> At {
+    fn close<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> At {
         pull.step();
         self.levels.pop();
         At::Next
     }
 
     /// Whether the pattern leads through the key that is the next token; steps over it.
-    fn leads_by_key<'de, R: crate::scan::Source<'de>>(
+    fn leads_by_key<'de, R: crate::scan::TextSource<'de>>(
         &mut self,
         pull: &mut Pull<R>,
         token: Token,

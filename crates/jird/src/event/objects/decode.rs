@@ -1,12 +1,13 @@
 //! A recording as something to decode: serde's `Deserializer`, over events.
 
-use super::key::{KeyText, Variant};
+use super::key::{KeyText, RecordedVariant};
 use super::scalar::{Value, no_variant};
 use crate::data_model::RAW_TEXT;
-use crate::error::{Error, Step};
+use crate::error::Error;
 use crate::event::recording::{Item, Recording};
 use crate::event::{JsonSink, Numeral, Scalar};
 use crate::fault::ErrorKind;
+use crate::path::Step;
 use crate::policy::TYPED_DEPTH_MAX;
 use serde_core::de::{self, Deserialize, DeserializeSeed, Deserializer, Unexpected, Visitor};
 
@@ -79,14 +80,14 @@ impl<'a> Decode<'a> {
 
     fn visit_array<V: Visitor<'a>>(&mut self, visitor: V) -> Result<V::Value, Error> {
         self.enter()?;
-        let visited = visitor.visit_seq(Seq { decode: self, index: 0 });
+        let visited = visitor.visit_seq(RecordedElements { decode: self, index: 0 });
         self.leave(visited)
     }
 
     #[inline]
     fn visit_object<V: Visitor<'a>>(&mut self, is_record: bool, visitor: V) -> Result<V::Value, Error> {
         self.enter()?;
-        let visited = visitor.visit_map(Map { decode: self, key: 0, is_record });
+        let visited = visitor.visit_map(RecordedMembers { decode: self, key: 0, is_record });
         self.leave(visited)
     }
 }
@@ -216,7 +217,7 @@ impl<'a> Deserializer<'a> for &mut Decode<'a> {
                 self.enter()?;
                 let Item::Key(key) = self.item() else { return Err(Error::new(ErrorKind::Key, 0)) };
                 self.at += 1;
-                let visited = visitor.visit_enum(Variant { name: key.text(), decode: self });
+                let visited = visitor.visit_enum(RecordedVariant { name: key.text(), decode: self });
                 self.leave(visited)
             }
             Item::Scalar(scalar) => {
@@ -249,12 +250,12 @@ impl<'a> Deserializer<'a> for &mut Decode<'a> {
     }
 }
 
-struct Seq<'d, 'a> {
+struct RecordedElements<'d, 'a> {
     decode: &'d mut Decode<'a>,
     index: usize,
 }
 
-impl<'a> de::SeqAccess<'a> for Seq<'_, 'a> {
+impl<'a> de::SeqAccess<'a> for RecordedElements<'_, 'a> {
     type Error = Error;
 
     #[inline]
@@ -270,14 +271,14 @@ impl<'a> de::SeqAccess<'a> for Seq<'_, 'a> {
     }
 }
 
-struct Map<'d, 'a> {
+struct RecordedMembers<'d, 'a> {
     decode: &'d mut Decode<'a>,
     /// The event of the key that was asked for last.
     key: usize,
     is_record: bool,
 }
 
-impl Map<'_, '_> {
+impl RecordedMembers<'_, '_> {
     fn key(&self) -> &str {
         if let Item::Key(key) = self.decode.recording.item(self.key) { key.text() } else { "" }
     }
@@ -296,7 +297,7 @@ impl Map<'_, '_> {
     }
 }
 
-impl<'a> de::MapAccess<'a> for Map<'_, 'a> {
+impl<'a> de::MapAccess<'a> for RecordedMembers<'_, 'a> {
     type Error = Error;
 
     #[inline]

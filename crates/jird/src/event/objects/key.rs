@@ -107,12 +107,12 @@ impl<'a> Deserializer<'a> for KeyText<'a> {
 }
 
 /// An object that is a variant's name and content.
-pub(super) struct Variant<'d, 'a> {
+pub(super) struct RecordedVariant<'d, 'a> {
     pub(super) name: &'a str,
     pub(super) decode: &'d mut Decode<'a>,
 }
 
-impl<'d, 'a> de::EnumAccess<'a> for Variant<'d, 'a> {
+impl<'d, 'a> de::EnumAccess<'a> for RecordedVariant<'d, 'a> {
     type Error = Error;
     type Variant = &'d mut Decode<'a>;
 

@@ -30,7 +30,7 @@ impl<'a, R: Row> RowObject<'a, '_, R> {
     fn visit<V: Visitor<'a>>(self, fields: Option<&'static [&'static str]>, visitor: V) -> Result<V::Value, Error> {
         let skips = !self.ignored.is_empty();
         let columns = self.row.columns();
-        let mut map = Map { object: self, fields, skips, columns, at: 0, is_open: false };
+        let mut map = RowMembers { object: self, fields, skips, columns, at: 0, is_open: false };
         let value = visitor.visit_map(&mut map);
         // Behind what a visitor took, the end must come.
         if map.is_open || map.advance() { Err(unlike_a_row()) } else { value }
@@ -91,7 +91,7 @@ impl<'a, R: Row> Deserializer<'a> for RowObject<'a, '_, R> {
     }
 }
 
-struct Map<'a, 'd, R> {
+struct RowMembers<'a, 'd, R> {
     object: RowObject<'a, 'd, R>,
     /// Of the struct that is wanted, if it is one.
     fields: Option<&'static [&'static str]>,
@@ -103,7 +103,7 @@ struct Map<'a, 'd, R> {
     is_open: bool,
 }
 
-impl<'a, R: Row> Map<'a, '_, R> {
+impl<'a, R: Row> RowMembers<'a, '_, R> {
     #[inline(always)]
     fn name(&self) -> &'a str {
         self.object.row.name(self.at)
@@ -126,7 +126,7 @@ impl<'a, R: Row> Map<'a, '_, R> {
     }
 }
 
-impl<'a, R: Row> de::MapAccess<'a> for &mut Map<'a, '_, R> {
+impl<'a, R: Row> de::MapAccess<'a> for &mut RowMembers<'a, '_, R> {
     type Error = Error;
 
     #[inline]
@@ -169,7 +169,7 @@ macro_rules! asked {
 }
 
 /// The value in the column.
-impl<'a, R: Row> Deserializer<'a> for &mut Map<'a, '_, R> {
+impl<'a, R: Row> Deserializer<'a> for &mut RowMembers<'a, '_, R> {
     type Error = Error;
 
     /// The values of other records will be ignored too, if a struct has no such field.

@@ -70,13 +70,13 @@ macro_rules! by_type {
 impl<'s, S: Sink> Serializer for Events<'s, S> {
     type Ok = ();
     type Error = Stop<S::Error>;
-    type SerializeSeq = Open<'s, S>;
-    type SerializeTuple = Open<'s, S>;
-    type SerializeTupleStruct = Open<'s, S>;
-    type SerializeTupleVariant = Open<'s, S>;
-    type SerializeMap = Open<'s, S>;
-    type SerializeStruct = Open<'s, S>;
-    type SerializeStructVariant = Open<'s, S>;
+    type SerializeSeq = OpenEvents<'s, S>;
+    type SerializeTuple = OpenEvents<'s, S>;
+    type SerializeTupleStruct = OpenEvents<'s, S>;
+    type SerializeTupleVariant = OpenEvents<'s, S>;
+    type SerializeMap = OpenEvents<'s, S>;
+    type SerializeStruct = OpenEvents<'s, S>;
+    type SerializeStructVariant = OpenEvents<'s, S>;
 
     by_type!(
         serialize_bool(value: bool) => bool(value);
@@ -161,16 +161,16 @@ impl<'s, S: Sink> Serializer for Events<'s, S> {
         self.sink.end_object().map_err(Stop::Sink)
     }
 
-    fn serialize_seq(self, _len: Option<usize>) -> Result<Open<'s, S>, Self::Error> {
-        Open::array(self, true)
+    fn serialize_seq(self, _len: Option<usize>) -> Result<OpenEvents<'s, S>, Self::Error> {
+        OpenEvents::array(self, true)
     }
 
-    fn serialize_tuple(self, _len: usize) -> Result<Open<'s, S>, Self::Error> {
-        Open::array(self, true)
+    fn serialize_tuple(self, _len: usize) -> Result<OpenEvents<'s, S>, Self::Error> {
+        OpenEvents::array(self, true)
     }
 
-    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Open<'s, S>, Self::Error> {
-        Open::array(self, true)
+    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<OpenEvents<'s, S>, Self::Error> {
+        OpenEvents::array(self, true)
     }
 
     fn serialize_tuple_variant(
@@ -179,18 +179,18 @@ impl<'s, S: Sink> Serializer for Events<'s, S> {
         _index: u32,
         variant: &'static str,
         _len: usize,
-    ) -> Result<Open<'s, S>, Self::Error> {
+    ) -> Result<OpenEvents<'s, S>, Self::Error> {
         let wanted = self.variant(variant)?;
-        Open::array(self, wanted)
+        OpenEvents::array(self, wanted)
     }
 
-    fn serialize_map(self, _len: Option<usize>) -> Result<Open<'s, S>, Self::Error> {
-        Open::object(self, true)
+    fn serialize_map(self, _len: Option<usize>) -> Result<OpenEvents<'s, S>, Self::Error> {
+        OpenEvents::object(self, true)
     }
 
     #[inline]
-    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<Open<'s, S>, Self::Error> {
-        Open::object(self, true)
+    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<OpenEvents<'s, S>, Self::Error> {
+        OpenEvents::object(self, true)
     }
 
     fn serialize_struct_variant(
@@ -199,9 +199,9 @@ impl<'s, S: Sink> Serializer for Events<'s, S> {
         _index: u32,
         variant: &'static str,
         _len: usize,
-    ) -> Result<Open<'s, S>, Self::Error> {
+    ) -> Result<OpenEvents<'s, S>, Self::Error> {
         let wanted = self.variant(variant)?;
-        Open::object(self, wanted)
+        OpenEvents::object(self, wanted)
     }
 
     fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Told<S> {
@@ -217,14 +217,14 @@ impl<'s, S: Sink> Serializer for Events<'s, S> {
 }
 
 /// An array or object that is open, unless nobody wants it.
-pub(super) struct Open<'s, S> {
+pub(super) struct OpenEvents<'s, S> {
     events: Events<'s, S>,
     wanted: bool,
     /// Whether the value behind the map's key is.
     value_wanted: bool,
 }
 
-impl<'s, S: Sink> Open<'s, S> {
+impl<'s, S: Sink> OpenEvents<'s, S> {
     #[inline(always)]
     fn array(events: Events<'s, S>, wanted: bool) -> Result<Self, Stop<S::Error>> {
         if wanted {
@@ -271,7 +271,7 @@ impl<'s, S: Sink> Open<'s, S> {
 macro_rules! opens {
     ($($trait:ident: $add:ident($($key:ident: $type:ty)?) $close:ident);+) => {
         $(
-            impl<S: Sink> $trait for Open<'_, S> {
+            impl<S: Sink> $trait for OpenEvents<'_, S> {
                 type Ok = ();
                 type Error = Stop<S::Error>;
 
@@ -302,7 +302,7 @@ opens!(
     SerializeStructVariant: serialize_field(key: &'static str) close_object_variant
 );
 
-impl<S: Sink> SerializeMap for Open<'_, S> {
+impl<S: Sink> SerializeMap for OpenEvents<'_, S> {
     type Ok = ();
     type Error = Stop<S::Error>;
 

@@ -1,6 +1,6 @@
 //! What is wrong, and where.
 
-use super::{Pull, Source, Token};
+use super::{Pull, TextSource, Token};
 use crate::error::{Category, Error};
 use crate::fault::ErrorKind;
 use crate::number;
@@ -8,7 +8,7 @@ use crate::scan::Mode;
 use crate::scan::tokens::CUT;
 
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
-impl<'de, S: Source<'de>> Pull<S> {
+impl<'de, S: TextSource<'de>> Pull<S> {
     /// The end of the text must come next.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         let token = self.token();

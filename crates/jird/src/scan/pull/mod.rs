@@ -1,6 +1,6 @@
 //! Tokens for whoever pulls them one by one: pass one runs chunk by chunk as they are used up.
 //!
-//! On entry: a [`Source`] of text. On exit of [`Pull::token`]: the next token and where the one behind it begins. After the
+//! On entry: a [`TextSource`] of text. On exit of [`Pull::token`]: the next token and where the one behind it begins. After the
 //! last, and from the first byte on that pass one refuses, every token is [`END`], and a string, a number or a literal that this
 //! byte cuts off is none: so what is wrong comes in text order, and every value that is complete before it comes first.
 //! What a token's text is, is judged when it is asked for: strings are known to be UTF-8 with good escapes, numbers and
@@ -16,17 +16,17 @@ mod text;
 mod window;
 
 pub(crate) use scalar::Content;
-pub(crate) use skip::Open;
+pub(crate) use skip::OpenBrackets;
 
 use super::line_count::LineCount;
-use super::{Carry, END, ESCAPED, Mode, Source, Tokens};
+use super::{Carry, END, ESCAPED, Mode, TextSource, Tokens};
 use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
 use core::cell::Cell;
 use shown::Shown;
 use std::io;
-use text::Text;
+use text::CheckedText;
 use window::Dry;
 
 /// A token: its kind as [`Tokens`] has it, where it begins, and where the next one does.
@@ -54,7 +54,7 @@ impl Token {
 
 /// See the module.
 pub(crate) struct Pull<S> {
-    text: Text<S>,
+    text: CheckedText<S>,
     tokens: Shown,
     kernel: Kernel,
     chunk_bytes: usize,
@@ -103,7 +103,7 @@ impl<S> Drop for Pull<S> {
 }
 
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
-impl<'de, S: Source<'de>> Pull<S> {
+impl<'de, S: TextSource<'de>> Pull<S> {
     pub(crate) fn new(source: S, kernel: Kernel) -> Self {
         let mut tokens = SPARE.try_with(Cell::take).unwrap_or_default();
         tokens.clear();
@@ -111,7 +111,7 @@ impl<'de, S: Source<'de>> Pull<S> {
             tokens.owe_all_numbers();
         }
         Self {
-            text: Text::new(source),
+            text: CheckedText::new(source),
             tokens: Shown::new(tokens),
             kernel,
             chunk_bytes: CHUNK_BYTES,

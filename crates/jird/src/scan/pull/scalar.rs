@@ -1,6 +1,6 @@
 //! What the text of a string, a number or a literal is.
 
-use super::{Pull, Source, Token};
+use super::{Pull, TextSource, Token};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::number;
@@ -19,7 +19,7 @@ pub(crate) enum Content<'de, 's> {
 pub(super) const QUOTE: u8 = b'"' | ESCAPED;
 
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
-impl<'de, S: Source<'de>> Pull<S> {
+impl<'de, S: TextSource<'de>> Pull<S> {
     /// The content of the string that is the next token; steps over it.
     #[inline(always)]
     pub(crate) fn string(&mut self) -> Result<Content<'de, '_>, Error> {

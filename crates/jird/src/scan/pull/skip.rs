@@ -1,7 +1,7 @@
 //! Values that are stepped over.
 
 use super::scalar::{Content, QUOTE};
-use super::{Pull, Source, Token};
+use super::{Pull, TextSource, Token};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::scan::tokens::CUT;
@@ -9,7 +9,7 @@ use crate::scan::{BATCH, END, ESCAPED};
 use crate::text::trim_end;
 
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
-impl<'de, S: Source<'de>> Pull<S> {
+impl<'de, S: TextSource<'de>> Pull<S> {
     /// Steps over one value of a text that is trusted: to where as many brackets are closed as were opened.
     pub(crate) fn skip_trusted(&mut self) -> Result<(), Error> {
         let token = self.token();
@@ -53,7 +53,7 @@ impl<'de, S: Source<'de>> Pull<S> {
 
     /// Steps over one value, and checks all of it but how deep it is. Keeps a bit for each bracket that is open.
     pub(crate) fn skip(&mut self) -> Result<(), Error> {
-        let mut open = Open::default();
+        let mut open = OpenBrackets::default();
         loop {
             let token = self.token();
             match token.kind {
@@ -152,14 +152,14 @@ impl<'de, S: Source<'de>> Pull<S> {
 
 /// The brackets that are open: a bit for each, set for objects, the innermost lowest.
 #[derive(Debug, Default)]
-pub(crate) struct Open {
+pub(crate) struct OpenBrackets {
     depth: usize,
     inner: u64,
     /// 64 each, when there are more.
     outer: Vec<u64>,
 }
 
-impl Open {
+impl OpenBrackets {
     /// How many there are.
     #[inline(always)]
     pub(crate) fn depth(&self) -> usize {

@@ -5,18 +5,18 @@
 //! is not UTF-8.
 
 use super::scalar::Content;
-use crate::scan::{Pieces, Slice, Source};
+use crate::scan::{Pieces, Slice, TextSource};
 use crate::text::trusted_str;
 use std::io;
 
 /// A source, and how much of its window was checked.
-pub(super) struct Text<S> {
+pub(super) struct CheckedText<S> {
     source: S,
     /// The window is UTF-8 up to here, in whole characters, but for a character that was cut where the window begins.
     checked: usize,
 }
 
-impl<'de, S: Source<'de>> Text<S> {
+impl<'de, S: TextSource<'de>> CheckedText<S> {
     pub(super) fn new(source: S) -> Self {
         Self { source, checked: 0 }
     }
@@ -31,12 +31,12 @@ impl<'de, S: Source<'de>> Text<S> {
         &self.source
     }
 
-    /// See [`Source::fill`].
+    /// See [`TextSource::fill`].
     pub(super) fn fill(&mut self, len: usize, room: usize) -> io::Result<bool> {
         self.source.fill(len, room)
     }
 
-    /// See [`Source::forget`].
+    /// See [`TextSource::forget`].
     pub(super) fn forget(&mut self, bytes: usize) {
         self.checked = self.checked.saturating_sub(bytes);
         self.source.forget(bytes);
@@ -58,7 +58,7 @@ impl<'de, S: Source<'de>> Text<S> {
             assert!(self.checked <= window.len(), "what was checked is there");
         }
         // SAFETY: `count_as_checked` sets `checked` to no more than the window's length, and `forget` takes as much from both. Nothing
-        // else makes the window shorter: see `Source`.
+        // else makes the window shorter: see `TextSource`.
         unsafe { core::hint::assert_unchecked(self.checked <= window.len()) };
         window
     }
@@ -89,7 +89,7 @@ impl<'de, S: Source<'de>> Text<S> {
     #[inline(always)]
     pub(super) unsafe fn string_unchecked(&self, start: usize, end: usize) -> Content<'de, '_> {
         let _ = self.checked_window();
-        // SAFETY: the caller's promise; and a source gives the bytes of its window, which it does not change (see `Source`).
+        // SAFETY: the caller's promise; and a source gives the bytes of its window, which it does not change (see `TextSource`).
         unsafe {
             match self.source.slice(start, end) {
                 Slice::Borrowed(bytes) => Content::Borrowed(trusted_str(bytes)),
@@ -99,7 +99,7 @@ impl<'de, S: Source<'de>> Text<S> {
     }
 }
 
-impl Text<Pieces> {
+impl CheckedText<Pieces> {
     /// The text goes on with this piece.
     pub(super) fn add(&mut self, piece: &[u8]) {
         self.source.add(piece);
@@ -135,8 +135,8 @@ mod tests {
     use super::*;
     use crate::scan::SliceRead;
 
-    fn checked(text: &str, end: usize) -> Text<SliceRead<'_>> {
-        let mut checked = Text::new(SliceRead::new(text.as_bytes()));
+    fn checked(text: &str, end: usize) -> CheckedText<SliceRead<'_>> {
+        let mut checked = CheckedText::new(SliceRead::new(text.as_bytes()));
         // SAFETY: all of it is UTF-8.
         unsafe { checked.count_as_checked(end) };
         checked
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_stray_byte_after_the_checked_text_is_no_part_of_a_character_in_it() {
-        let mut text = Text::new(SliceRead::new(b"ab\xA2"));
+        let mut text = CheckedText::new(SliceRead::new(b"ab\xA2"));
         // SAFETY: the first two bytes are ASCII.
         unsafe { text.count_as_checked(2) };
         assert!(text.is_checked(0, 2) && !text.is_checked(0, 3));

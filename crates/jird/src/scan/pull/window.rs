@@ -1,6 +1,6 @@
 //! How more text comes: pass one over the next chunk, what is forgotten, and what is shown where there is no more for now.
 
-use super::{Pull, Source, Token};
+use super::{Pull, TextSource, Token};
 use crate::error::Error;
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::BLOCK;
@@ -23,7 +23,7 @@ pub(super) struct Dry {
     seen: usize,
 }
 
-impl<'de, S: Source<'de>> Pull<S> {
+impl<'de, S: TextSource<'de>> Pull<S> {
     /// Scans until there are tokens to look at, or the end. There is a next token then, see [`Shown::settle`](super::shown::Shown).
     #[cold]
     #[inline(never)]
@@ -102,7 +102,7 @@ impl<'de, S: Source<'de>> Pull<S> {
         }
     }
 
-    /// See [`Source::fill`]. An error of reading ahead that was not told yet is told before more is read.
+    /// See [`TextSource::fill`]. An error of reading ahead that was not told yet is told before more is read.
     fn fill(&mut self, len: usize, room: usize) -> io::Result<bool> {
         if self.text.window().len() < len
             && let Some(error) = self.io.take()

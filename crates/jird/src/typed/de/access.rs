@@ -1,28 +1,29 @@
 //! What a visitor gets to see of an array, an object or a variant.
 
-use super::key::Key;
+use super::key::KeyDeserializer;
 use super::{Deserializer, Read};
-use crate::error::{Error, Step};
+use crate::error::Error;
 use crate::fault::ErrorKind;
-use crate::scan::{KEY_BYTES, Source};
+use crate::path::Step;
+use crate::scan::{KEY_BYTES, TextSource};
 use crate::text;
 use serde_core::de::{self, DeserializeSeed, Visitor};
 
 /// The elements of an array, whose opening bracket is behind.
-pub(super) struct Seq<'a, R> {
+pub(super) struct ArrayAccess<'a, R> {
     de: &'a mut Deserializer<R>,
     /// How many were asked for.
     index: usize,
 }
 
-impl<'a, R> Seq<'a, R> {
+impl<'a, R> ArrayAccess<'a, R> {
     #[inline(always)]
     pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
         Self { de, index: 0 }
     }
 }
 
-impl<'de, R: Read<'de>> de::SeqAccess<'de> for Seq<'_, R> {
+impl<'de, R: Read<'de>> de::SeqAccess<'de> for ArrayAccess<'_, R> {
     type Error = Error;
 
     #[inline]
@@ -56,20 +57,20 @@ impl<'de, R: Read<'de>> de::SeqAccess<'de> for Seq<'_, R> {
 }
 
 /// The members of an object, whose opening bracket is behind.
-pub(super) struct Map<'a, 'de, R: Read<'de>> {
+pub(super) struct ObjectAccess<'a, 'de, R: Read<'de>> {
     de: &'a mut Deserializer<R>,
     is_first: bool,
-    key: <R as Source<'de>>::Key,
+    key: <R as TextSource<'de>>::Key,
 }
 
-impl<'a, 'de, R: Read<'de>> Map<'a, 'de, R> {
+impl<'a, 'de, R: Read<'de>> ObjectAccess<'a, 'de, R> {
     #[inline(always)]
     pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
         Self { de, is_first: true, key: Default::default() }
     }
 }
 
-impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
+impl<'de, R: Read<'de>> de::MapAccess<'de> for ObjectAccess<'_, 'de, R> {
     type Error = Error;
 
     #[inline]
@@ -90,7 +91,7 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
             return Err(self.de.pull.unexpected(ErrorKind::Key));
         }
         self.key = self.de.pull.source().key(token.start, token.next);
-        match seed.deserialize(Key { de: &mut *self.de, token }) {
+        match seed.deserialize(KeyDeserializer { de: &mut *self.de, token }) {
             Ok(key) => Ok(Some(key)),
             Err(error) => Err(self.de.pull.place(error, token.start)),
         }
@@ -113,7 +114,7 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for Map<'_, 'de, R> {
     /// Exact for objects of scalars that pass one has seen the end of.
     #[inline]
     fn size_hint(&self) -> Option<usize> {
-        // Key, colon, value and comma.
+        // KeyDeserializer, colon, value and comma.
         self.de.pull.before_closing(b'}').map(|tokens| tokens.div_ceil(4))
     }
 }
@@ -132,17 +133,17 @@ fn key_step(quoted: &[u8]) -> Step {
 }
 
 /// An object that is a variant's name and content.
-pub(super) struct Variant<'a, R> {
+pub(super) struct VariantObject<'a, R> {
     de: &'a mut Deserializer<R>,
 }
 
-impl<'a, R> Variant<'a, R> {
+impl<'a, R> VariantObject<'a, R> {
     pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
         Self { de }
     }
 }
 
-impl<'de, R: Read<'de>> de::EnumAccess<'de> for Variant<'_, R> {
+impl<'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'_, R> {
     type Error = Error;
     type Variant = Self;
 
@@ -151,7 +152,7 @@ impl<'de, R: Read<'de>> de::EnumAccess<'de> for Variant<'_, R> {
         if token.plain() != b'"' {
             return Err(self.de.pull.unexpected(ErrorKind::Key));
         }
-        let variant = match seed.deserialize(Key { de: &mut *self.de, token }) {
+        let variant = match seed.deserialize(KeyDeserializer { de: &mut *self.de, token }) {
             Ok(variant) => variant,
             Err(error) => return Err(self.de.pull.place(error, token.start)),
         };
@@ -164,7 +165,7 @@ impl<'de, R: Read<'de>> de::EnumAccess<'de> for Variant<'_, R> {
     }
 }
 
-impl<'de, R: Read<'de>> de::VariantAccess<'de> for Variant<'_, R> {
+impl<'de, R: Read<'de>> de::VariantAccess<'de> for VariantObject<'_, R> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {

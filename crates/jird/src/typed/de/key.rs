@@ -1,6 +1,6 @@
 //! Keys, which are strings, for types that are not.
 
-use super::{Deserializer, Read, Text};
+use super::{Deserializer, Read, StringText};
 use crate::data_model::{Number, RAW_TEXT};
 use crate::error::{Category, Error};
 use crate::number;
@@ -8,12 +8,12 @@ use crate::scan::{Content, Token};
 use serde_core::de::{self, Unexpected, Visitor};
 
 /// The string that is the next token, as a key or the name of a variant. Numbers and booleans stand in quotes.
-pub(super) struct Key<'a, R> {
+pub(super) struct KeyDeserializer<'a, R> {
     pub(super) de: &'a mut Deserializer<R>,
     pub(super) token: Token,
 }
 
-impl<'de, R: Read<'de>> Key<'_, R> {
+impl<'de, R: Read<'de>> KeyDeserializer<'_, R> {
     /// The number in the quotes.
     fn number<T>(self, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, Error> {
         let (Content::Borrowed(content) | Content::Passing(content)) = self.de.pull.string()?;
@@ -46,14 +46,14 @@ macro_rules! numeric_keys {
     };
 }
 
-impl<'de, R: Read<'de>> de::Deserializer<'de> for Key<'_, R> {
+impl<'de, R: Read<'de>> de::Deserializer<'de> for KeyDeserializer<'_, R> {
     type Error = Error;
 
     #[inline(always)]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         self.de.with_string(|content| match content {
-            Text::Borrowed(content) => visitor.visit_borrowed_str(content),
-            Text::Passing(content) => visitor.visit_str(content),
+            StringText::Borrowed(content) => visitor.visit_borrowed_str(content),
+            StringText::Passing(content) => visitor.visit_str(content),
         })
     }
 

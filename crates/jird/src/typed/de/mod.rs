@@ -22,7 +22,7 @@ use crate::kernel::Kernel;
 use crate::policy::TYPED_DEPTH_MAX;
 use crate::scan::{Content, IoRead, Pull, Read, SliceRead, Token};
 use crate::text;
-use access::{Map, Seq, Variant};
+use access::{ArrayAccess, ObjectAccess, VariantObject};
 use serde_core::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde_core::de::{self, DeserializeOwned, Expected, Unexpected, Visitor};
 use std::io;
@@ -233,7 +233,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             b'-' | b'0'..=b'9' => self.number().map(|number| de::Error::invalid_type(number.unexpected(), wanted)),
             _ => match self.pull.bracket(token) {
                 b'"' => self.with_string(|content| {
-                    let (Text::Borrowed(content) | Text::Passing(content)) = content;
+                    let (StringText::Borrowed(content) | StringText::Passing(content)) = content;
                     Ok(de::Error::invalid_type(Unexpected::Str(content), wanted))
                 }),
                 b'[' => Ok(de::Error::invalid_type(Unexpected::Seq, wanted)),
@@ -250,16 +250,16 @@ impl<'de, R: Read<'de>> Deserializer<R> {
 
     /// The string that is the next token, without escapes; steps over it.
     #[inline(always)]
-    fn with_string<T>(&mut self, then: impl FnOnce(Text<'de, '_>) -> Result<T, Error>) -> Result<T, Error> {
+    fn with_string<T>(&mut self, then: impl FnOnce(StringText<'de, '_>) -> Result<T, Error>) -> Result<T, Error> {
         let token = self.pull.token();
         if token.kind == b'"' {
             return then(match self.pull.string()? {
-                Content::Borrowed(content) => Text::Borrowed(content),
-                Content::Passing(content) => Text::Passing(content),
+                Content::Borrowed(content) => StringText::Borrowed(content),
+                Content::Passing(content) => StringText::Passing(content),
             });
         }
         self.unescape()?;
-        then(Text::Passing(&self.scratch))
+        then(StringText::Passing(&self.scratch))
     }
 
     #[inline(never)]
@@ -273,8 +273,8 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     #[inline(always)]
     fn visit_string<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
         let visited = self.with_string(|content| match content {
-            Text::Borrowed(content) => visitor.visit_borrowed_str(content),
-            Text::Passing(content) => visitor.visit_str(content),
+            StringText::Borrowed(content) => visitor.visit_borrowed_str(content),
+            StringText::Passing(content) => visitor.visit_str(content),
         });
         self.placed(visited, token.start)
     }
@@ -302,14 +302,14 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     #[inline(always)]
     fn visit_array<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
         self.enter(token)?;
-        let visited = visitor.visit_seq(Seq::new(self));
+        let visited = visitor.visit_seq(ArrayAccess::new(self));
         self.leave(visited, b']')
     }
 
     #[inline(always)]
     fn visit_object<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
         self.enter(token)?;
-        let visited = visitor.visit_map(Map::new(self));
+        let visited = visitor.visit_map(ObjectAccess::new(self));
         self.leave(visited, b'}')
     }
 
@@ -356,7 +356,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
 
 /// A string.
 #[derive(Clone, Copy)]
-enum Text<'de, 's> {
+enum StringText<'de, 's> {
     Borrowed(&'de str),
     Passing(&'s str),
 }
@@ -468,8 +468,8 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
         match self.pull.bracket(token) {
             b'"' => {
                 let visited = self.with_string(|content| match content {
-                    Text::Borrowed(content) => visitor.visit_borrowed_bytes(content.as_bytes()),
-                    Text::Passing(content) => visitor.visit_bytes(content.as_bytes()),
+                    StringText::Borrowed(content) => visitor.visit_borrowed_bytes(content.as_bytes()),
+                    StringText::Passing(content) => visitor.visit_bytes(content.as_bytes()),
                 });
                 self.placed(visited, token.start)
             }
@@ -553,7 +553,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
         match self.pull.bracket(token) {
             b'{' => {
                 self.enter(token)?;
-                let visited = visitor.visit_enum(Variant::new(self));
+                let visited = visitor.visit_enum(VariantObject::new(self));
                 self.depth_left += 1;
                 let value = visited.map_err(|error| self.refused(error))?;
                 let token = self.pull.token();
@@ -565,8 +565,8 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
             }
             b'"' => {
                 let visited = self.with_string(|name| match name {
-                    Text::Borrowed(name) => visitor.visit_enum(BorrowedStrDeserializer::new(name)),
-                    Text::Passing(name) => visitor.visit_enum(StrDeserializer::new(name)),
+                    StringText::Borrowed(name) => visitor.visit_enum(BorrowedStrDeserializer::new(name)),
+                    StringText::Passing(name) => visitor.visit_enum(StrDeserializer::new(name)),
                 });
                 self.placed(visited, token.start)
             }

@@ -24,12 +24,12 @@ pub struct Records<'de, R, T> {
     de: Deserializer<R>,
     cutter: Cutter,
     lines: bool,
-    state: State,
+    state: RecordsState,
     values: PhantomData<fn() -> (T, &'de ())>,
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum RecordsState {
     Good,
     /// Something is wrong with the line that this offset is in.
     BadLine(u64),
@@ -38,7 +38,7 @@ enum State {
 
 impl<'de, R: Read<'de>, T: Deserialize<'de>> Records<'de, R, T> {
     pub(super) fn new(de: Deserializer<R>, pattern: Pattern) -> Self {
-        Self { de, cutter: Cutter::with_pattern(pattern), lines: false, state: State::Good, values: PhantomData }
+        Self { de, cutter: Cutter::with_pattern(pattern), lines: false, state: RecordsState::Good, values: PhantomData }
     }
 
     /// The text is NDJSON: each line that is not blank is a document, and nothing goes over a line's end. A line that is wrong is
@@ -59,11 +59,11 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Records<'de, R, T> {
 
     #[inline]
     fn record(&mut self) -> Result<Option<T>, Error> {
-        if let State::BadLine(offset) = self.state {
+        if let RecordsState::BadLine(offset) = self.state {
             self.cutter.restart();
             self.de.depth_left = self.de.depth_max;
             self.de.pull.drop_line(offset, offset)?;
-            self.state = State::Good;
+            self.state = RecordsState::Good;
         }
         if !self.cutter.begin(&mut self.de.pull)? {
             return Ok(None);
@@ -83,14 +83,14 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for Records<'de, R, T> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if matches!(self.state, State::Over) {
+        if matches!(self.state, RecordsState::Over) {
             return None;
         }
         let record = self.record();
         match &record {
             Ok(Some(_)) => {}
-            Err(error) if self.lines && !error.is_io() => self.state = State::BadLine(error.offset()),
-            Ok(None) | Err(_) => self.state = State::Over,
+            Err(error) if self.lines && !error.is_io() => self.state = RecordsState::BadLine(error.offset()),
+            Ok(None) | Err(_) => self.state = RecordsState::Over,
         }
         record.transpose()
     }

@@ -3,9 +3,10 @@
 //! They have no line and no column: their errors have a path, and the offset of the value in the document's text.
 
 use crate::data_model::{Number, RAW_TEXT};
-use crate::error::{Category, Error, Step};
+use crate::error::{Category, Error};
 use crate::fault::ErrorKind;
 use crate::number::{self, MachineNumber};
+use crate::path::Step;
 use crate::policy::TYPED_DEPTH_MAX;
 use crate::record::Record;
 use crate::tape::{Document, Elements, Halves, Kind, Value};
@@ -206,7 +207,7 @@ impl<'a> ValueDeserializer<'a> {
     #[inline(always)]
     fn visit_array<V: Visitor<'a>>(&self, visitor: V) -> Result<V::Value, Error> {
         let (elements, depth_left) = (self.value.elements(), self.enter()?);
-        let mut seq = Seq { elements, len: self.value.len(), index: 0, depth_left };
+        let mut seq = TreeElements { elements, len: self.value.len(), index: 0, depth_left };
         let value = self.placed(visitor.visit_seq(&mut seq))?;
         match seq.elements.next() {
             None => Ok(value),
@@ -218,7 +219,7 @@ impl<'a> ValueDeserializer<'a> {
     #[inline(always)]
     fn visit_object<V: Visitor<'a>>(&self, visitor: V) -> Result<V::Value, Error> {
         let (members, depth_left) = (Halves::new(self.value.entries()), self.enter()?);
-        let mut map = Map { members, key: None, len: self.value.len(), index: 0, depth_left };
+        let mut map = TreeMembers { members, key: None, len: self.value.len(), index: 0, depth_left };
         let value = self.placed(visitor.visit_map(&mut map))?;
         match map.members.next_value().or_else(|| map.members.next_key()) {
             None => Ok(value),
@@ -359,7 +360,7 @@ impl<'a> Deserializer<'a> for ValueDeserializer<'a> {
                 let Some((name, content)) = members.next() else {
                     return Err(at(ErrorKind::Key.into(), &self.value));
                 };
-                let value = visitor.visit_enum(Variant { name, content, depth_left: self.enter()? });
+                let value = visitor.visit_enum(TreeVariant { name, content, depth_left: self.enter()? });
                 match (value, members.next()) {
                     (Ok(_), Some((left, _))) => Err(at(ErrorKind::Trailing.into(), &left)),
                     (value, _) => value,
@@ -375,14 +376,14 @@ impl<'a> Deserializer<'a> for ValueDeserializer<'a> {
     }
 }
 
-struct Seq<'a> {
+struct TreeElements<'a> {
     elements: Elements<'a>,
     len: usize,
     index: usize,
     depth_left: usize,
 }
 
-impl<'a> de::SeqAccess<'a> for Seq<'a> {
+impl<'a> de::SeqAccess<'a> for TreeElements<'a> {
     type Error = Error;
 
     #[inline]
@@ -400,7 +401,7 @@ impl<'a> de::SeqAccess<'a> for Seq<'a> {
     }
 }
 
-struct Map<'a> {
+struct TreeMembers<'a> {
     members: Halves<'a>,
     /// The key that came last, to say where an error is.
     key: Option<Value<'a>>,
@@ -410,7 +411,7 @@ struct Map<'a> {
     depth_left: usize,
 }
 
-impl Map<'_> {
+impl TreeMembers<'_> {
     #[cold]
     #[inline(never)]
     fn refused(&mut self, error: Error, value: &Value<'_>) -> Error {
@@ -419,7 +420,7 @@ impl Map<'_> {
     }
 }
 
-impl<'a> de::MapAccess<'a> for Map<'a> {
+impl<'a> de::MapAccess<'a> for TreeMembers<'a> {
     type Error = Error;
 
     #[inline]
@@ -430,7 +431,7 @@ impl<'a> de::MapAccess<'a> for Map<'a> {
         self.key = self.members.next_key();
         let Some(key) = &self.key else { return Ok(None) };
         self.index += 1;
-        match seed.deserialize(Key(key)) {
+        match seed.deserialize(TreeKey(key)) {
             Ok(key) => Ok(Some(key)),
             Err(error) => Err(at(error, key)),
         }
@@ -471,9 +472,9 @@ macro_rules! quoted {
 }
 
 /// A key: numbers and booleans stand in quotes, as when text is decoded.
-struct Key<'v, 'a>(&'v Value<'a>);
+struct TreeKey<'v, 'a>(&'v Value<'a>);
 
-impl<'a> Deserializer<'a> for Key<'_, 'a> {
+impl<'a> Deserializer<'a> for TreeKey<'_, 'a> {
     type Error = Error;
 
     #[inline]
@@ -517,19 +518,19 @@ impl<'a> Deserializer<'a> for Key<'_, 'a> {
     }
 }
 
-struct Variant<'a> {
+struct TreeVariant<'a> {
     name: Value<'a>,
     content: Value<'a>,
     depth_left: usize,
 }
 
-impl<'a> de::EnumAccess<'a> for Variant<'a> {
+impl<'a> de::EnumAccess<'a> for TreeVariant<'a> {
     type Error = Error;
     type Variant = ValueDeserializer<'a>;
 
     fn variant_seed<V: DeserializeSeed<'a>>(self, seed: V) -> Result<(V::Value, ValueDeserializer<'a>), Error> {
         Ok((
-            seed.deserialize(Key(&self.name)).map_err(|error| at(error, &self.name))?,
+            seed.deserialize(TreeKey(&self.name)).map_err(|error| at(error, &self.name))?,
             ValueDeserializer { value: self.content, depth_left: self.depth_left },
         ))
     }

@@ -2,7 +2,7 @@
 
 use super::Job;
 use super::format::Format;
-use super::key::Key;
+use super::key::KeySerializer;
 use crate::error::Error;
 use crate::text::{Mark, Pen, Sink};
 use serde_core::ser::{
@@ -118,7 +118,7 @@ impl<'o, S: Sink, F: Format> SerializeMap for Compound<'o, S, F> {
     #[inline(always)]
     fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Error> {
         F::separate(&mut self.pen, core::mem::take(&mut self.first))?;
-        self.pen.with(|pen| key.serialize(Key(pen)))
+        self.pen.with(|pen| key.serialize(KeySerializer(pen)))
     }
 
     #[inline(always)]

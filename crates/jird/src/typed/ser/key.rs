@@ -9,7 +9,7 @@ use core::fmt;
 use serde_core::ser::{Impossible, Serialize, Serializer};
 
 /// What serde hands a key to.
-pub(super) struct Key<'o, S, F>(pub(super) Pen<'o, Job<S, F>>);
+pub(super) struct KeySerializer<'o, S, F>(pub(super) Pen<'o, Job<S, F>>);
 
 /// Writes something between quotes.
 pub(super) fn quoted<'o, S: Sink, F: Format>(
@@ -44,7 +44,7 @@ macro_rules! scalars {
     };
 }
 
-impl<'o, S: Sink, F: Format> Serializer for Key<'o, S, F> {
+impl<'o, S: Sink, F: Format> Serializer for KeySerializer<'o, S, F> {
     type Ok = Mark<'o>;
     type Error = Error;
 

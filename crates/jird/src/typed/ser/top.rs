@@ -89,7 +89,7 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
 }
 
 /// A container that is open, of a [`Serializer`].
-pub struct Open<'s, W, F>(Compound<'s, Drain<W>, F>);
+pub struct OpenCompound<'s, W, F>(Compound<'s, Drain<W>, F>);
 
 /// Each as the pen does it.
 macro_rules! values {
@@ -108,8 +108,8 @@ macro_rules! containers {
     ($($name:ident($($argument:ident: $type:ty),*)),+) => {
         $(
             #[inline]
-            fn $name(self, $($argument: $type),*) -> Result<Open<'s, W, F>, Error> {
-                self.pen().$name($($argument),*).map(Open)
+            fn $name(self, $($argument: $type),*) -> Result<OpenCompound<'s, W, F>, Error> {
+                self.pen().$name($($argument),*).map(OpenCompound)
             }
         )+
     };
@@ -118,7 +118,7 @@ macro_rules! containers {
 impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
     type Ok = ();
     type Error = Error;
-    compounds!(Open<'s, W, F>);
+    compounds!(OpenCompound<'s, W, F>);
 
     values!(
         serialize_bool(value: bool), serialize_i8(value: i8), serialize_i16(value: i16), serialize_i32(value: i32),
@@ -166,7 +166,7 @@ impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
 macro_rules! opens {
     ($($trait:ident: $($add:ident($($key:ident: $type:ty)?))+, $close:ident $bracket:literal);+) => {
         $(
-            impl<W: io::Write, F: Format> $trait for Open<'_, W, F> {
+            impl<W: io::Write, F: Format> $trait for OpenCompound<'_, W, F> {
                 type Ok = ();
                 type Error = Error;
 
