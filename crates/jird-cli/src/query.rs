@@ -167,7 +167,10 @@ fn execute(args: QueryArgs, report: &mut Report) -> Result<()> {
         && let Some(suffix @ ("gz" | "zst")) = output.extension().and_then(OsStr::to_str)
         && !is_said
     {
-        bail!("{}: a result is not packed; print it, and let another program do that (.{suffix})", output.display());
+        bail!(
+            "{}: a result is not compressed; print it, and let another program do that (.{suffix})",
+            output.display()
+        );
     }
     if to_terminal && query.options().format.is_binary() {
         bail!("this format is not for a terminal: name a file with --output");

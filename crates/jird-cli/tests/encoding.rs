@@ -185,10 +185,10 @@ fn other_encodings_are_named_by_every_command_with_what_to_do() {
 #[test]
 fn other_encodings_are_named_in_packed_files_and_csv_and_other_files_are_read_all_the_same() {
     let utf16: Vec<u8> = "a,b\n1,2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let packed = zstd::encode_all(&utf16[..], 1).unwrap();
+    let compressed = zstd::encode_all(&utf16[..], 1).unwrap();
     let folder = Folder::new("encodings-more")
         .with("a.csv", &utf16)
-        .with("a.ndjson.zst", packed)
+        .with("a.ndjson.zst", compressed)
         .with("a.txt", &utf16)
         .with("good.ndjson", "{\"a\":1}\n");
     for file in ["a.csv", "a.ndjson.zst", "a.txt"] {

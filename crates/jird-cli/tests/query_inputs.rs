@@ -23,7 +23,7 @@ fn gives(folder: &Folder, args: &[&str], expected: &str) {
 fn packed_files_are_read_by_what_is_in_them() {
     let text = "{\"a\":1}\n{\"a\":2}\n\n{\"a\":3.5}\n";
     let two = [gzip("{\"a\":7}\n"), gzip("{\"a\":8}")].concat();
-    let folder = Folder::new("packed")
+    let folder = Folder::new("compressed")
         .with("a.ndjson.gz", gzip(text))
         .with("b.ndjson", zstd::encode_all(text.as_bytes(), 1).unwrap())
         .with("c.gz", two);
@@ -41,7 +41,9 @@ fn packed_files_are_read_by_what_is_in_them() {
     assert!(code == 2 && said.starts_with("jird: a.gz: "), "{said}");
     let foreign =
         Folder::new("foreign").with("a.bz2", b"BZh91AY&SY").with("b.parquet", b"PAR1....").with("c.csv", "a,b\n");
-    for (file, word) in [("a.bz2", "packed by bzip2"), ("b.parquet", "is Parquet: make records"), ("c.csv", "is CSV")] {
+    for (file, word) in
+        [("a.bz2", "compressed by bzip2"), ("b.parquet", "is Parquet: make records"), ("c.csv", "is CSV")]
+    {
         let (_, said, code) = foreign.query(&["select a", file], b"");
         assert!(code == 2 && said.contains(word), "{said}");
     }
@@ -49,7 +51,7 @@ fn packed_files_are_read_by_what_is_in_them() {
 
 #[test]
 fn a_bad_record_in_a_packed_file_has_its_line() {
-    let folder = Folder::new("packed-bad").with("a.gz", gzip("{\"a\":1}\n\n{\"a\":tru}\n"));
+    let folder = Folder::new("compressed-bad").with("a.gz", gzip("{\"a\":1}\n\n{\"a\":tru}\n"));
     let (out, said, code) = folder.query(&["select a", "a.gz"], b"");
     assert_eq!((out.as_str(), code), ("{\"a\":1}\n", 1));
     assert!(said.starts_with("jird: a.gz:3:9: "), "{said}");
@@ -235,7 +237,8 @@ fn bad_records_are_passed_by_counted_and_set_aside() {
 fn many_bad_records_of_a_packed_file_are_set_aside_in_order_while_types_are_found() {
     let text: String =
         (0..30_000).map(|i| if i % 2 == 0 { format!("{{\"a\":{i}}}\n") } else { format!("no {i}\n") }).collect();
-    let folder = Folder::new("bad-packed").with("a.gz", gzip(&text)).with("b.ndjson", BAD).with("c.gz", gzip("x\n"));
+    let folder =
+        Folder::new("bad-compressed").with("a.gz", gzip(&text)).with("b.ndjson", BAD).with("c.gz", gzip("x\n"));
     let files = ["a.gz", "b.ndjson", "c.gz"];
     for threads in ["1", "3"] {
         let args = ["select sum(a) as s", "--on-error", "quarantine=bad", "--threads", threads];

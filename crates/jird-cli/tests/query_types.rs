@@ -57,7 +57,7 @@ fn the_name_of_an_output_says_its_format() {
         assert_eq!(folder.text(name), expected, "{name}");
     }
     let (_, said, code) = folder.query(&["select a", "e.ndjson", "-o", "o.json.gz"], b"");
-    assert!(code == 2 && said.contains("a result is not packed"), "{said}");
+    assert!(code == 2 && said.contains("a result is not compressed"), "{said}");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn what_late_records_have_counts_as_much_as_what_early_ones_have() {
                 let args = ["--stats", "--threads", threads, sql, file];
                 let (printed, words, _) = folder.query(&args, b"");
                 let said = said.replace("e.ndjson", file);
-                // Of a packed file the column is known, and not which line.
+                // Of a compressed file the column is known, and not which line.
                 let is_place = tail == "{\"n\":}";
                 assert_eq!(printed, expected, "{args:?} {words}");
                 assert!(words.contains(&said) || is_place && words.contains(file), "{args:?}: {words}");

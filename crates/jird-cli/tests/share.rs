@@ -51,12 +51,12 @@ fn text_becomes_the_same_text() {
         let ways: &[&[&str]] = &[&[], &["--flatten"], &["--select", "in.x,id"], &["--select", "in.y", "--flatten"]];
         for way in ways {
             let args = [&["a.ndjson", out], *way].concat();
-            let packed = out.ends_with("gz");
-            if packed {
+            let compressed = out.ends_with("gz");
+            if compressed {
                 assert!(folder.run(&args).status.success());
-                folder.fine(&["--from", "ndjson", out, "unpacked.ndjson"]);
+                folder.fine(&["--from", "ndjson", out, "decompressed.ndjson"]);
                 folder.fine(&[&["a.ndjson", "plain.ndjson"], *way].concat());
-                assert!(folder.text("unpacked.ndjson") == folder.text("plain.ndjson"));
+                assert!(folder.text("decompressed.ndjson") == folder.text("plain.ndjson"));
                 continue;
             }
             let (code, said, written) = same(&folder, &args, out);

@@ -372,9 +372,9 @@ fn other_packings_are_named() {
         ("parquet.gz", "gzip"),
         ("db.zst", "Zstandard"),
     ];
-    for (suffix, packer) in of {
+    for (suffix, compressor) in of {
         let name = format!("a.{suffix}");
-        fails(&folder, &[&name, "-"], 2, &[&name, &format!("packed by {packer}"), "unpack it"]);
+        fails(&folder, &[&name, "-"], 2, &[&name, &format!("compressed by {compressor}"), "decompress it"]);
     }
     for target in ["b.csv.bz2", "b.ndjson.xz", "b.parquet.gz", "b.db.zst"] {
         fails(&folder, &["a.ndjson", target], 2, &[target]);

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use jird_formats::encoding::MARK;
-use jird_formats::files::Packing;
+use jird_formats::files::Compression;
 use std::path::Path;
 
 /// What `convert` reads and writes.
@@ -31,10 +31,10 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// By the suffix, below that of a packing.
+    /// By the suffix, below that of a compression.
     pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
-        let name = Packing::of_name(path).suffix().and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+        let name = Compression::of_name(path).suffix().and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
         Some(match Path::new(name).extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "ndjson" | "jsonl" | "jsonlines" | "log" => Self::Ndjson,
             "json" | "geojson" => Self::Json,
@@ -84,15 +84,15 @@ impl Format {
         }
         let Some(path) = path else { return Ok(asked.unwrap_or(Self::Ndjson)) };
         let name = path.display();
-        if let Some(packer) = Packing::foreign(Some(path), &[]) {
-            bail!("{name}: {packer} is not written; gzip (.gz) and Zstandard (.zst) are");
+        if let Some(compressor) = Compression::foreign(Some(path), &[]) {
+            bail!("{name}: {compressor} is not written; gzip (.gz) and Zstandard (.zst) are");
         }
         let Some(format) = asked.or_else(|| Self::of_name(path)) else {
             bail!("{name}: the name does not say which format; say it with --to");
         };
-        if format.is_seekable() && Packing::of_name(path) != Packing::None {
+        if format.is_seekable() && Compression::of_name(path) != Compression::None {
             bail!(
-                "{name}: a file of this format is read here and there, and cannot be packed; leave the last suffix away"
+                "{name}: a file of this format is read here and there, and cannot be compressed; leave the last suffix away"
             );
         }
         Ok(format)
@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn a_name_says_format_and_packing() {
-        let told = |name: &str| (Format::of_name(Path::new(name)), Packing::of_name(Path::new(name)));
-        assert_eq!(told("a/b.ndjson"), (Some(Format::Ndjson), Packing::None));
-        assert_eq!(told("b.CSV"), (Some(Format::Csv), Packing::None));
-        assert_eq!(told("b.jsonl.gz"), (Some(Format::Ndjson), Packing::Gzip));
-        assert_eq!(told("b.json.zst"), (Some(Format::Json), Packing::Zstd));
-        assert_eq!(told("b.gz"), (None, Packing::Gzip));
-        assert_eq!(told("csv"), (None, Packing::None));
+        let told = |name: &str| (Format::of_name(Path::new(name)), Compression::of_name(Path::new(name)));
+        assert_eq!(told("a/b.ndjson"), (Some(Format::Ndjson), Compression::None));
+        assert_eq!(told("b.CSV"), (Some(Format::Csv), Compression::None));
+        assert_eq!(told("b.jsonl.gz"), (Some(Format::Ndjson), Compression::Gzip));
+        assert_eq!(told("b.json.zst"), (Some(Format::Json), Compression::Zstd));
+        assert_eq!(told("b.gz"), (None, Compression::Gzip));
+        assert_eq!(told("csv"), (None, Compression::None));
     }
 
     #[test]

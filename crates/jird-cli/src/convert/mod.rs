@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! format     what a file holds, by its name or its first bytes
-//! open       inputs, unpacked and counted, which can be read again
+//! open       inputs, decompressed and counted, which can be read again
 //! overlap    what is read is not written at the same time
 //! source     one source of events for whatever the format is
 //! condition  which records are wanted

@@ -1,16 +1,16 @@
-//! Inputs, unpacked and counted, which can be read again.
+//! Inputs, decompressed and counted, which can be read again.
 
 use super::format::Format;
 use crate::input::{self, Input};
 use anyhow::{Context, Result, bail};
-use jird_formats::files::{Packing, Text};
+use jird_formats::files::{Compression, Text};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Text or bytes, unpacked.
+/// Text or bytes, decompressed.
 pub(crate) type Reader = BufReader<jird_formats::files::Reader>;
 
 /// Bytes read at a time.
@@ -46,7 +46,7 @@ pub(crate) struct Opened {
     counter: Counter,
 }
 
-/// So much tells a packing.
+/// So much tells a compression.
 const START_BYTES: usize = 16;
 
 impl Opened {
@@ -94,7 +94,7 @@ impl Opened {
         Ok(())
     }
 
-    /// Its bytes from the start, unpacked.
+    /// Its bytes from the start, decompressed.
     pub(crate) fn read(&mut self) -> Result<Text> {
         let counted: jird_formats::files::Reader = match &self.file {
             Some(file) => {
@@ -120,7 +120,7 @@ impl Opened {
 }
 
 impl Opened {
-    /// What is read here and there must not be packed.
+    /// What is read here and there must not be compressed.
     pub(crate) fn check_unpacked(&self) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let mut file = file.try_clone()?;
@@ -128,14 +128,14 @@ impl Opened {
         file.seek(SeekFrom::Start(0))
             .and_then(|_| file.take(START_BYTES as u64).read_to_end(&mut start))
             .with_context(|| self.name.clone())?;
-        let packer = match Packing::of_bytes(&start) {
-            Packing::None => Packing::foreign(self.path(), &start),
-            Packing::Gzip => Some("gzip"),
-            Packing::Zstd => Some("Zstandard"),
+        let compressor = match Compression::of_bytes(&start) {
+            Compression::None => Compression::foreign(self.path(), &start),
+            Compression::Gzip => Some("gzip"),
+            Compression::Zstd => Some("Zstandard"),
         };
-        match packer {
-            Some(packer) => {
-                bail!("{}: it is packed by {packer}, and read here and there; unpack it first", self.name)
+        match compressor {
+            Some(compressor) => {
+                bail!("{}: it is compressed by {compressor}, and read here and there; decompress it first", self.name)
             }
             None => Ok(()),
         }

@@ -9,7 +9,7 @@ use crate::outcome::{BadData, words};
 use crate::target::{Beside, Target, is_device};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use jird::event::{JsonSink, Parts, Sink};
-use jird_formats::files::Packing;
+use jird_formats::files::Compression;
 use jird_formats::sqlite::rusqlite::{self, Connection, ErrorCode, Transaction, TransactionBehavior};
 use jird_formats::sqlite::{self, SqliteError, SqliteErrorKind, SqliteSink};
 use jird_formats::{
@@ -161,8 +161,8 @@ where
 
 /// Writes a target that appears when it is complete.
 fn once(path: Option<&Path>, write: impl FnOnce(Out) -> Result<Out>) -> Result<()> {
-    let packing = path.map_or(Packing::None, Packing::of_name);
-    let out = write(Out::new(Target::create(path)?, packing)?)?;
+    let compression = path.map_or(Compression::None, Compression::of_name);
+    let out = write(Out::new(Target::create(path)?, compression)?)?;
     Ok(out.finish().and_then(Target::commit)?)
 }
 
@@ -299,7 +299,7 @@ fn table_into(args: &Args, input: &mut Opened, connection: &Connection, table: &
     Ok(())
 }
 
-/// A target, and how it is packed.
+/// A target, and how it is compressed.
 pub(super) enum Out {
     Plain(Target),
     Gzip(flate2::write::GzEncoder<Target>),
@@ -307,11 +307,11 @@ pub(super) enum Out {
 }
 
 impl Out {
-    fn new(target: Target, packing: Packing) -> io::Result<Self> {
-        Ok(match packing {
-            Packing::None => Self::Plain(target),
-            Packing::Gzip => Self::Gzip(flate2::write::GzEncoder::new(target, flate2::Compression::default())),
-            Packing::Zstd => Self::Zstd(zstd::Encoder::new(target, zstd::DEFAULT_COMPRESSION_LEVEL)?),
+    fn new(target: Target, compression: Compression) -> io::Result<Self> {
+        Ok(match compression {
+            Compression::None => Self::Plain(target),
+            Compression::Gzip => Self::Gzip(flate2::write::GzEncoder::new(target, flate2::Compression::default())),
+            Compression::Zstd => Self::Zstd(zstd::Encoder::new(target, zstd::DEFAULT_COMPRESSION_LEVEL)?),
         })
     }
 

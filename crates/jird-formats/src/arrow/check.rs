@@ -14,7 +14,7 @@ use arrow_schema::DataType;
 use std::collections::HashSet;
 
 /// No compression of buffers may promise more than this, all of a batch taken together.
-const UNPACKED_BYTES_MAX: i64 = 1 << 31;
+const DECOMPRESSED_BYTES_MAX: i64 = 1 << 31;
 
 /// No array may be longer than this: what is computed of lengths stays far from overflow.
 const ROWS_MAX: i64 = 1 << 40;
@@ -118,18 +118,18 @@ pub(crate) fn batch<'t>(
     if !enough || !lengths || !(0..=ROWS_MAX).contains(&batch.length()) {
         return Err(malformed("a batch's parts are not those of its schema"));
     }
-    let mut unpacked = 0_i64;
+    let mut decompressed = 0_i64;
     for buffer in buffers {
         let bytes =
             slice(body, buffer.offset(), buffer.length()).ok_or_else(|| malformed("a buffer beyond its body"))?;
         if batch.compression().is_some() && !bytes.is_empty() {
             let (promise, _) =
                 bytes.split_first_chunk().ok_or_else(|| malformed("a compressed buffer without length"))?;
-            unpacked = unpacked.saturating_add(i64::from_le_bytes(*promise).max(0));
+            decompressed = decompressed.saturating_add(i64::from_le_bytes(*promise).max(0));
         }
     }
-    if unpacked > UNPACKED_BYTES_MAX {
-        return Err(ArrowError::Unsupported("a batch that unpacks to more than 2 GiB".to_owned()));
+    if decompressed > DECOMPRESSED_BYTES_MAX {
+        return Err(ArrowError::Unsupported("a batch that decompresses to more than 2 GiB".to_owned()));
     }
     sizes(batch, &need, body)
 }

@@ -1,12 +1,12 @@
-//! Files of records as they lie on disk: packed or not, marked or not; and what becomes of their bad records.
+//! Files of records as they lie on disk: compressed or not, marked or not; and what becomes of their bad records.
 
 mod bad;
-mod packing;
+mod compression;
 mod quarantined;
 mod text;
 
 pub use bad::{BadRecord, BadRecords, OnError};
-pub use packing::Packing;
+pub use compression::Compression;
 pub use quarantined::Quarantined;
 pub use text::Text;
 

@@ -1,34 +1,37 @@
-//! A file or a pipe, unpacked, its first bytes looked at.
+//! A file or a pipe, decompressed, its first bytes looked at.
 
-use super::{Packing, Reader};
+use super::{Compression, Reader};
 use crate::encoding::{self, Encoding, MARK, START_BYTES as ENCODING_BYTES};
 use std::fmt;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-/// So much tells format and packing.
+/// So much tells format and compression.
 const START_BYTES: usize = 4096;
 
 /// The longest magic number.
 const MAGIC_BYTES: usize = 16;
 
-/// A file or a pipe, unpacked, its first bytes looked at.
+/// A file or a pipe, decompressed, its first bytes looked at.
 pub struct Text {
     /// The first bytes. Of a pipe they may be few: nobody waits for more than what tells the format.
     pub start: Vec<u8>,
-    /// How it was packed.
-    pub packing: Packing,
+    /// How it was compressed.
+    pub compression: Compression,
     rest: Reader,
 }
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Text").field("start", &self.start).field("packing", &self.packing).finish_non_exhaustive()
+        f.debug_struct("Text")
+            .field("start", &self.start)
+            .field("compression", &self.compression)
+            .finish_non_exhaustive()
     }
 }
 
 impl Text {
-    /// Looks at the first bytes of `reader`, and unpacks it if they say so.
+    /// Looks at the first bytes of `reader`, and decompresses it if they say so.
     ///
     /// ```
     /// let text = jird_formats::files::Text::open(Box::new(&b"{\"a\": 1}\n"[..]), None)?;
@@ -37,20 +40,20 @@ impl Text {
     /// ```
     ///
     /// # Errors
-    /// Those of the reader, and if it is packed in a way that is not read.
+    /// Those of the reader, and if it is compressed in a way that is not read.
     pub fn open(reader: Reader, path: Option<&Path>) -> io::Result<Self> {
         let (start, reader) = peek(reader)?;
-        let packing = Packing::of_bytes(&start);
-        if packing != Packing::None {
-            let unpacked = packing.unpack(Box::new(Cursor::new(start).chain(reader)))?;
-            let (start, rest) = peek(unpacked)?;
-            return Ok(Self { start, packing, rest });
+        let compression = Compression::of_bytes(&start);
+        if compression != Compression::None {
+            let decompressed = compression.decompress(Box::new(Cursor::new(start).chain(reader)))?;
+            let (start, rest) = peek(decompressed)?;
+            return Ok(Self { start, compression, rest });
         }
-        match Packing::foreign(path, &start) {
-            Some(packer) => {
-                Err(io::Error::other(format!("it is packed by {packer}, which is not read; unpack it first")))
-            }
-            None => Ok(Self { start, packing, rest: reader }),
+        match Compression::foreign(path, &start) {
+            Some(compressor) => Err(io::Error::other(format!(
+                "it is compressed by {compressor}, which is not read; decompress it first"
+            ))),
+            None => Ok(Self { start, compression, rest: reader }),
         }
     }
 

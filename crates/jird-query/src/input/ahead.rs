@@ -1,4 +1,4 @@
-//! Reading on a thread of its own, so that it is unpacked and cut while what came before is scanned.
+//! Reading on a thread of its own, so that it is decompressed and cut while what came before is scanned.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};

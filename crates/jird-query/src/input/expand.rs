@@ -1,7 +1,7 @@
 //! From arguments to files: patterns and folders.
 
 use crate::error::{Error, words};
-use jird_formats::files::Packing;
+use jird_formats::files::Compression;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,10 +108,10 @@ fn folder(root: &Path, said: &mut Said) -> Vec<PathBuf> {
     files
 }
 
-/// The suffix below that of a packing, in small letters.
+/// The suffix below that of a compression, in small letters.
 pub(super) fn suffix(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
-    let name = Packing::of_name(path).suffix().and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+    let name = Compression::of_name(path).suffix().and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     Path::new(name).extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
 }
 

@@ -1,6 +1,6 @@
 //! The files of a query.
 //!
-//! A plain file of lines is read at any place by any thread. Everything else (packed, an array, a pipe) is a stream: unpacked and made
+//! A plain file of lines is read at any place by any thread. Everything else (compressed, an array, a pipe) is a stream: decompressed and made
 //! lines of on a thread of its own, and scanned in order.
 
 mod ahead;
@@ -16,7 +16,7 @@ use ahead::Ahead;
 use elements::Elements;
 use jird::lines::ReadAt;
 use jird_formats::encoding::{Encoding, blank_mark_at};
-use jird_formats::files::{Packing, Quarantined, Reader, Text};
+use jird_formats::files::{Compression, Quarantined, Reader, Text};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -214,7 +214,7 @@ impl InputFile {
         let is_marked = text.is_marked();
         let text = text.blank_mark();
         let layout = layout(path, from, &text)?;
-        let is_plain = layout == Layout::Lines && text.packing == Packing::None;
+        let is_plain = layout == Layout::Lines && text.compression == Compression::None;
         Ok(Self {
             path: path.to_owned(),
             index: 0,
@@ -271,7 +271,7 @@ impl InputFile {
 
     fn lines(&self) -> io::Result<Reader> {
         let text = self.text()?.blank_mark();
-        let is_plain = self.layout == Layout::Lines && text.packing == Packing::None;
+        let is_plain = self.layout == Layout::Lines && text.compression == Compression::None;
         let reader = text.into_reader();
         Ok(match self.layout {
             // Somebody writes it and is ahead himself.

@@ -335,9 +335,9 @@ impl<'a> Numeral<'a> {
     pub fn write(self, text: &mut Vec<u8>) {
         match self {
             Self::Text(number) => text.extend_from_slice(number.text().as_bytes()),
-            Self::I64(value) => crate::text::write_number(text, |pen| pen.signed(value)),
-            Self::U64(value) => crate::text::write_number(text, |pen| pen.unsigned(value)),
-            Self::F64(value) => crate::text::write_number(text, |pen| pen.double(value)),
+            Self::I64(value) => crate::text::write_number(text, |writer| writer.signed(value)),
+            Self::U64(value) => crate::text::write_number(text, |writer| writer.unsigned(value)),
+            Self::F64(value) => crate::text::write_number(text, |writer| writer.double(value)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A walk that copies every token and sets the white space between them.
 
 use crate::number::Class;
-use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
+use crate::walk::{Bracket, Build, Literal, Visitor, own_visitor};
 
 /// Copies what it is told of out of `text`.
 pub(super) struct Rewrite<'t> {
@@ -50,10 +50,10 @@ impl<'t> Rewrite<'t> {
 
 impl<'t> Build for Rewrite<'t> {
     type Mark = ();
-    own_pen!(Rewrite<'t>);
+    own_visitor!(Rewrite<'t>);
 }
 
-impl Pen for &mut Rewrite<'_> {
+impl Visitor for &mut Rewrite<'_> {
     type Mark = ();
 
     fn key(&mut self, _text: &[u8], start: usize, end: usize, _escaped: bool) {

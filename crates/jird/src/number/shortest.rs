@@ -16,7 +16,7 @@
 use crate::kernel::{SIXTEEN, sixteen_digits};
 use core::hint::select_unpredictable;
 
-/// The digits of a number, and where its point is. Only [`shortest`] makes one. A pen stores digits without bounds checks, and relies on
+/// The digits of a number, and where its point is. Only [`shortest`] makes one. A writer stores digits without bounds checks, and relies on
 /// the bounds of `count` and `point`.
 pub(crate) struct Shortest {
     /// The first sixteen as text, the first lowest, with zeros behind what counts.
@@ -124,7 +124,7 @@ pub(crate) fn shortest(value: f64) -> Option<Shortest> {
 mod tests {
     use super::*;
 
-    /// As a pen writes it.
+    /// As a writer writes it.
     fn text(value: f64) -> Option<String> {
         let Shortest { digits, last, count, point } = shortest(value)?;
         let mut all = digits.to_le_bytes().to_vec();

@@ -7,7 +7,7 @@ use crate::path::{Path, Step};
 use crate::scan::ESCAPED;
 use crate::tape::Kind;
 use crate::text;
-use crate::walk::{Bracket, Build, Literal, Pen, own_pen};
+use crate::walk::{Bracket, Build, Literal, Visitor, own_visitor};
 use core::ops::Range;
 use skim::Outer;
 use std::collections::HashMap;
@@ -313,10 +313,10 @@ impl<'p> Select<'p> {
 
 impl<'p> Build for Select<'p> {
     type Mark = Mark;
-    own_pen!(Select<'p>);
+    own_visitor!(Select<'p>);
 }
 
-impl Pen for &mut Select<'_> {
+impl Visitor for &mut Select<'_> {
     type Mark = Mark;
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! From the walk to the tape.
 
 use crate::number::Class;
-use crate::walk::{Bracket, Build, Literal, Pen};
+use crate::walk::{Bracket, Build, Literal, Visitor};
 use crate::word::{Node, Word};
 
 /// A tape in the making.
@@ -12,12 +12,12 @@ pub(crate) struct TapeBuilder {
 
 impl Build for TapeBuilder {
     type Mark = usize;
-    type Pen<'b> = TapePen<'b>;
+    type Visitor<'b> = TapeVisitor<'b>;
 
     #[inline(always)]
-    fn pen(&mut self, tokens: usize) -> TapePen<'_> {
+    fn visitor(&mut self, tokens: usize) -> TapeVisitor<'_> {
         // A token makes one word at most.
-        TapePen::new(&mut self.words, tokens, 0)
+        TapeVisitor::new(&mut self.words, tokens, 0)
     }
 }
 
@@ -26,7 +26,7 @@ impl Build for TapeBuilder {
 ///
 /// Invariant: `start` is the vector's memory, which has room for `capacity` words; the first `len` of them are written, and
 /// `len <= capacity`.
-pub(crate) struct TapePen<'b> {
+pub(crate) struct TapeVisitor<'b> {
     words: &'b mut Vec<u64>,
     start: *mut u64,
     len: usize,
@@ -35,8 +35,8 @@ pub(crate) struct TapePen<'b> {
     flag: u64,
 }
 
-impl<'b> TapePen<'b> {
-    /// A pen that expects to write `more` words.
+impl<'b> TapeVisitor<'b> {
+    /// A visitor that expects to write `more` words.
     #[inline(always)]
     fn new(words: &'b mut Vec<u64>, more: usize, flag: u64) -> Self {
         words.reserve(more);
@@ -69,7 +69,7 @@ impl<'b> TapePen<'b> {
     }
 }
 
-impl Pen for TapePen<'_> {
+impl Visitor for TapeVisitor<'_> {
     /// The index of the container's first word. As wide as an address: a text that was not checked may make three words of a
     /// token, and more than 2^32 in all.
     type Mark = usize;
@@ -134,14 +134,14 @@ pub(super) struct Unchecked<'b>(pub(super) &'b mut Vec<u64>);
 
 impl Build for Unchecked<'_> {
     type Mark = usize;
-    type Pen<'b>
-        = TapePen<'b>
+    type Visitor<'b>
+        = TapeVisitor<'b>
     where
         Self: 'b;
 
-    fn pen(&mut self, tokens: usize) -> TapePen<'_> {
+    fn visitor(&mut self, tokens: usize) -> TapeVisitor<'_> {
         // Most tokens make a word. A value without a key gets one, a key without a value a null, and what is still open is
-        // closed: then there are up to three, and the pen makes room for them.
-        TapePen::new(self.0, tokens + 1, Word::UNCHECKED)
+        // closed: then there are up to three, and the visitor makes room for them.
+        TapeVisitor::new(self.0, tokens + 1, Word::UNCHECKED)
     }
 }

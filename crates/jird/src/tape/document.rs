@@ -13,7 +13,7 @@ use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
 use crate::policy::{Duplicates, Policy};
 use crate::scan::{Chunk, Cursor, Mode, Tokens, compact};
-use crate::walk::{Build, Chunks, PassTwo, Pen, TrustedFrame, Walk, WalkPass, walk_trusted};
+use crate::walk::{Build, Chunks, PassTwo, TrustedFrame, Visitor, Walk, WalkPass, walk_trusted};
 use core::fmt;
 use std::borrow::Cow;
 
@@ -277,9 +277,9 @@ impl Parser {
         self.words.clear();
         let tokens = &self.chunks.tokens;
         let mut build = Unchecked(&mut self.words);
-        let mut pen = build.pen(tokens.len());
-        walk_trusted(text, tokens, &mut 0, &mut self.open, &mut pen, |_| false);
-        pen.finish();
+        let mut visitor = build.visitor(tokens.len());
+        walk_trusted(text, tokens, &mut 0, &mut self.open, &mut visitor, |_| false);
+        visitor.finish();
     }
 
     /// The same parser without a technique. Its results are the same.

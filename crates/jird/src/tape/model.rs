@@ -1,14 +1,14 @@
 //! A naive parser, byte by byte, that the real one must equal: same acceptance, same error, same tape. Part of tests and of
 //! checked builds only, where every scan is compared with it.
 
-use super::build::{TapeBuilder, TapePen};
+use super::build::{TapeBuilder, TapeVisitor};
 #[cfg(jird_checked)]
 use super::value::Value;
 use crate::fault::{ErrorKind, Fault};
 use crate::limits::SIZE_MAX;
 use crate::number::Class;
 use crate::policy::Policy;
-use crate::walk::{Bracket, Build, Literal, Pen};
+use crate::walk::{Bracket, Build, Literal, Visitor};
 
 /// The tape of `text`, or what is wrong with it.
 pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Fault> {
@@ -17,7 +17,7 @@ pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Fault> {
     }
     let mut tape = TapeBuilder::default();
     // A byte is a token at most.
-    let mut model = Model { text, at: 0, policy, tape: tape.pen(text.len()) };
+    let mut model = Model { text, at: 0, policy, tape: tape.visitor(text.len()) };
     let result = model.document();
     // A byte that begins no character is that, whatever else it is; but in an escape it is the escape that is wrong.
     let begins_none = matches!(model.peek(), Some(0x80..0xC2 | 0xF5..));
@@ -48,7 +48,7 @@ struct Model<'t> {
     text: &'t [u8],
     at: usize,
     policy: &'t Policy,
-    tape: TapePen<'t>,
+    tape: TapeVisitor<'t>,
 }
 
 struct ModelFrame {

@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity, with room made before")]
 
-use super::pen::Out;
 use super::swar::{below, equal, lowest};
+use super::writer::Out;
 use crate::kernel::{BLOCK, Kernel, Pass, SHORT, Simd, any_escapes, escapes};
 use core::mem::MaybeUninit;
 
@@ -51,12 +51,12 @@ pub(super) fn is_plain(key: &[u8]) -> bool {
     seen | last == 0
 }
 
-/// Appends `content` as a JSON string with its quotes, as a pen does.
+/// Appends `content` as a JSON string with its quotes, as a writer does.
 pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
     let mut whole = Out::new(core::mem::take(out), ());
-    let mut pen = whole.pen();
-    pen.string(content).expect("a vector takes everything");
-    pen.put_down();
+    let mut writer = whole.writer();
+    writer.string(content).expect("a vector takes everything");
+    writer.commit();
     *out = whole.into_buffer();
 }
 

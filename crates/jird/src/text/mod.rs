@@ -6,7 +6,7 @@
 //! eq_unescaped   the same, compared instead of written
 //! escape         text → a JSON string, quotes and all
 //! short          short text as words, to be compared
-//! pen            writing strings, numbers and what is between them
+//! writer            writing strings, numbers and what is between them
 //! ```
 //!
 //! [`check_escape`] decides what is JSON. The others are memory-safe on anything, but only meaningful on what was
@@ -22,25 +22,25 @@
 
 mod escape;
 mod hex;
-#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
-mod pen;
 #[cfg(feature = "serde")]
 mod raw;
 mod room;
 mod short;
 mod swar;
 mod unescape;
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
+mod writer;
 
 pub(crate) use crate::kernel::trusted_str;
 pub(crate) use escape::escape_into;
-#[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
-pub(crate) use pen::{Drain, Mark, Out, Pen, Sink};
 #[cfg(feature = "serde")]
 pub use raw::RawValue;
 pub(crate) use short::{SHORT, same, words};
 #[cfg(feature = "serde")]
 pub(crate) use unescape::whole_len;
 pub(crate) use unescape::{Escape, check_escape, eq_unescaped, starts_unescaped, unescape, unescape_in};
+#[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
+pub(crate) use writer::{Drain, Mark, Out, Sink, Writer};
 
 /// Offset of the quote that closes a string whose content begins at the start of `rest`.
 pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {
@@ -69,15 +69,15 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Appends a number, as a pen writes it.
+/// Appends a number, as a writer writes it.
 pub(crate) fn write_number(
     text: &mut Vec<u8>,
-    write: impl FnOnce(&mut Pen<'_, ()>) -> Result<(), crate::error::Error>,
+    write: impl FnOnce(&mut Writer<'_, ()>) -> Result<(), crate::error::Error>,
 ) {
     let mut out = Out::new(core::mem::take(text), ());
-    let mut pen = out.pen();
-    write(&mut pen).expect("a vector takes everything");
-    pen.put_down();
+    let mut writer = out.writer();
+    write(&mut writer).expect("a vector takes everything");
+    writer.commit();
     *text = out.into_buffer();
 }
 

@@ -24,24 +24,24 @@ use crate::policy::{Numbers, Policy};
 use crate::scan::{END, ESCAPED, Tokens};
 use crate::text::{is_space, trim_end};
 
-/// Whoever makes something of a walk. Lends a [`Pen`] for each batch of tokens.
+/// Whoever makes something of a walk. Lends a [`Visitor`] for each batch of tokens.
 pub(crate) trait Build {
     /// What the builder wants back when a container closes.
     type Mark: Copy + Default;
     /// What the walk writes with. A type of its own, so that what changes with every value can live in registers.
-    type Pen<'b>: Pen<Mark = Self::Mark>
+    type Visitor<'b>: Visitor<Mark = Self::Mark>
     where
         Self: 'b;
 
-    /// The pen for the next `tokens` tokens.
-    fn pen(&mut self, tokens: usize) -> Self::Pen<'_>;
+    /// The visitor for the next `tokens` tokens.
+    fn visitor(&mut self, tokens: usize) -> Self::Visitor<'_>;
 }
 
 /// What a walk tells of its values. Offsets are bytes of the text.
 ///
-/// Every `open` is met by one `close`, with the mark that `open` returned. A pen that is dropped and not finished has
+/// Every `open` is met by one `close`, with the mark that `open` returned. A visitor that is dropped and not finished has
 /// written nothing: the walk has failed.
-pub(crate) trait Pen {
+pub(crate) trait Visitor {
     /// See [`Build::Mark`].
     type Mark: Copy;
 
@@ -65,21 +65,21 @@ pub(crate) trait Pen {
     fn finish(self);
 }
 
-/// A builder that needs no registers of its own is its own pen.
-macro_rules! own_pen {
+/// A builder that needs no registers of its own is its own visitor.
+macro_rules! own_visitor {
     ($name:ty) => {
-        type Pen<'b>
+        type Visitor<'b>
             = &'b mut $name
         where
             Self: 'b;
 
         #[inline(always)]
-        fn pen(&mut self, _tokens: usize) -> &mut Self {
+        fn visitor(&mut self, _tokens: usize) -> &mut Self {
             self
         }
     };
 }
-pub(crate) use own_pen;
+pub(crate) use own_visitor;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bracket {
@@ -205,7 +205,7 @@ impl<M: Copy + Default> Walk<M> {
         build: &mut B,
     ) -> Result<Walked, Fault> {
         let (kinds, offsets) = tokens.slices();
-        let mut pen = build.pen(kinds.len() - *at);
+        let mut visitor = build.visitor(kinds.len() - *at);
         let numbers = self.numbers;
         let mut i = *at;
         let mut expect = self.expect;
@@ -217,9 +217,9 @@ impl<M: Copy + Default> Walk<M> {
                 if self.frames.len() >= self.depth_max {
                     return Err(Fault::at_byte(ErrorKind::Depth, $start as usize));
                 }
-                let mark = pen.open(bracket, $start as usize);
+                let mark = visitor.open(bracket, $start as usize);
                 if $after == bracket.closing() {
-                    pen.close(mark, bracket, 0, $after_pos as usize + 1);
+                    visitor.close(mark, bracket, 0, $after_pos as usize + 1);
                     i += 1;
                     expect = if self.frames.is_empty() { Expect::Nothing } else { Expect::Next };
                 } else {
@@ -236,9 +236,9 @@ impl<M: Copy + Default> Walk<M> {
                     let (Some(kind), Some(pos)) = (ahead(kinds, i), ahead(offsets, i)) else {
                         break 'walk Walked::More;
                     };
-                    key(text, kind, pos, &mut pen)?;
+                    key(text, kind, pos, &mut visitor)?;
                     top.count += 1;
-                    match value(text, kind[2], pos[2], pos[3], numbers, &mut pen)? {
+                    match value(text, kind[2], pos[2], pos[3], numbers, &mut visitor)? {
                         Begun::Scalar if kind[3] == b',' => i += 4,
                         Begun::Scalar => {
                             i += 3;
@@ -257,7 +257,7 @@ impl<M: Copy + Default> Walk<M> {
                         break 'walk Walked::More;
                     };
                     top.count += 1;
-                    match value(text, kind[0], pos[0], pos[1], numbers, &mut pen)? {
+                    match value(text, kind[0], pos[0], pos[1], numbers, &mut visitor)? {
                         Begun::Scalar if kind[1] == b',' => i += 2,
                         Begun::Scalar => {
                             i += 1;
@@ -281,7 +281,7 @@ impl<M: Copy + Default> Walk<M> {
                     if kind != top.bracket.closing() {
                         return Err(unexpected(text, kind, pos, ErrorKind::Comma));
                     }
-                    pen.close(top.mark, top.bracket, top.count, pos as usize + 1);
+                    visitor.close(top.mark, top.bracket, top.count, pos as usize + 1);
                     top = self.frames.pop().unwrap_or_else(Frame::outside);
                     if self.frames.is_empty() {
                         expect = Expect::Nothing;
@@ -291,7 +291,7 @@ impl<M: Copy + Default> Walk<M> {
                 Expect::Root => {
                     let (Some(kind), Some(pos)) = (ahead(kinds, i), ahead(offsets, i)) else { break Walked::More };
                     i += 1;
-                    match value(text, kind[0], pos[0], pos[1], numbers, &mut pen).map_err(or_empty)? {
+                    match value(text, kind[0], pos[0], pos[1], numbers, &mut visitor).map_err(or_empty)? {
                         Begun::Scalar => expect = Expect::Nothing,
                         Begun::Open(bracket) => enter!(bracket, pos[0], kind[1], pos[1]),
                     }
@@ -299,7 +299,7 @@ impl<M: Copy + Default> Walk<M> {
                 Expect::Nothing => break Walked::Value,
             }
         };
-        pen.finish();
+        visitor.finish();
         *at = i;
         self.expect = expect;
         self.top = top;
@@ -315,7 +315,7 @@ fn ahead<T>(items: &[T], at: usize) -> Option<&[T; AHEAD]> {
 
 /// What one value turned out to be.
 enum Begun {
-    /// A string, number or literal, told to the pen.
+    /// A string, number or literal, told to the visitor.
     Scalar,
     /// A container begins.
     Open(Bracket),
@@ -323,35 +323,42 @@ enum Begun {
 
 /// The key at the first of four tokens, and the colon after it.
 #[inline(always)]
-fn key<P: Pen>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], pen: &mut P) -> Result<(), Fault> {
+fn key<P: Visitor>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], visitor: &mut P) -> Result<(), Fault> {
     if kind[0] & !ESCAPED != b'"' {
         return Err(unexpected(text, kind[0], pos[0], ErrorKind::Key));
     }
     let start = pos[0] as usize + 1;
     let end = string_end(text, start, pos[1] as usize)?;
-    pen.key(text, start, end, kind[0] & ESCAPED != 0);
+    visitor.key(text, start, end, kind[0] & ESCAPED != 0);
     if kind[1] == b':' { Ok(()) } else { Err(unexpected(text, kind[1], pos[1], ErrorKind::Colon)) }
 }
 
 /// The value that begins at a token at `pos`, before the token at `next`.
 #[inline(always)]
-fn value<P: Pen>(text: &[u8], kind: u8, pos: u32, next: u32, numbers: Numbers, pen: &mut P) -> Result<Begun, Fault> {
+fn value<P: Visitor>(
+    text: &[u8],
+    kind: u8,
+    pos: u32,
+    next: u32,
+    numbers: Numbers,
+    visitor: &mut P,
+) -> Result<Begun, Fault> {
     let (start, next) = (pos as usize, next as usize);
     match kind {
         b'{' => return Ok(Begun::Open(Bracket::Object)),
         b'[' => return Ok(Begun::Open(Bracket::Array)),
         b'"' | ESCAPED_QUOTE => {
             let end = string_end(text, start + 1, next)?;
-            pen.string(start + 1, end, kind & ESCAPED != 0);
+            visitor.string(start + 1, end, kind & ESCAPED != 0);
         }
         b'-' | b'0'..=b'9' => {
             let end = scalar_end(text, next);
             let class = number(text, start, end, numbers)?;
-            pen.number(start, end, class);
+            visitor.number(start, end, class);
         }
-        b't' => pen.literal(start, literal(text, start, next, Literal::True)?),
-        b'f' => pen.literal(start, literal(text, start, next, Literal::False)?),
-        b'n' => pen.literal(start, literal(text, start, next, Literal::Null)?),
+        b't' => visitor.literal(start, literal(text, start, next, Literal::True)?),
+        b'f' => visitor.literal(start, literal(text, start, next, Literal::False)?),
+        b'n' => visitor.literal(start, literal(text, start, next, Literal::Null)?),
         _ => return Err(unexpected(text, kind, pos, ErrorKind::Value)),
     }
     Ok(Begun::Scalar)

@@ -3,7 +3,7 @@
 //! It tells the builder of a value that is well formed as a tree whatever the tokens are: brackets close what is open, a
 //! value without a key gets an empty one, a key without a value gets null, and everything still open closes at the end.
 
-use super::{Bracket, Literal, Pen};
+use super::{Bracket, Literal, Visitor};
 use crate::number::Class;
 use crate::scan::{BRACKET, END, ESCAPED, Tokens};
 use crate::text::{is_space, trim_end};
@@ -20,7 +20,7 @@ pub(crate) struct TrustedFrame<M> {
 
 /// Walks the tokens of one value from `*at`, up to its end, the line's or the text's, and leaves `*at` behind the value's
 /// last token. Stops early when `enough` says so. Time and memory are linear in the tokens walked.
-pub(crate) fn walk_trusted<B: Pen>(
+pub(crate) fn walk_trusted<B: Visitor>(
     text: &[u8],
     tokens: &Tokens,
     at: &mut usize,
@@ -142,7 +142,7 @@ static STEPS: [i8; 256] = {
 const LINE_END: i8 = 2;
 
 /// Before a value: counts it, and gives it a key if it needs one.
-fn value_comes<B: Pen>(text: &[u8], open: &mut [TrustedFrame<B::Mark>], build: &mut B, start: usize) {
+fn value_comes<B: Visitor>(text: &[u8], open: &mut [TrustedFrame<B::Mark>], build: &mut B, start: usize) {
     if let Some(frame) = open.last_mut() {
         frame.count += 1;
         if frame.bracket == Bracket::Object && !core::mem::take(&mut frame.keyed) {
@@ -151,7 +151,7 @@ fn value_comes<B: Pen>(text: &[u8], open: &mut [TrustedFrame<B::Mark>], build: &
     }
 }
 
-fn close<B: Pen>(open: &mut Vec<TrustedFrame<B::Mark>>, build: &mut B, end: usize) {
+fn close<B: Visitor>(open: &mut Vec<TrustedFrame<B::Mark>>, build: &mut B, end: usize) {
     let Some(TrustedFrame { mark, mut count, bracket, keyed }) = open.pop() else { return };
     if keyed {
         build.literal(end, Literal::Null);

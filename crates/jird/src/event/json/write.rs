@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::event::{Interest, JsonText, Key, Numeral, PartBuffer, Parts, Place, Sink};
 use crate::layout::{Canonical, Layout};
-use crate::text::{Drain, Out, Pen};
+use crate::text::{Drain, Out, Writer};
 use std::io;
 
 /// Writes records as JSON text: each on a line of its own (NDJSON), or all in one array.
@@ -99,12 +99,12 @@ impl<W: io::Write> JsonSink<W> {
 
     /// Writes what goes before a value, and then the value.
     #[inline(always)]
-    fn value(&mut self, write: impl FnOnce(&mut Pen<'_, Drain<W>>) -> Result<(), Error>) -> Result<(), Error> {
+    fn value(&mut self, write: impl FnOnce(&mut Writer<'_, Drain<W>>) -> Result<(), Error>) -> Result<(), Error> {
         let before = self.before();
-        let mut pen = self.out.pen();
-        separate(&mut pen, before)?;
-        write(&mut pen)?;
-        pen.put_down();
+        let mut writer = self.out.writer();
+        separate(&mut writer, before)?;
+        write(&mut writer)?;
+        writer.commit();
         Ok(())
     }
 
@@ -123,7 +123,7 @@ impl<W: io::Write> JsonSink<W> {
     }
 
     fn open(&mut self, bracket: u8) -> Result<(), Error> {
-        self.value(|pen| pen.bytes([bracket], 1))?;
+        self.value(|writer| writer.bytes([bracket], 1))?;
         self.depth += 1;
         self.first = true;
         Ok(())
@@ -133,17 +133,17 @@ impl<W: io::Write> JsonSink<W> {
         self.depth = self.depth.saturating_sub(1);
         let line = if self.first { None } else { self.line(self.depth) };
         self.first = false;
-        let mut pen = self.out.pen();
-        separate(&mut pen, (false, line))?;
-        pen.bytes([bracket], 1)?;
-        pen.put_down();
+        let mut writer = self.out.writer();
+        separate(&mut writer, (false, line))?;
+        writer.bytes([bracket], 1)?;
+        writer.commit();
         Ok(())
     }
 
     fn raw(&mut self, text: &str) -> Result<(), Error> {
-        let mut pen = self.out.pen();
-        pen.raw(text)?;
-        pen.put_down();
+        let mut writer = self.out.writer();
+        writer.raw(text)?;
+        writer.commit();
         Ok(())
     }
 
@@ -186,15 +186,18 @@ const SPACES: &str = "                                ";
 
 /// A comma, and a line with its depth and indent.
 #[inline(always)]
-fn separate<W: io::Write>(pen: &mut Pen<'_, Drain<W>>, before: (bool, Option<(usize, usize)>)) -> Result<(), Error> {
+fn separate<W: io::Write>(
+    writer: &mut Writer<'_, Drain<W>>,
+    before: (bool, Option<(usize, usize)>),
+) -> Result<(), Error> {
     let (comma, line) = before;
-    pen.bytes([b','], usize::from(comma))?;
+    writer.bytes([b','], usize::from(comma))?;
     let Some((depth, width)) = line else { return Ok(()) };
-    pen.bytes([b'\n'], 1)?;
+    writer.bytes([b'\n'], 1)?;
     let mut left = depth.saturating_mul(width);
     while left > 0 {
         let part = left.min(SPACES.len());
-        pen.raw(&SPACES[..part])?;
+        writer.raw(&SPACES[..part])?;
         left -= part;
     }
     Ok(())
@@ -232,9 +235,9 @@ impl<W: io::Write> Sink for JsonSink<W> {
     #[inline]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, Error> {
         let colon = if let Layout::Indent(_) = self.layout { 2 } else { 1 };
-        self.value(|pen| {
-            pen.string(key.text())?;
-            pen.bytes(*b": ", colon)
+        self.value(|writer| {
+            writer.string(key.text())?;
+            writer.bytes(*b": ", colon)
         })?;
         self.behind_key = true;
         Ok(Interest::Take)
@@ -257,31 +260,35 @@ impl<W: io::Write> Sink for JsonSink<W> {
 
     #[inline]
     fn null(&mut self) -> Result<(), Error> {
-        self.value(|pen| pen.bytes(*b"null", 4))
+        self.value(|writer| writer.bytes(*b"null", 4))
     }
 
     #[inline]
     fn bool(&mut self, value: bool) -> Result<(), Error> {
-        self.value(|pen| if value { pen.bytes(*b"true", 4) } else { pen.bytes(*b"false", 5) })
+        self.value(|writer| if value { writer.bytes(*b"true", 4) } else { writer.bytes(*b"false", 5) })
     }
 
     #[inline]
     fn number(&mut self, number: Numeral<'_>) -> Result<(), Error> {
-        self.value(|pen| match number {
-            Numeral::I64(value) => pen.signed(value),
-            Numeral::U64(value) => pen.unsigned(value),
-            Numeral::F64(value) => pen.double(value),
-            Numeral::Text(number) => pen.raw(number.text()),
+        self.value(|writer| match number {
+            Numeral::I64(value) => writer.signed(value),
+            Numeral::U64(value) => writer.unsigned(value),
+            Numeral::F64(value) => writer.double(value),
+            Numeral::Text(number) => writer.raw(number.text()),
         })
     }
 
     #[inline]
     fn string(&mut self, text: &str) -> Result<(), Error> {
-        self.value(|pen| pen.string(text))
+        self.value(|writer| writer.string(text))
     }
 
     fn json(&mut self, text: JsonText<'_>) -> Result<(), Error> {
-        if let Layout::Indent(_) = self.layout { text.send(self) } else { self.value(|pen| pen.raw(text.as_str())) }
+        if let Layout::Indent(_) = self.layout {
+            text.send(self)
+        } else {
+            self.value(|writer| writer.raw(text.as_str()))
+        }
     }
 
     fn finish(&mut self) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use super::Job;
 use super::format::Format;
 use super::key::KeySerializer;
 use crate::error::Error;
-use crate::text::{Mark, Pen, Sink};
+use crate::text::{Mark, Sink, Writer};
 use serde_core::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant,
@@ -12,49 +12,49 @@ use serde_core::ser::{
 
 /// A container that is open.
 pub(super) struct Compound<'o, S, F> {
-    pen: Pen<'o, Job<S, F>>,
+    writer: Writer<'o, Job<S, F>>,
     first: bool,
 }
 
 impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
     #[inline(always)]
-    pub(super) fn open(mut pen: Pen<'o, Job<S, F>>, bracket: u8) -> Result<Self, Error> {
-        F::open(&mut pen, bracket)?;
-        Ok(Self { pen, first: true })
+    pub(super) fn open(mut writer: Writer<'o, Job<S, F>>, bracket: u8) -> Result<Self, Error> {
+        F::open(&mut writer, bracket)?;
+        Ok(Self { writer, first: true })
     }
 
     /// In a variant's object.
     #[inline(always)]
-    pub(super) fn open_variant(mut pen: Pen<'o, Job<S, F>>, variant: &str, bracket: u8) -> Result<Self, Error> {
-        F::open(&mut pen, b'{')?;
-        F::member(&mut pen, true, variant)?;
-        Self::open(pen, bracket)
+    pub(super) fn open_variant(mut writer: Writer<'o, Job<S, F>>, variant: &str, bracket: u8) -> Result<Self, Error> {
+        F::open(&mut writer, b'{')?;
+        F::member(&mut writer, true, variant)?;
+        Self::open(writer, bracket)
     }
 
     #[inline(always)]
     fn element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
-        F::separate(&mut self.pen, core::mem::take(&mut self.first))?;
-        self.pen.with(|pen| value.serialize(pen))
+        F::separate(&mut self.writer, core::mem::take(&mut self.first))?;
+        self.writer.with(|writer| value.serialize(writer))
     }
 
     #[inline(always)]
     fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
-        F::member(&mut self.pen, core::mem::take(&mut self.first), key)?;
-        self.pen.with(|pen| value.serialize(pen))
+        F::member(&mut self.writer, core::mem::take(&mut self.first), key)?;
+        self.writer.with(|writer| value.serialize(writer))
     }
 
     #[inline(always)]
-    pub(super) fn close(mut self, bracket: u8) -> Result<Pen<'o, Job<S, F>>, Error> {
-        F::close(&mut self.pen, bracket, self.first)?;
-        Ok(self.pen)
+    pub(super) fn close(mut self, bracket: u8) -> Result<Writer<'o, Job<S, F>>, Error> {
+        F::close(&mut self.writer, bracket, self.first)?;
+        Ok(self.writer)
     }
 
     /// Closes the variant's object too.
     #[inline(always)]
-    pub(super) fn close_variant(self, bracket: u8) -> Result<Pen<'o, Job<S, F>>, Error> {
-        let mut pen = self.close(bracket)?;
-        F::close(&mut pen, b'}', false)?;
-        Ok(pen)
+    pub(super) fn close_variant(self, bracket: u8) -> Result<Writer<'o, Job<S, F>>, Error> {
+        let mut writer = self.close(bracket)?;
+        F::close(&mut writer, b'}', false)?;
+        Ok(writer)
     }
 }
 
@@ -117,14 +117,14 @@ impl<'o, S: Sink, F: Format> SerializeMap for Compound<'o, S, F> {
 
     #[inline(always)]
     fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Error> {
-        F::separate(&mut self.pen, core::mem::take(&mut self.first))?;
-        self.pen.with(|pen| key.serialize(KeySerializer(pen)))
+        F::separate(&mut self.writer, core::mem::take(&mut self.first))?;
+        self.writer.with(|writer| key.serialize(KeySerializer(writer)))
     }
 
     #[inline(always)]
     fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
-        F::colon(&mut self.pen)?;
-        self.pen.with(|pen| value.serialize(pen))
+        F::colon(&mut self.writer)?;
+        self.writer.with(|writer| value.serialize(writer))
     }
 
     #[inline(always)]

@@ -2,22 +2,22 @@
 
 use super::Job;
 use crate::error::Error;
-use crate::text::{Pen, Sink};
+use crate::text::{Sink, Writer};
 
 /// How containers are laid out. Brackets are `[` and `{`; keys are written by whoever has them.
 pub(super) trait Format: Sized {
     /// A value begins that is in no other: what an error has left open is forgotten.
     fn restart(&mut self) {}
     /// Opens a container.
-    fn open<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error>;
+    fn open<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error>;
     /// Closes it.
-    fn close<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error>;
+    fn close<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error>;
     /// What goes before an element or key.
-    fn separate<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool) -> Result<(), Error>;
+    fn separate<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error>;
     /// What goes between key and value.
-    fn colon<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>) -> Result<(), Error>;
+    fn colon<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error>;
     /// All that goes before the value of a member whose key is known when this is compiled.
-    fn member<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error>;
+    fn member<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error>;
 }
 
 /// No white space.
@@ -47,28 +47,28 @@ impl Default for Pretty<'_> {
 
 impl Format for Compact {
     #[inline(always)]
-    fn open<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
-        pen.bytes([bracket], 1)
+    fn open<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
+        writer.bytes([bracket], 1)
     }
 
     #[inline(always)]
-    fn close<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8, _empty: bool) -> Result<(), Error> {
-        pen.bytes([bracket], 1)
+    fn close<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, _empty: bool) -> Result<(), Error> {
+        writer.bytes([bracket], 1)
     }
 
     #[inline(always)]
-    fn separate<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
-        pen.bytes([b','], usize::from(!first))
+    fn separate<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
+        writer.bytes([b','], usize::from(!first))
     }
 
     #[inline(always)]
-    fn colon<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>) -> Result<(), Error> {
-        pen.bytes([b':'], 1)
+    fn colon<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error> {
+        writer.bytes([b':'], 1)
     }
 
     #[inline(always)]
-    fn member<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
-        pen.member(first, key)
+    fn member<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
+        writer.member(first, key)
     }
 }
 
@@ -77,38 +77,38 @@ impl Format for Pretty<'_> {
         self.depth = 0;
     }
 
-    fn open<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
-        pen.sink().format.depth += 1;
-        pen.bytes([bracket], 1)
+    fn open<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error> {
+        writer.sink().format.depth += 1;
+        writer.bytes([bracket], 1)
     }
 
-    fn close<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error> {
-        pen.sink().format.depth -= 1;
+    fn close<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error> {
+        writer.sink().format.depth -= 1;
         if !empty {
-            line(pen)?;
+            line(writer)?;
         }
-        pen.bytes([bracket], 1)
+        writer.bytes([bracket], 1)
     }
 
-    fn separate<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
-        pen.bytes([b','], usize::from(!first))?;
-        line(pen)
+    fn separate<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error> {
+        writer.bytes([b','], usize::from(!first))?;
+        line(writer)
     }
 
-    fn colon<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>) -> Result<(), Error> {
-        pen.bytes(*b": ", 2)
+    fn colon<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error> {
+        writer.bytes(*b": ", 2)
     }
 
-    fn member<S: Sink>(pen: &mut Pen<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
-        Self::separate(pen, first)?;
-        pen.string(key)?;
-        Self::colon(pen)
+    fn member<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error> {
+        Self::separate(writer, first)?;
+        writer.string(key)?;
+        Self::colon(writer)
     }
 }
 
 /// Begins a line.
-fn line<S: Sink>(pen: &mut Pen<'_, Job<S, Pretty<'_>>>) -> Result<(), Error> {
-    pen.bytes([b'\n'], 1)?;
-    let Pretty { indent, depth } = pen.sink().format;
-    (0..depth).try_for_each(|_| pen.raw(indent))
+fn line<S: Sink>(writer: &mut Writer<'_, Job<S, Pretty<'_>>>) -> Result<(), Error> {
+    writer.bytes([b'\n'], 1)?;
+    let Pretty { indent, depth } = writer.sink().format;
+    (0..depth).try_for_each(|_| writer.raw(indent))
 }

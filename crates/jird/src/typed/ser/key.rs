@@ -4,22 +4,22 @@ use super::Job;
 use super::format::Format;
 use crate::data_model::refusals;
 use crate::error::{Category, Error};
-use crate::text::{Mark, Pen, Sink};
+use crate::text::{Mark, Sink, Writer};
 use core::fmt;
 use serde_core::ser::{Impossible, Serialize, Serializer};
 
 /// What serde hands a key to.
-pub(super) struct KeySerializer<'o, S, F>(pub(super) Pen<'o, Job<S, F>>);
+pub(super) struct KeySerializer<'o, S, F>(pub(super) Writer<'o, Job<S, F>>);
 
 /// Writes something between quotes.
 pub(super) fn quoted<'o, S: Sink, F: Format>(
-    mut pen: Pen<'o, Job<S, F>>,
-    write: impl for<'p> FnOnce(Pen<'p, Job<S, F>>) -> Result<Mark<'p>, Error>,
+    mut writer: Writer<'o, Job<S, F>>,
+    write: impl for<'p> FnOnce(Writer<'p, Job<S, F>>) -> Result<Mark<'p>, Error>,
 ) -> Result<Mark<'o>, Error> {
-    pen.bytes([b'"'], 1)?;
-    pen.with(write)?;
-    pen.bytes([b'"'], 1)?;
-    Ok(pen.mark())
+    writer.bytes([b'"'], 1)?;
+    writer.with(write)?;
+    writer.bytes([b'"'], 1)?;
+    Ok(writer.mark())
 }
 
 #[cold]
@@ -38,7 +38,7 @@ macro_rules! scalars {
         $(
             #[inline]
             fn $name(self, value: $type) -> Result<Self::Ok, Error> {
-                quoted(self.0, |pen| pen.$name(value))
+                quoted(self.0, |writer| writer.$name(value))
             }
         )+
     };
@@ -55,11 +55,11 @@ impl<'o, S: Sink, F: Format> Serializer for KeySerializer<'o, S, F> {
     );
 
     fn serialize_f32(self, value: f32) -> Result<Self::Ok, Error> {
-        if value.is_finite() { quoted(self.0, |pen| pen.serialize_f32(value)) } else { non_finite() }
+        if value.is_finite() { quoted(self.0, |writer| writer.serialize_f32(value)) } else { non_finite() }
     }
 
     fn serialize_f64(self, value: f64) -> Result<Self::Ok, Error> {
-        if value.is_finite() { quoted(self.0, |pen| pen.serialize_f64(value)) } else { non_finite() }
+        if value.is_finite() { quoted(self.0, |writer| writer.serialize_f64(value)) } else { non_finite() }
     }
 
     fn serialize_char(self, value: char) -> Result<Self::Ok, Error> {

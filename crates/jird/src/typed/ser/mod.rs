@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! mod          the functions, and the public serializer: one value after the other into a writer
-//! value        a pen as serde's serializer: any value
+//! value        a writer as serde's serializer: any value
 //! compound     what it makes for sequences, maps, structs and variants
 //! key          keys of maps: what a string can be made of
 //! format       what stands between tokens
@@ -10,7 +10,7 @@
 //! tree         documents, values and numbers of ours as something to serialize
 //! ```
 //!
-//! A pen goes from value to value by value, and comes back as what serde calls `Ok`: so that the place to write at stays in a
+//! A writer goes from value to value by value, and comes back as what serde calls `Ok`: so that the place to write at stays in a
 //! register.
 
 mod compound;
@@ -29,7 +29,7 @@ use serde_core::Serialize;
 use std::io;
 pub use top::Serializer;
 
-/// What a pen's sink knows: where full buffers go, what stands between tokens, and what becomes of NaN.
+/// What a writer's sink knows: where full buffers go, what stands between tokens, and what becomes of NaN.
 struct Job<S, F> {
     sink: S,
     format: F,
@@ -191,9 +191,9 @@ fn text_of<T: ?Sized + Serialize, F: Format>(value: &T, format: F) -> Result<Str
 }
 
 fn write<T: ?Sized + Serialize, S: Sink, F: Format>(value: &T, out: &mut Out<Job<S, F>>) -> Result<(), Error> {
-    let mut pen = out.pen();
-    pen.with(|pen| value.serialize(pen))?;
-    pen.put_down();
+    let mut writer = out.writer();
+    writer.with(|writer| value.serialize(writer))?;
+    writer.commit();
     Ok(())
 }
 

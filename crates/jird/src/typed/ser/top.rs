@@ -7,7 +7,7 @@ use super::format::{Compact, Format, Pretty};
 use super::{BUFFER, Job};
 use crate::data_model::compounds;
 use crate::error::Error;
-use crate::text::{Drain, Mark, Out, Pen};
+use crate::text::{Drain, Mark, Out, Writer};
 use core::fmt;
 use serde_core::ser::{
     Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -70,34 +70,34 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
         self.out.into_sink().sink.writer
     }
 
-    /// A pen for a value that is in no other.
+    /// A writer for a value that is in no other.
     #[inline(always)]
-    fn pen(&mut self) -> Pen<'_, Job<Drain<W>, F>> {
+    fn writer(&mut self) -> Writer<'_, Job<Drain<W>, F>> {
         self.out.sink().format.restart();
-        self.out.pen()
+        self.out.writer()
     }
 
     /// Writes a value and hands it to the writer.
     fn write(
         &mut self,
-        write: impl for<'p> FnOnce(Pen<'p, Job<Drain<W>, F>>) -> Result<Mark<'p>, Error>,
+        write: impl for<'p> FnOnce(Writer<'p, Job<Drain<W>, F>>) -> Result<Mark<'p>, Error>,
     ) -> Result<(), Error> {
-        let mut pen = self.pen();
-        pen.with(write)?;
-        pen.put_down().flush()
+        let mut writer = self.writer();
+        writer.with(write)?;
+        writer.commit().flush()
     }
 }
 
 /// A container that is open, of a [`Serializer`].
 pub struct OpenCompound<'s, W, F>(Compound<'s, Drain<W>, F>);
 
-/// Each as the pen does it.
+/// Each as the writer does it.
 macro_rules! values {
     ($($name:ident($($argument:ident: $type:ty),*)),+) => {
         $(
             #[inline]
             fn $name(self, $($argument: $type),*) -> Result<(), Error> {
-                self.write(|pen| pen.$name($($argument),*))
+                self.write(|writer| writer.$name($($argument),*))
             }
         )+
     };
@@ -109,7 +109,7 @@ macro_rules! containers {
         $(
             #[inline]
             fn $name(self, $($argument: $type),*) -> Result<OpenCompound<'s, W, F>, Error> {
-                self.pen().$name($($argument),*).map(OpenCompound)
+                self.writer().$name($($argument),*).map(OpenCompound)
             }
         )+
     };
@@ -138,12 +138,12 @@ impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
 
     #[inline]
     fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Error> {
-        self.write(|pen| value.serialize(pen))
+        self.write(|writer| value.serialize(writer))
     }
 
     #[inline]
     fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<(), Error> {
-        self.write(|pen| pen.serialize_newtype_struct(name, value))
+        self.write(|writer| writer.serialize_newtype_struct(name, value))
     }
 
     #[inline]
@@ -154,11 +154,11 @@ impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), Error> {
-        self.write(|pen| pen.serialize_newtype_variant(name, index, variant, value))
+        self.write(|writer| writer.serialize_newtype_variant(name, index, variant, value))
     }
 
     fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<(), Error> {
-        self.write(|pen| pen.collect_str(value))
+        self.write(|writer| writer.collect_str(value))
     }
 }
 
@@ -179,7 +179,7 @@ macro_rules! opens {
 
                 #[inline]
                 fn end(self) -> Result<(), Error> {
-                    self.0.$close($bracket)?.put_down().flush()
+                    self.0.$close($bracket)?.commit().flush()
                 }
             }
         )+

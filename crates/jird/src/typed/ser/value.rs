@@ -1,11 +1,11 @@
-//! A pen as serde's serializer.
+//! A writer as serde's serializer.
 
 use super::compound::Compound;
 use super::format::Format;
 use super::{Job, key};
 use crate::data_model::{RAW_TEXT, Raw, RawText, compounds};
 use crate::error::{Category, Error};
-use crate::text::{Mark, Pen, Sink};
+use crate::text::{Mark, Sink, Writer};
 use core::fmt::{self, Write};
 use serde_core::ser::{Serialize, Serializer};
 
@@ -52,7 +52,7 @@ macro_rules! variants {
     };
 }
 
-impl<'o, S: Sink, F: Format> RawText for Pen<'o, Job<S, F>> {
+impl<'o, S: Sink, F: Format> RawText for Writer<'o, Job<S, F>> {
     type Ok = Mark<'o>;
     type Error = Error;
 
@@ -62,7 +62,7 @@ impl<'o, S: Sink, F: Format> RawText for Pen<'o, Job<S, F>> {
     }
 }
 
-impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
+impl<'o, S: Sink, F: Format> Serializer for Writer<'o, Job<S, F>> {
     type Ok = Mark<'o>;
     type Error = Error;
     compounds!(Compound<'o, S, F>);
@@ -171,7 +171,7 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
     ) -> Result<Mark<'o>, Error> {
         F::open(&mut self, b'{')?;
         F::member(&mut self, true, variant)?;
-        self.with(|pen| value.serialize(pen))?;
+        self.with(|writer| value.serialize(writer))?;
         F::close(&mut self, b'}', false)?;
         Ok(self.mark())
     }
@@ -184,10 +184,10 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
 
     /// A string of what the value displays, without making it first.
     fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<Mark<'o>, Error> {
-        key::quoted(self, |pen| {
-            let mut display = Display { pen, error: None };
+        key::quoted(self, |writer| {
+            let mut display = Display { writer, error: None };
             match (write!(display, "{value}"), display.error) {
-                (Ok(()), None) => Ok(display.pen.mark()),
+                (Ok(()), None) => Ok(display.writer.mark()),
                 (_, Some(error)) => Err(error),
                 (Err(_), None) => Err(Error::message(Category::Data, &"a value could not be displayed")),
             }
@@ -197,22 +197,22 @@ impl<'o, S: Sink, F: Format> Serializer for Pen<'o, Job<S, F>> {
 
 /// A float that JSON has no number for.
 #[cold]
-fn non_finite<S: Sink, F: Format>(mut pen: Pen<'_, Job<S, F>>) -> Result<Mark<'_>, Error> {
-    if pen.sink().refuses_non_finite {
+fn non_finite<S: Sink, F: Format>(mut writer: Writer<'_, Job<S, F>>) -> Result<Mark<'_>, Error> {
+    if writer.sink().refuses_non_finite {
         return Err(Error::message(Category::Syntax, &"float must be finite (got NaN or +/-inf)"));
     }
-    pen.serialize_unit()
+    writer.serialize_unit()
 }
 
 /// What is displayed, into a string that is open.
 struct Display<'o, S, F> {
-    pen: Pen<'o, Job<S, F>>,
+    writer: Writer<'o, Job<S, F>>,
     error: Option<Error>,
 }
 
 impl<S: Sink, F: Format> Write for Display<'_, S, F> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.pen.content(text).map_err(|error| {
+        self.writer.content(text).map_err(|error| {
             self.error = Some(error);
             fmt::Error
         })

@@ -1,4 +1,4 @@
-//! How the bytes of a file are packed, by its name or its first bytes.
+//! How the bytes of a file are compressed, by its name or its first bytes.
 
 use super::Reader;
 use std::io::{self, Read};
@@ -15,9 +15,9 @@ const FOREIGN: [(&str, &str, usize, &[u8]); 7] = [
     ("compress", "Z", 0, b"\x1f\x9d"),
 ];
 
-/// How the bytes of a file are packed.
+/// How the bytes of a file are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Packing {
+pub enum Compression {
     /// Not at all.
     #[default]
     None,
@@ -27,7 +27,7 @@ pub enum Packing {
     Zstd,
 }
 
-impl Packing {
+impl Compression {
     /// By the suffix.
     pub fn of_name(path: &Path) -> Self {
         match path.extension().and_then(|suffix| suffix.to_str()).map(str::to_ascii_lowercase).as_deref() {
@@ -46,7 +46,7 @@ impl Packing {
         }
     }
 
-    /// The name of a packing that is neither read nor written, by what tells it: a file's name, its first bytes.
+    /// The name of a compression that is neither read nor written, by what tells it: a file's name, its first bytes.
     pub fn foreign(path: Option<&Path>, start: &[u8]) -> Option<&'static str> {
         let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str()).unwrap_or_default();
         let found = FOREIGN.iter().find(|(_, named, at, magic)| {
@@ -56,7 +56,7 @@ impl Packing {
         found.map(|(name, ..)| *name)
     }
 
-    /// The last part of a file's name, if it is the packing's own: `.gz` of `a.csv.gz`.
+    /// The last part of a file's name, if it is the compression's own: `.gz` of `a.csv.gz`.
     pub fn suffix(self) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -65,11 +65,11 @@ impl Packing {
         }
     }
 
-    /// What is packed in `reader`.
+    /// What is compressed in `reader`.
     ///
     /// # Errors
     /// If the decoder cannot be made.
-    pub fn unpack(self, reader: Reader) -> io::Result<Reader> {
+    pub fn decompress(self, reader: Reader) -> io::Result<Reader> {
         Ok(match self {
             Self::None => reader,
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
@@ -96,9 +96,9 @@ mod tests {
 
     #[test]
     fn first_bytes_tell_a_packing() {
-        assert_eq!(Packing::of_bytes(&[0x1f, 0x8b, 8]), Packing::Gzip);
-        assert_eq!(Packing::foreign(None, b"BZh91AY&SY"), Some("bzip2"));
-        assert_eq!(Packing::foreign(Some(Path::new("a.csv.br")), b"any"), Some("Brotli"));
-        assert_eq!(Packing::foreign(Some(Path::new("a.csv.xz")), b"a,b\n"), None);
+        assert_eq!(Compression::of_bytes(&[0x1f, 0x8b, 8]), Compression::Gzip);
+        assert_eq!(Compression::foreign(None, b"BZh91AY&SY"), Some("bzip2"));
+        assert_eq!(Compression::foreign(Some(Path::new("a.csv.br")), b"any"), Some("Brotli"));
+        assert_eq!(Compression::foreign(Some(Path::new("a.csv.xz")), b"a,b\n"), None);
     }
 }

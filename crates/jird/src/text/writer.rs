@@ -1,10 +1,10 @@
 //! Writing by words and blocks into memory that may move on.
 //!
-//! Whoever writes holds a [`Pen`]: where the next byte goes, and the [`Out`] that it goes to. A pen is handed on by value. A
-//! function that takes one gives back a [`Mark`]: only the place that its pen came to, of the same lifetime, with which the
-//! caller's pen goes on ([`Pen::with`]). So the place is in a register and not in memory, even from one function to the next.
+//! Whoever writes holds a [`Writer`]: where the next byte goes, and the [`Out`] that it goes to. A writer is handed on by value. A
+//! function that takes one gives back a [`Mark`]: only the place that its writer came to, of the same lifetime, with which the
+//! caller's writer goes on ([`Writer::with`]). So the place is in a register and not in memory, even from one function to the next.
 //!
-//! Each of a pen's methods makes room for what it writes and [`SLACK`] bytes more, which lets it store whole words and blocks
+//! Each of a writer's methods makes room for what it writes and [`SLACK`] bytes more, which lets it store whole words and blocks
 //! of which only a part counts.
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity")]
@@ -80,7 +80,7 @@ pub(crate) struct Out<S> {
     buffer: Vec<u8>,
     sink: S,
     kernel: Kernel,
-    /// Whether all that the buffer holds was written by pens.
+    /// Whether all that the buffer holds was written by writers.
     is_ours: bool,
 }
 
@@ -106,9 +106,9 @@ impl<S: Sink> Out<S> {
     pub(crate) fn into_string(self) -> String {
         assert!(self.is_ours);
         if cfg!(any(debug_assertions, jird_checked)) {
-            return String::from_utf8(self.buffer).expect("pens write whole strings and ASCII");
+            return String::from_utf8(self.buffer).expect("writers write whole strings and ASCII");
         }
-        // SAFETY: the buffer was empty, and is changed by pens alone. They write whole `str`s, or what of these needs no
+        // SAFETY: the buffer was empty, and is changed by writers alone. They write whole `str`s, or what of these needs no
         // escape, which is cut only before and behind ASCII; and besides ASCII.
         unsafe { String::from_utf8_unchecked(self.buffer) }
     }
@@ -145,10 +145,10 @@ impl<S: Sink> Out<S> {
         &mut self.sink
     }
 
-    /// A pen at the end of the buffer. What it writes counts when it is [put down](Pen::put_down).
+    /// A writer at the end of the buffer. What it writes counts when it is [committed](Writer::commit).
     #[inline]
-    pub(crate) fn pen(&mut self) -> Pen<'_, S> {
-        Pen { at: self.buffer.len(), out: self, brand: PhantomData }
+    pub(crate) fn writer(&mut self) -> Writer<'_, S> {
+        Writer { at: self.buffer.len(), out: self, brand: PhantomData }
     }
 
     /// Hands the sink what the buffer holds. After an error it holds nothing.
@@ -167,7 +167,7 @@ impl<S: Sink> Out<S> {
     }
 }
 
-/// Where a pen came to, which alone is handed back.
+/// Where a writer came to, which alone is handed back.
 pub(crate) struct Mark<'o> {
     at: usize,
     brand: Brand<'o>,
@@ -179,22 +179,25 @@ type Brand<'o> = PhantomData<fn(&'o ()) -> &'o ()>;
 /// Where the next byte goes.
 ///
 /// Invariant: the first `at` bytes of the buffer's memory are written, unless `at` is `NOWHERE`.
-pub(crate) struct Pen<'o, S> {
+pub(crate) struct Writer<'o, S> {
     out: &'o mut Out<S>,
     at: usize,
-    /// Makes `'o` a name of this pen's own, see [`Pen::with`].
+    /// Makes `'o` a name of this writer's own, see [`Writer::with`].
     brand: Brand<'o>,
 }
 
-impl<'o, S: Sink> Pen<'o, S> {
-    /// Hands the pen on, and goes on from where it came to.
+impl<'o, S: Sink> Writer<'o, S> {
+    /// Hands the writer on, and goes on from where it came to.
     ///
-    /// Since `write` knows nothing of the lifetime, there is but one mark of that type that it can give back: its pen's.
+    /// Since `write` knows nothing of the lifetime, there is but one mark of that type that it can give back: its writer's.
     #[inline(always)]
-    pub(crate) fn with<E>(&mut self, write: impl for<'p> FnOnce(Pen<'p, S>) -> Result<Mark<'p>, E>) -> Result<(), E> {
+    pub(crate) fn with<E>(
+        &mut self,
+        write: impl for<'p> FnOnce(Writer<'p, S>) -> Result<Mark<'p>, E>,
+    ) -> Result<(), E> {
         // Until it is back. Whoever goes on after an error gets nowhere.
         let at = core::mem::replace(&mut self.at, NOWHERE);
-        self.at = write(Pen { out: &mut *self.out, at, brand: PhantomData })?.at;
+        self.at = write(Writer { out: &mut *self.out, at, brand: PhantomData })?.at;
         Ok(())
     }
 
@@ -206,8 +209,8 @@ impl<'o, S: Sink> Pen<'o, S> {
 
     /// Makes what was written count.
     #[inline]
-    pub(crate) fn put_down(self) -> &'o mut Out<S> {
-        assert!(self.at <= self.out.buffer.capacity(), "a pen is back from where it was handed on to");
+    pub(crate) fn commit(self) -> &'o mut Out<S> {
+        assert!(self.at <= self.out.buffer.capacity(), "a writer is back from where it was handed on to");
         // SAFETY: so many bytes are written, by the invariant, and no more than the capacity, as was just asserted.
         unsafe { self.out.buffer.set_len(self.at) };
         self.out
@@ -422,91 +425,95 @@ impl<'o, S: Sink> Pen<'o, S> {
     }
 }
 
-// What is not inlined takes a pen in its parts and hands back its place: results of that size travel in registers.
+// What is not inlined takes a writer in its parts and hands back its place: results of that size travel in registers.
 
-/// [`Pen::string`]
+/// [`Writer::string`]
 #[inline(never)]
 fn string<S: Sink>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Error> {
-    let mut pen = Pen { out, at, brand: PhantomData };
+    let mut writer = Writer { out, at, brand: PhantomData };
     let text = text.as_bytes();
     if text.len() > BLOCK {
-        pen.bytes([b'"'], 1)?;
-        pen.at = content(pen.out, pen.at, text)?;
+        writer.bytes([b'"'], 1)?;
+        writer.at = content(writer.out, writer.at, text)?;
     } else {
-        pen.room(BLOCK + 2)?;
+        writer.room(BLOCK + 2)?;
         // SAFETY: room was made for the text, as if none of it needed an escape, and for quotes.
         let plain = unsafe {
-            pen.store([b'"'], 1);
-            escape::copy_plain(text, pen.end())
+            writer.store([b'"'], 1);
+            escape::copy_plain(text, writer.end())
         };
-        pen.at += plain;
+        writer.at += plain;
         if plain < text.len() {
-            pen.at = escaped(pen.out, pen.at, text, plain)?;
+            writer.at = escaped(writer.out, writer.at, text, plain)?;
         }
     }
     // SAFETY: there is room still, or again.
-    unsafe { pen.store([b'"'], 1) };
-    Ok(pen.at)
+    unsafe { writer.store([b'"'], 1) };
+    Ok(writer.at)
 }
 
-/// [`Pen::content`]
+/// [`Writer::content`]
 #[inline(never)]
 fn content<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8]) -> Result<usize, Error> {
-    let mut pen = Pen { out, at, brand: PhantomData };
+    let mut writer = Writer { out, at, brand: PhantomData };
     let mut rest = text;
     while rest.len() >= BLOCK {
         // For a part as if none of it needed an escape, and for a block of escapes at its end.
-        pen.room(rest.len().min(PART) + escape::ROOM)?;
-        let len = pen.out.buffer.capacity() - pen.at;
-        // SAFETY: that is what is left of the buffer, and `pen` is borrowed for so long.
-        let room = unsafe { spare(pen.end(), len) };
-        let (read, written) = escape::escape_blocks(pen.out.kernel, rest, room);
+        writer.room(rest.len().min(PART) + escape::ROOM)?;
+        let len = writer.out.buffer.capacity() - writer.at;
+        // SAFETY: that is what is left of the buffer, and `writer` is borrowed for so long.
+        let room = unsafe { spare(writer.end(), len) };
+        let (read, written) = escape::escape_blocks(writer.out.kernel, rest, room);
         assert!(written <= len, "what was written is within the room");
         // All of it was written, by the last block that was stored and what was stored over it.
-        pen.at += written;
+        writer.at += written;
         rest = &rest[read..];
     }
-    pen.room(rest.len() + 1)?;
+    writer.room(rest.len() + 1)?;
     // SAFETY: room was made for the rest, as if none of it needed an escape.
-    let plain = unsafe { escape::copy_plain(rest, pen.end()) };
-    pen.at += plain;
-    if plain == rest.len() { Ok(pen.at) } else { escaped(pen.out, pen.at, text, text.len() - rest.len() + plain) }
+    let plain = unsafe { escape::copy_plain(rest, writer.end()) };
+    writer.at += plain;
+    if plain == rest.len() {
+        Ok(writer.at)
+    } else {
+        escaped(writer.out, writer.at, text, text.len() - rest.len() + plain)
+    }
 }
 
 /// Writes the end of `text`, less than a block, and leaves room for another byte.
 #[inline(never)]
 fn escaped<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8], from: usize) -> Result<usize, Error> {
-    let mut pen = Pen { out, at, brand: PhantomData };
-    pen.room(ESCAPE_MAX * BLOCK + 1)?;
+    let mut writer = Writer { out, at, brand: PhantomData };
+    writer.room(ESCAPE_MAX * BLOCK + 1)?;
     // SAFETY: there is room for a block of escapes.
-    pen.at += unsafe { escape::escape_block(text, from, text.len(), pen.end()) };
-    Ok(pen.at)
+    writer.at += unsafe { escape::escape_block(text, from, text.len(), writer.end()) };
+    Ok(writer.at)
 }
 
-/// [`Pen::double`]
+/// [`Writer::double`]
 #[inline(never)]
 fn double<S: Sink>(out: &mut Out<S>, at: usize, value: f64) -> Result<usize, Error> {
     let Some(number) = number::shortest(value) else { return float(out, at, value) };
-    let mut pen = Pen { out, at, brand: PhantomData };
-    pen.room(24)?;
+    let mut writer = Writer { out, at, brand: PhantomData };
+    writer.room(24)?;
     // SAFETY: room was made for a sign, seventeen digits, a point, and the zeros that `shortest` allows before them.
     unsafe {
-        pen.store([b'-'], usize::from(value.is_sign_negative()));
-        pen.store_shortest(&number);
+        writer.store([b'-'], usize::from(value.is_sign_negative()));
+        writer.store_shortest(&number);
     }
-    Ok(pen.at)
+    Ok(writer.at)
 }
 
-/// [`Pen::float`]
+/// [`Writer::float`]
 #[inline(never)]
 fn float<S: Sink, T: zmij::Float>(out: &mut Out<S>, at: usize, value: T) -> Result<usize, Error> {
-    let mut pen = Pen { out, at, brand: PhantomData };
+    let mut writer = Writer { out, at, brand: PhantomData };
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(value).as_bytes();
-    pen.room(text.len())?;
+    writer.room(text.len())?;
     // SAFETY: room was made. Nothing in a number needs an escape; and this is a copy without a call.
-    pen.at += unsafe { escape::copy_plain(text, pen.end()) };
-    Ok(pen.at)
+    writer.at += unsafe { escape::copy_plain(text, writer.end()) };
+    Ok(writer.at)
 }
 
 /// Room for `more` bytes behind the first `at`; returns where they are.
@@ -516,7 +523,7 @@ fn make_room<S: Sink>(out: &mut Out<S>, at: usize, more: usize) -> Result<usize,
     if at > out.buffer.capacity() {
         return Err(Error::message(Category::Data, &"writing went on after an error"));
     }
-    // SAFETY: by the pen's invariant so many are written; and they are within the capacity.
+    // SAFETY: by the writer's invariant so many are written; and they are within the capacity.
     unsafe { out.buffer.set_len(at) };
     out.flush()?;
     out.buffer.reserve(more);
@@ -539,9 +546,9 @@ mod tests {
     fn written(kernel: Kernel, content: &str) -> String {
         // No room at all: each store behind it would be seen.
         let mut out = Out::new(Vec::new(), ()).with_kernel(kernel);
-        let mut pen = out.pen();
-        pen.string(content).expect("a vector takes everything");
-        pen.put_down();
+        let mut writer = out.writer();
+        writer.string(content).expect("a vector takes everything");
+        writer.commit();
         out.into_string()
     }
 
@@ -565,8 +572,8 @@ mod tests {
     #[test]
     fn a_pen_that_was_lost_writes_nothing() {
         let mut out = Out::new(Vec::new(), ());
-        let mut pen = out.pen();
-        assert_eq!(pen.with(|_| Err(1)), Err(1));
-        assert!(pen.bytes(*b"x", 1).is_err());
+        let mut writer = out.writer();
+        assert_eq!(writer.with(|_| Err(1)), Err(1));
+        assert!(writer.bytes(*b"x", 1).is_err());
     }
 }
