@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
-use jird::{Record, RecordBuffer};
+use jird::record::{Record, RecordBuffer};
 use rust_decimal::Decimal;
 use std::error::Error;
 use std::fs::File;

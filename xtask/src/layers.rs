@@ -127,7 +127,7 @@ impl Source {
     /// The folder that what the root calls `name` comes from.
     fn home_of(&self, name: &str) -> Option<&str> {
         self.root.split("pub use ").skip(1).find_map(|exported| {
-            let exported = exported.split(';').next()?;
+            let exported = exported.split(';').next()?.trim_start_matches("crate::");
             let is_it = |word: &str| word == name;
             exported.split(|char: char| !is_part(char)).skip(1).any(is_it).then(|| ident(exported)).flatten()
         })

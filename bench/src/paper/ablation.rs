@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use jird::{Kernel, Parser, Policy, Technique};
+use jird::{Parser, Policy, hooks::Technique, kernel::Kernel};
 
 use super::clock::{self, used};
 use super::table::{Drawing, Table, column};

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use jird::{Kernel, Kind, Parser, Value};
+use jird::{Kind, Parser, Value, kernel::Kernel};
 
 use super::clock::{self, used};
 use super::table::{Drawing, Table, column};
@@ -50,8 +50,8 @@ fn times(text: &[u8], kernel: Kernel, options: &Options) -> Result<[f64; 7], Str
     let root = holding.parse(text).map_err(|error| error.to_string())?;
     let mut scratch = String::new();
     let mut passes: [Box<dyn FnMut() + '_>; 7] = [
-        Box::new(|| used(jird::scan_only(kernel, black_box(&ascii)))),
-        Box::new(|| used(jird::scan_only(kernel, black_box(text)))),
+        Box::new(|| used(jird::hooks::scan_only(kernel, black_box(&ascii)))),
+        Box::new(|| used(jird::hooks::scan_only(kernel, black_box(text)))),
         Box::new(|| used(validating.validate(black_box(text)))),
         Box::new(|| used(parsing.parse(black_box(text)))),
         Box::new(|| visit(black_box(root), &mut |value| used(value.kind()))),

@@ -3,7 +3,11 @@
 use std::hint::black_box;
 
 use jird::event::{self, JsonSource};
-use jird::{Kernel, Kind, MachineNumber, Parser, Record, RecordBuffer, Value};
+use jird::{
+    Kind, MachineNumber, Parser, Value,
+    kernel::Kernel,
+    record::{Record, RecordBuffer},
+};
 
 use crate::fold::Fold;
 use crate::million::{self, Part};
@@ -116,7 +120,7 @@ impl Peer for Reused {
     }
 
     fn scan(&mut self, index: usize) -> Answer<u64> {
-        Ok(jird::scan_only(self.kernel, &self.documents[index]) as u64)
+        Ok(jird::hooks::scan_only(self.kernel, &self.documents[index]) as u64)
     }
 
     fn encode(&mut self, index: usize) -> Answer<&[u8]> {

@@ -3,7 +3,7 @@
 use crate::outcome::Outcome;
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
-use jird::Kernel;
+use jird::kernel::Kernel;
 use std::sync::LazyLock;
 
 /// Reads, checks, reshapes and queries JSON at the speed of the memory it lies in.

@@ -5,7 +5,7 @@ use crate::outcome::{Outcome, report};
 use crate::output;
 use anyhow::Context;
 use jird::lines::{self, ReadAt, Scanner};
-use jird::{Duplicates, Numbers, Parser, Policy, Projection};
+use jird::{Duplicates, Numbers, Parser, Policy, record::Projection};
 use jird_formats::encoding::{Encoding, MARK, blank_mark, blank_mark_at, read_start, stray_mark};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -32,7 +32,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long)]
     unique_keys: bool,
     /// How deeply objects and arrays may nest
-    #[arg(long, value_name = "N", default_value_t = jird::DEPTH_MAX)]
+    #[arg(long, value_name = "N", default_value_t = jird::policy::DEPTH_MAX)]
     depth_max: usize,
     /// The documents; standard input if missing or `-`
     files: Vec<PathBuf>,
@@ -208,7 +208,7 @@ impl Part {
         let mut part = Self { bad: Vec::new(), base, lines: 0 };
         let mut counted = 0;
         let nothing = Projection::new(&[]);
-        let good = |_: lines::Row<'_, '_>| ControlFlow::Continue(());
+        let good = |_: lines::Match<'_, '_>| ControlFlow::Continue(());
         scanner.scan_all(text, &nothing, None, good, |bad| {
             part.lines += feeds(&text[counted..bad.offset]);
             counted = bad.offset;

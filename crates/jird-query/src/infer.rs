@@ -6,7 +6,10 @@ use crate::scan::{Chunks, Reader, ScanOptions};
 use crate::sql::{Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;
 use jird::lines::Match;
-use jird::{Path, Projection, Record, RecordBuffer};
+use jird::{
+    Path,
+    record::{Projection, Record, RecordBuffer},
+};
 use jird_formats::{Accumulator, ColumnType};
 use std::collections::HashSet;
 use std::ops::ControlFlow;

@@ -4,7 +4,10 @@ use crate::infer::first_records;
 use crate::prepared::Source;
 use crate::scan::ScanOptions;
 use crate::sql::Leaf;
-use jird::{Kind, Literal, Predicate};
+use jird::{
+    Kind,
+    record::{Literal, Predicate},
+};
 
 /// A field that a condition takes for a value of some kind, and what it is.
 struct Taken {

@@ -24,7 +24,7 @@ use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement;
 use futures::StreamExt;
-use jird::Kernel;
+use jird::kernel::Kernel;
 use jird::lines::{self, Check};
 use jird_formats::ColumnType;
 use jird_formats::files::OnError;

@@ -26,7 +26,7 @@ pub(crate) const ENCODING_BYTES: usize = 4;
 /// UTF-32, by where their zeros stand (RFC 4627 §3). `None` for anything else, and so for every text that is JSON.
 ///
 /// ```
-/// use jird::{Encoding, encoding_of};
+/// use jird::encoding::{Encoding, encoding_of};
 /// assert_eq!(encoding_of(b"[\0]\0"), Some(Encoding::Utf16LittleEndian));
 /// assert_eq!(encoding_of(b"\xEF\xBB\xBF[]"), Some(Encoding::Utf8WithMark));
 /// assert_eq!(encoding_of(b"[]"), None);

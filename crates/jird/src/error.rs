@@ -174,7 +174,7 @@ impl Error {
     /// ```
     /// let error = jird::validate(b"\xEF\xBB\xBF[1]").unwrap_err();
     /// assert_eq!((error.code(), error.offset()), ("value", 0));
-    /// assert_eq!(error.encoding(), Some(jird::Encoding::Utf8WithMark));
+    /// assert_eq!(error.encoding(), Some(jird::encoding::Encoding::Utf8WithMark));
     /// assert_eq!(
     ///     error.to_string(),
     ///     "expected a value (byte 0): the text begins with a UTF-8 byte order mark; remove these three bytes"

@@ -6,8 +6,18 @@
 //! | a document, and values of it in any order | [`parse`], [`Parser`], [`Value`] |
 //! | to know whether it is JSON, or its text without white space | [`validate`], [`Parser::minify`], [`format()`] |
 //! | Rust types with serde's traits | [`from_slice`], [`to_vec`] and their kin, as in `serde_json` |
-//! | lines of JSON, on all cores | [`lines`], [`Projection`], [`Predicate`] |
-//! | one record after the other | [`Record`] |
+//! | a few fields of each of many lines, on all cores | [`lines`], with a [`record::Projection`] and a [`record::Predicate`] |
+//! | a few fields of one record after the other | [`record::Record`] |
+//! | records as a stream: to JSON, rows, types, another format; filtered on the way; pushed in pieces | [`event`] |
+//!
+//! **Which reader of NDJSON?** [`lines::Scanner`] where few fields or few lines are wanted: it looks at raw text first and builds
+//! nothing. [`lines::typed`] for a type per line, on all cores. [`Deserializer::records`](de::Deserializer::records) for a type per
+//! record with an exact place in each error, and after a bad line the next; [`Deserializer::into_iter`](de::Deserializer) where
+//! code written for `serde_json` expects it. [`event::JsonSource`] where records go on to a sink.
+//!
+//! **Which number type?** [`Number`] is the text of a number, borrowed and exact; [`NumberBuf`] the same, owned, for fields of
+//! types that keep every digit; [`MachineNumber`] what a machine computes with: an `i64`, a `u64` or the nearest `f64`. A field of
+//! type `i64` or `f64` needs none of them.
 //!
 //! ```
 //! let document = jird::parse(br#"{"name": "jird", "legs": [1, 2, 3, 4]}"#)?;
@@ -35,21 +45,21 @@
 
 #[cfg(feature = "serde")]
 mod data_model;
-mod encoding;
+pub mod encoding;
 mod error;
 pub mod event;
 mod fault;
-mod kernel;
+pub mod kernel;
 mod layout;
 mod limits;
 pub mod lines;
 mod locate;
 mod number;
 mod path;
-mod policy;
-mod record;
+pub mod policy;
+pub mod record;
 mod scan;
-mod tape;
+pub mod tape;
 mod text;
 #[cfg(feature = "parallel")]
 mod threads;
@@ -58,36 +68,51 @@ mod typed;
 mod walk;
 mod word;
 
+/// Decoding: sources of text, and what decodes it. The names are those of `serde_json::de`, as far as that has them.
+pub mod de {
+    pub use crate::scan::{IoRead, Read, SliceRead, Trusted};
+    #[cfg(feature = "serde")]
+    pub use crate::typed::de::{
+        Deserializer, Records, StreamDeserializer, ValueDeserializer, from_reader, from_slice, from_str,
+    };
+}
+
+/// Encoding: layouts, and what encodes. The names are those of `serde_json::ser`, as far as that has them.
+#[cfg(feature = "serde")]
+pub mod ser {
+    pub use crate::typed::{
+        Compact, Pretty, Serializer, to_string, to_string_canonical, to_string_pretty, to_vec, to_vec_canonical,
+        to_vec_in, to_vec_pretty, to_writer, to_writer_pretty,
+    };
+}
+
+/// For tests and benchmarks of jird itself: this may change with every version.
+#[doc(hidden)]
+pub mod hooks {
+    pub use crate::lines::Search;
+    pub use crate::tape::Technique;
+    pub use crate::walk::scan_only;
+}
+
 #[cfg(feature = "json")]
 pub use serde_json::{Value as Json, json};
 
 #[cfg(feature = "serde")]
 pub use typed::base64;
 
-pub use encoding::{Encoding, encoding_of};
 pub use error::{Category, Error};
 pub use fault::ErrorKind;
-pub use kernel::{Kernel, UnknownKernel};
 pub use layout::{Layout, format, minify};
 pub use locate::Located;
 pub use number::{MachineNumber, Number};
-pub use path::{Path, Step};
-#[cfg(feature = "serde")]
-pub use policy::TYPED_DEPTH_MAX;
-pub use policy::{DEPTH_MAX, Duplicates, Numbers, Policy};
-pub use record::{Comparison, Field, Like, Literal, Matcher, Mismatches, Predicate, Projection, Record, RecordBuffer};
-pub use scan::{IoRead, Read, SliceRead, Trusted};
-#[doc(hidden)]
-pub use tape::Technique;
-pub use tape::{Descendants, Document, Elements, Entries, Kind, Parser, Value, parse, validate};
+pub use path::Path;
+pub use policy::{Duplicates, Numbers, Policy};
+pub use tape::{Document, Kind, Parser, Value, parse, validate};
 #[cfg(feature = "serde")]
 pub use text::RawValue;
 #[cfg(feature = "serde")]
-pub use typed::de::{Deserializer, Records, StreamDeserializer, ValueDeserializer, from_reader, from_slice, from_str};
+pub use typed::NumberBuf;
 #[cfg(feature = "serde")]
-pub use typed::{
-    Compact, NumberBuf, Pretty, Serializer, to_string, to_string_canonical, to_string_pretty, to_vec, to_vec_canonical,
-    to_vec_in, to_vec_pretty, to_writer, to_writer_pretty,
-};
-#[doc(hidden)]
-pub use walk::scan_only;
+pub use typed::de::{Deserializer, StreamDeserializer, from_reader, from_slice, from_str};
+#[cfg(feature = "serde")]
+pub use typed::{Serializer, to_string, to_string_pretty, to_vec, to_vec_pretty, to_writer, to_writer_pretty};

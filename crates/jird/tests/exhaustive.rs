@@ -9,7 +9,12 @@ mod common;
 
 use checks::reference::{self, Fault};
 use jird::lines::{Options, Scanner};
-use jird::{DEPTH_MAX, Error, Kernel, Parser, Path, Policy, Projection, Record, RecordBuffer};
+use jird::{
+    Error, Parser, Path, Policy,
+    kernel::Kernel,
+    policy::DEPTH_MAX,
+    record::{Projection, Record, RecordBuffer},
+};
 use std::ops::ControlFlow;
 
 const TOKENS: [&str; 10] = ["{", "}", "[", "]", ":", ",", "\"a\"", "1", "true", "a"];

@@ -5,7 +5,7 @@
 mod common;
 
 use jird::lines::{Options, RECORD_BYTES_MAX, Scanner, read_stream};
-use jird::{Kind, Parser, Projection, Value};
+use jird::{Kind, Parser, Value, record::Projection};
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 

@@ -97,7 +97,8 @@ fn texts_that_are_trusted_are_read_and_written_whatever_they_are() {
         let value = parser.parse_trusted(text);
         checks::assert_consistent(text, value);
         // What comes of it is not said, only that it is UTF-8.
-        for written in [jird::to_string(&value), jird::to_string_pretty(&value), jird::to_string_canonical(&value)] {
+        for written in [jird::to_string(&value), jird::to_string_pretty(&value), jird::ser::to_string_canonical(&value)]
+        {
             assert!(written.is_err() || written.is_ok_and(|text| std::str::from_utf8(text.as_bytes()).is_ok()));
         }
     }

@@ -2,7 +2,13 @@
 
 use crate::reference::{self, Fault, Node};
 use crate::{CHUNK_BYTES, assert_consistent, assert_same, shown, ways};
-use jird::{DEPTH_MAX, Error, Kernel, Parser, Policy, Record, RecordBuffer, Technique};
+use jird::{
+    Error, Parser, Policy,
+    hooks::Technique,
+    kernel::Kernel,
+    policy::DEPTH_MAX,
+    record::{Record, RecordBuffer},
+};
 
 /// `parse` and `validate` say what the reference says: the same values, or the same fault at the same byte.
 ///

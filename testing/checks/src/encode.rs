@@ -76,5 +76,5 @@ fn read_again(document: &jird::Document<'_>, text: &[u8]) {
     }
     assert_eq!(jird::to_vec(&again).expect("it can be written"), written, "{}", shown(text));
     let laid_out = jird::format(text, Layout::Canonical).ok();
-    assert_eq!(jird::to_vec_canonical(document).ok(), laid_out, "canonical: {}", shown(text));
+    assert_eq!(jird::ser::to_vec_canonical(document).ok(), laid_out, "canonical: {}", shown(text));
 }

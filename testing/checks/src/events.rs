@@ -62,7 +62,7 @@ fn trusted(text: &[u8], wanted: &Told) {
     assert_eq!(sent(JsonSource::from_slice_trusted(text).chunk_bytes(64)), told, "trusted: {}", shown(text));
     let reader = JsonSource::from_reader_trusted(Drops(text, 50)).chunk_bytes(128);
     assert_eq!(sent(reader), told, "trusted, a reader: {}", shown(text));
-    let lines = |source: JsonSource<jird::Trusted<jird::SliceRead<'_>>>| sent(source.lines());
+    let lines = |source: JsonSource<jird::de::Trusted<jird::de::SliceRead<'_>>>| sent(source.lines());
     let told = lines(JsonSource::from_slice_trusted(text));
     if let checked @ (_, None) = sent(JsonSource::from_slice(text).lines()) {
         assert_eq!(told, checked, "trusted lines: {}", shown(text));
@@ -117,7 +117,7 @@ fn tell(value: Value<'_>, log: &mut Log) {
 
 /// Lines that are wrong are left out one by one; with borders everywhere it is the same.
 fn lines(text: &[u8]) {
-    let all = |mut source: JsonSource<jird::SliceRead<'_>>| {
+    let all = |mut source: JsonSource<jird::de::SliceRead<'_>>| {
         let mut log = Log::default();
         let mut errors = Vec::new();
         loop {

@@ -4,7 +4,12 @@ use crate::documents::fault;
 use crate::reference::{self, Node, Tree};
 use crate::{CHUNK_BYTES, shown, ways};
 use jird::lines::{Check, Options, Scanned, Scanner};
-use jird::{DEPTH_MAX, Field, Kernel, Kind, Path, Projection, Step};
+use jird::{
+    Kind, Path,
+    kernel::Kernel,
+    policy::DEPTH_MAX,
+    record::{Field, Projection, Step},
+};
 use std::ops::ControlFlow;
 
 /// Sizes of what is scanned at a time, besides all of it.

@@ -5,7 +5,11 @@ use crate::random::Random;
 use crate::reference::{self, Node, Tree};
 use crate::{CHUNK_BYTES, shown, ways};
 use jird::lines::{Check, Options, Scanner, Search};
-use jird::{Comparison, DEPTH_MAX, Kernel, Like, Literal, Matcher, Mismatches, Predicate, Projection};
+use jird::{
+    kernel::Kernel,
+    policy::DEPTH_MAX,
+    record::{Comparison, Like, Literal, Matcher, Mismatches, Predicate, Projection},
+};
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 

@@ -4,7 +4,11 @@
 use growth::shapes::{Shape, documents, lines};
 use jird::event::{self, Feed, JsonSink, JsonSource, Pattern, Recording, Sink, Source};
 use jird::lines::{Options, Scanner, read_stream, typed_on};
-use jird::{Deserializer, IoRead, Kind, Parser, Projection, Record, RecordBuffer, Value};
+use jird::{
+    Deserializer, Kind, Parser, Value,
+    de::IoRead,
+    record::{Projection, Record, RecordBuffer},
+};
 use jird_formats::{CsvSink, CsvSource};
 use serde::de::IgnoredAny;
 use std::convert::Infallible;

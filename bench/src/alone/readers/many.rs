@@ -3,7 +3,10 @@
 use std::ops::ControlFlow;
 
 use jird::lines::{Check, Options, Scanner};
-use jird::{Comparison, Like, Literal, Matcher, Path, Predicate, Projection};
+use jird::{
+    Path,
+    record::{Comparison, Like, Literal, Matcher, Predicate, Projection},
+};
 
 use super::{Answer, JOB, PATH, Query, SLOW};
 
@@ -38,7 +41,7 @@ impl Scans {
     pub(super) fn read(&mut self, text: &[u8]) -> Option<Answer> {
         let Self { scanner, projection, predicate, scratch } = self;
         let mut answer = Answer::default();
-        let visit = |row: jird::lines::Row<'_, '_>| match row.field(0).text(scratch) {
+        let visit = |row: jird::lines::Match<'_, '_>| match row.field(0).text(scratch) {
             Some(message) => {
                 answer.add(message);
                 ControlFlow::Continue(())

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 use jird::lines::{Options, Scanner};
-use jird::{Projection, Record, RecordBuffer, Value};
+use jird::{
+    Value,
+    record::{Projection, Record, RecordBuffer},
+};
 use serde::Deserialize;
 use simd_json::prelude::ValueAsScalar;
 use simd_json::{Buffers, INPUT_PADDING, Tape};
@@ -175,7 +178,7 @@ pub(super) struct SonicUnchecked {
 impl SonicUnchecked {
     /// For lines of this text, which is checked here, before anything is timed.
     pub(super) fn of_checked(text: &[u8]) -> Option<Self> {
-        let visit = |_: jird::lines::Row<'_, '_>| ControlFlow::Continue(());
+        let visit = |_: jird::lines::Match<'_, '_>| ControlFlow::Continue(());
         Scanner::new(Options::default()).scan(text, &Projection::new(&[]), None, visit).ok()?;
         Some(Self { checked: text.as_ptr_range() })
     }

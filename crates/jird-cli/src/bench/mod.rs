@@ -193,7 +193,7 @@ impl Source {
                 Checks::Touched => "touched",
                 Checks::Trusted => "trusted",
             },
-            kernel: jird::Kernel::best().name(),
+            kernel: jird::kernel::Kernel::best().name(),
             runs: args.runs,
             percentile: args.percentile,
         })

@@ -6,7 +6,7 @@ use super::source::AnySource;
 use anyhow::{Error, Result};
 use jird::event::filter::Project;
 use jird::event::{Condition, Failure, Pattern, Recording, Sink, Source};
-use jird::{Path, Step};
+use jird::{Path, record::Step};
 
 /// Keeps each record until it is known whether it is wanted.
 #[derive(Clone)]

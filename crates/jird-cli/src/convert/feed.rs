@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::open::Opened;
 use super::source::{self, AnySource, Bad, Content, Reading};
 use super::whole::Whole;
-use super::{Args, Format, share};
+use super::{ConvertArgs, Format, share};
 use crate::outcome::BadData;
 use anyhow::{Context, Error, Result};
 use jird::event::filter::{Flatten, Project};
@@ -46,7 +46,7 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    pub(super) fn new(args: &Args) -> Result<Self> {
+    pub(super) fn new(args: &ConvertArgs) -> Result<Self> {
         let bad = BadRecords::new(&args.on_error)?;
         let condition = Where::new(args)?;
         let fields = if condition.is_none() { Fields::of(args).map(Arc::new) } else { None };
@@ -282,7 +282,7 @@ fn pointer(path: &str) -> String {
 }
 
 /// The keys at the top that `--select` names; none if that is everything.
-pub(super) fn selected(args: &Args) -> Option<Vec<String>> {
+pub(super) fn selected(args: &ConvertArgs) -> Option<Vec<String>> {
     let top = |path: &String| path.split('.').next().filter(|key| *key != "*").map(str::to_owned);
     if args.select.is_empty() { None } else { args.select.iter().map(top).collect() }
 }

@@ -5,7 +5,10 @@
 use super::ConvertArgs;
 use jird::event::{Key, Numeral, Sink};
 use jird::lines::{Options, Scanner};
-use jird::{Field, Kind, Path, Projection};
+use jird::{
+    Kind, Path,
+    record::{Field, Projection},
+};
 use std::ops::ControlFlow;
 
 /// Which.
@@ -70,7 +73,7 @@ impl Fields {
     pub(super) fn send<S: Sink>(&self, finder: &mut Finder, text: &[u8], sink: &mut S) -> Option<u64> {
         let Finder { scanner, order, scratch } = finder;
         let mut is_plain = true;
-        let each = |row: jird::lines::Row<'_, '_>| {
+        let each = |row: jird::lines::Match<'_, '_>| {
             is_plain = row.text().first() == Some(&b'{') && self.record(row.fields(), order, scratch, sink).is_some();
             if is_plain { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };

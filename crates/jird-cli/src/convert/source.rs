@@ -28,11 +28,11 @@ pub(super) struct Reading {
 
 /// Whatever the format is.
 pub(super) enum AnySource<'c> {
-    Json(JsonSource<jird::IoRead<Reader>>),
+    Json(JsonSource<jird::de::IoRead<Reader>>),
     /// The same by lines.
-    Lines(JsonSource<jird::IoRead<Reader>>),
+    Lines(JsonSource<jird::de::IoRead<Reader>>),
     /// Some of them, in memory.
-    Piece(JsonSource<jird::SliceRead<'c>>),
+    Piece(JsonSource<jird::de::SliceRead<'c>>),
     Csv(Box<CsvSource<Reader>>),
     Sqlite(SqliteSource<'c>),
     Parquet(Box<ParquetSource<File>>),
@@ -252,7 +252,7 @@ fn table_row(error: &Error, raw: impl FnOnce() -> Result<Vec<u8>>) -> Result<Opt
     Ok(Some(Bad { kind: value.kind().code(), place: value.place(), words: value.to_string(), raw: raw()? }))
 }
 
-fn bad_line<'de, R: jird::Read<'de>>(source: &mut JsonSource<R>, error: &Error) -> Result<Option<Bad>> {
+fn bad_line<'de, R: jird::de::Read<'de>>(source: &mut JsonSource<R>, error: &Error) -> Result<Option<Bad>> {
     let Some(wrong) = error.downcast_ref::<jird::Error>().filter(|error| !error.is_io()) else { return Ok(None) };
     let raw = source.skip_line(wrong)?;
     let place = Place { record: source.place().record, offset: wrong.offset(), line: wrong.line() as u64 };

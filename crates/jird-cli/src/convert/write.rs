@@ -3,7 +3,7 @@
 use super::feed::Feed;
 use super::format::Format;
 use super::open::Opened;
-use super::{Args, table_name};
+use super::{ConvertArgs, table_name};
 use crate::input::LOCKED;
 use crate::outcome::{BadData, words};
 use crate::target::{Beside, Target, is_device};
@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes all inputs to the target that was named.
-pub(super) fn write(args: &Args, inputs: &mut [Opened], target: &Path, feed: &mut Feed) -> Result<()> {
+pub(super) fn write(args: &ConvertArgs, inputs: &mut [Opened], target: &Path, feed: &mut Feed) -> Result<()> {
     if is_folder(target) {
         return folder(args, inputs, target, feed);
     }
@@ -40,7 +40,7 @@ pub(super) fn is_folder(target: &Path) -> bool {
 }
 
 /// One file for each input, or for each table of it.
-fn folder(args: &Args, inputs: &mut [Opened], folder: &Path, feed: &mut Feed) -> Result<()> {
+fn folder(args: &ConvertArgs, inputs: &mut [Opened], folder: &Path, feed: &mut Feed) -> Result<()> {
     let format = args.to.unwrap_or(Format::Ndjson);
     if format == Format::Sqlite {
         bail!("a database is one file; name it");
@@ -207,7 +207,7 @@ fn is_surprise(error: &Error) -> bool {
 
 /// One table for each input, all in one transaction. A new database appears when it is complete, but for one that is committed
 /// now and then: that is to stay, whatever happens.
-fn database(args: &Args, inputs: &mut [Opened], path: &Path, feed: &mut Feed) -> Result<()> {
+fn database(args: &ConvertArgs, inputs: &mut [Opened], path: &Path, feed: &mut Feed) -> Result<()> {
     let name = path.display().to_string();
     if is_device(path) {
         bail!("{name}: a database is written to a file");
@@ -251,7 +251,7 @@ fn with_remedy(error: Error) -> Error {
 }
 
 fn tables_into(
-    args: &Args,
+    args: &ConvertArgs,
     inputs: &mut [Opened],
     jobs: Vec<Job>,
     connection: &Connection,
@@ -270,7 +270,13 @@ fn tables_into(
     Ok(())
 }
 
-fn table_into(args: &Args, input: &mut Opened, connection: &Connection, table: &str, feed: &mut Feed) -> Result<()> {
+fn table_into(
+    args: &ConvertArgs,
+    input: &mut Opened,
+    connection: &Connection,
+    table: &str,
+    feed: &mut Feed,
+) -> Result<()> {
     let sink = if !args.key.is_empty() {
         SqliteSink::upsert(connection, table, args.key.iter().map(String::as_str))
     } else if args.append {

@@ -6,7 +6,7 @@ use arrow_array::builder::{
     BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
 use jird::event::write_string;
-use jird::{Field, Kind};
+use jird::{Kind, record::Field};
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@
 use super::kind::ColumnType;
 use crate::cell::Cell;
 use jird::event::Numeral;
-use jird::{Field, Kind, Number};
+use jird::{Kind, Number, record::Field};
 
 /// What a value can be, as far as a column's type depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ const DIGITS_SAFE: usize = 15;
 /// `0.1000000000000000055` and `1e309` do not.
 ///
 /// ```
-/// use jird::Field;
+/// use jird::record::Field;
 /// use jird_formats::{Accumulator, ColumnType};
 /// let mut seen = Accumulator::default();
 /// seen.observe(Field::from_raw("1"), 0);

@@ -1,8 +1,8 @@
 //! A record's cells, by column.
 
 use crate::cell::Cell;
-use jird::Field;
 use jird::event::{Numeral, Timestamp};
+use jird::record::Field;
 
 /// A record's cells, one for each column that is known so far. Its memory is used again for the next.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use arrow::datatypes::DataType;
 use arrow_cast::cast;
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
-use jird::{Field, Number};
+use jird::{Number, record::Field};
 use std::sync::Arc;
 
 /// Either function. The argument is a column of JSON text.

@@ -7,7 +7,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use jird::Field;
+use jird::record::Field;
 use jird_formats::{ColumnBuilder, ColumnType};
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use arrow::datatypes::DataType;
 use arrow_cast::cast;
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
-use jird::{Field, Kind};
+use jird::{Kind, record::Field};
 use std::sync::Arc;
 
 /// The function. Its argument is a column of JSON text in which null is not NULL.

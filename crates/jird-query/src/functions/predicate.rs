@@ -9,7 +9,7 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use jird::event::write_string;
-use jird::{Field, Mismatches, Predicate};
+use jird::record::{Field, Mismatches, Predicate};
 use jird_formats::ColumnType;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

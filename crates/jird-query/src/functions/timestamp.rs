@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, TimeUnit};
 use arrow_cast::cast;
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
-use jird::Field;
+use jird::record::Field;
 use std::sync::Arc;
 
 /// The function. Its argument is a column of JSON text; what is no text of a time is NULL.

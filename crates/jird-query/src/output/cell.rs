@@ -9,8 +9,8 @@ use arrow::datatypes::{DataType, FieldRef, Float64Type, Int64Type, UInt64Type};
 use arrow::error::ArrowError;
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use jird::Field;
 use jird::event::write_string;
+use jird::record::Field;
 use jird_formats::ColumnType;
 use std::io::Write;
 

@@ -19,7 +19,10 @@ use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};
 use futures::StreamExt;
 use jird::lines::{Check, Match, in_order};
-use jird::{Field, Mismatches, Path, Predicate, Projection};
+use jird::{
+    Path,
+    record::{Field, Mismatches, Predicate, Projection},
+};
 use jird_formats::{Accumulator, ColumnBuilder};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

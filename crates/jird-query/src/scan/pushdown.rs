@@ -7,7 +7,7 @@ use crate::sql::Rep;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, NotExpr};
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
-use jird::Predicate;
+use jird::record::Predicate;
 use std::sync::Arc;
 
 /// The predicate that a condition is, its slots being columns of the table; `None` if it is any other condition.

@@ -5,7 +5,10 @@ use crate::bad::{Found, Noting, Wrong};
 use crate::error::{Error, with_stray_mark};
 use crate::input::{Input, InputFile};
 use jird::lines::{self, Match, Scanned, Scanner};
-use jird::{ErrorKind, Predicate, Projection};
+use jird::{
+    ErrorKind,
+    record::{Predicate, Projection},
+};
 use std::cell::RefCell;
 use std::io;
 use std::ops::{ControlFlow, Range};

@@ -18,7 +18,10 @@ use datafusion_datasource::file_stream::FileOpener;
 use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
 use datafusion_datasource::source::DataSourceExec;
 use jird::lines::Scanned;
-use jird::{Field, Path, Predicate, Projection};
+use jird::{
+    Path,
+    record::{Field, Predicate, Projection},
+};
 use jird_formats::ColumnType;
 use object_store::ObjectStore;
 use std::fmt;

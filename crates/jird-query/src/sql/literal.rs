@@ -1,7 +1,7 @@
 //! SQL constants as the engine compares them.
 
 use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator, Value};
-use jird::{Literal, Number};
+use jird::{Number, record::Literal};
 
 /// The constant that an expression is; `None` if it is none, or one that JSON does not have.
 pub(crate) fn literal(expr: &Expr) -> Option<Literal> {

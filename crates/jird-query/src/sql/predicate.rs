@@ -12,7 +12,10 @@ use crate::error::Error;
 use crate::time::{self, Time};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
 use jird::event::Condition;
-use jird::{Comparison, Like, Matcher, Path, Predicate};
+use jird::{
+    Path,
+    record::{Comparison, Like, Matcher, Predicate},
+};
 use std::sync::Arc;
 
 /// The fields of a predicate; slot `i` is field `i`.

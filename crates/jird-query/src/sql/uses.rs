@@ -1,7 +1,7 @@
 //! What a rewritten query asks of its sources, and what it gives.
 
 use datafusion::sql::sqlparser::ast::Statement;
-use jird::{Path, Predicate};
+use jird::{Path, record::Predicate};
 use std::sync::Arc;
 
 /// The table that all FILE arguments together are.

@@ -14,7 +14,7 @@ use core::fmt::Write;
 ///
 /// ```
 /// use jird::event::{Condition, JsonSink, JsonSource, Recording, Sink, Source};
-/// use jird::{Comparison, Literal, Path, Predicate};
+/// use jird::{Path, record::{Comparison, Literal, Predicate}};
 /// let over = Predicate::Compare { slot: 0, op: Comparison::Gt, literal: Literal::Number("200".into()) };
 /// let mut condition = Condition::new(over, vec![Path::root().key("Elapsed")]);
 ///

@@ -1,8 +1,8 @@
 //! Block operations per instruction set, and the choice between them.
 //!
-//! A *block* is 64 bytes; a *mask* is a `u64` with one bit per byte of a block, bit 0 for the first byte. [`Simd`] is what
+//! A *block* is 64 bytes; a *mask* is a `u64` with one bit per byte of a block, bit 0 for the first byte. `Simd` is what
 //! differs between instruction sets: operations on blocks, the check of UTF-8, and the making of tokens and of words. Algorithms are
-//! [`Pass`]es, generic over it, in the folders that they belong to; [`Kernel::enter`] runs one. A value of a type that
+//! `Pass`es, generic over it, in the folders that they belong to; `Kernel::enter` runs one. A value of a type that
 //! implements `Simd` proves that this CPU has the instructions: only its `detect` makes one. Another instruction set is
 //! another file here. This folder is the only place with intrinsics and with `cfg(target_arch)`.
 #![allow(unsafe_code, reason = "intrinsics, and entering functions compiled for a CPU that was detected")]
@@ -39,7 +39,7 @@ use core::fmt;
 /// [`Kernel::best`] is what everything uses unless told otherwise; all kernels give the same result on every input.
 ///
 /// ```
-/// use jird::Kernel;
+/// use jird::kernel::Kernel;
 /// assert!(Kernel::available().any(|kernel| kernel.name() == "portable"));
 /// assert_eq!(Kernel::available().next(), Some(Kernel::best()));
 /// ```

@@ -156,7 +156,7 @@ fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kernel;
+    use crate::kernel::Kernel;
     use crate::lines::scanner::line_fault;
     use crate::scan::{Mode, Whole};
 

@@ -12,7 +12,7 @@ const PIECE_BYTES: usize = 64 << 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Check {
     /// Every record, whole. Nothing is looked for in those that cannot match, as far as that shows in their raw bytes: that
-    /// have none of [`Predicate::literals`](crate::Predicate::literals).
+    /// have none of [`Predicate::literals`](crate::record::Predicate::literals).
     #[default]
     All,
     /// The records that can match, as far as that shows. Of the others nothing is known but that they are lines. Without a

@@ -54,7 +54,7 @@ impl Scanner {
     /// white space.
     ///
     /// ```
-    /// use jird::{Path, Projection, lines};
+    /// use jird::{Path, lines, record::Projection};
     /// let projection = Projection::new(&[Path::root().key("a")]);
     /// let mut found = Vec::new();
     /// lines::Scanner::new(lines::Options::default()).scan(b"{\"a\": 1}\n\n{\"b\": 2}\n", &projection, None, |row| {

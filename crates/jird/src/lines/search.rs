@@ -261,7 +261,7 @@ mod tests {
     fn a_byte_that_must_be_escaped_is_never_searched_for() {
         for text in ["\0", "\n", "\\\\", "\u{1f}"] {
             let literal =
-                Predicate::Compare { slot: 0, op: crate::Comparison::Eq, literal: Literal::Text(text.into()) };
+                Predicate::Compare { slot: 0, op: crate::record::Comparison::Eq, literal: Literal::Text(text.into()) };
             assert_eq!(literal.literals(&Projection::new(&[])), Vec::<String>::new());
         }
     }

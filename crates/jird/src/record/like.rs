@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 /// A compiled pattern.
 ///
 /// ```
-/// let like = jird::Like::new("/api/%\\_v_");
+/// let like = jird::record::Like::new("/api/%\\_v_");
 /// assert!(like.matches("/api/customers_v2"));
 /// assert!(!like.matches("/api/customers-v2"));
 /// ```

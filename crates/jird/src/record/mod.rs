@@ -12,6 +12,7 @@ mod predicate;
 mod reader;
 mod select;
 
+pub use crate::path::Step;
 pub use field::Field;
 pub use like::Like;
 pub(crate) use needles::{NEEDLE_MAX, NEEDLES_MAX, Needles, Pair};

@@ -61,7 +61,7 @@ pub enum Literal {
 /// A test of a string's content, such as a regular expression.
 ///
 /// ```
-/// let matcher = jird::Matcher::new(|text| text.ends_with(".png") || text.ends_with(".jpg")).requiring([".png", ".jpg"]);
+/// let matcher = jird::record::Matcher::new(|text| text.ends_with(".png") || text.ends_with(".jpg")).requiring([".png", ".jpg"]);
 /// assert!(matcher.matches("logo.png"));
 /// ```
 ///
@@ -98,7 +98,7 @@ impl Matcher {
     /// A test that has no answer for some texts. Then it is unknown, and counted, as a comparison of different kinds is.
     ///
     /// ```
-    /// let even = jird::Matcher::unsure(|text| text.parse::<u64>().ok().map(|number| number % 2 == 0));
+    /// let even = jird::record::Matcher::unsure(|text| text.parse::<u64>().ok().map(|number| number % 2 == 0));
     /// assert!(even.matches("4") && !even.matches("5") && !even.matches("four"));
     /// ```
     pub fn unsure(test: impl Fn(&str) -> Option<bool> + Clone + Send + Sync + 'static) -> Self {
@@ -216,7 +216,7 @@ impl Predicate {
     /// searches for them: with a quote where a string or key begins or ends. Empty if nothing is known.
     ///
     /// ```
-    /// use jird::{Like, Path, Predicate, Projection};
+    /// use jird::{Path, record::{Like, Predicate, Projection}};
     /// let projection = Projection::new(&[Path::root().key("RequestPath")]);
     /// let predicate = Predicate::Like { slot: 0, pattern: Like::new("/api/%/orders") };
     /// assert_eq!(predicate.literals(&projection), ["/orders\""]);

@@ -34,7 +34,7 @@ impl RecordBuffer {
 /// It borrows the text and the buffers; dropping it gives both back for the next record.
 ///
 /// ```
-/// use jird::{Record, RecordBuffer};
+/// use jird::record::{Record, RecordBuffer};
 /// let mut buffer = RecordBuffer::new();
 /// let mut sum = 0.0;
 /// for line in [r#"{"Elapsed": 1.5}"#, r#"{"Elapsed": 2}"#] {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// A record that is not an object is read as if it were the member `value` of one.
 ///
 /// ```
-/// use jird::{Path, Projection};
+/// use jird::{Path, record::Projection};
 /// let projection = Projection::new(&[Path::root().key("Elapsed"), Path::root().key("Properties").key("RequestId")]);
 /// assert_eq!(projection.slots(), 2);
 /// ```

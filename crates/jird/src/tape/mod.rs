@@ -14,7 +14,7 @@
 //!
 //! An object's members are a key (a string) and a value in turn. The node after a scalar is the next one; the node after a
 //! container is as many words on as its first word says, so that anything is skipped in constant time. A scalar's length that
-//! does not fit is stored as all ones, and found again from the text when asked for; for a container's see [`long`].
+//! does not fit is stored as all ones, and found again from the text when asked for; for a container's see `long.rs`.
 #![allow(
     unsafe_code,
     reason = "what pass one found to be UTF-8, and what the builder has bounded, is not checked again"

@@ -320,7 +320,7 @@ impl Model<'_> {
 #[cfg(test)]
 mod tests {
     use crate::error::Error;
-    use crate::{Kernel, Parser, Policy};
+    use crate::{Parser, Policy, kernel::Kernel};
 
     /// Every short text over an alphabet that reaches all states, on every kernel, with borders between chunks everywhere.
     #[test]

@@ -102,27 +102,27 @@
 //!
 //! # A record, its text, and the next record
 //! ```
-//! let mut buffer = jird::RecordBuffer::new();
+//! let mut buffer = jird::record::RecordBuffer::new();
 //! let text = b"[\"a\"]".to_vec();
-//! let first = jird::Record::scan(&text, &mut buffer)?;
+//! let first = jird::record::Record::scan(&text, &mut buffer)?;
 //! assert_eq!(first.decode::<Vec<&str>>()?, ["a"]);
-//! let second = jird::Record::scan(&text, &mut buffer)?;
+//! let second = jird::record::Record::scan(&text, &mut buffer)?;
 //! assert_eq!(second.decode::<Vec<&str>>()?, ["a"]);
 //! drop(text);
 //! # Ok::<(), jird::Error>(())
 //! ```
 //! ```compile_fail,E0499
-//! let mut buffer = jird::RecordBuffer::new();
+//! let mut buffer = jird::record::RecordBuffer::new();
 //! let text = b"[\"a\"]".to_vec();
-//! let first = jird::Record::scan(&text, &mut buffer)?;
-//! let second = jird::Record::scan(&text, &mut buffer)?;
+//! let first = jird::record::Record::scan(&text, &mut buffer)?;
+//! let second = jird::record::Record::scan(&text, &mut buffer)?;
 //! assert_eq!(first.decode::<Vec<&str>>()?, ["a"]);
 //! # Ok::<(), jird::Error>(())
 //! ```
 //! ```compile_fail,E0505
-//! let mut buffer = jird::RecordBuffer::new();
+//! let mut buffer = jird::record::RecordBuffer::new();
 //! let text = b"[\"a\"]".to_vec();
-//! let first = jird::Record::scan(&text, &mut buffer)?;
+//! let first = jird::record::Record::scan(&text, &mut buffer)?;
 //! drop(text);
 //! assert_eq!(first.decode::<Vec<&str>>()?, ["a"]);
 //! # Ok::<(), jird::Error>(())

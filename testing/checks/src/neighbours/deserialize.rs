@@ -5,7 +5,10 @@
 use super::script::{Script, assert_text, caught, own_panic};
 use crate::shown;
 use jird::event::{self, JsonSource, Objects, Recording, Source};
-use jird::{Deserializer, Error, Record, RecordBuffer};
+use jird::{
+    Deserializer, Error,
+    record::{Record, RecordBuffer},
+};
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer as Serde, EnumAccess, Error as _, IgnoredAny, MapAccess, SeqAccess,
     VariantAccess, Visitor,
@@ -327,7 +330,7 @@ pub(super) fn deserialize(script: &Script<'_>) {
 }
 
 /// A few times, whatever happens; and then for something that keeps to the rules.
-fn typed<'de, R: jird::Read<'de>>(de: &mut Deserializer<R>) {
+fn typed<'de, R: jird::de::Read<'de>>(de: &mut Deserializer<R>) {
     let mut kept = Vec::new();
     for _ in 0..4 {
         kept.extend(caught(|| Unruly::deserialize(&mut *de)).and_then(Result::ok));

@@ -4,7 +4,10 @@ use super::readers::{End, Reader};
 use super::script::{Script, caught, own_panic};
 use super::told::assert_texts;
 use crate::shown;
-use jird::{Error, Record, RecordBuffer, lines};
+use jird::{
+    Error, lines,
+    record::{Record, RecordBuffer},
+};
 use std::cell::RefCell;
 use std::io::{self, Read};
 use std::ops::ControlFlow;

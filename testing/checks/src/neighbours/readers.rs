@@ -279,7 +279,7 @@ fn typed<T: DeserializeOwned + Texts>(script: &Script<'_>, way: Way) {
 /// How often something is used again after it failed.
 const ROUNDS: usize = 3;
 
-fn whole<'de, R: jird::Read<'de>, T: Deserialize<'de> + Texts>(de: &mut Deserializer<R>) -> Seen {
+fn whole<'de, R: jird::de::Read<'de>, T: Deserialize<'de> + Texts>(de: &mut Deserializer<R>) -> Seen {
     let value = T::deserialize(&mut *de).and_then(|value| de.end().map(|()| value));
     let mut seen = Seen::default();
     seen.value(value);
@@ -295,11 +295,11 @@ fn all<T: Texts>(values: &mut dyn Iterator<Item = Result<T, Error>>, len: usize)
     seen
 }
 
-fn records<'de, R: jird::Read<'de>, T: Deserialize<'de>>(
+fn records<'de, R: jird::de::Read<'de>, T: Deserialize<'de>>(
     de: Deserializer<R>,
     pattern: Pattern,
     lines: bool,
-) -> jird::Records<'de, R, T> {
+) -> jird::de::Records<'de, R, T> {
     let records = de.records(pattern);
     if lines { records.lines() } else { records }
 }
@@ -360,7 +360,7 @@ fn events(script: &Script<'_>, variant: u8) {
     run_events(source, &shared, options, script, wanted);
 }
 
-fn run_events<'de, R: jird::Read<'de>>(
+fn run_events<'de, R: jird::de::Read<'de>>(
     mut source: JsonSource<R>,
     reader: &Shared<'_, '_>,
     options: Options,
@@ -392,7 +392,7 @@ impl Options {
         self.variant & 1 != 0
     }
 
-    pub(super) fn apply<'de, R: jird::Read<'de>>(self, source: JsonSource<R>) -> JsonSource<R> {
+    pub(super) fn apply<'de, R: jird::de::Read<'de>>(self, source: JsonSource<R>) -> JsonSource<R> {
         let mut source = source.chunk_bytes(self.chunk_bytes);
         if self.lines() {
             source = source.lines();
@@ -405,7 +405,7 @@ impl Options {
     }
 
     /// All records; of lines those that are right, and the first error.
-    pub(super) fn told<'de, R: jird::Read<'de>>(self, source: &mut JsonSource<R>, len: usize) -> Seen {
+    pub(super) fn told<'de, R: jird::de::Read<'de>>(self, source: &mut JsonSource<R>, len: usize) -> Seen {
         let mut told = Told::new(len);
         let mut first = None;
         for _ in 0..=len + 16 {

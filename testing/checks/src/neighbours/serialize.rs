@@ -303,7 +303,7 @@ fn texts(unruly: &Unruly<'_>) {
         text.as_ref().map(|text| text.as_ref().ok().map(|text| text.clone().into_bytes()))
     );
     let mut appended = b"before".to_vec();
-    let done = from_start(unruly, || jird::to_vec_in(unruly, &mut appended));
+    let done = from_start(unruly, || jird::ser::to_vec_in(unruly, &mut appended));
     match (&text, done) {
         (Some(Ok(text)), Some(Ok(()))) => assert_eq!(appended, [b"before", text.as_bytes()].concat()),
         (Some(Err(_)), Some(Err(_))) => assert_eq!(appended, b"before", "something is left of a failure"),
@@ -370,11 +370,11 @@ fn pretty_again(unruly: &Unruly<'_>) {
 
 /// The canonical form is checked: it is JSON, or an error.
 fn canonical(unruly: &Unruly<'_>) {
-    if let Some(Ok(text)) = from_start(unruly, || jird::to_string_canonical(unruly)) {
+    if let Some(Ok(text)) = from_start(unruly, || jird::ser::to_string_canonical(unruly)) {
         assert_text(&text);
         assert!(jird::validate(text.as_bytes()).is_ok(), "{text:?} is no JSON");
     }
-    if let Some(Ok(text)) = from_start(unruly, || jird::to_vec_canonical(unruly)) {
+    if let Some(Ok(text)) = from_start(unruly, || jird::ser::to_vec_canonical(unruly)) {
         assert!(jird::validate(&text).is_ok(), "{} is no JSON", shown(&text));
     }
 }

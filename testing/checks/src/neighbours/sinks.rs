@@ -10,7 +10,7 @@ use jird::event::{
     self, Failure, Feed, Interest, JsonSource, Key, Numeral, Parsed, Pattern, Place, Recording, Sink, Source,
     Timestamp, Values,
 };
-use jird::{Error, Trusted};
+use jird::{Error, de::Trusted};
 use std::cell::Cell;
 
 /// A sink that does the script's deeds.

@@ -10,7 +10,10 @@ use jird::event::{
     self, Condition, Failure, Interest, JsonSink, JsonText, Key, Numeral, Objects, Parts, Pattern, Place, Recording,
     Row, Scalar, Sink, Source, Timestamp,
 };
-use jird::{Comparison, Error, Layout, Literal, Number, Path, Predicate};
+use jird::{
+    Error, Layout, Number, Path,
+    record::{Comparison, Literal, Predicate},
+};
 use std::cell::Cell;
 use std::convert::Infallible;
 

@@ -98,7 +98,7 @@ fn skip_records<R: Read, S: Sink>(mut source: CsvSource<R>, sink: &mut S) {
 }
 
 /// Sends all lines, and sets bad ones aside, as `jird convert` does.
-fn convert<'de, R: jird::Read<'de>, S: Sink>(source: &mut JsonSource<R>, sink: &mut S) {
+fn convert<'de, R: jird::de::Read<'de>, S: Sink>(source: &mut JsonSource<R>, sink: &mut S) {
     let mut bad = BadRecords::new(&OnError::Quarantine("/dev/null".into())).expect("/dev/null can be written");
     loop {
         match source.send_record(sink) {

@@ -4,7 +4,10 @@ use super::{Way, beyond_a_chunk, each, used, way};
 use crate::case::Case;
 use crate::judge::Bar;
 use crate::shapes::documents;
-use jird::{Duplicates, Kind, Layout, Numbers, Parser, Policy, Record, RecordBuffer, Value};
+use jird::{
+    Duplicates, Kind, Layout, Numbers, Parser, Policy, Value,
+    record::{Record, RecordBuffer},
+};
 
 /// Limits that no text of a test meets.
 const DEEP: Policy = Policy { numbers: Numbers::Any, duplicates: Duplicates::Keep, depth_max: usize::MAX >> 8 };

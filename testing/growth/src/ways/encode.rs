@@ -27,7 +27,7 @@ const OTHERS: &[Way] = &[
     // Keys are sorted.
     way("to_string_canonical of a document", |text| {
         if let Ok(document) = jird::parse(text) {
-            used(jird::to_string_canonical(&document));
+            used(jird::ser::to_string_canonical(&document));
         }
     })
     .bar(Bar::SORTED),

@@ -6,7 +6,11 @@ use crate::judge::Bar;
 use crate::shapes::documents;
 use jird::event::filter::{Arrays, Flatten, Limit, Project, Rename, Tee, Unflatten, Validate};
 use jird::event::{self, Condition, Feed, JsonSink, JsonSource, Objects, Pattern, Recording, Sink, Source};
-use jird::{Comparison, IoRead, Json, Layout, Literal, Path, Predicate, SliceRead};
+use jird::{
+    Json, Layout, Path,
+    de::{IoRead, SliceRead},
+    record::{Comparison, Literal, Predicate},
+};
 use std::convert::Infallible;
 use std::io;
 

@@ -7,7 +7,9 @@ use crate::shapes::{Shape, documents, lines};
 use jird::event::{Failure, JsonSink, JsonSource, Source};
 use jird::lines::{Check, Options, Scanner, Search, in_order, read_range, read_stream, typed_on};
 use jird::{
-    Comparison, Deserializer, Duplicates, Json, Like, Literal, Matcher, Path, Policy, Predicate, Projection, Read,
+    Deserializer, Duplicates, Json, Path, Policy,
+    de::Read,
+    record::{Comparison, Like, Literal, Matcher, Predicate, Projection},
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -166,7 +168,7 @@ fn scan(text: &[u8], options: Options, filter: Option<&Predicate>) {
 
 fn scan_all(scanner: &mut Scanner, text: &[u8], projection: &Projection, filter: Option<&Predicate>) -> u64 {
     let mut scratch = String::new();
-    let visit = |row: jird::lines::Row<'_, '_>| {
+    let visit = |row: jird::lines::Match<'_, '_>| {
         for field in row.fields() {
             used((field.text(&mut scratch).is_some(), field.as_number()));
         }

@@ -6,7 +6,7 @@ use crate::judge::Bar;
 use crate::shapes::{keys, repeat};
 use jird::event::filter::Project;
 use jird::event::{self, JsonSink, JsonSource, KeyTable, Pattern};
-use jird::{Like, Number, Path};
+use jird::{Number, Path, record::Like};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut all = vec![

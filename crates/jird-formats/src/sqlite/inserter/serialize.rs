@@ -8,7 +8,7 @@ use crate::sqlite::value::{Stored, Value, store_number};
 use crate::sqlite::{SqliteError, SqliteErrorKind};
 use core::fmt::{self, Display};
 use jird::event::Numeral;
-use jird::{Field, Kind};
+use jird::{Kind, record::Field};
 use rusqlite::Statement;
 use serde_core::ser::{self, Impossible, Serialize, SerializeMap, SerializeStruct, Serializer};
 
@@ -367,7 +367,7 @@ impl CellSerializer<'_, '_> {
     /// What has parts is JSON text; what is JSON text already (`jird::RawValue`, `jird::NumberBuf`) is what that says.
     fn nested<T: ?Sized + Serialize>(&mut self, value: &T, json: &mut Vec<u8>) -> Result<(), InsertStop> {
         json.clear();
-        jird::to_vec_in(value, json).map_err(|error| Why::Type(error.to_string()))?;
+        jird::ser::to_vec_in(value, json).map_err(|error| Why::Type(error.to_string()))?;
         let text = core::str::from_utf8(json).map_err(|error| Why::Type(error.to_string()))?;
         let field = Field::from_raw(text);
         match (field.kind(), field.as_number(), field.as_bool(), field.as_str()) {

@@ -59,8 +59,8 @@ impl<'a> Record<'a> {
     /// [`Value::decode`] of the record's value.
     ///
     /// ```
-    /// let mut buffer = jird::RecordBuffer::new();
-    /// let record = jird::Record::scan(b"{\"id\": 7}", &mut buffer)?;
+    /// let mut buffer = jird::record::RecordBuffer::new();
+    /// let record = jird::record::Record::scan(b"{\"id\": 7}", &mut buffer)?;
     /// assert_eq!(record.decode::<std::collections::BTreeMap<&str, u8>>()?["id"], 7);
     /// # Ok::<(), jird::Error>(())
     /// ```

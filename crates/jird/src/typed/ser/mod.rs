@@ -91,13 +91,13 @@ pub fn to_string_pretty<T: ?Sized + Serialize>(value: &T) -> Result<String, Erro
 /// ```
 /// use std::collections::HashMap;
 /// let map = HashMap::from([("b", 1e21), ("a", 1.0)]);
-/// assert_eq!(jird::to_string_canonical(&map)?, r#"{"a":1,"b":1e+21}"#);
+/// assert_eq!(jird::ser::to_string_canonical(&map)?, r#"{"a":1,"b":1e+21}"#);
 /// # Ok::<(), jird::Error>(())
 /// ```
 ///
 /// # Errors
 /// As [`to_string`]; also for floats that JSON does not have, numbers that are infinite as a double, repeated keys, and
-/// nesting beyond [`DEPTH_MAX`](crate::DEPTH_MAX).
+/// nesting beyond [`DEPTH_MAX`](crate::policy::DEPTH_MAX).
 pub fn to_string_canonical<T: ?Sized + Serialize>(value: &T) -> Result<String, Error> {
     canonical(value).map(text_of_canonical)
 }
@@ -118,7 +118,7 @@ pub fn to_vec<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Error> {
 /// ```
 /// let mut lines = Vec::new();
 /// for event in [("start", 1), ("stop", 2)] {
-///     jird::to_vec_in(&event, &mut lines)?;
+///     jird::ser::to_vec_in(&event, &mut lines)?;
 ///     lines.push(b'\n');
 /// }
 /// assert_eq!(lines, b"[\"start\",1]\n[\"stop\",2]\n");

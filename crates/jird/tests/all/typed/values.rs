@@ -1,0 +1,82 @@
+//! What is borrowed, and what keeps every byte.
+
+use crate::common;
+use crate::typed::judge::Drops;
+use jird::Deserializer;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+#[test]
+fn strings_without_escapes_are_borrowed() {
+    #[derive(Deserialize, Debug, PartialEq)]
+    struct Borrowing<'a> {
+        a: &'a str,
+        #[serde(borrow)]
+        b: Cow<'a, str>,
+        c: &'a [u8],
+    }
+    let text = br#"{"a": "x", "b": "y", "c": "z"}"#;
+    let borrowed: Borrowing<'_> = jird::from_slice(text).unwrap();
+    assert!(matches!(borrowed, Borrowing { a: "x", b: Cow::Borrowed("y"), c: b"z" }));
+    assert!(text.as_ptr_range().contains(&borrowed.a.as_ptr()));
+    let text = br#"{"a": "x", "b": "\u0079", "c": "z"}"#;
+    assert!(matches!(jird::from_slice(text).unwrap(), Borrowing { b: Cow::Owned(_), .. }));
+    let error = jird::from_slice::<Borrowing<'_>>(br#"{"a": "\n"}"#).unwrap_err();
+    assert_eq!(error.to_string(), "a: invalid type: string \"\\n\", expected a borrowed string at line 1 column 7");
+    assert!(error.is_data());
+}
+
+#[derive(Deserialize, serde::Serialize)]
+struct Kept<'a> {
+    #[serde(borrow)]
+    a: &'a jird::RawValue,
+    b: Box<jird::RawValue>,
+    #[serde(borrow)]
+    c: jird::Number<'a>,
+    d: Vec<jird::NumberBuf>,
+}
+
+#[derive(Deserialize)]
+struct Flattened {
+    #[serde(flatten)]
+    all: BTreeMap<String, jird::NumberBuf>,
+}
+
+#[test]
+fn raw_text_and_numbers_keep_every_byte() {
+    common::force_kernel();
+    let long = format!("[{}]", "\"é\\n\", ".repeat(300) + "{}");
+    for value in ["1.50", " \"\\u0041\" ", "{ \"k\" : [ ] }", "null", &long] {
+        let text = format!("{{\"a\": {value}, \"b\": {value} , \"c\": -1.00e+2,\"d\":[1E400, 0.10 ]}}");
+        let kept: Kept<'_> = jird::from_str(&text).unwrap();
+        assert_eq!((kept.a.get(), kept.b.get()), (value.trim(), value.trim()));
+        assert_eq!(
+            (kept.c.text(), kept.d[0].to_string(), kept.d[1].to_string()),
+            ("-1.00e+2", "1E400".into(), "0.10".into())
+        );
+        let again = jird::to_string(&kept).unwrap();
+        let wanted = format!("{{\"a\":{0},\"b\":{0},\"c\":-1.00e+2,\"d\":[1E400,0.10]}}", value.trim());
+        assert_eq!(again, wanted);
+        let read: Vec<Box<jird::RawValue>> =
+            Deserializer::from_reader(Drops(format!("[{value},{value}]").as_bytes(), 5))
+                .with_chunk_bytes(64)
+                .whole()
+                .unwrap();
+        assert_eq!(read[1].get(), value.trim());
+    }
+    // Raw values from a reader that has forgotten what came before them.
+    let values: Vec<String> = (0..3000).map(|index| format!("[{index}, \"{}\"]", "x".repeat(index % 500))).collect();
+    let text = format!("[{}]", values.join(", "));
+    let read: Vec<Box<jird::RawValue>> = jird::from_reader(Drops(text.as_bytes(), 5000)).unwrap();
+    assert!(read.iter().map(|raw| raw.get()).eq(values.iter().map(String::as_str)));
+    for wrong in ["[1", "tru", "{\"a\"}", "\"\\x\"", "01"] {
+        let wanted = jird::validate(wrong.as_bytes()).unwrap_err();
+        assert_eq!(jird::from_str::<Box<jird::RawValue>>(wrong).unwrap_err().offset(), wanted.offset(), "{wrong}");
+    }
+    let error = jird::from_str::<Vec<jird::NumberBuf>>("[1, \"2\"]").unwrap_err();
+    assert!(error.is_data() && error.to_string().starts_with("[1]: invalid value: "), "{error}");
+    // Where serde buffers values, the text of numbers is lost, but not the numbers.
+    let flat: Flattened = jird::from_str("{\"a\": 1.50, \"b\": 7}").unwrap();
+    assert_eq!((flat.all["a"].to_string(), flat.all["b"].to_string()), ("1.5".into(), "7".into()));
+}
