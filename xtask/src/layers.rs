@@ -113,7 +113,7 @@ impl Source {
                 let used = if level(name).is_some() { name } else { self.home_of(name).unwrap_or(name) };
                 match level(used) {
                     None => {
-                        faults.push(format!("{}: nobody knows where {used} is, of {}", layers.name, file.display()))
+                        faults.push(format!("{}: nobody knows where {used} is, of {}", layers.name, file.display()));
                     }
                     Some(to) if to > from && !is_exception(layers.name, &folder, used) => {
                         faults.push(format!("{}: {} uses {used}, which stands above it", layers.name, file.display()));

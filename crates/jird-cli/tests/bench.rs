@@ -2,44 +2,28 @@
 #![cfg(feature = "query")]
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 
+mod folder;
+
+use folder::Folder;
 use jird::Json;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        let record =
-            |id: u32| format!("{{\"@t\":\"2024-03-05T0{}:00:00Z\",\"id\":{id},\"Level\":\"Info\"}}\n", id % 10);
-        fs::write(path.join("a.ndjson"), (0..500).map(record).collect::<String>()).unwrap();
-        fs::write(
-            path.join("cases"),
-            "# two\nselect id where id >= 400\n\nselect Level, count(*) as n group by Level;\n",
-        )
-        .unwrap();
-        Self(path)
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_jird")).arg("bench").args(args).current_dir(&self.0).output().unwrap()
-    }
+/// A folder with 500 records, and a list of cases.
+fn folder(name: &str) -> Folder {
+    let record = |id: u32| format!("{{\"@t\":\"2024-03-05T0{}:00:00Z\",\"id\":{id},\"Level\":\"Info\"}}\n", id % 10);
+    let cases = "# two\nselect id where id >= 400\n\nselect Level, count(*) as n group by Level;\n";
+    Folder::new(name).with("a.ndjson", (0..500).map(record).collect::<String>()).with("cases", cases)
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn bench(folder: &Folder, args: &[&str]) -> Output {
+    folder.jird("bench", args, b"")
 }
 
 #[test]
 fn a_header_and_a_line_for_each_case() {
-    let folder = Folder::new("text");
-    let output = folder.run(&["--cases", "cases", "--runs", "3", "--percentile", "75", "a.ndjson"]);
+    let folder = folder("text");
+    let output = bench(&folder, &["--cases", "cases", "--runs", "3", "--percentile", "75", "a.ndjson"]);
     assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -53,8 +37,9 @@ fn a_header_and_a_line_for_each_case() {
 
 #[test]
 fn the_same_as_json() {
-    let folder = Folder::new("json");
-    let output = folder.run(&["--cases", "cases", "--runs", "4", "--json", "--time", "none", "a.ndjson", "a.ndjson"]);
+    let folder = folder("json");
+    let output =
+        bench(&folder, &["--cases", "cases", "--runs", "4", "--json", "--time", "none", "a.ndjson", "a.ndjson"]);
     let found: Json = jird::from_slice(&output.stdout).unwrap();
     assert_eq!((&found["records"], &found["runs"], &found["percentile"]), (&1000.into(), &4.into(), &90.into()));
     assert!(found["time_range"].is_null());
@@ -69,7 +54,7 @@ fn the_same_as_json() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let folder = Folder::new("wrong");
+    let folder = folder("wrong");
     fs::write(folder.0.join("bad"), "select id\nselect from\n").unwrap();
     fs::write(folder.0.join("empty"), "# nothing\n").unwrap();
     fs::write(folder.0.join("b.ndjson"), "{\"id\":1}\n{\n").unwrap();
@@ -81,7 +66,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (&["--cases", "cases", "b.ndjson"], 1, "b.ndjson:2"),
     ];
     for (args, code, part) in tries {
-        let output = folder.run(args);
+        let output = bench(&folder, args);
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(
             output.status.code() == Some(code) && said.contains(part) && output.stdout.is_empty(),
@@ -92,10 +77,11 @@ fn what_is_wrong_is_told_with_its_place() {
 
 #[test]
 fn the_cases_over_events_have_as_many_hits_as_duckdb_finds() {
-    let folder = Folder::new("events");
+    let folder = folder("events");
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let (cases, events) = (root.join("bench/cases/events.sql"), root.join("examples/events.ndjson"));
-    let output = folder.run(&["--cases", cases.to_str().unwrap(), "--runs", "1", "--json", events.to_str().unwrap()]);
+    let output =
+        bench(&folder, &["--cases", cases.to_str().unwrap(), "--runs", "1", "--json", events.to_str().unwrap()]);
     assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
     let found: Json = jird::from_slice(&output.stdout).unwrap();
     let hits: Vec<u64> = found["cases"].as_array().unwrap().iter().map(|case| case["hits"].as_u64().unwrap()).collect();

@@ -3,10 +3,12 @@
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 #![allow(clippy::print_stdout, reason = "what is skipped, and what it cost, is for who reads the log")]
 
+mod folder;
+
+use folder::Folder;
 use growth::shapes::{self, Shape};
 use growth::{Bar, Measured, callgrind, judge};
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The smallest of the three sizes.
@@ -31,7 +33,7 @@ fn assert_linear(args: &[&str], shapes: &[Shape], names: &[&str]) {
 }
 
 fn measured(args: &[&str], shape: Shape) -> Measured {
-    let folder = Folder::new();
+    let folder = Folder::new("growth");
     let mut measured = Measured::default();
     let input = args.iter().find(|arg| arg.starts_with("in.")).expect("an input is named");
     for (index, times) in [1, 2, 4].into_iter().enumerate() {
@@ -46,24 +48,6 @@ fn measured(args: &[&str], shape: Shape) -> Measured {
         measured.cost[index] = count;
     }
     measured
-}
-
-/// A folder of the case's own.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        let thread = format!("{:?}", std::thread::current().id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("growth-{}-{thread}", std::process::id()));
-        fs::create_dir_all(&path).expect("it can be made");
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 #[test]

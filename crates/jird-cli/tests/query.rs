@@ -2,11 +2,13 @@
 #![cfg(feature = "query")]
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 
+mod folder;
+
+use folder::Folder;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 const EVENTS: &str = r#"{"@t":"2024-01-01T10:20:30Z","Message":"GET \/api/customers","Elapsed":250,"Level":"Info","P":{"id":"a","tags":["x","y"]},"a.b":1}
 {"@t":"2024-01-01T11:20:30Z","Message":"POST /api/orders","Elapsed":20.5,"Level":"Warn","P":{"id":"b","tags":[]}}
@@ -15,51 +17,23 @@ const EVENTS: &str = r#"{"@t":"2024-01-01T10:20:30Z","Message":"GET \/api/custom
 {"Elapsed":201,"Level":"Info","late":true}
 "#;
 
-/// A folder of files that goes away with the test.
-struct Folder(PathBuf);
+/// A folder with one file.
+fn with_file(name: &str, text: impl AsRef<[u8]>) -> Folder {
+    Folder::new("query").with(name, text)
+}
 
-impl Folder {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("jird-query-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
+/// `jird query` in a folder.
+trait Ask {
+    fn ask_with(&self, arguments: &[&str], stdin: &str) -> Ran;
 
-    fn with(name: &str, text: impl AsRef<[u8]>) -> Self {
-        Self::new().and(name, text)
-    }
-
-    fn and(self, name: &str, text: impl AsRef<[u8]>) -> Self {
-        fs::write(self.0.join(name), text).unwrap();
-        self
-    }
-
-    fn run(&self, arguments: &[&str]) -> Ran {
-        self.run_with(arguments, None)
-    }
-
-    fn run_with(&self, arguments: &[&str], stdin: Option<&str>) -> Ran {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_jird"))
-            .arg("query")
-            .args(arguments)
-            .current_dir(&self.0)
-            .stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        if let (Some(text), Some(mut pipe)) = (stdin, child.stdin.take()) {
-            pipe.write_all(text.as_bytes()).unwrap();
-        }
-        Ran::from(child.wait_with_output().unwrap())
+    fn ask(&self, arguments: &[&str]) -> Ran {
+        self.ask_with(arguments, "")
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+impl Ask for Folder {
+    fn ask_with(&self, arguments: &[&str], stdin: &str) -> Ran {
+        Ran::from(self.jird("query", arguments, stdin.as_bytes()))
     }
 }
 
@@ -87,14 +61,14 @@ fn gives(text: &str, sql: &str, expected: &str) {
 fn gives_as(text: &str, arguments: &[&str], expected: &str) {
     let mut arguments = arguments.to_vec();
     arguments.push("e.ndjson");
-    let ran = Folder::with("e.ndjson", text).run(&arguments);
+    let ran = with_file("e.ndjson", text).ask(&arguments);
     assert_eq!((ran.out.as_str(), ran.err.as_str(), ran.code), (expected, "", 0), "{arguments:?}");
 }
 
 /// The query fails with this exit code, and says all of this.
 #[track_caller]
 fn fails(text: &str, sql: &str, code: i32, words: &[&str]) {
-    let ran = Folder::with("e.ndjson", text).run(&[sql, "e.ndjson"]);
+    let ran = with_file("e.ndjson", text).ask(&[sql, "e.ndjson"]);
     assert_eq!(ran.code, code, "{sql}: {ran:?}");
     for word in words {
         assert!(ran.err.contains(word), "{sql}: no {word:?} in {}", ran.err);
@@ -136,10 +110,10 @@ fn paths_subscripts_and_dotted_keys_are_columns() {
 
 #[test]
 fn names_are_case_sensitive_and_a_name_that_never_occurs_is_noted() {
-    let ran = Folder::with("e.ndjson", EVENTS).run(&["select level where Elapsd > 5", "e.ndjson"]);
+    let ran = with_file("e.ndjson", EVENTS).ask(&["select level where Elapsd > 5", "e.ndjson"]);
     assert_eq!((ran.out.as_str(), ran.code), ("", 0));
     assert!(ran.err.contains("no record has `level`") && ran.err.contains("no record has `Elapsd`"), "{}", ran.err);
-    let quiet = Folder::with("e.ndjson", EVENTS).run(&["select level", "e.ndjson", "--quiet"]);
+    let quiet = with_file("e.ndjson", EVENTS).ask(&["select level", "e.ndjson", "--quiet"]);
     assert_eq!(quiet.err, "");
 }
 
@@ -194,7 +168,7 @@ fn a_number_against_a_text_is_null_and_counted() {
     gives(text, "select a where a = '1'", "{\"a\":\"1\"}\n");
     gives(text, "select a where not a = 1", "");
     gives(text, "select a = 1 as x", "{\"x\":true}\n{\"x\":null}\n{\"x\":null}\n");
-    let ran = Folder::with("e.ndjson", text).run(&["select a where a = 1", "e.ndjson", "--stats"]);
+    let ran = with_file("e.ndjson", text).ask(&["select a where a = 1", "e.ndjson", "--stats"]);
     assert!(ran.err.contains("mismatches  2"), "{}", ran.err);
 }
 
@@ -229,7 +203,7 @@ fn texts_match_patterns_and_regular_expressions() {
 fn a_condition_on_fields_is_decided_by_the_scan_and_needs_no_types() {
     let sql =
         "select Message where Elapsed > 200 and match(Message, 'api') or Level in ('a', 'b') and P.id is not null";
-    let ran = Folder::with("e.ndjson", EVENTS).run(&[sql, "e.ndjson", "--stats"]);
+    let ran = with_file("e.ndjson", EVENTS).ask(&[sql, "e.ndjson", "--stats"]);
     assert!(ran.err.contains("pushed      Elapsed > 200 AND match(Message, 'api') OR"), "{}", ran.err);
     assert!(ran.err.contains("types       not needed"), "{}", ran.err);
 }
@@ -256,15 +230,14 @@ fn types_come_from_all_records() {
 
 #[test]
 fn what_was_widened_is_reported() {
-    let ran =
-        Folder::with("e.ndjson", "{\"a\":1}\n\n{\"a\":2.5}\n").run(&["select sum(a) as s", "e.ndjson", "--stats"]);
+    let ran = with_file("e.ndjson", "{\"a\":1}\n\n{\"a\":2.5}\n").ask(&["select sum(a) as s", "e.ndjson", "--stats"]);
     assert!(ran.err.contains("widened     a: i64 to f64 by e.ndjson:3"), "{}", ran.err);
 }
 
 #[test]
 fn a_record_is_named_by_its_own_file() {
-    let folder = Folder::with("1.ndjson", "{\"a\":1}\n{\"a\":2}\n").and("2.ndjson", "{\"a\":3}\n\n{\"a\":\"x\"}\n");
-    let ran = folder.run(&["select sum(a)", "1.ndjson", "2.ndjson", "--chunk-bytes", "4"]);
+    let folder = with_file("1.ndjson", "{\"a\":1}\n{\"a\":2}\n").with("2.ndjson", "{\"a\":3}\n\n{\"a\":\"x\"}\n");
+    let ran = folder.ask(&["select sum(a)", "1.ndjson", "2.ndjson", "--chunk-bytes", "4"]);
     assert!(ran.err.contains("integers (first at 1.ndjson:1), texts (first at 2.ndjson:3)"), "{}", ran.err);
 }
 
@@ -369,10 +342,10 @@ fn time_buckets_are_timestamps() {
 #[test]
 fn joins_subqueries_and_common_table_expressions() {
     let folder =
-        Folder::with("a.ndjson", "{\"id\":1,\"x\":\"a\"}\n{\"id\":2.0,\"x\":\"b\"}\n{\"id\":\"1\",\"x\":\"c\"}\n")
-            .and("b.ndjson", "{\"id\":1.0,\"y\":\"p\"}\n{\"id\":2,\"y\":\"q\"}\n{\"id\":null}\n");
+        with_file("a.ndjson", "{\"id\":1,\"x\":\"a\"}\n{\"id\":2.0,\"x\":\"b\"}\n{\"id\":\"1\",\"x\":\"c\"}\n")
+            .with("b.ndjson", "{\"id\":1.0,\"y\":\"p\"}\n{\"id\":2,\"y\":\"q\"}\n{\"id\":null}\n");
     let check = |sql: &str, expected: &str| {
-        let ran = folder.run(&[sql, "a.ndjson"]);
+        let ran = folder.ask(&[sql, "a.ndjson"]);
         assert_eq!((ran.out.as_str(), ran.err.as_str(), ran.code), (expected, "", 0), "{sql}");
     };
     check(
@@ -410,7 +383,7 @@ fn queries_nest() {
     );
     let union = "select P.id where P.id = 'a' union all select Level where late";
     let mut ids: Vec<_> =
-        Folder::with("e.ndjson", EVENTS).run(&[union, "e.ndjson"]).out.lines().map(str::to_owned).collect();
+        with_file("e.ndjson", EVENTS).ask(&[union, "e.ndjson"]).out.lines().map(str::to_owned).collect();
     ids.sort();
     assert_eq!(ids, ["{\"id\":\"Info\"}", "{\"id\":\"a\"}"], "a union has no order");
     fails(EVENTS, "select P.id union all select 'z' as id", 2, &["column id of the union", "text()"]);
@@ -439,12 +412,12 @@ fn formats() {
 #[test]
 fn order_is_the_inputs_with_any_number_of_threads_and_chunks() {
     let lines: Vec<_> = (0..5000).map(|i| format!("{{\"i\":{i},\"pad\":\"{}\"}}", "x".repeat(i % 37))).collect();
-    let folder = Folder::with("1.ndjson", lines[..3000].join("\n")).and("2.ndjson", lines[3000..].join("\r\n"));
+    let folder = with_file("1.ndjson", lines[..3000].join("\n")).with("2.ndjson", lines[3000..].join("\r\n"));
     let expected = (0..5000).filter(|i| i % 37 != 0).fold(String::new(), |all, i| all + &format!("{{\"i\":{i}}}\n"));
     for threads in ["1", "2", "7"] {
         for chunk in ["64", "1000", "1000000"] {
             let how = ["--threads", threads, "--chunk-bytes", chunk];
-            let run = |sql: &str| folder.run(&[&[sql, "1.ndjson", "2.ndjson"], &how[..]].concat());
+            let run = |sql: &str| folder.ask(&[&[sql, "1.ndjson", "2.ndjson"], &how[..]].concat());
             assert_eq!(run("select i where pad <> ''").out, expected, "{how:?}");
             assert_eq!(run("select i where pad <> '' limit 3").out, "{\"i\":1}\n{\"i\":2}\n{\"i\":3}\n", "{how:?}");
             assert_eq!(run("select i limit 2 offset 2999").out, "{\"i\":2999}\n{\"i\":3000}\n", "{how:?}");
@@ -455,10 +428,10 @@ fn order_is_the_inputs_with_any_number_of_threads_and_chunks() {
 
 #[test]
 fn patterns_are_sorted_and_quoted_paths_are_tables() {
-    let folder = Folder::with("b.ndjson", "{\"a\":2}\n").and("B.ndjson", "{\"a\":1}\n").and("c.txt", "no");
-    assert_eq!(folder.run(&["select a", "*.ndjson"]).out, "{\"a\":1}\n{\"a\":2}\n");
-    assert_eq!(folder.run(&["select a from '[b].ndjson'"]).out, "{\"a\":2}\n");
-    let ran = folder.run(&["select a from b.ndjson"]);
+    let folder = with_file("b.ndjson", "{\"a\":2}\n").with("B.ndjson", "{\"a\":1}\n").with("c.txt", "no");
+    assert_eq!(folder.ask(&["select a", "*.ndjson"]).out, "{\"a\":1}\n{\"a\":2}\n");
+    assert_eq!(folder.ask(&["select a from '[b].ndjson'"]).out, "{\"a\":2}\n");
+    let ran = folder.ask(&["select a from b.ndjson"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("'b.ndjson'"), "{}", ran.err);
 }
@@ -483,7 +456,7 @@ fn a_record_that_is_no_object_has_one_column() {
 #[test]
 fn a_bad_record_stops_the_query_and_is_named() {
     let text = "{\"a\":1}\n\n{\"a\":2,\"b\":{\"c\":tru}}\n{\"a\":3}\n";
-    let ran = Folder::with("e.ndjson", text).run(&["select a", "e.ndjson"]);
+    let ran = with_file("e.ndjson", text).ask(&["select a", "e.ndjson"]);
     assert_eq!((ran.out.as_str(), ran.code), ("{\"a\":1}\n", 1));
     assert!(ran.err.starts_with("jird: e.ndjson:3:"), "{}", ran.err);
     assert!(ran.err.contains(", at /b/c)"), "{}", ran.err);
@@ -494,9 +467,9 @@ fn a_bad_record_stops_the_query_and_is_named() {
 
 #[test]
 fn files_that_cannot_be_read_are_reported_after_the_others() {
-    let folder = Folder::with("a.ndjson", "{\"a\":1}\n");
+    let folder = with_file("a.ndjson", "{\"a\":1}\n");
     fs::create_dir(folder.0.join("d")).unwrap();
-    let ran = folder.run(&["select a", "d", "missing", "a.ndjson"]);
+    let ran = folder.ask(&["select a", "d", "missing", "a.ndjson"]);
     assert_eq!((ran.out.as_str(), ran.code), ("{\"a\":1}\n", 2));
     assert!(
         ran.err.contains("d: no file below it has a name") && ran.err.contains("missing: No such file"),
@@ -507,8 +480,8 @@ fn files_that_cannot_be_read_are_reported_after_the_others() {
 
 #[test]
 fn standard_input_is_read_once_and_has_no_types() {
-    let folder = Folder::new();
-    let run = |sql: &str| folder.run_with(&[sql], Some(EVENTS));
+    let folder = Folder::new("query");
+    let run = |sql: &str| folder.ask_with(&[sql], EVENTS);
     assert_eq!(run("select Level where Elapsed > 200").out, "{\"Level\":\"Info\"}\n{\"Level\":\"Info\"}\n");
     assert_eq!(
         run("select Level, count(*) as n group by Level having count(*) = 3").out,
@@ -517,13 +490,13 @@ fn standard_input_is_read_once_and_has_no_types() {
     assert_eq!(run("select sum(number(Elapsed)) as s").out, "{\"s\":471.5}\n");
     assert!(run("select sum(Elapsed)").err.contains("cannot be read twice"));
     assert!(run("select count(*) from stream a join stream b on a.x = b.x").err.contains("cannot be read twice"));
-    assert!(folder.run_with(&["select a"], Some("{\"a\":")).err.contains("<stdin>:1:"));
+    assert!(folder.ask_with(&["select a"], "{\"a\":").err.contains("<stdin>:1:"));
 }
 
 #[test]
 fn a_select_that_names_nothing_reads_nothing() {
-    let folder = Folder::new();
-    assert_eq!(folder.run(&["select 1 as one"]).out, "{\"one\":1}\n");
+    let folder = Folder::new("query");
+    assert_eq!(folder.ask(&["select 1 as one"]).out, "{\"one\":1}\n");
 }
 
 #[test]
@@ -549,15 +522,15 @@ fn wrong_sql_is_exit_code_two() {
 
 #[test]
 fn an_output_file_appears_only_when_it_is_whole() {
-    let folder = Folder::with("a.ndjson", "{\"a\":1}\n{\"a\":\n");
+    let folder = with_file("a.ndjson", "{\"a\":1}\n{\"a\":\n");
     let names = || {
         let mut names: Vec<_> = fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
     };
-    assert_eq!(folder.run(&["select a", "a.ndjson", "-o", "out"]).code, 1);
+    assert_eq!(folder.ask(&["select a", "a.ndjson", "-o", "out"]).code, 1);
     assert_eq!(names(), ["a.ndjson"]);
-    assert_eq!(folder.run(&["select a limit 1", "a.ndjson", "-o", "out"]).code, 0);
+    assert_eq!(folder.ask(&["select a limit 1", "a.ndjson", "-o", "out"]).code, 0);
     assert_eq!(names(), ["a.ndjson", "out"]);
     assert_eq!(read(&folder.0.join("out")), "{\"a\":1}\n");
 }
@@ -569,7 +542,7 @@ fn read(path: &Path) -> String {
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     let line = "{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}\n";
-    let folder = Folder::with("a.ndjson", line.repeat(100_000));
+    let folder = with_file("a.ndjson", line.repeat(100_000));
     let mut child = Command::new(env!("CARGO_BIN_EXE_jird"))
         .args(["query", "select a", "a.ndjson"])
         .current_dir(&folder.0)
@@ -599,8 +572,8 @@ fn every_way_of_checking_gives_the_same_of_good_records() {
 fn searches(text: &str, condition: &str, found: &[usize], literals: &str) {
     let sql = format!("select i where {condition}");
     let expected = found.iter().fold(String::new(), |all, i| all + &format!("{{\"i\":{i}}}\n"));
-    let folder = Folder::with("e.ndjson", text);
-    let run = |more: &[&str]| folder.run(&[&[sql.as_str(), "e.ndjson"], more].concat());
+    let folder = with_file("e.ndjson", text);
+    let run = |more: &[&str]| folder.ask(&[&[sql.as_str(), "e.ndjson"], more].concat());
     for check in ["all", "touched", "trusted"] {
         for more in [&["--threads", "1"][..], &["--threads", "3", "--chunk-bytes", "300"]] {
             let ran = run(&[&["--check", check], more].concat());
@@ -614,7 +587,7 @@ fn searches(text: &str, condition: &str, found: &[usize], literals: &str) {
         assert!(said.contains(&searched), "no {searched:?} in {said}");
         let records = text.lines().count();
         assert_eq!(said.contains(&format!("tokenised   {records} of {records} records")), is_tokenised, "{said}");
-        let explained = folder.run(&[&sql_explained, "e.ndjson", "--check", check]).out;
+        let explained = folder.ask(&[&sql_explained, "e.ndjson", "--check", check]).out;
         assert!(explained.contains(&format!("  searches {}\n", literals.replace(", ", "; "))), "{explained}");
     }
 }
@@ -662,11 +635,11 @@ fn no_match_is_lost_to_an_escape_where_raw_bytes_are_searched() {
 #[test]
 fn a_condition_that_compares_different_kinds_is_noted() {
     let text = "{\"code\":200,\"path\":\"/a\",\"ok\":\"yes\",\"mixed\":1}\n{\"code\":404,\"path\":\"/b\",\"mixed\":\"1\"}\n{\"code\":null}\n";
-    let folder = Folder::with("e.ndjson", text);
+    let folder = with_file("e.ndjson", text);
     let notes = |condition: &str| {
-        let ran = folder.run(&[&format!("select count(*) as n where {condition}"), "e.ndjson"]);
+        let ran = folder.ask(&[&format!("select count(*) as n where {condition}"), "e.ndjson"]);
         assert_eq!(ran.out, "{\"n\":0}\n", "{condition}");
-        assert_eq!(folder.run(&[&format!("select code where {condition}"), "e.ndjson", "--quiet"]).err, "");
+        assert_eq!(folder.ask(&[&format!("select code where {condition}"), "e.ndjson", "--quiet"]).err, "");
         ran.err
     };
     assert_eq!(
@@ -688,9 +661,9 @@ fn a_condition_that_compares_different_kinds_is_noted() {
 #[test]
 fn a_search_that_does_not_pay_is_switched_off_and_stats_say_so() {
     let text = "{\"a\":\"yes\"}\n".repeat(100_000);
-    let folder = Folder::with("e.ndjson", text);
+    let folder = with_file("e.ndjson", text);
     let run = |more: &[&str]| {
-        folder.run(&[&["select count(*) as n where a = 'yes'", "e.ndjson", "--stats", "--threads", "1"], more].concat())
+        folder.ask(&[&["select count(*) as n where a = 'yes'", "e.ndjson", "--stats", "--threads", "1"], more].concat())
     };
     for check in ["all", "touched"] {
         let ran = run(&["--check", check]);
@@ -702,6 +675,6 @@ fn a_search_that_does_not_pay_is_switched_off_and_stats_say_so() {
         );
     }
     // What nothing is known of is not searched for.
-    let ran = folder.run(&["select count(*) as n where match(a, 'y*|.')", "e.ndjson", "--trusted", "--stats"]);
+    let ran = folder.ask(&["select count(*) as n where match(a, 'y*|.')", "e.ndjson", "--trusted", "--stats"]);
     assert!(ran.err.contains("bytes for `\"a\"`"), "{}", ran.err);
 }

@@ -301,48 +301,13 @@ impl ArrowColumn {
 }
 
 impl Values {
-    #[expect(clippy::too_many_lines, reason = "a table of Arrow's types")]
+    /// A column of any type; of Arrow's table of them, those that have others inside.
     fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
         let child = |field: &Field, array: &ArrayRef| ArrowColumn::new(field, array).map(Box::new);
         let elements = |field: &Field, lists: Lists, array: &ArrayRef| {
             child(field, array).map(|elements| Self::List(lists, elements))
         };
         Ok(match array.data_type() {
-            DataType::Null => Self::Null,
-            DataType::Boolean => Self::Bool(array.as_boolean().values().clone()),
-            DataType::Int8 => Self::Int8(words(array)),
-            DataType::Int16 => Self::Int16(words(array)),
-            DataType::Int32 => Self::Int32(words(array)),
-            DataType::Int64 => Self::Int64(words(array)),
-            DataType::UInt8 => Self::UInt8(words(array)),
-            DataType::UInt16 => Self::UInt16(words(array)),
-            DataType::UInt32 => Self::UInt32(words(array)),
-            DataType::UInt64 => Self::UInt64(words(array)),
-            DataType::Float16 => Self::Float16(words(array)),
-            DataType::Float32 => Self::Float32(words(array)),
-            DataType::Float64 => Self::Float64(words(array)),
-            DataType::Decimal32(_, scale) => Self::Decimal32(words(array), *scale),
-            DataType::Decimal64(_, scale) => Self::Decimal64(words(array), *scale),
-            DataType::Decimal128(_, scale) => Self::Decimal128(words(array), *scale),
-            DataType::Decimal256(_, scale) => Self::Decimal256(words(array), *scale),
-            DataType::Utf8 => Self::text(field, array, TextKind::Small),
-            DataType::LargeUtf8 => Self::text(field, array, TextKind::Large),
-            DataType::Utf8View => Self::text(field, array, TextKind::View),
-            DataType::Binary => Self::Bytes(array.clone(), BytesKind::Small),
-            DataType::LargeBinary => Self::Bytes(array.clone(), BytesKind::Large),
-            DataType::BinaryView => Self::Bytes(array.clone(), BytesKind::View),
-            DataType::FixedSizeBinary(_) => Self::Bytes(array.clone(), BytesKind::Fixed),
-            DataType::Date32 => Self::Date32(words(array)),
-            DataType::Date64 => Self::Date64(words(array)),
-            DataType::Time32(unit) => Self::Time32(words(array), per_second(*unit)),
-            DataType::Time64(unit) => Self::Time64(words(array), per_second(*unit)),
-            DataType::Timestamp(unit, zone) => {
-                Self::Timestamp { values: words(array), per_second: per_second(*unit), is_utc: zone.is_some() }
-            }
-            DataType::Duration(unit) => Self::Duration(words(array), per_second(*unit)),
-            DataType::Interval(IntervalUnit::YearMonth) => Self::Months(words(array)),
-            DataType::Interval(IntervalUnit::DayTime) => Self::DayTime(words(array)),
-            DataType::Interval(IntervalUnit::MonthDayNano) => Self::MonthDayNano(words(array)),
             DataType::List(field) => {
                 let list = array.as_list::<i32>();
                 elements(field, Lists::Small(list.offsets().clone()), list.values())?
@@ -408,6 +373,49 @@ impl Values {
                         .collect::<Result<_, ArrowError>>()?,
                 }
             }
+            _ => return Self::flat(field, array),
+        })
+    }
+
+    /// The types that have no others inside.
+    fn flat(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
+        Ok(match array.data_type() {
+            DataType::Null => Self::Null,
+            DataType::Boolean => Self::Bool(array.as_boolean().values().clone()),
+            DataType::Int8 => Self::Int8(words(array)),
+            DataType::Int16 => Self::Int16(words(array)),
+            DataType::Int32 => Self::Int32(words(array)),
+            DataType::Int64 => Self::Int64(words(array)),
+            DataType::UInt8 => Self::UInt8(words(array)),
+            DataType::UInt16 => Self::UInt16(words(array)),
+            DataType::UInt32 => Self::UInt32(words(array)),
+            DataType::UInt64 => Self::UInt64(words(array)),
+            DataType::Float16 => Self::Float16(words(array)),
+            DataType::Float32 => Self::Float32(words(array)),
+            DataType::Float64 => Self::Float64(words(array)),
+            DataType::Decimal32(_, scale) => Self::Decimal32(words(array), *scale),
+            DataType::Decimal64(_, scale) => Self::Decimal64(words(array), *scale),
+            DataType::Decimal128(_, scale) => Self::Decimal128(words(array), *scale),
+            DataType::Decimal256(_, scale) => Self::Decimal256(words(array), *scale),
+            DataType::Utf8 => Self::text(field, array, TextKind::Small),
+            DataType::LargeUtf8 => Self::text(field, array, TextKind::Large),
+            DataType::Utf8View => Self::text(field, array, TextKind::View),
+            DataType::Binary => Self::Bytes(array.clone(), BytesKind::Small),
+            DataType::LargeBinary => Self::Bytes(array.clone(), BytesKind::Large),
+            DataType::BinaryView => Self::Bytes(array.clone(), BytesKind::View),
+            DataType::FixedSizeBinary(_) => Self::Bytes(array.clone(), BytesKind::Fixed),
+            DataType::Date32 => Self::Date32(words(array)),
+            DataType::Date64 => Self::Date64(words(array)),
+            DataType::Time32(unit) => Self::Time32(words(array), per_second(*unit)),
+            DataType::Time64(unit) => Self::Time64(words(array), per_second(*unit)),
+            DataType::Timestamp(unit, zone) => {
+                Self::Timestamp { values: words(array), per_second: per_second(*unit), is_utc: zone.is_some() }
+            }
+            DataType::Duration(unit) => Self::Duration(words(array), per_second(*unit)),
+            DataType::Interval(IntervalUnit::YearMonth) => Self::Months(words(array)),
+            DataType::Interval(IntervalUnit::DayTime) => Self::DayTime(words(array)),
+            DataType::Interval(IntervalUnit::MonthDayNano) => Self::MonthDayNano(words(array)),
+            other => return Err(ArrowError::Malformed(format!("{other} is no type of single values"))),
         })
     }
 

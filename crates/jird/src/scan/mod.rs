@@ -394,23 +394,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
                 // A `\u` so near the end may owe digits.
                 pending = classes.backslash >> 58;
             } else if inside == u64::MAX {
-                // A long string: blocks of nothing but its text have no token, and leave nothing for the next. Cold, since
-                // this loop within the loop would get the registers that short strings need.
-                core::hint::cold_path();
-                while let Some(bytes) = blocks.after(index) {
-                    let block = simd.load(bytes);
-                    if simd.escapes(block) != 0 {
-                        break;
-                    }
-                    index += 1;
-                    all = simd.merge(all, block);
-                    if !LINES {
-                        self.runs[index % GROUP] = 0;
-                        if BLANKS {
-                            out.blank(0);
-                        }
-                    }
-                }
+                (index, all) = self.pass_by(blocks, index, all, out);
             }
             index += 1;
         }
@@ -421,6 +405,35 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         (self.carry.scalar, self.carry.plain_before) = (scalar & !in_string, plain_before & !in_string);
         self.carry.space = space;
         (controls, all)
+    }
+
+    /// In a long string: passes by the blocks behind `index` that have nothing but its text, so that they have no token and leave
+    /// nothing for the next. Returns the last of them, and `all` with them.
+    #[inline(always)]
+    fn pass_by<'b>(
+        &mut self,
+        blocks: impl Blocks<'b>,
+        mut index: usize,
+        mut all: S::Block,
+        out: &mut Free<'_>,
+    ) -> (usize, S::Block) {
+        // Cold, since this loop within the loop would get the registers that short strings need.
+        core::hint::cold_path();
+        while let Some(bytes) = blocks.after(index) {
+            let block = self.simd.load(bytes);
+            if self.simd.escapes(block) != 0 {
+                break;
+            }
+            index += 1;
+            all = self.simd.merge(all, block);
+            if !LINES {
+                self.runs[index % GROUP] = 0;
+                if BLANKS {
+                    out.blank(0);
+                }
+            }
+        }
+        (index, all)
     }
 
     /// Checks escapes, and marks the tokens of strings that hold one.

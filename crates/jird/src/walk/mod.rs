@@ -210,25 +210,6 @@ impl<M: Copy + Default> Walk<M> {
         let mut i = *at;
         let mut expect = self.expect;
         let mut top = self.top;
-        // Enters the container that opens at the token before `$after`, or passes it by if it is empty.
-        macro_rules! enter {
-            ($bracket:expr, $start:expr, $after:expr, $after_pos:expr) => {{
-                let bracket = $bracket;
-                if self.frames.len() >= self.depth_max {
-                    return Err(Fault::at_byte(ErrorKind::Depth, $start as usize));
-                }
-                let mark = visitor.open(bracket, $start as usize);
-                if $after == bracket.closing() {
-                    visitor.close(mark, bracket, 0, $after_pos as usize + 1);
-                    i += 1;
-                    expect = if self.frames.is_empty() { Expect::Nothing } else { Expect::Next };
-                } else {
-                    self.frames.push(top);
-                    top = Frame { mark, count: 0, bracket };
-                    expect = bracket.inside();
-                }
-            }};
-        }
         // A loop for each state, since mostly the same comes again; and four tokens at a time, for one bounds check.
         let walked = 'walk: loop {
             match expect {
@@ -246,8 +227,8 @@ impl<M: Copy + Default> Walk<M> {
                             break;
                         }
                         Begun::Open(bracket) => {
-                            i += 3;
-                            enter!(bracket, pos[2], kind[3], pos[3]);
+                            (expect, i) =
+                                self.enter(&mut visitor, &mut top, bracket, pos[2], (kind[3], pos[3]), i + 3)?;
                             break;
                         }
                     }
@@ -265,8 +246,8 @@ impl<M: Copy + Default> Walk<M> {
                             break;
                         }
                         Begun::Open(bracket) => {
-                            i += 1;
-                            enter!(bracket, pos[0], kind[1], pos[1]);
+                            (expect, i) =
+                                self.enter(&mut visitor, &mut top, bracket, pos[0], (kind[1], pos[1]), i + 1)?;
                             break;
                         }
                     }
@@ -293,7 +274,9 @@ impl<M: Copy + Default> Walk<M> {
                     i += 1;
                     match value(text, kind[0], pos[0], pos[1], numbers, &mut visitor).map_err(or_empty)? {
                         Begun::Scalar => expect = Expect::Nothing,
-                        Begun::Open(bracket) => enter!(bracket, pos[0], kind[1], pos[1]),
+                        Begun::Open(bracket) => {
+                            (expect, i) = self.enter(&mut visitor, &mut top, bracket, pos[0], (kind[1], pos[1]), i)?;
+                        }
                     }
                 }
                 Expect::Nothing => break Walked::Value,
@@ -304,6 +287,30 @@ impl<M: Copy + Default> Walk<M> {
         self.expect = expect;
         self.top = top;
         Ok(walked)
+    }
+
+    /// Enters the container that opens at `start`, or passes it by if the token behind it, at `at`, closes it. Returns what comes then,
+    /// and at which token.
+    #[inline(always)]
+    fn enter(
+        &mut self,
+        visitor: &mut impl Visitor<Mark = M>,
+        top: &mut Frame<M>,
+        bracket: Bracket,
+        start: u32,
+        (after, after_pos): (u8, u32),
+        at: usize,
+    ) -> Result<(Expect, usize), Fault> {
+        if self.frames.len() >= self.depth_max {
+            return Err(Fault::at_byte(ErrorKind::Depth, start as usize));
+        }
+        let mark = visitor.open(bracket, start as usize);
+        if after == bracket.closing() {
+            visitor.close(mark, bracket, 0, after_pos as usize + 1);
+            return Ok((if self.frames.is_empty() { Expect::Nothing } else { Expect::Next }, at + 1));
+        }
+        self.frames.push(core::mem::replace(top, Frame { mark, count: 0, bracket }));
+        Ok((bracket.inside(), at))
     }
 }
 

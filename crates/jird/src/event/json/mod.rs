@@ -3,6 +3,7 @@
 mod feed;
 mod machine;
 mod read;
+mod steps;
 mod write;
 
 use super::Failure;
