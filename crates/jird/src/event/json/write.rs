@@ -1,6 +1,6 @@
 //! JSON text as a sink.
 
-use crate::error::Error;
+use crate::error::{Category, Error};
 use crate::event::{Interest, JsonText, Key, Numeral, PartBuffer, Parts, Place, Sink};
 use crate::layout::{Canonical, Layout};
 use crate::text::{Drain, Out, Writer};
@@ -9,8 +9,9 @@ use std::io;
 /// Writes records as JSON text: each on a line of its own (NDJSON), or all in one array.
 ///
 /// Numbers that have a text keep it, and strings get as few escapes as can be; a value that comes as [JSON text](JsonText) keeps
-/// its escapes. What is written goes through a buffer of some kilobytes; a record that is abandoned for the next is not written,
-/// unless it is longer than that.
+/// its escapes. What is written goes through a buffer of some kilobytes; a record that is abandoned for the next is not written.
+/// Of one that is longer than the buffer a part has been written by then: among lines that is a broken line, and in an array an error,
+/// whatever comes next.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource};
@@ -147,7 +148,8 @@ impl<W: io::Write> JsonSink<W> {
         Ok(())
     }
 
-    /// Takes back the record that was abandoned. If some of it has been handed to the writer, it is a broken line.
+    /// Takes back the record that was abandoned. If some of it has been handed to the writer, it is a broken line; an array cannot go on
+    /// after it.
     #[cold]
     fn take_back(&mut self, open_at: u64) -> Result<(), Error> {
         match open_at.checked_sub(self.out.sink().taken).map(usize::try_from) {
@@ -156,7 +158,10 @@ impl<W: io::Write> JsonSink<W> {
                 self.records -= 1;
                 Ok(())
             }
-            _ if self.array => Ok(()),
+            _ if self.array => {
+                self.open_at = Some(open_at);
+                Err(Error::message(Category::Io, &"the array is broken: it has a part of a record that was abandoned"))
+            }
             _ => self.raw("\n"),
         }
     }

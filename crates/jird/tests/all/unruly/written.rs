@@ -60,3 +60,15 @@ fn of_a_long_record_that_is_abandoned_a_broken_line_is_left() {
     sink.finish().expect("a vector takes everything");
     assert_eq!(sink.into_inner().split(|&byte| byte == b'\n').nth(1), Some(&b"[2]"[..]));
 }
+
+#[test]
+fn an_array_does_not_go_on_after_a_part_of_a_long_record_that_was_abandoned() {
+    let text = [b"[1]\n[\"", "long ".repeat(100_000).as_bytes(), b"\",x]\n[2]\n"].concat();
+    let (mut sink, mut source) = (JsonSink::new(Vec::new()).array(), JsonSource::from_slice(&text).lines());
+    assert!(matches!(source.send_record(&mut sink), Ok(true)));
+    let Err(Failure::Source(error)) = source.send_record(&mut sink) else { panic!("the line is wrong") };
+    source.skip_line(&error).expect("a slice can be read");
+    let Err(Failure::Sink(error, _)) = source.send_record(&mut sink) else { panic!("the array is broken") };
+    assert!(error.to_string().contains("array is broken"), "{error}");
+    assert!(sink.finish().is_err());
+}
