@@ -62,6 +62,16 @@ impl Located {
         &self.snippet
     }
 
+    /// The number of characters of the [`snippet`](Self::snippet) that stand before the error.
+    ///
+    /// ```
+    /// let located = jird::validate(b"[1, x]").unwrap_err().locate(b"[1, x]");
+    /// assert_eq!((located.snippet(), located.caret()), ("[1, x]", 4));
+    /// ```
+    pub fn caret(&self) -> usize {
+        self.caret
+    }
+
     /// The same place in an input that has `lines` lines before this one.
     #[must_use]
     pub fn after_lines(self, lines: u64, base: u64) -> Self {

@@ -250,13 +250,13 @@ fn bad_record(
         pointer => format!(", at {pointer}"),
     };
     let kind = with_stray_mark(kind.to_string(), &text[at..]);
-    let shown = located.to_string();
-    let snippet = shown.split_once('\n').map_or("", |(_, snippet)| snippet);
+    let (snippet, caret) = (located.snippet(), located.caret());
     Error::record(format!(
-        "{}:{line}:{}: {kind} (byte {}{pointer})\n{snippet}",
+        "{}:{line}:{}: {kind} (byte {}{pointer})\n  {snippet}\n  {:caret$}^",
         file.path.display(),
         column + 1,
         offset + at as u64,
+        "",
     ))
 }
 

@@ -237,13 +237,11 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
     /// What is wrong with a token; or that there is none yet, and then `expect` is what comes.
     #[inline(always)]
     fn unexpected(&mut self, token: Token, wanted: ErrorKind, expect: Expect) -> Result<Turn, Failing<S::Error>> {
-        match self.pull.unexpected_or_dry(token, wanted) {
-            Some(error) => Err(Failure::Source(error)),
-            None => {
-                self.expect = expect;
-                Ok(Turn::Dry)
-            }
+        if let Some(error) = self.pull.unexpected_or_dry(token, wanted) {
+            return Err(Failure::Source(error));
         }
+        self.expect = expect;
+        Ok(Turn::Dry)
     }
 }
 
