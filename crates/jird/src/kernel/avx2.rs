@@ -2,7 +2,7 @@
 
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, Kinds, Simd, is_plain_number};
-use super::utf8::UTF8_TABLES;
+use super::utf8::{Utf8, vectors};
 use super::words::{FORM_QUOTES, FORM_SKIP, FORM_UPPER, TokenWords};
 use crate::limits::LENGTH_MAX;
 use crate::word::Node;
@@ -12,28 +12,30 @@ use core::mem::MaybeUninit;
 
 proof!(Avx2, enter_avx2, is_x86_feature_detected: "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");
 
-/// What Keiser and Lemire's check carries from block to block.
-#[derive(Clone, Copy)]
-pub(crate) struct Avx2Utf8 {
-    error: __m256i,
-    /// The second half of the block before.
-    before: __m256i,
-    /// Non-zero where `before` starts a sequence that runs past its end.
-    open: __m256i,
+vectors! { Avx2: __m256i;
+    splat(byte: u8) -> __m256i = _mm256_set1_epi8(byte.cast_signed());
+    table(bytes: &[u8; 16]) -> __m256i = _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast()));
+    end_of(block: &[u8; BLOCK]) -> __m256i = _mm256_loadu_si256(block[32..].as_ptr().cast());
+    and(one: __m256i, other: __m256i) -> __m256i = _mm256_and_si256(one, other);
+    or(one: __m256i, other: __m256i) -> __m256i = _mm256_or_si256(one, other);
+    xor(one: __m256i, other: __m256i) -> __m256i = _mm256_xor_si256(one, other);
+    minus(from: __m256i, less: __m256i) -> __m256i = _mm256_subs_epu8(from, less);
+    high_nibbles(bytes: __m256i) -> __m256i = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(0x0F));
+    look_up(table: __m256i, nibbles: __m256i) -> __m256i = _mm256_shuffle_epi8(table, nibbles);
+    preceding(bytes: __m256i, before: __m256i) -> [__m256i; 3] = {
+        // The last 16 bytes before, then all of these but their last 16.
+        let shifted = _mm256_permute2x128_si256::<0x21>(before, bytes);
+        let (one, two) = (_mm256_alignr_epi8::<15>(bytes, shifted), _mm256_alignr_epi8::<14>(bytes, shifted));
+        [one, two, _mm256_alignr_epi8::<13>(bytes, shifted)]
+    };
+    is_ascii(bytes: __m256i) -> bool = _mm256_movemask_epi8(bytes) == 0;
+    is_zero(bytes: __m256i) -> bool = _mm256_testz_si256(bytes, bytes) == 1;
 }
-
-const COMPLETE_MAX: [u8; 32] = {
-    let mut max = [0xFF; 32];
-    max[29] = 0xF0 - 1;
-    max[30] = 0xE0 - 1;
-    max[31] = 0xC0 - 1;
-    max
-};
 
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
 impl Simd for Avx2 {
     type Block = [__m256i; 2];
-    type Utf8 = Avx2Utf8;
+    type Utf8 = Utf8<__m256i>;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
@@ -143,32 +145,18 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Avx2Utf8 {
-        let [_, before] = self.load(before);
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { Avx2Utf8 { error: _mm256_setzero_si256(), before, open: open(before) } }
+    fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8 {
+        Utf8::after(self, before)
     }
 
     #[inline(always)]
-    fn utf8_step(self, state: &mut Avx2Utf8, [first, second]: Self::Block) {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            if _mm256_movemask_epi8(_mm256_or_si256(first, second)) == 0 {
-                state.error = _mm256_or_si256(state.error, state.open);
-                state.open = _mm256_setzero_si256();
-            } else {
-                let errors = _mm256_or_si256(misplaced(first, state.before), misplaced(second, first));
-                state.error = _mm256_or_si256(state.error, errors);
-                state.open = open(second);
-            }
-            state.before = second;
-        }
+    fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block) {
+        state.step(self, block);
     }
 
     #[inline(always)]
-    fn utf8_ok(self, state: &Avx2Utf8) -> bool {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { _mm256_testz_si256(state.error, state.error) == 1 }
+    fn utf8_ok(self, state: &Self::Utf8) -> bool {
+        state.is_ok(self)
     }
 
     #[inline(always)]
@@ -509,41 +497,4 @@ fn any(one: __m256i, other: __m256i) -> __m256i {
 fn mask([low, high]: [__m256i; 2]) -> u64 {
     let bits = |half| u64::from(_mm256_movemask_epi8(half).cast_unsigned());
     bits(low) | bits(high) << 32
-}
-
-/// Non-zero where a sequence starts that runs past the end of these 32 bytes.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn open(half: __m256i) -> __m256i {
-    // SAFETY: the load reads the 32 bytes of the constant.
-    let max = unsafe { _mm256_loadu_si256(COMPLETE_MAX.as_ptr().cast()) };
-    _mm256_subs_epu8(half, max)
-}
-
-/// Keiser & Lemire, §6; see the AVX-512 kernel for the idea.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn misplaced(half: __m256i, before: __m256i) -> __m256i {
-    let [high_of_before, low_of_before, high_of_this] = UTF8_TABLES;
-    let table = |bytes: [u8; 16]| {
-        // SAFETY: the load reads the 16 bytes of the array.
-        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
-    };
-    let nibble = _mm256_set1_epi8(0x0F);
-    let high = |bytes| _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), nibble);
-    let shifted = _mm256_permute2x128_si256::<0x21>(before, half);
-    let one = _mm256_alignr_epi8::<15>(half, shifted);
-    let two = _mm256_alignr_epi8::<14>(half, shifted);
-    let three = _mm256_alignr_epi8::<13>(half, shifted);
-    let pairs = _mm256_and_si256(
-        _mm256_and_si256(
-            _mm256_shuffle_epi8(table(high_of_before), high(one)),
-            _mm256_shuffle_epi8(table(low_of_before), _mm256_and_si256(one, nibble)),
-        ),
-        _mm256_shuffle_epi8(table(high_of_this), high(half)),
-    );
-    let third = _mm256_subs_epu8(two, _mm256_set1_epi8((0xE0_u8 - 0x80).cast_signed()));
-    let fourth = _mm256_subs_epu8(three, _mm256_set1_epi8((0xF0_u8 - 0x80).cast_signed()));
-    let due = _mm256_and_si256(_mm256_or_si256(third, fourth), _mm256_set1_epi8(0x80_u8.cast_signed()));
-    _mm256_xor_si256(due, pairs)
 }

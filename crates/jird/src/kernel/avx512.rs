@@ -5,7 +5,7 @@
 
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
-use super::utf8::UTF8_TABLES;
+use super::utf8::{Utf8, vectors};
 use super::words::TokenWords;
 use crate::limits::LENGTH_MAX;
 use crate::word::UPPER;
@@ -17,28 +17,30 @@ proof!(Avx512, enter_avx512, is_x86_feature_detected:
     "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vbmi", "avx512vbmi2", "avx512bitalg",
     "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");
 
-/// What Keiser and Lemire's check carries from block to block.
-#[derive(Clone, Copy)]
-pub(crate) struct Avx512Utf8 {
-    error: __m512i,
-    before: __m512i,
-    /// Whether `before` ends inside a sequence, as a vector: non-zero where a lead byte wants more than is there.
-    open: __m512i,
+vectors! { Avx512: __m512i;
+    splat(byte: u8) -> __m512i = _mm512_set1_epi8(byte.cast_signed());
+    table(bytes: &[u8; 16]) -> __m512i = _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast()));
+    end_of(block: &[u8; BLOCK]) -> __m512i = _mm512_loadu_si512(block.as_ptr().cast());
+    and(one: __m512i, other: __m512i) -> __m512i = _mm512_and_si512(one, other);
+    or(one: __m512i, other: __m512i) -> __m512i = _mm512_or_si512(one, other);
+    xor(one: __m512i, other: __m512i) -> __m512i = _mm512_xor_si512(one, other);
+    minus(from: __m512i, less: __m512i) -> __m512i = _mm512_subs_epu8(from, less);
+    high_nibbles(bytes: __m512i) -> __m512i = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(0x0F));
+    look_up(table: __m512i, nibbles: __m512i) -> __m512i = _mm512_shuffle_epi8(table, nibbles);
+    preceding(bytes: __m512i, before: __m512i) -> [__m512i; 3] = {
+        // The last 16 bytes before, then all of these but their last 16.
+        let shifted = _mm512_permutex2var_epi64(before, _mm512_set_epi64(13, 12, 11, 10, 9, 8, 7, 6), bytes);
+        let (one, two) = (_mm512_alignr_epi8::<15>(bytes, shifted), _mm512_alignr_epi8::<14>(bytes, shifted));
+        [one, two, _mm512_alignr_epi8::<13>(bytes, shifted)]
+    };
+    is_ascii(bytes: __m512i) -> bool = _mm512_movepi8_mask(bytes) == 0;
+    is_zero(bytes: __m512i) -> bool = _mm512_test_epi8_mask(bytes, bytes) == 0;
 }
-
-/// For the last bytes of a block: the largest byte that does not start a sequence running past the end.
-const COMPLETE_MAX: [u8; BLOCK] = {
-    let mut max = [0xFF; BLOCK];
-    max[BLOCK - 3] = 0xF0 - 1;
-    max[BLOCK - 2] = 0xE0 - 1;
-    max[BLOCK - 1] = 0xC0 - 1;
-    max
-};
 
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
 impl Simd for Avx512 {
     type Block = __m512i;
-    type Utf8 = Avx512Utf8;
+    type Utf8 = Utf8<__m512i>;
 
     const SKIMS: bool = true;
 
@@ -114,31 +116,18 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Avx512Utf8 {
-        let before = self.load(before);
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { Avx512Utf8 { error: _mm512_setzero_si512(), before, open: open(before) } }
+    fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8 {
+        Utf8::after(self, before)
     }
 
     #[inline(always)]
-    fn utf8_step(self, state: &mut Avx512Utf8, block: __m512i) {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            if _mm512_movepi8_mask(block) == 0 {
-                state.error = _mm512_or_si512(state.error, state.open);
-                state.open = _mm512_setzero_si512();
-            } else {
-                state.error = _mm512_or_si512(state.error, misplaced(block, state.before));
-                state.open = open(block);
-            }
-            state.before = block;
-        }
+    fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block) {
+        state.step(self, [block]);
     }
 
     #[inline(always)]
-    fn utf8_ok(self, state: &Avx512Utf8) -> bool {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { _mm512_test_epi8_mask(state.error, state.error) == 0 }
+    fn utf8_ok(self, state: &Self::Utf8) -> bool {
+        state.is_ok(self)
     }
 
     #[inline(always)]
@@ -319,47 +308,6 @@ fn identity() -> __m512i {
     };
     // SAFETY: the load reads the 64 bytes of the constant.
     unsafe { _mm512_loadu_si512(IDENTITY.as_ptr().cast()) }
-}
-
-/// Non-zero where a sequence starts that runs past the end of the block.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn open(block: __m512i) -> __m512i {
-    // SAFETY: the load reads the 64 bytes of the constant.
-    let max = unsafe { _mm512_loadu_si512(COMPLETE_MAX.as_ptr().cast()) };
-    _mm512_subs_epu8(block, max)
-}
-
-/// Keiser & Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte" (2021), §6: three 16-entry tables, looked up
-/// by the nibbles of a byte and of the one before, say which kinds of error a pair can be part of; their conjunction is the
-/// error. The rest are sequences of three and four bytes, whose third and fourth byte the pairs cannot judge.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn misplaced(block: __m512i, before: __m512i) -> __m512i {
-    let [high_of_before, low_of_before, high_of_this] = UTF8_TABLES;
-    let table = |bytes: [u8; 16]| {
-        // SAFETY: the load reads the 16 bytes of the array.
-        unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }
-    };
-    let nibble = _mm512_set1_epi8(0x0F);
-    let high = |bytes| _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), nibble);
-    // The byte that stands `N` before each: the last lane of the block before, then this block's lanes, byte by byte.
-    let lanes = _mm512_set_epi64(13, 12, 11, 10, 9, 8, 7, 6);
-    let shifted = _mm512_permutex2var_epi64(before, lanes, block);
-    let one = _mm512_alignr_epi8::<15>(block, shifted);
-    let two = _mm512_alignr_epi8::<14>(block, shifted);
-    let three = _mm512_alignr_epi8::<13>(block, shifted);
-    let pairs = _mm512_and_si512(
-        _mm512_and_si512(
-            _mm512_shuffle_epi8(table(high_of_before), high(one)),
-            _mm512_shuffle_epi8(table(low_of_before), _mm512_and_si512(one, nibble)),
-        ),
-        _mm512_shuffle_epi8(table(high_of_this), high(block)),
-    );
-    let third = _mm512_subs_epu8(two, _mm512_set1_epi8((0xE0_u8 - 0x80).cast_signed()));
-    let fourth = _mm512_subs_epu8(three, _mm512_set1_epi8((0xF0_u8 - 0x80).cast_signed()));
-    let due = _mm512_and_si512(_mm512_or_si512(third, fourth), _mm512_set1_epi8(0x80_u8.cast_signed()));
-    _mm512_xor_si512(due, pairs)
 }
 
 #[cfg(test)]

@@ -2,34 +2,33 @@
 
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, Simd};
-use super::utf8::UTF8_TABLES;
+use super::utf8::{Utf8, vectors};
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::aarch64::*;
 
 proof!(Neon, enter_neon, is_aarch64_feature_detected: "neon");
 
-/// What Keiser and Lemire's check carries from block to block.
-#[derive(Clone, Copy)]
-pub(crate) struct NeonUtf8 {
-    error: uint8x16_t,
-    /// The last quarter of the block before.
-    before: uint8x16_t,
-    /// Non-zero where `before` starts a sequence that runs past its end.
-    open: uint8x16_t,
+vectors! { Neon: uint8x16_t;
+    splat(byte: u8) -> uint8x16_t = vdupq_n_u8(byte);
+    table(bytes: &[u8; 16]) -> uint8x16_t = vld1q_u8(bytes.as_ptr());
+    end_of(block: &[u8; BLOCK]) -> uint8x16_t = vld1q_u8(block[48..].as_ptr());
+    and(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = vandq_u8(one, other);
+    or(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = vorrq_u8(one, other);
+    xor(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = veorq_u8(one, other);
+    minus(from: uint8x16_t, less: uint8x16_t) -> uint8x16_t = vqsubq_u8(from, less);
+    high_nibbles(bytes: uint8x16_t) -> uint8x16_t = vshrq_n_u8::<4>(bytes);
+    look_up(table: uint8x16_t, nibbles: uint8x16_t) -> uint8x16_t = vqtbl1q_u8(table, nibbles);
+    preceding(bytes: uint8x16_t, before: uint8x16_t) -> [uint8x16_t; 3] = {
+        [vextq_u8::<15>(before, bytes), vextq_u8::<14>(before, bytes), vextq_u8::<13>(before, bytes)]
+    };
+    is_ascii(bytes: uint8x16_t) -> bool = vmaxvq_u8(bytes) < 0x80;
+    is_zero(bytes: uint8x16_t) -> bool = vmaxvq_u8(bytes) == 0;
 }
-
-const COMPLETE_MAX: [u8; 16] = {
-    let mut max = [0xFF; 16];
-    max[13] = 0xF0 - 1;
-    max[14] = 0xE0 - 1;
-    max[15] = 0xC0 - 1;
-    max
-};
 
 // Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
 impl Simd for Neon {
     type Block = [uint8x16_t; 4];
-    type Utf8 = NeonUtf8;
+    type Utf8 = Utf8<uint8x16_t>;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
@@ -107,38 +106,18 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> NeonUtf8 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let before = self.load(before)[3];
-            NeonUtf8 { error: vdupq_n_u8(0), before, open: open(before) }
-        }
+    fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8 {
+        Utf8::after(self, before)
     }
 
     #[inline(always)]
-    fn utf8_step(self, state: &mut NeonUtf8, block: Self::Block) {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let any = vorrq_u8(vorrq_u8(block[0], block[1]), vorrq_u8(block[2], block[3]));
-            if vmaxvq_u8(any) < 0x80 {
-                state.error = vorrq_u8(state.error, state.open);
-                state.open = vdupq_n_u8(0);
-            } else {
-                let mut before = state.before;
-                for quarter in block {
-                    state.error = vorrq_u8(state.error, misplaced(quarter, before));
-                    before = quarter;
-                }
-                state.open = open(block[3]);
-            }
-            state.before = block[3];
-        }
+    fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block) {
+        state.step(self, block);
     }
 
     #[inline(always)]
-    fn utf8_ok(self, state: &NeonUtf8) -> bool {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { vmaxvq_u8(state.error) == 0 }
+    fn utf8_ok(self, state: &Self::Utf8) -> bool {
+        state.is_ok(self)
     }
 
     #[inline(always)]
@@ -222,34 +201,6 @@ fn mask(block: [uint8x16_t; 4]) -> u64 {
     let second = vpaddq_u8(vandq_u8(block[2], places), vandq_u8(block[3], places));
     let sum = vpaddq_u8(first, second);
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))
-}
-
-/// Non-zero where a sequence starts that runs past the end of these 16 bytes.
-#[inline]
-#[target_feature(enable = "neon")]
-fn open(quarter: uint8x16_t) -> uint8x16_t {
-    vqsubq_u8(quarter, load(&COMPLETE_MAX))
-}
-
-/// Keiser & Lemire, §6; see the AVX-512 kernel for the idea.
-#[inline]
-#[target_feature(enable = "neon")]
-fn misplaced(quarter: uint8x16_t, before: uint8x16_t) -> uint8x16_t {
-    let [high_of_before, low_of_before, high_of_this] = &UTF8_TABLES;
-    let one = vextq_u8::<15>(before, quarter);
-    let two = vextq_u8::<14>(before, quarter);
-    let three = vextq_u8::<13>(before, quarter);
-    let pairs = vandq_u8(
-        vandq_u8(
-            vqtbl1q_u8(load(high_of_before), vshrq_n_u8::<4>(one)),
-            vqtbl1q_u8(load(low_of_before), vandq_u8(one, vdupq_n_u8(0x0F))),
-        ),
-        vqtbl1q_u8(load(high_of_this), vshrq_n_u8::<4>(quarter)),
-    );
-    let third = vqsubq_u8(two, vdupq_n_u8(0xE0 - 0x80));
-    let fourth = vqsubq_u8(three, vdupq_n_u8(0xF0 - 0x80));
-    let due = vandq_u8(vorrq_u8(third, fourth), vdupq_n_u8(0x80));
-    veorq_u8(due, pairs)
 }
 
 /// [`Simd::emit`] without a byte compress, from bytes that are marked already: groups of eight without a test inside, since

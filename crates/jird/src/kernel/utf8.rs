@@ -1,8 +1,134 @@
-//! The tables of the UTF-8 check that all vector kernels share.
+//! The check of UTF-8, written once for all instruction sets that have vectors.
 //!
-//! Keiser & Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte" (2021), §6.1: which errors a pair of bytes can
-//! be part of, by the first one's high nibble, its low nibble, and the second one's high nibble. An error is real where all
-//! three agree.
+//! Keiser & Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte" (2021), §6. Three tables say which errors a pair of
+//! bytes can be part of: by the first byte's high nibble, by its low nibble, and by the second byte's high nibble. An error is
+//! real where all three agree.
+
+use super::simd::BLOCK;
+
+/// The operations on a register that the check needs.
+pub(super) trait Vectors: Copy {
+    type Register: Copy;
+
+    /// The same byte everywhere.
+    fn splat(self, byte: u8) -> Self::Register;
+    /// A table of 16 bytes, in each 16 bytes of the register.
+    fn table(self, bytes: &[u8; 16]) -> Self::Register;
+    /// The last bytes of a block.
+    fn end_of(self, block: &[u8; BLOCK]) -> Self::Register;
+    fn and(self, one: Self::Register, other: Self::Register) -> Self::Register;
+    fn or(self, one: Self::Register, other: Self::Register) -> Self::Register;
+    fn xor(self, one: Self::Register, other: Self::Register) -> Self::Register;
+    /// `from - less` of each byte, and not below zero.
+    fn minus(self, from: Self::Register, less: Self::Register) -> Self::Register;
+    fn high_nibbles(self, bytes: Self::Register) -> Self::Register;
+    /// Looks up each byte, which is below 16, in a [`table`](Self::table).
+    fn look_up(self, table: Self::Register, nibbles: Self::Register) -> Self::Register;
+    /// The bytes one, two and three places before each byte; `before` is the register before.
+    fn preceding(self, bytes: Self::Register, before: Self::Register) -> [Self::Register; 3];
+    fn is_ascii(self, bytes: Self::Register) -> bool;
+    fn is_zero(self, bytes: Self::Register) -> bool;
+}
+
+/// Implements [`Vectors`] for a proof token: a line for each operation.
+macro_rules! vectors {
+    ($name:ident: $register:ty; $($method:ident($($argument:ident: $type:ty),+) -> $result:ty = $body:expr;)+) => {
+        impl crate::kernel::utf8::Vectors for $name {
+            type Register = $register;
+
+            $(
+                #[inline(always)]
+                fn $method(self, $($argument: $type),+) -> $result {
+                    // SAFETY: `self` proves the features. A pointer is that of an array, of which no more is read than it has.
+                    unsafe { $body }
+                }
+            )+
+        }
+    };
+}
+pub(super) use vectors;
+
+/// What the check carries from block to block.
+#[derive(Clone, Copy)]
+pub(crate) struct Utf8<R> {
+    /// Non-zero where something was wrong.
+    error: R,
+    /// The register before.
+    before: R,
+    /// Non-zero where `before` starts a sequence that runs past its end.
+    open: R,
+}
+
+/// For the last bytes of a block: the largest byte that does not start a sequence running past the end.
+const COMPLETE_MAX: [u8; BLOCK] = {
+    let mut max = [0xFF; BLOCK];
+    max[BLOCK - 3] = 0xF0 - 1;
+    max[BLOCK - 2] = 0xE0 - 1;
+    max[BLOCK - 1] = 0xC0 - 1;
+    max
+};
+
+impl<R: Copy> Utf8<R> {
+    /// The state after `before`, which is right or will be found wrong elsewhere.
+    #[inline(always)]
+    pub(super) fn after<V: Vectors<Register = R>>(simd: V, before: &[u8; BLOCK]) -> Self {
+        let before = simd.end_of(before);
+        Self { error: simd.splat(0), before, open: open(simd, before) }
+    }
+
+    /// Checks the registers of a block.
+    #[inline(always)]
+    pub(super) fn step<V: Vectors<Register = R>, const N: usize>(&mut self, simd: V, block: [R; N]) {
+        let mut all = block[0];
+        for &register in &block[1..] {
+            all = simd.or(all, register);
+        }
+        let mut before = self.before;
+        if simd.is_ascii(all) {
+            self.error = simd.or(self.error, self.open);
+            self.open = simd.splat(0);
+            before = block[N - 1];
+        } else {
+            for register in block {
+                self.error = simd.or(self.error, misplaced(simd, register, before));
+                before = register;
+            }
+            self.open = open(simd, before);
+        }
+        self.before = before;
+    }
+
+    /// Whether nothing was wrong.
+    #[inline(always)]
+    pub(super) fn is_ok<V: Vectors<Register = R>>(&self, simd: V) -> bool {
+        simd.is_zero(self.error)
+    }
+}
+
+/// Non-zero where a sequence starts that runs past the end of the register.
+#[inline(always)]
+fn open<V: Vectors>(simd: V, bytes: V::Register) -> V::Register {
+    simd.minus(bytes, simd.end_of(&COMPLETE_MAX))
+}
+
+/// Non-zero where a byte cannot follow those before it. The tables find all that a pair of bytes shows, and mark every pair of
+/// continuations; where a third or fourth byte of a sequence is due, exactly that mark must be there.
+#[inline(always)]
+fn misplaced<V: Vectors>(simd: V, bytes: V::Register, before: V::Register) -> V::Register {
+    let [high_of_before, low_of_before, high_of_this] = &UTF8_TABLES;
+    let [one, two, three] = simd.preceding(bytes, before);
+    let pairs = simd.and(
+        simd.and(
+            simd.look_up(simd.table(high_of_before), simd.high_nibbles(one)),
+            simd.look_up(simd.table(low_of_before), simd.and(one, simd.splat(0x0F))),
+        ),
+        simd.look_up(simd.table(high_of_this), simd.high_nibbles(bytes)),
+    );
+    let third = simd.minus(two, simd.splat(0xE0 - 0x80));
+    let fourth = simd.minus(three, simd.splat(0xF0 - 0x80));
+    let due = simd.and(simd.or(third, fourth), simd.splat(0x80));
+    simd.xor(due, pairs)
+}
 
 const TOO_SHORT: u8 = 1 << 0;
 const TOO_LONG: u8 = 1 << 1;
@@ -16,7 +142,7 @@ const OVERLONG_4: u8 = 1 << 6;
 const CARRY: u8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
 
 /// By the first byte's high nibble, its low nibble, the second byte's high nibble.
-pub(super) const UTF8_TABLES: [[u8; 16]; 3] = [
+const UTF8_TABLES: [[u8; 16]; 3] = [
     [
         TOO_LONG,
         TOO_LONG,
