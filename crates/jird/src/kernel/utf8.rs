@@ -1,8 +1,8 @@
 //! The tables of the UTF-8 check that all vector kernels share.
 //!
-//! Keiser & Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte" (2021), §6.1: which errors a pair of bytes can
-//! be part of, by the first one's high nibble, its low nibble, and the second one's high nibble. An error is real where all
-//! three agree.
+//! Keiser & Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte" (2021), §6.1: the tables say which errors
+//! a pair of bytes may be part of, by the high nibble of the first byte, its low nibble, and the high nibble of the
+//! second byte. There is an error where all three agree.
 
 const TOO_SHORT: u8 = 1 << 0;
 const TOO_LONG: u8 = 1 << 1;
@@ -15,7 +15,7 @@ const TOO_LARGE_1000: u8 = 1 << 6;
 const OVERLONG_4: u8 = 1 << 6;
 const CARRY: u8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
 
-/// By the first byte's high nibble, its low nibble, the second byte's high nibble.
+/// Indexed by the first byte's high nibble, its low nibble, and the second byte's high nibble.
 pub(super) const UTF8_TABLES: [[u8; 16]; 3] = [
     [
         TOO_LONG,
