@@ -11,7 +11,7 @@ pub enum Search {
     Never,
 }
 
-/// What a search saves, and what it costs.
+/// The saving and the cost of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worth {
     /// If more than this percentage of the bytes must be read anyway, the search costs more than it saves.

@@ -161,7 +161,7 @@ mod tests {
     use crate::lines::scanner::line_fault;
     use crate::scan::{Mode, Whole};
 
-    /// What the masks say of `text`; `None` if pass one has something against it.
+    /// The result of the masks for `text`; `None` if pass one found an error in it.
     fn judged(kernel: Kernel, text: &[u8], policy: &Policy) -> Option<bool> {
         let mut tokens = Tokens::default();
         let whole = Whole::scan(kernel, text, Mode::Lines, &mut tokens);
@@ -207,7 +207,7 @@ mod tests {
         };
         let (mut right, mut refused) = (0, 0);
         for round in 0..60_000 {
-            // A good beginning of any length moves the rest over the borders of batches.
+            // A valid beginning of any length moves the rest across the borders of batches.
             let mut text = "{\"a\":[1,true]}\n".repeat(if round % 3 == 0 { next() % 20 } else { 0 });
             text += if next() % 2 == 0 { "{\"a\":[1,{\"b\":" } else { "" };
             (0..next() % 8).for_each(|_| text += PARTS[next() % PARTS.len()]);

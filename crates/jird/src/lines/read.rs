@@ -198,7 +198,7 @@ mod tests {
         lines
     }
 
-    /// Gives few bytes at a time, to move the borders.
+    /// Returns few bytes at a time, to move the borders.
     struct OneByOne(Vec<u8>);
 
     impl ReadAt for OneByOne {

@@ -3,7 +3,6 @@
 //! A container's first word has 28 bits for the number of its words, and its last word has 28 bits for the
 //! number of its children. For a larger container both counts are stored in two words of their own, after its
 //! first word:
-//! are put into two words of their own, after its first:
 //!
 //! ```text
 //! first  |u | kind |   all ones          |   offset   |

@@ -10,7 +10,7 @@ use crate::number::Class;
 use crate::policy::Policy;
 use crate::walk::{Bracket, Build, Literal, Visitor};
 
-/// The tape of `text`, or what is wrong with it.
+/// The tape of `text`, or its first error.
 pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Fault> {
     if text.len() > SIZE_MAX {
         return Err(Fault::at_byte(ErrorKind::Size, SIZE_MAX));

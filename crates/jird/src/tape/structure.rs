@@ -529,7 +529,7 @@ fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
     end.wrapping_sub(start) == len && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
 }
 
-/// What the matching of a batch's brackets found.
+/// The results of matching a batch's brackets.
 struct Inside {
     /// Bits of the brackets after which the innermost container is of another kind.
     changes: u64,

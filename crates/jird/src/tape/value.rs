@@ -81,7 +81,7 @@ impl<'a> Value<'a> {
         Word::new(unsafe { trust::at(self.words, self.words_len() - 1) })
     }
 
-    /// How many words the value takes.
+    /// The number of words that the value takes.
     #[inline(always)]
     fn words_len(self) -> usize {
         if self.word().is_open() { self.word().count().unwrap_or_else(|| long_count(self.words, 1)) } else { 1 }
@@ -203,7 +203,8 @@ impl<'a> Value<'a> {
     #[inline(always)]
     pub(crate) fn plain_str(self) -> Option<&'a str> {
         let (start, end) = self.plain(Word::CHECKED_STRING)?;
-        // SAFETY: the walk passed this range of the text to the builder; and the class says that the text was checked.
+        // SAFETY: by the invariant the scalar's text lies in `text`, and this is its range; the class says that the
+        // text was checked.
         Some(unsafe { text::trusted_str(trust::range(self.text, start, end)) })
     }
 
@@ -260,7 +261,8 @@ impl<'a> Value<'a> {
         let word = self.word();
         if word.is_plain_string(wanted.len()) {
             let start = word.offset();
-            // SAFETY: the walk reported to the builder a string that begins at `start` and is as long as `wanted`.
+            // SAFETY: by the invariant the string's content lies in `text`; it begins at `start` and is as long as
+            // `wanted`.
             return unsafe { trust::range(self.text, start, start + wanted.len()) } == wanted.as_bytes();
         }
         word.node() == Node::String && (word.flag() || word.len().is_none()) && self.is_str_at_length(wanted)
@@ -394,7 +396,7 @@ impl<'a> Value<'a> {
         let start = word.offset();
         let Some(len) = word.len() else { return self.long_content() };
         debug_assert!(matches!(word.node(), Node::Number | Node::String));
-        // SAFETY: the walk passed `start..start + len` to the builder as a range of the text.
+        // SAFETY: by the invariant the scalar's text lies in `text`, and `start..start + len` is its range.
         unsafe { trust::range(self.text, start, start + len) }
     }
 
