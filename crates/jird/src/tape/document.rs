@@ -112,7 +112,7 @@ pub struct Parser {
 pub enum Technique {
     /// Pass two processes 64 tokens at a time.
     Batches,
-    /// Pass one checks the numbers of chunks that consist mostly of numbers.
+    /// Pass one checks the numbers of chunks with many numbers.
     NumbersByMasks,
     /// Pass one leaves the numbers of all other chunks to pass two.
     NumbersOneByOne,
