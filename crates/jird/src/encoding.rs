@@ -1,13 +1,13 @@
-//! What a text is written in, if its first bytes show that it is not plain UTF-8.
+//! Detects the encoding of a text whose first bytes show that it is not plain UTF-8.
 
 use core::fmt;
 
-/// What a text is written in that is not plain UTF-8, by [`encoding_of`]. JSON between systems is UTF-8 without a byte order
-/// mark (RFC 8259 §8.1), and nothing else is read. `Display` says what to do.
+/// The encoding of a text that is not plain UTF-8, from [`encoding_of`]. JSON between systems is UTF-8 without a byte
+/// order mark (RFC 8259 §8.1), and the engine reads nothing else. `Display` says what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// UTF-8 behind a byte order mark, which is three bytes long.
+    /// UTF-8 after a byte order mark, which is three bytes long.
     Utf8WithMark,
     /// UTF-16, the lower byte of each unit first.
     Utf16LittleEndian,
@@ -19,11 +19,12 @@ pub enum Encoding {
     Utf32BigEndian,
 }
 
-/// How many bytes [`encoding_of`] looks at.
+/// The number of bytes that [`encoding_of`] looks at.
 pub(crate) const ENCODING_BYTES: usize = 4;
 
-/// What the first four bytes of `text` show it to be written in: a byte order mark, or two ASCII characters of UTF-16 or one of
-/// UTF-32, by where their zeros stand (RFC 4627 §3). `None` for anything else, and so for every text that is JSON.
+/// The encoding that the first four bytes of `text` show: by a byte order mark, or by the position of zeros in two
+/// ASCII characters of UTF-16 or one of UTF-32 (RFC 4627 §3). `None` for anything else, and so for every text that is
+/// JSON.
 ///
 /// ```
 /// use jird::encoding::{Encoding, encoding_of};

@@ -1,9 +1,9 @@
-//! What the engine finds wrong with a text: two words, the rule that was broken and the offset of the first byte at which the
-//! text could no longer be right. [`crate::error`] makes of it what users see.
+//! Errors inside the engine. A fault is two words: the rule that a text breaks, and the offset of the first byte at
+//! which the text can no longer be valid. [`crate::error`] turns it into the error that users see.
 
 use core::fmt;
 
-/// The rule that a text breaks. Each has a stable code in words, [`ErrorKind::code`].
+/// The rule that a text breaks. Each kind has a stable code, [`ErrorKind::code`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -12,7 +12,7 @@ pub enum ErrorKind {
     Utf8,
     /// A string that is not closed (RFC 8259 §7).
     String,
-    /// A backslash followed by what is no escape, or half a surrogate pair (RFC 8259 §7).
+    /// A backslash that does not begin a valid escape, or half a surrogate pair (RFC 8259 §7).
     Escape,
     /// A control character inside a string (RFC 8259 §7).
     Control,
@@ -24,7 +24,7 @@ pub enum ErrorKind {
     Literal,
     /// A byte where a value should begin (RFC 8259 §2).
     Value,
-    /// No value at all.
+    /// There is no value.
     Empty,
     /// An object's member that does not begin with a string (RFC 8259 §4).
     Key,
@@ -34,22 +34,22 @@ pub enum ErrorKind {
     Comma,
     /// The text ends inside an object or array (RFC 8259 §4, §5).
     Unclosed,
-    /// Something after the value (RFC 8259 §2).
+    /// More text after the value (RFC 8259 §2).
     Trailing,
     /// Nested more deeply than the policy allows (RFC 8259 §9).
     Depth,
     /// Longer than the limit for a document or record (RFC 8259 §9).
     Size,
-    /// A key that the object had before, where the policy refuses that (RFC 8259 §4).
+    /// A key that the object already has, if the policy refuses that (RFC 8259 §4).
     Duplicate,
-    /// JSON, but not what was asked for.
+    /// Valid JSON, but not the data that the caller asked for.
     Data,
     /// Reading or writing failed.
     Io,
 }
 
 impl ErrorKind {
-    /// The kind in one word, the same in every version.
+    /// The kind in one word, which stays the same in every version.
     pub fn code(self) -> &'static str {
         self.words().0
     }
@@ -79,7 +79,7 @@ impl ErrorKind {
     }
 }
 
-/// A text breaks a rule, at an offset.
+/// A broken rule, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     kind: ErrorKind,
@@ -103,12 +103,12 @@ impl Fault {
         self.kind
     }
 
-    /// Offset of the first byte at which the text could no longer be right; the text's length if it ends too early.
+    /// Offset of the first byte at which the text can no longer be valid; the text's length if it ends too early.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The same fault in an input that has `base` bytes before this one's.
+    /// The same fault in an input that has `base` more bytes before this text.
     pub(crate) fn shifted(self, base: u64) -> Self {
         Self { offset: self.offset + base, ..self }
     }

@@ -1,4 +1,5 @@
-//! The second walk: from an offset to line, column, path and a snippet. Slow, simple, and only for people.
+//! Finds the line, column, path and a snippet for an offset, in a second walk. It is slow and simple, and meant for
+//! messages to people.
 
 use crate::error::Error;
 use crate::text;
@@ -8,12 +9,12 @@ use std::fmt::{self, Write};
 const SNIPPET_BEFORE: usize = 60;
 const SNIPPET_AFTER: usize = 20;
 
-/// Steps of a path that a message shows; deeper ones are left out in the middle.
+/// The maximum number of steps of a path in a message; longer paths are shortened in the middle.
 const STEPS_MAX: usize = 64;
 
 impl Error {
-    /// Finds line, column and path in `input`, the text that the error is about. Walks `input` up to the error: call it to
-    /// report, not to decide.
+    /// Finds the line, column and path in `input`, the text that the error is about. Walks `input` up to the error, so
+    /// call it for reports and not for decisions.
     pub fn locate(&self, input: &[u8]) -> Located {
         let offset = usize::try_from(self.offset()).unwrap_or(usize::MAX).min(input.len());
         let before = &input[..offset];
@@ -24,8 +25,8 @@ impl Error {
     }
 }
 
-/// An [`Error`] with its place in words. `Display` gives the message, the place, and the line with a caret beneath; with
-/// `{:#}` the message and the place alone.
+/// An [`Error`] with its place. `Display` writes the message, the place, and the line with a caret below it; `{:#}`
+/// writes only the message and the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
     error: Error,
@@ -37,7 +38,7 @@ pub struct Located {
 }
 
 impl Located {
-    /// What is wrong.
+    /// The error.
     pub fn error(&self) -> &Error {
         &self.error
     }
@@ -72,7 +73,7 @@ impl Located {
         self.caret
     }
 
-    /// The same place in an input that has `lines` lines before this one.
+    /// The same place in an input that has `lines` more lines, and `base` more bytes, before this one.
     #[must_use]
     pub fn after_lines(self, lines: u64, base: u64) -> Self {
         Self { line: self.line + lines, error: self.error.shifted(base), ..self }
@@ -98,21 +99,21 @@ impl fmt::Display for Located {
 
 impl std::error::Error for Located {}
 
-/// Where `before` ends, counted from one; columns are bytes.
+/// The line and column at which `before` ends, counted from one; columns are bytes.
 fn line_and_column(before: &[u8]) -> (u64, u64) {
     let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
     (memchr::memchr_iter(b'\n', before).count() as u64 + 1, (before.len() - line_start) as u64 + 1)
 }
 
-/// What is open at the end of the walked text.
+/// A container that is open at the end of the walked text.
 enum OpenPlace<'a> {
-    /// An array, and how many elements are complete.
+    /// An array, and the number of its complete elements.
     Array(usize),
     /// An object, and the raw text of the member's key once it is known.
     Object(Option<&'a [u8]>),
 }
 
-/// The JSON Pointer of the place where `before` ends. `before` is right as far as it goes.
+/// The JSON Pointer of the place where `before` ends. `before` must be valid as far as it goes.
 fn pointer(before: &[u8]) -> String {
     let mut frames: Vec<OpenPlace<'_>> = Vec::new();
     let mut at = 0;
@@ -178,7 +179,7 @@ fn render(frames: &[OpenPlace<'_>]) -> String {
     pointer
 }
 
-/// The line around `offset` as printable text, and the width of what stands before `offset` in it.
+/// The line around `offset` as printable text, and the width of the text before `offset` in it.
 fn snippet(input: &[u8], line_start: usize, offset: usize) -> (String, usize) {
     let mut start = line_start.max(offset.saturating_sub(SNIPPET_BEFORE));
     // Begin at a character, not inside one.
@@ -197,7 +198,7 @@ fn snippet(input: &[u8], line_start: usize, offset: usize) -> (String, usize) {
     (text, caret)
 }
 
-/// Appends `bytes` with a visible character in place of each that is no text, or that would tell a terminal what to do.
+/// Appends `bytes`, with a visible character in place of each one that is not text or that would control a terminal.
 pub(crate) fn printable(bytes: &[u8], out: &mut String) {
     out.extend(String::from_utf8_lossy(bytes).chars().map(|char| match char {
         '\t' => ' ',

@@ -1,8 +1,8 @@
-//! Ways to a value: JSON Pointer (RFC 6901), and the paths that a projection is made of.
+//! Paths to values, of which a projection is made. A path is displayed as a JSON Pointer (RFC 6901).
 
 use core::fmt;
 
-/// One step down.
+/// One step of a path, from a container to a value in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// To the first member with this key.
@@ -11,7 +11,7 @@ pub enum Step {
     Index(usize),
 }
 
-/// Where a value stands below the root: keys and zero-based indices. `Display` writes it as a JSON Pointer.
+/// The path from the root to a value: keys and zero-based indices. `Display` writes it as a JSON Pointer.
 ///
 /// ```
 /// use jird::Path;
@@ -26,14 +26,14 @@ impl Path {
         Self::default()
     }
 
-    /// The first member with this key of what this path leads to.
+    /// Appends a step to the first member with this key.
     #[must_use]
     pub fn key(mut self, key: impl Into<Box<str>>) -> Self {
         self.0.push(Step::Key(key.into()));
         self
     }
 
-    /// The element at this zero-based index of what this path leads to.
+    /// Appends a step to the element at this zero-based index.
     #[must_use]
     pub fn index(mut self, index: usize) -> Self {
         self.0.push(Step::Index(index));

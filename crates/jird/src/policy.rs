@@ -1,27 +1,27 @@
-//! What a reader of JSON may choose: limits and refusals. Everything here only narrows or widens limits; none makes
-//! invalid JSON valid.
+//! Limits and refusals that the caller of a parser chooses. These settings only narrow or widen limits; none of them
+//! makes invalid JSON valid.
 
 /// Which numbers are accepted beyond the grammar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Numbers {
-    /// Every number of RFC 8259 §6; what does not fit a machine type is kept as text.
+    /// Every number of RFC 8259 §6; a number that does not fit a machine type is kept as text.
     #[default]
     Any,
     /// Numbers that are finite as an IEEE 754 double: `1e309` is refused.
     Finite,
-    /// As `Finite`, and integers must fit `i64` or `u64`, as in the simdjson paper.
+    /// As `Finite`; in addition, integers must fit `i64` or `u64`, as in the simdjson paper.
     Machine,
 }
 
-/// What to do with a key that its object has already.
+/// What to do with a key that its object already has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Duplicates {
-    /// Keep all; lookups find the first.
+    /// Keep all members; lookups find the first.
     #[default]
     Keep,
-    /// An error of kind [`Duplicate`](crate::ErrorKind::Duplicate).
+    /// Report an error of kind [`Duplicate`](crate::ErrorKind::Duplicate).
     Refuse,
 }
 
@@ -38,12 +38,12 @@ pub struct Policy {
     pub numbers: Numbers,
     /// Whether keys may be repeated.
     pub duplicates: Duplicates,
-    /// How many objects and arrays may be open at once.
+    /// The maximum number of objects and arrays that may be open at once.
     pub depth_max: usize,
 }
 
-/// How many arrays, objects and enum variants a [`Deserializer`](crate::Deserializer) goes into, unless told otherwise. Each takes some of the
-/// stack: serde's visitors call each other. What is stepped over may be deeper.
+/// The default number of nested arrays, objects and enum variants that a [`Deserializer`](crate::Deserializer) enters.
+/// Each level takes some stack, because serde's visitors call each other. Skipped values may be nested more deeply.
 #[cfg(feature = "serde")]
 pub const TYPED_DEPTH_MAX: usize = 127;
 

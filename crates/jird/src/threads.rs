@@ -1,4 +1,4 @@
-//! Work on several threads, results in order.
+//! Runs work on several threads, with results in order.
 
 use core::iter::Fuse;
 use core::ops::ControlFlow;
@@ -6,14 +6,14 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Results per thread that may wait to be consumed.
+/// The number of results per thread that may wait to be consumed.
 const WAITING_PER_THREAD: usize = 3;
 
-/// Does `jobs` on `threads` threads, and consumes the results on this thread in the order of the jobs, until `consume` breaks. Each
-/// thread takes the next job when it is free; a few results per thread are in flight at most. `state` makes what a thread keeps from
-/// job to job.
+/// Runs `jobs` on `threads` threads, and consumes the results on the calling thread, in the order of the jobs, until
+/// `consume` breaks. Each thread takes the next job when it is free; at most a few results per thread are in flight.
+/// `state` makes the state that a thread keeps from job to job.
 ///
-/// With one thread, or one job, everything happens on this thread.
+/// With one thread, or one job, everything runs on the calling thread.
 ///
 /// ```
 /// let mut squares = Vec::new();
@@ -61,7 +61,7 @@ pub fn in_order<J, S, T: Send>(
     });
 }
 
-/// Jobs to be taken and results to be consumed.
+/// The jobs, and the results that are not consumed yet.
 struct Queue<I, T> {
     jobs: Mutex<Jobs<I>>,
     waiting_max: usize,
@@ -71,7 +71,7 @@ struct Queue<I, T> {
 }
 
 struct Jobs<I> {
-    /// Each thread comes to the end, and asks there.
+    /// Fused, because every thread reaches the end and asks there.
     jobs: Fuse<I>,
     taken: usize,
 }
@@ -79,7 +79,7 @@ struct Jobs<I> {
 struct Results<T> {
     ready: BTreeMap<usize, T>,
     consumed: usize,
-    /// How many there are in all, once that is known.
+    /// The number of jobs, after it is known.
     len: Option<usize>,
 }
 
@@ -90,7 +90,7 @@ impl<I: Iterator, T> Queue<I, T> {
         Self { jobs, waiting_max, stopped: AtomicBool::new(false), results, changed: Condvar::new() }
     }
 
-    /// The next job and its number, once there is room for its result.
+    /// The next job and its number. Waits until there is room for its result.
     fn take(&self) -> Option<(usize, I::Item)> {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +118,7 @@ impl<I: Iterator, T> Queue<I, T> {
         self.changed.notify_all();
     }
 
-    /// The next result; `None` behind the last, or if all was stopped.
+    /// The next result; `None` after the last one, or if the queue was stopped.
     fn wait(&self) -> Option<T> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let waits = |results: &mut Results<T>| {
@@ -136,7 +136,7 @@ impl<I: Iterator, T> Queue<I, T> {
     }
 
     fn stop(&self) {
-        // Under the lock, so that nobody misses it between its test and its wait.
+        // Set under the lock, so that no thread misses it between its test and its wait.
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         self.stopped.store(true, Ordering::Relaxed);
         drop(results);
@@ -144,7 +144,7 @@ impl<I: Iterator, T> Queue<I, T> {
     }
 }
 
-/// Lets the others go when a thread panics, or they would wait for ever.
+/// Releases the other threads when a thread panics; otherwise they would wait for ever.
 struct StopOnPanic<'q, I: Iterator, T>(&'q Queue<I, T>);
 
 impl<I: Iterator, T> Drop for StopOnPanic<'_, I, T> {
@@ -168,7 +168,7 @@ mod tests {
             job
         };
         in_order(
-            // How many there are is not known.
+            // The iterator's length is unknown.
             (0..60).filter(|_| true),
             4,
             || (),
@@ -185,7 +185,7 @@ mod tests {
     fn nobody_asks_behind_the_end() {
         for _ in 0..100 {
             let mut left = 5_u32;
-            // Begins anew behind its end.
+            // This iterator begins again after its end.
             let jobs = core::iter::from_fn(|| {
                 left = left.checked_sub(1).unwrap_or(5);
                 (left > 0).then_some(left)

@@ -1,11 +1,11 @@
-//! The tape's words; the drawing is in [`crate::tape`]. On the ground floor, since kernels write them.
+//! The words of the tape; [`crate::tape`] has the drawing. They are a base module, because kernels write them.
 
 use crate::limits::{COUNT_MAX, LENGTH_MAX};
 
 /// Set in the kind of a string that holds an escape.
 pub(crate) const ESCAPED: u8 = 0x80;
 
-/// What a word is.
+/// The kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Node {
@@ -29,7 +29,7 @@ pub(crate) struct Word(u64);
 const KIND_SHIFT: u32 = 60;
 const FLAG: u64 = 1 << 59;
 const LENGTH_SHIFT: u32 = 32;
-/// The bits that a length has, and a count.
+/// The bits of a length, and of a count.
 const LENGTH_BITS: usize = (1 << 27) - 1;
 const COUNT_BITS: usize = (1 << 28) - 1;
 
@@ -37,7 +37,7 @@ impl Word {
     /// Set in every word of a text that was not checked.
     pub(crate) const UNCHECKED: u64 = 1 << 63;
 
-    /// A null, boolean, number or string. The flag says that a string holds an escape.
+    /// A null, boolean, number or string. The flag marks a string that holds an escape.
     #[inline(always)]
     pub(crate) fn scalar(node: Node, flag: bool, start: usize, len: usize) -> u64 {
         let flag = if flag { FLAG } else { 0 };
@@ -50,13 +50,13 @@ impl Word {
         (node as u32) << (KIND_SHIFT - 32) | count.min(COUNT_MAX) as u32
     }
 
-    /// A container's first word. `words` is how many it takes, this one and its last among them.
+    /// A container's first word. `words` is the number of its words, including this one and the last.
     #[inline(always)]
     pub(crate) fn open(node: Node, words: usize, start: usize) -> u64 {
         (node as u64) << KIND_SHIFT | (words.min(COUNT_MAX) as u64) << LENGTH_SHIFT | start as u64 & 0xFFFF_FFFF
     }
 
-    /// A container's last word: how many members or elements it has, and where its text ends.
+    /// A container's last word: its number of members or elements, and the end of its text.
     #[inline(always)]
     pub(crate) fn close(count: u32, text_end: usize) -> u64 {
         (Node::End as u64) << KIND_SHIFT
@@ -69,7 +69,7 @@ impl Word {
     /// [`Word::class`] of a string without escapes in a checked text.
     pub(crate) const CHECKED_STRING: u64 = (Node::String as u64) << 1;
 
-    /// A scalar's kind, whether it was checked, and its flag, in one.
+    /// A scalar's kind, whether it was checked, and its flag, in one number.
     #[inline(always)]
     pub(crate) fn class(self) -> u64 {
         self.0 >> 59
@@ -80,7 +80,7 @@ impl Word {
         self.0 & Self::UNCHECKED == 0
     }
 
-    /// Whether a container begins.
+    /// Whether a container begins with this word.
     #[inline(always)]
     pub(crate) fn is_open(self) -> bool {
         matches!(self.0 >> KIND_SHIFT & 7, 5 | 6)
@@ -110,7 +110,7 @@ impl Word {
         self.0 & FLAG != 0
     }
 
-    /// Where a scalar or container begins, or behind which byte a container ends.
+    /// The offset at which a scalar or container begins; for a last word, the end of the container's text.
     #[inline(always)]
     pub(crate) fn offset(self) -> usize {
         (self.0 & 0xFFFF_FFFF) as usize
@@ -123,14 +123,15 @@ impl Word {
         (len < LENGTH_MAX).then_some(len)
     }
 
-    /// Whether it is a string without escapes, of this length.
+    /// Whether it is a string of this length without escapes.
     #[inline(always)]
     pub(crate) fn is_plain_string(self, len: usize) -> bool {
         let wanted = (Node::String as u64) << KIND_SHIFT | (len as u64) << LENGTH_SHIFT;
         len < LENGTH_MAX && (self.0 & !Self::UNCHECKED ^ wanted) >> LENGTH_SHIFT == 0
     }
 
-    /// The number of children in a last word, of words in a first; `None` if it was too large to be stored.
+    /// The number of children in a last word, or the number of words in a first word; `None` if it was too large to be
+    /// stored.
     #[inline(always)]
     pub(crate) fn count(self) -> Option<usize> {
         let count = (self.0 >> LENGTH_SHIFT) as usize & COUNT_BITS;
@@ -138,21 +139,21 @@ impl Word {
     }
 }
 
-/// What follows the first word of a container that has [`COUNT_MAX`] words or more, or as many children: both counts.
-/// As nodes they count as ends, so that a walk over all words passes them by.
+/// The words that follow the first word of a container that has [`COUNT_MAX`] or more words or children: they hold
+/// both counts. Their kind is that of an end, so that a walk over all words skips them.
 impl Word {
-    /// A count, in all the bits beneath the kind.
+    /// A count, in all bits below the kind.
     pub(crate) fn long(count: usize, flag: u64) -> u64 {
         (Node::End as u64) << KIND_SHIFT | count as u64 | flag
     }
 
-    /// The count that [`Word::long`] has.
+    /// The count in a word that [`Word::long`] made.
     pub(crate) fn long_count(self) -> usize {
         (self.0 & ((1 << KIND_SHIFT) - 1)) as usize
     }
 }
 
-/// What a token makes of the upper half of its word, by its kind: the node, and for strings with an escape the flag.
+/// The upper bits of a token's word, by its kind: the node, and the flag for strings with an escape.
 pub(crate) static UPPER: [u8; 256] = {
     let mut upper = [0; 256];
     let mut kind = 0;

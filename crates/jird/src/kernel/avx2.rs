@@ -55,7 +55,7 @@ impl Simd for Avx2 {
             ));
             let operators =
                 _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0));
-            // Written out for both halves: a closure handed to `map` has no features, and would not always be inlined.
+            // Written out for both halves: a closure passed to `map` has no features, and would not always be inlined.
             let [low, high] = block;
             let curl = _mm256_set1_epi8(0x20);
             let max = _mm256_set1_epi8(0x1F);
@@ -83,12 +83,12 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn opaque(self, mask: u64) -> u64 {
-        // Miri runs no assembly.
+        // Miri cannot run assembly.
         if cfg!(miri) {
             return mask;
         }
         let mut mask = mask;
-        // SAFETY: there is no instruction; it only names the register.
+        // SAFETY: the assembly has no instruction; it only names the register.
         unsafe { core::arch::asm!("/* {} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
         mask
     }
@@ -170,7 +170,8 @@ impl Simd for Avx2 {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
             let [low, high] = block;
-            // Of the eight, `b` and `"`, `r` and `b` have the same low nibble. No filler has its own place's low nibble.
+            // Among the eight letters, `b` shares its low nibble with `"` and with `r`, which are compared separately.
+            // No filler has the low nibble of its own position.
             let letters = _mm256_broadcastsi128_si256(_mm_setr_epi8(
                 1, 0, 0x62, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0x5C, 0, 0x6E, 0x2F,
             ));
@@ -293,8 +294,8 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn compact(self, block: &[u8; BLOCK], keep: u64, out: &mut [MaybeUninit<u8>; BLOCK]) -> usize {
-        // SAFETY: `self` proves the features. The stores write the 64 bytes of the reference: two halves; or eight at a count
-        // of the bytes that are kept before them, which is 8 * group at most.
+        // SAFETY: `self` proves the features. The stores write the 64 bytes of the reference as two halves; or eight
+        // bytes at `count`, which is at most 8 * group, because it counts kept bytes of earlier groups.
         unsafe {
             if keep == u64::MAX {
                 let [low, high] = self.load(block);
@@ -324,7 +325,8 @@ impl Simd for Avx2 {
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        // Most of a long string's blocks have no token. Of others it would be guessed too often how many they have.
+        // Most blocks of a long string have no token. For other blocks, branches on the number of tokens would be
+        // mispredicted too often.
         if mask == 0 {
             return;
         }
@@ -340,7 +342,7 @@ impl Simd for Avx2 {
     }
 }
 
-/// Eight bytes at a time, always all of them: a table says which stay.
+/// Writes eight tokens at a time, always for all groups; a table says which bytes stay.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn emit(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
@@ -348,8 +350,8 @@ fn emit(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind:
     for group in 0..BLOCK / 8 {
         let bits = (mask >> (8 * group)) as u8;
         let count = (mask & !(u64::MAX << (8 * group))).count_ones() as usize;
-        // SAFETY: the loads read eight of the 64 bytes, and an entry of the table; `count` is 8 * group at most, so that the
-        // stores write eight of the 64 kinds and of the 64 offsets.
+        // SAFETY: the loads read eight of the 64 bytes, and an entry of the table; `count` is at most 8 * group, so
+        // the stores write eight of the 64 kinds and of the 64 offsets.
         unsafe {
             let places = _mm_loadl_epi64(FRONT.as_ptr().add(usize::from(bits)).cast());
             let kinds = _mm_shuffle_epi8(_mm_loadl_epi64(bytes.as_ptr().add(8 * group).cast()), places);
@@ -361,13 +363,14 @@ fn emit(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind:
     }
 }
 
-/// By a mask of eight: the places of its bits, in order.
+/// For each mask of eight bits, the positions of its bits, in order.
 static FRONT: [[u8; 8]; 256] = front([0, 1, 2, 3, 4, 5, 6, 7]);
 
-/// The same for the halves of words, in the order in which they stand in front once lower and upper halves are interleaved.
+/// The same for the halves of words, in an order that puts the kept words first when lower and upper halves are
+/// interleaved.
 static COMPRESS: [[u8; 8]; 256] = front([0, 1, 4, 5, 2, 3, 6, 7]);
 
-/// By a mask of eight: the places of its bits; the first of them stands at `order[0]`, and so on.
+/// For each mask of eight bits, the positions of its bits; the first position stands at `order[0]`, and so on.
 const fn front(order: [usize; 8]) -> [[u8; 8]; 256] {
     let mut table = [[0; 8]; 256];
     let mut mask = 0;
@@ -385,7 +388,8 @@ const fn front(order: [usize; 8]) -> [[u8; 8]; 256] {
     table
 }
 
-/// By a mask of eight: for each place how many bits are set below it, and the sign bit if its own is.
+/// For each mask of eight bits and each position: the number of bits set below it, and the sign bit if its own bit is
+/// set.
 static EXPAND: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut mask = 0;
@@ -408,14 +412,14 @@ static EXPAND: [[u8; 8]; 256] = {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn words<const LOOSE: bool>(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
-    // The last that are kept: fewer than eight groups only at the end of a text.
+    // Up to the last kept token: fewer than eight groups only at the end of a text.
     let groups = (BLOCK - tokens.keep.leading_zeros() as usize).div_ceil(8);
     let (mut at, mut end) = (0, 0);
     for group in 0..groups {
         let bits = |mask: u64| (mask >> (8 * group)) as u8;
-        // SAFETY: `group < 8`, so that the loads read eight of the 64 forms and of the 65 offsets, from 8 * group and one more on.
-        // `end` and `at` are at most 8 * group, since a group moves them by eight at most: the loads read eight of the 64 ends,
-        // the stores write eight of the 64 words.
+        // SAFETY: `group < 8`, so the loads read eight of the 64 forms and of the 65 offsets, from 8 * group and 8 *
+        // group + 1 on. `end` and `at` are at most 8 * group, because a group moves them by at most eight: the loads
+        // read eight of the 64 ends, and the stores write eight of the 64 words.
         unsafe {
             let form = _mm256_cvtepu8_epi32(_mm_loadl_epi64(forms.as_ptr().add(8 * group).cast()));
             let start = _mm256_loadu_si256(tokens.pos.as_ptr().add(8 * group).cast());
@@ -453,7 +457,8 @@ fn words<const LOOSE: bool>(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &
     }
 }
 
-/// What [`super::FORMS`] says of 32 kinds, for tokens whose words are not made otherwise: not for opening brackets.
+/// The entries of `words::FORMS` for 32 kinds. The result is not meaningful for opening brackets, whose words are
+/// written elsewhere.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn form(kinds: __m256i) -> __m256i {
@@ -464,7 +469,8 @@ fn form(kinds: __m256i) -> __m256i {
     const NULL: i8 = (Node::Null as i8) << 4;
     const END: i8 = (Node::End as i8) << 4 | FORM_SKIP as i8;
     let plain = _mm256_and_si256(kinds, _mm256_set1_epi8(0x7F));
-    // Letters and brackets have bit 0x40, which moves up to where the blend looks for it; numbers and strings have not.
+    // Letters and brackets have bit 0x40, which is shifted up to where the blend looks for it; numbers and strings do
+    // not have it.
     let by_nibble =
         _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, TRUE, 0, FALSE, 0, 0, 0, 0, 0, 0, END, NULL, 0));
     let named = _mm256_shuffle_epi8(by_nibble, plain);
@@ -475,7 +481,7 @@ fn form(kinds: __m256i) -> __m256i {
     _mm256_blendv_epi8(form, string, _mm256_cmpeq_epi8(plain, _mm256_set1_epi8(b'"'.cast_signed())))
 }
 
-/// The high bit of each byte whose bit is set.
+/// The high bit of each byte whose bit in `mask` is set.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn high_bits(mask: u32) -> __m256i {

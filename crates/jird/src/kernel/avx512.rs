@@ -1,6 +1,6 @@
-//! AVX-512 with VBMI2: 64 bytes to a register, masks for free, and byte compress for the tokens.
+//! AVX-512 with VBMI2: 64 bytes to a register, masks at no cost, and byte compress for the tokens.
 //!
-//! The feature list starts at VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
+//! The feature list requires VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
 //! byte compress that makes it worth while.
 
 use super::proof::proof;
@@ -54,8 +54,8 @@ impl Simd for Avx512 {
     fn load_rest(self, rest: &[u8]) -> [u8; BLOCK] {
         let mut block = [b' '; BLOCK];
         let mask = !(u64::MAX << (rest.len() % BLOCK));
-        // SAFETY: `self` proves the features. The load reads only bytes of the mask, and there are as many; the store writes
-        // the 64 bytes of the array.
+        // SAFETY: `self` proves the features. The load reads only the bytes of the mask, and `rest` has that many; the
+        // store writes the 64 bytes of the array.
         unsafe {
             let spaces = _mm512_set1_epi8(b' '.cast_signed());
             let loaded = _mm512_mask_loadu_epi8(spaces, mask, rest.as_ptr().cast());
@@ -68,15 +68,16 @@ impl Simd for Avx512 {
     fn classify(self, block: __m512i) -> Classes {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
-            // Two byte shuffles by the low nibble, each compared with the input (Langdale & Lemire §3.1.2, in the form of
-            // simdjson's later kernels). No byte of a filler value has that value's own low nibble.
+            // Two byte shuffles by the low nibble, each compared with the input (Langdale & Lemire §3.1.2, in the form
+            // of simdjson's later kernels). No filler value has the low nibble of its own position.
             let spaces = _mm512_broadcast_i32x4(_mm_setr_epi8(
                 0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100,
             ));
             let operators =
                 _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0));
             let space = _mm512_cmpeq_epi8_mask(block, _mm512_shuffle_epi8(spaces, block));
-            // `[` and `]` are `{` and `}` without bit 0x20; the control characters 0x0C and 0x1A would become `,` and `:`.
+            // `[` and `]` are `{` and `}` without bit 0x20; the control characters 0x0C and 0x1A would become `,` and
+            // `:`.
             let curled = _mm512_or_si512(block, _mm512_set1_epi8(0x20));
             let operator = _mm512_cmpeq_epi8_mask(curled, _mm512_shuffle_epi8(operators, block));
             let control = _mm512_cmplt_epu8_mask(block, _mm512_set1_epi8(0x20));
@@ -140,7 +141,8 @@ impl Simd for Avx512 {
     fn escape_letters(self, block: Self::Block) -> u64 {
         // SAFETY: `self` proves the features; nothing here takes a pointer.
         unsafe {
-            // By the low nibble; `r` and `"` have that of `b`. No filler has its own place's low nibble.
+            // By the low nibble; `r` and `"` share theirs with `b`, and are compared separately. No filler has the low
+            // nibble of its own position.
             let letters =
                 _mm512_broadcast_i32x4(_mm_setr_epi8(1, 0, 0x62, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0x5C, 0, 0x6E, 0x2F));
             let by_nibble = _mm512_cmpeq_epi8_mask(block, _mm512_shuffle_epi8(letters, block));
@@ -184,8 +186,8 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn offsets(self, mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
-        // SAFETY: `self` proves the features; each store writes 16 of the 64 words, at 0 and 16; a block has no more than 32
-        // places where white space begins.
+        // SAFETY: `self` proves the features; each store writes 16 of the 64 words, at 0 and 16. That is enough,
+        // because a block has at most 32 places where white space begins.
         unsafe {
             let found = _mm512_maskz_compress_epi8(mask, identity());
             let base = _mm512_set1_epi32(base.cast_signed());
@@ -209,7 +211,7 @@ impl Simd for Avx512 {
                 let start = pos.as_ptr().add(16 * group);
                 _mm512_sub_epi32(_mm512_loadu_si512(start.add(1).cast()), _mm512_loadu_si512(start.cast()))
             };
-            // The lowest byte of each.
+            // The lowest byte of each length.
             let bytes = _mm512_slli_epi16::<2>(identity());
             let first = _mm512_permutex2var_epi8(len(0), bytes, len(1));
             let last = _mm512_permutex2var_epi8(len(2), bytes, len(3));
@@ -220,9 +222,9 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn words(self, kinds: __m512i, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
-        // SAFETY: `self` proves the features. Each load reads eight of the 65 offsets, or as many ends as there are bits, 64 in
-        // all at most; each store writes eight words at an
-        // index of 56 at most, since a group of eight tokens moves it by eight at most.
+        // SAFETY: `self` proves the features. Each load of offsets reads eight of the 65; the loads of ends read as
+        // many ends as there are bits, at most 64 in all. Each store writes eight words at an index of at most 56,
+        // because a group of eight tokens moves it by at most eight.
         unsafe {
             let table: *const u8 = UPPER.as_ptr();
             let low = _mm512_loadu_si512(table.cast());
@@ -270,9 +272,10 @@ impl Simd for Avx512 {
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        // SAFETY: `self` proves the features; `kind` has 64 bytes, and `pos` 64 words, of which each store writes 16, at 0, 16, 32, 48.
+        // SAFETY: `self` proves the features; `kind` has 64 bytes, and `pos` 64 words, of which each store writes 16,
+        // at 0, 16, 32 and 48.
         unsafe {
-            // Compress into a register, then store: the store form of compress is microcoded on Zen 4.
+            // Compress into a register, then store, because the store form of compress is microcoded on Zen 4.
             let high = _mm512_set1_epi8(0x80_u8.cast_signed());
             let kinds = _mm512_maskz_compress_epi8(mask, _mm512_mask_add_epi8(block, marked, block, high));
             _mm512_storeu_si512(kind.as_mut_ptr().cast(), kinds);

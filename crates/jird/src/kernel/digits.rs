@@ -1,19 +1,20 @@
-//! Eight or sixteen digits at once, with what every CPU of an architecture has.
+//! Writes eight or sixteen digits at once, with instructions that every CPU of an architecture has.
 //!
-//! Numbers are taken apart in lanes: into eights, fours, twos and ones, by multiplications with rounded reciprocals.
+//! Numbers are divided in parallel lanes: into parts of eight, four, two and one digits, by multiplication with
+//! rounded reciprocals.
 
-/// What sixteen digits hold.
+/// The bound of numbers with sixteen digits.
 pub(crate) const SIXTEEN: u64 = EIGHT * EIGHT;
 
-/// What eight digits hold.
+/// The bound of numbers with eight digits.
 pub(crate) const EIGHT: u64 = 100_000_000;
 
-/// The digits of `value`, below 10^8, as text with leading zeros, the first lowest. In a word: for few digits, vectors are a
-/// detour.
+/// The digits of `value`, below 10^8, as text with leading zeros, the first digit in the lowest byte. It uses an
+/// ordinary register, because for few digits vectors take longer.
 #[inline(always)]
 pub(crate) fn eight_digits(value: u64) -> u64 {
     debug_assert!(value < EIGHT);
-    // 2^40 / 10^4, 2^19 / 100 and 2^10 / 10 rounded up: exact for as many digits as are divided.
+    // 2^40 / 10^4, 2^19 / 100 and 2^10 / 10 rounded up: exact for the number of digits that is divided.
     let high = (value * 109_951_163) >> 40;
     let fours = high | (value - high * 10_000) << 32;
     let high = ((fours * 5_243) >> 19) & 0x7f_0000_007f;
@@ -22,8 +23,8 @@ pub(crate) fn eight_digits(value: u64) -> u64 {
     high | (twos - high * 10) << 8 | 0x3030_3030_3030_3030
 }
 
-/// The digits of `value`, below 10^16, as text with leading zeros, the first lowest; and bit `i` is set where digit `i` is
-/// not zero.
+/// The digits of `value`, below 10^16, as text with leading zeros, the first digit in the lowest byte. Bit `i` of the
+/// second result is set if digit `i` is not zero.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn sixteen_digits(value: u64) -> (u128, u32) {
@@ -37,15 +38,16 @@ pub(crate) fn sixteen_digits(value: u64) -> (u128, u32) {
     // SAFETY: SSE2 is part of the architecture; nothing here takes a pointer.
     unsafe {
         let eights = _mm_set_epi64x((value % EIGHT).cast_signed(), (value / EIGHT).cast_signed());
-        // Each eight to two fours, in 32 bits each: what is added is `high * 2^32` too much, and shifted out.
+        // Each eight digits become two fours, in 32 bits each; the sum is too large by `high * 2^32`, which is shifted
+        // out.
         let high = _mm_srli_epi64::<40>(_mm_mul_epu32(eights, _mm_set1_epi64x(109_951_163)));
         let low = _mm_add_epi64(eights, _mm_mul_epu32(high, _mm_set1_epi64x((1 << 32) - 10_000)));
         let fours = _mm_or_si128(high, _mm_slli_epi64::<32>(low));
-        // Each four to two pairs, in sixteen bits each.
+        // Each four digits become two pairs, in sixteen bits each.
         let high = _mm_srli_epi16::<3>(_mm_mulhi_epu16(fours, _mm_set1_epi32(5_243)));
         let low = _mm_sub_epi16(fours, _mm_mullo_epi16(high, _mm_set1_epi32(100)));
         let pairs = _mm_or_si128(high, _mm_slli_epi32::<16>(low));
-        // Each pair to two digits: `high + (pair - 10 * high) * 256`.
+        // Each pair becomes two digits: `high + (pair - 10 * high) * 256`.
         let high = _mm_mulhi_epu16(pairs, _mm_set1_epi16(6_554));
         let digits = _mm_sub_epi16(_mm_slli_epi16::<8>(pairs), _mm_mullo_epi16(high, _mm_set1_epi16(10 * 256 - 1)));
         let zeros = _mm_movemask_epi8(_mm_cmpeq_epi8(digits, _mm_setzero_si128())).cast_unsigned();
@@ -56,13 +58,14 @@ pub(crate) fn sixteen_digits(value: u64) -> (u128, u32) {
     }
 }
 
-/// The digits of `value`, below 10^16, as text with leading zeros, the first lowest; and bit `i` is set where digit `i` is
-/// not zero.
+/// The digits of `value`, below 10^16, as text with leading zeros, the first digit in the lowest byte. Bit `i` of the
+/// second result is set if digit `i` is not zero.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn sixteen_digits(value: u64) -> (u128, u32) {
     let [high, low] = [value / EIGHT, value % EIGHT].map(eight_digits);
-    // Of each byte the lowest bit, if any of the lower four is set; and these together in the highest byte.
+    // The lowest bit of each byte is set if any of its lower four bits is; the multiplication collects these bits in
+    // the highest byte.
     let marks = |word: u64| {
         let digits = word & 0x0f0f_0f0f_0f0f_0f0f;
         let ones = (digits + 0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101;

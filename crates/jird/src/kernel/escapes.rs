@@ -1,12 +1,12 @@
-//! Which of sixteen bytes a JSON string cannot hold as they are.
+//! Finds the bytes, among sixteen, that a JSON string cannot hold unescaped.
 //!
-//! Strings are short, and a call for each would cost more than wider registers save: so this is not a part of
-//! [`Simd`](super::Simd), but what every CPU of an architecture has.
+//! Strings are short, and a call for each would cost more than wider registers save. So this is not a part of
+//! [`Simd`](super::Simd), but uses instructions that every CPU of an architecture has.
 
 /// Bytes in a short block.
 pub(crate) const SHORT: usize = 16;
 
-/// Bit `i` is set where byte `i` needs an escape: `"`, `\` and all below 0x20.
+/// Bit `i` is set if byte `i` needs an escape: `"`, `\` and all bytes below 0x20.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn escapes(block: [u8; SHORT]) -> u32 {
@@ -14,12 +14,12 @@ pub(crate) fn escapes(block: [u8; SHORT]) -> u32 {
     unsafe { core::arch::x86_64::_mm_movemask_epi8(marks(block)).cast_unsigned() }
 }
 
-/// Whether any byte of these needs an escape.
+/// Whether any of these bytes needs an escape.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn any_escapes(a: [u8; SHORT], b: [u8; SHORT], c: [u8; SHORT], d: [u8; SHORT]) -> bool {
     use core::arch::x86_64::{_mm_movemask_epi8, _mm_or_si128};
-    // SAFETY: as above.
+    // SAFETY: SSE2 is part of the architecture; nothing here takes a pointer.
     unsafe { _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(marks(a), marks(b)), _mm_or_si128(marks(c), marks(d)))) != 0 }
 }
 
@@ -39,25 +39,25 @@ fn marks(block: [u8; SHORT]) -> core::arch::x86_64::__m128i {
     }
 }
 
-/// Bit `i` is set where byte `i` needs an escape: `"`, `\` and all below 0x20.
+/// Bit `i` is set if byte `i` needs an escape: `"`, `\` and all bytes below 0x20.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn escapes(block: [u8; SHORT]) -> u32 {
-    // Most blocks end here.
+    // Most blocks have no such byte.
     if !any(block) {
         return 0;
     }
     block.iter().enumerate().map(|(index, &byte)| u32::from(needs(byte)) << index).sum()
 }
 
-/// Whether any byte of these needs an escape.
+/// Whether any of these bytes needs an escape.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn any_escapes(a: [u8; SHORT], b: [u8; SHORT], c: [u8; SHORT], d: [u8; SHORT]) -> bool {
     any(a) | any(b) | any(c) | any(d)
 }
 
-/// The compiler makes vector comparisons of this.
+/// The compiler turns this loop into vector comparisons.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 fn any(block: [u8; SHORT]) -> bool {

@@ -1,10 +1,11 @@
 //! Block operations per instruction set, and the choice between them.
 //!
-//! A *block* is 64 bytes; a *mask* is a `u64` with one bit per byte of a block, bit 0 for the first byte. `Simd` is what
-//! differs between instruction sets: operations on blocks, the check of UTF-8, and the making of tokens and of words. Algorithms are
-//! `Pass`es, generic over it, in the folders that they belong to; `Kernel::enter` runs one. A value of a type that
-//! implements `Simd` proves that this CPU has the instructions: only its `detect` makes one. Another instruction set is
-//! another file here. This folder is the only place with intrinsics and with `cfg(target_arch)`.
+//! A *block* is 64 bytes; a *mask* is a `u64` with one bit per byte of a block, bit 0 for the first byte. `Simd` is
+//! the trait of operations that differ between instruction sets: operations on blocks, the UTF-8 check, and writing
+//! tokens and tape words. Algorithms are `Pass`es that are generic over it, in the folders that they belong to;
+//! `Kernel::enter` runs one. A value of a type that implements `Simd` proves that this CPU has the instructions,
+//! because only its `detect` makes one. Another instruction set is another file here. This folder is the only place
+//! with intrinsics and with `cfg(target_arch)`.
 #![allow(unsafe_code, reason = "intrinsics, and entering functions compiled for a CPU that was detected")]
 
 #[cfg(target_arch = "x86_64")]
@@ -34,9 +35,9 @@ pub(crate) use words::TokenWords;
 
 use core::fmt;
 
-/// The instruction set for everything that is done block by block: pass one, pass two by masks, searches and escapes.
+/// The instruction set for all work that is done block by block: pass one, pass two by masks, searches and escapes.
 ///
-/// [`Kernel::best`] is what everything uses unless told otherwise; all kernels give the same result on every input.
+/// [`Kernel::best`] is the default everywhere; all kernels give the same result on every input.
 ///
 /// ```
 /// use jird::kernel::Kernel;
@@ -70,7 +71,8 @@ impl Kernel {
         kernels.map(Self)
     }
 
-    /// The one in use: the forced one if there is one, else the best that this CPU can run. Detects once per process.
+    /// The kernel in use: the forced one if there is one, otherwise the best that this CPU can run. Detection runs
+    /// once per process.
     pub fn best() -> Self {
         static BEST: std::sync::OnceLock<Kernel> = std::sync::OnceLock::new();
         if let Some(kernel) = FORCED.get() {
@@ -82,12 +84,12 @@ impl Kernel {
     /// The kernel of this name.
     ///
     /// # Errors
-    /// Says which names this CPU can run if `name` is unknown or not available here.
+    /// If `name` is unknown or not available on this CPU; the error lists the available names.
     pub fn named(name: &str) -> Result<Self, UnknownKernel> {
         Self::available().find(|kernel| kernel.name() == name).ok_or_else(|| UnknownKernel { name: name.into() })
     }
 
-    /// Makes this kernel the one that the whole process uses. The first call decides; a later one for another kernel
+    /// Makes this kernel the one that the whole process uses. The first call decides; a later call for another kernel
     /// fails.
     ///
     /// # Errors
@@ -112,7 +114,8 @@ impl Kernel {
         }
     }
 
-    /// Runs a pass that is compiled for this instruction set. It costs a branch and a call: enter once for a chunk, not for a block.
+    /// Runs a pass that is compiled for this instruction set. It costs a branch and a call: enter once per chunk, not
+    /// once per block.
     #[inline(always)]
     pub(crate) fn enter<P: Pass>(self, pass: P) -> P::Out {
         match self.0 {
@@ -141,17 +144,18 @@ impl Kernel {
     }
 }
 
-/// Work on blocks, with all that it needs: written once, and compiled for each instruction set.
+/// Work on blocks, with everything that it needs: written once, and compiled for each instruction set.
 pub(crate) trait Pass {
-    /// What it finds.
+    /// The result.
     type Out;
 
-    /// Does it. Every implementation, and what it calls for each block, is `#[inline(always)]`: a function that is called does not
-    /// have the instruction set, and every intrinsic in it would be a call.
+    /// Does the work. Every implementation, and every function that it calls for each block, must be
+    /// `#[inline(always)]`: a separate function does not have the instruction set's features, and every intrinsic in
+    /// it would be a call.
     fn run<S: Simd>(self, simd: S) -> Self::Out;
 }
 
-/// A function of its own, as the other instruction sets have one, for profiles.
+/// A separate function, as for the other instruction sets, so that profiles show it.
 fn enter_portable<P: Pass>(proof: portable::Portable, pass: P) -> P::Out {
     pass.run(proof)
 }

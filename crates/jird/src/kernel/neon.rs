@@ -51,7 +51,8 @@ impl Simd for Neon {
             let mut operator = block;
             let mut control = block;
             for at in 0..4 {
-                // A lookup by the low nibble, compared with the byte: x86's shuffle ignores the high nibble, NEON's does not.
+                // Looks up by the low nibble and compares with the byte. x86's shuffle ignores the bits 4 to 6, but
+                // NEON's does not, so they are cleared.
                 let low = vandq_u8(block[at], nibble);
                 space[at] = vceqq_u8(block[at], vqtbl1q_u8(spaces, low));
                 operator[at] = vceqq_u8(vorrq_u8(block[at], curl), vqtbl1q_u8(operators, low));
@@ -98,7 +99,7 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn prefix_xor(self, mut mask: u64) -> u64 {
-        // Six shifts and not a carry-less product: the way between the register files and back costs more.
+        // Six shifts are faster than a carry-less product, because moving between the register files costs more.
         for shift in [1, 2, 4, 8, 16, 32] {
             mask ^= mask << shift;
         }
@@ -191,8 +192,8 @@ fn load(bytes: &[u8; 16]) -> uint8x16_t {
     unsafe { vld1q_u8(bytes.as_ptr()) }
 }
 
-/// One bit per byte, from bytes that are all ones or zero: each keeps the bit of its place in eight, and three rounds of
-/// adding neighbours leave eight bits to a byte.
+/// One bit per byte, from bytes that are all ones or zero: each byte keeps the bit of its position in its group of
+/// eight, and three rounds of adding neighbours collect eight bits in a byte.
 #[inline]
 #[target_feature(enable = "neon")]
 fn mask(block: [uint8x16_t; 4]) -> u64 {
@@ -203,15 +204,15 @@ fn mask(block: [uint8x16_t; 4]) -> u64 {
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(sum, sum)))
 }
 
-/// [`Simd::emit`] without a byte compress, from bytes that are marked already: groups of eight without a test inside, since
-/// a branch per token would be mispredicted once per block.
+/// [`Simd::emit`] without a byte compress, from bytes that are already marked. It writes groups of eight without a
+/// test inside, because a branch per token would be mispredicted once per block.
 #[inline(always)]
 fn emit_by_eights(bytes: &[u8; BLOCK], mut mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
     let groups = (mask.count_ones() as usize).div_ceil(8);
     let (pos, kind) = (pos.as_chunks_mut::<8>().0, kind.as_chunks_mut::<8>().0);
     for (pos, kind) in pos.iter_mut().zip(kind).take(groups) {
         for (pos, kind) in pos.iter_mut().zip(kind) {
-            // Past the last bit this writes `base + 64`, which nobody reads.
+            // Past the last bit this writes `base + 64`, which is not read.
             let at = mask.trailing_zeros();
             *pos = base.wrapping_add(at);
             *kind = bytes[at as usize % BLOCK];

@@ -1,4 +1,5 @@
-//! The kernel for every CPU: plain code, byte by byte or eight bytes to a word. The fallback, and what others must equal.
+//! The kernel for every CPU: plain code, byte by byte or eight bytes to a word. It is the fallback, and all other
+//! kernels must give the same results.
 
 use super::{BLOCK, Classes, Kinds, Simd};
 
@@ -34,7 +35,7 @@ static CLASSES: [u64; 256] = {
     table
 };
 
-/// Classes of tokens by their kind, as above.
+/// Classes of tokens by their kind, laid out in the same way.
 const STRING: u64 = 1;
 const NUMBER: u64 = 1 << 8;
 const LITERAL: u64 = 1 << 16;
@@ -66,12 +67,13 @@ static KINDS: [u64; 256] = {
     table
 };
 
-/// One mask for each of the eight classes of `table`; those that nobody asks for cost nothing.
+/// One mask for each of the eight classes of `table`; masks that the caller does not use cost nothing.
 #[inline(always)]
 fn masks(table: &[u64; 256], block: &[u8; BLOCK]) -> [u64; 8] {
     let mut masks = [0; 8];
     for (at, eight) in block.as_chunks::<8>().0.iter().enumerate() {
-        // A byte's eight classes move up by a bit for each byte before it, and so never leave their byte.
+        // The eight classes of a byte move up by one bit for each byte before it, so they never leave their own byte
+        // of the word.
         let lanes = eight.iter().rev().fold(0, |lanes, &byte| lanes << 1 | table[usize::from(byte)]);
         for (mask, lane) in masks.iter_mut().zip(lanes.to_le_bytes()) {
             *mask |= u64::from(lane) << (8 * at);
@@ -80,29 +82,29 @@ fn masks(table: &[u64; 256], block: &[u8; BLOCK]) -> [u64; 8] {
     masks
 }
 
-/// The mask of bytes that are all ones or zero.
+/// The mask of a block whose bytes are each all ones or zero.
 #[inline(always)]
 fn mask(block: [u8; BLOCK]) -> u64 {
     let mut mask = 0;
     for (at, &eight) in block.as_chunks::<8>().0.iter().enumerate() {
-        // Each byte keeps the bit of its place, and the sum of all bytes has all bits.
+        // Each byte keeps the bit of its position, and the sum of all bytes has all bits.
         let places = u64::from_le_bytes(eight) & 0x8040_2010_0804_0201;
         mask |= (places.wrapping_mul(0x0101_0101_0101_0101) >> 56) << (8 * at);
     }
     mask
 }
 
-/// The check of UTF-8 byte by byte: a state is where in a word the next state stands, six bits wide, and each byte has such
-/// a word (Vognsen's shift-based automaton). The states are what RFC 3629 §4 lets follow.
+/// The UTF-8 check, byte by byte. Each byte has a word; a state is the position in that word at which the next state
+/// stands, six bits wide (Vognsen's shift-based automaton). The states follow RFC 3629 §4.
 type Automaton = u64;
 
 const DONE: u64 = 0;
 const WRONG: u64 = 6;
-/// One, two or three more bytes from 80 to BF.
+/// One, two or three more bytes from 80 to BF must follow.
 const ONE: u64 = 12;
 const TWO: u64 = 18;
 const THREE: u64 = 24;
-/// Behind E0, ED, F0, F4 the next byte has a range of its own.
+/// After E0, ED, F0 and F4 the next byte has a range of its own.
 const AFTER_E0: u64 = 30;
 const AFTER_ED: u64 = 36;
 const AFTER_F0: u64 = 42;
@@ -188,7 +190,7 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8 {
-        // The last three bytes hold every sequence that can still be open; start at a byte that begins one.
+        // The last three bytes hold every sequence that may still be incomplete; start at a byte that begins one.
         let tail = &before[BLOCK - 3..];
         let start = tail.iter().position(|&byte| !(0x80..0xC0).contains(&byte)).unwrap_or(3);
         let state = tail[start..].iter().fold(DONE, |state, &byte| utf8_byte(state, byte));

@@ -1,10 +1,10 @@
-//! How code is entered that is compiled for a CPU with certain features.
+//! Entering code that is compiled for a CPU with certain features.
 //!
-//! A named function and not a closure: a closure has no features of its own, and where it did not fuse every intrinsic would
-//! become a call.
+//! The entry is a named function and not a closure: a closure has no features of its own, and if it were not inlined,
+//! every intrinsic in it would become a call.
 
-/// Defines a proof token: `detect` is the only way to one, and one feature list serves detection and compilation. `$enter` is
-/// what the functions are called that have the features, in symbols and profiles.
+/// Defines a proof token: only `detect` makes one, and one feature list serves detection and compilation. `$enter` is
+/// the name of the functions that have the features, in symbols and profiles.
 macro_rules! proof {
     ($name:ident, $enter:ident, $detected:ident: $($feature:tt),+) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the instruction sets differ in: operations on a block.
+//! The operations on a block that differ between instruction sets.
 
 use super::words::{self, TokenWords};
 use crate::limits::PAST_END;
@@ -8,17 +8,17 @@ use core::mem::MaybeUninit;
 pub(crate) const BLOCK: usize = 64;
 const _: () = assert!(BLOCK <= PAST_END, "an offset may lie a block past the end");
 
-/// The quotes of a string.
+/// The number of quotes around a string.
 pub(super) const QUOTES: u32 = 2;
 
-/// What pass one needs to know about a block: one mask per class of byte.
+/// The classes of a block's bytes that pass one needs: one mask per class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Classes {
     /// `\`
     pub(crate) backslash: u64,
     /// `"`
     pub(crate) quote: u64,
-    /// Space, tab, line feed, carriage return.
+    /// Space, tab, newline, carriage return.
     pub(crate) space: u64,
     /// `{ } [ ] : ,`
     pub(crate) operator: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Classes {
     pub(crate) control: u64,
 }
 
-/// 64 tokens by what they are.
+/// 64 tokens by their kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kinds {
     pub(crate) string: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
-    /// These are none of them.
+    /// Removes these tokens from all classes.
     #[cold]
     pub(crate) fn remove(&mut self, tokens: u64) {
         self.string &= !tokens;
@@ -73,17 +73,18 @@ impl Kinds {
 pub(crate) trait Simd: Copy {
     /// A block in registers.
     type Block: Copy;
-    /// What the UTF-8 check remembers of the blocks before.
+    /// The state that the UTF-8 check carries from block to block.
     type Utf8: Copy;
 
-    /// Whether numbers are ever judged by masks. Where a mask costs many instructions, one by one is faster.
+    /// Whether numbers may be checked by masks. On CPUs where a mask costs many instructions, checking them one by one
+    /// is faster.
     const JUDGES_NUMBERS: bool = true;
-    /// Whether members of records are found by masks. Where masks cost more, steps from key to key are faster.
+    /// Whether members of records are found by masks. On CPUs where masks cost more, steps from key to key are faster.
     const SKIMS: bool = false;
 
-    /// The block's bytes in registers.
+    /// Loads a block into registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;
-    /// Fewer than 64 bytes, and spaces behind them.
+    /// A block from fewer than 64 bytes, filled up with spaces.
     #[inline(always)]
     fn load_rest(self, rest: &[u8]) -> [u8; BLOCK] {
         let mut block = [b' '; BLOCK];
@@ -92,45 +93,45 @@ pub(crate) trait Simd: Copy {
     }
     /// One mask per class of byte.
     fn classify(self, block: Self::Block) -> Classes;
-    /// The same mask, of which the compiler does not know where it comes from.
+    /// Returns the same mask, but hides from the compiler how it was computed.
     #[inline(always)]
     fn opaque(self, mask: u64) -> u64 {
         mask
     }
-    /// Where `byte` stands.
+    /// The bytes equal to `byte`.
     fn eq(self, block: Self::Block, byte: u8) -> u64;
-    /// Where a byte from `low` to `high` stands, both included.
+    /// The bytes from `low` to `high`, both included.
     fn between(self, block: Self::Block, low: u8, high: u8) -> u64;
     /// Bit `i` of the result is the parity of bits `0..=i`.
     fn prefix_xor(self, mask: u64) -> u64;
-    /// The UTF-8 state after `before`, which was found to be right or will be found wrong elsewhere.
+    /// The UTF-8 state after `before`, which was already checked or will be checked elsewhere.
     fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8;
-    /// Checks a block that follows the blocks that `state` has seen. A sequence that the block leaves open is judged
-    /// with the next block.
+    /// Checks a block that follows the blocks that `state` has seen. A sequence that the block leaves incomplete is
+    /// judged with the next block.
     fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block);
-    /// False once any step saw a byte that is not UTF-8.
+    /// False after any step saw a byte that is not UTF-8.
     fn utf8_ok(self, state: &Self::Utf8) -> bool;
-    /// A block that has, for each bit of a byte, whether one of the two has it.
+    /// The bitwise or of two blocks.
     fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block;
-    /// Where one of `"\\/bfnrt` stands, which may follow a backslash.
+    /// The bytes that may follow a backslash, except `u`: one of `"\/bfnrt`.
     #[inline(always)]
     fn escape_letters(self, block: Self::Block) -> u64 {
         let letters = self.eq(block, b'b') | self.eq(block, b'f') | self.eq(block, b'n') | self.eq(block, b'r');
         letters | self.eq(block, b't') | self.eq(block, b'/') | self.eq(block, b'"') | self.eq(block, b'\\')
     }
-    /// Where a byte stands that a JSON string cannot hold as it is.
+    /// The bytes that a JSON string cannot hold unescaped.
     #[inline(always)]
     fn escapes(self, block: Self::Block) -> u64 {
         self.eq(block, b'"') | self.eq(block, b'\\') | self.between(block, 0, 0x1f)
     }
-    /// Where a byte beyond ASCII stands.
+    /// The bytes beyond ASCII.
     fn beyond_ascii(self, block: Self::Block) -> u64;
     /// Each byte without its high bit.
     fn without_high_bits(self, block: Self::Block) -> Self::Block;
-    /// What the tokens of these kinds are, as far as they are `valid`.
+    /// Classifies tokens by their kinds; only those in `valid` count.
     #[inline(always)]
     fn kinds(self, kinds: Self::Block, valid: u64) -> Kinds {
-        // Operators and strings may be marked by their high bit; of what else has it, nothing begins a token.
+        // Operators and strings may be marked by their high bit; no token begins with another byte that has it.
         let plain = self.without_high_bits(kinds);
         let is = |byte| self.eq(plain, byte) & valid;
         let letter = self.eq(kinds, b't') | self.eq(kinds, b'f') | self.eq(kinds, b'n');
@@ -146,18 +147,18 @@ pub(crate) trait Simd: Copy {
             close_array: is(b']'),
         }
     }
-    /// Whether `text[start..end]`, which begins with a digit or a minus and is followed by neither digit nor point, is a number
-    /// of less than 32 bytes without exponent. False says nothing; and what `end` is may be nonsense. `None` where it would cost more
-    /// than to look at the bytes one by one.
+    /// Whether `text[start..end]` is a number of fewer than 32 bytes without an exponent. The range must begin with a
+    /// digit or a minus and be followed by neither a digit nor a point. False means that it is unknown, and `end` may
+    /// be any number. `None` if this test would cost more than looking at the bytes one by one.
     #[inline(always)]
     fn is_plain_number(self, _text: &[u8], _start: usize, _end: usize) -> Option<bool> {
         None
     }
-    /// Copies the bytes of the block that `keep` has, in order, and returns how many. What lies past the last is left
-    /// arbitrary.
+    /// Copies the bytes of the block whose bit in `keep` is set, in order, and returns their number. Bytes past the
+    /// last one are left arbitrary.
     #[inline(always)]
     fn compact(self, block: &[u8; BLOCK], keep: u64, out: &mut [MaybeUninit<u8>; BLOCK]) -> usize {
-        // A byte for each, and a step on for those that are kept: no branch.
+        // Every byte is written, and the position moves on only after the kept ones: no branch.
         let mut at = 0;
         for (index, &byte) in block.iter().enumerate() {
             out[at % BLOCK].write(byte);
@@ -165,7 +166,7 @@ pub(crate) trait Simd: Copy {
         }
         at
     }
-    /// Writes `base + i` for each set bit `i` of `mask`, in order. What lies past the last is left arbitrary.
+    /// Writes `base + i` for each set bit `i` of `mask`, in order. Values past the last one are left arbitrary.
     #[inline(always)]
     fn offsets(self, mut mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
         for offset in offsets.iter_mut().take(mask.count_ones() as usize) {
@@ -173,8 +174,8 @@ pub(crate) trait Simd: Copy {
             mask &= mask.wrapping_sub(1);
         }
     }
-    /// Those of `keys`, which are strings that a colon follows at once, whose length has its bit, modulo 64, in `lengths`; `pos`
-    /// has where the tokens begin.
+    /// The keys whose length, modulo 64, has its bit set in `lengths`. Each of `keys` must be a string that a colon
+    /// follows directly; `pos` has the offsets of the tokens.
     #[inline(always)]
     fn keys_as_long(self, pos: &[u32; BLOCK + 1], mut keys: u64, lengths: u64) -> u64 {
         let mut found = 0;
@@ -186,14 +187,14 @@ pub(crate) trait Simd: Copy {
         }
         found
     }
-    /// Writes a word of the tape for each token of `keep`, in order: see [`TokenWords`]. What lies past the last is left
-    /// arbitrary.
+    /// Writes a word of the tape for each token of `keep`, in order: see [`TokenWords`]. Words past the last one are
+    /// left arbitrary.
     #[inline(always)]
     fn words(self, _kinds: Self::Block, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
         words::one_by_one(tokens, out);
     }
-    /// Writes `base + i` and the byte at `i` for each set bit `i` of `mask`, in order, the byte with its high bit set if that
-    /// of `marked` is. What lies past the last is left arbitrary.
+    /// Writes `base + i` and the byte at `i` for each set bit `i` of `mask`, in order. The byte gets its high bit set
+    /// if bit `i` of `marked` is set. Values past the last one are left arbitrary.
     #[expect(clippy::too_many_arguments, reason = "the block in both its forms, what to write, and where")]
     fn emit(
         self,
@@ -207,15 +208,16 @@ pub(crate) trait Simd: Copy {
     );
 }
 
-/// [`Simd::is_plain_number`], given masks of 32 bytes from the number's first on: what is no digit, points, zeros.
+/// [`Simd::is_plain_number`], given masks of 32 bytes from the number's first byte on: bytes that are not digits,
+/// points, zeros.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn is_plain_number(len: usize, other: u32, points: u32, zeros: u32) -> bool {
     // The first byte is a digit or a minus.
     let sign = other & 1;
     let point = other & !(u32::MAX << (len & 31)) & !1;
-    // Behind the sign stands a digit, and no digit behind it if it is a zero; behind a point stands a digit; there is one
-    // point at most, and nothing else.
+    // After the sign there must be a digit, and no digit after that if it is a zero. After a point there must be a
+    // digit. There may be one point at most, and nothing else.
     let first_digit = (other | zeros & !(other >> 1)) >> sign & 1;
     first_digit | point & !points | point << 1 & other | point & point.wrapping_sub(1) == 0 && len < 32
 }

@@ -1,35 +1,37 @@
-//! 64 tokens as words of the tape.
+//! Turns 64 tokens into words of the tape.
 
 use super::simd::BLOCK;
 use crate::limits::LENGTH_MAX;
 use crate::word::UPPER;
 use core::mem::MaybeUninit;
 
-/// 64 tokens that become words of the tape ([`crate::word`]): offset in the lower half, what it is and its length in the upper.
+/// 64 tokens that become words of the tape ([`crate::word`]): the offset in the lower half; kind and length in the
+/// upper half.
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "masks of what the kind tells as well"))]
 pub(crate) struct TokenWords<'a> {
     /// The kinds.
     pub(crate) kinds: &'a [u8; BLOCK],
-    /// Where the tokens begin, and where the one behind them does.
+    /// The offsets of the tokens, and of the token after them.
     pub(crate) pos: &'a [u32; BLOCK + 1],
     /// Tokens that get a word.
     pub(crate) keep: u64,
-    /// Strings, whose word says where the content is.
+    /// Strings; their word holds the offset of the content.
     pub(crate) string: u64,
     /// Strings with an escape.
     pub(crate) escaped: u64,
     /// Strings, numbers and literals, which have a length.
     pub(crate) scalar: u64,
-    /// Scalars that white space follows, and where they end, in order.
+    /// Scalars that white space follows. `ends` holds their ends, in order.
     pub(crate) loose: u64,
     pub(crate) ends: &'a [u32; BLOCK],
-    /// Closing brackets, whose word says where the text behind them begins.
+    /// Closing brackets; their word holds the offset of the text after them.
     pub(crate) close: u64,
-    /// What the upper half of every word holds besides.
+    /// The flag that is or-ed into the upper half of every word.
     pub(crate) flag: u32,
 }
 
-/// [`Simd::words`](super::Simd::words) without a compress: token by token, those that are kept.
+/// [`Simd::words`](super::Simd::words) for CPUs without a compress instruction: it goes over the kept tokens one by
+/// one.
 #[inline(always)]
 pub(super) fn one_by_one(tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
     let TokenWords { kinds, pos: [starts @ .., _], mut keep, mut loose, .. } = *tokens;
@@ -53,8 +55,9 @@ pub(super) fn one_by_one(tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; B
     }
 }
 
-/// How a token's word is made, by its kind: what [`UPPER`] says, how many of its bytes are quotes, and how many the offset
-/// skips. That brackets have no length nobody needs to know: the upper halves of their words are written later.
+/// How a token's word is made, by its kind: the bits from [`UPPER`], the number of quotes in its bytes, and the number
+/// of bytes that the offset skips. Bracket lengths are meaningless here; the upper halves of their words are written
+/// later.
 static FORMS: [u8; 256] = {
     let mut forms = UPPER;
     let mut kind = 0;

@@ -1,38 +1,38 @@
-//! The lines of a text that have a needle.
+//! Finds the lines of a text that have a needle.
 
 use super::search::search;
 use crate::kernel::Kernel;
 use crate::record::Needles;
 use core::ops::Range;
 
-/// Neighbours are handed out together until they are as long as this.
+/// Adjacent lines are returned together until they are longer than this.
 const RUN_BYTES: usize = 64 << 10;
 
-/// Finds them in order, as they are asked for.
+/// An iterator over these lines, in order. It searches on demand.
 #[derive(Debug)]
 pub(super) struct FoundLines<'f> {
     kernel: Kernel,
     needles: &'f Needles,
     text: &'f [u8],
-    /// Where the search goes on: a line begins here.
+    /// The offset at which the search continues; a line begins there.
     from: usize,
     ahead: Option<Lines>,
-    /// Places that were looked at since a needle might stand there.
+    /// Number of places that were looked at because a needle might stand there.
     pub(super) tried: u64,
-    /// Bytes of lines that were handed out.
+    /// Bytes of the lines that were returned.
     pub(super) bytes: usize,
 }
 
-/// Lines that follow each other and have a needle each. The last of a text may be none: behind those that were passed by.
+/// Adjacent lines that all have a needle. The last item of a text may be an empty range after lines without a needle.
 #[derive(Debug)]
 pub(super) struct Lines {
     pub(super) range: Range<usize>,
-    /// Records before them that have no needle: lines that are not blank.
+    /// The number of records without a needle before these lines. Blank lines are not records.
     pub(super) passed: u64,
 }
 
 impl<'f> FoundLines<'f> {
-    /// In the lines of `text` from `from` on, where one begins.
+    /// Searches the lines of `text` from `from` on, where a line begins.
     pub(super) fn new(kernel: Kernel, needles: &'f Needles, text: &'f [u8], from: usize) -> Self {
         Self { kernel, needles, text, from, ahead: None, tried: 0, bytes: 0 }
     }

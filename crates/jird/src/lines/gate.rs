@@ -1,53 +1,54 @@
-//! Whether it pays to search for literals before lines are read.
+//! Decides whether searching for literals before lines are read saves time.
 
-/// When the literals of a predicate are searched for before lines are read.
+/// When lines are searched for the literals of a predicate before they are read.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
-    /// Where few enough lines have one.
+    /// Where few enough lines have a literal.
     #[default]
     Measured,
     Always,
     Never,
 }
 
-/// What a search saves, and what it costs beside.
+/// The saving and the cost of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worth {
-    /// Where more of the bytes than this have to be read all the same, the search costs more than it saves.
+    /// If more than this percentage of the bytes must be read anyway, the search costs more than it saves.
     read_percent_max: u64,
-    /// What looking at a place that may be a literal costs: as much as reading so many bytes.
+    /// The cost of looking at a place that may be a literal, as the number of bytes that could be read in that time.
     try_bytes: u64,
 }
 
-/// Lines that are not found are not tokenised.
+/// Lines without a literal are not tokenised.
 pub(super) const UNREAD: Worth = Worth { read_percent_max: 60, try_bytes: 16 };
 
-/// They are, and checked, but nothing is looked for in them.
+/// All lines are tokenised and checked, but nothing is looked up in lines without a literal.
 pub(super) const CHECKED: Worth = Worth { read_percent_max: 40, try_bytes: 32 };
 
-/// So many bytes are searched before it is asked whether that pays.
+/// The number of bytes that are searched before the saving is measured.
 const SAMPLE_BYTES: u64 = 128 << 10;
 
-/// For so many bytes nothing is searched then; each time again for twice as many.
+/// The number of bytes that are not searched after a search did not pay off. It doubles each time, up to the end of
+/// this range.
 const CLOSED_BYTES: core::ops::RangeInclusive<usize> = 1 << 20..=16 << 20;
 
-/// Open where a search pays, by what it saved last.
+/// Open while searching pays off, as last measured.
 #[derive(Debug)]
 pub(super) struct Gate {
     worth: Worth,
-    /// So many bytes until it opens again.
+    /// The number of bytes until it opens again.
     closed_bytes: usize,
-    /// So long it is closed next time.
+    /// The number of bytes for which it closes next time.
     next_bytes: usize,
     sample: Sample,
 }
 
-/// What was seen since it was last asked whether the search pays.
+/// The figures since the last decision.
 #[derive(Debug, Default)]
 struct Sample {
     searched_bytes: u64,
-    /// What had to be read all the same, or might as well have been.
+    /// Bytes that had to be read anyway, plus the cost of the places that were looked at, in bytes.
     read_bytes: u64,
 }
 
@@ -56,7 +57,7 @@ impl Gate {
         Self { worth, closed_bytes: 0, next_bytes: *CLOSED_BYTES.start(), sample: Sample::default() }
     }
 
-    /// Whether the next `bytes` are to be searched.
+    /// Whether the next `bytes` are searched.
     pub(super) fn opens(&mut self, search: Search, bytes: usize) -> bool {
         match search {
             Search::Always => true,
@@ -69,7 +70,8 @@ impl Gate {
         }
     }
 
-    /// Of so many bytes that were searched so many had to be read, after so many places were looked at.
+    /// Records that of `searched_bytes` searched bytes `read_bytes` had to be read, after `tried` places were looked
+    /// at.
     pub(super) fn measure(&mut self, searched_bytes: usize, read_bytes: usize, tried: u64) {
         let sample = &mut self.sample;
         sample.searched_bytes += searched_bytes as u64;

@@ -1,40 +1,40 @@
 //! The grammar of whole lines: 64 tokens at a time, by masks.
 //!
-//! On entry: the tokens of some lines in which pass one found nothing wrong. On exit: whether all of them are surely right.
-//! Where they are not, and in a few rare cases where they are, [`crate::walk`] reads them again, token by token, and says what
-//! is wrong and where.
+//! On entry: the tokens of some lines in which pass one found no error. On exit: whether all of these lines are known
+//! to be valid. If they are not, and in a few rare cases although they are, [`crate::walk`] reads them again, token by
+//! token, and reports what is wrong and where.
 //!
-//! The rules are those of [`crate::tape::structure`], which judges documents: what may stand at a token follows from the token
-//! before it and from the innermost container. Outside all containers a line feed stands where a comma stands in an array.
+//! The rules are those of [`crate::tape::structure`], which checks documents: the token before and the innermost
+//! container decide which tokens may follow. At the top level a newline stands where a comma stands in an array.
 
 use crate::kernel::{Kernel, Kinds, Pass, Simd};
 use crate::policy::{Numbers, Policy};
 use crate::scan::{BATCH, ESCAPED, SENTINELS, Tokens};
 use crate::tape::structure::{Before, check_scalars};
 
-/// Containers are counted in the bits of a word, below which there is the outside.
+/// One bit of a word for each open container, and one for the top level.
 const DEPTH_MAX: usize = u64::BITS as usize - 1;
 
-/// What one batch leaves for the next: as [`crate::tape::structure`] has it.
+/// The state that one batch leaves for the next, as in [`crate::tape::structure`].
 struct GrammarState {
     /// A bit for each open container, the innermost last: 1 if it is an object.
     open: u64,
     depth: usize,
-    /// 1 if the token before was a comma, a line feed, an opening bracket, or nothing yet.
+    /// 1 if the token before was a comma, a newline or an opening bracket, or if there was none yet.
     begins: u64,
-    /// 1 if it was an opening bracket.
+    /// 1 if the token before was an opening bracket.
     opened: u64,
-    /// 1 if it was a colon.
+    /// 1 if the token before was a colon.
     colon: u64,
-    /// 1 if it was a key.
+    /// 1 if the token before was a key.
     key: u64,
     /// All ones if the innermost container is an object.
     in_object: u64,
-    /// All ones outside of all containers.
+    /// All ones outside all containers.
     outside: u64,
 }
 
-/// Whether all lines of which these are the tokens are right; false where only a walk can tell.
+/// Whether all lines with these tokens are valid; also false where only the walk can decide.
 pub(super) fn lines_are_right(kernel: Kernel, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
     kernel.enter(Judge { text, tokens, policy })
 }
@@ -84,7 +84,8 @@ fn batch<S: Simd>(
     let block = simd.load(kinds);
     let is = simd.kinds(block, valid);
     let feed = simd.eq(block, b'\n') & valid;
-    // What begins beyond ASCII and is no string with an escape begins no value, though it may look like one.
+    // A token that begins beyond ASCII begins no value, unless it is a string with an escape, though its kind may look
+    // like one.
     let marked = simd.beyond_ascii(block) & valid;
     if marked != simd.eq(block, b'"' | ESCAPED) & valid {
         return false;
@@ -96,11 +97,11 @@ fn batch<S: Simd>(
         && rules(simd, &is, feed, valid, depth_max, state)
 }
 
-/// Judges each token by the one before it and by the container it stands in.
+/// Judges each token by the token before it and by the container it stands in.
 #[inline(always)]
 fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, state: &mut GrammarState) -> bool {
     let (open, close) = (is.open(), is.close());
-    // Bits where the innermost container becomes another kind, and where the outside begins or ends.
+    // Bits where the innermost container becomes another kind, and where the top level begins or ends.
     let (mut kind_changes, mut outside_changes) = (0, 0);
     let mut context = state.in_object & 1;
     let mut left = open | close;
@@ -142,7 +143,7 @@ fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, 
         after_colon: is.colon << 1 | state.colon,
         after_key: key << 1 | state.key,
     };
-    // Outside there is no comma, and a line may be blank.
+    // At the top level there are no commas, and a line may be blank.
     let good = before.allows(is) & !(is.comma & outside) | feed & outside;
     state.begins = (separator | open) >> 63;
     state.opened = open >> 63;
@@ -160,7 +161,7 @@ mod tests {
     use crate::lines::scanner::line_fault;
     use crate::scan::{Mode, Whole};
 
-    /// What the masks say of `text`; `None` if pass one has something against it.
+    /// The result of the masks for `text`; `None` if pass one found an error in it.
     fn judged(kernel: Kernel, text: &[u8], policy: &Policy) -> Option<bool> {
         let mut tokens = Tokens::default();
         let whole = Whole::scan(kernel, text, Mode::Lines, &mut tokens);
@@ -206,7 +207,7 @@ mod tests {
         };
         let (mut right, mut refused) = (0, 0);
         for round in 0..60_000 {
-            // A good beginning of any length moves the rest over the borders of batches.
+            // A valid beginning of any length moves the rest across the borders of batches.
             let mut text = "{\"a\":[1,true]}\n".repeat(if round % 3 == 0 { next() % 20 } else { 0 });
             text += if next() % 2 == 0 { "{\"a\":[1,{\"b\":" } else { "" };
             (0..next() % 8).for_each(|_| text += PARTS[next() % PARTS.len()]);

@@ -1,9 +1,9 @@
-//! NDJSON: one value per line. A line feed cannot stand inside a JSON string, so any line feed ends a record, and a text can
-//! be cut at any of them.
+//! NDJSON: one value per line. A JSON string cannot contain a newline, so every newline ends a record, and a text can
+//! be cut at any newline.
 //!
-//! [`Scanner`] reads whole lines, and where not all is to be checked only those that a predicate can keep; [`read_range`] and
-//! [`read_stream`] cut an input into pieces of whole lines with bounded memory; `typed` decodes each line into a type;
-//! [`in_order`] spreads pieces over threads and hands the results out in order.
+//! [`Scanner`] reads whole lines; if not everything must be checked, it reads only the lines that may match a
+//! predicate. [`read_range`] and [`read_stream`] cut an input into pieces of whole lines with bounded memory. `typed`
+//! decodes each line into a type. [`in_order`] spreads pieces over threads and hands the results out in order.
 
 mod found;
 mod gate;

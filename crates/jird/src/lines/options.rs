@@ -1,4 +1,4 @@
-//! How lines are read.
+//! Options for reading lines.
 
 use super::RECORD_BYTES_MAX;
 use super::gate::Search;
@@ -11,18 +11,19 @@ const PIECE_BYTES: usize = 64 << 10;
 /// How much of the records is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Check {
-    /// Every record, whole. Nothing is looked for in those that cannot match, as far as that shows in their raw bytes: that
-    /// have none of [`Predicate::literals`](crate::record::Predicate::literals).
+    /// Every record is checked completely. Fields are looked up only in records that may match: those whose raw bytes
+    /// contain one of [`Predicate::literals`](crate::record::Predicate::literals).
     #[default]
     All,
-    /// The records that can match, as far as that shows. Of the others nothing is known but that they are lines. Without a
-    /// predicate, or with one that has no literals, every record.
+    /// Only the records that may match, judging by their raw bytes, are checked. The others are only known to be
+    /// lines. Without a predicate, or with one that has no literals, every record is checked.
     Touched,
-    /// None, and of those that cannot match nothing is read. What is handed out is UTF-8 all the same, and numbers are numbers.
+    /// No record is checked, and records that cannot match are not read. The fields that are returned are still valid
+    /// UTF-8, and numbers are valid numbers.
     Trusted,
 }
 
-/// How lines are read.
+/// Options for reading lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The instruction set.
@@ -31,12 +32,13 @@ pub struct Options {
     pub check: Check,
     /// Limits and refusals.
     pub policy: Policy,
-    /// The longest record, in bytes without its line feed. Beyond 4 GiB there is none, whatever this says.
+    /// The maximum length of a record, in bytes without its newline. Records above 4 GiB are refused, whatever this
+    /// says.
     pub record_bytes_max: usize,
-    /// Bytes scanned at a time. Results do not depend on it.
+    /// Bytes scanned at a time. The results do not depend on it.
     #[doc(hidden)]
     pub piece_bytes: usize,
-    /// Whether literals are searched for. Results do not depend on it.
+    /// Whether literals are searched for. The results do not depend on it.
     #[doc(hidden)]
     pub search: Search,
 }

@@ -5,15 +5,16 @@ use crate::fault::ErrorKind;
 use core::ops::{ControlFlow, Range};
 use std::io::{self, Read};
 
-/// Bytes read at a time: fits a second-level cache with the buffers of a scan beside it.
+/// Bytes read at a time: they fit a second-level cache together with the buffers of a scan.
 const READ_BYTES: usize = 256 << 10;
 
 /// Bytes that several threads may read at any offset, such as a file.
 pub trait ReadAt: Send + Sync {
-    /// Fills as much of `buffer` as it can from `offset` on. Returns how much; 0 only at the end, or if `buffer` is empty.
+    /// Fills as much of `buffer` as it can from `offset` on. Returns the number of bytes; it is 0 only at the end, or
+    /// if `buffer` is empty.
     ///
     /// # Errors
-    /// What reading gives.
+    /// The errors of reading.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
@@ -26,11 +27,12 @@ impl ReadAt for &[u8] {
     }
 }
 
-/// Hands `each` the lines whose first byte is in `range`, whole and in order, some at a time, with the offset of the first.
-/// Ranges that meet share no line and lose none. Memory is bounded by `record_bytes_max` and a read.
+/// Calls `each` with the lines whose first byte is in `range`: whole lines, in order, several at a time, with the
+/// offset of the first. Adjacent ranges share no line and lose none. Memory is bounded by `record_bytes_max` and one
+/// read.
 ///
 /// # Errors
-/// What reading gives, what `each` gives, and an error of kind [`Size`](ErrorKind::Size) for a line longer than
+/// The errors of reading, the errors of `each`, and an error of kind [`Size`](ErrorKind::Size) for a line longer than
 /// `record_bytes_max`.
 pub fn read_range<E: From<Error> + From<io::Error>>(
     source: &dyn ReadAt,
@@ -39,12 +41,13 @@ pub fn read_range<E: From<Error> + From<io::Error>>(
     record_bytes_max: usize,
     mut each: impl FnMut(u64, &[u8]) -> Result<ControlFlow<()>, E>,
 ) -> Result<ControlFlow<()>, E> {
-    // The byte before the range says whether its first byte begins a line; if not, the line is an earlier range's.
+    // The byte before the range says whether the range's first byte begins a line; if not, that line belongs to an
+    // earlier range.
     let mut skip_line = range.start > 0;
     let mut offset = range.start.saturating_sub(1);
     let mut filled = 0;
     loop {
-        // What is past the range is read only to finish its last line.
+        // Bytes past the range are read only to finish its last line.
         let left = usize::try_from(range.end.saturating_sub(offset + filled as u64)).unwrap_or(usize::MAX);
         let wanted = if left == 0 { READ_BYTES / 16 } else { left.min(READ_BYTES) };
         if buffer.len() < filled + wanted {
@@ -97,9 +100,10 @@ pub fn read_range<E: From<Error> + From<io::Error>>(
     }
 }
 
-/// Where the lines of `text` end that are complete and begin before `range_end`; `new` is the first byte not yet searched.
+/// The end of the lines of `text` that are complete and begin before `range_end`; `new` is the first byte not yet
+/// searched.
 fn lines_end(text: &[u8], new: usize, offset: u64, range_end: u64, at_end: bool) -> Option<usize> {
-    // The last line of the range is the one that holds its last byte: it ends at the first line feed from there on.
+    // The last line of the range is the one that holds its last byte: it ends at the first newline from there on.
     let last = usize::try_from(range_end - 1 - offset).unwrap_or(usize::MAX);
     if last < text.len()
         && let Some(feed) = memchr::memchr(b'\n', &text[last.max(new)..])
@@ -121,7 +125,7 @@ fn read_some(source: &dyn ReadAt, buffer: &mut [u8], offset: u64) -> io::Result<
     }
 }
 
-/// How much a reader says that it has read, if there was room for it.
+/// The number of bytes that a reader says it has read; an error if there was no room for them.
 fn within(read: usize, room: usize) -> io::Result<usize> {
     if read <= room {
         return Ok(read);
@@ -129,7 +133,7 @@ fn within(read: usize, room: usize) -> io::Result<usize> {
     Err(io::Error::other(format!("the reader said that it read {read} bytes into a buffer of {room}")))
 }
 
-/// As [`read_range`] over all of a stream that can be read only once.
+/// As [`read_range`], over all of a stream that can be read only once.
 ///
 /// # Errors
 /// As [`read_range`].
@@ -194,7 +198,7 @@ mod tests {
         lines
     }
 
-    /// Gives few bytes at a time, to move the borders.
+    /// Returns few bytes at a time, to move the borders.
     struct OneByOne(Vec<u8>);
 
     impl ReadAt for OneByOne {

@@ -1,33 +1,34 @@
-//! What a scan tells of records.
+//! The results of a scan of lines.
 
 use crate::error::Error;
 use crate::locate::Located;
 use crate::record::{Field, Mismatches};
 
-/// What a scan has seen.
+/// Counts of a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scanned {
-    /// Records read or passed by, matching or not.
+    /// Records read or skipped, matching or not.
     pub records: u64,
-    /// Records that were tokenised. The others have no literal of the predicate. How many they are may depend on how the text
-    /// is cut. Where all is checked, all.
+    /// Records that were tokenised. The others contain no literal of the predicate. The number may depend on how the
+    /// text is cut into pieces. With [`Check::All`](super::Check::All) it counts all records.
     pub touched: u64,
     /// Bytes that were searched for literals first.
     pub searched_bytes: u64,
-    /// Bytes for which the search was switched off, since it did not pay: most lines have a literal, or parts of one. Pieces in
-    /// which something is wrong are in neither figure where all is checked.
+    /// Bytes for which the search was switched off, because it did not save time: most lines have a literal, or parts
+    /// of one. With [`Check::All`](super::Check::All), pieces that contain an error are in neither figure.
     pub unsearched_bytes: u64,
-    /// Records handed out.
+    /// Records passed to the visitor.
     pub matched: u64,
     /// Records that break a rule.
     pub bad: u64,
-    /// Comparisons that were unknown because the kinds differ, in records that have a literal of the predicate.
+    /// Comparisons whose result is unknown because the kinds differ, in records that contain a literal of the
+    /// predicate.
     pub mismatches: Mismatches,
     /// Whether the visitor stopped the scan.
     pub stopped: bool,
 }
 
-/// A record that was found to match. `'t` is the text's life, `'r` that of the visit.
+/// A record that matches. `'t` is the lifetime of the text, `'r` that of the visit.
 #[derive(Debug)]
 pub struct Match<'r, 't> {
     pub(super) fields: &'r [Field<'t>],
@@ -36,7 +37,7 @@ pub struct Match<'r, 't> {
 }
 
 impl<'r, 't> Match<'r, 't> {
-    /// What the record has in slot `slot` of the projection.
+    /// The record's field in slot `slot` of the projection.
     pub fn field(&self, slot: usize) -> Field<'t> {
         self.fields[slot]
     }
@@ -46,12 +47,12 @@ impl<'r, 't> Match<'r, 't> {
         self.fields
     }
 
-    /// The record's value as it stands, without white space around it.
+    /// The record's value as it stands in the text, without white space around it.
     pub fn text(&self) -> &'t [u8] {
         self.text
     }
 
-    /// Offset of the value's first byte in the text that is scanned.
+    /// Offset of the value's first byte in the scanned text.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -60,16 +61,16 @@ impl<'r, 't> Match<'r, 't> {
 /// A record that breaks a rule.
 #[derive(Clone, Debug)]
 pub struct Bad<'t> {
-    /// What is wrong, with its offset in the text that is scanned.
+    /// The error, with its offset in the scanned text.
     pub error: Error,
-    /// The line, without its line feed.
+    /// The line, without its newline.
     pub text: &'t [u8],
-    /// Offset of the line in the text that is scanned.
+    /// Offset of the line in the scanned text.
     pub offset: usize,
 }
 
 impl Bad<'_> {
-    /// Finds line, column and path, as if the line were alone: its line is 1.
+    /// Finds the line, column and path, as if the line were a text of its own: its line number is 1.
     pub fn locate(&self) -> Located {
         let within = self.error.offset().saturating_sub(self.offset as u64);
         Error::new(self.error.kind(), within).locate(self.text)

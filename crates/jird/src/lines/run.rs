@@ -1,4 +1,4 @@
-//! What is looked for in the records of a piece, and what was seen of it.
+//! The state of a scan: the fields that are looked for, and the counts.
 
 use super::row::Scanned;
 use super::search::search;
@@ -8,28 +8,28 @@ use crate::number;
 use crate::record::{Field, Needles, Predicate, Projection, Select, Slot};
 use crate::tape::Kind;
 
-/// A scan in progress: what is looked for and what was seen.
+/// A scan in progress.
 pub(super) struct Run<'p, 't> {
-    /// What the filter asks for, or everything.
+    /// The slots that the filter needs, or all slots if there is no filter.
     pub(super) asked: Wanted<'p>,
-    /// The rest, looked for when the filter holds.
+    /// The other slots; they are filled when the filter holds.
     pub(super) rest: Wanted<'p>,
     pub(super) fields: Vec<Field<'t>>,
     pub(super) filter: Option<&'p Predicate>,
     pub(super) kernel: Kernel,
-    /// One of these is in every record that can match. Mismatches in the other lines do not count, nor do their faults unless all
-    /// is checked: so it makes no difference whether they are searched for.
+    /// Every record that can match contains one of these needles. In other lines mismatches do not count, and errors
+    /// count only if everything is checked; so the results do not depend on whether lines are searched for needles.
     pub(super) needles: Option<&'p Needles>,
     pub(super) scanned: Scanned,
 }
 
 impl Run<'_, '_> {
-    /// Whether nothing within a record is looked for.
+    /// Whether no field within a record is looked for.
     pub(super) fn seeks_nothing(&self) -> bool {
         self.asked.slots.is_empty() && self.rest.slots.is_empty()
     }
 
-    /// Whether a search would have passed this line by.
+    /// Whether a search would have skipped this line.
     #[cold]
     pub(super) fn would_pass_by(&self, line: &[u8]) -> bool {
         self.needles.is_some_and(|needles| search(self.kernel, line, 0, needles).at == line.len())
@@ -40,7 +40,7 @@ impl Run<'_, '_> {
 pub(super) struct Wanted<'p> {
     pub(super) select: Select<'p>,
     slots: Vec<usize>,
-    /// Those of them that want the record as a whole.
+    /// The slots that take the record as a whole.
     whole: Vec<usize>,
 }
 
@@ -59,7 +59,7 @@ impl<'p> Wanted<'p> {
         self.slots.is_empty() && self.whole.is_empty()
     }
 
-    /// Makes fields of what was found of `record`.
+    /// Fills fields from the values that were found in `record`.
     #[inline(always)]
     pub(super) fn fill<'t>(
         &self,
@@ -77,17 +77,18 @@ impl<'p> Wanted<'p> {
     }
 }
 
-/// A piece of text, and as `str` as far as it was checked.
+/// A piece of text; `checked` is the part of it that was checked, as `str`.
 pub(super) struct PieceText<'t> {
     pub(super) bytes: &'t [u8],
     pub(super) checked: Option<&'t str>,
     pub(super) base: usize,
-    /// No colon of its tokens has white space before it, as far as the kernel asks.
+    /// Whether no colon among its tokens has white space before it. It matters only to kernels that skim, and others
+    /// are not asked.
     pub(super) is_tight: bool,
 }
 
 impl<'t> PieceText<'t> {
-    /// Makes a field of what was found. Of an unchecked text it is checked here.
+    /// Fills a field from the value that was found. In an unchecked text the value is checked here.
     #[inline(always)]
     pub(super) fn fill(&self, slot: Slot, field: &mut Field<'t>) -> Result<(), Fault> {
         if let Some(raw) = self.checked.and_then(|text| text.get(slot.range())) {
@@ -98,7 +99,7 @@ impl<'t> PieceText<'t> {
         Ok(())
     }
 
-    /// What stands there may be anything, and so may be where it ends.
+    /// The value may be any bytes, and its end may be anywhere.
     fn unchecked_field(&self, kind: Kind, slot: Slot) -> Result<Field<'t>, Fault> {
         let range = slot.range();
         let fault = |kind| Fault::at_byte(kind, range.start);

@@ -1,4 +1,5 @@
-//! Many lines at a time: one scan over a piece of whole lines, one judgement of all, then a few steps per record.
+//! Reads many lines at a time: one scan of a piece of whole lines, one check of all of them, then a few steps per
+//! record.
 
 use super::found::{FoundLines, Lines};
 use super::gate::{self, Gate};
@@ -17,13 +18,13 @@ use crate::text::trim_end;
 use crate::walk::{TrustedFrame, Walk, Walked, walk_trusted};
 use core::ops::{ControlFlow, Range};
 
-/// Bytes that are scanned at a time after a bad record; doubled with each piece that is good.
+/// Bytes that are scanned at a time after a bad record; doubled with each piece that is valid.
 const REACH_AFTER_BAD: usize = 512;
 
-/// So many pieces are searched for literals before it is asked whether that pays.
+/// The searched length in pieces: after each search of this many pieces the gate decides whether to go on searching.
 const SEARCH_PIECES: usize = 4;
 
-/// Reads lines with one set of buffers. One per thread.
+/// Reads lines with one set of buffers. Use one scanner per thread.
 #[derive(Debug)]
 pub struct Scanner {
     options: Options,
@@ -31,7 +32,7 @@ pub struct Scanner {
     walk: Walk<Mark>,
     open: Vec<TrustedFrame<Mark>>,
     gate: Gate,
-    /// Where the policy refuses repeated keys: what finds them.
+    /// Finds repeated keys, if the policy refuses them.
     duplicates: Option<Parser>,
 }
 
@@ -49,9 +50,9 @@ impl Scanner {
         }
     }
 
-    /// Reads `text`, which is whole lines (the last line feed may be missing), and calls `visit` for each record that
-    /// passes `filter`, in order, until it breaks. Blank lines are no records; a carriage return before a line feed is
-    /// white space.
+    /// Reads `text`, which is whole lines (the last newline may be missing), and calls `visit` for each record that
+    /// passes `filter`, in order, until `visit` breaks. Blank lines are not records; a carriage return before a
+    /// newline is white space.
     ///
     /// ```
     /// use jird::{Path, lines, record::Projection};
@@ -82,8 +83,9 @@ impl Scanner {
         first_bad.map_or(Ok(scanned), Err)
     }
 
-    /// Reads `text` as [`Scanner::scan`] does, and goes on after a bad record, of which `bad` is told in its turn, until
-    /// one of both breaks. A text of bad records alone takes linear time too.
+    /// Reads `text` as [`Scanner::scan`] does, but continues after a bad record. It calls `bad` for bad records, in
+    /// their place among the others, until `visit` or `bad` breaks. A text that consists of bad records takes linear
+    /// time too.
     pub fn scan_all<'t>(
         &mut self,
         text: &'t [u8],
@@ -130,7 +132,7 @@ impl Scanner {
         run.scanned
     }
 
-    /// Whether the next `bytes` are searched for needles.
+    /// Whether the next `bytes` are searched for needles. Counts them.
     fn searches(&mut self, bytes: usize, run: &mut Run<'_, '_>) -> bool {
         let searches = self.gate.opens(self.options.search, bytes);
         let count = if searches { &mut run.scanned.searched_bytes } else { &mut run.scanned.unsearched_bytes };
@@ -138,7 +140,7 @@ impl Scanner {
         searches
     }
 
-    /// Reads the lines from `from` on, until one of both breaks.
+    /// Reads the lines from `from` on, until `visit` or `bad` breaks.
     fn read<'t>(
         &mut self,
         text: &'t [u8],
@@ -163,7 +165,7 @@ impl Scanner {
                 Err(fault) => fault,
             };
             let at = usize::try_from(fault.offset()).map_or(to, |at| to.min(from + at));
-            // An error at a line's end is the line's.
+            // An error at the end of a line belongs to that line.
             let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |feed| from + feed + 1);
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed);
             let error =
@@ -175,12 +177,13 @@ impl Scanner {
                 run.scanned.stopped = bad(Bad { error, text: &text[start..end], offset: start }).is_break();
             }
             from = text.len().min(end + 1);
-            // Many bad records in a row would have the lines after them scanned again and again.
+            // Otherwise a long run of bad records would make the lines after each of them be scanned again and again.
             reach = REACH_AFTER_BAD.min(self.options.piece_bytes);
         }
     }
 
-    /// How much of `piece` comes before a record that is longer than the limit. An error if that is the first.
+    /// The length of the part of `piece` before a record that is longer than the limit. An error if the first record
+    /// is.
     #[inline]
     fn within_limit(&self, piece: &[u8]) -> Result<usize, Fault> {
         // Offsets of tokens are 32 bits wide.
@@ -227,7 +230,8 @@ impl Scanner {
         }
     }
 
-    /// Walks the records that end before `end`, each checked whole. `faulty` says that pass one found a fault there.
+    /// Walks the records that end before `end`, and checks each completely. `faulty` says that pass one found an error
+    /// there.
     fn records<'t>(
         &mut self,
         text: &PieceText<'t>,
@@ -256,7 +260,7 @@ impl Scanner {
             let next = pos[at] as usize;
             match kind[at] {
                 b'\n' => {}
-                // What ends here is what pass one found to be right, not the record.
+                // The valid part of the text ends here, but the record does not.
                 END if faulty && next >= end => return Ok(()),
                 END if next == text.bytes.len() => {}
                 _ => return Err(Fault::at_byte(ErrorKind::Trailing, next)),
@@ -270,12 +274,13 @@ impl Scanner {
         }
     }
 
-    /// Whether the records of a piece in which pass one found nothing wrong are right, as far as that shows at a glance.
+    /// Whether the mask check finds all records of a piece valid. Pass one found no error in the piece.
     fn is_right(&self, piece: &[u8]) -> bool {
         self.duplicates.is_none() && lines_are_right(self.options.kernel, piece, &self.tokens, &self.options.policy)
     }
 
-    /// Skims the records that are all right; where all had to be checked for that, those alone that have a needle, if that pays.
+    /// Skims records that are valid or trusted. If all had to be checked first, and searching pays off, skims only the
+    /// records that have a needle.
     fn skim_found<'t>(
         &mut self,
         text: &PieceText<'t>,
@@ -299,7 +304,8 @@ impl Scanner {
         Ok(())
     }
 
-    /// Looks at the records of some lines for what is wanted, and checks, if nobody has, only what is handed out.
+    /// Looks up the wanted fields in the records of some lines. Unless the text was checked, only the fields that are
+    /// returned are checked.
     fn skim<'t>(
         &mut self,
         text: &PieceText<'t>,
@@ -320,7 +326,7 @@ impl Scanner {
             }
             let first = at;
             self.find(text, &mut at, &mut run.asked.select);
-            // The rest of the line is nobody's business.
+            // The rest of the line is skipped.
             let (kind, pos) = self.tokens.slices();
             if kind[at] != b'\n' {
                 at += memchr::memchr(b'\n', &kind[at..]).unwrap_or_else(|| kind.len() - at - 1);
@@ -332,8 +338,8 @@ impl Scanner {
         }
     }
 
-    /// Finds what is wanted of the record whose first token is at `at`, and checks nothing. Leaves `at` in the record, with nothing
-    /// behind it that is wanted, or at the line's end.
+    /// Finds the wanted fields of the record whose first token is at `at`, without checks. Leaves `at` in the record,
+    /// after all wanted fields, or at the line's end.
     #[inline(always)]
     fn find(&mut self, text: &PieceText<'_>, at: &mut usize, select: &mut Select<'_>) {
         let is_object = self.tokens.slices().0[*at] == b'{';
@@ -351,8 +357,8 @@ impl Scanner {
         }
     }
 
-    /// What is asked of a record was found; its first token is the one at `first`, and its line ends at `next`. Decides, and
-    /// hands it out.
+    /// Fills the fields that the filter needs, applies the filter, and passes a matching record to `visit`. The first
+    /// token of the record is at `first`, and its line ends at `next`.
     #[inline(always)]
     fn record<'t>(
         &mut self,
@@ -364,7 +370,7 @@ impl Scanner {
     ) -> Result<ControlFlow<()>, Fault> {
         let (kind, pos) = self.tokens.slices();
         let (byte, start) = (kind[first], pos[first] as usize);
-        // Where it ends few want to know.
+        // Computed only on demand, because few callers need the record's end.
         let record = || Slot::whole(byte, start, trim_end(text.bytes, start, next));
         #[cfg(jird_checked)]
         self.compare_with_model(text, record(), &run.asked.select);
@@ -377,7 +383,7 @@ impl Scanner {
             self.compare_with_model(text, record(), &run.rest.select);
             run.rest.fill(text, record, &mut run.fields)?;
         }
-        // What is bad is none of them.
+        // Bad records returned before this point, so they are not counted.
         run.scanned.records += 1;
         run.scanned.touched += 1;
         if mismatches.kinds > 0 && !run.would_pass_by(&text.bytes[start..next]) {
@@ -393,7 +399,7 @@ impl Scanner {
         Ok(flow)
     }
 
-    /// In checked builds what was found in a record must be what the naive parser finds.
+    /// In checked builds the fields found in a record must be those that the naive parser finds.
     #[cfg(jird_checked)]
     fn compare_with_model(&self, text: &PieceText<'_>, record: Slot, select: &Select<'_>) {
         if text.checked.is_none() {
@@ -418,7 +424,8 @@ impl Scanner {
     }
 }
 
-/// Where the piece ends that begins at `from`: after the last line that is complete within `reach`, else after the first.
+/// The end of the piece that begins at `from`: after the last line that is complete within `reach`; if there is none,
+/// after the first line.
 fn piece_end(text: &[u8], from: usize, reach: usize) -> usize {
     let rest = &text[from..];
     let near = &rest[..rest.len().min(reach)];
@@ -431,8 +438,8 @@ fn piece_end(text: &[u8], from: usize, reach: usize) -> usize {
     }
 }
 
-/// In lines, what pass one finds wrong ends with the line: a control character that is a line feed means that a string is
-/// not closed.
+/// The first error of pass one in lines. A newline where a control character is forbidden means that a string is not
+/// closed.
 pub(super) fn line_fault(text: &[u8], whole: &Whole<'_>) -> Option<Fault> {
     match whole.first_fault() {
         Some(fault) if usize::try_from(fault.offset()).is_ok_and(|at| text.get(at) == Some(&b'\n')) => {

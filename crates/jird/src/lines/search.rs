@@ -1,27 +1,27 @@
-//! One pass over lines that looks for needles, and counts the lines it passes.
+//! Searches lines for needles in one pass, and counts the lines that it passes.
 
 use crate::kernel::{BLOCK, Kernel, Pass, Simd};
 use crate::record::{NEEDLE_MAX, NEEDLES_MAX, Needles, Pair};
 
-/// A block, and what a needle's second byte may be ahead of its first.
+/// A block, and the distance that a needle's second byte may be ahead of its first.
 const WINDOW: usize = BLOCK + NEEDLE_MAX;
 
-/// What a search has passed.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
-    /// Where a line shows that has a needle: at one of the needle's bytes, or at its first escape. The text's end if no line
-    /// has one.
+    /// An offset in the first line that has a needle: at one of the needle's bytes, or at its first escape. The text's
+    /// end if no line has a needle.
     pub(crate) at: usize,
-    /// Line feeds before that.
+    /// The number of newlines before that.
     pub(crate) feeds: u64,
-    /// Those that end a line of white space, or an empty one.
+    /// The number of those newlines that end an empty line or a line of white space.
     pub(crate) blank: u64,
-    /// Places that were looked at since a needle might stand there.
+    /// The number of places that were looked at because a needle might stand there.
     pub(crate) tried: u64,
 }
 
-/// The first line of `text`, from the line's beginning at `from` on, that has a needle; and what comes before it. Time is linear,
-/// whatever stands there.
+/// Finds the first line of `text`, from `from` on, that has a needle; a line begins at `from`. The time is linear in
+/// the text, whatever it contains.
 pub(super) fn search(kernel: Kernel, text: &[u8], from: usize, needles: &Needles) -> Passed {
     kernel.enter(Find { text, from, needles })
 }
@@ -47,7 +47,7 @@ impl Pass for Find<'_> {
     }
 }
 
-/// The same for as many needles, or fewer.
+/// The same for at most `N` needles.
 #[inline(always)]
 fn search_for<S: Simd, const N: usize>(simd: S, text: &[u8], from: usize, needles: &Needles) -> Passed {
     let mut last = None;
@@ -64,7 +64,7 @@ fn search_for<S: Simd, const N: usize>(simd: S, text: &[u8], from: usize, needle
         }
         at += BLOCK;
     }
-    // The end of the text, and nothing behind it: no needle has a NUL.
+    // The end of the text, followed by NULs: no needle contains a NUL.
     let mut end = [0; WINDOW + BLOCK];
     end[..text.len() - at].copy_from_slice(&text[at..]);
     for start in [0, BLOCK] {
@@ -81,9 +81,9 @@ struct Search<'a, S: Simd, const N: usize> {
     text: &'a [u8],
     needles: &'a Needles,
     pairs: [Pair; N],
-    /// Where the first line begins.
+    /// The offset at which the first line begins.
     from: usize,
-    /// 1 if the byte before the block is white space, or nothing.
+    /// 1 if the byte before the block is white space, or if there is none.
     white: u64,
     passed: Passed,
 }
@@ -106,7 +106,7 @@ impl<S: Simd, const N: usize> Search<'_, S, N> {
         }
         let feeds = simd.eq(block, b'\n');
         let white = simd.between(block, 0, b' ');
-        // A line's last byte is seldom white space.
+        // The last byte of a line is seldom white space.
         let blank = feeds & (white << 1 | self.white);
         self.white = white >> 63;
         if hits | blank != 0 {
@@ -125,7 +125,7 @@ impl<S: Simd, const N: usize> Search<'_, S, N> {
         false
     }
 
-    /// The first hit where a needle stands, and how many were looked at.
+    /// The first hit where a needle stands, and the number of hits that were looked at.
     #[inline(always)]
     fn first(&self, mut hits: u64, at: usize) -> (Option<usize>, u64) {
         let mut tried = 0;
@@ -141,7 +141,7 @@ impl<S: Simd, const N: usize> Search<'_, S, N> {
     }
 }
 
-/// How many of these line feeds of the block at `at` have nothing but white space before them in their line.
+/// The number of these newlines, of the block at `at`, that have only white space before them in their line.
 #[cold]
 fn blank_lines(text: &[u8], from: usize, at: usize, mut feeds: u64) -> u64 {
     let mut blank = 0;

@@ -1,4 +1,4 @@
-//! Lines decoded into a type.
+//! Decodes lines into a type.
 
 use super::{RECORD_BYTES_MAX, read_stream};
 use crate::error::Error;
@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// What was made of a piece of lines.
+/// The values of a piece of lines.
 type Made<T> = Vec<Result<T, Error>>;
 
-/// A piece of whole lines, where it begins, how many lines come before it, and where its values go.
+/// A piece of whole lines, its offset, the number of lines before it, and the channel for its values.
 struct TypedPiece<T> {
     text: Vec<u8>,
     offset: u64,
@@ -21,14 +21,15 @@ struct TypedPiece<T> {
     to: SyncSender<Made<T>>,
 }
 
-/// Pieces per thread that are in flight.
+/// The number of pieces in flight per thread.
 const PIECES_PER_THREAD: usize = 3;
 
-/// The values of NDJSON, one for each line that is not blank, in order, decoded on all cores.
+/// Decodes the values of NDJSON on all cores, and returns them in order, one for each line that is not blank.
 ///
-/// A line that is wrong is an error in its place, which says the line, the column in it, and the offset in the whole; the
-/// next line is the next item. Where reading fails, or a line is longer than [`RECORD_BYTES_MAX`], the error is the last
-/// item; and so it is if the reader panics. Reads ahead: some pieces of 256 KB (or the longest line) for each core, and what was made of them, are in memory.
+/// For an invalid line the item is an error, which holds the line number, the column in the line, and the offset in
+/// the whole input; the next line is the next item. If reading fails, or a line is longer than [`RECORD_BYTES_MAX`],
+/// the error is the last item; so it is if the reader panics. This function reads ahead: for each core, several pieces
+/// of 256 KB (or of the longest line) and their values are in memory.
 ///
 /// ```
 /// let log = "{\"id\": 1}\n\n{\"id\": \"two\"}\n{\"id\": 3}\n";
@@ -46,7 +47,7 @@ pub fn typed<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send + 's
     typed_on(reader, threads)
 }
 
-/// [`typed`] on so many threads, and one more that reads.
+/// As [`typed`], on `threads` threads, and one more that reads.
 pub fn typed_on<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send + 'static, threads: usize) -> Typed<T> {
     let waiting = threads.max(1) * PIECES_PER_THREAD;
     let (results, made) = sync_channel(waiting);
@@ -60,10 +61,10 @@ pub fn typed_on<T: DeserializeOwned + Send + 'static>(reader: impl Read + Send +
     Typed { made, ready: VecDeque::new() }
 }
 
-/// See [`typed`].
+/// The iterator that [`typed`] returns.
 #[derive(Debug)]
 pub struct Typed<T> {
-    /// For each piece, in order, where its values will come from.
+    /// For each piece, in order, the channel that its values will come from.
     made: Receiver<Receiver<Made<T>>>,
     ready: VecDeque<Result<T, Error>>,
 }
@@ -74,7 +75,7 @@ impl<T> Iterator for Typed<T> {
     fn next(&mut self) -> Option<Result<T, Error>> {
         while self.ready.is_empty() {
             let piece = self.made.recv().ok()?;
-            // A thread that was decoding it panicked, in the type's own code.
+            // The thread that decoded the piece panicked, in the code of `T`.
             let values = piece.recv().unwrap_or_else(|_| panic!("a thread that decoded lines panicked"));
             self.ready = values.into();
         }
@@ -82,7 +83,7 @@ impl<T> Iterator for Typed<T> {
     }
 }
 
-/// Reads pieces and hands them out, until nobody wants more.
+/// Reads pieces and sends them to the threads, until the iterator is dropped.
 fn cut<T>(reader: impl Read, pieces: &SyncSender<TypedPiece<T>>, results: &SyncSender<Receiver<Made<T>>>) {
     let mut lines_before = 0;
     let _last = LastIfPanicking(results);
@@ -98,7 +99,7 @@ fn cut<T>(reader: impl Read, pieces: &SyncSender<TypedPiece<T>>, results: &SyncS
     }
 }
 
-/// Sends an error behind all values.
+/// Sends an error after all values.
 fn send_last<T>(results: &SyncSender<Receiver<Made<T>>>, error: Error) {
     let (to, made) = sync_channel(1);
     match to.try_send(vec![Err(error)]) {
@@ -106,7 +107,7 @@ fn send_last<T>(results: &SyncSender<Receiver<Made<T>>>, error: Error) {
     }
 }
 
-/// Says that a reader panicked: without that, the values would end as if all had come.
+/// Reports that a reader panicked; otherwise the values would end as if they were complete.
 struct LastIfPanicking<'r, T>(&'r SyncSender<Receiver<Made<T>>>);
 
 impl<T> Drop for LastIfPanicking<'_, T> {
@@ -133,7 +134,7 @@ fn decode_pieces<T: DeserializeOwned>(work: &Mutex<Receiver<TypedPiece<T>>>) {
             }
             start = end + 1;
         }
-        // Nobody waits for it if the iterator was dropped.
+        // If the iterator was dropped, the values are not needed.
         drop(to.send(made));
     }
 }

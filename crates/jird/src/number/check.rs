@@ -1,20 +1,21 @@
-//! Is this slice a number? RFC 8259 §6:
+//! Checks whether a slice is a number, by RFC 8259 §6:
 //!
 //! ```text
 //! number = [ "-" ] ( "0" / digit1-9 *digit ) [ "." 1*digit ] [ ( "e" / "E" ) [ "-" / "+" ] 1*digit ]
 //! ```
 //!
-//! Called for every number of a document, so the shapes that documents are full of (integers of up to 16 digits,
-//! decimals without an exponent) are decided on whole words; every other shape, right or wrong, goes to one plain
-//! walk over the grammar, which also finds the byte at fault.
+//! This check runs for every number of a document. So the most frequent shapes (integers of up to 16 digits, decimals
+//! without an exponent) are decided on whole words. Every other shape, valid or not, goes to one plain walk over the
+//! grammar, which also finds the invalid byte.
 
 #![allow(unsafe_code, reason = "loads whole words that it has shown to be in the text; what is a number is text")]
 
 use super::machine::is_integer_token;
 use super::swar::{Word, digits_end};
 
-/// What the syntax of a number tells: its sign, and whether it is an integer.
-// A whole word, so that a `Result` with an offset is two words in registers; with a byte it is returned through memory.
+/// The facts that the syntax of a number gives: its sign, and whether it is an integer.
+// It is a whole word, so that a `Result` with an offset is two words in registers; with a byte it is returned through
+// memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class(usize);
 
@@ -28,18 +29,18 @@ impl Class {
         Self(usize::from(negative) | usize::from(!integer) << 1)
     }
 
-    /// The class of a token that was checked before; of anything else, some class.
+    /// The class of a token that was checked before; some class for anything else.
     pub(crate) fn of(token: &[u8]) -> Self {
         Self::new(token.first() == Some(&b'-'), is_integer_token(token))
     }
 
-    /// Neither a point nor an exponent.
+    /// Whether it has neither a point nor an exponent.
     #[inline]
     pub(crate) fn is_integer(self) -> bool {
         self.0 & Self::POINTED == 0
     }
 
-    /// Begins with a minus, also if it is `-0`.
+    /// Whether it begins with a minus, even if it is `-0`.
     #[inline]
     #[cfg(test)]
     pub(crate) fn is_negative(self) -> bool {
@@ -51,8 +52,8 @@ impl Class {
 ///
 /// # Errors
 ///
-/// The offset in `token` of the first byte at which nothing that follows could make it a number: its length, if it
-/// ends too early.
+/// The offset in `token` of the first byte at which it can no longer become a number, whatever follows: its length, if
+/// it ends too early.
 #[inline]
 pub(crate) fn check(token: &[u8]) -> Result<Class, usize> {
     if token.len() > Word::LEN {
@@ -70,14 +71,14 @@ pub(crate) fn check(token: &[u8]) -> Result<Class, usize> {
 }
 
 /// [`check`] for `text[start..end]`; the error is an offset from `start`. Faster for short tokens, which are loaded
-/// together with the bytes behind them.
+/// together with the bytes after them.
 ///
 /// # Panics
 ///
 /// If `start..end` is not a range in `text`.
 #[inline]
 pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, usize> {
-    // Room for a sign and a word. Too little of it, and ranges that are none, go the slow way.
+    // There must be room for a sign and a word. Too little room, and invalid ranges, go the slow way.
     if start >= end || end > text.len() || text.len() - start < 1 + Word::LEN {
         return check_in_little_room(text, start, end);
     }
@@ -92,7 +93,7 @@ pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, u
             None => walk(&text[start..end]),
         };
     }
-    // A call of its own keeps the short case short enough to be inlined, and free of this one's registers.
+    // A separate call keeps the short case small enough to be inlined, and frees its registers.
     check_long(&text[start..end])
 }
 
@@ -104,11 +105,11 @@ pub(crate) fn check_at(text: &[u8], start: usize, end: usize) -> Result<Class, u
 #[inline]
 pub(crate) fn checked_str(text: &[u8], start: usize, end: usize) -> Option<&str> {
     check_at(text, start, end).ok()?;
-    // SAFETY: what was found to be a number has digits, signs, a point and an `e`, all of them ASCII.
+    // SAFETY: a number consists of digits, signs, a point and an `e`, all of them ASCII.
     Some(unsafe { crate::kernel::trusted_str(&text[start..end]) })
 }
 
-/// [`check`] for more than eight bytes behind the sign; correct for fewer.
+/// [`check`] for more than eight bytes after the sign; also correct for fewer.
 #[inline(never)]
 fn check_long(token: &[u8]) -> Result<Class, usize> {
     let negative = token.first() == Some(&b'-');
@@ -125,7 +126,7 @@ fn check_in_little_room(text: &[u8], start: usize, end: usize) -> Result<Class, 
     walk(&text[start..end])
 }
 
-/// One to eight bytes: `Some(true)` an integer, `Some(false)` a decimal, `None` something else.
+/// Checks one to eight bytes: `Some(true)` for an integer, `Some(false)` for a decimal, `None` for anything else.
 #[inline(always)]
 fn short(word: Word, len: usize) -> Option<bool> {
     let digits = word.first(len);
@@ -135,7 +136,7 @@ fn short(word: Word, len: usize) -> Option<bool> {
     }
     let point = nondigits.trailing_zeros() / 8;
     let before = (point as usize + len).wrapping_sub(8);
-    // One branch instead of five. Nothing but digits and one point: all ASCII, so the mask is exact.
+    // One branch instead of five. The bytes are digits and one point, all ASCII, so the mask is exact.
     let good = nondigits.is_power_of_two()
         & digits.is_point(point)
         & (before > 0)
@@ -144,26 +145,27 @@ fn short(word: Word, len: usize) -> Option<bool> {
     good.then_some(false)
 }
 
-/// Nine to 24 bytes. As [`short`].
+/// Checks nine to 24 bytes, as [`short`] does.
 #[inline(always)]
 fn long(digits: &[u8]) -> Option<bool> {
     let end = digits.len();
-    // More than that is rare, and `walk` takes digits eight at a time as well.
+    // Longer tokens are rare, and `walk` takes digits eight at a time as well.
     if !(Word::LEN + 1..=3 * Word::LEN).contains(&end) {
         return None;
     }
-    // SAFETY: more than eight bytes, of which these are the first and the last eight.
+    // SAFETY: there are more than eight bytes, of which these are the first and the last eight.
     let (head, last) = unsafe { (Word::load_unchecked(digits, 0), Word::load_unchecked(digits, end - Word::LEN)) };
-    // Behind the first eight there are digits only. The bytes that both words hold are the first one's business.
+    // After the first eight bytes there must be digits only. Bytes that both words hold are checked with the first
+    // word.
     let mut wrong = last.nondigits() >> (8 * (2 * Word::LEN).saturating_sub(end));
     if end > 2 * Word::LEN {
-        // SAFETY: more than sixteen bytes, of which these are the second eight.
+        // SAFETY: there are more than sixteen bytes, of which these are the second eight.
         wrong |= unsafe { Word::load_unchecked(digits, Word::LEN) }.nondigits();
     }
     if wrong != 0 {
         return None;
     }
-    // Among the first eight there are digits, and perhaps one point.
+    // The first eight bytes must be digits, with at most one point.
     let nondigits = head.nondigits();
     if nondigits == 0 {
         return (!head.is_zero(0)).then_some(true);
@@ -173,7 +175,7 @@ fn long(digits: &[u8]) -> Option<bool> {
     good.then_some(false)
 }
 
-/// The grammar, step by step.
+/// Checks the grammar step by step.
 #[inline(never)]
 fn walk(token: &[u8]) -> Result<Class, usize> {
     let negative = token.first() == Some(&b'-');
@@ -208,7 +210,7 @@ fn digits(token: &[u8], at: usize) -> Result<usize, usize> {
 mod tests {
     use super::*;
 
-    /// The longest prefix of any number that `token` begins with, by trying every state of the grammar.
+    /// The longest prefix of any number that `token` begins with, found by trying every state of the grammar.
     fn naive(token: &[u8]) -> Result<(bool, bool), usize> {
         #[derive(Clone, Copy)]
         enum State {
@@ -244,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Alone, with nothing before and after, and amid bytes that would change the answer if they were taken in.
+    /// Checks the token alone, and among bytes that would change the answer if they were read as part of it.
     fn agrees(token: &[u8]) {
         let expected = naive(token);
         let seen = |class: Class| (class.is_negative(), class.is_integer());
@@ -274,7 +276,7 @@ mod tests {
                 let expected = naive(&token);
                 let seen = |class: Class| (class.is_negative(), class.is_integer());
                 assert_eq!(check(&token).map(seen), expected, "{}", String::from_utf8_lossy(&token));
-                // The same behind many digits, where other code decides.
+                // The same after many digits, where other code decides.
                 if len <= 4 {
                     for digits in 1..=18 {
                         let mut long = vec![b'4'; digits];

@@ -1,9 +1,9 @@
 //! Numbers as exact decimals of any length: their order, and one text for each value.
 //!
-//! A size is `0.DIGITS × 10^(point + exponent)` with digits trimmed of zeros at both ends, so that two sizes are equal
-//! exactly if digits and scale are. The exponent stays text: it may be longer than any machine integer, and two such
-//! exponents may still lie one apart. Time is linear in the length of the texts; nothing here allocates in proportion to
-//! an exponent's value.
+//! The size of a number is `0.DIGITS × 10^(point + exponent)`, with zeros trimmed at both ends of the digits. So two
+//! sizes are equal exactly if digits and scale are. The exponent stays text: it may be longer than any machine
+//! integer, and two such exponents may still differ by one. Time is linear in the length of the texts; no allocation
+//! is proportional to the value of an exponent.
 
 use std::cmp::Ordering;
 
@@ -21,13 +21,14 @@ pub(super) fn compare(left: &[u8], right: &[u8]) -> Ordering {
     }
 }
 
-/// What stands before the point, up to seven digits, where it says all but what differs behind the point. Their number in the
-/// highest byte, since without leading zeros the longer one is the greater; then the digits.
+/// The digits before the point, up to seven. Two numbers whose keys differ are ordered as their keys; equal keys leave
+/// the order to the digits after the point. The highest byte holds the number of digits, because without leading zeros
+/// the longer one is greater; the digits follow.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Integer(u64);
 
 impl Integer {
-    /// Of a checked token of at most 16 bytes, without sign and exponent.
+    /// The key of a checked token of at most 16 bytes, without sign and exponent.
     #[inline(always)]
     fn of(token: &[u8]) -> Option<Self> {
         let head = Word::load_head(token);
@@ -45,7 +46,7 @@ impl Integer {
 #[inline(never)]
 fn compare_plain(left: &[u8], right: &[u8]) -> Ordering {
     if let (Some(left), Some(right)) = (plain(Token::alone(left)), plain(Token::alone(right))) {
-        // Both times the other's power of ten: below 10^19 · 10^18, in range.
+        // Each is multiplied by the other's power of ten: below 10^19 · 10^18, so it is in range.
         let scaled = |digits: u64, negative: bool, places: u32| {
             let size = i128::from(digits) * i128::from(TENS[places as usize]);
             if negative { -size } else { size }
@@ -78,8 +79,8 @@ fn compare_any(left: &[u8], right: &[u8]) -> Ordering {
     if left_sign < 0 { sizes.reverse() } else { sizes }
 }
 
-/// The left exponent less the right: exact up to 10^30, and beyond that at least of the right sign and larger than any
-/// distance of two points.
+/// The left exponent less the right one: exact up to 10^30. Beyond that it has at least the right sign, and is larger
+/// than any distance of two points.
 fn exponents(left: &Parts<'_>, right: &Parts<'_>) -> i128 {
     const DECIDED: i128 = 10_i128.pow(30);
     let len = left.exponent.len().max(right.exponent.len());
@@ -90,7 +91,7 @@ fn exponents(left: &Parts<'_>, right: &Parts<'_>) -> i128 {
     let mut difference = 0_i128;
     for at in 0..len {
         difference = difference * 10 + digit(left, at) - digit(right, at);
-        // What follows can take back less than 2 at this place.
+        // The digits that follow can change the difference by less than 2 at this place.
         if difference.abs() > DECIDED {
             break;
         }
@@ -100,7 +101,8 @@ fn exponents(left: &Parts<'_>, right: &Parts<'_>) -> i128 {
 
 /// The order of two fractions `0.[head][tail]`.
 fn digits(left: &Significant<'_>, right: &Significant<'_>) -> Ordering {
-    // Compared where both are in one piece; then what is over of the longer heads meets the other's tail.
+    // The heads are compared over their common length; then the rest of the longer head is compared with the other's
+    // tail.
     let shared = left.head.len().min(right.head.len());
     let (left_head, left_rest) = left.head.split_at(shared);
     let (right_head, right_rest) = right.head.split_at(shared);
@@ -113,15 +115,15 @@ fn digits(left: &Significant<'_>, right: &Significant<'_>) -> Ordering {
     })
 }
 
-/// The order of `first` with `second` behind it, and `other`.
+/// The order of `first` followed by `second`, and `other`.
 fn joined(first: &[u8], second: &[u8], other: &[u8]) -> Ordering {
     let (other_first, other_second) = other.split_at(first.len().min(other.len()));
     first.cmp(other_first).then_with(|| second.cmp(other_second))
 }
 
-/// Appends the one text that all tokens of this value share, itself a JSON number: no needless zeros, no `-0`; written
-/// out where the first digit stands at most 21 places before or 6 behind the point (as ECMAScript prints its numbers),
-/// else as `d.ddde±x`.
+/// Appends the one text that all tokens of this value share, which is itself a JSON number, without needless zeros and
+/// without `-0`. The number is written in full if the first digit is at most 21 places before or 6 places after the
+/// point (as ECMAScript prints its numbers), otherwise as `d.ddde±x`.
 pub(super) fn normalize(token: &[u8], out: &mut String) {
     const PLACES_BEFORE: i128 = 21;
     const PLACES_BEHIND: i128 = 6;
@@ -135,7 +137,7 @@ pub(super) fn normalize(token: &[u8], out: &mut String) {
         push(b"-");
     }
     let (head, tail) = (digits.head, digits.tail);
-    // An exponent of 30 digits is far outside, and beside it an i128 still counts without overflow.
+    // An exponent of more than 30 digits is far outside that range; with up to 30 digits an i128 does not overflow.
     let scale = (parts.exponent.len() <= 30).then(|| {
         let size = parts.exponent.iter().fold(0, |size, digit| size * 10 + i128::from(digit - b'0'));
         i128::from(digits.point) + if parts.exponent_negative { -size } else { size }
@@ -181,10 +183,10 @@ pub(super) fn normalize(token: &[u8], out: &mut String) {
     }
 }
 
-/// Appends an exponent of more than 30 digits with `small` added to it, which leaves its sign as it is.
+/// Appends an exponent of more than 30 digits with `small` added to it, which does not change its sign.
 fn push_sum(parts: &Parts<'_>, small: i64, mut push: impl FnMut(&[u8])) {
     let mut sum = parts.exponent.to_vec();
-    // The same sign: add; else subtract; the carry takes care of both.
+    // Adds if the signs are equal, otherwise subtracts; the carry works for both.
     let mut carry = i128::from(if parts.exponent_negative { -small } else { small });
     for digit in sum.iter_mut().rev() {
         if carry == 0 {

@@ -1,16 +1,16 @@
 //! Checked tokens to floating point, correctly rounded (to nearest, ties to even), for any length of digits and
 //! exponent, in one pass over the text.
 //!
-//! In this order, each handing on what it cannot decide:
+//! There are three methods; each passes on the numbers that it cannot decide:
 //!
-//! 1. A significand and a power of ten that are both exact doubles: one operation rounds once (Clinger 1990).
-//! 2. Up to 19 digits: one or two multiplications by a 128-bit power of five (Eisel and Lemire; Lemire, "Number Parsing
-//!    at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021). More than 19: the first 19, and
-//!    these plus one; if both round to the same, so does what lies between.
-//! 3. `core`'s parser, which compares exactly. It gets the number rewritten with at most 770 digits, enough to tell any
-//!    decimal from any halfway point between doubles (those have at most 768), and with an exponent that it takes at
-//!    face value: it reads no further digits of an exponent above 65,535, and so takes a 1 with a million zeros and
-//!    `e-1000000` for infinite.
+//! 1. If significand and power of ten are both exact doubles, one operation rounds once (Clinger 1990).
+//! 2. For up to 19 digits: one or two multiplications by a 128-bit power of five (Eisel and Lemire; Lemire, "Number
+//!    Parsing at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021). For more than 19: the first
+//!    19 digits, and these plus one; if both round to the same value, so does everything in between.
+//! 3. `core`'s parser, which compares exactly. It gets the number rewritten with at most 770 digits, which is enough
+//!    to tell any decimal from any halfway point between doubles (those have at most 768 digits), and with an exponent
+//!    that it takes at face value. It would not read the further digits of an exponent above 65,535, and would take a
+//!    1 with a million zeros and `e-1000000` for infinite.
 
 use std::io::Write;
 
@@ -52,15 +52,16 @@ fn to_float<F: Float>(token: Token<'_>) -> Option<F> {
     }
 }
 
-/// The nearest value, which is finite. Which way it is found depends on the number's length and not on its digits,
-/// because a document's numbers have few lengths, and the branch is predicted.
+/// The nearest value, which is finite. The method depends on the number's length and not on its digits, because a
+/// document's numbers have few lengths, so the branch is predicted.
 #[inline(always)]
 pub(super) fn of_plain<F: Float>(number: Plain) -> F {
     if number.integer {
-        // One conversion rounds once, whatever the integer.
+        // One conversion rounds once, for every integer.
         F::from_integer(number.digits).negated_if(number.negative)
     } else if number.len <= F::EXACT_LEN {
-        // Fewer places than bytes: the remainder saves a check. Below 2^63, so that a signed conversion does.
+        // There are fewer places than bytes, so the remainder changes nothing and saves a bounds check. The digits are
+        // below 2^63, so a signed conversion is enough.
         let ten = F::TENS[number.places as usize % F::EXACT_LEN];
         F::from_signed(number.digits as i64).over(ten).negated_if(number.negative)
     } else {
@@ -68,30 +69,30 @@ pub(super) fn of_plain<F: Float>(number: Plain) -> F {
     }
 }
 
-/// The bits of the value nearest to `digits / 10^places`. At most 18 places: 128 bits of the power decide every case, and
-/// the value is zero, or normal and finite.
+/// The bits of the value nearest to `digits / 10^places`. There are at most 18 places: 128 bits of the power decide
+/// every case, and the value is zero, or normal and finite.
 ///
-/// This is [`nearest`] for the frequent case, which is where the 64 upper bits decide.
+/// This is [`nearest`] for the frequent case, in which the upper 64 bits decide.
 #[inline(always)]
 fn quotient<F: Float>(digits: u64, places: u32) -> u64 {
-    // At most 19, of garbage; an index of five bits needs no check.
+    // At most 19 for invalid tokens; an index of five bits needs no check.
     let power = places as usize % 32;
-    // A zero stays one, and goes the careful way.
+    // Avoids the logarithm of zero; a zero goes to the careful function below.
     let log2 = (digits | 1).ilog2();
     let high = ((u128::from(digits << (63 - log2)) * u128::from(FIFTHS[power])) >> 64) as u64;
-    // The power is cut off. If all bits beyond the significand are set, what is missing may carry, and if it does, it may be
-    // a tie. If none is set, it may be a zero.
+    // The power is truncated. If all bits beyond the significand are set, the missing part may carry, and the result
+    // of the carry may be a tie. If none is set, the number may be zero.
     if high.wrapping_add(1) & u64::MAX >> (F::SIGNIFICAND_BITS + 3) <= 1 {
         return quotient_with_care::<F>(digits, places);
     }
     let top = (high >> 63) as u32;
     let significand = high >> (top + 61 - F::SIGNIFICAND_BITS);
     let exponent = u64::from(top + log2) << F::SIGNIFICAND_BITS;
-    // As in `join`.
+    // The sum rounds as in `join`.
     F::EXPONENTS[power].wrapping_add(exponent) + ((significand + (significand & 1)) >> 1)
 }
 
-/// As [`quotient`], with everything considered.
+/// As [`quotient`], for the cases that it cannot decide.
 #[cold]
 #[inline(never)]
 fn quotient_with_care<F: Float>(digits: u64, places: u32) -> u64 {
@@ -99,7 +100,7 @@ fn quotient_with_care<F: Float>(digits: u64, places: u32) -> u64 {
     if digits == 0 { 0 } else { Scaled::of::<F>(digits, power).rounded::<F>(power) }
 }
 
-/// By places: the high half of 5^-places.
+/// For each number of places: the high half of 5^-places.
 const FIFTHS: &[u64; 32] = &{
     let mut fifths = [0; 32];
     let mut places = 0;
@@ -110,7 +111,7 @@ const FIFTHS: &[u64; 32] = &{
     fifths
 };
 
-/// Any number at all.
+/// Any number that is not plain.
 #[inline(never)]
 fn long<F: Float>(token: &[u8]) -> Option<F> {
     const LEN_MAX: usize = 19;
@@ -147,7 +148,7 @@ fn by_comparison<F: Float>(digits: &Significant<'_>, scale: i64, negative: bool)
         len += 1;
     }
     if digits.len() > LEN_MAX {
-        // What was cut off is not zero, for the last digit is not.
+        // The digits that were cut off are not all zero, because the last digit is not zero.
         text[len] = b'1';
         len += 1;
     }
@@ -160,7 +161,7 @@ fn by_comparison<F: Float>(digits: &Significant<'_>, scale: i64, negative: bool)
     size.is_finite().then(|| size.negated_if(negative))
 }
 
-/// The bits of the value nearest to `integer × 10^power`, those of infinity included; `None` where 128 bits of the power
+/// The bits of the value nearest to `integer × 10^power`, including those of infinity. `None` if 128 bits of the power
 /// of five do not decide.
 #[inline(always)]
 fn nearest<F: Float>(integer: u64, power: i64) -> Option<u64> {
@@ -178,7 +179,7 @@ fn nearest<F: Float>(integer: u64, power: i64) -> Option<u64> {
         // Subnormal, or too small even for that. Here the halfway points are too long to be hit exactly.
         let down = 1 - scaled.exponent;
         let significand = if down < 64 { scaled.high >> scaled.shift >> down } else { 0 };
-        // A carry into the first exponent bit is the smallest normal number, as it should be.
+        // A carry into the first exponent bit gives the smallest normal number, which is correct.
         return Some((significand + (significand & 1)) >> 1);
     }
     Some(scaled.rounded::<F>(power).min(F::INFINITE_BITS))
@@ -186,17 +187,17 @@ fn nearest<F: Float>(integer: u64, power: i64) -> Option<u64> {
 
 /// `integer × 10^power` to 128 bits.
 struct Scaled {
-    /// The leading bits; the first or the second is set.
+    /// The leading bits; the first or the second bit is set.
     high: u64,
     low: u64,
-    /// `high >> shift` has one bit more than a significand with its leading bit.
+    /// The shift after which `high` has one bit more than a significand with its leading bit.
     shift: u32,
-    /// As it is stored, if the value is normal.
+    /// The biased exponent, if the value is normal.
     exponent: i32,
 }
 
 impl Scaled {
-    /// `integer` is not zero, and `power` in the table.
+    /// `integer` must not be zero, and `power` must be in the table.
     #[inline(always)]
     fn of<F: Float>(integer: u64, power: i64) -> Self {
         let zeros = integer.leading_zeros();
@@ -206,11 +207,11 @@ impl Scaled {
         Self { high, low, shift: top + 61 - F::SIGNIFICAND_BITS, exponent }
     }
 
-    /// The bits of the nearest value, if it is normal; those of infinity or above them, if it is too large.
+    /// The bits of the nearest value, if it is normal; if it is too large, the bits of infinity or a larger number.
     #[inline(always)]
     fn rounded<F: Float>(&self, power: i64) -> u64 {
         let mut significand = self.high >> self.shift;
-        // Exactly halfway, which only small powers allow: to the even neighbour, here the lower.
+        // Exactly halfway, which only small powers allow: round to the even neighbour, which is the lower one here.
         if self.low <= 1 && significand & 3 == 1 && F::TIES.contains(&power) && significand << self.shift == self.high {
             significand &= !1;
         }
@@ -218,11 +219,12 @@ impl Scaled {
     }
 }
 
-/// The bits of a normal value: its exponent as it is stored, its significand with one bit more, to be rounded by.
+/// The bits of a normal value, from its biased exponent and its significand with one bit more, which decides the
+/// rounding.
 #[inline(always)]
 fn join<F: Float>(exponent: i32, significand: u64) -> u64 {
     let significand = (significand + (significand & 1)) >> 1;
-    // The leading bit counts one into the exponent, and a carry of the rounding one more, as it should.
+    // The leading bit adds one to the exponent, and a carry from rounding adds one more, which is correct.
     ((exponent - 1) as u64).wrapping_shl(F::SIGNIFICAND_BITS) + significand
 }
 
@@ -248,11 +250,11 @@ fn product(integer: u64, power: i64, bits: u32) -> (u64, u64) {
     (high, low)
 }
 
-/// The two formats, by their measures.
+/// The two formats and their parameters.
 pub(super) trait Float: Copy + std::str::FromStr + 'static {
     /// Stored bits of the significand.
     const SIGNIFICAND_BITS: u32;
-    /// Added to a binary exponent when it is stored.
+    /// The bias that is added to a binary exponent when it is stored.
     const EXPONENT_BIAS: i32;
     /// The stored exponent of infinity.
     const EXPONENT_INFINITE: i32;
@@ -260,7 +262,8 @@ pub(super) trait Float: Copy + std::str::FromStr + 'static {
     const INFINITE_BITS: u64 = (Self::EXPONENT_INFINITE as u64) << Self::SIGNIFICAND_BITS;
     /// Every integer up to this is exact.
     const INTEGER_MAX: u64 = 2 << Self::SIGNIFICAND_BITS;
-    /// Below this power any 64-bit integer is nearest to zero, above the other nearest to infinity.
+    /// Below this power the nearest value of any 64-bit integer times the power is zero; above the other one it is
+    /// infinity.
     const POWER_MIN: i64;
     const POWER_MAX: i64;
     /// The powers at which a 64-bit integer can lie halfway between two values.
@@ -268,11 +271,11 @@ pub(super) trait Float: Copy + std::str::FromStr + 'static {
     /// The powers of ten that are exact.
     const TENS: &'static [Self];
 
-    /// A decimal of at most that many bytes, its point one of them, has digits that are exact.
+    /// A decimal of at most this many bytes, the point included, has digits that are exact.
     const EXACT_LEN: usize = if Self::INTEGER_MAX > TENS[15] { 16 } else { 8 };
 
-    /// By places: the exponent of the smallest double that is not below 10^-places, as it is stored and where it is stored,
-    /// less one.
+    /// For each number of places: the exponent of the smallest double that is not below 10^-places, less one, with its
+    /// bias and at its place in the bits of a double.
     const EXPONENTS: &'static [u64; 32] = &{
         let mut exponents = [0; 32];
         let mut places = 0;
@@ -356,7 +359,7 @@ float!(f32 as u32: 23, bias 127, infinite 0xff, powers (-65..=38), ties -17..=10
 mod tests {
     use super::*;
 
-    /// Against `std`, bit by bit.
+    /// Compares with `std`, bit by bit.
     fn agrees(text: &str) {
         let double: f64 = text.parse().unwrap();
         let expected = double.is_finite().then_some(double.to_bits());
@@ -449,7 +452,7 @@ mod tests {
 
     #[test]
     fn every_halfway_point_goes_to_the_even_neighbour() {
-        // Exact decimal expansions of the middle between two neighbours, a little below, a little above.
+        // Exact decimal expansions of the middle between two neighbours, a little below it, and a little above it.
         let mut bits = 0x3ff0_0000_0000_0001_u64;
         for round in 0..2000_u64 {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(round | 1);

@@ -1,6 +1,7 @@
 //! Checked tokens to machine integers.
 //!
-//! `None` means: not an integer by its syntax (`1.0` and `1e2` are none), or out of the type's range. `-0` is 0.
+//! `None` means that the token is not an integer by its syntax (`1.0` and `1e2` are not), or is out of the type's
+//! range. `-0` is 0.
 
 use super::plain::plain;
 use super::swar::Word;
@@ -30,8 +31,8 @@ pub(crate) fn to_u64_at(text: &[u8], start: usize, end: usize) -> Option<u64> {
     unsigned(Token::at(text, start, end))
 }
 
-/// `text[start..end]`, which begins with a digit and was not checked, if it is an integer of up to 16 digits; `None` says
-/// nothing, and is what text gives that ends within 16 bytes.
+/// The value of `text[start..end]`, which begins with a digit and was not checked, if it is an integer of up to 16
+/// digits. `None` decides nothing; it is also the result if the text has fewer than 16 bytes from `start` on.
 #[cfg(feature = "serde")]
 #[inline(always)]
 pub(crate) fn to_small_at(text: &[u8], start: usize, end: usize) -> Option<u64> {
@@ -50,7 +51,7 @@ pub(crate) fn to_small_at(text: &[u8], start: usize, end: usize) -> Option<u64> 
     good.then(|| head.value() * super::plain::TENS[len % 32 - Word::LEN] + tail.value())
 }
 
-/// `text`, which was not checked, if it is an integer of up to eight digits, all of them there; `None` says nothing.
+/// The value of `text`, which was not checked, if it is an integer of one to eight digits. `None` decides nothing.
 #[inline]
 pub(crate) fn to_short(text: &[u8]) -> Option<u64> {
     let len = text.len();
@@ -86,7 +87,7 @@ pub(crate) fn to_u128(token: &[u8]) -> Option<u128> {
     (!negative || size == 0).then_some(size)
 }
 
-/// Sign and size, if there are digits only and `u64` holds them.
+/// Sign and size, if the token has only digits and `u64` holds them.
 #[inline(always)]
 fn split(token: Token<'_>) -> Option<(bool, u64)> {
     match plain(token) {
@@ -95,7 +96,7 @@ fn split(token: Token<'_>) -> Option<(bool, u64)> {
     }
 }
 
-/// [`split`] for 20 digits, and for what has no size.
+/// [`split`] for 20 digits, and for tokens that are not such integers.
 #[inline(never)]
 fn split_any(token: &[u8]) -> Option<(bool, u64)> {
     let (negative, size) = split_wide(token)?;
@@ -106,7 +107,7 @@ fn split_any(token: &[u8]) -> Option<(bool, u64)> {
 fn split_wide(token: &[u8]) -> Option<(bool, u128)> {
     let negative = token.first() == Some(&b'-');
     let digits = &token[usize::from(negative)..];
-    // A u128 has at most 39 digits, and none leads with zeros.
+    // A u128 has at most 39 digits, and a checked token has no leading zeros.
     if digits.is_empty() || digits.len() > 39 {
         return None;
     }
@@ -133,7 +134,7 @@ fn split_wide(token: &[u8]) -> Option<(bool, u128)> {
 mod tests {
     use super::*;
 
-    /// Against `std`, whose parser takes a superset (`+1`, `007`) of what a checked token can be.
+    /// Compares with `std`, whose parser accepts a superset (`+1`, `007`) of checked tokens.
     fn agrees(text: &str) {
         let token = text.as_bytes();
         let zero = text == "-0";

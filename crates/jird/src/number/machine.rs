@@ -1,22 +1,23 @@
-//! Checked tokens to whatever machine number they are.
+//! Converts checked tokens to the machine number that fits them.
 
 use super::float::of_plain;
 use super::plain::{Plain, is_integer, plain};
 use super::token::Token;
 use super::{to_f64, to_i64, to_u64};
 
-/// A number as a machine holds it: what [`Value::machine_number`](crate::Value::machine_number) gives. Which of the three
-/// it is follows from the number's text, and from nothing else:
+/// A number in the form in which a machine holds it: the result of
+/// [`Value::machine_number`](crate::Value::machine_number). Which of the three variants it is depends only on the
+/// number's text:
 ///
 /// | text | is |
 /// |---|---|
 /// | no point, no exponent, within `i64`; `-0` is 0 | `I64` |
 /// | the same, above `i64` and within `u64` | `U64` |
-/// | the same, beyond both | none: it is never changed into a double |
-/// | a point or an exponent, and the nearest double is finite | `F64`: that double, ties to even; `-0.0` keeps its sign |
-/// | a point or an exponent, and larger than that | none |
+/// | the same, beyond both | `None`: it is never converted to a double |
+/// | a point or an exponent, and its nearest double is finite | `F64`: that double, ties to even; `-0.0` stays `-0.0` |
+/// | a point or an exponent, and larger than that | `None` |
 ///
-/// What is none still has its text: [`Value::as_number`](crate::Value::as_number).
+/// Where the result is `None`, the text is still there: [`Value::as_number`](crate::Value::as_number).
 ///
 /// ```
 /// use jird::{MachineNumber, Number};
@@ -31,7 +32,7 @@ use super::{to_f64, to_i64, to_u64};
 pub enum MachineNumber {
     /// An integer in the range of `i64`.
     I64(i64),
-    /// An integer above that, in the range of `u64`.
+    /// An integer above the range of `i64`, in the range of `u64`.
     U64(u64),
     /// A number with a point or an exponent.
     F64(f64),
@@ -49,7 +50,7 @@ pub(crate) fn is_integer_token(token: &[u8]) -> bool {
     is_integer(Token::alone(token))
 }
 
-/// The same of `text[start..end]`.
+/// Whether `text[start..end]` (checked) has neither a point nor an exponent.
 #[inline]
 pub(crate) fn is_integer_at(text: &[u8], start: usize, end: usize) -> bool {
     is_integer(Token::at(text, start, end))
@@ -69,14 +70,14 @@ fn of_plain_number(number: Plain) -> Option<MachineNumber> {
         return Some(MachineNumber::F64(of_plain(number)));
     }
     match i64::try_from(number.digits) {
-        // Without a branch, for every other number may be negative.
+        // Without a branch, because any number may be negative and the branch would be mispredicted.
         Ok(size) => Some(MachineNumber::I64((size ^ -i64::from(number.negative)) + i64::from(number.negative))),
         Err(_) if !number.negative => Some(MachineNumber::U64(number.digits)),
         Err(_) => 0_i64.checked_sub_unsigned(number.digits).map(MachineNumber::I64),
     }
 }
 
-/// Any number at all.
+/// Any number that is not plain.
 #[inline(never)]
 fn machine_long(token: &[u8]) -> Option<MachineNumber> {
     if is_integer_token(token) {
@@ -92,7 +93,8 @@ mod tests {
     use super::*;
     use crate::number::{to_f32, to_f64_at, to_i64_at, to_u64_at};
 
-    /// What the three are, by `std` and nothing of ours. An `F64` as bits, for `-0.0` is not `0.0` here.
+    /// The result that each of the three variants should have, computed with `std` alone. An `F64` is compared as
+    /// bits, because `-0.0` is not `0.0` here.
     #[derive(Debug, PartialEq)]
     enum Bits {
         I64(i64),
@@ -120,8 +122,8 @@ mod tests {
         text.parse().map(Bits::I64).or_else(|_| text.parse().map(Bits::U64)).ok()
     }
 
-    /// Alone; at the start, at the end and amid a text; behind and before bytes that would count if they were taken in.
-    /// And whoever asks for one kind of number gets the same.
+    /// The token alone; at the start, at the end and in the middle of a text; next to bytes that would count if they
+    /// were read as part of it. The functions for one kind of number must give the same results.
     fn agrees(text: &str) {
         let expected = naive(text);
         assert_eq!(to_machine(text.as_bytes()).map(bits), expected, "{text}");
@@ -179,7 +181,7 @@ mod tests {
             for digits in rows {
                 for point in 1..=len {
                     let (whole, fraction) = digits.split_at(point);
-                    // A zero leads only where it is alone.
+                    // A leading zero must be alone.
                     let whole = match whole.trim_start_matches('0') {
                         "" => "0",
                         whole => whole,
@@ -237,8 +239,8 @@ mod tests {
         }
     }
 
-    /// `odd / 2^halvings` in full: halfway between two floats with one bit less than `odd` has. And one up and one down in
-    /// its last place, which are not.
+    /// `odd / 2^halvings` in full: halfway between two floats that have one bit less than `odd`. Also its neighbours,
+    /// one up and one down in the last place, which are not halfway.
     fn around_halfway(odd: u64, halvings: u32) -> [String; 3] {
         let digits = u128::from(odd) * 5_u128.pow(halvings);
         [digits - 1, digits, digits + 1].map(|digits| {
@@ -254,11 +256,11 @@ mod tests {
         let mut random = Random(0x1234_5678_9abc_def1);
         let mut among_words = 0;
         for round in 0..400 {
-            // Doubles have 53 bits. With a point that early as `plain` wants it, no tie of theirs is short enough for it.
+            // Doubles have 53 bits. No tie of doubles is short enough for `plain`, which needs the point early.
             for text in around_halfway(random.below(1 << 53) | 1 << 53 | 1, round % 8) {
                 agrees_signed(&text);
             }
-            // Singles have 24.
+            // `f32` has 24.
             for text in around_halfway(random.below(1 << 24) | 1 << 24 | 1, round % 20) {
                 among_words += usize::from(plain(Token::alone(text.as_bytes())).is_some_and(|number| number.len > 8));
                 agrees_signed(&text);

@@ -1,25 +1,25 @@
 //! Digits ⇄ numbers.
 //!
-//! [`check`] says whether a slice is an RFC 8259 §6 number. Everything else here takes a token that was checked, and
-//! says so by its name or its comment; handed anything else it gives a meaningless answer, but it neither panics nor
-//! reads outside the slice. The end of a token is known before its digits are read, so digits are taken eight at a
-//! time and nothing is scanned twice (`swar`).
+//! [`check`] says whether a slice is an RFC 8259 §6 number. Every other function here takes a token that was checked,
+//! and says so in its name or its comment. On anything else it gives a meaningless answer, but it neither panics nor
+//! reads outside the slice. The end of a token is known before its digits are read, so digits are read eight at a time
+//! and nothing is scanned twice (`swar`).
 //!
-//! A function comes as `f(token)` and as `f_at(text, start, end)`. Prefer the second where the text is at hand: it may
-//! load the bytes behind a short token together with it. Those of them that are asked for in a reader's own loop are
-//! inlined there, for a call costs as much as a tenth of a number.
+//! A function has two forms, `f(token)` and `f_at(text, start, end)`. Prefer the second one if the text is available:
+//! it may load the bytes after a short token together with the token. The forms that are called in a reader's own loop
+//! are inlined there, because a call costs as much as a tenth of a number.
 //!
 //! ```text
 //! check     token → integer or not, negative or not; or the first wrong byte
-//! plain     token of up to 19 digits → those digits as one integer, and how many stand behind the point
+//! plain     token of up to 19 digits → those digits as one integer, and how many stand after the point
 //! parts     any token → sign, digits, exponent as they stand
 //! integer   token → i64, u64, i128, u128
 //! float     token → f64, f32, correctly rounded          powers: the table it multiplies by
 //! machine   token → integer or not; i64, u64 or f64, whichever it is
-//! token     where a token stands in its text
+//! token     a token and its place in the text
 //! decimal   two tokens → their order; one token → canonical text
 //! write     integers → digits                               shortest: doubles → digits
-//! value     the public face: `Number`
+//! value     the public type `Number`
 //! ```
 
 #![allow(
@@ -63,7 +63,7 @@ pub(crate) use write::digits;
 
 use crate::policy::Numbers;
 
-/// Whether a policy lets a checked token pass.
+/// Whether a policy accepts a checked token.
 pub(crate) fn in_range(token: &[u8], class: Class, numbers: Numbers) -> bool {
     match numbers {
         Numbers::Any => true,

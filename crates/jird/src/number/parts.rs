@@ -1,20 +1,21 @@
-//! A checked number cut into its parts, whatever their length.
+//! Splits a checked number into its parts, whatever their length.
 
 use super::swar::digits_end;
 
-/// The parts of a number as they stand: `[-] whole [. fraction] [e [-] exponent]`. What is missing is empty.
+/// The parts of a number as they stand in the text: `[-] whole [. fraction] [e [-] exponent]`. A missing part is
+/// empty.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts<'a> {
     pub(super) negative: bool,
     pub(super) whole: &'a [u8],
     pub(super) fraction: &'a [u8],
     pub(super) exponent_negative: bool,
-    /// Digits only, leading zeros taken off.
+    /// The digits without leading zeros.
     pub(super) exponent: &'a [u8],
 }
 
 impl<'a> Parts<'a> {
-    /// One pass over `token`.
+    /// Splits `token` in one pass.
     pub(super) fn of(token: &'a [u8]) -> Self {
         let (negative, rest) = sign(token);
         let (whole, mut rest) = rest.split_at(digits_end(rest, 0));
@@ -30,8 +31,8 @@ impl<'a> Parts<'a> {
         Self { negative, whole, fraction, exponent_negative, exponent: without_leading_zeros(exponent) }
     }
 
-    /// The exponent, or the number of 18 nines with its sign where it is larger than that: further from zero than any
-    /// count of digits that fits in memory could make good.
+    /// The exponent; if it has more than 18 digits, the number of 18 nines with its sign. That is so far from zero
+    /// that no number of digits that fits in memory can compensate for it.
     pub(super) fn exponent_saturated(&self) -> i64 {
         const LARGE: i64 = 999_999_999_999_999_999;
         let size = match self.exponent.len() {
@@ -42,7 +43,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Takes a sign off the front; true if it is a minus.
+/// Splits a sign off the front; true if it is a minus.
 fn sign(text: &[u8]) -> (bool, &[u8]) {
     match text.split_first() {
         Some((b'-', rest)) => (true, rest),
@@ -51,20 +52,20 @@ fn sign(text: &[u8]) -> (bool, &[u8]) {
     }
 }
 
-/// `digits` from its first that is not zero.
+/// `digits` from the first one that is not zero.
 pub(super) fn without_leading_zeros(digits: &[u8]) -> &[u8] {
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     &digits[zeros..]
 }
 
-/// `digits` up to its last that is not zero.
+/// `digits` up to the last one that is not zero.
 pub(super) fn without_trailing_zeros(digits: &[u8]) -> &[u8] {
     let zeros = digits.iter().rev().take_while(|&&digit| digit == b'0').count();
     &digits[..digits.len() - zeros]
 }
 
-/// The significant digits of a number, zeros trimmed at both ends, and where its point stands among them:
-/// the size is `0.[head][tail] × 10^(point + exponent)`. A zero has no digits.
+/// The significant digits of a number, with zeros trimmed at both ends, and the position of the point among them: the
+/// size is `0.[head][tail] × 10^(point + exponent)`. A zero has no digits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Significant<'a> {
     pub(super) head: &'a [u8],
@@ -74,7 +75,7 @@ pub(super) struct Significant<'a> {
 }
 
 impl<'a> Significant<'a> {
-    /// Linear in the zeros that are trimmed.
+    /// Takes time linear in the trimmed zeros.
     pub(super) fn of(parts: &Parts<'a>) -> Self {
         let mut head = without_leading_zeros(parts.whole);
         let mut tail = without_trailing_zeros(parts.fraction);

@@ -1,7 +1,8 @@
-//! The shape that nearly every number has: up to 19 digits, perhaps a point early among them, no exponent.
+//! The shape that nearly every number has: up to 19 digits, possibly with a point early among them, and no exponent.
 //!
-//! Taken apart in whole words and without a branch on the sign, and with two on the length: up to eight bytes, up to 16,
-//! or more. Of more than eight, the first eight bytes may hold a point, and behind them there are digits only:
+//! It is read in whole words, without a branch on the sign and with two branches on the length: up to eight bytes, up
+//! to 16, or more. If there are more than eight bytes, the first eight may hold a point, and only digits may follow
+//! them:
 //!
 //! ```text
 //! token    6 5 . 6 1 3 6 1 6 9 9 9 9 9 9 9 7 7
@@ -18,20 +19,20 @@ use super::token::Token;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plain {
     pub(super) negative: bool,
-    /// Without a point.
+    /// Whether it has no point.
     pub(super) integer: bool,
     /// All digits in order as one integer, below 10^19.
     pub(super) digits: u64,
-    /// How many of them stand behind the point, 0..=18; of a decimal that was checked at least one.
+    /// How many of the digits stand after the point, 0..=18; at least one for a checked decimal.
     pub(super) places: u32,
-    /// Bytes without the sign, 1..=20.
+    /// The number of bytes without the sign, 1..=20.
     pub(super) len: usize,
 }
 
-/// The longest without a sign: 19 digits and a point.
+/// The maximum length without a sign: 19 digits and a point.
 pub(super) const LEN_MAX: usize = 20;
 
-/// Powers of ten that a `u64` holds, and zeros, so that an index of five bits needs no check.
+/// The powers of ten that a `u64` holds, followed by zeros, so that an index of five bits needs no check.
 pub(super) static TENS: [u64; 32] = {
     let mut tens = [0; 32];
     tens[0] = 1;
@@ -43,7 +44,7 @@ pub(super) static TENS: [u64; 32] = {
     tens
 };
 
-/// `token` (checked) as a [`Plain`]; `None` if it has an exponent, more than 19 digits, or its point behind the first
+/// `token` (checked) as a [`Plain`]; `None` if it has an exponent, more than 19 digits, or its point after the first
 /// eight bytes.
 #[inline(always)]
 pub(super) fn plain(token: Token<'_>) -> Option<Plain> {
@@ -51,7 +52,7 @@ pub(super) fn plain(token: Token<'_>) -> Option<Plain> {
     if size.len() <= Word::LEN {
         short(negative, size)
     } else {
-        // SAFETY: more than eight bytes.
+        // SAFETY: `size` has more than eight bytes.
         unsafe { long(negative, size) }
     }
 }
@@ -66,13 +67,13 @@ pub(super) fn is_integer(token: Token<'_>) -> bool {
     if size.len() > LEN_MAX {
         return digits_end(size.bytes(), 0) == size.len();
     }
-    // SAFETY: more than eight bytes.
+    // SAFETY: `size` has more than eight bytes.
     let (head, half, last) = unsafe { size.ends() };
     let (half, last) = (half.only(BEHIND.half[size.len() % 32]), last.only(BEHIND.last[size.len() % 32]));
     last.or(half.wide()).or(head).others() == 0
 }
 
-/// Up to eight bytes.
+/// Reads up to eight bytes.
 #[inline(always)]
 fn short(negative: bool, size: Token<'_>) -> Option<Plain> {
     let len = size.len();
@@ -91,7 +92,7 @@ fn short(negative: bool, size: Token<'_>) -> Option<Plain> {
     Some(Plain { negative, integer: false, digits: word.without(point).value(), places: 7 - point as u32, len })
 }
 
-/// Nine bytes or more.
+/// Reads nine bytes or more.
 ///
 /// # Safety
 ///
@@ -102,18 +103,18 @@ unsafe fn long(negative: bool, size: Token<'_>) -> Option<Plain> {
     if len > LEN_MAX {
         return None;
     }
-    // SAFETY: more than eight bytes.
+    // SAFETY: the caller guarantees more than eight bytes.
     let (head, half, last) = unsafe { size.ends() };
     let (half, last) = (half.only(BEHIND.half[len % 32]), last.only(BEHIND.last[len % 32]));
     let others = head.others();
     if last.or(half.wide()).others() | more_than_a_point(others) != 0 {
         return None;
     }
-    // The branch that `float` takes next, too: with the half word for all, decimals of 15 digits took 14 instructions of
-    // 135 more.
+    // `float` takes the same branch next. Using the half word for every length cost decimals of 15 digits 14 more
+    // instructions, of 135.
     let tail = if len <= 16 { last.value() } else { u64::from(half.value()) * TENS[8] + last.value() };
     let join = |head: Word| head.value().wrapping_mul(BEHIND.ten[len % 32]).wrapping_add(tail);
-    // Among the first eight there is a point, or nothing but digits.
+    // The first eight bytes hold one point, or only digits.
     if others == 0 {
         let number = Plain { negative, integer: true, digits: join(head), places: 0, len };
         return (len < LEN_MAX).then_some(number);
@@ -123,23 +124,24 @@ unsafe fn long(negative: bool, size: Token<'_>) -> Option<Plain> {
     Some(Plain { negative, integer: false, digits: join(head.without(point)), places, len })
 }
 
-/// Not zero if `others` of a word say more than one point: an exponent. A point has one bit there, and `e` and `E` have
-/// more.
+/// Not zero if `others` of a word shows more than one point, which means an exponent. A point has one bit there, and
+/// `e` and `E` have more.
 #[inline(always)]
 fn more_than_a_point(others: u64) -> u64 {
     others & others.wrapping_sub(1)
 }
 
-/// By the length of a token without its sign, 9..=20: what of its last words is behind its first eight bytes, and ten to the
-/// power of how many bytes that is. No other length is asked for, and an index of five bits needs no check.
+/// Indexed by the length of a token without its sign, 9..=20: masks of the bytes of its last words that come after its
+/// first eight bytes, and ten to the power of the number of those bytes. Other lengths are not used, and an index of
+/// five bits needs no check.
 struct Behind {
     last: [u64; 32],
     half: [u32; 32],
     ten: [u64; 32],
 }
 
-/// A constant lies in the crate that it is used in, and is found without a load. Three arrays: an index is scaled for free,
-/// but not by the size of a triple.
+/// A constant is placed in the crate that uses it, and its address needs no load. There are three arrays because an
+/// index is scaled by the size of an element for free, but not by the size of a triple.
 const BEHIND: &Behind = &{
     let mut behind = Behind { last: [0; 32], half: [0; 32], ten: [0; 32] };
     let mut len = Word::LEN + 1;

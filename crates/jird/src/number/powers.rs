@@ -1,26 +1,27 @@
-//! Powers of five to 128 bits, for every power of ten that a double can need.
+//! Powers of five to 128 bits, for every power of ten that a double may need.
 //!
-//! Entry `q` is the leading 128 bits of 5^q: cut off for `q >= 0` and for `q < -27`, and one more than that for
-//! `-27 <= q < 0`, where the reciprocal is never exact and one up keeps the products above it (Lemire, "Number
-//! Parsing at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021).
+//! Entry `q` is the leading 128 bits of 5^q. It is truncated for `q >= 0` and for `q < -27`, and one more than that
+//! for `-27 <= q < 0`: there the reciprocal is never exact, and adding one keeps the products above the exact value
+//! (Lemire, "Number Parsing at a Gigabyte per Second", Software: Practice and Experience 51(8), 2021).
 
-/// The smallest power of ten that can make a nonzero double out of a 64-bit integer.
+/// The smallest power of ten with which a 64-bit integer can give a nonzero double.
 pub(super) const SMALLEST: i64 = -342;
-/// The largest that can make a finite one.
+/// The largest power of ten with which a 64-bit integer can give a finite double.
 pub(super) const LARGEST: i64 = 308;
 
 const LEN: usize = (LARGEST - SMALLEST + 1) as usize;
 
-/// High and low half of 5^q at `q - SMALLEST`. 10 KiB, computed by the compiler.
+/// The high and low half of 5^q at `q - SMALLEST`. 10 KiB, computed by the compiler.
 static POWERS: [(u64, u64); LEN] = powers();
 
-/// High and low half of 5^`power`, for a power within the limits.
+/// The high and low half of 5^`power`, for a power within the limits.
 #[inline(always)]
 pub(super) const fn of_five(power: i64) -> (u64, u64) {
     POWERS[(power - SMALLEST) as usize]
 }
 
-/// 64-bit limbs that hold 5^308 (716 bits), and 2^(64·15-1), which is still 165 bits long when divided by 5^342.
+/// The number of 64-bit limbs that hold 5^308 (716 bits), and 2^(64·15-1), which is still 165 bits long after division
+/// by 5^342.
 const LIMBS: usize = 15;
 
 const fn powers() -> [(u64, u64); LEN] {
@@ -58,7 +59,8 @@ const fn multiply_by_five(number: &mut [u64; LIMBS]) {
     }
 }
 
-/// Rounds down; so does the sequence as a whole, since rounding down twice is rounding down once.
+/// Rounds down. The sequence of divisions rounds down as a whole, because rounding down twice is the same as rounding
+/// down once.
 const fn divide_by_five(number: &mut [u64; LIMBS]) {
     let mut rest = 0_u128;
     let mut limb = LIMBS;
@@ -70,7 +72,7 @@ const fn divide_by_five(number: &mut [u64; LIMBS]) {
     }
 }
 
-/// The 128 bits from the highest that is set, filled up with zeros.
+/// The 128 bits from the highest set bit on, filled up with zeros.
 const fn leading_bits(number: &[u64; LIMBS]) -> u128 {
     let mut top = LIMBS - 1;
     while number[top] == 0 {

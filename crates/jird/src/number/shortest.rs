@@ -1,61 +1,64 @@
 //! Doubles of everyday size → their shortest digits, exactly.
 //!
-//! From 1e-5 to 2^52 a double `m · 2^e` times the power of ten that makes its last place one of the sixteenth digit fits in
-//! 128 bits: no power is rounded, no bound is approximated, and one multiplication does it. With `k` such that the distance
-//! of two neighbours, times `10^k`, is at least a tenth and less than one:
+//! For a double `m · 2^e` from 1e-5 to 2^52, the product with the power of ten that brings 15 or 16 digits before the
+//! point fits in 128 bits. No power is rounded, no bound is approximated, and one multiplication is enough. `k` is
+//! chosen so that the distance of two neighbours, times `10^k`, is at least a tenth and less than one:
 //!
 //! ```text
 //! m · 2^e · 10^k = m · 5^k / 2^s = whole + fraction         s = -(e + k), 1..=49
 //! half the distance              = 5^k / 2^(s+1)
 //! ```
 //!
-//! If `whole` or `whole + 1` is no further away than half the distance, it is the shortest; there is one at most. Else the
-//! nearest tenth is. (The bounds are Adams', "Ryū Revisited", and Giulietti's, "The Schubfach way to render doubles"; to
-//! look for the shorter candidate first is Xiang Junbo's, as in zmij, which writes what is not of everyday size.)
+//! If `whole` or `whole + 1` is at most half the distance away, it is the shortest; at most one of them is. Otherwise
+//! the nearest tenth is the shortest. (The bounds are Adams', "Ryū Revisited", and Giulietti's, "The Schubfach way to
+//! render doubles". Looking for the shorter candidate first is Xiang Junbo's idea, as in zmij, which writes the
+//! numbers that are not of everyday size.)
 
 use crate::kernel::{SIXTEEN, sixteen_digits};
 use core::hint::select_unpredictable;
 
-/// The digits of a number, and where its point is. Only [`shortest`] makes one. A writer stores digits without bounds checks, and relies on
-/// the bounds of `count` and `point`.
+/// The digits of a number, and the position of its point. Only [`shortest`] makes one. A writer stores the digits
+/// without bounds checks, and relies on the bounds of `count` and `point`.
 pub(crate) struct Shortest {
-    /// The first sixteen as text, the first lowest, with zeros behind what counts.
+    /// The first sixteen digits as text, the first one in the lowest byte, with zeros after the significant ones.
     digits: u128,
-    /// The one behind them, as text.
+    /// The seventeenth digit, as text.
     last: u8,
-    /// How many count. Invariant: 0..=17.
+    /// The number of significant digits. Invariant: 0..=17.
     count: usize,
-    /// How many stand before the point. Invariant: -4..=16. Below one, as many zeros stand behind the point.
+    /// The number of digits before the point. Invariant: -4..=16. If it is `-n`, `n` zeros stand between the point and
+    /// the digits.
     point: i32,
 }
 
 impl Shortest {
-    /// The first sixteen digits as text, the first lowest, with zeros behind what counts.
+    /// The first sixteen digits as text, the first one in the lowest byte, with zeros after the significant ones.
     #[inline(always)]
     pub(crate) fn digits(&self) -> u128 {
         self.digits
     }
 
-    /// The digit behind them, as text.
+    /// The seventeenth digit, as text.
     #[inline(always)]
     pub(crate) fn last(&self) -> u8 {
         self.last
     }
 
-    /// How many digits count: 17 at most.
+    /// The number of significant digits: 17 at most.
     #[inline(always)]
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// How many digits stand before the point: -4..=16. Below one, as many zeros stand behind the point.
+    /// The number of digits before the point: -4..=16. If it is `-n`, `n` zeros stand between the point and the
+    /// digits.
     #[inline(always)]
     pub(crate) fn point(&self) -> i32 {
         self.point
     }
 }
 
-/// What the exponent says.
+/// The scale for a binary exponent.
 #[derive(Clone, Copy)]
 struct Scale {
     /// 5^k
@@ -64,10 +67,10 @@ struct Scale {
     s: u32,
 }
 
-/// Exponents -1 to -69.
+/// The table covers the exponents -1 to -69.
 const EXPONENTS: usize = 69;
 
-/// At `-e - 1`.
+/// Indexed by `-e - 1`.
 static SCALES: [Scale; EXPONENTS] = {
     let mut scales = [Scale { five: 0, k: 0, s: 0 }; EXPONENTS];
     let mut index = 0;
@@ -84,8 +87,8 @@ static SCALES: [Scale; EXPONENTS] = {
     scales
 };
 
-/// The digits of `value` without its sign. `None` if it is not of everyday size, or between two powers of two in a way that
-/// only happens to powers of two.
+/// The digits of `value` without its sign. `None` if it is not of everyday size, and for some powers of two, whose
+/// neighbours are at unequal distances.
 #[inline(always)]
 pub(crate) fn shortest(value: f64) -> Option<Shortest> {
     const HIDDEN: u64 = 1 << 52;
@@ -95,27 +98,27 @@ pub(crate) fn shortest(value: f64) -> Option<Shortest> {
     let scale = SCALES.get(1074_u64.wrapping_sub(exponent) as usize)?;
     let mantissa = bits & (HIDDEN - 1) | HIDDEN;
     let product = u128::from(mantissa) * u128::from(scale.five);
-    // 53 bits and s bits: nothing is lost.
+    // 53 bits and s bits: no bits are lost.
     let whole = (product >> scale.s) as u64;
     let fraction = (product as u64) << (64 - scale.s);
     if mantissa == HIDDEN && fraction != 0 {
-        // The neighbour below is nearer than the one above.
+        // The neighbour below is nearer than the neighbour above.
         return None;
     }
-    // Nothing lies on a bound: half the distance is an odd multiple of half of what the fraction counts in.
+    // No value lies on a bound: half the distance is an odd multiple of half of the fraction's unit.
     let half = scale.five << (63 - scale.s);
     let up = fraction.checked_add(half).is_none();
     let is_whole = up | (fraction < half);
     let whole = whole + u64::from(up);
-    // The nearest tenth. Two are equally near at 1/4 and 3/4 only, and the even one is taken.
+    // The nearest tenth. Two tenths are equally near only at 1/4 and 3/4, and the even one is taken.
     let tenths = ((u128::from(fraction) * 10 + (1 << 63)) >> 64) as u64 - u64::from(fraction == 1 << 62);
     let tenths = select_unpredictable(is_whole, 0, tenths);
-    // 15 or 16 digits and the tenths; of the former, too, sixteen are made.
+    // `whole` has 15 or 16 digits, and the tenths follow. If it has 15, the tenths are appended to make sixteen.
     let is_short = whole < SIXTEEN / 10;
     let (digits, nonzero) = sixteen_digits(select_unpredictable(is_short, whole * 10 + tenths, whole));
     let last = select_unpredictable(is_short, 0, tenths);
     let point = 16 - i32::from(is_short) - scale.k;
-    // The last that is not zero.
+    // The index after the last digit that is not zero.
     let count = 32 - (nonzero & 0xFFFF | u32::from(last != 0) << 16).leading_zeros();
     (-4..=16).contains(&point).then_some(Shortest { digits, last: b'0' + last as u8, count: count as usize, point })
 }
@@ -124,7 +127,7 @@ pub(crate) fn shortest(value: f64) -> Option<Shortest> {
 mod tests {
     use super::*;
 
-    /// As a writer writes it.
+    /// The text that a writer makes of it.
     fn text(value: f64) -> Option<String> {
         let Shortest { digits, last, count, point } = shortest(value)?;
         let mut all = digits.to_le_bytes().to_vec();
@@ -155,7 +158,7 @@ mod tests {
         for _ in 0..if cfg!(debug_assertions) { 400_000 } else { 20_000_000 } {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let random = state >> 11 ^ state << 40;
-            // Every exponent of the table and its neighbours, and any mantissa.
+            // Every exponent of the table and its neighbours, with any mantissa.
             check(f64::from_bits((1000 + (random >> 52) % 80) << 52 | state >> 12));
             // Short decimals.
             check((random % 1_000_000) as f64 / 10_f64.powi((random >> 40) as i32 % 11));

@@ -1,8 +1,8 @@
 //! Eight digits in one machine word.
 //!
-//! A word holds eight bytes of text, the first in its lowest byte, each combined by XOR with `'0'`: a digit is then its value,
-//! and any other byte is above 9. A word filled up with zeros at its *low* end is a number with leading zeros, so
-//! fewer than eight digits are moved to the high end and then treated as eight.
+//! A word holds eight bytes of text, the first in its lowest byte, each combined by XOR with `'0'`: a digit is then
+//! its value, and any other byte is above 9. A word filled up with zeros at its *low* end is a number with leading
+//! zeros. So fewer than eight digits are moved to the high end and then treated as eight.
 //!
 //! ```text
 //! text      "5 7 3"          low byte first
@@ -14,7 +14,7 @@
 
 /// `'0'` in every byte.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
-/// What a point becomes in a word.
+/// The value of a decimal point in a word.
 const POINT: u8 = b'.' ^ b'0';
 
 /// Eight bytes of text, as digits.
@@ -51,7 +51,7 @@ impl Word {
         Self(u64::from_le_bytes(bytes) ^ ZEROS)
     }
 
-    /// The first bytes of `text`. If it is shorter than a word, those that it lacks are no digits.
+    /// The first eight bytes of `text`. If it is shorter, the missing bytes count as non-digits.
     #[inline(always)]
     pub(super) fn load_head(text: &[u8]) -> Self {
         match text.first_chunk::<8>() {
@@ -60,7 +60,7 @@ impl Word {
         }
     }
 
-    /// Fewer than eight bytes: two loads that overlap, instead of a loop.
+    /// Loads fewer than eight bytes, with two overlapping loads instead of a loop.
     #[inline(always)]
     pub(super) fn load_short(text: &[u8]) -> Self {
         let len = text.len();
@@ -85,21 +85,23 @@ impl Word {
         Self(self.0 << (64_usize.wrapping_sub(8 * len) & 63))
     }
 
-    /// Zeros where the mask has them.
+    /// Keeps the bits that are set in `mask`, and clears the others.
     #[inline(always)]
     pub(super) fn only(self, mask: u64) -> Self {
         Self(self.0 & mask)
     }
 
-    /// The high bit of every byte that is no digit, and of none before the first of them. Exact in every byte if all
-    /// are ASCII; above any other byte, a digit may be reported falsely, but what is no digit never passes for one.
+    /// The high bit of every byte that is not a digit; bytes before the first such byte are never marked. The mask is
+    /// exact if all bytes are ASCII. After a byte beyond ASCII a digit may be marked too, but a byte that is not a
+    /// digit is always marked.
     #[inline(always)]
     pub(super) fn nondigits(self) -> u64 {
-        // A digit's sum stays below 0x80. Only a byte from 0x8a on, which has its bit already, carries into the next.
+        // The sum for a digit stays below 0x80. Only a byte from 0x8a on carries into the next byte, and it has its
+        // own bit already.
         (self.0.wrapping_add(0x7676_7676_7676_7676) | self.0) & 0x8080_8080_8080_8080
     }
 
-    /// How many digits stand before the first byte that is none, 0..=8.
+    /// The number of digits before the first byte that is not a digit, 0..=8.
     #[inline(always)]
     pub(super) fn digits(self) -> usize {
         self.nondigits().trailing_zeros() as usize / 8
@@ -117,21 +119,23 @@ impl Word {
         (self.0 >> (8 * (index & 7))) as u8 == 0
     }
 
-    /// Not zero if a byte is no digit, with one bit of each that is a point or a sign, and more of each `e` and `E`, given
-    /// that all are from a number that was checked. As digits, `+ - . E e` are 0x1b, 0x1d, 0x1e, 0x75 and 0x55; 0 to 9
-    /// leave the upper four bits empty.
+    /// Not zero if a byte is not a digit. Given that all bytes are from a checked number, a point or a sign has one
+    /// bit set, and `e` and `E` have more. As digits, `+ - . E e` are 0x1b, 0x1d, 0x1e, 0x75 and 0x55; 0 to 9 leave
+    /// the upper four bits empty.
     #[inline(always)]
     pub(super) fn others(self) -> u64 {
         self.0 & 0xf0f0_f0f0_f0f0_f0f0
     }
 
-    /// True if one of the bytes is an `e` or `E`, given that all are from a number that was checked: only these have that bit.
+    /// True if one of the bytes is an `e` or `E`. Given that all bytes are from a checked number, only these have that
+    /// bit.
     #[inline(always)]
     pub(super) fn has_exponent(self) -> bool {
         self.0 & 0x4040_4040_4040_4040 != 0
     }
 
-    /// The first `len` (1..=8) bytes, the first in the highest place: of two words of digits the greater is the greater number.
+    /// The first `len` (1..=8) bytes, the first one in the highest place: of two words of digits, the greater one is
+    /// the greater number.
     #[inline(always)]
     pub(super) fn in_order(self, len: usize) -> u64 {
         self.first(len).0.swap_bytes()
@@ -143,19 +147,19 @@ impl Word {
         Self(self.0 | other.0)
     }
 
-    /// Without the byte at `index`: what was before it moves up by one, and a zero comes in.
+    /// Removes the byte at `index`: the bytes before it move up by one, and a zero comes in at the low end.
     #[inline(always)]
     pub(super) fn without(self, index: usize) -> Self {
-        // By table: to make the masks takes twice as many instructions as to use them.
+        // The masks come from a table, because computing them takes twice as many instructions as using them.
         let (below, above) = AROUND[index];
         Self((self.0 & below) << 8 | self.0 & above)
     }
 
-    /// The number that the eight digits make. Meaningless if one is no digit.
+    /// The number that the eight digits form. Meaningless if a byte is not a digit.
     #[inline(always)]
     pub(super) fn value(self) -> u64 {
-        // Pairs, then fours, then all: each multiplication adds a byte's ten-, hundred-, ten-thousandfold to its
-        // neighbour. (Mula's trick, as simdjson and `core` have it.)
+        // First pairs, then fours, then all eight: each multiplication adds ten, a hundred or ten thousand times a
+        // part to its neighbour. (Mula's trick, as in simdjson and `core`.)
         const PAIRS: u64 = 1 + (10 << 8);
         const FOURS: u64 = 1 + (100 << 16);
         const EIGHT: u64 = 1 + (10_000 << 32);
@@ -165,8 +169,8 @@ impl Word {
     }
 }
 
-/// By index: all bytes of a word below it, and all above it. A constant lies in the crate that it is used in, and is found
-/// without a load.
+/// Indexed by byte: all bytes of a word below it, and all bytes above it. A constant is placed in the crate that uses
+/// it, and its address needs no load.
 const AROUND: &[(u64, u64); 8] = &{
     let mut around = [(0, 0); 8];
     let mut index = 0;
@@ -178,14 +182,15 @@ const AROUND: &[(u64, u64); 8] = &{
     around
 };
 
-/// The same with four bytes, for a remainder of at most four: a multiplication less, and constants half as long.
+/// The same with four bytes, for a remainder of at most four: one multiplication less, and constants of half the
+/// length.
 #[derive(Clone, Copy)]
 pub(super) struct HalfWord(u32);
 
 impl HalfWord {
     /// Bytes in a half-word.
     pub(super) const LEN: usize = 4;
-    /// Four times the digit zero.
+    /// Four zero digits.
     pub(super) const ZERO: Self = Self(0);
 
     /// The four bytes from `at`.
@@ -209,13 +214,13 @@ impl HalfWord {
         Self(self.0 & mask)
     }
 
-    /// These four bytes, and four digits zero behind them.
+    /// These four bytes, followed by four zero digits.
     #[inline(always)]
     pub(super) fn wide(self) -> Word {
         Word(u64::from(self.0))
     }
 
-    /// The number that the four digits make. Meaningless if one is no digit.
+    /// The number that the four digits form. Meaningless if a byte is not a digit.
     #[inline(always)]
     pub(super) fn value(self) -> u32 {
         let pairs = (self.0.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff;
@@ -233,11 +238,11 @@ pub(super) unsafe fn byte_unchecked(text: &[u8], at: usize) -> u8 {
     if cfg!(any(debug_assertions, jird_checked)) {
         return text[at];
     }
-    // SAFETY: the caller's duty.
+    // SAFETY: the caller guarantees `at < text.len()`.
     unsafe { *text.get_unchecked(at) }
 }
 
-/// Where the digits that start at `at` end: the first byte in `at..text.len()` that is no digit, or `text.len()`.
+/// The end of the digits that start at `at`: the first byte in `at..text.len()` that is not a digit, or `text.len()`.
 #[inline]
 pub(super) fn digits_end(text: &[u8], mut at: usize) -> usize {
     while let Some(bytes) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
@@ -267,9 +272,9 @@ mod tests {
                 let found = Word::load(&bytes, 0).nondigits();
                 let exact = if byte.is_ascii() { u64::MAX } else { u64::MAX >> (56 - 8 * index) };
                 assert_eq!(found & exact, expected, "{byte:#x} at {index}");
-                // SAFETY: eight bytes from the first.
+                // SAFETY: `load_unchecked` reads the eight bytes from the first one on.
                 assert_eq!(unsafe { Word::load_unchecked(&bytes, 0) }.nondigits(), found);
-                // And what follows such a byte is still found.
+                // A byte that is not a digit after such a byte is still found.
                 bytes[7] = b'.';
                 assert_eq!(Word::load(&bytes, 0).nondigits() >> 63, 1);
             }
@@ -288,7 +293,7 @@ mod tests {
                 assert_eq!(bits == 1, matches!(byte, b'+' | b'-' | b'.'));
                 assert_eq!(bits > 1, matches!(byte, b'e' | b'E'));
                 assert!(bits == 0 || word.others().trailing_zeros() / 8 == index as u32);
-                // SAFETY: four bytes from the first.
+                // SAFETY: `load_unchecked` reads the four bytes from the first one on.
                 let half = unsafe { HalfWord::load_unchecked(&bytes, 0) };
                 assert_eq!(half.wide().others(), word.others() & 0xffff_ffff);
                 assert_eq!(word.others() == 0, byte.is_ascii_digit());

@@ -1,10 +1,10 @@
-//! Where a token stands.
+//! A token and its place in the text.
 
 #![allow(unsafe_code, reason = "loads the whole words of a token's ends, which it has shown to be in the text")]
 
 use super::swar::{HalfWord, Word, byte_unchecked};
 
-/// A token, and the text around it, which may be loaded together with it.
+/// A token, and the text around it, whose bytes may be loaded together with it.
 #[derive(Clone, Copy)]
 pub(super) struct Token<'a> {
     text: &'a [u8],
@@ -24,20 +24,20 @@ impl<'a> Token<'a> {
     ///
     /// # Panics
     ///
-    /// If that is not a range in `text`.
+    /// If `start..end` is not a range in `text`.
     #[inline(always)]
     pub(super) fn at(text: &'a [u8], start: usize, end: usize) -> Self {
         assert!(start <= end && end <= text.len(), "a token is in its text");
         Self { text, start, end }
     }
 
-    /// The text, and where in it the token begins and ends.
+    /// The text, and the start and end of the token in it.
     #[inline(always)]
     pub(super) fn place(self) -> (&'a [u8], usize, usize) {
         (self.text, self.start, self.end)
     }
 
-    /// Its own bytes.
+    /// The token's own bytes.
     #[inline(always)]
     pub(super) fn bytes(self) -> &'a [u8] {
         &self.text[self.start..self.end]
@@ -48,30 +48,31 @@ impl<'a> Token<'a> {
         self.end - self.start
     }
 
-    /// Without its sign; true if that is a minus.
+    /// The token without its sign; true if the sign is a minus.
     #[inline(always)]
     pub(super) fn unsigned(self) -> (bool, Self) {
         if self.len() == 0 {
             return (false, self);
         }
-        // SAFETY: there is a byte from `start` to `end`, and `end` is in the text.
+        // SAFETY: the token is not empty, so `start < end`, and `end` is at most the text's length.
         let negative = unsafe { byte_unchecked(self.text, self.start) } == b'-';
-        // It is one byte at most: the invariant stands.
+        // At most one byte is removed, and the token has one: the invariant still holds.
         (negative, Self { start: self.start + usize::from(negative), ..self })
     }
 
-    /// Its first eight bytes. If it is shorter, those behind it are any.
+    /// The first eight bytes. If the token is shorter, the bytes after it are arbitrary.
     #[inline(always)]
     pub(super) fn head(self) -> Word {
         if self.text.len() - self.start < Word::LEN {
             return head_short(&self.text[self.start..]);
         }
-        // SAFETY: eight bytes and more from `start` on, as was tested; and no overflow before that, by the invariant.
+        // SAFETY: the test above found eight or more bytes from `start` on; the subtraction did not overflow, by the
+        // invariant.
         unsafe { Word::load_unchecked(self.text, self.start) }
     }
 
-    /// Its first eight bytes, the four before its last eight, and these. What the text has no room for is zeros; what is in
-    /// the text and not in the token is any.
+    /// The first eight bytes, the four bytes before the last eight, and the last eight. The four bytes are zero digits
+    /// if the token has at most 16 bytes; bytes that the words have in common come twice.
     ///
     /// # Safety
     ///
@@ -91,7 +92,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// [`Token::head`] where the text ends. Out of the way of all other tokens.
+/// [`Token::head`] near the end of the text. It is not inlined, so that the common case stays small.
 #[cold]
 #[inline(never)]
 fn head_short(rest: &[u8]) -> Word {

@@ -1,4 +1,4 @@
-//! The public face of a number.
+//! The public type for numbers.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Write};
@@ -13,11 +13,11 @@ use super::{
 };
 use crate::kernel::trusted_str;
 
-/// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. Nothing is lost: conversions
-/// are made when they are asked for, and what does not fit is `None`, never a wrong value.
+/// A JSON number as it stands in the text, checked against the grammar of RFC 8259 §6. It loses nothing: conversions
+/// happen when they are asked for, and a value that does not fit is `None`, never a wrong value.
 ///
-/// Not `Eq` or `Ord`: `1.0` and `1` are the same value but not the same text; say which you mean, with
-/// [`compare`](Self::compare) or [`text`](Self::text).
+/// It is neither `Eq` nor `Ord`, because `1.0` and `1` are the same value but not the same text. Say which one you
+/// mean with [`compare`](Self::compare) or [`text`](Self::text).
 ///
 /// ```
 /// use jird::Number;
@@ -29,7 +29,7 @@ use crate::kernel::trusted_str;
 #[derive(Clone, Copy)]
 pub struct Number<'a>(Token<'a>);
 
-/// Whether all bytes are ASCII: for texts of some 20 bytes.
+/// Whether all bytes are ASCII. Meant for texts of about 20 bytes.
 #[inline(always)]
 fn is_ascii(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks();
@@ -39,26 +39,27 @@ fn is_ascii(text: &[u8]) -> bool {
 }
 
 impl<'a> Number<'a> {
-    /// The number that `text` is, from its first byte to its last; `None` if it is none by RFC 8259 §6.
+    /// The number that all of `text` is; `None` if `text` is not a number by RFC 8259 §6.
     pub fn new(text: &'a str) -> Option<Self> {
         check(text.as_bytes()).is_ok().then(|| Self::of_checked(text))
     }
 
-    /// A number whose grammar was checked before. Of anything else it makes a number whose conversions are meaningless.
+    /// A number whose grammar was checked before. For any other text the conversions are meaningless.
     pub(crate) fn of_checked(text: &'a str) -> Self {
         Self(Token::alone(text.as_bytes()))
     }
 
-    /// The same of `text[start..end]`, whose bytes must be ASCII: with what stands around it, which makes conversions faster.
+    /// The same for `text[start..end]`, whose bytes must be ASCII. It keeps the text around the number, which makes
+    /// conversions faster.
     ///
     /// # Panics
-    /// If that is not a range in `text`.
+    /// If `start..end` is not a range in `text`.
     #[inline(always)]
     pub(crate) fn of_checked_at(text: &'a [u8], start: usize, end: usize) -> Self {
         Self(Token::at(text, start, end))
     }
 
-    /// The text as it stands.
+    /// The text as it stands in the input.
     #[inline]
     #[allow(unsafe_code, reason = "to find UTF-8 where there is only ASCII takes longer than to write the number")]
     pub fn text(self) -> &'a str {
@@ -66,11 +67,11 @@ impl<'a> Number<'a> {
         if !is_ascii(bytes) {
             return "";
         }
-        // SAFETY: it is ASCII, as has just been seen.
+        // SAFETY: the text was just found to be ASCII.
         unsafe { trusted_str(bytes) }
     }
 
-    /// The text that it stands in, and where.
+    /// The text that contains the number, and the number's range in it.
     #[cfg_attr(not(feature = "serde"), expect(dead_code, reason = "only what is typed asks"))]
     #[inline(always)]
     pub(crate) fn place(self) -> (&'a [u8], usize, usize) {
@@ -82,14 +83,14 @@ impl<'a> Number<'a> {
         self.0.bytes()
     }
 
-    /// True if there is neither a point nor an exponent: `1.0` and `1e2` are no integers.
+    /// Whether it has neither a decimal point nor an exponent: `1.0` and `1e2` are not integers.
     pub fn is_integer(self) -> bool {
         is_integer_token(self.bytes())
     }
 
-    /// The value as what a machine has for it: an integer as `i64` or `u64`, anything else as the nearest `f64`. `None` if
-    /// it is an integer beyond both, or too large for a finite double. [`MachineNumber`] has all of the rules. Linear in
-    /// the length of the text.
+    /// The value as a machine number: an integer as `i64` or `u64`, anything else as the nearest `f64`. `None` if it
+    /// is an integer beyond both, or too large for a finite double. [`MachineNumber`] documents all rules. Takes time
+    /// linear in the length of the text.
     #[inline]
     pub fn machine_number(self) -> Option<MachineNumber> {
         let (text, start, end) = self.0.place();
@@ -120,28 +121,29 @@ impl<'a> Number<'a> {
         to_u128(self.bytes())
     }
 
-    /// The value, if it is an [integer](Self::is_integer) of at most 38 digits: what an Arrow `Decimal128(38, 0)` holds.
+    /// The value, if it is an [integer](Self::is_integer) of at most 38 digits, the range of an Arrow `Decimal128(38,
+    /// 0)`.
     pub fn to_decimal38(self) -> Option<i128> {
         const LIMIT: u128 = 10_u128.pow(38);
         self.as_i128().filter(|value| value.unsigned_abs() < LIMIT)
     }
 
-    /// The nearest double, ties to even; `None` if that would be infinite. `-0` and what is too small to tell from it
-    /// keep their sign. Linear in the length of the text.
+    /// The nearest double, ties to even; `None` if that would be infinite. `-0` keeps its sign, and so do numbers so
+    /// small that they round to zero. Takes time linear in the length of the text.
     #[inline]
     pub fn to_f64(self) -> Option<f64> {
         let (text, start, end) = self.0.place();
         to_f64_at(text, start, end)
     }
 
-    /// The nearest single, rounded once, as [`to_f64`](Self::to_f64).
+    /// The nearest `f32`, rounded once, under the rules of [`to_f64`](Self::to_f64).
     #[inline]
     pub fn to_f32(self) -> Option<f32> {
         to_f32(self.bytes())
     }
 
-    /// True if some double has exactly this value: `0.5` and `1e22`, but neither `0.1` nor `9007199254740993`.
-    /// Linear in the length of the text.
+    /// Whether some double has exactly this value: true for `0.5` and `1e22`, false for `0.1` and `9007199254740993`.
+    /// Takes time linear in the length of the text.
     pub fn is_exact_f64(self) -> bool {
         if let Some(number) = plain(self.0) {
             if number.places == 0 {
@@ -169,24 +171,25 @@ impl<'a> Number<'a> {
         decimal::compare(self.bytes(), &exact.bytes[..exact.len]).is_eq()
     }
 
-    /// The order of the two values, exact for any length and any exponent: `1e400` is greater than `9`, and `1.0`, `1` and
-    /// `10e-1` are equal, as `-0` and `0` are. Linear in the length of the texts.
+    /// The order of the two values, exact for any length and any exponent: `1e400` is greater than `9`; `1.0`, `1` and
+    /// `10e-1` are equal, and so are `-0` and `0`. Takes time linear in the length of the texts.
     #[inline(always)]
     pub fn compare(self, other: Number<'_>) -> Ordering {
         decimal::compare(self.bytes(), other.bytes())
     }
 
-    /// Appends the one text that all numbers of this value share, itself a JSON number: `1`, `1.0` and `10e-1` give `1`,
-    /// `-0.0` gives `0`, `1e400` and `10e399` give `1e400`. Linear in the length of the text.
+    /// Appends the one text that all numbers of this value share, which is itself a JSON number: `1`, `1.0` and
+    /// `10e-1` give `1`, `-0.0` gives `0`, `1e400` and `10e399` give `1e400`. Takes time linear in the length of the
+    /// text.
     pub fn normalize(self, out: &mut String) {
         decimal::normalize(self.bytes(), out);
     }
 
-    /// The text, parsed as whatever type: a decimal or a big integer of another crate, say.
+    /// Parses the text as another type, for example a decimal or a big integer of another crate.
     ///
     /// # Errors
     ///
-    /// Those of the type.
+    /// The errors of that type's parser.
     pub fn parse<T: FromStr>(self) -> Result<T, T::Err> {
         self.text().parse()
     }
@@ -204,12 +207,12 @@ impl fmt::Display for Number<'_> {
     }
 }
 
-/// Bits from the highest to the lowest that is set.
+/// The number of bits from the highest to the lowest set bit.
 fn significant_bits(value: u64) -> u32 {
     if value == 0 { 0 } else { 64 - value.leading_zeros() - value.trailing_zeros() }
 }
 
-/// Text on the stack.
+/// A text buffer on the stack.
 struct Buffer<const LEN: usize> {
     bytes: [u8; LEN],
     len: usize,

@@ -1,10 +1,10 @@
 //! Integers → digits.
 //!
-//! How many digits a short number has is known from its highest bit, and does not wait for them.
+//! The number of digits of a short number is computed from its highest bit, independently of the digits themselves.
 
 use crate::kernel::{EIGHT, eight_digits, sixteen_digits};
 
-/// An integer of up to sixteen digits as text, the first lowest, and how many there are.
+/// An integer of up to sixteen digits as text, the first digit in the lowest byte, and the number of digits.
 #[inline(always)]
 pub(crate) fn digits(value: u64) -> (u128, usize) {
     if value < EIGHT {
@@ -16,21 +16,22 @@ pub(crate) fn digits(value: u64) -> (u128, usize) {
     (digits >> (8 * pad), 16 - pad)
 }
 
-/// How many digits `value`, below 10^8, has; 1 for 0.
+/// The number of digits of `value`, which is below 10^8; 1 for 0.
 #[inline(always)]
 fn count(value: u64) -> usize {
-    // Between two powers of two is at most one power of ten: what is added carries into the upper half from there on.
+    // Between two neighbouring powers of two there is at most one power of ten. From that power on, the addition
+    // carries into the upper half.
     ((value + COUNTS[(value | 1).ilog2() as usize & 31]) >> 32) as usize
 }
 
-/// For the numbers whose highest bit is `index`: in the upper half their digits at most, less what the lower half makes good.
+/// For the numbers whose highest bit is `index`: an entry plus the number has the number of digits in its upper half.
 static COUNTS: [u64; 32] = {
     let mut counts = [0; 32];
     let mut bit = 0;
     while bit < 32 {
         let digits = (1_u64 << bit).ilog10() as u64 + 1;
         let next = 10_u64.pow(digits as u32);
-        // From `next` on there is one digit more.
+        // Numbers from `next` on have one digit more.
         counts[bit] = if next < 1 << (bit + 1) { ((digits + 1) << 32) - next } else { digits << 32 };
         bit += 1;
     }

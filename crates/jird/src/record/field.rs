@@ -1,12 +1,12 @@
-//! What a record has at a wanted path.
+//! The value of a record at a wanted path.
 
 use crate::number::Number;
 use crate::tape::Kind;
 use crate::text;
 use std::borrow::Cow;
 
-/// One value of a record as it stands in the text, or nothing where the record has no such value. Cheap to copy; its text
-/// is always valid UTF-8, and numbers and strings in it were checked.
+/// One value of a record as it stands in the text, or nothing if the record has no such value. It is cheap to copy.
+/// Its text is always valid UTF-8, and the numbers and strings in it were checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'a> {
     kind: Option<Kind>,
@@ -15,19 +15,20 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// What a record has at a path that it does not have.
+    /// The field of a path that the record does not have.
     pub const MISSING: Self = Self { kind: None, escaped: false, raw: "" };
 
-    /// A field of a checked text. `raw` is the whole value, a string with its quotes; empty if it is missing.
+    /// A field of a checked text. `raw` is the whole value, a string with its quotes; it is empty if the value is
+    /// missing.
     #[inline]
     pub(crate) fn new(kind: Option<Kind>, escaped: bool, raw: &'a str) -> Self {
         Self { kind, escaped, raw }
     }
 
-    /// A field whose text is a JSON value as [`Field::raw`] gave it; an empty text is a missing one.
+    /// A field whose text is a JSON value as [`Field::raw`] returned it; an empty text is a missing field.
     ///
-    /// For text that left as a column and came back: the kind is read off the first byte, nothing is checked again. A text
-    /// that is not a JSON value makes a field that answers no question, or answers it wrongly, but never unsafely.
+    /// Use it for text that was stored in a column and is read again: the kind comes from the first byte, and nothing
+    /// is checked again. If the text is not a JSON value, the field's answers are `None` or wrong, but never unsafe.
     #[inline]
     pub fn from_raw(raw: &'a str) -> Self {
         let kind = match raw.as_bytes().first() {
@@ -43,19 +44,19 @@ impl<'a> Field<'a> {
         Self { kind: Some(kind), escaped, raw }
     }
 
-    /// What kind of value it is; `None` if it is missing.
+    /// The value's kind; `None` if it is missing.
     #[inline]
     pub fn kind(self) -> Option<Kind> {
         self.kind
     }
 
-    /// Whether it is null or missing: what SQL calls NULL.
+    /// Whether it is null or missing, both of which SQL calls NULL.
     #[inline]
     pub fn is_null(self) -> bool {
         matches!(self.kind, None | Some(Kind::Null))
     }
 
-    /// The JSON text as it stands, a string with its quotes; empty if missing.
+    /// The JSON text as it stands in the input, a string with its quotes; empty if the value is missing.
     #[inline]
     pub fn raw(self) -> &'a str {
         self.raw
@@ -73,7 +74,7 @@ impl<'a> Field<'a> {
         (self.kind == Some(Kind::Bool)).then_some(self.raw.starts_with('t'))
     }
 
-    /// The string's content, if it is a string: borrowed when nothing was escaped.
+    /// The string's content, if it is a string: borrowed if it has no escapes.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         let content = self.content()?;
         if !self.escaped {
@@ -84,8 +85,8 @@ impl<'a> Field<'a> {
         Some(Cow::Owned(decoded))
     }
 
-    /// The string's content as [`Field::as_str`], decoded into `scratch` where it must be. Allocates nothing once `scratch`
-    /// has grown.
+    /// The string's content as [`Field::as_str`] gives it, but decoded into `scratch` if it has escapes. Allocates
+    /// nothing after `scratch` has grown.
     #[inline]
     pub fn text<'s>(self, scratch: &'s mut String) -> Option<&'s str>
     where
@@ -100,23 +101,23 @@ impl<'a> Field<'a> {
         Some(scratch)
     }
 
-    /// Asks something of the string's content, if it is a string. As it stands where nothing is escaped.
+    /// Calls `ask` with the string's content, if it is a string. Decodes the content only if it has escapes.
     #[inline]
     pub(super) fn with_text<T>(self, ask: impl FnOnce(&str) -> T) -> Option<T> {
         if self.escaped { with_scratch(|scratch| self.text(scratch).map(ask)) } else { self.content().map(ask) }
     }
 
-    /// What stands between a string's quotes.
+    /// The text between a string's quotes.
     #[inline]
     fn content(self) -> Option<&'a str> {
         (self.kind == Some(Kind::String)).then(|| self.raw.get(1..self.raw.len() - 1))?
     }
 }
 
-/// Lends a buffer that lives as long as the thread.
+/// Lends a buffer that belongs to the thread.
 fn with_scratch<T>(f: impl FnOnce(&mut String) -> T) -> T {
     thread_local!(static SCRATCH: core::cell::RefCell<String> = const { core::cell::RefCell::new(String::new()) });
-    // A test that itself evaluates a predicate finds the buffer lent, and takes one of its own.
+    // If a test itself evaluates a predicate, the buffer is already lent, and a new one is used.
     SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
         Ok(mut scratch) => f(&mut scratch),
         Err(_) => f(&mut String::new()),

@@ -1,4 +1,5 @@
-//! SQL's `like`: `%` is any run of characters, `_` is any one, `\` takes the next one as it is. Case-sensitive.
+//! SQL's `like`: `%` matches any run of characters, `_` matches any one character, `\` makes the next one literal.
+//! Case-sensitive.
 
 use memchr::memmem::Finder;
 
@@ -12,12 +13,12 @@ use memchr::memmem::Finder;
 #[derive(Clone, Debug)]
 pub struct Like {
     pieces: Vec<Piece>,
-    /// The literal of a pattern `%literal%`, which needs a search and nothing more. Built once: that takes as long as searching
-    /// a short text.
+    /// The literal of a pattern `%literal%`, which needs only a search. The searcher is built once, because that takes
+    /// as long as searching a short text.
     contains: Option<Box<Finder<'static>>>,
 }
 
-/// Two that have the same pieces are the same.
+/// Two patterns are equal if their pieces are.
 impl PartialEq for Like {
     fn eq(&self, other: &Self) -> bool {
         self.pieces == other.pieces
@@ -59,8 +60,8 @@ impl Like {
         Self { pieces, contains: contains.map(|literal| Box::new(Finder::new(&literal).into_owned())) }
     }
 
-    /// Whether all of `text` matches. Linear in `text` but for patterns with several `%`, where it is at worst the product
-    /// of both lengths.
+    /// Whether all of `text` matches. The time is linear in `text`, except for patterns with several `%`, where the
+    /// worst case is the product of both lengths.
     pub fn matches(&self, text: &str) -> bool {
         if let Some(literal) = &self.contains {
             return literal.find(text.as_bytes()).is_some();
@@ -68,8 +69,8 @@ impl Like {
         self.matches_pieces(text)
     }
 
-    /// The runs of characters between what is not fixed, and for each whether a text that matches begins with it, and whether
-    /// it ends.
+    /// The literal parts between the wildcards. The first flag says whether a matching text begins with the part, the
+    /// second whether it ends with it.
     pub(super) fn fixed_parts(&self) -> Vec<(String, bool, bool)> {
         let is_char = |piece: &Piece| matches!(piece, Piece::Char(_));
         let mut at = 0;
@@ -85,7 +86,7 @@ impl Like {
         parts
     }
 
-    /// Greedy with one point to go back to: a later `%` makes the earlier ones final.
+    /// Greedy matching with one place to return to: a later `%` makes the earlier ones final.
     fn matches_pieces(&self, text: &str) -> bool {
         let pieces = &self.pieces;
         let (mut piece, mut rest) = (0, text.chars());

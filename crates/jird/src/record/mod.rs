@@ -1,7 +1,9 @@
-//! Sparse reading of one (usually small) value: which parts are wanted, where they stand, and whether the record is.
+//! Sparse reading of one value, which is usually small: the wanted fields, where they are, and whether a predicate
+//! keeps the record.
 //!
-//! [`Projection`] names the wanted paths, one *slot* each; a [`Field`] is what a record has in a slot; a [`Predicate`]
-//! decides over fields. [`Record`] reads a single value by hand. Nothing here knows of SQL, Arrow or files.
+//! [`Projection`] names the wanted paths, one *slot* each. A [`Field`] is the value that a record has in a slot. A
+//! [`Predicate`] decides on fields. [`Record`] reads a single value by hand. This module knows nothing of SQL, Arrow
+//! or files.
 
 mod field;
 mod like;

@@ -1,10 +1,10 @@
-//! The naive way to the fields of a record, which the real one must equal in checked builds.
+//! A naive search for the fields of a record. In checked builds the real one must give the same results.
 
 use super::Projection;
 use crate::path::{Path, Step};
 use crate::tape::{Kind, Value};
 
-/// A projection's fields of the record `root`, one raw text per slot, by following each path.
+/// The fields of the record `root` for a projection, one raw text per slot, found by following each path.
 pub(crate) fn fields<'t>(root: Value<'t>, projection: &Projection) -> Vec<&'t [u8]> {
     let follow = |path: &Path| {
         let mut steps = path.steps().iter();

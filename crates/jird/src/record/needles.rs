@@ -1,10 +1,10 @@
-//! What must stand in the raw bytes of a record that a predicate can keep, so that other records need not be read (the idea
-//! of Sparser: Palkar et al., "Filter Before You Parse", PVLDB 11(11), 2018; there matches that are spelled with escapes are
-//! lost).
+//! Texts of which one must occur in the raw bytes of every record that a predicate can keep, so that other records
+//! need not be read. The idea is Sparser's (Palkar et al., "Filter Before You Parse", PVLDB 11(11), 2018); Sparser
+//! itself misses matches that are spelled with escapes.
 //!
-//! A [`Needle`] is a text as it stands decoded. A record *has* it where each of its characters follows as it is or as an
-//! escape: `\u` and its code, or `\/`. All other escapes mean characters that have to be escaped; those cut a needle. Numbers
-//! give none, since a number has many spellings.
+//! A [`Needle`] is a decoded text. A record *has* the needle where each of the needle's characters follows, either as
+//! it is or as an escape: `\u` and its code, or `\/`. All other escapes stand for characters that must be escaped; a
+//! needle is cut at those characters. Numbers give no needles, because a number has many spellings.
 
 use super::like::Like;
 use super::predicate::{Comparison, Literal, Matcher, Predicate};
@@ -12,42 +12,44 @@ use super::select::Projection;
 use crate::path::Step;
 use crate::text::{Escape, starts_unescaped};
 
-/// As many needles are searched for at once; where a predicate needs more, it has none.
+/// The maximum number of needles in one search; a predicate that needs more is not searched for.
 pub(crate) const NEEDLES_MAX: usize = 8;
 
 /// The longest needle, in bytes. Longer texts are cut to their rarest part.
 pub(crate) const NEEDLE_MAX: usize = 32;
 
-/// What one search looks for. Never empty.
+/// The needles of one search; there is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Needles {
     all: Vec<Needle>,
-    /// What follows a backslash in the escapes that could spell a part of a needle.
+    /// The bytes that follow the backslash in the escapes that may spell a part of a needle.
     pub(crate) escapes: [u8; 2],
-    /// The bytes that stand in needles.
+    /// The bytes that occur in needles.
     bytes: [bool; 256],
 }
 
-/// A text, with a quote at either end where a string begins or ends.
+/// A needle's text, with a quote at either end if a string begins or ends there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Needle {
     text: Box<str>,
     pub(crate) pair: Pair,
 }
 
-/// Two bytes of a needle, those that are rarest in logs. Where they are one, the needle is a byte long.
+/// The two bytes of a needle that are rarest in logs. If both are the same byte of the needle, the needle is one byte
+/// long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) first: u8,
     pub(crate) second: u8,
-    /// Where the first stands in the needle.
+    /// The index of the first byte in the needle.
     pub(crate) at: usize,
-    /// How far behind it the second stands: less than [`NEEDLE_MAX`].
+    /// The distance from the first byte to the second: less than [`NEEDLE_MAX`].
     pub(crate) distance: usize,
 }
 
 impl Needles {
-    /// Some needle of these stands in each record of which `predicate` is true. `None` if nothing is known, or too much.
+    /// Needles of which each record that satisfies `predicate` has at least one. `None` if the predicate gives no
+    /// needles, or too many.
     pub(crate) fn of(predicate: &Predicate, projection: &Projection) -> Option<Self> {
         let Needed { texts, .. } = Derive { projection }.of(predicate, true)?;
         let all: Vec<_> = texts.into_iter().map(Needle::new).collect();
@@ -65,7 +67,8 @@ impl Needles {
         self.all.iter().map(|needle| needle.pair)
     }
 
-    /// Whether a needle has its first escape at the backslash `text[at]`, or has none and its pair's first byte at `at`.
+    /// If `text[at]` is a backslash: whether some needle has its first escape there. Otherwise: whether some needle
+    /// stands there without escapes, with the first byte of its pair at `at`.
     #[inline(never)]
     pub(crate) fn stand_at(&self, text: &[u8], at: usize) -> bool {
         if text[at] != b'\\' {
@@ -74,7 +77,7 @@ impl Needles {
         let escape = Escape::read(&text[at..]);
         let char = &escape.utf8.to_le_bytes()[..escape.utf8_len];
         let (before, behind) = (&text[..at], &text[at + escape.len..]);
-        // Most escapes spell what no needle has.
+        // Most escapes spell characters that no needle has.
         self.bytes[usize::from(char[0])] && self.all.iter().any(|needle| needle.stands_around(before, char, behind))
     }
 }
@@ -89,13 +92,14 @@ impl Needle {
         Self { text, pair }
     }
 
-    /// Whether it stands in the text, without escapes, its pair's first byte at `at`.
+    /// Whether the needle stands in the text without escapes, with the first byte of its pair at `at`.
     fn stands_at(&self, text: &[u8], at: usize) -> bool {
         let Some(start) = at.checked_sub(self.pair.at) else { return false };
         text[start..].starts_with(self.text.as_bytes())
     }
 
-    /// Whether it stands there with `char` as its first escape. Each match with escapes has a first, and no escape before it.
+    /// Whether the needle stands in the text with `char` as its first escape. Each match with escapes has a first
+    /// escape, with no escape before it.
     fn stands_around(&self, before: &[u8], char: &[u8], behind: &[u8]) -> bool {
         let bytes = self.text.as_bytes();
         (0..bytes.len()).any(|at| {
@@ -106,12 +110,12 @@ impl Needle {
     }
 }
 
-/// Texts of which a record must have one.
+/// Texts of which a record must have at least one.
 struct Needed {
     texts: Vec<Box<str>>,
-    /// Some are keys, which most records have.
+    /// Some of the texts are keys, which most records have.
     keys: bool,
-    /// How rare the most frequent of the texts is.
+    /// The rarity of the most frequent text, in bits.
     bits: u32,
 }
 
@@ -121,7 +125,7 @@ impl Needed {
         Self { texts: vec![text], keys, bits }
     }
 
-    /// A record needs one of all of these: `None` if any of them is.
+    /// Combines requirements of which a record must meet at least one: `None` if any of them is unknown.
     fn any(all: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         let mut needed = Self { texts: Vec::new(), keys: false, bits: u32::MAX };
         for part in all {
@@ -137,7 +141,7 @@ impl Needed {
         (1..=NEEDLES_MAX).contains(&needed.texts.len()).then_some(needed)
     }
 
-    /// A record needs each of these: the best of them.
+    /// Combines requirements that a record must all meet: picks the best of them.
     fn best(all: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         all.flatten().max_by_key(|needed| (!needed.keys, needed.bits))
     }
@@ -148,7 +152,7 @@ struct Derive<'p> {
 }
 
 impl Derive<'_> {
-    /// What a record needs for `predicate` to be `wanted`.
+    /// The texts that a record needs if `predicate` is to be `wanted`.
     fn of(&self, predicate: &Predicate, wanted: bool) -> Option<Needed> {
         let parts = |parts: &[Predicate]| -> Vec<_> { parts.iter().map(|part| self.of(part, wanted)).collect() };
         match predicate {
@@ -162,7 +166,7 @@ impl Derive<'_> {
                 rarest([(&**text, true, true)]).or_else(|| self.key(*slot))
             }
             Predicate::In { slot, list } if wanted => {
-                // Nothing equals null; what else equals a text is a text.
+                // No value equals null, and only a text equals a text.
                 let list = list.iter().filter(|literal| **literal != Literal::Null);
                 let texts = Needed::any(list.map(|literal| match literal {
                     Literal::Text(text) => rarest([(&**text, true, true)]),
@@ -173,7 +177,7 @@ impl Derive<'_> {
             Predicate::Like { slot, pattern } if wanted => like(pattern).or_else(|| self.key(*slot)),
             Predicate::Matches { slot, matcher } if wanted => matches(matcher).or_else(|| self.key(*slot)),
             Predicate::IsNull { .. } if wanted => None,
-            // Nothing is among no constants, not even what is missing.
+            // No value is in an empty list, not even a missing one.
             Predicate::In { list, .. } if list.is_empty() => None,
             Predicate::CompareSlots { left, right, .. } => {
                 Needed::best([self.key(*left), self.key(*right)].into_iter())
@@ -187,11 +191,11 @@ impl Derive<'_> {
         }
     }
 
-    /// What a record needs to have a value in a slot: the keys that lead to it.
+    /// The texts that a record needs to have a value in a slot: the keys on the path to it.
     fn key(&self, slot: usize) -> Option<Needed> {
         let steps = self.projection.paths().get(slot)?.steps();
         let keys = steps.iter().enumerate().filter_map(|(index, step)| match step {
-            // A record that is no object has this key without it standing there.
+            // A record that is not an object is read as if it had this key.
             Step::Key(key) if index > 0 || &**key != super::select::VALUE => Some((&**key, true, true)),
             _ => None,
         });
@@ -208,15 +212,15 @@ fn matches(matcher: &Matcher) -> Option<Needed> {
     Needed::any(matcher.literals().iter().map(|text| rarest([(&**text, false, false)])))
 }
 
-/// The rarest part of texts that a record must all have. The two flags of each say whether a string begins with it, and whether
-/// one ends.
+/// The rarest part of texts that a record must all have. The two flags of each say whether a string begins with it,
+/// and whether a string ends with it.
 fn rarest<'a>(texts: impl IntoIterator<Item = (&'a str, bool, bool)>) -> Option<Needed> {
     Needed::best(texts.into_iter().flat_map(|(text, starts, ends)| parts(text, starts, ends)).map(Some))
 }
 
-/// The parts of a text that stand in a JSON string as they are, but for escapes that are a writer's choice.
+/// The parts of a text that occur in a JSON string as they are, apart from escapes that a writer may choose to use.
 fn parts(text: &str, starts: bool, ends: bool) -> Vec<Needed> {
-    // U+FFFD is also what stands for a bad escape.
+    // U+FFFD also stands for an invalid escape.
     let must_be_escaped = |char| matches!(char, '"' | '\\' | '\0'..='\x1f' | char::REPLACEMENT_CHARACTER);
     let count = text.split(must_be_escaped).count();
     let parts = text.split(must_be_escaped).enumerate().map(|(index, part)| {
@@ -227,23 +231,24 @@ fn parts(text: &str, starts: bool, ends: bool) -> Vec<Needed> {
     parts.filter(|part| !matches!(part.as_str(), "" | "\"")).map(|part| Needed::one(cut(&part).into(), false)).collect()
 }
 
-/// The rarest part of a text that is no longer than [`NEEDLE_MAX`], in whole characters: an escape spells a whole one.
+/// The rarest part of a text that is at most [`NEEDLE_MAX`] bytes long. It consists of whole characters, because an
+/// escape spells a whole one.
 fn cut(text: &str) -> &str {
     let parts = text.char_indices().map(|(start, _)| {
         let end = text.len().min(start + NEEDLE_MAX);
         &text[start..text.floor_char_boundary(end)]
     });
-    // Of equals the first.
+    // Of equal parts the first one wins.
     parts.rev().max_by_key(|part| part.bytes().map(bits).sum::<u32>()).unwrap_or(text)
 }
 
-/// How rare a byte is in logs: minus the logarithm of its share, roughly.
+/// How rare a byte is in logs: roughly minus the logarithm of its share.
 fn bits(byte: u8) -> u32 {
     u32::from(BITS[usize::from(byte)])
 }
 
-/// Measured on generated events and on the access, event and vendor logs that the engine is tested with. What is beyond ASCII is
-/// common where it stands at all.
+/// Measured on generated events and on the access, event and vendor logs that the engine is tested with. Bytes beyond
+/// ASCII count as common, because they are common in texts that have any.
 static BITS: [u8; 256] = {
     let mut bits = [7; 256];
     let mut byte = 0;

@@ -1,8 +1,8 @@
 //! Predicates over the fields of a record, in SQL's three-valued logic.
 //!
-//! `None` is SQL's unknown: what a comparison with null or with nothing gives, and what `not` leaves as it is. Numbers
-//! compare exactly by value whatever their spelling; texts compare by their UTF-8 bytes; a number against a text, or any
-//! other pair of kinds, is unknown, and counted.
+//! `None` is SQL's unknown: the result of a comparison with null or with a missing value; `not` leaves it unknown.
+//! Numbers compare by their exact value, whatever their spelling; texts compare by their UTF-8 bytes. A comparison of
+//! two different kinds, such as a number and a text, is unknown, and is counted.
 
 use super::field::Field;
 use super::like::Like;
@@ -32,7 +32,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether it holds of two values that stand in this order.
+    /// Whether the comparison holds for two values in this order.
     pub fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Eq => order.is_eq(),
@@ -48,7 +48,7 @@ impl Comparison {
 /// A constant of a predicate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Literal {
-    /// Compares with nothing.
+    /// Every comparison with it is unknown.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -65,14 +65,14 @@ pub enum Literal {
 /// assert!(matcher.matches("logo.png"));
 /// ```
 ///
-/// A clone has a clone of the test. Threads that have one each do not wait for each other where a test has a state, as a
-/// `Regex` has.
+/// A clone has a clone of the test. If a test has state, as a `Regex` has, threads that each have a clone do not wait
+/// for each other.
 pub struct Matcher {
     test: Box<dyn Test>,
     literals: Arc<[Box<str>]>,
 }
 
-/// A function that can be cloned behind its pointer.
+/// A function that can be cloned through a trait object.
 trait Test: Fn(&str) -> Option<bool> + Send + Sync {
     fn boxed_clone(&self) -> Box<dyn Test>;
 }
@@ -90,12 +90,13 @@ impl Clone for Matcher {
 }
 
 impl Matcher {
-    /// A test of which nothing else is known.
+    /// A matcher from a test that always has an answer.
     pub fn new(test: impl Fn(&str) -> bool + Clone + Send + Sync + 'static) -> Self {
         Self::unsure(move |text| Some(test(text)))
     }
 
-    /// A test that has no answer for some texts. Then it is unknown, and counted, as a comparison of different kinds is.
+    /// A matcher from a test that has no answer for some texts. The result is then unknown, and is counted, as for a
+    /// comparison of different kinds.
     ///
     /// ```
     /// let even = jird::record::Matcher::unsure(|text| text.parse::<u64>().ok().map(|number| number % 2 == 0));
@@ -105,8 +106,8 @@ impl Matcher {
         Self { test: Box::new(test), literals: Arc::default() }
     }
 
-    /// The same test, which no text passes that has none of these literals. Where that is not so, records that it would pass
-    /// may be lost. No literals at all say nothing.
+    /// Declares that every text that passes the test contains at least one of these literals. If that is not true,
+    /// matching records may be lost. An empty list declares nothing.
     #[must_use]
     pub fn requiring<T: Into<Box<str>>>(self, literals: impl IntoIterator<Item = T>) -> Self {
         Self { literals: literals.into_iter().map(Into::into).collect(), ..self }
@@ -117,7 +118,7 @@ impl Matcher {
         (self.test)(text) == Some(true)
     }
 
-    /// The literals of which a text that passes has one; none if nothing is known.
+    /// The literals of which every passing text contains at least one; empty if none are known.
     pub fn literals(&self) -> &[Box<str>] {
         &self.literals
     }
@@ -132,13 +133,13 @@ impl fmt::Debug for Matcher {
 /// A condition on the slots of a [`Projection`](super::Projection).
 #[derive(Clone, Debug)]
 pub enum Predicate {
-    /// All hold; false if any is false, else unknown if any is unknown.
+    /// True if all parts are true; false if any is false; otherwise unknown.
     And(Vec<Self>),
-    /// Any holds; true if any is true, else unknown if any is unknown.
+    /// True if any part is true; otherwise unknown if any is unknown; otherwise false.
     Or(Vec<Self>),
     /// The opposite; unknown stays unknown.
     Not(Box<Self>),
-    /// A field against a constant.
+    /// Compares a field with a constant.
     Compare {
         /// The field.
         slot: usize,
@@ -147,7 +148,7 @@ pub enum Predicate {
         /// The constant.
         literal: Literal,
     },
-    /// A field against a field.
+    /// Compares two fields.
     CompareSlots {
         /// The field on the left.
         left: usize,
@@ -182,14 +183,14 @@ pub enum Predicate {
         /// The test.
         matcher: Matcher,
     },
-    /// A boolean field by itself.
+    /// The value of a boolean field.
     Truth {
         /// The field.
         slot: usize,
     },
 }
 
-/// How often values of different kinds met in a comparison.
+/// Counts of comparisons between values of different kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mismatches {
     /// Comparisons that were unknown because the kinds differ.
@@ -197,7 +198,7 @@ pub struct Mismatches {
 }
 
 impl Predicate {
-    /// Whether the answer depends on a slot.
+    /// Whether the result depends on a slot.
     pub(crate) fn asks(&self, wanted: usize) -> bool {
         match self {
             Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.asks(wanted)),
@@ -212,8 +213,9 @@ impl Predicate {
         }
     }
 
-    /// The texts of which one stands in every record that the predicate keeps, as a scan that reads only what can match
-    /// searches for them: with a quote where a string or key begins or ends. Empty if nothing is known.
+    /// The texts of which every record that the predicate keeps contains at least one, with a quote where a string or
+    /// key begins or ends. A scan that reads only records that may match searches for them. Empty if no such texts are
+    /// known.
     ///
     /// ```
     /// use jird::{Path, record::{Like, Predicate, Projection}};
@@ -225,7 +227,7 @@ impl Predicate {
         Needles::of(self, projection).map_or_else(Vec::new, |needles| needles.texts().map(str::to_owned).collect())
     }
 
-    /// Decides over the fields of a record, slot by slot. `None` is unknown.
+    /// Evaluates the predicate on the fields of a record, one per slot. `None` is unknown.
     ///
     /// # Panics
     /// If a slot is not among `fields`.
@@ -263,7 +265,7 @@ impl Predicate {
     }
 }
 
-/// And (`decisive` is false) or or (`decisive` is true): the first decisive part decides.
+/// Evaluates an and (`decisive` is false) or an or (`decisive` is true): the first decisive part decides.
 fn fold(parts: &[Predicate], decisive: bool, fields: &[Field<'_>], mismatches: &mut Mismatches) -> Option<bool> {
     let mut result = Some(!decisive);
     for part in parts {
@@ -297,7 +299,7 @@ fn compare_fields(left: Field<'_>, right: Field<'_>, mismatches: &mut Mismatches
     }
 }
 
-/// Texts compare by their bytes.
+/// Compares texts by their bytes.
 fn compare_text(field: Field<'_>, wanted: &str) -> Option<Ordering> {
     field.with_text(|text| text.as_bytes().cmp(wanted.as_bytes()))
 }

@@ -1,11 +1,11 @@
-//! One record by hand: flat offsets of its values, decoded only when asked.
+//! Reads one record by hand: the offsets of its values in a flat list, decoded only on demand.
 
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::policy::Policy;
 use crate::tape::{Entries, Parser, Value};
 
-/// The buffers of a [`Record`]: lend them to one record after the other, and nothing is allocated any more.
+/// The buffers of a [`Record`]: reuse them for one record after the other, and nothing more is allocated.
 #[derive(Debug, Default)]
 pub struct RecordBuffer {
     parser: Parser,
@@ -17,21 +17,21 @@ impl RecordBuffer {
         Self::default()
     }
 
-    /// Buffers for records read under a policy.
+    /// Buffers for records that are read under a policy.
     pub fn with_policy(policy: Policy) -> Self {
         Self { parser: Parser::with_policy(policy) }
     }
 
-    /// Buffers for records read on a certain instruction set.
+    /// Buffers for records that are read with a given instruction set.
     pub fn with_kernel(policy: Policy, kernel: Kernel) -> Self {
         Self { parser: Parser::with_kernel(policy, kernel) }
     }
 }
 
-/// One value and the offsets of everything in it, as squirrel-json keeps them: flat, siblings linked, numbers and strings
-/// as they stand in the text until somebody asks.
+/// One value and the offsets of everything in it, as squirrel-json keeps them: in a flat list, with links to the next
+/// sibling. Numbers and strings stay as they stand in the text until they are asked for.
 ///
-/// It borrows the text and the buffers; dropping it gives both back for the next record.
+/// The record borrows the text and the buffers; both are free again for the next record when it is dropped.
 ///
 /// ```
 /// use jird::record::{Record, RecordBuffer};
@@ -58,9 +58,9 @@ impl<'a> Record<'a> {
         buffer.parser.parse(text).map(|root| Self { root })
     }
 
-    /// Reads one value that was checked before, and checks nothing. Of a text that is not JSON it makes *some* record, in
-    /// time linear in the text, that never panics and never hands out a `str` that is not UTF-8: text is checked for that
-    /// when it is asked for, and a number for its grammar.
+    /// Reads one value that was checked before, without checking it again. From a text that is not JSON it makes
+    /// *some* record, in time linear in the text. That record never panics and never returns a `str` that is not
+    /// UTF-8: a string's UTF-8 and a number's grammar are checked when the caller asks for them.
     pub fn scan_trusted(text: &'a [u8], buffer: &'a mut RecordBuffer) -> Self {
         Self { root: buffer.parser.parse_trusted(text) }
     }

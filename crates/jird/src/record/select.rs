@@ -1,4 +1,4 @@
-//! Which parts of a record are wanted, and who finds them, at a glance (`skim`) or during a walk.
+//! The wanted parts of a record, and the code that finds them: without a walk (`skim`) or as a visitor of one.
 
 mod skim;
 
@@ -13,9 +13,9 @@ use skim::Outer;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The wanted paths of a record: path `i` fills slot `i`. Of members with the same key the first counts.
+/// The wanted paths of a record: path `i` fills slot `i`. If several members have the same key, the first counts.
 ///
-/// A record that is not an object is read as if it were the member `value` of one.
+/// A record that is not an object is read as if it were the member `value` of an object.
 ///
 /// ```
 /// use jird::{Path, record::Projection};
@@ -27,7 +27,7 @@ pub struct Projection {
     /// A trie of the paths; the root is node 0.
     nodes: Vec<PathNode>,
     paths: Arc<[Path]>,
-    /// So many slots are in the trie.
+    /// The number of slots in the trie.
     sought: usize,
     /// The `lengths` of all nodes.
     lengths: u64,
@@ -35,23 +35,23 @@ pub struct Projection {
 
 #[derive(Clone, Debug, Default)]
 struct PathNode {
-    /// The slots that want the value that stands here.
+    /// The slots that want the value at this node.
     slots: Vec<usize>,
     keys: Vec<(Box<str>, u32)>,
-    /// The same, once there are more than [`FEW`].
+    /// The same keys, if there are more than [`FEW`].
     by_key: HashMap<Box<[u8]>, u32>,
     indices: Vec<(usize, u32)>,
-    /// Bit `len % 64` for the length of each key: most keys are turned away by it.
+    /// Bit `len % 64` is set for the length of each key: this test rejects most keys.
     lengths: u64,
 }
 
-/// So many keys are looked through one by one.
+/// Up to this number, keys are compared one by one.
 const FEW: usize = 32;
 
-/// No node: nothing here or below is wanted.
+/// No node: no value here or below is wanted.
 const NOWHERE: u32 = u32::MAX;
 
-/// The member that a record which is no object is seen as.
+/// The key under which a record that is not an object is read.
 pub(super) const VALUE: &str = "value";
 
 impl Projection {
@@ -60,7 +60,7 @@ impl Projection {
         Self::of(&paths.into(), |_| true)
     }
 
-    /// The same slots, of which only some are looked for; the others stay missing.
+    /// A projection with the same slots that looks for only some of them; the others stay missing.
     pub(crate) fn only(&self, wants: impl Fn(usize) -> bool) -> Self {
         Self::of(&self.paths, wants)
     }
@@ -68,7 +68,7 @@ impl Projection {
     fn of(paths: &Arc<[Path]>, wants: impl Fn(usize) -> bool) -> Self {
         let mut projection = Self { nodes: vec![PathNode::default()], paths: Arc::clone(paths), sought: 0, lengths: 0 };
         for (slot, path) in paths.iter().enumerate().filter(|(slot, _)| wants(*slot)) {
-            // The record as a whole need not be looked for.
+            // The record as a whole needs no search.
             if path.steps().is_empty() {
                 continue;
             }
@@ -96,7 +96,7 @@ impl Projection {
         &self.paths
     }
 
-    /// The node below `node` by this step, made if it was not there.
+    /// The node that this step leads to from `node`; created if it does not exist.
     fn child(&mut self, node: u32, step: &Step) -> u32 {
         let fresh = u32::try_from(self.nodes.len()).expect("fewer than 2^32 steps fit in memory");
         let parent = &mut self.nodes[node as usize];
@@ -150,7 +150,7 @@ impl PathNode {
 
     #[cold]
     fn escaped_member(&self, raw: &[u8]) -> u32 {
-        // A trusted text may be anything.
+        // A trusted text may have any bytes here.
         if self.keys.len() > FEW
             && let Ok(raw) = core::str::from_utf8(raw)
         {
@@ -166,7 +166,7 @@ impl PathNode {
     }
 }
 
-/// A value found: where it stands in the scanned text, a string with its quotes, and what it is.
+/// A value that was found: its range in the scanned text, a string's with its quotes, and its kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub(crate) kind: Option<Kind>,
@@ -178,19 +178,19 @@ pub(crate) struct Slot {
 impl Slot {
     const MISSING: Self = Self { kind: None, escaped: false, start: 0, end: 0 };
 
-    /// Texts are shorter than 2^32 bytes; whoever drives the scan refuses others.
+    /// Texts are shorter than 2^32 bytes; the callers of the scan refuse longer ones.
     #[inline(always)]
     fn new(kind: Kind, escaped: bool, start: usize, end: usize) -> Self {
         Self { kind: Some(kind), escaped, start: start as u32, end: end as u32 }
     }
 
-    /// Where it stands; nowhere if it is missing.
+    /// The range of the value; empty if it is missing.
     #[inline(always)]
     pub(crate) fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The record as a whole, which begins with the token `first`.
+    /// The record as a whole; `first` is the kind of its first token.
     #[inline(always)]
     pub(crate) fn whole(first: u8, start: usize, end: usize) -> Self {
         let kind = match first & !ESCAPED {
@@ -210,15 +210,15 @@ impl Slot {
 pub(crate) struct Select<'p> {
     projection: &'p Projection,
     found: Vec<Slot>,
-    /// The record in which each node was last met, so that only the first member of a key counts.
+    /// The record in which each node was last met, so that only the first member with a key counts.
     met: Vec<u64>,
     record: u64,
     here: Here,
     /// The node of the value that comes next in an object.
     next: u32,
-    /// Slots still missing.
+    /// The number of slots that are still missing.
     missing: usize,
-    /// While skimming.
+    /// The open objects while skimming.
     open: Vec<Outer>,
 }
 
@@ -232,7 +232,7 @@ pub(crate) struct Here {
     is_array: bool,
 }
 
-/// What to go back to when a container closes, and what it is itself.
+/// The state to restore when a container closes, and where the container begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mark {
     outside: Here,
@@ -253,7 +253,7 @@ impl<'p> Select<'p> {
         Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.sought, open: Vec::new() }
     }
 
-    /// Begins a record; `is_object` says what its root is.
+    /// Begins a record; `is_object` says whether its root is an object.
     #[inline(always)]
     pub(crate) fn begin(&mut self, is_object: bool) {
         self.found.fill(Slot::MISSING);
@@ -273,18 +273,18 @@ impl<'p> Select<'p> {
         self.projection
     }
 
-    /// The slots of the record that was walked.
+    /// The slots of the record that was walked or skimmed.
     #[inline(always)]
     pub(crate) fn found(&self) -> &[Slot] {
         &self.found
     }
 
-    /// Whether nothing more can be found.
+    /// Whether all wanted values were found.
     pub(crate) fn is_complete(&self) -> bool {
         self.missing == 0
     }
 
-    /// The node of the value that comes now.
+    /// The node of the next value.
     #[inline(always)]
     fn arrive(&mut self) -> u32 {
         if self.here.is_array && self.here.node != NOWHERE {

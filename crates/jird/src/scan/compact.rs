@@ -1,10 +1,10 @@
-//! A chunk without its white space.
+//! Copies a chunk without its white space.
 
 use crate::kernel::{BLOCK, Kernel, Pass, Simd};
 use core::mem::MaybeUninit;
 
-/// Copies the bytes of `text` that are not `blank` to `out`, which has room for them and a block more. Returns how many. `blank` has a
-/// mask for each block of the text, the last of which may be short.
+/// Copies the bytes of `text` that are not `blank` to `out`, and returns their number. `out` must have room for them
+/// and for one block more. `blank` has a mask for each block of the text, the last of which may be short.
 pub(crate) fn compact(kernel: Kernel, text: &[u8], blank: &[u64], out: &mut [MaybeUninit<u8>]) -> usize {
     kernel.enter(Compact { text, blank, out })
 }

@@ -1,9 +1,9 @@
-//! From "somewhere in this chunk" to the first byte that is wrong.
+//! Finds the first invalid byte, given that something in a chunk is invalid.
 
 use super::{Chunk, Found};
 use crate::fault::{ErrorKind, Fault};
 
-/// The first offence that pass one found in a chunk, if any. Scans the chunk again only if it is not UTF-8.
+/// The first error that pass one found in a chunk, if any. Scans the chunk again only if it is not UTF-8.
 #[inline]
 pub(crate) fn first_fault(chunk: Chunk<'_>, found: &Found) -> Option<Fault> {
     if found.control.is_none() && found.escape.is_none() && !found.not_utf8 {
@@ -15,18 +15,19 @@ pub(crate) fn first_fault(chunk: Chunk<'_>, found: &Found) -> Option<Fault> {
 #[cold]
 fn locate_fault(chunk: Chunk<'_>, found: &Found) -> Option<Fault> {
     let utf8 = if found.not_utf8 { not_utf8_at(chunk) } else { None };
-    // At the same offset the rule that comes first here is the one that is named. An escape comes before UTF-8, since a byte that
-    // begins no character is judged with the next chunk if it is this chunk's last.
+    // If several rules are broken at the same offset, the first of this list is reported. An escape comes before
+    // UTF-8, because a byte that cannot begin a character is checked only with the next chunk if it is the last of
+    // this chunk.
     let faults = [(found.escape, ErrorKind::Escape), (utf8, ErrorKind::Utf8), (found.control, ErrorKind::Control)];
     let (offset, kind) =
         faults.into_iter().filter_map(|(offset, kind)| Some((offset?, kind))).min_by_key(|(offset, _)| *offset)?;
-    // An escape or a character that the text's end cuts off is right so far.
+    // An escape or a character that the text's end cuts off has no other error, so the string is unfinished.
     let kind = if offset == chunk.text.len() { ErrorKind::String } else { kind };
     Some(Fault::at_byte(kind, offset))
 }
 
-/// Offset of the first byte that makes a sequence wrong, among those that begin in the chunk or reach into it; the text's length
-/// if its end cuts one off.
+/// Offset of the first byte that makes a UTF-8 sequence invalid, among the sequences that begin in the chunk or reach
+/// into it. Returns the text's length if the text's end cuts a sequence off.
 fn not_utf8_at(Chunk { text, from, to }: Chunk<'_>) -> Option<usize> {
     let mut start = from;
     for back in 1..=from.min(3) {

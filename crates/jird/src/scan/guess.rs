@@ -1,17 +1,18 @@
-//! What pass one would carry into the middle of a text, without having read what stands before.
+//! Guesses the state that pass one would carry into the middle of a text, without having read all text before.
 //!
-//! Nearly all of it shows in a few kilobytes before the border. Whether they begin inside a string does not, but quotes that
-//! open and quotes that close have different neighbours. Whoever guesses compares with the truth when it is known.
+//! A few kilobytes before the border show nearly all of it. They do not show whether they begin inside a string, but
+//! opening quotes and closing quotes have different neighbours. The caller compares the guess with the true state when
+//! that is known.
 
 use super::{Carry, Chunk, Mode, NumberCarry, Tokens, scan};
 use crate::kernel::{BLOCK, Kernel};
 
-/// Bytes before a border that are looked at.
+/// The number of bytes before a border that are looked at.
 const WINDOW_BYTES: usize = 64 * BLOCK;
 
 impl Carry {
-    /// What the text before `from`, a multiple of [`BLOCK`], seems to leave. Forgets the tokens that it is lent. Takes time
-    /// for a few kilobytes at most.
+    /// Guesses the carry that the text before `from`, a multiple of [`BLOCK`], leaves. Clears `tokens` and uses it as
+    /// scratch space. Takes the time to scan a few kilobytes at most.
     pub(crate) fn guess(kernel: Kernel, text: &[u8], from: usize, tokens: &mut Tokens) -> Self {
         let start = from.saturating_sub(WINDOW_BYTES);
         let in_string = start > 0 && begins_inside(&text[start..from]);
@@ -21,17 +22,17 @@ impl Carry {
         carry.at_border(from)
     }
 
-    /// The same without what makes no difference to the text from `from` on, if a number that the border cuts is judged by
-    /// somebody else.
+    /// The same carry without the parts that make no difference to the text from `from` on. A number that the border
+    /// cuts must be checked by pass two.
     pub(crate) fn at_border(self, from: usize) -> Self {
-        // A pair that ends at or before the first place where the next escape can begin is as good as none.
+        // A pair that ends at or before the first place where the next escape can begin has no effect.
         Self { number: NumberCarry::default(), pair_end: self.pair_end.max(from.saturating_sub(2)), ..self }
     }
 }
 
-/// Whether the window seems to begin inside a string. In JSON something that a value or key may follow stands before a quote
-/// that opens, and something that may follow a string behind one that closes: the first quote that looks like one of them
-/// and not like both decides.
+/// Whether the window seems to begin inside a string. In JSON, an opening quote comes after a byte that a value or key
+/// may follow, and a closing quote comes before a byte that may follow a string. The first quote that looks like
+/// exactly one of the two decides.
 fn begins_inside(window: &[u8]) -> bool {
     let mut inside = false;
     for at in memchr::memchr_iter(b'"', window) {

@@ -1,25 +1,25 @@
-//! Which line an offset is in, of a text that passes through a window.
+//! Finds the line of an offset, in a text that passes through a window.
 
-/// Lines of the whole text. Each byte is looked at once, as long as offsets grow.
+/// Counts the lines of the whole text. Each byte is looked at once, as long as the offsets grow.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LineCount {
-    /// How many line feeds stand before `known`.
+    /// The number of newlines before `known`.
     count: u64,
     /// An offset of the window.
     known: usize,
-    /// From `known` up to here there is no other; here there is, or the window ended here.
+    /// There is no newline from `known` up to here. Here there is one, or the window ended here.
     next: usize,
-    /// Where the line begins, in the whole text, that `known` is in.
+    /// The offset, in the whole text, at which the line of `known` begins.
     start: u64,
 }
 
 impl LineCount {
-    /// For a window that begins at `offset`, with this line (from 1).
+    /// For a window that begins at `offset` of the whole text, in line `line` (from 1).
     pub(super) fn from(offset: u64, line: u64) -> Self {
         Self { count: line.saturating_sub(1), start: offset, ..Self::default() }
     }
 
-    /// How many lines of the whole text end before offset `at` of the window, which begins at `base`.
+    /// The number of lines of the whole text that end before offset `at` of the window, which begins at `base`.
     #[inline]
     pub(super) fn ended_before(&mut self, at: usize, window: &[u8], base: u64) -> u64 {
         let at = at.min(window.len());
@@ -39,7 +39,8 @@ impl LineCount {
         self.count - memchr::memchr_iter(b'\n', &window[at..self.known]).count() as u64
     }
 
-    /// Where the line begins, in the whole text, that offset `at` of the window is in; where the window does, if that is too long ago.
+    /// The offset in the whole text at which the line of window offset `at` begins; the start of the window, if the
+    /// line's start has left it.
     pub(super) fn start_at(&mut self, at: usize, window: &[u8], base: u64) -> u64 {
         self.ended_before(at, window, base);
         if at >= self.known {
@@ -49,7 +50,7 @@ impl LineCount {
         base + feed.map_or(0, |feed| feed + 1) as u64
     }
 
-    /// What is before `at` is about to leave the window.
+    /// Adjusts the offsets before the bytes before `at` leave the window.
     pub(super) fn forget(&mut self, at: usize, window: &[u8], base: u64) {
         self.ended_before(at, window, base);
         self.known = self.known.saturating_sub(at);

@@ -1,13 +1,13 @@
 //! Pass one: bytes to tokens (Langdale & Lemire, "Parsing Gigabytes of JSON per Second", §3.1), in chunks.
 //!
-//! On entry: a chunk of the text, and the [`Carry`] that the chunk before left. On exit: the chunk's tokens appended to
-//! [`Tokens`], the carry for the next chunk, and the first place, if any, where the text breaks a rule that pass one knows:
-//! UTF-8, a control character in a string, a bad escape. What the tokens *mean* is judged by pass two, [`crate::tape`] or
-//! [`crate::walk`].
+//! On entry: a chunk of the text, and the [`Carry`] that the previous chunk left. On exit: the chunk's tokens are
+//! appended to [`Tokens`], the carry is ready for the next chunk, and the first violation of each rule that pass one
+//! checks is returned: UTF-8, control characters in strings, escapes. Pass two, [`crate::tape`] or [`crate::walk`],
+//! checks what the tokens *mean*.
 //!
-//! A token is a structural byte, or the first byte of a scalar that follows white space, a structural byte or a closing
-//! quote (the paper's structural and pseudo-structural characters). A scalar reaches to the next token, less white space;
-//! in documents the next token says by a bit whether there is any.
+//! A token is a structural byte, or the first byte of a scalar that follows white space, a structural byte or a
+//! closing quote (the paper's structural and pseudo-structural characters). A scalar reaches to the next token, less
+//! white space; in documents a bit in the next token says whether there is any.
 #![allow(unsafe_code, reason = "text that was found to be UTF-8 becomes `str` without a second check")]
 
 mod compact;
@@ -51,17 +51,17 @@ use core::mem::MaybeUninit;
 pub(crate) enum Mode {
     /// One document, checked.
     Document,
-    /// The same; and white space outside strings is noted.
+    /// The same; white space outside strings is recorded too.
     DocumentBlanks,
-    /// A line feed outside strings is a token, which ends a record. Checked.
+    /// A newline outside strings is a token, which ends a record. Checked.
     Lines,
-    /// One document, unchecked: neither UTF-8 nor escapes nor control characters.
+    /// One document, unchecked: neither UTF-8 nor escapes nor control characters are checked.
     DocumentTrusted,
     /// As `Lines`, but unchecked.
     LinesTrusted,
 }
 
-/// A part of a text to be scanned: `text[from..to]`, where `from` is a multiple of [`BLOCK`], and so is `to` unless it is
+/// A part of a text that pass one scans: `text[from..to]`. `from` is a multiple of [`BLOCK`]; so is `to`, unless it is
 /// the text's end.
 #[derive(Clone, Copy)]
 pub(crate) struct Chunk<'a> {
@@ -70,7 +70,7 @@ pub(crate) struct Chunk<'a> {
     pub(crate) to: usize,
 }
 
-/// What one chunk leaves for the next.
+/// The state that one chunk leaves for the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Carry {
     /// 1 if the next byte is escaped.
@@ -81,20 +81,21 @@ pub(crate) struct Carry {
     scalar: u64,
     /// 1 if the last byte is white space outside strings. Documents only.
     space: u64,
-    /// 1 if it is neither white space nor an operator, nor inside a string. Documents only.
+    /// 1 if the last byte is neither white space nor an operator, and not inside a string. Documents only.
     plain_before: u64,
-    /// What numbers leave.
+    /// The state of the number check.
     number: NumberCarry,
-    /// Bits of the next block where `\u` is still owed a hexadecimal digit.
+    /// Bits of the next block where a hexadecimal digit of a `\u` is still due.
     hex_due: u64,
     /// 1 if the next byte is the first digit of `\u`.
     hex_first: u64,
-    /// Where the surrogate pair ends that was checked last, or is wrong: its second half is not checked again.
+    /// The end of the last surrogate pair that was checked, or the offset where it is wrong. The pair's second half is
+    /// not checked again.
     pair_end: usize,
 }
 
 impl Carry {
-    /// The text has lost its first `bytes`.
+    /// Adjusts the offsets after the window has dropped its first `bytes`.
     fn forget(&mut self, bytes: usize) {
         self.pair_end = self.pair_end.saturating_sub(bytes);
     }
@@ -105,20 +106,20 @@ impl Carry {
     }
 }
 
-/// The first offence in a chunk against each rule that pass one checks.
+/// The first violation in a chunk of each rule that pass one checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Offset of a control character inside a string.
     pub(crate) control: Option<usize>,
-    /// Offset of the first byte that makes an escape wrong.
+    /// Offset of the first byte that makes an escape invalid.
     pub(crate) escape: Option<usize>,
-    /// Some number in the chunk, or before it and not told yet, is wrong. The second pass says which and where.
+    /// Some number in the chunk, or before it and not reported yet, is invalid. Pass two reports which one and where.
     pub(crate) number: bool,
     /// Somewhere in the chunk, or in the last three bytes before it, the text is not UTF-8.
     pub(crate) not_utf8: bool,
 }
 
-/// Pass one over a chunk. Adds what it finds to `tokens`.
+/// Runs pass one over a chunk. Appends the tokens to `tokens`.
 pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Found {
     match mode {
         Mode::Document => kernel.enter(PassOne::<false, true, false> { chunk, carry, tokens }),
@@ -129,8 +130,9 @@ pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Car
     }
 }
 
-/// A chunk to be scanned. Generic over what the mode says: are lines scanned, is everything checked, is white space noted?
-/// Compiled once for each, since together they would share one set of registers.
+/// A chunk to be scanned. It is generic over what the mode says: whether lines are scanned, whether everything is
+/// checked, and whether white space is recorded. Each combination is compiled separately, because together they would
+/// share one set of registers.
 struct PassOne<'a, const LINES: bool, const CHECK: bool, const BLANKS: bool> {
     chunk: Chunk<'a>,
     carry: &'a mut Carry,
@@ -146,14 +148,15 @@ impl<const LINES: bool, const CHECK: bool, const BLANKS: bool> Pass for PassOne<
     }
 }
 
-/// Blocks that are taken through all steps together: 4 KB of text, which stay in the first-level cache from one to the next.
+/// The number of blocks that go through all steps together: 4 KB of text, which stay in the first-level cache from one
+/// step to the next.
 const GROUP: usize = 64;
 
 /// The blocks of a group.
 trait Blocks<'b>: Copy {
     fn len(self) -> usize;
     fn at(self, index: usize) -> &'b [u8; BLOCK];
-    /// The one after that.
+    /// The block after `index`.
     #[inline(always)]
     fn after(self, index: usize) -> Option<&'b [u8; BLOCK]> {
         (index + 1 < self.len()).then(|| self.at(index + 1))
@@ -172,7 +175,7 @@ impl<'b> Blocks<'b> for &'b [[u8; BLOCK]] {
     }
 }
 
-/// The end of a text: whole blocks, and one more with its rest.
+/// The end of a text: whole blocks, and one more that holds the rest.
 #[derive(Clone, Copy)]
 struct WithRest<'b> {
     whole: &'b [[u8; BLOCK]],
@@ -191,9 +194,9 @@ impl<'b> Blocks<'b> for WithRest<'b> {
     }
 }
 
-/// One pass over a chunk, a group of blocks at a time, in steps. The first finds the tokens; it is all that most text needs,
-/// and nothing else is in its loop, so that what it carries from block to block stays in registers. The others look at what
-/// only some blocks have: escapes, numbers, bytes beyond ASCII.
+/// One pass over a chunk, a group of blocks at a time, in steps. The first step finds the tokens. Most text needs only
+/// this step, and its loop does nothing else, so that the state it carries from block to block stays in registers. The
+/// other steps look at what only some blocks have: escapes, numbers, bytes beyond ASCII.
 struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> {
     simd: S,
     text: &'a [u8],
@@ -202,15 +205,16 @@ struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: 
     found: Found,
     /// Bytes outside strings that are neither operators nor white space nor quotes, for each block of the group.
     runs: [u64; GROUP],
-    /// Not everything so far is ASCII.
+    /// Whether a byte so far was not ASCII.
     beyond_ascii: bool,
-    /// Bytes of white space outside strings, other than line feeds. Lines only.
+    /// The number of white-space bytes outside strings, other than newlines. Lines only.
     blank: usize,
     tuning: Tuning,
-    /// The chunk is full of numbers, which are judged here: block by block, that takes less time than one by one.
+    /// Whether the numbers of this chunk are checked here. In a chunk with many numbers a check block by block takes
+    /// less time than a check one by one.
     judges_numbers: bool,
-    /// What the blocks with escapes are like, `escapes_len` of them. Few blocks have one, and clearing the rest would cost a
-    /// small text dear.
+    /// The first `escapes_len` entries describe the blocks that hold escapes. Few blocks hold one, and clearing the
+    /// other entries would cost much for a small text.
     escapes: [MaybeUninit<Escapes>; GROUP],
     escapes_len: usize,
 }
@@ -224,7 +228,7 @@ struct Escapes {
     escaped: u64,
     inside: u64,
     found: u64,
-    /// How many tokens came before the block.
+    /// The number of tokens before the block.
     tokens_before: usize,
 }
 
@@ -258,15 +262,16 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
             pass.group(group, from + index * GROUP * BLOCK, index == 0, &mut out);
         }
         if to == text.len() {
-            // The end of the text, filled up with spaces: one group more, however small the text. Also when nothing is left,
-            // since the block of spaces is what shows a sequence that the text's last block leaves open.
+            // The end of the text, filled up with spaces, makes one group more, however small it is. It is scanned
+            // even if nothing is left, because only the block of spaces reveals a UTF-8 sequence that the text's last
+            // block leaves incomplete.
             let last = WithRest { whole: &blocks[whole..], rest: &simd.load_rest(rest) };
             pass.group(last, from + whole * BLOCK, whole == 0, &mut out);
         }
         let (len, ends_len) = (out.len(), out.ends_len());
         tokens.set_len(len, ends_len);
         tokens.beyond_ascii |= pass.beyond_ascii;
-        // What fills the last block up is white space too, unless a string is open there.
+        // The spaces that fill the last block up were counted too, unless a string is open there.
         let filler = if to == text.len() && !pass.carry.in_string() { BLOCK - rest.len() } else { 0 };
         tokens.blank |= S::SKIMS && pass.blank != filler;
         if CHECK && !LINES {
@@ -279,7 +284,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         pass.found
     }
 
-    /// Takes some blocks, of which the first is at `base`, through all steps. The first group of a chunk tells what to expect.
+    /// Takes a group of blocks, of which the first is at offset `base`, through all steps. The chunk's first group
+    /// decides whether numbers are checked here.
     #[inline(always)]
     fn group<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, is_first: bool, out: &mut Free<'_>) {
         let Carry { in_string, escape, scalar, .. } = self.carry;
@@ -301,12 +307,13 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
             if is_first {
                 let run_bytes: u32 = self.runs[..blocks.len()].iter().map(|run| run.count_ones()).sum();
                 let dense = run_bytes as usize * self.tuning.numbers_density >= blocks.len() * BLOCK;
-                // In unit tests always.
+                // Unit tests always check them.
                 self.judges_numbers = S::JUDGES_NUMBERS && dense || cfg!(test);
                 if !self.judges_numbers {
                     self.carry.number = NumberCarry::default();
                 } else if self.carry.number == NumberCarry::default() {
-                    // Of a number that began in a chunk where none was judged the rest is not judged either.
+                    // If a number began in a chunk whose numbers were not checked, the rest of it is not checked here
+                    // either.
                     self.carry.number = NumberCarry::within_run(scalar);
                 }
             }
@@ -316,12 +323,12 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         }
     }
 
-    /// Finds the tokens. Returns the bytes below 0x20 inside strings, and all blocks in one.
+    /// Finds the tokens. Returns the bytes below 0x20 inside strings, and all blocks merged into one.
     #[inline(always)]
     fn tokens<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, out: &mut Free<'_>) -> (u64, S::Block) {
         let simd = self.simd;
         let Carry { mut escape, mut in_string, mut scalar, mut space, mut plain_before, .. } = self.carry;
-        // Whether an escape of the block before may concern this one: the digits of a `\u`.
+        // Nonzero if an escape in the block before may reach into this one: the digits of a `\u`.
         let mut pending = self.carry.hex_due;
         let mut controls = 0;
         let mut blank = 0;
@@ -333,8 +340,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
             let block = simd.load(bytes);
             let mut classes = simd.classify(block);
             if LINES && !CHECK {
-                // With AVX2 the compiler would take these apart, bit by bit, to make vectors of them again: 1.0 instead of
-                // 2.5 GB/s of events.
+                // With AVX2 the compiler would otherwise split these masks into bits and build vectors of them again:
+                // 1.0 instead of 2.5 GB/s of events.
                 classes.operator = simd.opaque(classes.operator);
                 classes.space = simd.opaque(classes.space);
             }
@@ -344,7 +351,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
                 (escaped, escape) = escaped_bytes(classes.backslash, escape);
             }
 
-            // §3.1.1: a bit for each byte inside a string, the opening quote included, the closing one not.
+            // §3.1.1: a bit for each byte inside a string; it includes the opening quote but not the closing one.
             let quotes = classes.quote & !escaped;
             let inside = simd.prefix_xor(quotes) ^ in_string;
             in_string = (inside.cast_signed() >> 63).cast_unsigned();
@@ -354,7 +361,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
             let run = plain & !quotes;
             let starts = plain & !(run << 1 | scalar);
             scalar = run >> 63;
-            // All of a string but its opening quote, the closing quote included.
+            // All of a string except its opening quote; the closing quote is included.
             let covered = inside ^ quotes;
             let found = (operators | starts) & !covered;
             let tokens_before = out.len();
@@ -391,7 +398,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
                     tokens_before,
                 });
                 escapes_len += 1;
-                // A `\u` so near the end may owe digits.
+                // A `\u` in the last bytes of the block may still lack digits.
                 pending = classes.backslash >> 58;
             } else if inside == u64::MAX {
                 (index, all) = self.pass_by(blocks, index, all, out);
@@ -401,14 +408,15 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         self.escapes_len = escapes_len;
         self.blank += blank;
         (self.carry.escape, self.carry.in_string) = (escape, in_string);
-        // In a string these make no difference, and after a long one are not known.
+        // In a string these make no difference, and after a long string they are not known.
         (self.carry.scalar, self.carry.plain_before) = (scalar & !in_string, plain_before & !in_string);
         self.carry.space = space;
         (controls, all)
     }
 
-    /// In a long string: passes by the blocks behind `index` that have nothing but its text, so that they have no token and leave
-    /// nothing for the next. Returns the last of them, and `all` with them.
+    /// Inside a long string: skips the blocks after `index` that hold nothing but the string's text. They have no
+    /// token and leave no state for the next block. Returns the index of the last skipped block, and `all` merged with
+    /// them.
     #[inline(always)]
     fn pass_by<'b>(
         &mut self,
@@ -417,7 +425,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         mut all: S::Block,
         out: &mut Free<'_>,
     ) -> (usize, S::Block) {
-        // Cold, since this loop within the loop would get the registers that short strings need.
+        // Marked cold, because otherwise this inner loop would get the registers that short strings need.
         core::hint::cold_path();
         while let Some(bytes) = blocks.after(index) {
             let block = self.simd.load(bytes);
@@ -440,7 +448,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
     #[inline(always)]
     fn escapes<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, out: &mut Free<'_>) {
         for at in 0..self.escapes_len {
-            // SAFETY: `tokens` wrote as many as `escapes_len` says.
+            // SAFETY: `tokens` wrote the first `escapes_len` entries.
             let Escapes { block, backslash, escaped, inside, found, tokens_before } =
                 unsafe { self.escapes[at].assume_init() };
             if CHECK {
@@ -450,11 +458,12 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         }
     }
 
-    /// Checks UTF-8. `ascii` says that there is nothing but ASCII in the blocks; then what is open before them is wrong.
+    /// Checks UTF-8. If all blocks are ASCII, as `ascii` says, only a sequence left open before them can be wrong, and
+    /// the last block reveals that.
     #[inline(always)]
     fn utf8<'b>(&mut self, blocks: impl Blocks<'b>, ascii: bool) {
         let first = if ascii { blocks.len() - 1 } else { 0 };
-        // A local, which stays in registers from block to block.
+        // A local variable stays in registers from block to block.
         let mut state = self.utf8;
         for index in first..blocks.len() {
             self.simd.utf8_step(&mut state, self.simd.load(blocks.at(index)));
@@ -474,8 +483,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         self.found.number |= wrong != 0;
     }
 
-    /// Checks all escapes of a block at once: a set bit of `escaped` is the byte after a backslash. After `u` four bits are
-    /// owed a hexadecimal digit, which may run into the next block. What could be a surrogate is looked at one by one.
+    /// Checks all escapes of a block at once: a set bit of `escaped` is the byte after a backslash. After a `u` the
+    /// next four bytes must be hexadecimal digits; they may be in the next block. Escapes that may be surrogates are
+    /// checked one by one.
     #[inline(always)]
     fn check_escapes(&mut self, bytes: &[u8; BLOCK], escaped: u64, base: usize) {
         let simd = self.simd;
@@ -508,7 +518,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         }
     }
 
-    /// Marks the tokens of the strings that hold a backslash. `inside` has a run of ones for each string.
+    /// Marks the tokens of strings that hold a backslash. `inside` has a run of ones for each string.
     #[inline(always)]
     fn flag_escaped(mut backslash: u64, inside: u64, found: u64, tokens_before: usize, out: &mut Free<'_>) {
         while backslash != 0 {
@@ -523,8 +533,9 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
     }
 }
 
-/// The bytes that a backslash escapes: after each run of backslashes of odd length, and every second one inside a run; and
-/// whether the next block's first byte is one. One subtraction finds them all (simdjson's `json_escape_scanner`).
+/// Finds the bytes that a backslash escapes: the byte after each run of backslashes of odd length, and every second
+/// byte inside a run. Also returns whether the next block's first byte is escaped. One subtraction finds them all
+/// (simdjson's `json_escape_scanner`).
 #[inline(always)]
 fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
@@ -533,7 +544,7 @@ fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
     (follows ^ (backslash | carry), (follows & backslash) >> 63)
 }
 
-/// The first byte below 0x20 inside a string, byte by byte.
+/// Finds the first byte below 0x20 inside a string, byte by byte.
 #[cold]
 #[inline(never)]
 fn first_control<'b>(mut bytes: impl Iterator<Item = &'b u8>, in_string: u64, escape: u64) -> Option<usize> {
@@ -547,14 +558,14 @@ fn first_control<'b>(mut bytes: impl Iterator<Item = &'b u8>, in_string: u64, es
     })
 }
 
-/// The lesser of two offsets, of which one may not be there yet.
+/// The lesser of two offsets; the first may be absent.
 #[cold]
 fn first(known: Option<usize>, offset: usize) -> usize {
     known.map_or(offset, |known| known.min(offset))
 }
 
-/// Each bit is the first digit, a `d`, of what is a surrogate if the second is 8 or more. Returns the end of the last pair, or
-/// where that is wrong, and the first fault.
+/// Checks surrogates. Each bit of `digits` is the first digit, a `d`, of an escape that is a surrogate if its second
+/// digit is 8 or more. Returns the end of the last pair, or where that pair is wrong, and the first error.
 #[cold]
 #[inline(never)]
 fn check_surrogates(text: &[u8], mut digits: u64, base: usize, mut pair_end: usize) -> (usize, Option<usize>) {
@@ -566,7 +577,7 @@ fn check_surrogates(text: &[u8], mut digits: u64, base: usize, mut pair_end: usi
             match text::check_escape(text, at) {
                 Ok(len) => pair_end = at + len,
                 Err(offset) => {
-                    // What this pair has of its second half is wrong as a part of the pair, or not at all.
+                    // The second half of this pair is not checked again: its error, if any, was found with the pair.
                     pair_end = offset;
                     fault = fault.or(Some(offset));
                 }

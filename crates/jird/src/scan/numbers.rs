@@ -1,54 +1,54 @@
-//! The grammar of numbers by masks: all numbers of a block at once.
+//! Checks the grammar of numbers by masks: all numbers of a block at once.
 //!
-//! RFC 8259 §6 says of each byte of a number what may stand before and behind it, which is a shift by one; and that there is
-//! at most one point, and no point or second exponent behind an exponent, which takes an addition: a bit added at the start of
-//! a run of ones comes out at the first byte behind the run.
+//! For each byte of a number, RFC 8259 §6 says which bytes may stand before and after it; this takes a shift by one.
+//! It also allows at most one decimal point, and neither a point nor a second exponent after an exponent; this takes
+//! an addition: a bit added at the start of a run of ones comes out at the first byte after the run.
 
 use crate::kernel::Simd;
 
-/// What the bytes of numbers leave for the next block: bit 0 of each stands for its first byte. All zero unless a number
-/// reaches to the block's end.
+/// The state that the bytes of numbers leave for the next block; bit 0 of each field is about that block's first byte.
+/// All fields are zero unless a number reaches to the block's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct NumberCarry {
-    /// The byte before is none of a string, no operator and no white space.
+    /// The byte before is outside strings, and neither an operator nor white space.
     run: u64,
-    /// It belongs to a number.
+    /// The byte before belongs to a number.
     number: u64,
-    /// It is the minus that a number begins with.
+    /// The byte before is the minus at the start of a number.
     minus: u64,
-    /// It is a zero that a number begins with, behind its sign.
+    /// The byte before is a zero that starts a number's digits.
     zero: u64,
     digit: u64,
     point: u64,
-    /// The digits behind a point or an exponent's letter go on.
+    /// The digits after a decimal point or an exponent's letter continue.
     tail: u64,
     exponent: ExponentCarry,
 }
 
-/// The same for the parts of an exponent.
+/// The same state for the parts of an exponent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ExponentCarry {
     letter: u64,
     sign: u64,
-    /// Its digits go on.
+    /// The exponent's digits continue.
     digits: u64,
 }
 
 impl NumberCarry {
-    /// What is left by bytes that are not judged, of which the last, if the bit is set, is of a run.
+    /// The state after bytes that were not checked; `run` says whether the last of them belongs to a run.
     pub(super) fn within_run(run: u64) -> Self {
         Self { run, ..Self::default() }
     }
 }
 
-/// The bytes that are wrong in some number of the block, or behind it. `run` has the bytes outside strings that are neither
-/// operators nor white space nor quotes.
+/// The bytes that make some number of the block invalid, including the byte after a number. `run` has the bytes
+/// outside strings that are neither operators nor white space nor quotes.
 #[inline(always)]
 pub(super) fn wrong_bytes<S: Simd>(simd: S, block: S::Block, run: u64, before: &mut NumberCarry) -> u64 {
     let digit = simd.between(block, b'0', b'9');
     let minus = simd.eq(block, b'-');
     let starts = run & !(run << 1 | before.run) & (digit | minus);
-    // The whole of each run that begins as a number, and of no other: a bit added to a run clears it.
+    // All bytes of each run that begins as a number does, and of no other run: adding a bit to a run clears it.
     let number = run & !run.wrapping_add(starts).wrapping_add(before.number);
     let digit = digit & number;
     let point = simd.eq(block, b'.') & number;
@@ -57,7 +57,7 @@ pub(super) fn wrong_bytes<S: Simd>(simd: S, block: S::Block, run: u64, before: &
     let after_digit = digit << 1 | before.digit;
     let after_point = point << 1 | before.point;
 
-    // What else a number has is an exponent; mostly there is none.
+    // The other bytes of numbers are exponents; mostly there are none.
     let other = number & !(digit | point | minus);
     let mut tail_starts = after_point & digit;
     let mut wrong = 0;
@@ -82,8 +82,8 @@ pub(super) fn wrong_bytes<S: Simd>(simd: S, block: S::Block, run: u64, before: &
     wrong
 }
 
-/// Judges the bytes of numbers that are neither digits nor points nor their minus. Returns where the digits of exponents
-/// start, and what is wrong.
+/// Checks the bytes of numbers that are neither digits nor points nor the leading minus. Returns where the digits of
+/// exponents start, and which bytes are invalid.
 #[inline(always)]
 fn exponents<S: Simd>(
     simd: S,
@@ -108,7 +108,7 @@ fn exponents<S: Simd>(
     (starts, wrong)
 }
 
-/// The bytes behind those runs of ones that hold a bit of `starts`, and whether one goes on in the next block.
+/// The byte after each run of ones that holds a bit of `starts`, and whether such a run continues in the next block.
 #[inline(always)]
 fn run_ends(ones: u64, starts: u64, carry: u64) -> (u64, u64) {
     let (sum, over) = ones.overflowing_add(starts);

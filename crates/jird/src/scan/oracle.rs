@@ -1,22 +1,22 @@
-//! Pass one, byte by byte: what every kernel must equal. As plain as it can be written; no masks, no blocks, nothing of
-//! [`Simd`](crate::kernel::Simd).
+//! Pass one, byte by byte: every kernel must give the same results. It is as simple as possible: no masks, no blocks,
+//! no use of [`Simd`](crate::kernel::Simd).
 
 use super::tokens::SPACED;
 use super::{Carry, Chunk, ESCAPED, Found, Mode};
 use crate::kernel::BLOCK;
 use crate::text;
 
-/// What pass one makes of a chunk.
+/// The results of pass one for a chunk.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scanned {
     pub(super) tokens: Vec<(u8, u32)>,
-    /// Where scalars end that white space follows.
+    /// The ends of scalars that white space follows.
     pub(super) ends: Vec<u32>,
     pub(super) found: Found,
     pub(super) carry: Carry,
 }
 
-/// Scans `chunk`, where the chunks before it left `before`.
+/// Scans `chunk`; `before` is the result of the chunks before it.
 pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
     let Scanned { tokens, ends, carry, .. } = before;
     let Chunk { text, from, to } = chunk;
@@ -37,14 +37,14 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
     };
     (from..to).for_each(|at| state.byte(text[at], at, lines, check));
     if to == text.len() {
-        // After the text comes a block of spaces, or what is left of one.
+        // After the text comes a block of spaces, or the rest of one.
         let padding = BLOCK - text.len() % BLOCK;
         (0..padding).for_each(|past| state.byte(b' ', to + past, lines, check));
     }
     if check {
         state.found.not_utf8 = match core::str::from_utf8(&text[..to]) {
             Ok(_) => false,
-            // A sequence that the chunk leaves open is judged with the next one, unless there is none.
+            // A sequence that the chunk leaves incomplete is checked with the next chunk, if there is one.
             Err(error) => error.error_len().is_some() || to == text.len(),
         };
     }
@@ -54,7 +54,7 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
         scalar: u64::from(state.in_word && !state.in_string),
         space: u64::from(state.in_space && !state.in_string && !lines),
         plain_before: u64::from(state.before_plain && !state.in_string && !lines),
-        // Judged on its own.
+        // Has its own tests.
         number: super::NumberCarry::default(),
         hex_due: (1 << state.digits_due) - 1,
         hex_first: u64::from(state.digits_due == 4),
@@ -70,7 +70,7 @@ struct OracleState<'t> {
     escaped: bool,
     /// An opening quote came, and no closing one since.
     in_string: bool,
-    /// The byte before belongs to a number or literal, or to what is wrong in such a place.
+    /// The byte before belongs to a number or literal, or to invalid bytes in the place of one.
     in_word: bool,
     /// The byte before is white space.
     in_space: bool,
@@ -116,9 +116,9 @@ impl OracleState<'_> {
         self.in_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     }
 
-    /// A byte of a string, after its opening quote.
+    /// Processes a byte inside a string, after its opening quote.
     fn inside(&mut self, byte: u8, at: usize, check: bool) {
-        // A quote right behind a word opens a string that has no token of its own.
+        // A quote directly after a word opens a string that has no token of its own.
         if byte == b'\\'
             && let Some((kind @ b'"', _)) = self.tokens.last_mut()
         {
@@ -129,7 +129,7 @@ impl OracleState<'_> {
         }
     }
 
-    /// A byte that may be part of an escape.
+    /// Processes a byte that may be part of an escape.
     fn escape(&mut self, byte: u8, at: usize, escaped: bool) {
         if self.digits_due > 0 {
             if self.digits_due == 4 && matches!(byte, b'd' | b'D') && at - 2 >= self.pair_end {

@@ -1,13 +1,13 @@
-//! Text that is pushed in pieces.
+//! Text that the caller passes in pieces.
 
 use super::source::{Slice, TextSource};
 use std::io;
 
-/// The pieces that came and are not forgotten yet.
+/// The pieces that were added and are not forgotten yet.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
     buffer: Vec<u8>,
-    /// How much of the buffer is forgotten.
+    /// The number of bytes at the start of the buffer that are forgotten.
     start: usize,
     ended: bool,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Pieces {
 impl Pieces {
     /// Appends a piece to the window.
     pub(crate) fn add(&mut self, piece: &[u8]) {
-        // Moving what is left costs no more than what was forgotten.
+        // Moving the rest costs no more than the bytes that were forgotten.
         if self.start > self.buffer.len() - self.start {
             self.buffer.drain(..self.start);
             self.start = 0;
@@ -23,14 +23,14 @@ impl Pieces {
         self.buffer.extend_from_slice(piece);
     }
 
-    /// No more pieces will come.
+    /// Declares that no more pieces will come.
     pub(crate) fn end(&mut self) {
         self.ended = true;
     }
 }
 
-// SAFETY: `start..` of the buffer is the window. Pieces are added at its end, `forget` drops its beginning, and `add` moves it as a
-// whole.
+// SAFETY: `start..` of the buffer is the window. Pieces are added at its end, `forget` drops its beginning, and `add`
+// moves it as a whole.
 unsafe impl<'de> TextSource<'de> for Pieces {
     type Key = [u8; 0];
     const FORGETS_BYTES: usize = 4 << 10;

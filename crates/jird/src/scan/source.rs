@@ -1,8 +1,8 @@
-//! Where text comes from: memory, a reader, or whoever feeds it in pieces.
+//! Sources of text: memory, a reader, or pieces that a caller passes.
 
 use std::io::{self, ErrorKind};
 
-/// What JSON is read from, by a deserializer or as events. Not to be implemented elsewhere.
+/// A source that a deserializer or an event reader reads JSON from. This trait is sealed.
 pub trait Read<'de>: private::Source<'de> {}
 
 mod private {
@@ -10,45 +10,47 @@ mod private {
     pub trait Source<'de>: crate::scan::TextSource<'de> {}
 }
 
-/// Where text comes from.
+/// A source of text.
 ///
 /// # Safety
-/// The window's bytes are the text's, and stay as they are: [`window`](Self::window) gives the same bytes each time, but that
-/// [`forget`](Self::forget) drops bytes at its beginning and [`fill`](Self::fill) adds bytes at its end, also if it fails or
-/// panics. [`slice`](Self::slice) gives bytes of the window. Text that pass one has checked is taken for UTF-8 because of that.
+/// The window's bytes are those of the text and do not change: [`window`](Self::window) gives the same bytes each
+/// time, except that [`forget`](Self::forget) drops bytes at its beginning and [`fill`](Self::fill) adds bytes at its
+/// end; this holds also if `fill` fails or panics. [`slice`](Self::slice) gives bytes of the window. Because of these
+/// rules, text that pass one has checked is UTF-8 when it is used later.
 pub unsafe trait TextSource<'de> {
-    /// What is kept of a key, to say where an error is.
+    /// The part of a key that is kept, to say where an error is.
     type Key: Copy + Default + AsRef<[u8]>;
-    /// The window forgets what is not needed when that is so much.
+    /// The window drops bytes that are not needed any more when there are at least this many.
     const FORGETS_BYTES: usize;
-    /// Neither UTF-8 nor escapes nor what is in strings is checked by pass one, and values that are skipped are not checked at all.
+    /// If true, pass one checks neither UTF-8 nor escapes nor the content of strings, and skipped values are not
+    /// checked at all.
     const TRUSTED: bool = false;
 
-    /// The part of the text at hand.
+    /// The part of the text that is in memory.
     fn window(&self) -> &[u8];
     /// Drops the first `bytes` of the window.
     fn forget(&mut self, bytes: usize);
-    /// Makes the window at least `len` bytes long, if the text is, and has room for `room`. True if the text ends with the
-    /// window.
+    /// Makes the window at least `len` bytes long, if the text has them, and makes room for `room` bytes. Returns true
+    /// if the text ends where the window ends.
     fn fill(&mut self, len: usize, room: usize) -> io::Result<bool>;
     /// A part of the window.
     fn slice(&self, start: usize, end: usize) -> Slice<'de, '_>;
-    /// The part of the window from a key's quote on up to the next token, or the beginning of that.
+    /// The part of the window from a key's quote up to the next token, or the beginning of that part.
     fn key(&self, start: usize, next: usize) -> Self::Key;
 }
 
-/// A part of the text: the text's own, or for as long as the window stands still.
+/// A part of the text: borrowed from the text itself, or valid only while the window does not change.
 #[derive(Clone, Copy)]
 pub enum Slice<'de, 's> {
     Borrowed(&'de [u8]),
     Passing(&'s [u8]),
 }
 
-/// Text in memory, of which strings without escapes are borrowed.
+/// Text in memory; strings without escapes are borrowed from it.
 #[derive(Debug)]
 pub struct SliceRead<'de> {
     all: &'de [u8],
-    /// What offsets of 32 bits reach.
+    /// The part that 32-bit offsets can reach.
     window: &'de [u8],
 }
 
@@ -65,8 +67,9 @@ impl<'de> SliceRead<'de> {
 impl<'de> private::Source<'de> for SliceRead<'de> {}
 impl<'de> Read<'de> for SliceRead<'de> {}
 
-// SAFETY: the window is a part of a slice that is borrowed for `'de`, so nothing changes it. `forget` drops its beginning; a window
-// that ends before the text does, since offsets are 32 bits wide, grows by that.
+// SAFETY: the window is a part of a slice that is borrowed for `'de`, so nothing changes it. `forget` drops its
+// beginning. If the window ends before the text, because offsets are 32 bits wide, `forget` lets it grow at its end by
+// as much.
 unsafe impl<'de> TextSource<'de> for SliceRead<'de> {
     type Key = &'de [u8];
     const FORGETS_BYTES: usize = 1 << 30;
@@ -96,14 +99,14 @@ unsafe impl<'de> TextSource<'de> for SliceRead<'de> {
     }
 }
 
-/// Text that is believed to be JSON: less of it is checked, and still nothing is unsafe.
+/// A source whose text the caller believes to be JSON: less of it is checked, and reading it is still memory-safe.
 #[derive(Debug)]
 pub struct Trusted<R>(pub(crate) R);
 
 impl<'de, R: Read<'de>> private::Source<'de> for Trusted<R> {}
 impl<'de, R: Read<'de>> Read<'de> for Trusted<R> {}
 
-// SAFETY: all is the inner source's, which keeps the rules.
+// SAFETY: every method forwards to the inner source, which keeps the rules.
 unsafe impl<'de, R: TextSource<'de>> TextSource<'de> for Trusted<R> {
     type Key = R::Key;
     const FORGETS_BYTES: usize = R::FORGETS_BYTES;
@@ -133,18 +136,18 @@ unsafe impl<'de, R: TextSource<'de>> TextSource<'de> for Trusted<R> {
     }
 }
 
-/// Text that is read as it is needed, some of it ahead.
+/// A reader's text, read as it is needed and partly ahead.
 #[derive(Debug)]
 pub struct IoRead<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// The window: what was read and not forgotten.
+    /// `start..end` is the window: the bytes that were read and not forgotten.
     start: usize,
     end: usize,
     ended: bool,
 }
 
-/// So much is read before some is forgotten.
+/// The window drops bytes that are not needed any more when there are at least this many.
 const READ_BYTES: usize = 64 << 10;
 
 impl<R: io::Read> IoRead<R> {
@@ -156,9 +159,9 @@ impl<R: io::Read> IoRead<R> {
 impl<R: io::Read> private::Source<'_> for IoRead<R> {}
 impl<R: io::Read> Read<'_> for IoRead<R> {}
 
-// SAFETY: `start..end` of the buffer is the window. The reader is lent what comes after `end` and nothing else, and the window
-// grows by what it says it has read there, if that fits. `forget` moves the window as a whole. If the reader panics the window
-// is as it was.
+// SAFETY: `start..end` of the buffer is the window. The reader gets only the part after `end`, and the window grows by
+// the number of bytes that the reader says it has read, if that many fit. `forget` moves the window as a whole. If the
+// reader panics, the window does not change.
 unsafe impl<'de, R: io::Read> TextSource<'de> for IoRead<R> {
     type Key = ShortKey;
     const FORGETS_BYTES: usize = READ_BYTES;
@@ -170,7 +173,7 @@ unsafe impl<'de, R: io::Read> TextSource<'de> for IoRead<R> {
 
     fn forget(&mut self, bytes: usize) {
         self.start += bytes;
-        // Moving what is left costs no more than what was forgotten.
+        // Moving the rest costs no more than the bytes that were forgotten.
         if self.start > self.end - self.start {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
@@ -180,7 +183,7 @@ unsafe impl<'de, R: io::Read> TextSource<'de> for IoRead<R> {
     fn fill(&mut self, len: usize, room: usize) -> io::Result<bool> {
         while !self.ended && self.end - self.start < len {
             if self.buffer.len() < self.start + room {
-                // What a long string needs is doubled, so that moving it takes linear time.
+                // The buffer is doubled for a long string, so that moving it takes linear time.
                 self.buffer.resize((self.start + room).max(2 * self.buffer.len()), 0);
             }
             let free = &mut self.buffer[self.end..];
@@ -210,13 +213,14 @@ unsafe impl<'de, R: io::Read> TextSource<'de> for IoRead<R> {
     }
 }
 
-/// The reader says that it has read more than fits. What it has really read nobody knows.
+/// The error for a reader that says it has read more bytes than fit. How many it has really read is unknown.
 #[cold]
 fn lies(read: usize, free_bytes: usize) -> io::Error {
     io::Error::other(format!("the reader said that it read {read} bytes into a buffer of {free_bytes}"))
 }
 
-/// As much of a key's text is kept for messages, its quotes included. It is more than they show, unless the key has many escapes.
+/// The number of bytes of a key's text, quotes included, that are kept for messages. Messages show less, unless the
+/// key has many escapes.
 pub(crate) const KEY_BYTES: usize = 96;
 
 /// The beginning of a key, for messages.

@@ -1,4 +1,4 @@
-//! Every kernel against the oracle: all offsets, all tail lengths, all modes, next to pages that nobody may read.
+//! Compares every kernel with the oracle: all offsets, all tail lengths, all modes, next to unreadable pages.
 
 use super::{Carry, Chunk, Mode, Tokens, oracle, scan};
 use crate::kernel::{BLOCK, Kernel};
@@ -7,9 +7,10 @@ use guard_page::Guarded;
 
 const MODES: [Mode; 5] = [Mode::Document, Mode::DocumentBlanks, Mode::Lines, Mode::DocumentTrusted, Mode::LinesTrusted];
 
-/// The leading bytes dropped from a seed, so that what it holds stands at every place of a block.
+/// The number of leading bytes dropped from a seed, so that its content stands at every place of a block.
 const OFFSETS: std::ops::RangeInclusive<usize> = 0..=64;
-/// The lengths of a text: up to two blocks and a bit, so that every tail is there with none, one and two blocks before it.
+/// The lengths of a text: up to a little more than two blocks, so that every tail length comes after none, one and two
+/// blocks.
 const LENGTHS: std::ops::RangeInclusive<usize> = 0..=130;
 
 /// Scans `text` in chunks on every kernel and compares each chunk with the oracle.
@@ -30,7 +31,7 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
             for (kernel, tokens, carry) in &mut runs {
                 let found = scan(*kernel, chunk, mode, carry, tokens);
                 let (kind, pos) = tokens.slices();
-                // Numbers are judged below.
+                // Another test compares the checks of numbers.
                 let found = super::Found { number: false, ..found };
                 let judged = Carry { number: super::NumberCarry::default(), ..*carry };
                 let listed = kind.iter().copied().zip(pos.iter().copied()).collect();
@@ -38,7 +39,7 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
                 let scanned = oracle::Scanned { tokens: listed, ends, found, carry: judged };
                 assert_eq!(scanned, wanted, "{kernel:?} {mode:?} {from}..{to} of {:?}", String::from_utf8_lossy(text));
             }
-            // After a fault nobody goes on: it may be reported again, or not.
+            // After an error no caller goes on: later chunks may report it again, or not.
             if to == text.len() || wanted.found.not_utf8 || wanted.found.escape.is_some() {
                 break;
             }
@@ -53,7 +54,7 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
     }
 }
 
-/// Whether a token begins as a number and is none.
+/// Whether a token begins as a number does but is not a number.
 fn is_wrong_number(text: &[u8], kind: u8, pos: usize) -> bool {
     let ends = |byte: &u8| b" \t\n\r{}[]:,\"".contains(byte);
     let len = text[pos..].iter().position(ends).unwrap_or(text.len() - pos);
@@ -99,7 +100,7 @@ fn every_kernel_equals_the_oracle_on_long_strings() {
     let faults: [&[u8]; 8] = [b"", b"\\\"", b"\\", b"\\ud83d\\ude00", b"\\u00", b"\n", b"\xFF", b"\" , \"-0."];
     for offset in OFFSETS {
         for (index, fault) in faults.iter().enumerate() {
-            // Within a group, over the border of one, and with the fault in any block and at any place of it.
+            // Within a group, across the border of one, and with the error in any block and at any place of it.
             for len in [3 * BLOCK + index, 5 * BLOCK - 3 - 2 * offset.min(BLOCK), 62 * BLOCK + 13 * index] {
                 let (before, behind) = filler[..len].split_at(len - (offset * 7 + index) % (3 * BLOCK).min(len));
                 let text = [&filler[..offset], b" \"", before, fault, behind, b"\" ,1 "].concat();
@@ -108,7 +109,7 @@ fn every_kernel_equals_the_oracle_on_long_strings() {
             }
         }
     }
-    // What a group knows of its blocks does not stay for the next.
+    // The state of one group's blocks must not stay for the next group.
     let text = [b"-1.5,".repeat(820), b"\"".to_vec(), b"1.2.3 ".repeat(1400), b"\"".to_vec()].concat();
     check(&kernels, &text, text.len().next_multiple_of(BLOCK));
 }
@@ -195,7 +196,7 @@ fn every_kernel_equals_the_oracle_on_random_bytes() {
     }
 }
 
-/// Whether every kernel finds `text`, in chunks of one block and as a whole, to be UTF-8 exactly if it is.
+/// Checks that every kernel accepts `text` as UTF-8, in chunks of one block and as a whole, exactly if it is UTF-8.
 fn check_utf8(kernels: &[Kernel], tokens: &mut Tokens, text: &[u8]) {
     let wanted = core::str::from_utf8(text).is_err();
     for kernel in kernels {
@@ -231,7 +232,8 @@ fn every_pair_of_bytes_is_utf8_exactly_if_it_is_at_every_kind_of_border() {
     let kernels: Vec<_> = Kernel::available().collect();
     let (mut tokens, mut text) = (Tokens::default(), [b'a'; 130]);
     for pair in 0..=u16::MAX {
-        // Inside a quarter of a block, over the borders of quarters, halves, blocks and chunks, and at the text's end.
+        // Inside a quarter of a block, across the borders of quarters, halves, blocks and chunks, and at the text's
+        // end.
         for at in [0, 15, 31, 63, 127, 128] {
             check_sequence(&kernels, &mut tokens, &mut text, &pair.to_be_bytes(), at);
         }
@@ -249,7 +251,7 @@ fn every_lead_with_every_second_byte_is_utf8_exactly_if_it_is() {
             for third in THIRD {
                 for fourth in [b'a', 0x80, 0xBF, 0xC2] {
                     round += 1;
-                    // Each sequence at one place before a border, by turns all of them.
+                    // Each place before a border gets one sequence; the sequences take turns.
                     let at = 60 + round % 5;
                     check_sequence(&kernels, &mut tokens, &mut text, &[lead, second, third, fourth], at);
                 }
@@ -260,7 +262,8 @@ fn every_lead_with_every_second_byte_is_utf8_exactly_if_it_is() {
 
 #[test]
 fn sequences_of_every_class_are_judged_alike_at_every_place() {
-    // The first and the last of each row of RFC 3629's table, what lies just outside it, and what is cut short.
+    // The first and the last sequence of each row of RFC 3629's table, their neighbours outside it, and truncated
+    // sequences.
     const SEQUENCES: &[&[u8]] = &[
         b"\x7F",
         b"\x80",
@@ -313,12 +316,12 @@ fn sequences_of_every_class_are_judged_alike_at_every_place() {
                 let len = sequence.len().min(text.len() - at);
                 text[at..at + len].copy_from_slice(&sequence[..len]);
                 check_utf8(&kernels, &mut tokens, &text);
-                // Text that ends with it, or inside it.
+                // Text that ends with the sequence, or inside it.
                 (at..=at + len).for_each(|end| check_utf8(&kernels, &mut tokens, &text[..end]));
             }
         }
     }
-    // Nothing but characters beyond ASCII, so that no block is plain.
+    // Only characters beyond ASCII, so that no block is plain ASCII.
     for sequence in ["é", "€", "😀", "é€😀a"] {
         let text = sequence.repeat(100);
         (0..text.len()).for_each(|end| check_utf8(&kernels, &mut tokens, &text.as_bytes()[..end]));
@@ -328,7 +331,7 @@ fn sequences_of_every_class_are_judged_alike_at_every_place() {
 
 #[test]
 fn the_offset_of_what_is_not_utf8_is_the_first_byte_that_is_wrong_whatever_the_chunk() {
-    // What stands in the string, and how much of it may begin a character.
+    // The string's content, and how many of its bytes may be the beginning of a character.
     let faults: [(&[u8], usize); 8] = [
         (b"\xFF", 0),
         (b"\x80", 0),

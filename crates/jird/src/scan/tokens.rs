@@ -3,31 +3,31 @@
 use crate::kernel::{BLOCK, Simd};
 use crate::word::ESCAPED;
 
-/// Set in the kind of an operator of a document if white space stands before it, so that the token before ends earlier.
+/// Set in the kind of an operator of a document if white space stands before it: the scalar before then ends earlier.
 pub(crate) const SPACED: u8 = 0x80;
 
-/// How many tokens [`Tokens::batch`] hands out.
+/// The number of tokens that [`Tokens::batch`] returns.
 pub(crate) const BATCH: usize = 64;
 
-/// The kind of the tokens that stand after the last one, at the offset where the text ends. A NUL byte in the text has the
+/// The kind of the sentinels after the last token; their offset is the end of the text. A NUL byte in the text has the
 /// same kind, but stands before the end.
 pub(crate) const END: u8 = 0;
 
-/// The kind of a string, a number or a literal that what pass one refuses cuts off, for who pulls tokens.
+/// The kind of a string, number or literal that an error found by pass one cuts off. Used when tokens are pulled.
 pub(super) const CUT: u8 = 1;
 
-/// What the kinds of all brackets have, with a mark or without, and that of no other token.
+/// The bits that the kinds of all brackets have in common, with a mark or without. No other token has all of them.
 pub(crate) const BRACKET: u8 = b'[' & b']' & b'{' & b'}';
 
-/// How many sentinels stand after the last token: as many tokens as the second pass looks ahead.
+/// The number of sentinels after the last token: the number of tokens that pass two looks ahead.
 pub(crate) const SENTINELS: usize = 4;
 
-/// Decisions that change what a scan costs, and nothing of what it finds.
+/// Settings that change the cost of a scan, but not its results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tuning {
-    /// Numbers are judged by masks in a chunk of which one byte in so many, or more, belongs to a number or literal.
+    /// Numbers are checked by masks in a chunk if at least one byte in this many belongs to a number or literal.
     pub(crate) numbers_density: usize,
-    /// UTF-8 is not looked at where all is ASCII.
+    /// The UTF-8 check is skipped where all bytes are ASCII.
     pub(crate) skips_ascii: bool,
 }
 
@@ -35,25 +35,27 @@ impl Tuning {
     const USUAL: Self = Self { numbers_density: 4, skips_ascii: true };
 }
 
-/// Tokens in text order: the byte found, and where. Buffers only grow, and are never cleared or zeroed again.
+/// Tokens in text order: the kind and the offset of each. The buffers only grow; they are not cleared or zeroed for
+/// reuse.
 ///
-/// Invariant: `pos`, `kind` and `ends` are equally long, and `len + SENTINELS` and `ends_len` not longer once anything was
-/// reserved.
+/// Invariant: `pos`, `kind` and `ends` have the same length. After the first `reserve`, `len + SENTINELS` and
+/// `ends_len` are at most that length.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     pos: Vec<u32>,
     kind: Vec<u8>,
     len: usize,
-    /// Where those scalars end, in order, that white space follows. Documents only.
+    /// The ends of those scalars that white space follows, in order. Documents only.
     ends: Vec<u32>,
     ends_len: usize,
-    /// White space outside strings, for each block of the chunk, if it was asked for.
+    /// The white space outside strings, a mask for each block of the chunk. Only in
+    /// [`Mode::DocumentBlanks`](super::Mode::DocumentBlanks).
     blanks: Vec<u64>,
-    /// Numbers among the tokens before this one were not judged by pass one. Documents only.
+    /// Pass one did not check all numbers among the tokens before this index. Documents only.
     numbers_unjudged: usize,
-    /// The text of the tokens, or of some before them, is not all ASCII.
+    /// Whether the text of the tokens, or of some tokens before them, has bytes beyond ASCII.
     pub(crate) beyond_ascii: bool,
-    /// There is white space between them, other than line feeds. Lines only, and where somebody asks: see [`Simd::SKIMS`].
+    /// Whether there is white space between the tokens, other than newlines. Lines only, and only if [`Simd::SKIMS`].
     pub(crate) blank: bool,
     pub(crate) tuning: Tuning,
 }
@@ -84,7 +86,7 @@ impl Tokens {
         self.len
     }
 
-    /// Forgets all tokens.
+    /// Removes all tokens.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
         self.ends_len = 0;
@@ -99,7 +101,8 @@ impl Tokens {
         (&self.kind[..self.len], &self.pos[..self.len])
     }
 
-    /// The kinds of 64 tokens from `at` on, and the offsets of these and the next. What lies past the last token is arbitrary.
+    /// The kinds of 64 tokens from `at` on, and the offsets of these and of the next token. Values past the last token
+    /// are arbitrary.
     ///
     /// # Panics
     /// If `at` is greater than the number of tokens.
@@ -110,7 +113,7 @@ impl Tokens {
         (kind, pos)
     }
 
-    /// Whether the token at `at` is an operator, and then whether white space stands before it. Documents only.
+    /// If the token at `at` is an operator, returns whether white space stands before it. Documents only.
     #[inline(always)]
     pub(crate) fn operator(&self, at: usize) -> Option<bool> {
         let kind = self.kind[at];
@@ -120,7 +123,8 @@ impl Tokens {
     /// Makes room for the tokens of `bytes` more bytes.
     #[inline]
     pub(crate) fn reserve(&mut self, bytes: usize) {
-        // A byte is at most one token, each block writes 64 of each whatever it found, and a batch reads as many.
+        // A byte is at most one token. Each block writes 64 entries into each buffer, whatever it finds, and a batch
+        // reads 64.
         let wanted = self.len.max(self.ends_len) + bytes + 2 * BLOCK + SENTINELS;
         if wanted > self.pos.len() {
             self.grow(wanted);
@@ -129,7 +133,8 @@ impl Tokens {
 
     #[cold]
     fn grow(&mut self, wanted: usize) {
-        // Fresh zeroed memory when nothing is to be kept: the pages are then touched as they are needed.
+        // If no tokens must be kept, fresh zeroed memory is better: the system then provides its pages as they are
+        // needed.
         if self.len == 0 && self.ends_len == 0 {
             self.pos = vec![0; wanted];
             self.kind = vec![0; wanted];
@@ -147,12 +152,12 @@ impl Tokens {
         self.blanks.resize(bytes / BLOCK + 1, 0);
     }
 
-    /// The white space outside strings of the chunk that was scanned last, for each of its blocks.
+    /// The white space outside strings of the chunk that was scanned last, a mask for each block.
     pub(crate) fn blanks(&self) -> &[u64] {
         &self.blanks
     }
 
-    /// The buffers, to be written behind the tokens that are there.
+    /// The buffers, to be written after the tokens that are there.
     #[inline(always)]
     pub(super) fn free(&mut self) -> Free<'_> {
         Free {
@@ -165,7 +170,7 @@ impl Tokens {
         }
     }
 
-    /// Takes over what was written to the buffers that [`Tokens::free`] lent.
+    /// Sets the lengths after a scan wrote to the buffers that [`Tokens::free`] lent.
     pub(super) fn set_len(&mut self, len: usize, ends_len: usize) {
         assert!(
             len + SENTINELS <= self.pos.len() && ends_len <= self.ends.len(),
@@ -180,29 +185,30 @@ impl Tokens {
         &self.ends[..self.ends_len]
     }
 
-    /// The ends of 64 scalars that white space follows, from `at` on. What lies past the last is arbitrary.
+    /// The ends of 64 scalars that white space follows, from `at` on. Values past the last one are arbitrary.
     #[inline(always)]
     pub(crate) fn ends(&self, at: usize) -> &[u32; BATCH] {
         let Some(ends) = self.ends[at..].first_chunk() else { panic!("room for a block stands behind the last end") };
         ends
     }
 
-    /// Whether the token at `at` begins with an ASCII byte. If it does not, its kind may pass for that of a marked operator or
-    /// string: in UTF-8 for that of a square bracket, since the others are no bytes that UTF-8 begins a character with.
+    /// Whether the token at `at` begins with an ASCII byte. If it does not, its kind may look like that of a marked
+    /// operator or string. In UTF-8 it can only look like a square bracket, because no character begins with one of
+    /// the other bytes.
     #[inline(always)]
     pub(crate) fn is_ascii(&self, text: &[u8], at: usize) -> bool {
         text[self.pos[at] as usize].is_ascii()
     }
 
-    /// Whether a colon does not stand right behind a quote, as far as [`Simd::SKIMS`] asks.
+    /// Whether some colon does not stand directly after a quote. Always false without [`Simd::SKIMS`].
     pub(crate) fn has_loose_colon(&self, text: &[u8]) -> bool {
         let (kinds, pos) = self.slices();
         let is_behind_quote = |at: usize| pos[at].checked_sub(1).is_some_and(|before| text[before as usize] == b'"');
         self.blank && memchr::memchr_iter(b':', kinds).any(|at| !is_behind_quote(at))
     }
 
-    /// Takes the mark of the white space before them from all operators of a document, for whoever looks at one kind after the
-    /// other: then nothing else is an operator's kind.
+    /// Removes the [`SPACED`] mark from all operators of a document, for callers that compare kinds one by one.
+    /// Afterwards only operators have an operator's kind.
     pub(crate) fn forget_spaces(&mut self, text: &[u8]) {
         for at in 0..self.len {
             if self.kind[at] & SPACED != 0 && self.operator(at).is_some() && self.is_ascii(text, at) {
@@ -211,8 +217,8 @@ impl Tokens {
         }
     }
 
-    /// Notes whether pass one has judged the numbers of the chunk that it has just scanned, and whether one is wrong. After a
-    /// wrong one all numbers count as not judged, so that somebody will say which it is.
+    /// Records whether pass one checked the numbers of the chunk that it has just scanned, and whether one is invalid.
+    /// After an invalid one, all numbers count as unchecked, so that pass two finds out which one it is.
     pub(super) fn numbers_judged(&mut self, judged: bool, wrong: bool) {
         if wrong {
             self.numbers_unjudged = usize::MAX;
@@ -221,31 +227,31 @@ impl Tokens {
         }
     }
 
-    /// No number is judged by pass one.
+    /// Declares all numbers unchecked by pass one.
     pub(super) fn owe_all_numbers(&mut self) {
         self.numbers_unjudged = usize::MAX;
     }
 
-    /// Takes the sentinels back, and drops the tokens at `end` and after it.
+    /// Removes the sentinels, and the tokens at `end` and after it.
     pub(super) fn reopen_at(&mut self, end: usize) {
         let tokens = &self.pos[..self.len - SENTINELS];
         self.len = tokens.partition_point(|&pos| (pos as usize) < end);
     }
 
-    /// Puts a token behind the others.
+    /// Appends a token.
     pub(super) fn push(&mut self, kind: u8, pos: u32) {
         self.reserve(0);
         (self.kind[self.len], self.pos[self.len]) = (kind, pos);
         self.len += 1;
     }
 
-    /// Whether the numbers of the tokens from `at` on, or some of them, still have to be judged.
+    /// Whether some numbers of the tokens from `at` on may still be unchecked.
     #[inline(always)]
     pub(crate) fn owe_numbers(&self, at: usize) -> bool {
         at < self.numbers_unjudged
     }
 
-    /// Drops what stands before the cursor.
+    /// Removes the tokens before the cursor.
     pub(crate) fn consume(&mut self, at: Cursor) {
         if self.numbers_unjudged != usize::MAX {
             self.numbers_unjudged = self.numbers_unjudged.saturating_sub(at.token);
@@ -258,13 +264,13 @@ impl Tokens {
         self.ends_len -= end;
     }
 
-    /// The text has lost its first `bytes`, in which no token stands any more.
+    /// Adjusts the offsets after the text has lost its first `bytes`, which hold no token any more.
     pub(super) fn shift(&mut self, bytes: usize) {
         self.pos[..self.len].iter_mut().for_each(|pos| *pos -= bytes as u32);
     }
 
-    /// Makes the last token [`CUT`] if it is not complete before `end`, where the sentinels stand: a string without its closing
-    /// quote, or a number or literal that nothing stands behind.
+    /// Makes the last token [`CUT`] if it is not complete before `end`, where the sentinels stand: a string without
+    /// its closing quote, or a number or literal with nothing after it.
     pub(super) fn cut(&mut self, text: &[u8], end: usize) {
         let Some(last) = self.len.checked_sub(SENTINELS + 1) else { return };
         let token = &text[self.pos[last] as usize..end];
@@ -278,36 +284,37 @@ impl Tokens {
         }
     }
 
-    /// The kind and the offset of the token at `at`, and the offset of the next.
+    /// The kind and the offset of the token at `at`, and the offset of the next token.
     ///
     /// # Safety
-    /// There are two tokens from `at` on.
+    /// `at` and `at + 1` must be indexes of tokens.
     #[inline(always)]
     pub(super) unsafe fn token_unchecked(&self, at: usize) -> (u8, u32, u32) {
         if cfg!(any(debug_assertions, jird_checked)) {
             assert!(at + 1 < self.len, "two tokens");
         }
-        // SAFETY: the caller's promise, and both vectors are longer than `len`.
+        // SAFETY: the caller guarantees `at + 1 < self.len`, and both vectors are longer than `len`.
         unsafe { (*self.kind.get_unchecked(at), *self.pos.get_unchecked(at), *self.pos.get_unchecked(at + 1)) }
     }
 
-    /// The kinds and the offsets of four tokens. What lies past the last is arbitrary.
+    /// The kinds and the offsets of four tokens from `at` on. Values past the last token are arbitrary.
     ///
     /// # Safety
-    /// There is a token at `at`.
+    /// `at` must be the index of a token.
     #[inline(always)]
     pub(super) unsafe fn four_unchecked(&self, at: usize) -> ([u8; 4], [u32; 4]) {
         if cfg!(any(debug_assertions, jird_checked)) {
             assert!(at < self.len, "a token");
         }
-        // SAFETY: room for a block stands behind `len`, as `reserve` makes it.
+        // SAFETY: the caller guarantees `at < self.len`, and `reserve` made room for a block after `len`.
         unsafe {
             (self.kind.as_ptr().add(at).cast::<[u8; 4]>().read(), self.pos.as_ptr().add(at).cast::<[u32; 4]>().read())
         }
     }
 
-    /// How many tokens from `at` on come before a bracket, if that is known yet and `closing`. What no JSON has may pass for
-    /// a bracket. Who asks behind opening brackets only, has each token looked at once.
+    /// The number of tokens from `at` on before the next bracket, if that bracket is already known and is `closing`.
+    /// In an invalid text another byte may look like a bracket. A caller that asks only after opening brackets makes
+    /// this function look at each token at most once.
     #[cfg(feature = "serde")]
     #[inline(always)]
     pub(super) fn before_closing(&self, at: usize, closing: u8) -> Option<usize> {
@@ -322,7 +329,7 @@ impl Tokens {
     fn before_closing_far(&self, at: usize, closing: u8) -> Option<usize> {
         const ONES: u64 = u64::from_le_bytes([1; 8]);
         let kinds = &self.kind[at..self.len];
-        // What lies past the last token is arbitrary, and not counted.
+        // Values past the last token are arbitrary; they are not counted.
         let (words, _) = self.kind[at..].as_chunks();
         for (index, word) in words.iter().take(kinds.len().div_ceil(8)).enumerate() {
             let others = !u64::from_le_bytes(*word) & (ONES * u64::from(BRACKET));
@@ -335,7 +342,7 @@ impl Tokens {
         None
     }
 
-    /// Drops the tokens at `end` and after, and stands sentinels in their place.
+    /// Replaces the tokens at `end` and after it by sentinels.
     pub(crate) fn end_at(&mut self, end: usize) {
         self.reserve(0);
         while self.len > 0 && self.pos[self.len - 1] as usize >= end {
@@ -348,21 +355,22 @@ impl Tokens {
     }
 }
 
-/// A scalar at the end of a piece of text: where it ends shows in the next piece, together with which it is read.
+/// A scalar at the end of a piece of text: only the next piece shows where it ends, and pass two reads it with that
+/// piece.
 #[cfg(feature = "parallel")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
     pos: u32,
     kind: u8,
-    /// Where it ends, if white space follows it in its own piece.
+    /// The scalar's end, if white space follows it in its own piece.
     end: Option<u32>,
 }
 
-/// Pieces of a text that are scanned out of their order.
+/// Support for pieces of a text that are not scanned in order.
 #[cfg(feature = "parallel")]
 impl Tokens {
-    /// Forgets all tokens, makes room for those of `bytes` bytes, and leaves a place before them for a [`Cut`]. If it is a
-    /// string, an escape behind the border marks it there.
+    /// Removes all tokens, makes room for those of `bytes` bytes, and leaves a place for a [`Cut`] before them. If the
+    /// cut scalar is a string, an escape after the border marks that place.
     pub(crate) fn clear_behind_cut(&mut self, bytes: usize) {
         self.clear();
         self.reserve(1 + bytes);
@@ -370,8 +378,9 @@ impl Tokens {
         (self.len, self.ends_len) = (1, 1);
     }
 
-    /// The last token may be judged with the next piece only, while the brackets of this one are counted before. If it begins
-    /// a character that looks like a bracket with a mark, it becomes one that does not.
+    /// The last token may be read only with the next piece, while the brackets of this piece are counted earlier. If
+    /// the token's byte begins a character and looks like a marked bracket, this function changes its kind to one that
+    /// does not.
     pub(crate) fn tell_last_from_bracket(&mut self, text: &[u8]) {
         const NO_BRACKET: u8 = 0xC2;
         let last = self.len - 1;
@@ -380,19 +389,19 @@ impl Tokens {
         }
     }
 
-    /// Fills the place before the tokens. Returns the first token.
+    /// Fills the place before the tokens. Returns the cursor of the first token.
     pub(crate) fn put_cut(&mut self, text: &[u8], cut: Option<Cut>) -> Cursor {
         let Some(Cut { pos, kind, end }) = cut else { return Cursor { token: 1, end: 1 } };
         let mark = if kind == b'"' { self.kind[0] & ESCAPED } else { 0 };
         (self.pos[0], self.kind[0]) = (pos, kind | mark);
-        // Pass one judges no number that a border cuts.
+        // Pass one does not check a number that a border cuts.
         self.numbers_unjudged = self.numbers_unjudged.max(1);
         self.beyond_ascii |= !self.is_ascii(text, 0);
         self.ends[0] = end.unwrap_or_default();
         Cursor { token: 0, end: usize::from(end.is_none()) }
     }
 
-    /// How many tokens are left without the last, if that is a scalar; and that.
+    /// Splits off the last token if it is a scalar: returns the number of the other tokens, and the scalar.
     pub(crate) fn cut_off(&self, text: &[u8], first: Cursor) -> (usize, Option<Cut>) {
         let last = self.len - 1;
         if self.len <= first.token || self.operator(last).is_some() && self.is_ascii(text, last) {
@@ -404,24 +413,24 @@ impl Tokens {
     }
 }
 
-/// A place among the tokens.
+/// A position among the tokens.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
     /// The index of a token.
     pub(crate) token: usize,
-    /// How many of the scalars before it are followed by white space. Who does not ask for [`Tokens::ends`] skips all,
-    /// [`Cursor::skip_ends`].
+    /// The number of scalars before it that white space follows. A caller that does not use [`Tokens::ends`] skips
+    /// them all with [`Cursor::skip_ends`].
     pub(crate) end: usize,
 }
 
 impl Cursor {
-    /// No end is wanted any more.
+    /// Skips all ends, because the caller does not use them.
     pub(crate) fn skip_ends(&mut self) {
         self.end = usize::MAX;
     }
 }
 
-/// The token buffers while a chunk is scanned: slices and lengths in locals.
+/// The token buffers during the scan of a chunk: slices and lengths in locals.
 pub(super) struct Free<'t> {
     pos: &'t mut [u32],
     kind: &'t mut [u8],
@@ -442,7 +451,7 @@ impl Free<'_> {
         self.ends_len
     }
 
-    /// Notes a block's white space outside strings.
+    /// Records a block's white space outside strings.
     #[inline(always)]
     pub(super) fn blank(&mut self, blank: u64) {
         if let Some(next) = self.blanks.next() {
@@ -450,19 +459,19 @@ impl Free<'_> {
         }
     }
 
-    /// Appends the ends of scalars that a block has.
+    /// Appends the ends of scalars in a block.
     #[inline(always)]
     pub(super) fn emit_ends<S: Simd>(&mut self, simd: S, found: u64, base: usize) {
         if cfg!(any(debug_assertions, jird_checked)) {
             assert!(self.ends_len + BLOCK <= self.ends.len());
         }
-        // SAFETY: as for `emit`; every other byte at most is the first white space behind a scalar.
+        // SAFETY: as for `emit`; at most every other byte is the first white space after a scalar.
         let ends = unsafe { &mut *self.ends.as_mut_ptr().add(self.ends_len).cast() };
         simd.offsets(found, base as u32, ends);
         self.ends_len += found.count_ones() as usize;
     }
 
-    /// Appends the tokens of a block. Those of `spaced` are [`SPACED`].
+    /// Appends the tokens of a block. Those in `spaced` are marked [`SPACED`].
     #[inline(always)]
     pub(super) fn emit<S: Simd>(
         &mut self,
@@ -476,18 +485,18 @@ impl Free<'_> {
         if cfg!(any(debug_assertions, jird_checked)) {
             assert!(self.len + BLOCK <= self.pos.len() && self.len + BLOCK <= self.kind.len());
         }
-        // SAFETY: `Pass::run` reserved room for a token for each byte of the chunk and for two blocks more; each block before
-        // has made 64 at most.
+        // SAFETY: `Running::run` reserved room for a token for each byte of the chunk and for two blocks more; each
+        // block before has made at most 64 tokens.
         let (pos, kind) = unsafe {
             (&mut *self.pos.as_mut_ptr().add(self.len).cast(), &mut *self.kind.as_mut_ptr().add(self.len).cast())
         };
-        // Texts are shorter than 2^32 bytes; whoever drives the scan refuses others.
+        // Texts are shorter than 2^32 bytes; the callers of the scan refuse longer ones.
         simd.emit(block, bytes, found, spaced, base as u32, pos, kind);
         self.len += found.count_ones() as usize;
     }
 
-    /// Marks the string whose token is the last of the first `count`. There is no such token if the quote stands right
-    /// behind another scalar, and the text is wrong there.
+    /// Marks the string whose token is the last of the first `count`. There is no such token if the quote stands
+    /// directly after another scalar; the text is invalid there.
     #[inline(always)]
     pub(super) fn flag_escaped(&mut self, count: usize) {
         if let Some(kind @ b'"') = count.checked_sub(1).and_then(|index| self.kind.get_mut(index)) {

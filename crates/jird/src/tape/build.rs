@@ -1,4 +1,4 @@
-//! From the walk to the tape.
+//! Builds the tape from the events of the walk.
 
 use crate::number::Class;
 use crate::walk::{Bracket, Build, Literal, Visitor};
@@ -21,17 +21,17 @@ impl Build for TapeBuilder {
     }
 }
 
-/// Writes the nodes it is told of, in order. The length is a local of the walk: kept in the vector, each node would wait for
-/// the store of the one before (a nanosecond per node).
+/// Writes the nodes that the walk reports, in order. The length is a local of the walk: if it were kept in the
+/// vector, each node would wait for the store of the one before (a nanosecond per node).
 ///
-/// Invariant: `start` is the vector's memory, which has room for `capacity` words; the first `len` of them are written, and
-/// `len <= capacity`.
+/// Invariant: `start` points to the vector's memory, which has room for `capacity` words; the first `len` of
+/// them are written, and `len <= capacity`.
 pub(crate) struct TapeVisitor<'b> {
     words: &'b mut Vec<u64>,
     start: *mut u64,
     len: usize,
     capacity: usize,
-    /// Set in every first word.
+    /// Or-ed into every first word.
     flag: u64,
 }
 
@@ -48,7 +48,8 @@ impl<'b> TapeVisitor<'b> {
         if self.len == self.capacity {
             self.grow();
         }
-        // SAFETY: by the invariant there is room for `capacity` words, and `len` is below that: it was, or `grow` has made room.
+        // SAFETY: by the invariant there is room for `capacity` words, and `len < capacity`: either it was, or `grow`
+        // made room.
         unsafe { self.start.add(self.len).write(word) };
         self.len += 1;
     }
@@ -57,7 +58,7 @@ impl<'b> TapeVisitor<'b> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        // SAFETY: by the invariant so many words are written, and there is room for them.
+        // SAFETY: by the invariant the first `len` words are written, and there is room for them.
         unsafe { self.words.set_len(self.len) };
         self.words.reserve(1);
         (self.start, self.capacity) = (self.words.as_mut_ptr(), self.words.capacity());
@@ -70,8 +71,8 @@ impl<'b> TapeVisitor<'b> {
 }
 
 impl Visitor for TapeVisitor<'_> {
-    /// The index of the container's first word. As wide as an address: a text that was not checked may make three words of a
-    /// token, and more than 2^32 in all.
+    /// The index of the container's first word. It is as wide as an address: in a text that was not checked one
+    /// token may make three words, and the tape may have more than 2^32 words.
     type Mark = usize;
 
     #[inline(always)]
@@ -128,7 +129,7 @@ impl Visitor for TapeVisitor<'_> {
     }
 }
 
-/// Makes the tape of a text that was not checked, and says so in every node.
+/// Makes the tape of a text that was not checked, and marks every node as unchecked.
 #[derive(Debug)]
 pub(super) struct Unchecked<'b>(pub(super) &'b mut Vec<u64>);
 
@@ -140,8 +141,9 @@ impl Build for Unchecked<'_> {
         Self: 'b;
 
     fn visitor(&mut self, tokens: usize) -> TapeVisitor<'_> {
-        // Most tokens make a word. A value without a key gets one, a key without a value a null, and what is still open is
-        // closed: then there are up to three, and the visitor makes room for them.
+        // Most tokens make one word. The walk adds a key where a value has none, a null where a key has no value, and
+        // the closing words of containers that are still open. A token then makes up to three words, and the visitor
+        // grows the vector for them.
         TapeVisitor::new(self.0, tokens + 1, Word::UNCHECKED)
     }
 }

@@ -17,10 +17,10 @@ use crate::walk::{Build, Chunks, PassTwo, TrustedFrame, Visitor, Walk, WalkPass,
 use core::fmt;
 use std::borrow::Cow;
 
-/// Parses a text that is one JSON document, and checks all of it: UTF-8, grammar, escapes, numbers.
+/// Parses a text that is one JSON document, and checks all of it: UTF-8, grammar, escapes and numbers.
 ///
-/// The document borrows the text; [`Document::into_owned`] copies it. Allocates the tape (8 bytes for each key and scalar,
-/// 16 for each object and array) and buffers that a [`Parser`] would reuse.
+/// The document borrows the text; [`Document::into_owned`] copies it. This function allocates the tape (8 bytes
+/// for each key and scalar, 16 for each object and array) and buffers that a [`Parser`] would reuse.
 ///
 /// ```
 /// let document = jird::parse(br#"{"name": "jird", "legs": [1, 2, 3, 4]}"#)?;
@@ -30,7 +30,7 @@ use std::borrow::Cow;
 /// ```
 ///
 /// # Errors
-/// The first byte at which `text` can no longer be a JSON document, and which rule it breaks.
+/// The first byte at which `text` can no longer be a JSON document, and the rule that it breaks.
 pub fn parse(text: &[u8]) -> Result<Document<'_>, Error> {
     let mut parser = Parser::new();
     parser.fill(text).map_err(|fault| Error::in_text(fault, text))?;
@@ -60,16 +60,16 @@ impl Document<'_> {
     /// The document's value.
     #[inline]
     pub fn root(&self) -> Value<'_> {
-        // SAFETY: only `parse` makes documents, of a text and the tape that was built for it.
+        // SAFETY: documents are made only by `parse`, from a text and the tape that was built for it.
         unsafe { Value::new(&self.text, &self.words) }
     }
 
-    /// The text as it was given.
+    /// The text as the caller passed it.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// The same document with a text of its own. Copies the text if it was borrowed.
+    /// Converts it into a document that owns its text. Copies the text if it was borrowed.
     pub fn into_owned(self) -> Document<'static> {
         Document { text: Cow::Owned(self.text.into_owned()), words: self.words }
     }
@@ -101,22 +101,22 @@ pub struct Parser {
     words: Vec<u64>,
     #[cfg(feature = "parallel")]
     pieces: Pieces,
-    /// For texts that are not checked.
+    /// The open containers of a text that is parsed without checks.
     open: Vec<TrustedFrame<usize>>,
     without: Option<Technique>,
 }
 
-/// What makes a parse fast and can be done without. For whoever measures what it is worth.
+/// A technique that makes parsing faster and can be switched off, so that benchmarks can measure its effect.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Technique {
-    /// Pass two takes 64 tokens at a time.
+    /// Pass two processes 64 tokens at a time.
     Batches,
-    /// Pass one judges the numbers of chunks that are full of them.
+    /// Pass one checks the numbers of chunks with many numbers.
     NumbersByMasks,
     /// Pass one leaves the numbers of all other chunks to pass two.
     NumbersOneByOne,
-    /// UTF-8 is not looked at where all is ASCII.
+    /// The UTF-8 check is skipped where all bytes are ASCII.
     AsciiShortcut,
 }
 
@@ -126,12 +126,12 @@ impl Parser {
         Self::with_policy(Policy::default())
     }
 
-    /// A parser with limits and refusals of your own.
+    /// A parser with the limits and refusals of `policy`.
     pub fn with_policy(policy: Policy) -> Self {
         Self::with_kernel(policy, Kernel::best())
     }
 
-    /// A parser on a certain instruction set.
+    /// A parser that uses the given instruction set.
     pub fn with_kernel(policy: Policy, kernel: Kernel) -> Self {
         Self {
             policy,
@@ -145,11 +145,12 @@ impl Parser {
         }
     }
 
-    /// Spreads [`Parser::parse`] and [`Parser::validate`] of a large text over this many threads, which are started for it;
-    /// the calling thread puts together what they find. The result is the same, also an error. A text below 8 MB is read by
-    /// the calling thread alone, as everything is by default.
+    /// Uses this many threads for [`Parser::parse`] and [`Parser::validate`] of a large text. Each call starts the
+    /// threads, and the calling thread joins their results. The result is the same as with one thread, errors
+    /// included. A text below 8 MB is parsed by the calling thread alone, and by default every text is.
     ///
-    /// Beside the tape each thread takes some 5 MB while it works, and 25 MB if the text is nothing but brackets.
+    /// Besides the tape, each thread takes about 5 MB while it works, or 25 MB if the text consists of brackets
+    /// only.
     ///
     /// ```
     /// let text = ["[", &"[1, \"two\"],".repeat(1_000_000), "3]"].concat();
@@ -178,7 +179,7 @@ impl Parser {
     /// Parses `text` as [`parse`] does, and returns the document's value, which borrows the text and this parser.
     ///
     /// # Errors
-    /// As [`parse`], and what the policy refuses.
+    /// The errors of [`parse`], and everything that the policy refuses.
     #[inline]
     pub fn parse<'a>(&'a mut self, text: &'a [u8]) -> Result<Value<'a>, Error> {
         self.fill(text).map_err(|fault| Error::in_text(fault, text))?;
@@ -203,8 +204,8 @@ impl Parser {
         &self.words
     }
 
-    /// Checks `text` as [`Parser::parse`] does, and appends it to `out` without the white space between its tokens. Makes no
-    /// tape; takes little more time than [`Parser::validate`].
+    /// Checks `text` as [`Parser::parse`] does, and appends it to `out` without the white space between its tokens.
+    /// Makes no tape, and takes little more time than [`Parser::validate`].
     ///
     /// ```
     /// let mut small = Vec::new();
@@ -214,7 +215,7 @@ impl Parser {
     /// ```
     ///
     /// # Errors
-    /// As [`Parser::parse`]; then `out` is as it was.
+    /// As [`Parser::parse`]; `out` is unchanged then.
     pub fn minify(&mut self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         if self.policy.duplicates == Duplicates::Refuse {
             self.fill(text).map_err(|fault| Error::in_text(fault, text))?;
@@ -230,7 +231,7 @@ impl Parser {
         read.map_err(|fault| Error::in_text(fault, text))
     }
 
-    /// In checked builds every parse must equal the naive one.
+    /// In checked builds every parse must equal that of the naive model.
     #[cfg(jird_checked)]
     fn compare_with_model(&self, text: &[u8], read: Result<(), Fault>) {
         let wanted = crate::tape::model::parse(text, &self.policy);
@@ -240,11 +241,13 @@ impl Parser {
         }
     }
 
-    /// Parses `text`, which somebody has validated before: what [`Parser::parse`] makes of it, in less time. Brackets, commas and
-    /// colons are still looked at, but neither UTF-8 nor escapes, control characters, numbers or literals.
+    /// Parses `text`, which must have been validated before: gives the same value as [`Parser::parse`] in less
+    /// time. Brackets, commas and colons are still checked; UTF-8, escapes, control characters, numbers and
+    /// literals are not.
     ///
-    /// Safe on any text: of one that is not JSON it makes *some* value, in linear time, that never panics and never hands out
-    /// a `str` that is not UTF-8; strings are checked for that when they are asked for, and numbers for their grammar.
+    /// This function is safe on any text. From a text that is not JSON it makes *some* value, in linear time. That
+    /// value never panics and never returns a `str` that is not UTF-8: a string's UTF-8 and a number's grammar are
+    /// checked when the caller asks for them.
     ///
     /// ```
     /// let mut parser = jird::Parser::new();
@@ -266,11 +269,11 @@ impl Parser {
             self.parse_carefully(text);
         }
         long::spell_out(&mut self.words);
-        // SAFETY: the tape was just built for `text`, and says that it was not checked.
+        // SAFETY: the tape was just built for `text`, and its words are marked as unchecked.
         unsafe { Value::new(text, &self.words) }
     }
 
-    /// Makes the tape of a text whose brackets, commas or colons are wrong, or that is no container.
+    /// Makes the tape of a text whose brackets, commas or colons are wrong, or whose value is not a container.
     #[cold]
     fn parse_carefully(&mut self, text: &[u8]) {
         self.chunks.scan_trusted(text);
@@ -282,7 +285,7 @@ impl Parser {
         visitor.finish();
     }
 
-    /// The same parser without a technique. Its results are the same.
+    /// The same parser without one technique. Its results do not change.
     #[doc(hidden)]
     #[must_use]
     pub fn without(mut self, technique: Technique) -> Self {
@@ -307,7 +310,7 @@ impl Parser {
         read
     }
 
-    /// Checks `text`, and makes its tape if that is wanted.
+    /// Checks `text`, and makes its tape if `tape` is set.
     fn read(&mut self, text: &[u8], tape: bool) -> Result<(), Fault> {
         self.read_pieces(text, tape)?;
         long::spell_out(&mut self.words);
@@ -342,7 +345,7 @@ impl Parser {
     }
 }
 
-/// The second pass that checks, and before it the copy of each chunk without its white space.
+/// Pass two that checks the text, together with a step that copies each chunk without its white space.
 struct MinifyPass<'a> {
     kernel: Kernel,
     checks: StructurePass<'a>,
@@ -360,7 +363,7 @@ impl PassTwo for MinifyPass<'_> {
         let text = &chunk.text[chunk.from..chunk.to];
         self.out.reserve(text.len() + BLOCK);
         let kept = compact(self.kernel, text, tokens.blanks(), self.out.spare_capacity_mut());
-        // SAFETY: so many bytes were written behind those that were there.
+        // SAFETY: `compact` wrote `kept` bytes directly after the bytes that were there.
         unsafe { self.out.set_len(self.out.len() + kept) };
     }
 }

@@ -1,10 +1,10 @@
-//! The tape in words, node by node, for whoever debugs it.
+//! Prints the tape node by node, for debugging.
 
 use super::long::LONG_WORDS;
 use crate::word::{Node, Word};
 use core::fmt;
 
-/// One line a word: index, kind, where its text is, and how much belongs to it.
+/// Writes one line per word: its index, its kind, where its text is, and its length or count.
 pub(super) fn dump(text: &[u8], words: &[u64], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(f, "tape of {} bytes, {} words", text.len(), words.len())?;
     let mut counts = 0;

@@ -1,14 +1,15 @@
-//! Keys that occur twice in an object.
+//! Finds keys that occur twice in an object.
 
 use super::value::{Kind, Value};
 use crate::fault::{ErrorKind, Fault};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// In objects with up to this many members each key is compared with those before it.
+/// In objects with up to this many members, each key is compared with the keys before it.
 const FEW: usize = 8;
 
-/// Refuses the first key of the document that its object had before. Linear in the document.
+/// Refuses the first key in the document that repeats an earlier key of the same object. Linear in the
+/// document.
 pub(super) fn refuse_duplicates(root: Value<'_>) -> Result<(), Fault> {
     let mut few = Vec::with_capacity(FEW);
     let mut open = vec![root];
@@ -26,7 +27,7 @@ pub(super) fn refuse_duplicates(root: Value<'_>) -> Result<(), Fault> {
     first.map_or(Ok(()), |offset| Err(Fault::at_byte(ErrorKind::Duplicate, offset)))
 }
 
-/// Where the first key stands that the object had before.
+/// The offset of the first key that repeats an earlier key of the object.
 fn repeated_of_few<'a>(object: Value<'a>, before: &mut Vec<Cow<'a, str>>) -> Option<usize> {
     before.clear();
     object.entries().find_map(|(key, _)| {
@@ -37,8 +38,8 @@ fn repeated_of_few<'a>(object: Value<'a>, before: &mut Vec<Cow<'a, str>>) -> Opt
     })
 }
 
-/// The same with a set. Each object has its own: to empty one costs as much as it can hold, and that would be paid again for each of
-/// many small objects beside a large one.
+/// The same with a set. Each object gets a set of its own: clearing a set costs as much as its capacity, and
+/// many small objects after a large one would each pay that cost again.
 fn repeated_of_many(object: Value<'_>) -> Option<usize> {
     let mut before = HashSet::with_capacity(object.len());
     object.entries().find_map(|(key, _)| {

@@ -1,7 +1,8 @@
-//! Containers whose counts do not fit their words.
+//! Containers whose counts do not fit into their words.
 //!
-//! A container's first word has 28 bits for how many words it takes, and its last as many for its children. Of a larger one both counts
-//! are put into two words of their own, after its first:
+//! A container's first word has 28 bits for the number of its words, and its last word has 28 bits for the
+//! number of its children. For a larger container both counts are stored in two words of their own, after its
+//! first word:
 //!
 //! ```text
 //! first  |u | kind |   all ones          |   offset   |
@@ -9,25 +10,27 @@
 //! long   |u | End  | number of children               |
 //! ```
 //!
-//! So its end and its number of children are found in constant time too. Only a text of 256 MB or more can hold such a container; its
-//! tape is laid out anew once, when it is complete. Other containers stay as they are: none of them holds a large one.
+//! So the reader finds its end and its number of children in constant time too. Only a text of 256 MB or more
+//! can hold such a container. Once its tape is complete, `spell_out` inserts these words. Other containers do
+//! not change, because none of them holds a large one.
 
 use crate::limits::COUNT_MAX;
 use crate::word::{Node, Word};
 
-/// How many words stand after the first word of a large container.
+/// The number of words inserted after the first word of a large container.
 pub(super) const LONG_WORDS: usize = 2;
 
 /// A large container.
 struct Long {
-    /// The index of its first word, before any words are put in.
+    /// The index of its first word, before any words are inserted.
     first: usize,
-    /// How many words it takes, those that are put in included.
+    /// The number of its words, inserted words included.
     words: usize,
     children: usize,
 }
 
-/// Puts the counts of all large containers into a complete tape. Free if the tape is too short to have any; else linear in it.
+/// Inserts the counts of all large containers into a complete tape. Free if the tape is too short to have any;
+/// otherwise linear in the tape.
 pub(super) fn spell_out(words: &mut Vec<u64>) {
     if words.len() < COUNT_MAX {
         return;
@@ -35,7 +38,7 @@ pub(super) fn spell_out(words: &mut Vec<u64>) {
     let found = find(words);
     let mut end = words.len();
     words.resize(end + LONG_WORDS * found.len(), 0);
-    // From the last on, so that nothing is overwritten that is still to be moved.
+    // Goes from the last container to the first, so that no word is overwritten before it is moved.
     for (index, long) in found.iter().enumerate().rev() {
         let to = long.first + 1 + LONG_WORDS * (index + 1);
         words.copy_within(long.first + 1..end, to);
@@ -49,7 +52,7 @@ pub(super) fn spell_out(words: &mut Vec<u64>) {
 /// The large containers of a tape, in the order of their first words.
 fn find(words: &[u64]) -> Vec<Long> {
     let mut found: Vec<Long> = Vec::new();
-    // Those that are open, by their index in `found`. All others are stepped over.
+    // The large containers that are open, by their index in `found`. All other containers are skipped.
     let mut open: Vec<usize> = Vec::new();
     let mut at = 0;
     while let Some(&word) = words.get(at) {
@@ -60,7 +63,7 @@ fn find(words: &[u64]) -> Vec<Long> {
             let long = &mut found[index];
             long.words = at + 1 - long.first + LONG_WORDS * inside;
             if Word::new(words[long.first]).node() == Node::Object {
-                // A key and a value each.
+                // A member is a key and a value.
                 long.children /= 2;
             }
             at += 1;

@@ -1,20 +1,23 @@
 //! The tape: a value's nodes in document order, and the cursor over them.
 //!
-//! A scalar is one 8-byte word, a container one where it begins and one where it ends: a word for every token of the text
-//! but commas and colons. Nothing is copied out of the text and nothing is converted: a word says what a value is and where
-//! it stands.
+//! A scalar takes one 8-byte word. A container takes two: one where it begins and one where it ends. So every
+//! token of the text except commas and colons has a word. Nothing is copied out of the text and nothing is
+//! converted: a word says what a value is and where it stands.
 //!
 //! ```text
 //!         63 62  60 59 58              32 31          0
 //! scalar |u | kind |f |      length      |   offset   |   u: the text was not checked
-//!         63 62  60 59                 32 31          0   f: a string holds an escape. Offset and length of a string are
-//! first  |u | kind |   length in words   |   offset   |      those of its content, without quotes.
+//!         63 62  60 59                 32 31          0   f: a string holds an escape
+//! first  |u | kind |   length in words   |   offset   |
 //! last   |u | End  | number of children  | end of text|
 //! ```
 //!
-//! An object's members are a key (a string) and a value in turn. The node after a scalar is the next one; the node after a
-//! container is as many words on as its first word says, so that anything is skipped in constant time. A scalar's length that
-//! does not fit is stored as all ones, and found again from the text when asked for; for a container's see `long.rs`.
+//! The offset and length of a string are those of its content, without quotes.
+//!
+//! An object's members are stored as a key (a string) followed by a value. The node after a scalar is the next
+//! word. A container's first word says how many words the container takes, so the reader skips any value in
+//! constant time. If a scalar's length does not fit, the word holds all ones, and the reader finds the length
+//! in the text again when asked; `long.rs` describes the same case for containers.
 #![allow(
     unsafe_code,
     reason = "what pass one found to be UTF-8, and what the builder has bounded, is not checked again"

@@ -1,5 +1,5 @@
-//! A naive parser, byte by byte, that the real one must equal: same acceptance, same error, same tape. Part of tests and of
-//! checked builds only, where every scan is compared with it.
+//! A naive parser that goes byte by byte. The real parser must give the same acceptance, the same error and the
+//! same tape. It is part of tests and of checked builds only, where every parse is compared with it.
 
 use super::build::{TapeBuilder, TapeVisitor};
 #[cfg(jird_checked)]
@@ -10,16 +10,17 @@ use crate::number::Class;
 use crate::policy::Policy;
 use crate::walk::{Bracket, Build, Literal, Visitor};
 
-/// The tape of `text`, or what is wrong with it.
+/// The tape of `text`, or its first error.
 pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Fault> {
     if text.len() > SIZE_MAX {
         return Err(Fault::at_byte(ErrorKind::Size, SIZE_MAX));
     }
     let mut tape = TapeBuilder::default();
-    // A byte is a token at most.
+    // Each byte is at most one token.
     let mut model = Model { text, at: 0, policy, tape: tape.visitor(text.len()) };
     let result = model.document();
-    // A byte that begins no character is that, whatever else it is; but in an escape it is the escape that is wrong.
+    // A byte that cannot begin a UTF-8 character is reported as a UTF-8 error, whatever else is wrong with it.
+    // Inside an escape, the escape is the error.
     let begins_none = matches!(model.peek(), Some(0x80..0xC2 | 0xF5..));
     let at = model.at;
     model.tape.finish();
@@ -32,7 +33,7 @@ pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Fault> {
     }
 }
 
-/// What `read` makes of the value of `text`, if that is right.
+/// The result of `read` on the value of `text`, if the text is valid.
 #[cfg(jird_checked)]
 pub(crate) fn read<T>(text: &[u8], policy: &Policy, read: impl FnOnce(Value<'_>) -> T) -> Result<T, Fault> {
     let words = parse(text, policy)?;
@@ -68,7 +69,7 @@ impl Model<'_> {
         }
     }
 
-    /// Here stands something else than `wanted`.
+    /// The error for a byte that is not `wanted`.
     fn unexpected(&self, wanted: ErrorKind) -> Fault {
         fault(if self.at == self.text.len() { ErrorKind::Unclosed } else { wanted }, self.at)
     }
@@ -80,7 +81,7 @@ impl Model<'_> {
             return Err(fault(ErrorKind::Empty, self.at));
         }
         loop {
-            // A value, or in an object a member, is due.
+            // A value is due here, or a member in an object.
             self.space();
             if let Some(frame) = frames.last_mut() {
                 frame.count += 1;
@@ -108,7 +109,7 @@ impl Model<'_> {
         }
     }
 
-    /// Closes what closes here, up to the comma after which more is due.
+    /// Closes every container that ends here, up to the comma after which a value or member is due.
     fn after_value(&mut self, frames: &mut Vec<ModelFrame>) -> Result<(), Fault> {
         while let Some(frame) = frames.last() {
             self.space();
@@ -128,7 +129,7 @@ impl Model<'_> {
         Ok(())
     }
 
-    /// A scalar or an empty container; or the start of another, and then true.
+    /// Reads a scalar or an empty container and returns false, or opens another container and returns true.
     fn value(&mut self, frames: &mut Vec<ModelFrame>) -> Result<bool, Fault> {
         match self.peek() {
             Some(b'{') => self.open(frames, Bracket::Object, b'}'),
@@ -212,7 +213,7 @@ impl Model<'_> {
         fault(ErrorKind::String, self.at)
     }
 
-    /// One escape; true if it is a leading surrogate.
+    /// Reads one escape; true if it is a leading surrogate.
     fn escape(&mut self) -> Result<bool, Fault> {
         self.at += 1;
         match self.peek() {
@@ -322,7 +323,7 @@ mod tests {
     use crate::error::Error;
     use crate::{Parser, Policy, kernel::Kernel};
 
-    /// Every short text over an alphabet that reaches all states, on every kernel, with borders between chunks everywhere.
+    /// Every short text over an alphabet that reaches all states, on every kernel, with chunk borders at every place.
     #[test]
     fn the_parser_equals_the_model_on_short_texts() {
         const PIECES: &[&[u8]] = &[

@@ -1,16 +1,20 @@
 //! One large document on several cores.
 //!
-//! The text is cut into pieces of one length, wherever that falls. A thread takes the next piece and
+//! The text is cut into pieces of equal length; a border may fall anywhere. A thread takes the next piece and
 //!
-//! 1. scans it, with a guess of what pass one has carried so far;
-//! 2. waits until the piece before has said what holds at the [`Border`] between them; if the guess was wrong, it scans again;
-//! 3. says what holds at its own end, for which it has only looked at brackets, so that the next need not wait for the rest;
-//! 4. runs pass two over its tokens, which now needs to guess nothing, and makes a tape of them.
+//! 1. scans it with a guess of the state that pass one has at its start;
+//! 2. waits until the thread of the previous piece has reported the state at the [`Border`] between them; if
+//!    the guess was wrong, it scans the piece again;
+//! 3. reports the state at the end of its own piece, for which it only looks at brackets, so that the next
+//!    thread need not wait for pass two;
+//! 4. runs pass two over its tokens, which needs no guess any more, and makes a tape of them.
 //!
-//! The calling thread puts the tapes together in order. A tape is the same wherever it stands, but for the containers that a
-//! border cuts: they get the lengths and counts that no single piece knows.
+//! The calling thread joins the tapes in order. A piece's tape does not depend on its position, except for
+//! containers that a border cuts: the calling thread fills in their lengths and counts, which no single piece
+//! knows.
 //!
-//! Wrong guesses cost each piece one more scan, which the others wait for: time stays linear on any text.
+//! A wrong guess costs one more scan of the piece, and the later pieces wait for it. Time stays linear on any
+//! text.
 
 #[cfg(test)]
 mod tests;
@@ -28,10 +32,11 @@ use crate::word::{Node, Word};
 use core::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a piece: large enough that handing it on costs little beside it, and small enough for the second-level cache.
+/// Bytes of a piece: large enough that handing it over costs little in comparison, and small enough for the
+/// second-level cache.
 const PIECE_BYTES: usize = 512 << 10;
 
-/// Shorter texts are read as quickly without starting threads.
+/// Shorter texts are not read faster with several threads.
 const TEXT_BYTES_MIN: usize = 8 << 20;
 
 /// How a parser reads large texts.
@@ -53,12 +58,12 @@ impl Pieces {
         Self { threads, ..self }
     }
 
-    /// Pieces of this many bytes, rounded up to whole blocks, and also of small texts. For tests.
+    /// Pieces of this many bytes, rounded up to whole blocks; small texts are cut too. For tests.
     pub(super) fn with_bytes(self, bytes: usize) -> Self {
         Self { bytes: bytes.next_multiple_of(BLOCK).clamp(BLOCK, 1 << 20), text_bytes_min: 0, ..self }
     }
 
-    /// Whether a text is to be read in pieces. Its value must be an object or an array, and begin in the first piece.
+    /// Whether `text` is read in pieces. Its value must be an object or an array, and begin in the first piece.
     pub(super) fn pay_for(self, text: &[u8]) -> bool {
         let begin = &text[..text.len().min(self.bytes)];
         let first = || begin.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
@@ -68,7 +73,7 @@ impl Pieces {
             && matches!(first(), Some(b'{' | b'['))
     }
 
-    /// Checks a text that it pays for, and makes its tape if that is wanted.
+    /// Checks `text`, for which `pay_for` must be true, and makes its tape if `words` is given.
     pub(super) fn read(
         self,
         kernel: Kernel,
@@ -107,34 +112,34 @@ impl Pieces {
     }
 }
 
-/// What a thread keeps from piece to piece.
+/// The state that a thread keeps from piece to piece.
 struct Worker {
     tokens: Tokens,
     structure: Structure,
     unpaired: Unpaired,
 }
 
-/// What came of a piece.
+/// The result of one piece.
 struct Piece {
-    /// Its tape. Before it stands a word for each container that was open before and may be closed here.
+    /// The tape of the piece. It starts with a word for each container that was open before and may be closed here.
     words: Vec<u64>,
-    /// How many of these words there are.
+    /// The number of these words.
     inherited: usize,
-    /// What is open at its end, from the outermost inherited container on.
+    /// The containers that are open at its end, from the outermost inherited one on.
     open: Vec<OpenContainer>,
 }
 
-/// What all pieces before leave.
+/// The state that all pieces before leave.
 struct Border {
     carry: Carry,
-    /// The first bytes of the last two tokens that were consumed, or 0.
+    /// The first bytes of the last two consumed tokens, or 0.
     before: [u8; 2],
-    /// Each open container, from the outermost: is it an object?
+    /// Whether each open container is an object, from the outermost on.
     open: Vec<bool>,
     cut: Option<Cut>,
 }
 
-/// One text that is read.
+/// One read of a text.
 struct Run<'a> {
     kernel: Kernel,
     policy: &'a Policy,
@@ -142,12 +147,12 @@ struct Run<'a> {
     bytes: usize,
     turns: &'a Turns,
     tape: bool,
-    /// Memory of tapes that were put together, to be used again.
+    /// The memory of tapes that were already joined, for reuse.
     spare: Mutex<Vec<Vec<u64>>>,
 }
 
 impl Run<'_> {
-    /// Reads a piece; `None` if one before it was wrong.
+    /// Reads a piece; `None` if a piece before it was invalid.
     fn piece(&self, worker: &mut Worker, index: usize) -> Option<Result<Piece, Fault>> {
         let Self { kernel, text, .. } = *self;
         let from = index * self.bytes;
@@ -175,7 +180,7 @@ impl Run<'_> {
             let words = self.tape.then_some(&mut words);
             first_of(StructurePass { kernel, state: structure, words }.consume(text, tokens, &mut at, true), fault)
         } else {
-            // What is consumed ends in this piece, so that nothing is wrong with its UTF-8 that the next piece will tell.
+            // The consumed text ends inside this piece, so the next piece cannot find an error in its UTF-8.
             let (to, cut) = tokens.cut_off(text, at);
             let bytes = &tokens.slices().1[at.token..to];
             for &pos in &bytes[bytes.len().saturating_sub(2)..] {
@@ -204,14 +209,14 @@ impl Run<'_> {
     }
 }
 
-/// Appends a piece's tape, and gives the containers that a border cuts what they have in all pieces. `open` are those that
-/// were open before.
+/// Appends a piece's tape, and completes the lengths and counts of containers that a border cuts. `open` holds the
+/// containers that were open before the piece.
 fn join(words: &mut Vec<u64>, open: &mut Vec<OpenContainer>, piece: &Piece) {
     let Piece { words: tape, inherited, open: left } = piece;
     let base = words.len();
     let moved = |index: usize| index - inherited + base;
     words.extend_from_slice(&tape[*inherited..]);
-    // An inherited container has a length once it is closed.
+    // An inherited container has a length after it is closed.
     let mut still = *inherited;
     while let Some(index) = still.checked_sub(1)
         && let Some(len) = Word::new(tape[index]).count().filter(|&len| len > 0)
@@ -224,7 +229,7 @@ fn join(words: &mut Vec<u64>, open: &mut Vec<OpenContainer>, piece: &Piece) {
         set_upper(&mut words[container.first], Word::upper(container.node, end + 1 - container.first));
     }
     let (inherited, new) = left.split_at(still);
-    // The commas of all but the innermost are known: nothing of them is in this piece.
+    // The commas of all containers except the innermost are known: none of them is in this piece.
     if let (Some(container), Some(here)) = (open.last_mut(), inherited.last()) {
         container.commas += here.commas;
     }
@@ -235,17 +240,17 @@ fn set_upper(word: &mut u64, upper: u32) {
     *word = u64::from(upper) << 32 | *word & 0xFFFF_FFFF;
 }
 
-/// Hands what holds at the borders from piece to piece.
+/// Hands the state at each border from piece to piece.
 struct Turns {
     turn: Mutex<Turn>,
     changed: Condvar,
 }
 
 struct Turn {
-    /// The piece that the border stands before.
+    /// The piece that starts at `border`.
     next: usize,
     border: Option<Border>,
-    /// What follows is not wanted any more.
+    /// The remaining pieces are not needed any more.
     stopped: bool,
 }
 
@@ -255,14 +260,14 @@ impl Turns {
         Self { turn: Mutex::new(Turn { next: 0, border: Some(border), stopped: false }), changed: Condvar::new() }
     }
 
-    /// Waits for what the piece before leaves; `None` if nothing more is wanted.
+    /// Waits for the state that the previous piece leaves; `None` if the piece is not needed any more.
     fn wait(&self, index: usize) -> Option<Border> {
         let waits = |turn: &mut Turn| turn.next != index && !turn.stopped;
         let mut turn = self.changed.wait_while(lock(&self.turn), waits).unwrap_or_else(PoisonError::into_inner);
         if turn.stopped { None } else { turn.border.take() }
     }
 
-    /// Says what piece `index` leaves; without a border nothing can follow.
+    /// Publishes the state that piece `index` leaves; `None` stops all later pieces.
     fn pass_on(&self, index: usize, border: Option<Border>) {
         let mut turn = lock(&self.turn);
         turn.next = index + 1;
@@ -278,7 +283,7 @@ impl Turns {
     }
 }
 
-/// Lets the others go when a thread panics, or they would wait for ever.
+/// Releases the other threads when a thread panics; otherwise they would wait for ever.
 struct StopOnPanic<'t>(&'t Turns);
 
 impl Drop for StopOnPanic<'_> {

@@ -15,7 +15,7 @@ pub(crate) fn pointer<'a>(value: Value<'a>, pointer: &str) -> Option<Value<'a>> 
     })
 }
 
-/// `~0` is `~` and `~1` is `/` (RFC 6901 §3); any other `~` is a fault.
+/// Replaces `~0` by `~` and `~1` by `/` (RFC 6901 §3); any other `~` makes the pointer invalid.
 fn unescape(token: &str) -> Option<Cow<'_, str>> {
     if !token.contains('~') {
         return Some(Cow::Borrowed(token));
@@ -24,7 +24,7 @@ fn unescape(token: &str) -> Option<Cow<'_, str>> {
     (!broken).then(|| Cow::Owned(token.replace("~1", "/").replace("~0", "~")))
 }
 
-/// An array index without leading zeros (RFC 6901 §4).
+/// Parses an array index without leading zeros (RFC 6901 §4).
 fn index(token: &str) -> Option<usize> {
     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
     if digits && (token == "0" || !token.starts_with('0')) { token.parse().ok() } else { None }

@@ -1,14 +1,16 @@
 //! Pass two of whole documents: 64 tokens at a time, by masks.
 //!
-//! On entry: tokens of a text and what the batches before them left. On exit: the grammar of RFC 8259 was checked for the
-//! tokens consumed, and each that is neither comma nor colon has its word on the tape; or the first token that breaks a rule
-//! is named. It judges as [`crate::walk`] does, which goes token by token and tells anybody of what it finds; here there are
-//! no branches on what a token is, and so none to be mispredicted. Only brackets, numbers and literals are looked at one by
-//! one, each kind in a loop of its own.
+//! On entry: tokens of a text, and the state that the batches before them left. On exit: the grammar of RFC
+//! 8259 was checked for the consumed tokens, and each token that is neither comma nor colon has its word on the
+//! tape; or the first token that breaks a rule is reported. This pass accepts and rejects the same texts as
+//! [`crate::walk`], which goes token by token and reports each value to a visitor. This pass has no branches on
+//! the kind of a token, so there is nothing to mispredict. Only brackets, numbers and literals are looked at
+//! one by one, each kind in a loop of its own.
 //!
-//! Which rule holds for a token follows from the token before it and from the kind of the innermost container. The first is
-//! a shift of the masks by one. The second changes at brackets only: each that changes it leaves a bit, and the parity of the
-//! bits up to a token (a prefix XOR, as for quotes) says whether it stands in an object.
+//! Which rule holds for a token depends on the token before it and on the kind of the innermost container. The
+//! token before comes from shifting the masks by one. The innermost container changes only at brackets: each
+//! bracket that changes its kind sets a bit, and the parity of the bits up to a token (a prefix XOR, as for
+//! quotes) says whether the token stands in an object.
 
 use super::build::TapeBuilder;
 use crate::fault::{ErrorKind, Fault};
@@ -20,50 +22,52 @@ use crate::text::trim_end;
 use crate::walk::{Literal, PassTwo, Walk, WalkPass, Walked, literal, number, unexpected};
 use crate::word::{Node, Word};
 
-/// What one batch leaves for the next.
+/// The state that one batch leaves for the next.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    /// A [`Slot`] for each open container, from index 1; index 0 is the outside, which obeys the rules of an array.
+    /// A [`Slot`] for each open container, from index 1; index 0 stands for the top level, which follows the rules
+    /// of an array.
     open: Vec<u64>,
     depth: usize,
-    /// Commas so far that separate children of the innermost container.
+    /// The number of commas so far that separate children of the innermost container.
     commas: u32,
     /// 1 if the token before was a comma, an opening bracket, or the start of the text.
     begins: u64,
-    /// 1 if it was an opening bracket.
+    /// 1 if the token before was an opening bracket.
     opened: u64,
-    /// 1 if it was a colon.
+    /// 1 if the token before was a colon.
     colon: u64,
-    /// 1 if it was a key.
+    /// 1 if the token before was a key.
     key: u64,
     /// All ones if the innermost container is an object.
     in_object: u64,
-    /// The first bracket was seen.
+    /// Whether the first bracket was seen.
     begun: bool,
-    /// The document's value is complete.
+    /// Whether the document's value is complete.
     done: bool,
     depth_max: usize,
     numbers: Numbers,
-    /// Scalars are not looked at, and words say so.
+    /// Whether scalars are left unchecked and their words are marked as unchecked.
     trusted: bool,
 }
 
-/// An open container: the index of its first word; the commas of the container around it; whether it is an object.
+/// An open container: the index of its first word, the commas of the container around it, and whether it is an
+/// object.
 struct Slot;
 
 impl Slot {
     const OBJECT: u32 = 63;
     const COMMAS: u32 = OFFSET_BITS;
 
-    /// Both numbers fit. A token makes one word at most, and takes a byte of a text below `2^OFFSET_BITS` bytes. Commas that
-    /// separate children are every other byte of it at most.
+    /// Both numbers fit. A token makes at most one word and takes at least one byte of a text that is shorter than
+    /// `2^OFFSET_BITS` bytes. At most every other byte of it is a comma that separates children.
     #[inline(always)]
     fn pack(word: usize, commas: u32, object: u64) -> u64 {
         debug_assert!(word >> OFFSET_BITS == 0 && commas >> (OFFSET_BITS - 1) == 0);
         object << Self::OBJECT | u64::from(commas) << Self::COMMAS | word as u64
     }
 
-    /// The index of its first word.
+    /// The index of the container's first word.
     #[inline(always)]
     fn word(slot: u64) -> usize {
         (slot & ((1 << OFFSET_BITS) - 1)) as usize
@@ -81,10 +85,10 @@ pub(crate) struct Batch<'a> {
     pub(crate) tokens: &'a Tokens,
     /// The first token that was not consumed.
     pub(crate) at: &'a mut Cursor,
-    /// Past the last token. Behind it stands another, or a sentinel.
+    /// The end of the tokens, exclusive. Another token or a sentinel stands there.
     pub(crate) to: usize,
-    /// Nothing is left for later, though it makes no full batch. The token before `to` is then an operator, or one that is
-    /// wrong, or a sentinel stands at `to`.
+    /// Consumes all tokens, also those that make no full batch. Then either the token before `to` is an operator or
+    /// is invalid, or a sentinel stands at `to`.
     pub(crate) last: bool,
 }
 
@@ -107,18 +111,18 @@ impl Structure {
         }
     }
 
-    /// Whether scalars are taken for right without a look at them.
+    /// Sets whether scalars are accepted without being checked.
     pub(crate) fn trust(&mut self, trusted: bool) {
         self.trusted = trusted;
     }
 
-    /// What the upper half of every word holds.
+    /// The flag that is or-ed into the upper half of every word.
     #[inline(always)]
     fn flag(&self) -> u32 {
         if self.trusted { (Word::UNCHECKED >> 32) as u32 } else { 0 }
     }
 
-    /// Forgets what is open, to begin with another document.
+    /// Resets the state for another document.
     pub(crate) fn restart(&mut self) {
         (self.depth, self.commas, self.begun, self.done) = (0, 0, false, false);
         (self.begins, self.opened, self.colon, self.key, self.in_object) = (1, 0, 0, 0, 0);
@@ -135,12 +139,12 @@ pub(crate) struct OpenContainer {
     pub(crate) node: Node,
 }
 
-/// Pieces of a document that are read out of their order.
+/// Support for pieces of a document that are not read in order.
 #[cfg(feature = "parallel")]
 impl Structure {
-    /// Goes on behind the tokens that begin with the bytes `before` (0 if there are none), inside `outer` containers and
-    /// inside those of `inner` besides, of which it is known whether they are objects. The first word of each of these is
-    /// taken to be the one with its index in `inner`.
+    /// Sets the state after the tokens that begin with the bytes `before` (0 if there are none). The state is
+    /// inside `outer` containers of unknown kind, and inside those of `inner`, which says whether each is an
+    /// object. The index of a container in `inner` stands for the index of its first word.
     pub(crate) fn enter(&mut self, before: [u8; 2], outer: usize, inner: &[bool], depth_max: usize) {
         let [before_last, last] = before;
         let begins = |byte| matches!(byte, b',' | b'{' | b'[');
@@ -171,11 +175,11 @@ impl Structure {
     }
 }
 
-/// The second pass of a document: 64 tokens at a time, or the walk if its value is no container.
+/// Pass two of a document: 64 tokens at a time, or the walk if the document's value is not a container.
 pub(crate) struct StructurePass<'a> {
     pub(crate) kernel: Kernel,
     pub(crate) state: &'a mut Structure,
-    /// Where the tape goes, if it is wanted.
+    /// Receives the tape, if the caller wants one.
     pub(crate) words: Option<&'a mut Vec<u64>>,
 }
 
@@ -187,11 +191,11 @@ impl PassTwo for StructurePass<'_> {
         let (kind, pos) = tokens.slices();
         let to = if last { kind.len() - SENTINELS } else { kind.len().saturating_sub(1) };
         if !self.state.begun {
-            // By the text: there no byte beyond ASCII passes for a bracket.
+            // Looks at the text, in which no byte beyond ASCII equals a bracket; a token's byte may.
             match pos.first().map(|&first| text.get(first as usize)) {
-                // Nothing but white space so far.
+                // So far there is only white space.
                 None => return Ok(()),
-                // The careful walk makes the tape.
+                // The caller makes the tape with `walk_trusted` then.
                 Some(first) if !matches!(first, Some(b'{' | b'[')) && self.state.trusted => {
                     return Err(Fault::at_byte(ErrorKind::Value, pos[0] as usize));
                 }
@@ -207,7 +211,8 @@ impl PassTwo for StructurePass<'_> {
     }
 }
 
-/// A document that begins with something else than a bracket, or has nothing but white space. Rare, and so left to the walk.
+/// A document that begins with something else than a bracket, or has nothing but white space. This is rare, so
+/// the walk handles it.
 #[cold]
 fn lone_scalar(
     text: &[u8],
@@ -221,7 +226,8 @@ fn lone_scalar(
     let mut build = TapeBuilder::default();
     let mut walk = Walk::new(&policy);
     if !last {
-        // A second token is wrong, if the first is not: nothing more need be kept. The walk looks at four tokens at once.
+        // If the first token is valid, a second one is an error, so no state needs to be kept. The walk looks at four
+        // tokens at once.
         return match walk.run(text, tokens, &mut at.token, &mut build)? {
             Walked::More => Ok(()),
             Walked::Value => Err(trailing(tokens, at.token)),
@@ -229,13 +235,14 @@ fn lone_scalar(
     }
     let walked = WalkPass { walk: &mut walk, build: &mut build }.consume(text, tokens, at, last);
     if let Some(words) = words {
-        // Its memory is for the next document.
+        // `words` keeps its memory for the next document.
         words.clone_from(&build.words);
     }
     walked
 }
 
-/// Pass two over some tokens of a document. Consumes whole batches, and with `last` all tokens. With `words`, writes the tape.
+/// Runs pass two over some tokens of a document. Consumes whole batches, and all tokens if `last` is set.
+/// Writes the tape if `words` is given.
 pub(super) fn pass_two(
     kernel: Kernel,
     batch: Batch<'_>,
@@ -272,7 +279,7 @@ fn batches<S: Simd, const TAPE: bool>(
 ) -> Result<(), Fault> {
     let Batch { text, tokens, at, to, last } = batch;
     if TAPE {
-        // A token makes a word at most, and each batch writes 64 whatever it found.
+        // Each token makes at most one word, and each batch writes 64 words, whatever it finds.
         words.reserve(to - at.token + BATCH);
     }
     let mut tape = Tape { start: words.as_mut_ptr(), len: words.len(), capacity: words.capacity() };
@@ -303,7 +310,8 @@ fn trailing(tokens: &Tokens, at: usize) -> Fault {
     Fault::at_byte(ErrorKind::Trailing, tokens.batch(at).1[0] as usize)
 }
 
-/// The tape while batches write to it. Its length is a local: in the vector, each batch would wait for the one before.
+/// The tape while batches write to it. The length is a local: if it were kept in the vector, each batch would
+/// wait for the one before.
 struct Tape {
     start: *mut u64,
     len: usize,
@@ -321,12 +329,14 @@ impl Tape {
         unsafe { &mut *self.start.add(self.len).cast() }
     }
 
-    /// Closes a container: writes the upper halves of its first word and of its last, which is word `rank` of this batch. Reading
-    /// the words to change them would wait for the vectors that wrote them.
+    /// Closes a container: writes the upper halves of its first word and of its last word, which is word `rank` of
+    /// this batch. It does not read the words, because such a load would wait for the vector stores that wrote
+    /// them.
     #[inline(always)]
     fn close(&mut self, first: usize, rank: u32, node: Node, children: usize, flag: u32) {
         let last = self.len + rank as usize % BATCH;
-        // A slot of this tape holds the index of a word before `last`. One of another tape, by mistake, must do no harm.
+        // A slot of this tape holds the index of a word before `last`. A slot of another tape, passed by mistake, must
+        // do no harm.
         let first = first.min(last);
         self.set_upper(first, last, flag | Word::upper(node, last + 1 - first));
         self.set_upper(last, last, flag | Word::upper(Node::End, children));
@@ -341,7 +351,7 @@ impl Tape {
     }
 }
 
-/// One batch: `count` tokens from `at` on.
+/// Processes one batch: `count` tokens from `at` on.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
 fn one_batch<S: Simd, const TAPE: bool>(
@@ -360,7 +370,7 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let marked = simd.beyond_ascii(block) & valid;
     let mut is = simd.kinds(block, valid);
     if tokens.beyond_ascii {
-        // Text that is known to be UTF-8 has nothing else that looks like a marked token.
+        // Text that is known to be UTF-8 has no other bytes that look like a marked token.
         let mut suspects = if state.trusted { marked } else { marked & (is.open_array | is.close_array) };
         while suspects != 0 {
             if !tokens.is_ascii(text, at + suspects.trailing_zeros() as usize) {
@@ -369,8 +379,8 @@ fn one_batch<S: Simd, const TAPE: bool>(
             suspects &= suspects - 1;
         }
     }
-    // Scalars that reach to the next token; those that white space separates from it, of which pass one says where they end;
-    // and those that no operator follows, so that something is wrong.
+    // `tight`: the scalar reaches to the operator after it. `loose`: white space separates the two, and pass one
+    // recorded where the scalar ends. `odd`: no operator follows the scalar, so something is wrong.
     let operators = is.open() | is.close() | is.comma | is.colon;
     let behind = tokens.operator(at + BATCH);
     let tight = (operators & !marked) >> 1 | u64::from(behind == Some(false)) << (BATCH - 1);
@@ -378,7 +388,8 @@ fn one_batch<S: Simd, const TAPE: bool>(
     let odd = is.scalar() & !(tight | loose);
     let ends = tokens.ends(*ends_at);
     *ends_at += loose.count_ones() as usize;
-    // The text is read before the tape is written: a load waits for older stores to addresses that look like its own.
+    // The text is read before the tape is written: a load waits for older stores whose addresses look like its
+    // own.
     let owe_numbers = tokens.owe_numbers(at);
     let wrong_scalar = if state.trusted {
         None
@@ -420,7 +431,8 @@ fn one_batch<S: Simd, const TAPE: bool>(
     verdict(text, kinds, pos, valid, first_bad, &inside, wrong_scalar, state)
 }
 
-/// Checks numbers, as far as pass one has not, and literals. The first that is wrong, and how.
+/// Checks literals, and numbers unless pass one has checked them. Returns the first that is invalid, and its
+/// error.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
 pub(crate) fn check_scalars<S: Simd>(
@@ -474,20 +486,21 @@ pub(crate) fn check_scalars<S: Simd>(
     fault
 }
 
-/// [`Simd::is_plain_number`], or by the grammar where that is faster.
+/// [`Simd::is_plain_number`], or the grammar check where that is faster.
 #[inline(always)]
 fn is_plain_number<S: Simd>(simd: S, text: &[u8], start: usize, end: usize) -> bool {
     let grammar = || start <= end && end <= text.len() && crate::number::check_at(text, start, end).is_ok();
     simd.is_plain_number(text, start, end).unwrap_or_else(grammar)
 }
 
-/// The number at `start`, before the token at `next`, by the grammar. A call, so that the loop above stays small.
+/// Checks the number at `start`, before the token at `next`, by the grammar. It is not inlined, so that the
+/// calling loop stays small.
 #[inline(never)]
 fn careful_number(text: &[u8], start: usize, next: usize, numbers: Numbers) -> Result<(), Fault> {
     number(text, start, trim_end(text, start, next), numbers).map(drop)
 }
 
-/// The same for a literal.
+/// Checks the literal at `start` in the same way.
 #[cold]
 #[inline(never)]
 fn careful_literal(text: &[u8], start: usize, next: usize, first: u8) -> Result<(), Fault> {
@@ -499,7 +512,8 @@ fn careful_literal(text: &[u8], start: usize, next: usize, first: u8) -> Result<
     literal(text, start, next, name).map(drop)
 }
 
-/// Whether `text[start..end]` is the literal that begins with `first`; false also where too little text is left to tell.
+/// Whether `text[start..end]` is the literal that begins with `first`; also false if fewer than 8 bytes of text
+/// are left.
 #[inline(always)]
 fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
     const NULL: u64 = u32::from_le_bytes(*b"null") as u64;
@@ -515,19 +529,20 @@ fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
     end.wrapping_sub(start) == len && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
 }
 
-/// What the brackets of a batch say.
+/// The results of matching a batch's brackets.
 struct Inside {
-    /// Bits where the innermost container becomes another kind.
+    /// Bits of the brackets after which the innermost container is of another kind.
     changes: u64,
-    /// For each token 1 if the one before is an opening bracket.
+    /// Bits of the tokens that come directly after an opening bracket.
     opened: u64,
-    /// The bracket that closes the document's value, or is one too many; else [`NEVER`].
+    /// The bracket at which matching stopped: it closes the document's value or exceeds the depth limit. Otherwise
+    /// [`NEVER`].
     stop: u32,
 }
 
 const NEVER: u32 = u32::MAX;
 
-/// Matches the brackets of a batch, one by one, and writes what their words say.
+/// Matches the brackets of a batch one by one, and writes their words.
 #[inline(always)]
 fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape: &mut Tape) -> Inside {
     let (open, close) = (is.open(), is.close());
@@ -577,23 +592,23 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
     inside
 }
 
-/// What stands before the tokens of a batch, and around them.
+/// For each token of a batch, what precedes it and which container it stands in, one bit per token.
 #[derive(Clone, Copy)]
 pub(crate) struct Before {
     /// The innermost container is an object.
     pub(crate) in_object: u64,
-    /// The token before is a comma, an opening bracket, or nothing yet.
+    /// The token before is a comma or an opening bracket, or there is none yet.
     pub(crate) begins: u64,
-    /// It is an opening bracket.
+    /// The token before is an opening bracket.
     pub(crate) opened: u64,
-    /// It is a colon.
+    /// The token before is a colon.
     pub(crate) after_colon: u64,
-    /// It is a key.
+    /// The token before is a key.
     pub(crate) after_key: u64,
 }
 
 impl Before {
-    /// The tokens that may stand where they do.
+    /// The tokens that the grammar allows at their position.
     #[inline(always)]
     pub(crate) fn allows(self, is: &Kinds) -> u64 {
         let Self { in_object, begins, opened, after_colon, after_key } = self;
@@ -609,7 +624,8 @@ impl Before {
     }
 }
 
-/// Judges each token by the one before it and by the container it stands in. The first bad one, and what it should have been.
+/// Judges each token by the token before it and by the container it stands in. Returns the first invalid token,
+/// and what should have been there.
 #[inline(always)]
 fn rules<S: Simd>(
     simd: S,
@@ -650,7 +666,7 @@ fn rules<S: Simd>(
     Some((bit.trailing_zeros() as usize, wanted))
 }
 
-/// The first of all that may be wrong with a batch; or nothing is, and the value of the document is complete.
+/// The first error of a batch; or success, if there is none and the document's value is complete.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "everything that can be wrong")]
@@ -664,7 +680,7 @@ fn verdict(
     scalars: Option<(usize, Fault)>,
     state: &mut Structure,
 ) -> Result<(), Fault> {
-    // Brackets behind the one that stopped the matching were not matched, and what follows them is not judged.
+    // Brackets after the one that stopped the matching were not matched, and the tokens after it are not judged.
     let stop = if inside.stop == NEVER { None } else { Some(inside.stop as usize) };
     let bad = first_bad.filter(|&(index, _)| stop.is_none_or(|stop| index <= stop));
     let bad = bad.map(|(index, wanted)| (index, unexpected(text, kinds[index], pos[index], wanted)));
@@ -676,7 +692,7 @@ fn verdict(
         let more = (valid >> stop) > 1;
         more.then(|| (stop + 1, Fault::at_byte(ErrorKind::Trailing, pos[stop + 1] as usize)))
     });
-    // Where a token is wrong for two reasons, what it is comes before what it says.
+    // If a token is wrong for two reasons, its place in the grammar is reported before its content.
     let first = [bad, stopped, scalars].into_iter().flatten().min_by_key(|&(index, _)| index);
     first.map_or(Ok(()), |(_, error)| Err(error))
 }

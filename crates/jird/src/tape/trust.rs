@@ -1,4 +1,5 @@
-//! Access without bounds checks to what the tape's builder has bounded; checked in debug and in checked builds.
+//! Access without bounds checks at indexes that the tape's builder has bounded. Debug builds and checked builds
+//! check the bounds.
 
 /// Whether unchecked accesses are checked in this build.
 const CHECKED: bool = cfg!(any(debug_assertions, jird_checked));
@@ -12,7 +13,7 @@ pub(super) unsafe fn at(words: &[u64], index: usize) -> u64 {
     if CHECKED {
         return words[index];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the bound.
     unsafe { *words.get_unchecked(index) }
 }
 
@@ -25,6 +26,6 @@ pub(super) unsafe fn range<T>(items: &[T], start: usize, end: usize) -> &[T] {
     if CHECKED {
         return &items[start..end];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the bounds.
     unsafe { items.get_unchecked(start..end) }
 }

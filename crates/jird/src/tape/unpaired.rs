@@ -1,21 +1,24 @@
-//! The brackets of a piece of text that have no partner in it: all that must be known of a piece to read the next.
+//! The brackets of a piece of text that have no partner in it. Reading the next piece needs only these from the
+//! pieces before.
 
 use crate::kernel::{Kernel, Pass, Simd};
 use crate::scan::{BATCH, Tokens};
 
-/// Brackets without partners. Partners need not match: where they do not, the text is wrong, and somebody else says so.
+/// Brackets without partners. Partners are not compared by kind: where they differ, the text is invalid, and
+/// pass two reports that.
 #[derive(Debug, Default)]
 pub(crate) struct Unpaired {
-    /// How many close what was opened before.
+    /// The number of brackets that close a container opened before the piece.
     pub(super) closed: usize,
     depth: usize,
-    /// For each opening one of the first `depth`: does an object begin?
+    /// Whether the bracket opens an object, for each of the first `depth` opening brackets.
     objects: Vec<bool>,
 }
 
 impl Unpaired {
-    /// What is open behind the piece, given what is open before it; from the outermost, and whether it is an object. False
-    /// if more is closed than that.
+    /// Updates `open` from the containers that are open before the piece to those that are open after it. `open`
+    /// goes from the outermost container to the innermost and says whether each is an object. Returns false if the
+    /// piece closes more containers than are open.
     pub(super) fn apply(&self, open: &mut Vec<bool>) -> bool {
         let Some(left) = open.len().checked_sub(self.closed) else { return false };
         open.truncate(left);
@@ -24,7 +27,7 @@ impl Unpaired {
     }
 }
 
-/// Finds them among the tokens from `at` on.
+/// Finds the unpaired brackets among the tokens from `at` on.
 pub(super) fn unpaired(kernel: Kernel, tokens: &Tokens, at: usize, found: &mut Unpaired) {
     kernel.enter(Find { tokens, at, found });
 }

@@ -46,9 +46,9 @@ impl Kind {
 
 /// A value of a document or record: a cursor, cheap to copy. Reading it changes nothing.
 ///
-/// Invariant: `words` begins with a node that the tape's builder wrote for `text`, and holds all
-/// of it. The builder has bounded everything: a container's words are as many as it says, those of its children fill them,
-/// and a scalar's text lies in `text`.
+/// Invariant: `words` begins with a node that the tape's builder wrote for `text`, and holds all words of that
+/// node. The builder has bounded everything: a container takes as many words as it says, the words of its
+/// children fill them, and a scalar's text lies in `text`.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
     text: &'a [u8],
@@ -60,7 +60,8 @@ impl<'a> Value<'a> {
     /// The root of the tape `words`.
     ///
     /// # Safety
-    /// `words` must be the whole tape that the builder wrote for `text`. If it was built as checked, `text` must be UTF-8.
+    /// `words` must be the whole tape that the builder wrote for `text`. If it was built as checked, `text` must be
+    /// UTF-8.
     #[inline(always)]
     pub(crate) unsafe fn new(text: &'a [u8], words: &'a [u64]) -> Self {
         Self { text, words }
@@ -68,7 +69,7 @@ impl<'a> Value<'a> {
 
     #[inline(always)]
     fn word(self) -> Word {
-        // SAFETY: by the invariant there is a node, and a node has a word.
+        // SAFETY: by the invariant there is a node, and a node has at least one word.
         Word::new(unsafe { trust::at(self.words, 0) })
     }
 
@@ -76,11 +77,11 @@ impl<'a> Value<'a> {
     #[inline(always)]
     fn close(self) -> Word {
         debug_assert!(self.word().is_open());
-        // SAFETY: the container's words are all there, and `words_len` is how many.
+        // SAFETY: all words of the container are there, and `words_len` is their number.
         Word::new(unsafe { trust::at(self.words, self.words_len() - 1) })
     }
 
-    /// How many words the value takes.
+    /// The number of words that the value takes.
     #[inline(always)]
     fn words_len(self) -> usize {
         if self.word().is_open() { self.word().count().unwrap_or_else(|| long_count(self.words, 1)) } else { 1 }
@@ -91,7 +92,7 @@ impl<'a> Value<'a> {
         self.word().is_checked()
     }
 
-    /// What kind of value it is. Free.
+    /// The value's kind. Free.
     #[inline(always)]
     pub fn kind(self) -> Kind {
         match self.word().node() {
@@ -110,7 +111,7 @@ impl<'a> Value<'a> {
         self.word().node() == Node::Null
     }
 
-    /// `true` or `false`, if it is a boolean.
+    /// The boolean, if it is one.
     pub fn as_bool(self) -> Option<bool> {
         match self.word().node() {
             Node::False => Some(false),
@@ -119,7 +120,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number's text and everything exact about it, if it is a number.
+    /// The number with its text and exact value, if it is a number.
     #[inline]
     pub fn as_number(self) -> Option<Number<'a>> {
         let word = self.word();
@@ -133,10 +134,10 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number as what a machine has for it, found out and converted in one go: an integer as `i64` or `u64`, anything
-    /// else as the nearest `f64`. `None` if it is not a number, or an integer beyond 64 bits, or too large for a finite
-    /// double; [`Value::as_number`] has its text. A few nanoseconds: the quickest way to read numbers of which nobody knows
-    /// what they are.
+    /// The number as a machine number: an integer as `i64` or `u64`, anything else as the nearest `f64`. `None` if
+    /// it is not a number, or an integer beyond 64 bits, or too large for a finite double; [`Value::as_number`]
+    /// still gives its text. Takes a few nanoseconds: the quickest way to read numbers whose type is not known in
+    /// advance.
     ///
     /// ```
     /// use jird::MachineNumber::{F64, I64};
@@ -171,7 +172,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number as the nearest `f64`. `None` if it is not a number, or too large for a finite one.
+    /// The number as the nearest `f64`. `None` if it is not a number, or too large for a finite `f64`.
     #[inline(always)]
     pub fn as_f64(self) -> Option<f64> {
         match self.plain(Word::CHECKED_NUMBER) {
@@ -180,7 +181,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Where the text of a scalar of this class is, whose length is on the tape: one comparison for all that.
+    /// The range of the scalar's text, if the scalar is of this class and its length is on the tape. One comparison
+    /// tests both the kind and the flags.
     #[inline(always)]
     fn plain(self, class: u64) -> Option<(usize, usize)> {
         let word = self.word();
@@ -190,22 +192,23 @@ impl<'a> Value<'a> {
         Some((word.offset(), word.offset() + word.len()?))
     }
 
-    /// A checked number's text, as a part of the document's; none if its length is not on the tape.
+    /// The document's text and the range of a checked number in it; `None` if its length is not on the tape.
     #[cfg(feature = "serde")]
     #[inline(always)]
     pub(crate) fn plain_number(self) -> Option<(&'a [u8], usize, usize)> {
         self.plain(Word::CHECKED_NUMBER).map(|(start, end)| (self.text, start, end))
     }
 
-    /// A checked string without escapes; none if its length is not on the tape.
+    /// The content of a checked string without escapes; `None` if its length is not on the tape.
     #[inline(always)]
     pub(crate) fn plain_str(self) -> Option<&'a str> {
         let (start, end) = self.plain(Word::CHECKED_STRING)?;
-        // SAFETY: the builder was told of this range of the text; and the class says that the text was checked.
+        // SAFETY: by the invariant the scalar's text lies in `text`, and this is its range; the class says that the
+        // text was checked.
         Some(unsafe { text::trusted_str(trust::range(self.text, start, end)) })
     }
 
-    /// Whether it is a number without point and exponent. Looks at the number's text.
+    /// Whether it is a number without a decimal point and exponent. Reads the number's text.
     #[inline(always)]
     pub fn is_integer(self) -> bool {
         match self.plain(Word::CHECKED_NUMBER) {
@@ -214,8 +217,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The string's content, if it is a string: borrowed from the text when nothing is escaped, else decoded into a new
-    /// `String`. In a record that was not validated, `None` also if the text is not UTF-8.
+    /// The string's content, if it is a string: borrowed from the text if it has no escapes, otherwise decoded into
+    /// a new `String`. In a record that was not validated, also `None` if the text is not UTF-8.
     #[inline]
     pub fn as_str(self) -> Option<Cow<'a, str>> {
         let word = self.word();
@@ -230,8 +233,8 @@ impl<'a> Value<'a> {
         self.as_utf8(self.content()).map(Cow::Borrowed)
     }
 
-    /// The string's content as [`Value::as_str`] gives it, decoded into `scratch` where it must be: nothing is allocated
-    /// once `scratch` has grown.
+    /// The string's content as [`Value::as_str`] gives it, but decoded into `scratch` if it has escapes: after
+    /// `scratch` has grown, nothing is allocated.
     #[inline]
     pub fn str_in<'s>(self, scratch: &'s mut String) -> Option<&'s str>
     where
@@ -258,7 +261,8 @@ impl<'a> Value<'a> {
         let word = self.word();
         if word.is_plain_string(wanted.len()) {
             let start = word.offset();
-            // SAFETY: the builder was told of a string that begins there and is as long as `wanted`.
+            // SAFETY: by the invariant the string's content lies in `text`; it begins at `start` and is as long as
+            // `wanted`.
             return unsafe { trust::range(self.text, start, start + wanted.len()) } == wanted.as_bytes();
         }
         word.node() == Node::String && (word.flag() || word.len().is_none()) && self.is_str_at_length(wanted)
@@ -270,22 +274,24 @@ impl<'a> Value<'a> {
         if self.word().flag() { text::eq_unescaped(raw, wanted) } else { raw == wanted.as_bytes() }
     }
 
-    /// Appends what the string means. Only for strings.
+    /// Appends the decoded string. Only for strings.
     fn unescape_into(self, out: &mut String) -> Option<()> {
         let content = self.as_utf8(self.content())?;
         let start = self.word().offset();
-        // SAFETY: the content begins there in the text, and is UTF-8.
+        // SAFETY: `content` is at `start` in the text, and is UTF-8.
         unsafe { text::unescape_in(self.text, start, start + content.len(), out) };
         Some(())
     }
 
-    /// The value of the first member with this key, if it is an object that has one. Compares key by key, in order.
+    /// The value of the first member with this key, if it is an object that has one. Compares the keys one by one,
+    /// in order.
     #[inline]
     pub fn get(self, key: &str) -> Option<Self> {
         self.entries().find(|(found, _)| found.is_str(key)).map(|(_, value)| value)
     }
 
-    /// The element at this zero-based index, if it is an array that long. Steps over the elements before it.
+    /// The element at this zero-based index, if it is an array with that many elements. Skips the elements before
+    /// it.
     #[inline]
     pub fn at(self, index: usize) -> Option<Self> {
         self.elements().nth(index)
@@ -310,7 +316,7 @@ impl<'a> Value<'a> {
         self.len() == 0
     }
 
-    /// The members in document order, each key a string; none if it is not an object.
+    /// The members in document order, each key as a string value; none if it is not an object.
     #[inline]
     pub fn entries(self) -> Entries<'a> {
         let nodes = self.children(Node::Object);
@@ -323,9 +329,9 @@ impl<'a> Value<'a> {
         Elements { nodes: self.children(Node::Array) }
     }
 
-    /// This value and everything in it, in document order, one after the other: each object followed by its keys and their
-    /// values, each array by its elements. Keys come as the strings that they are. For whoever wants all of a document and
-    /// not its structure: there is no recursion and no stack, and so it is the fastest way through a large one.
+    /// This value and everything in it, in document order: each object is followed by its keys and their values,
+    /// each array by its elements. Keys come as string values. Use it if you want all values of a document but not
+    /// its structure: it needs no recursion and no stack, so it is the fastest way through a large document.
     ///
     /// ```
     /// let document = jird::parse(br#"{"a": [1, {"b": "x"}]}"#)?;
@@ -345,15 +351,16 @@ impl<'a> Value<'a> {
             return Nodes { text: self.text, words: &[] };
         }
         let from = if self.word().count().is_some() { 1 } else { 1 + LONG_WORDS };
-        // SAFETY: a container's words are its first, with the counts of a large one, its children's, and its last.
+        // SAFETY: a container's words are its first word, two counts if it is large, the words of its children, and
+        // its last word.
         Nodes { text: self.text, words: unsafe { trust::range(self.words, from, self.words_len() - 1) } }
     }
 
-    /// The value's text as it stands, a string's with its quotes.
+    /// The value's bytes as they stand in the text; a string's with its quotes.
     pub fn raw(self) -> &'a [u8] {
         let start = self.offset();
         let end = match self.word().node() {
-            // In a text that was not checked the word may not be there; then it has no text.
+            // In a text that was not checked the literal may not be there; then the result is empty.
             Node::Null => return self.literal_text(b"null"),
             Node::False => return self.literal_text(b"false"),
             Node::True => return self.literal_text(b"true"),
@@ -370,25 +377,26 @@ impl<'a> Value<'a> {
         self.text.get(start..start + word.len()).filter(|found| *found == word).unwrap_or_default()
     }
 
-    /// The value's text as it stands. `None` only in a record that was not validated, if it is not UTF-8.
+    /// The value's text as it stands in the input. `None` only if the record was not validated and the text is not
+    /// UTF-8.
     pub fn raw_str(self) -> Option<&'a str> {
         self.as_utf8(self.raw())
     }
 
-    /// Offset of the value's first byte in the document, a string's of its opening quote.
+    /// The offset of the value's first byte in the document; for a string, of its opening quote.
     pub fn offset(self) -> usize {
         let word = self.word();
         if word.node() == Node::String { word.offset() - 1 } else { word.offset() }
     }
 
-    /// A number's text, or a string's without quotes. Only for these.
+    /// A number's text, or a string's without quotes. Only for numbers and strings.
     #[inline(always)]
     fn content(self) -> &'a [u8] {
         let word = self.word();
         let start = word.offset();
         let Some(len) = word.len() else { return self.long_content() };
         debug_assert!(matches!(word.node(), Node::Number | Node::String));
-        // SAFETY: the builder was told of `start..start + len` as a range of the text.
+        // SAFETY: by the invariant the scalar's text lies in `text`, and `start..start + len` is its range.
         unsafe { trust::range(self.text, start, start + len) }
     }
 
@@ -406,8 +414,8 @@ impl<'a> Value<'a> {
     #[inline(always)]
     fn as_utf8(self, bytes: &'a [u8]) -> Option<&'a str> {
         if self.is_checked() {
-            // SAFETY: `checked` says that pass one found the whole text to be UTF-8. `bytes` begins and ends beside a
-            // structural byte, a quote or white space, all ASCII, or at the text's ends, so it cuts no sequence.
+            // SAFETY: `is_checked` says that pass one found the whole text to be UTF-8. `bytes` begins and ends next to
+            // a structural byte, a quote or white space, all ASCII, or at the text's ends, so it cuts no sequence.
             Some(unsafe { text::trusted_str(bytes) })
         } else {
             core::str::from_utf8(bytes).ok()
@@ -421,22 +429,23 @@ impl fmt::Debug for Value<'_> {
     }
 }
 
-/// What `read` makes of a value that is no number, or one that was not checked, or a very long one. Out of the way of all
-/// others; and handed the value in its parts, for a reference would keep it in memory.
+/// Calls `read` for a value that is not a plain checked number of moderate length. It is not inlined, so that
+/// the common case stays small. It takes the value's parts, because a reference would force the value into
+/// memory.
 #[cold]
 #[inline(never)]
 fn other_number<'a, T>(text: &'a [u8], words: &'a [u64], read: impl FnOnce(Number<'a>) -> Option<T>) -> Option<T> {
     read(Value { text, words }.as_number()?)
 }
 
-/// A count of the large container that begins with `words`: of its words (1) or of its children (2).
+/// A count of the large container that begins with `words`: the number of its words (1) or of its children (2).
 #[cold]
 #[inline(never)]
 fn long_count(words: &[u64], at: usize) -> usize {
     Word::new(words[at]).long_count()
 }
 
-/// Nodes side by side. Invariant: `words` is whole nodes that the builder wrote for `text`.
+/// Nodes that follow each other. Invariant: `words` is whole nodes that the builder wrote for `text`.
 #[derive(Clone)]
 struct Nodes<'a> {
     text: &'a [u8],
@@ -450,7 +459,7 @@ impl<'a> Nodes<'a> {
             return None;
         }
         let value = Value { text: self.text, words: self.words };
-        // SAFETY: the node is whole, so it takes no more words than there are.
+        // SAFETY: the node is whole, so it takes at most as many words as there are.
         self.words = unsafe { trust::range(self.words, value.words_len(), self.words.len()) };
         Some(value)
     }
@@ -472,14 +481,15 @@ impl<'a> Nodes<'a> {
 #[derive(Clone)]
 pub struct Entries<'a> {
     nodes: Nodes<'a>,
-    /// All members, also those that were passed.
+    /// The words of all members, including those that the iterator has passed.
     words: &'a [u64],
 }
 
 impl<'a> Entries<'a> {
-    /// The value of the next member with this key, and the iteration goes on behind it. If there is none, the value of the first
-    /// member with it: [`Value::get`] for several keys, which looks at each member once if they are asked for in the order in
-    /// which the object has them. Not found, it moves nowhere.
+    /// Like [`Value::get`], but starts after the members that were passed: returns the value of the next member with
+    /// this key, and the iterator continues after that member. If no later member has the key, the search goes on with
+    /// the members before. Use it to get several keys: it looks at each member once if they are asked for in the order
+    /// in which the object has them. If the key is not found, the iterator does not move.
     ///
     /// ```
     /// let document = jird::parse(br#"{"id": 7, "size": 1, "name": "x"}"#)?;
@@ -506,21 +516,21 @@ impl<'a> Entries<'a> {
             return Some(value);
         }
         let (all, passed) = (self.words, self.words.len() - self.nodes.words.len());
-        // SAFETY: what is left is the end of all.
+        // SAFETY: the remaining words are the end of `all`.
         let mut before = Nodes { text: self.nodes.text, words: unsafe { trust::range(all, 0, passed) } };
         let value = found(&mut before)?;
-        // SAFETY: and what is left of what was passed is the end of that.
+        // SAFETY: the words left in `before` are the end of the passed words.
         self.nodes.words = unsafe { trust::range(all, passed - before.words.len(), all.len()) };
         Some(value)
     }
 }
 
-/// The members of an object in halves: a key, its value, the next key. In any other order nothing wrong comes of it.
+/// The members of an object in halves: a key, its value, the next key. Calls in any other order are safe.
 #[cfg(feature = "serde")]
 pub(crate) struct Halves<'a> {
-    /// From a key on, or from a value.
+    /// The nodes from a key or from a value on.
     nodes: Nodes<'a>,
-    /// Whether a value comes next. A key takes one word and a value as many as it says, so each is taken for what it is.
+    /// Whether a value comes next. A key takes one word and a value as many as it says, so each is read correctly.
     behind_key: bool,
 }
 
@@ -531,13 +541,13 @@ impl<'a> Halves<'a> {
         Self { nodes: entries.nodes, behind_key: false }
     }
 
-    /// Whether a key has come and its value has not.
+    /// Whether a key was returned and its value was not.
     #[inline(always)]
     pub(crate) fn is_behind_key(&self) -> bool {
         self.behind_key
     }
 
-    /// The next key; a value that nobody took is passed over.
+    /// The next key; skips the value before it if it was not taken.
     #[inline(always)]
     pub(crate) fn next_key(&mut self) -> Option<Value<'a>> {
         if self.behind_key {
@@ -548,7 +558,7 @@ impl<'a> Halves<'a> {
         key
     }
 
-    /// The value of the key that came last; none if it was taken before.
+    /// The value of the last key; `None` if it was taken before.
     #[inline(always)]
     pub(crate) fn next_value(&mut self) -> Option<Value<'a>> {
         if core::mem::replace(&mut self.behind_key, false) { self.nodes.next() } else { None }
@@ -583,7 +593,8 @@ impl<'a> Iterator for Elements<'a> {
 #[derive(Clone)]
 pub struct Descendants<'a> {
     text: &'a [u8],
-    /// Invariant: what is left of the words of a value, from the first word of a node or the last of a container.
+    /// Invariant: the remaining words of a value, beginning with the first word of a node or the last word of a
+    /// container.
     words: &'a [u64],
 }
 

@@ -1,4 +1,4 @@
-//! Whole documents: pass one and pass two by turns, chunk by chunk, so that text and tokens stay in cache.
+//! Whole documents: pass one and pass two alternate, chunk by chunk, so that text and tokens stay in cache.
 
 use super::{Build, Walk, Walked};
 use crate::fault::{ErrorKind, Fault};
@@ -8,11 +8,11 @@ use crate::scan::{Carry, Chunk, Cursor, Found, Mode, SENTINELS, Tokens, first_fa
 use crate::text::begins_character;
 use core::cell::RefCell;
 
-/// Bytes scanned before the tokens are walked: text, offsets and kinds then fit a 1 MB second-level cache with room to
-/// spare.
+/// Bytes scanned before their tokens are walked: text, offsets and kinds then fit easily into a second-level cache of
+/// 1 MB.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Runs pass one and some pass two over the chunks of a text, with one set of buffers.
+/// Runs pass one and a pass two over the chunks of a text, with one set of buffers.
 #[derive(Debug)]
 pub(crate) struct Chunks {
     pub(crate) kernel: Kernel,
@@ -20,16 +20,16 @@ pub(crate) struct Chunks {
     pub(crate) tokens: Tokens,
 }
 
-/// What is done with the tokens of a document.
+/// A second pass over the tokens of a document.
 pub(crate) trait PassTwo {
-    /// Kinds are wanted as [`Tokens::forget_spaces`] leaves them.
+    /// Whether kinds must come without marks, as [`Tokens::forget_spaces`] leaves them.
     const WANTS_PLAIN_KINDS: bool;
 
-    /// Consumes tokens from `*at` on, and leaves `*at` at the first that needs those behind it to be judged. The last are
-    /// sentinels if `last` says so: then nothing may be left.
+    /// Consumes tokens from `*at` on, and leaves `*at` at the first token that cannot be judged without later ones. If
+    /// `last` is set, the last tokens are sentinels, and all tokens must be consumed.
     fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault>;
 
-    /// A chunk was scanned and nothing is wrong with it so far.
+    /// Called after a chunk was scanned without an error so far.
     #[inline(always)]
     fn scanned(&mut self, _chunk: Chunk<'_>, _tokens: &Tokens) {}
 }
@@ -39,14 +39,14 @@ impl Chunks {
         Self { kernel, chunk_bytes: CHUNK_BYTES, tokens: Tokens::default() }
     }
 
-    /// Scans chunks of this many bytes, rounded up to whole blocks. For tests: it moves the borders between chunks.
+    /// Scans chunks of this many bytes, rounded up to whole blocks. Tests use it to move the borders between chunks.
     pub(crate) fn with_chunk_bytes(mut self, bytes: usize) -> Self {
         self.chunk_bytes = bytes.next_multiple_of(BLOCK).max(BLOCK);
         self
     }
 
-    /// Reads `text` as one document. In [`Mode::Document`] it checks all of it; in [`Mode::DocumentTrusted`] only what the
-    /// second pass checks, and that strings are closed.
+    /// Reads `text` as one document. In [`Mode::Document`] it checks everything; in [`Mode::DocumentTrusted`] it
+    /// checks only what pass two checks, and that strings are closed.
     pub(crate) fn read(&mut self, text: &[u8], mode: Mode, pass: &mut impl PassTwo) -> Result<(), Fault> {
         if text.len() > SIZE_MAX {
             return Err(Fault::at_byte(ErrorKind::Size, SIZE_MAX));
@@ -73,7 +73,8 @@ impl Chunks {
         }
     }
 
-    /// Consumes what is left, up to the end or to the fault that pass one found; what pass two finds before that comes first.
+    /// Consumes the remaining tokens, up to the text's end or to the error that pass one found. An error that pass two
+    /// finds before that comes first.
     fn finish(&mut self, text: &[u8], fault: Option<Fault>, pass: &mut impl PassTwo) -> Result<(), Fault> {
         self.tokens.end_at(fault_offset(text, fault));
         self.forget_spaces(text, pass);
@@ -86,7 +87,7 @@ impl Chunks {
         }
     }
 
-    /// Scans all of `text`, which is not too long, and checks nothing.
+    /// Scans all of `text`, which must be at most `SIZE_MAX` bytes long, and checks nothing.
     pub(crate) fn scan_trusted(&mut self, text: &[u8]) {
         self.tokens.clear();
         let chunk = Chunk { text, from: 0, to: text.len() };
@@ -96,19 +97,19 @@ impl Chunks {
     }
 }
 
-/// What pass one found wrong in a chunk, or with the text if this is its end.
+/// The error that pass one found in a chunk, or an unclosed string if the text ends with this chunk.
 #[inline]
 pub(crate) fn chunk_fault(chunk: Chunk<'_>, found: &Found, carry: &Carry) -> Option<Fault> {
     let unclosed = chunk.to == chunk.text.len() && carry.in_string();
     first_fault(chunk, found).or_else(|| unclosed.then(|| Fault::at_byte(ErrorKind::String, chunk.to)))
 }
 
-/// Where the tokens end that pass two may judge.
+/// The offset up to which pass two may judge tokens.
 pub(crate) fn fault_offset(text: &[u8], fault: Option<Fault>) -> usize {
     fault.map_or(text.len(), |fault| usize::try_from(fault.offset()).unwrap_or(usize::MAX))
 }
 
-/// What pass two says of the tokens before a fault of pass one, or else the fault.
+/// The error of pass two, if it comes before the error of pass one; otherwise the error of pass one, if there is one.
 pub(crate) fn first_of(consumed: Result<(), Fault>, fault: Option<Fault>) -> Result<(), Fault> {
     match (consumed, fault) {
         (Err(error), Some(fault)) if error.offset() < fault.offset() => Err(error),
@@ -117,7 +118,7 @@ pub(crate) fn first_of(consumed: Result<(), Fault>, fault: Option<Fault>) -> Res
     }
 }
 
-/// The walk as the second pass: tells a builder of everything.
+/// The walk as pass two: it reports everything to a builder.
 pub(crate) struct WalkPass<'a, B: Build> {
     pub(crate) walk: &'a mut Walk<B::Mark>,
     pub(crate) build: &'a mut B,
@@ -131,7 +132,8 @@ impl<B: Build> PassTwo for WalkPass<'_, B> {
         match self.walk.run(text, tokens, &mut at.token, self.build)? {
             Walked::More if last => unreachable!("{SENTINELS} sentinels stand after {} tokens", tokens.len()),
             Walked::More => Ok(()),
-            // Said at once: tokens that nobody wants would be kept to the end, and looked at again with each chunk.
+            // The error is returned at once: otherwise the unused tokens would be kept to the end, and looked at again
+            // with each chunk.
             Walked::Value => {
                 let (_, pos) = tokens.slices();
                 let left = pos.len() - at.token;
@@ -142,8 +144,9 @@ impl<B: Build> PassTwo for WalkPass<'_, B> {
     }
 }
 
-/// A byte that the grammar forbids may also be one that begins no character. If it is the last of a chunk, pass one judges it with
-/// the next chunk. That it is no UTF-8 is what is wrong, wherever the chunk ends.
+/// A byte that the grammar forbids may also be one that cannot begin a character. If it is the last byte of a chunk,
+/// pass one checks it only with the next chunk. So that the error does not depend on the chunk's end, it is reported
+/// as invalid UTF-8.
 #[cold]
 fn utf8_first(text: &[u8], error: Fault) -> Fault {
     let byte = usize::try_from(error.offset()).ok().and_then(|offset| text.get(offset));
@@ -153,8 +156,8 @@ fn utf8_first(text: &[u8], error: Fault) -> Fault {
     }
 }
 
-/// Pass one alone, in chunks as a parse has them, with buffers of the thread's. Returns how many tokens `text` has. Here for
-/// whoever measures; it judges nothing.
+/// Runs pass one alone, in chunks as a parse does, with buffers of the thread. Returns the number of tokens in `text`.
+/// For benchmarks; it reports no errors.
 #[must_use]
 pub fn scan_only(kernel: Kernel, text: &[u8]) -> usize {
     thread_local!(static TOKENS: RefCell<Tokens> = RefCell::default());

@@ -1,12 +1,12 @@
-//! Pass two: tokens to checked structure, told to a [`Build`].
+//! Pass two: turns tokens into checked structure, and reports it to a [`Build`].
 //!
-//! On entry: tokens of a text, with sentinels after the last one once the text has ended. On exit: every rule of RFC 8259's
-//! grammar was checked for the tokens consumed, and the builder was told of each value in document order; or the first
-//! token that breaks a rule is named. This walk serves other layouts, lines in which something is wrong, and documents
-//! that are a single scalar. Other documents and lines have passes by masks, in [`crate::tape`] and `lines/`; texts that nobody
-//! checks have a walk of their own, in `trusted.rs`.
+//! On entry: tokens of a text, followed by sentinels if the text has ended. On exit: the grammar of RFC 8259 was
+//! checked for the consumed tokens, and each value was reported in document order; or the first token that breaks a
+//! rule is returned as an error. This walk serves other layouts, invalid lines, and documents that are a single
+//! scalar. Other documents and lines have passes by masks, in [`crate::tape`] and `lines/`; unchecked texts have a
+//! walk of their own, in `trusted.rs`.
 //!
-//! The walk stops with a few tokens left when it could not look ahead, and goes on when there are more. It keeps its own
+//! If too few tokens are left to look ahead, the walk stops, and continues when there are more. It keeps its own
 //! stack, so depth costs memory (a frame per open container) and never recursion.
 
 mod document;
@@ -24,11 +24,12 @@ use crate::policy::{Numbers, Policy};
 use crate::scan::{END, ESCAPED, Tokens};
 use crate::text::{is_space, trim_end};
 
-/// Whoever makes something of a walk. Lends a [`Visitor`] for each batch of tokens.
+/// Builds something from a walk. Lends a [`Visitor`] for each batch of tokens.
 pub(crate) trait Build {
-    /// What the builder wants back when a container closes.
+    /// A value that the visitor returns when a container opens, and receives when it closes.
     type Mark: Copy + Default;
-    /// What the walk writes with. A type of its own, so that what changes with every value can live in registers.
+    /// The visitor for a batch. It is a type of its own, so that state that changes with every value can stay in
+    /// registers.
     type Visitor<'b>: Visitor<Mark = Self::Mark>
     where
         Self: 'b;
@@ -37,10 +38,10 @@ pub(crate) trait Build {
     fn visitor(&mut self, tokens: usize) -> Self::Visitor<'_>;
 }
 
-/// What a walk tells of its values. Offsets are bytes of the text.
+/// Receives the values of a walk. Offsets are bytes of the text.
 ///
-/// Every `open` is met by one `close`, with the mark that `open` returned. A visitor that is dropped and not finished has
-/// written nothing: the walk has failed.
+/// Each `open` has one matching `close`, which passes the mark that `open` returned. If a visitor is dropped without
+/// `finish`, the walk has failed, and the builder keeps nothing of the batch.
 pub(crate) trait Visitor {
     /// See [`Build::Mark`].
     type Mark: Copy;
@@ -55,17 +56,17 @@ pub(crate) trait Visitor {
     fn open(&mut self, bracket: Bracket, start: usize) -> Self::Mark;
     /// The container ends before `end`; it has `count` members or elements.
     fn close(&mut self, mark: Self::Mark, bracket: Bracket, count: u32, end: usize);
-    /// Whether anything inside the container that was just opened is wanted. What is checked is walked all the same; the
-    /// trusted walk asks, and steps over it.
+    /// Whether anything inside the container that was just opened is wanted. The checking walk reports everything
+    /// anyway; the trusted walk asks, and skips an unwanted container.
     #[inline(always)]
     fn wants(&self) -> bool {
         true
     }
-    /// The batch is done.
+    /// Ends the batch.
     fn finish(self);
 }
 
-/// A builder that needs no registers of its own is its own visitor.
+/// For builders that need no registers of their own and are their own visitor.
 macro_rules! own_visitor {
     ($name:ty) => {
         type Visitor<'b>
@@ -95,7 +96,7 @@ impl Bracket {
         }
     }
 
-    /// What comes first inside, and after each comma.
+    /// What must come first inside, and after each comma.
     fn inside(self) -> Expect {
         match self {
             Self::Object => Expect::Member,
@@ -121,7 +122,7 @@ impl Literal {
     }
 }
 
-/// An open container; outside of all, the place where the root stands.
+/// An open container, or the top level, which holds the root.
 #[derive(Clone, Copy, Debug)]
 struct Frame<M> {
     mark: M,
@@ -141,17 +142,17 @@ impl<M: Default> Frame<M> {
 enum Expect {
     /// The document's value.
     Root,
-    /// A key, after `{` or a comma. After `{` the empty object was ruled out already.
+    /// A key, after `{` or a comma. After `{` an empty object was already ruled out.
     Member,
     /// An element, after `[` or a comma.
     Element,
     /// A comma or the closing bracket of the innermost container.
     Next,
-    /// Nothing, or in lines the end of the line.
+    /// Nothing; in lines the end of the line.
     Nothing,
 }
 
-/// How a walk over the tokens at hand ended.
+/// How a walk over the available tokens ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walked {
     /// One value is complete.
@@ -160,19 +161,19 @@ pub(crate) enum Walked {
     More,
 }
 
-/// The grammar's state between two calls: the open containers, and what must come next.
+/// The state of the grammar between two calls: the open containers, and what must come next.
 #[derive(Debug)]
 pub(crate) struct Walk<M> {
     /// The innermost container.
     top: Frame<M>,
-    /// The ones around it, and the outside.
+    /// The containers around it, and the top level.
     frames: Vec<Frame<M>>,
     expect: Expect,
     depth_max: usize,
     numbers: Numbers,
 }
 
-/// How many tokens decide on a member with its key: the key, the colon, the value, and what comes after.
+/// The number of tokens that decide on a member: its key, the colon, the value, and the token after it.
 const AHEAD: usize = 4;
 
 impl<M: Copy + Default> Walk<M> {
@@ -186,7 +187,7 @@ impl<M: Copy + Default> Walk<M> {
         }
     }
 
-    /// Forgets what is open, to begin with another value.
+    /// Resets the state for another value.
     #[inline]
     pub(crate) fn restart(&mut self) {
         self.top = Frame::outside();
@@ -194,8 +195,8 @@ impl<M: Copy + Default> Walk<M> {
         self.expect = Expect::Root;
     }
 
-    /// Walks the tokens from `*at` to the end of one value, or until fewer than [`AHEAD`] tokens are left. `*at` is left at
-    /// the first token not consumed.
+    /// Walks the tokens from `*at` to the end of one value, or until fewer than [`AHEAD`] tokens are left. Leaves
+    /// `*at` at the first token that was not consumed.
     #[inline(always)]
     pub(crate) fn run<B: Build<Mark = M>>(
         &mut self,
@@ -210,7 +211,8 @@ impl<M: Copy + Default> Walk<M> {
         let mut i = *at;
         let mut expect = self.expect;
         let mut top = self.top;
-        // A loop for each state, since mostly the same comes again; and four tokens at a time, for one bounds check.
+        // There is a loop for each state, because mostly the same state follows; and four tokens are fetched at a
+        // time, for one bounds check.
         let walked = 'walk: loop {
             match expect {
                 Expect::Member => loop {
@@ -289,8 +291,8 @@ impl<M: Copy + Default> Walk<M> {
         Ok(walked)
     }
 
-    /// Enters the container that opens at `start`, or passes it by if the token behind it, at `at`, closes it. Returns what comes then,
-    /// and at which token.
+    /// Enters the container that opens at `start`, or skips it if the next token, which is at index `at`, closes it.
+    /// Returns what must come next, and the index of the token where that is.
     #[inline(always)]
     fn enter(
         &mut self,
@@ -314,21 +316,21 @@ impl<M: Copy + Default> Walk<M> {
     }
 }
 
-/// The next [`AHEAD`] items from `at` on, if there are so many.
+/// The next [`AHEAD`] items from `at` on, if there are that many.
 #[inline(always)]
 fn ahead<T>(items: &[T], at: usize) -> Option<&[T; AHEAD]> {
     items.get(at..)?.first_chunk()
 }
 
-/// What one value turned out to be.
+/// The kind of value that began at a token.
 enum Begun {
-    /// A string, number or literal, told to the visitor.
+    /// A string, number or literal, which was reported to the visitor.
     Scalar,
     /// A container begins.
     Open(Bracket),
 }
 
-/// The key at the first of four tokens, and the colon after it.
+/// Reads the key at the first of four tokens, and the colon after it.
 #[inline(always)]
 fn key<P: Visitor>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], visitor: &mut P) -> Result<(), Fault> {
     if kind[0] & !ESCAPED != b'"' {
@@ -340,7 +342,7 @@ fn key<P: Visitor>(text: &[u8], kind: &[u8; AHEAD], pos: &[u32; AHEAD], visitor:
     if kind[1] == b':' { Ok(()) } else { Err(unexpected(text, kind[1], pos[1], ErrorKind::Colon)) }
 }
 
-/// The value that begins at a token at `pos`, before the token at `next`.
+/// Reads the value that begins at the token at `pos`, before the token at `next`.
 #[inline(always)]
 fn value<P: Visitor>(
     text: &[u8],
@@ -371,11 +373,11 @@ fn value<P: Visitor>(
     Ok(Begun::Scalar)
 }
 
-/// The kind of a string that holds an escape. No UTF-8 text has this byte where a token can begin.
+/// The kind of a string that holds an escape. In UTF-8 text no token can begin with this byte.
 const ESCAPED_QUOTE: u8 = b'"' | ESCAPED;
 
-/// Where the content ends of the string that starts at `start`, when the next token is at `next`: at the closing quote,
-/// which stands right before `next` but for white space.
+/// The end of the content of the string that starts at `start`, when the next token is at `next`: the closing quote,
+/// which stands before `next`, with only white space between them.
 #[inline(always)]
 fn string_end(text: &[u8], start: usize, next: usize) -> Result<usize, Fault> {
     let last = next - 1;
@@ -384,14 +386,15 @@ fn string_end(text: &[u8], start: usize, next: usize) -> Result<usize, Fault> {
 
 #[inline(never)]
 fn string_end_far(text: &[u8], start: usize, next: usize) -> Result<usize, Fault> {
-    // Only at the end of what was scanned without fault can something else than white space come before the quote.
+    // Other bytes than white space can come between the quote and `next` only at the end of the text that was scanned
+    // without error.
     match trim_end(text, start, next).checked_sub(1) {
         Some(last) if last >= start && text[last] == b'"' => Ok(last),
         _ => Err(Fault::at_byte(ErrorKind::String, next)),
     }
 }
 
-/// Where the scalar ends before the token at `next`.
+/// The end of the scalar before the token at `next`.
 #[inline(always)]
 fn scalar_end(text: &[u8], next: usize) -> usize {
     if is_space(text[next - 1]) { trim_end(text, 0, next) } else { next }
@@ -421,7 +424,7 @@ fn broken_literal(text: &[u8], start: usize, end: usize, wanted: &[u8]) -> Fault
     Fault::at_byte(ErrorKind::Literal, start + same)
 }
 
-/// The token at `pos` is not what `wanted` stands for.
+/// The error for a token at `pos` that is not what `wanted` stands for.
 #[cold]
 #[inline(never)]
 pub(crate) fn unexpected(text: &[u8], kind: u8, pos: u32, wanted: ErrorKind) -> Fault {

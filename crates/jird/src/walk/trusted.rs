@@ -1,7 +1,8 @@
-//! The walk that checks nothing: for text that was checked before, and safe on any other.
+//! The walk that checks nothing. It is meant for text that was checked before, and is safe on any other.
 //!
-//! It tells the builder of a value that is well formed as a tree whatever the tokens are: brackets close what is open, a
-//! value without a key gets an empty one, a key without a value gets null, and everything still open closes at the end.
+//! Whatever the tokens are, it reports to the visitor a value that is well formed as a tree: each bracket closes an
+//! open container, a value without a key gets an empty key, a key without a value gets null, and everything that is
+//! still open closes at the end.
 
 use super::{Bracket, Literal, Visitor};
 use crate::number::Class;
@@ -14,12 +15,13 @@ pub(crate) struct TrustedFrame<M> {
     mark: M,
     count: u32,
     bracket: Bracket,
-    /// In an object: a key was told of, and its value was not.
+    /// In an object: a key was reported, and its value was not.
     keyed: bool,
 }
 
-/// Walks the tokens of one value from `*at`, up to its end, the line's or the text's, and leaves `*at` behind the value's
-/// last token. Stops early when `enough` says so. Time and memory are linear in the tokens walked.
+/// Walks the tokens of one value from `*at` to the end of the value, of the line or of the text, and leaves `*at`
+/// after the value's last token. Stops early if `enough` returns true. Time and memory are linear in the tokens
+/// walked.
 pub(crate) fn walk_trusted<B: Visitor>(
     text: &[u8],
     tokens: &Tokens,
@@ -100,11 +102,11 @@ pub(crate) fn walk_trusted<B: Visitor>(
     }
 }
 
-/// How many of the tokens come before the bracket that closes what is open, or before the end of the line or the text. Eight at a
-/// time are looked at for one that says anything.
+/// The number of tokens before the bracket that closes the open container, or before the end of the line or the text.
+/// It looks at eight tokens at a time for one that is a bracket or an end.
 pub(crate) fn inside(kind: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
-    // Marks bytes that are zero, and perhaps others behind the first of them.
+    // Marks bytes that are zero, and perhaps others after the first of them.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
     let mut depth = 0_i32;
     let mut ends = |byte: u8| {
@@ -127,10 +129,10 @@ pub(crate) fn inside(kind: &[u8]) -> usize {
     rest.iter().position(|&byte| ends(byte)).map_or(kind.len(), |at| words.len() * 8 + at)
 }
 
-/// Bits of which every kind has one but those of line ends.
+/// Bits of which the kinds of all tokens have at least one, except line ends.
 const ABOVE_LINE_ENDS: u64 = 0x70;
 
-/// What a token adds to the depth, and [`LINE_END`].
+/// What a token adds to the depth, or [`LINE_END`].
 static STEPS: [i8; 256] = {
     let mut steps = [0; 256];
     (steps[b'{' as usize], steps[b'[' as usize]) = (1, 1);
@@ -141,7 +143,7 @@ static STEPS: [i8; 256] = {
 
 const LINE_END: i8 = 2;
 
-/// Before a value: counts it, and gives it a key if it needs one.
+/// Called before a value: counts it, and gives it a key if it needs one.
 fn value_comes<B: Visitor>(text: &[u8], open: &mut [TrustedFrame<B::Mark>], build: &mut B, start: usize) {
     if let Some(frame) = open.last_mut() {
         frame.count += 1;
@@ -160,7 +162,7 @@ fn close<B: Visitor>(open: &mut Vec<TrustedFrame<B::Mark>>, build: &mut B, end: 
     build.close(mark, bracket, count, end);
 }
 
-/// Where the content of a string ends, or some place between its start and the next token if it does not.
+/// The end of a string's content; if the string is not closed, some place between its start and the next token.
 fn string_end(text: &[u8], start: usize, next: usize) -> usize {
     match trim_end(text, start, next) {
         end if end > start && text[end - 1] == b'"' => end - 1,

@@ -12,7 +12,7 @@ fn normal(text: &str) -> String {
     out
 }
 
-/// Both ways round, with both signs, and through the normal form.
+/// Compares in both directions, with both signs, and through the normal form.
 fn orders(left: &str, right: &str, expected: Ordering) {
     let found = number(left).compare(number(right));
     assert_eq!(found, expected, "{left:.80} and {right:.80}");
@@ -115,8 +115,8 @@ fn the_normal_form_is_short_and_plain_where_it_can_be() {
     }
 }
 
-/// A decimal as sign, digits without trailing zeros and the power of ten of the last digit, made without any of the
-/// code under test; digits in a `Vec`, padded in full to compare.
+/// A decimal as sign, digits without trailing zeros, and the power of ten of the last digit, computed without any of
+/// the code under test. The digits are in a `Vec`, which is padded in full for comparisons.
 fn naive(text: &str) -> (bool, Vec<u8>, i64) {
     let (negative, size) = text.strip_prefix('-').map_or((false, text), |size| (true, size));
     let size = size.to_lowercase();
@@ -163,7 +163,7 @@ impl Random {
     }
 
     fn digits(&mut self, len: u64, out: &mut String) {
-        // Few different digits, so that equal values and long common prefixes are frequent.
+        // Only a few different digits, so that equal values and long common prefixes are frequent.
         const DIGITS: &[u8] = b"000199500";
         for _ in 0..len {
             out.push(DIGITS[usize::try_from(self.below(DIGITS.len() as u64)).unwrap()] as char);
@@ -211,7 +211,8 @@ fn generated_numbers_are_ordered_as_written_out_in_full() {
     assert!(equal > 1000, "the generator makes equal values: {equal}");
 }
 
-/// A value times two, over and over, is an integer of at most 53 bits: by digits, as one would on paper.
+/// Whether a double holds the value exactly: the value times some power of two must be an integer of at most 53 bits.
+/// Computed digit by digit, as on paper.
 fn naive_exact(text: &str) -> bool {
     let (_, digits, power) = naive(text);
     if digits.is_empty() {

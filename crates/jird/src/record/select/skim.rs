@@ -1,8 +1,9 @@
-//! Finds what is wanted of a record at a glance, and checks nothing; as soon as all is found it stops.
+//! Finds the wanted values of a record without a walk and without checks. It stops as soon as all are found.
 //!
-//! By masks, 64 tokens at a time, where masks are cheap: which of the tokens are keys shows in their kinds, and how long a key is in
-//! where the token behind it stands. Only keys as long as one that is wanted are looked at, and brackets, as long as such a key
-//! follows. Elsewhere by steps from key to key, and over what nobody wants.
+//! Where masks are cheap, it works by masks, 64 tokens at a time: the kinds of the tokens show which are keys, and the
+//! offset of the token after a key shows how long the key is. Only keys that are as long as a wanted key are compared;
+//! brackets are looked at only while such a key may follow. On other CPUs it steps from key to key, and over values
+//! that are not wanted.
 
 use super::{NOWHERE, Select, Slot};
 use crate::kernel::{Kernel, Pass, Simd};
@@ -11,27 +12,28 @@ use crate::tape::Kind;
 use crate::text::trim_end;
 use crate::walk::inside;
 
-/// An open object that something is wanted of.
+/// An open object that contains wanted values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outer {
-    /// The node outside it.
+    /// The node of the container around it.
     outside: u32,
     node: u32,
     start: u32,
 }
 
-/// Some tokens of a record, up to the line's end.
+/// The tokens of a batch, up to the end of the line.
 struct Masks {
-    /// Keys that may be wanted: those as long as one that is, and those with an escape.
+    /// Keys that may be wanted: those as long as a wanted key, and those with an escape.
     wanted: u64,
     escaped: u64,
     open: u64,
     close: u64,
-    /// The line's end.
+    /// The end of the line.
     end: u64,
 }
 
-/// So many tokens of a batch: whether the last is a key only the one behind it shows, and it is looked at with the next.
+/// The number of tokens of a batch that are used. Only the token after it shows whether the last token is a key, so
+/// the last one is looked at with the next batch.
 const STEP: usize = BATCH - 1;
 
 impl Masks {
@@ -53,7 +55,7 @@ impl Masks {
     }
 }
 
-/// Finding what is wanted of a record by masks.
+/// A pass that finds the wanted values of a record by masks.
 struct Skim<'a, 'b> {
     select: &'a mut Select<'b>,
     text: &'a [u8],
@@ -71,9 +73,10 @@ impl Pass for Skim<'_, '_> {
 }
 
 impl Select<'_> {
-    /// Finds what is wanted of a record whose tokens begin before `at`: [`Select::by_masks`] or [`Select::by_steps`], whichever is
-    /// the faster. For each record: around the loop over them it would compile that, and whoever is visited, once for each
-    /// instruction set. The call takes 0.2 % of a filter.
+    /// Finds the wanted values of a record whose tokens begin before `at`, by [`Select::by_masks`] or
+    /// [`Select::by_steps`], whichever is faster. It is called for each record. A kernel entry around the loop over
+    /// records would compile that loop and its visitor once per instruction set; the call per record takes 0.2 % of a
+    /// filter's time.
     #[inline]
     pub(crate) fn skim(&mut self, kernel: Kernel, text: &[u8], tokens: &Tokens, at: usize) -> Option<usize> {
         if kernel.skims() {
@@ -83,25 +86,26 @@ impl Select<'_> {
         }
     }
 
-    /// Finds what is wanted of the record whose first token, a `{`, is the one before `at`. Returns a token of the record with none
-    /// behind it that is wanted, or that of its line's end. `None` where it takes a walk: for elements of arrays, and for some of
-    /// what is no JSON. What is found in the rest of that is some value of it.
+    /// Finds the wanted values of the record whose first token, a `{`, is the one before `at`. Returns a token of the
+    /// record after which no value is wanted, or the token at the end of its line. Returns `None` if a walk is needed:
+    /// for elements of arrays, and for some texts that are not JSON. For other texts that are not JSON it finds some
+    /// values in them.
     ///
-    /// No colon of the tokens has white space before it.
+    /// No colon among the tokens may have white space before it.
     #[inline(always)]
     fn by_masks<S: Simd>(&mut self, simd: S, text: &[u8], tokens: &Tokens, mut at: usize) -> Option<usize> {
         if self.is_complete() {
             return Some(at);
         }
         let mut node = 0;
-        // How deep it is in what nobody wants.
+        // How many unwanted containers are open here.
         let mut depth = 0_usize;
-        // How many open objects are wanted whole.
+        // How many open objects are wanted as a whole.
         let mut awaited = 0_usize;
         'batches: loop {
             let (kinds, pos) = tokens.batch(at);
             let Masks { wanted, escaped, open, close, end } = Masks::of(simd, kinds, pos, self.projection.lengths);
-            // The line's end, if it is in sight: that saves a search.
+            // The token at the line's end, if this batch has it: that saves the caller a search.
             let behind = |token: usize| match end.trailing_zeros() as usize {
                 index if index < BATCH && kinds[index] == b'\n' => at + index,
                 _ => token,
@@ -110,7 +114,7 @@ impl Select<'_> {
             while left != 0 {
                 if left & wanted == 0 && end != 0 && awaited == 0 {
                     let index = end.trailing_zeros() as usize;
-                    // A NUL in unchecked text ends nothing.
+                    // A NUL in unchecked text does not end a line.
                     let is_end = kinds[index] != END || pos[index] as usize >= text.len();
                     return is_end.then_some(at + index);
                 }
@@ -175,7 +179,7 @@ impl Select<'_> {
         }
     }
 
-    /// The same, wherever there is white space.
+    /// The same, but white space may stand anywhere.
     fn by_steps(&mut self, text: &[u8], tokens: &Tokens, mut at: usize) -> Option<usize> {
         if self.is_complete() {
             return Some(at);
@@ -204,7 +208,7 @@ impl Select<'_> {
                     b'{' | b'[' => {
                         next = at + 3 + inside(&kinds[at + 3..]) + 2;
                         after = *kinds.get(next - 1)?;
-                        // Trusted text may end a line in there.
+                        // A trusted text may end a line inside the container.
                         if !matches!(kinds[next - 2], b'}' | b']') {
                             return None;
                         }
@@ -223,7 +227,7 @@ impl Select<'_> {
             } else {
                 return None;
             }
-            // What closes here closes perhaps more than one.
+            // One bracket may close more than one object on the path.
             while after == b'}' {
                 let Some(Outer { outside, node: closed, start }) = self.open.pop() else { return Some(next) };
                 let end = *offsets.get(next - 1)? as usize + 1;
@@ -242,7 +246,8 @@ impl Select<'_> {
         }
     }
 
-    /// The node of a member of `node` whose key ends with `text`; `NOWHERE` if nobody wants it, or one with this key came before.
+    /// The node for a member of `node` whose key is the end of `text`; `NOWHERE` if the key is not wanted, or if an
+    /// earlier member had it.
     #[inline(always)]
     fn meet(&mut self, node: u32, text: &[u8], start: usize, escaped: bool) -> u32 {
         let child = self.projection.nodes[node as usize].member(text, start, text.len(), escaped);
@@ -250,14 +255,14 @@ impl Select<'_> {
         if child != NOWHERE && is_new(&mut self.met[child as usize]) { child } else { NOWHERE }
     }
 
-    /// Whether the whole value that stands at a node is wanted.
+    /// Whether the whole value at a node is wanted.
     #[inline(always)]
     fn awaits(&self, node: u32) -> bool {
         !self.projection.nodes[node as usize].slots.is_empty()
     }
 }
 
-/// The scalar that begins with `first` at `start`, before the token at `next`.
+/// The scalar at `start`, whose token's kind is `first` and whose next token is at `next`.
 #[inline(always)]
 fn scalar(text: &[u8], first: u8, start: usize, next: usize) -> Option<Slot> {
     let kind = match first {

@@ -1,4 +1,4 @@
-//! What is wrong, and where.
+//! Errors and their places.
 
 use super::{Pull, TextSource, Token};
 use crate::error::{Category, Error};
@@ -9,18 +9,18 @@ use crate::scan::tokens::CUT;
 
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
 impl<'de, S: TextSource<'de>> Pull<S> {
-    /// The end of the text must come next.
+    /// Checks that the text ends here.
     pub(crate) fn end(&mut self) -> Result<(), Error> {
         let token = self.token();
         if self.is_end(token) { Ok(()) } else { Err(self.unexpected(ErrorKind::Trailing)) }
     }
 
-    /// Whether the text ends here, and rightly.
+    /// Whether the text ends here without an error.
     pub(crate) fn is_end(&self, token: Token) -> bool {
         self.done && self.fault.is_none() && token.start == self.scanned
     }
 
-    /// The next token is none that may stand here, where `wanted` should.
+    /// The error for the next token, which may not stand here; `wanted` says what should.
     #[cold]
     #[inline(never)]
     pub(crate) fn unexpected(&mut self, wanted: ErrorKind) -> Error {
@@ -28,27 +28,28 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         self.unexpected_token(token, wanted)
     }
 
-    /// The same of a token behind it.
+    /// The same for a token after the next one.
     #[cold]
     #[inline(never)]
     pub(crate) fn unexpected_token(&mut self, token: Token, wanted: ErrorKind) -> Error {
         if token.kind == CUT {
-            // What cuts the token off is wrong with it, if nothing before that is.
+            // If nothing before it is wrong, the error is what cuts the token off.
             let wrong = self.wrong_so_far(token.start, token.next, wanted);
             let (kind, at) = wrong.unwrap_or((ErrorKind::String, token.next));
             return self.syntax(kind, at);
         }
         let kind = match wanted {
             ErrorKind::Empty | ErrorKind::Trailing => wanted,
-            // A line feed is a token where it ends a record.
+            // A newline is a token where it ends a record.
             _ if self.is_end(token) || token.kind == b'\n' => ErrorKind::Unclosed,
             _ => wanted,
         };
         self.syntax(kind, token.start)
     }
 
-    /// What is wrong with `start..end` of the window, the beginning of a string, a number, a literal or of nothing that JSON has,
-    /// where `wanted` should stand. `None` if it may go on rightly.
+    /// The error in `start..end` of the window, where `wanted` should stand. These bytes are the beginning of a
+    /// string, number or literal, or of something that JSON does not have. `None` if a valid token may begin with
+    /// them.
     #[cold]
     pub(super) fn wrong_so_far(&self, start: usize, end: usize, wanted: ErrorKind) -> Option<(ErrorKind, usize)> {
         let token = &self.window()[start..end];
@@ -67,7 +68,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         (right < end - start).then_some((kind, start + right))
     }
 
-    /// The text is wrong at this offset, if pass one has not found it to be before.
+    /// The error at this offset, unless pass one found an error at or before it.
     #[cold]
     #[inline(never)]
     pub(crate) fn syntax(&mut self, kind: ErrorKind, at: usize) -> Error {
@@ -80,7 +81,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         let (kind, at) = known.map_or((kind, at), |fault| (fault.kind(), fault.offset() as usize));
         let ends_line = matches!(self.mode, Mode::Lines | Mode::LinesTrusted) && self.window().get(at) == Some(&b'\n');
         let kind = match kind {
-            // No string goes over a line's end.
+            // A string cannot continue after the end of a line.
             ErrorKind::Utf8 | ErrorKind::Escape | ErrorKind::Control if ends_line => ErrorKind::String,
             _ => kind,
         };
@@ -89,7 +90,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         self.place(if ends { error.at_end() } else { error }, at)
     }
 
-    /// Something about the value at this offset, or before it, is not as was wanted: adds where that is.
+    /// Adds its place to an error about the value at this offset or before it.
     #[cold]
     #[inline(never)]
     pub(crate) fn place(&mut self, error: Error, at: usize) -> Error {
@@ -103,7 +104,8 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         if self.base == 0 { error.with_encoding(self.window()) } else { error }
     }
 
-    /// As [`place`](Self::place), at an offset of the whole text. What the window has forgotten is taken for its beginning.
+    /// As [`place`](Self::place), with an offset of the whole text. An offset that the window has dropped counts as
+    /// the window's start.
     #[cold]
     #[inline(never)]
     pub(crate) fn place_at(&mut self, error: Error, offset: u64) -> Error {
@@ -111,7 +113,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         self.place(error, at)
     }
 
-    /// Counts lines up to an offset of the window; the one-based line that it is in.
+    /// The one-based line of an offset of the window. Counts lines up to there.
     pub(crate) fn line(&mut self, at: usize) -> u64 {
         self.lines.ended_before(at, self.text.window(), self.base) + 1
     }

@@ -1,12 +1,14 @@
-//! Tokens for whoever pulls them one by one: pass one runs chunk by chunk as they are used up.
+//! Tokens that a caller pulls one by one: pass one scans the next chunk when they are used up.
 //!
-//! On entry: a [`TextSource`] of text. On exit of [`Pull::token`]: the next token and where the one behind it begins. After the
-//! last, and from the first byte on that pass one refuses, every token is [`END`], and a string, a number or a literal that this
-//! byte cuts off is none: so what is wrong comes in text order, and every value that is complete before it comes first.
-//! What a token's text is, is judged when it is asked for: strings are known to be UTF-8 with good escapes, numbers and
-//! literals are checked here; the order of tokens is the caller's business, but for values that are stepped over.
+//! On entry: a [`TextSource`]. On exit of [`Pull::token`]: the next token, and where the token after it begins. After
+//! the last token, and from the first byte that pass one refuses, every token is [`END`]. A string, number or literal
+//! that this byte cuts off is not returned as a value. So errors come in text order, after every value that is
+//! complete before them. The text of a token is checked when the caller asks for it: strings are known to be UTF-8
+//! with valid escapes; numbers and literals are checked here. The caller checks the order of tokens, except inside
+//! values that are skipped.
 //!
-//! Offsets count from the start of the source's window, which moves: they hold until the next token is asked for.
+//! Offsets count from the start of the source's window, which moves: they are valid until the caller asks for the next
+//! token.
 
 mod fault;
 mod scalar;
@@ -29,7 +31,7 @@ use std::io;
 use text::CheckedText;
 use window::Dry;
 
-/// A token: its kind as [`Tokens`] has it, where it begins, and where the next one does.
+/// A token: its kind as in [`Tokens`], where it begins, and where the next token begins.
 #[derive(Clone, Copy)]
 pub(crate) struct Token {
     pub(crate) kind: u8,
@@ -38,13 +40,13 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// One of the first three of four.
+    /// The token at `index`, which must be below 3, of the four that [`Pull::four`] returns.
     #[inline(always)]
     pub(crate) fn at(kinds: [u8; 4], starts: [usize; 4], index: usize) -> Self {
         Self { kind: kinds[index], start: starts[index], next: starts[index + 1] }
     }
 
-    /// The kind without the marks that operators and strings may have. A byte beyond ASCII may pass for a square bracket:
+    /// The kind without the marks of operators and strings. A byte beyond ASCII may then look like a square bracket:
     /// see [`Pull::bracket`].
     #[inline(always)]
     pub(crate) fn plain(self) -> u8 {
@@ -52,52 +54,53 @@ impl Token {
     }
 }
 
-/// See the module.
+/// The puller of tokens; the module documentation describes it.
 pub(crate) struct Pull<S> {
     text: CheckedText<S>,
     tokens: Shown,
     kernel: Kernel,
     chunk_bytes: usize,
-    /// How many bytes are scanned next. Fewer than [`chunk_bytes`](Self::chunk_bytes) after a line that was dropped.
+    /// The number of bytes that the next scan takes. It is less than [`chunk_bytes`](Self::chunk_bytes) after a line
+    /// was dropped.
     reach: usize,
-    /// The window grows to no more than about this.
+    /// The approximate maximum length of the window.
     window_max: usize,
     carry: Carry,
-    /// What pass one has seen of the window. A multiple of a block, until the end.
+    /// How much of the window pass one has scanned. A multiple of a block, until the text's end.
     scanned: usize,
-    /// How much text was before the window.
+    /// The number of bytes before the window.
     base: u64,
-    /// Sentinels stand behind the last token.
+    /// Whether sentinels stand after the last token.
     done: bool,
-    /// Why they stand there, if it is not the text's end.
+    /// The error at the sentinels, if they are not at the text's end.
     fault: Option<Fault>,
     io: Option<io::Error>,
-    /// The window must be kept from here on.
+    /// The window must be kept from this offset on.
     pin: usize,
-    /// Tokens must be kept from this one on.
+    /// Tokens must be kept from this index on.
     kept: usize,
     mode: Mode,
-    /// There is no more text for now; what the scan of the text's end has added, to be taken back.
+    /// Set if there is no more text for now: what the scan of the text's present end added, to be undone later.
     dry: Option<Dry>,
-    /// Tokens before this offset have been seen, though they are found again.
+    /// The caller has already seen the tokens before this offset; scanning finds them again.
     seen: usize,
-    /// How much of the whole text had come when the token that it ends in was last found to go on rightly.
+    /// How much of the whole text there was when its incomplete last token was last found valid so far.
     judged: u64,
     lines: LineCount,
 }
 
-/// Bytes scanned at a time, as for documents.
+/// The number of bytes scanned at a time, as for documents.
 const CHUNK_BYTES: usize = 64 << 10;
 
 thread_local! {
-    /// Token buffers that nobody uses, for the next text.
+    /// Unused token buffers, for the next text.
     static SPARE: Cell<Tokens> = const { Cell::new(Tokens::new()) };
 }
 
 impl<S> Drop for Pull<S> {
     fn drop(&mut self) {
         let tokens = self.tokens.take();
-        // A thread that ends has no use for them.
+        // A thread that ends has no use for the buffers.
         let _ = SPARE.try_with(|spare| spare.set(tokens));
     }
 }
@@ -133,41 +136,44 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         }
     }
 
-    /// Line feeds are tokens. Before the first token is asked for.
+    /// Makes newlines tokens. Must be called before the first token is asked for.
     pub(crate) fn in_lines(mut self) -> Self {
         self.mode = if S::TRUSTED { Mode::LinesTrusted } else { Mode::Lines };
         self.tokens.change().owe_all_numbers();
         self
     }
 
-    /// Scans chunks of this many bytes, rounded up to whole blocks. Before the first token is asked for.
+    /// Scans chunks of this many bytes, rounded up to whole blocks. Must be called before the first token is asked
+    /// for.
     pub(crate) fn set_chunk_bytes(&mut self, bytes: usize) {
         self.chunk_bytes = bytes.next_multiple_of(BLOCK).max(BLOCK);
         self.reach = self.chunk_bytes;
     }
 
-    /// What must be kept of the text at once is `bytes` at most, about; more is an error. Not for text in memory.
+    /// Limits the text that must be kept at once to about `bytes`; more is an error. Not for text in memory.
     pub(crate) fn set_window_max(&mut self, bytes: usize) {
         self.window_max = bytes.saturating_add(2 * self.chunk_bytes).min(SIZE_MAX);
     }
 
-    /// The text is a part of a longer one, which begins there with this line (from 1). Before the first token is asked for.
+    /// The text is a part of a longer one, and begins at `offset` of that in line `line` (from 1). Must be called
+    /// before the first token is asked for.
     pub(crate) fn begins_at(&mut self, offset: u64, line: u64) {
         self.base = offset;
         self.lines = LineCount::from(offset, line);
     }
 
-    /// The next token, which stays the next.
+    /// The next token. Does not step over it.
     #[inline(always)]
     pub(crate) fn token(&mut self) -> Token {
         if self.tokens.is_used_up() {
             self.refill();
         }
-        // SAFETY: one was left, or `refill` has called `settle` at its end.
+        // SAFETY: either a shown token was left, or `refill` called `settle` last.
         unsafe { self.tokens.token() }
     }
 
-    /// The next token and the three after it: their kinds and offsets. After the end's first token they are arbitrary.
+    /// The kinds and offsets of the next token and the three after it. After the first token of the end they are
+    /// arbitrary.
     #[inline(always)]
     pub(crate) fn four(&mut self) -> ([u8; 4], [usize; 4]) {
         if self.tokens.is_used_up() {
@@ -177,25 +183,25 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         unsafe { self.tokens.four() }
     }
 
-    /// Some of the next `count` tokens are not to be had yet, or behind the end.
+    /// Whether some of the next `count` tokens are not available yet, or are past the end.
     #[inline(always)]
     pub(crate) fn is_near_end(&self, count: usize) -> bool {
         self.tokens.is_near_end(count)
     }
 
-    /// Goes on by so many tokens, of which the last is not behind the end.
+    /// Steps over `count` tokens; the last of them must not be past the end.
     #[inline(always)]
     pub(crate) fn step_by(&mut self, count: usize) {
         self.tokens.step_by(count);
     }
 
-    /// Goes on to the next token. Nobody does behind the end.
+    /// Steps over the next token. Callers do not step past the end.
     #[inline(always)]
     pub(crate) fn step(&mut self) {
         self.tokens.step_by(1);
     }
 
-    /// The token before, which has been stepped over.
+    /// The offset of the previous token, over which the caller has stepped.
     pub(crate) fn before(&self) -> Option<usize> {
         let before = self.tokens.at().checked_sub(1)?;
         self.tokens.tokens().slices().1.get(before).map(|&pos| pos as usize)
@@ -206,18 +212,19 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         self.text.window()
     }
 
-    /// Where the text comes from.
+    /// The source of the text.
     #[inline(always)]
     pub(crate) fn source(&self) -> &S {
         self.text.source()
     }
 
-    /// How much text comes before an offset of the window.
+    /// The offset in the whole text of an offset of the window.
     pub(crate) fn offset(&self, at: usize) -> u64 {
         self.base + at as u64
     }
 
-    /// The token's kind without marks, for who takes brackets for what they seem.
+    /// The token's kind without marks, for callers that compare it with brackets. A byte beyond ASCII is not taken for
+    /// a bracket.
     #[inline(always)]
     pub(crate) fn bracket(&self, token: Token) -> u8 {
         if token.kind < ESCAPED || self.window().get(token.start).is_some_and(u8::is_ascii) {
@@ -227,8 +234,8 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         }
     }
 
-    /// How many tokens are left before this bracket closes what is open, if nothing opens before and pass one has come so
-    /// far. A guess in a text that will be refused, but never more than the text has bytes.
+    /// The number of tokens before the next bracket, if that bracket is `closing` and pass one has already found it.
+    /// In a text that will be refused it is a guess, but never more than the number of the text's bytes.
     #[cfg(feature = "serde")]
     #[inline(always)]
     pub(crate) fn before_closing(&self, closing: u8) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! What the text of a string, a number or a literal is.
+//! The text of a string, a number or a literal.
 
 use super::{Pull, TextSource, Token};
 use crate::error::Error;
@@ -24,23 +24,23 @@ impl<'de, S: TextSource<'de>> Pull<S> {
     #[inline(always)]
     pub(crate) fn string(&mut self) -> Result<Content<'de, '_>, Error> {
         let token = self.token();
-        // No token is asked for, and so the text stays where it is.
+        // No token is asked for after this, so the window does not move.
         self.step();
         self.content(token)
     }
 
-    /// The content of the string that a token is.
+    /// The content of the string at `token`.
     #[inline(always)]
     pub(crate) fn content(&mut self, token: Token) -> Result<Content<'de, '_>, Error> {
         let (start, last) = (token.start + 1, token.next.wrapping_sub(1));
         if !S::TRUSTED && self.text.is_content(start, last) {
-            // SAFETY: `is_content` says so.
+            // SAFETY: `is_content` returned true.
             return Ok(unsafe { self.text.string_unchecked(start, last) });
         }
         self.content_far(start, token.next)
     }
 
-    /// The content of a string that has white space after it, or is not all there; and of any in a trusted text.
+    /// The content of a string that has white space after it or is incomplete, and of any string in a trusted text.
     #[inline(never)]
     fn content_far(&mut self, start: usize, next: usize) -> Result<Content<'de, '_>, Error> {
         let end = match trim_end(self.window(), start, next).checked_sub(1) {
@@ -48,28 +48,29 @@ impl<'de, S: TextSource<'de>> Pull<S> {
             _ => return Err(self.syntax(ErrorKind::String, next)),
         };
         if !S::TRUSTED && self.text.is_content(start, end) {
-            // SAFETY: `is_content` says so.
+            // SAFETY: `is_content` returned true.
             return Ok(unsafe { self.text.string_unchecked(start, end) });
         }
         self.checked(start, end)
     }
 
-    /// A part of the text as `str`: checked by pass one, or here if the text is trusted.
+    /// A part of the text as `str`. Pass one has checked it, or it is checked here if the text is trusted.
     pub(super) fn checked(&mut self, start: usize, end: usize) -> Result<Content<'de, '_>, Error> {
         if S::TRUSTED {
             if let Some(wrong) = not_utf8_at(&self.window()[start..end]) {
                 return Err(self.syntax(ErrorKind::Utf8, start + wrong));
             }
         } else if !self.text.is_checked(start, end) {
-            // A mistake of the engine's: an error, and no text that was not checked.
+            // Only a bug in the engine leads here. It becomes an error, and unchecked text is not returned.
             debug_assert!(false, "{start}..{end} is no part of the checked text");
             return Err(self.syntax(ErrorKind::Utf8, start));
         }
-        // SAFETY: this has just been checked, or pass one has checked it: `is_checked` says so.
+        // SAFETY: if the text is trusted, this part was just checked; otherwise pass one checked it, because
+        // `is_checked` returned true.
         Ok(unsafe { self.text.string_unchecked(start, end) })
     }
 
-    /// Where the scalar ends.
+    /// The end of the scalar at `token`.
     #[inline(always)]
     pub(crate) fn scalar_end(&self, token: Token) -> usize {
         match self.window().get(token.next.wrapping_sub(1)) {
@@ -78,7 +79,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         }
     }
 
-    /// Where the number ends that is the next token, and whether it is one.
+    /// Checks the number that is the next token, and returns its end.
     #[inline(always)]
     pub(crate) fn checked_number(&mut self, token: Token) -> Result<usize, Error> {
         let end = self.scalar_end(token);
@@ -90,7 +91,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         Ok(end)
     }
 
-    /// Checks a token that is a string, a number or a literal, which nobody wants.
+    /// Checks a string, number or literal whose value the caller does not need.
     #[inline(always)]
     pub(crate) fn check_scalar(&mut self, token: Token) -> Result<(), Error> {
         if S::TRUSTED {
@@ -113,7 +114,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         Ok(())
     }
 
-    /// Checks that a token is this literal.
+    /// Checks that the token is this literal.
     #[inline(always)]
     pub(crate) fn check_literal(&mut self, token: Token, wanted: &'static [u8]) -> Result<(), Error> {
         let end = self.scalar_end(token);

@@ -1,26 +1,27 @@
 //! The tokens that a caller of [`Pull`](super::Pull) may look at, and which of them is the next.
 //!
-//! The engine reads the next token without a bounds check. That is sound because of one invariant, which only this file can break:
-//! `limit` is zero, or [`AHEAD`] tokens stand at `limit` and after it. [`Shown::change`] lends the tokens to be changed, and
-//! shows none of them until [`Shown::show`] is called. So a source that panics while more text is read leaves nothing to look at.
+//! The engine reads the next token without a bounds check. That is sound because of one invariant, which only this
+//! file can break: `limit` is zero, or [`AHEAD`] tokens stand at `limit` and after it. [`Shown::change`] lends the
+//! tokens to be changed, and shows none of them until [`Shown::show`] is called. So if a source panics while more text
+//! is read, no token is shown.
 
 use super::Token;
 use crate::scan::{Cursor, SENTINELS, Tokens};
 
-/// How many tokens stand at `limit` and after it: the fourth of [`Shown::four`] is the last of them.
+/// The number of tokens that stand at `limit` and after it: the fourth of [`Shown::four`] is the last of them.
 const AHEAD: usize = 3;
 
-/// Tokens, and the place of the next one.
+/// Tokens, and the position of the next one.
 pub(super) struct Shown {
     tokens: Tokens,
-    /// The next token. Any number: a caller may step over the end.
+    /// The index of the next token. It may be any number: a caller may step over the end.
     at: usize,
-    /// Tokens from here on are not shown. Invariant: zero, or `limit + AHEAD <= tokens.len()`.
+    /// Tokens from this index on are not shown. Invariant: zero, or `limit + AHEAD <= tokens.len()`.
     limit: usize,
 }
 
 impl Shown {
-    /// Shows nothing so far.
+    /// Shows no tokens yet.
     pub(super) fn new(tokens: Tokens) -> Self {
         Self { tokens, at: 0, limit: 0 }
     }
@@ -28,11 +29,12 @@ impl Shown {
     /// The next token.
     ///
     /// # Safety
-    /// Not all shown tokens were stepped over, as [`is_used_up`](Self::is_used_up) tells; or [`settle`](Self::settle) was called last.
+    /// Not all shown tokens were stepped over, as [`is_used_up`](Self::is_used_up) tells; or [`settle`](Self::settle)
+    /// was called last.
     #[inline(always)]
     pub(super) unsafe fn token(&self) -> Token {
-        // SAFETY: either `at < limit`, and by the invariant three tokens stand at `limit` and after it, so `at + 3 < tokens.len()`;
-        // or `settle` has seen to that.
+        // SAFETY: either `at < limit`, and by the invariant three tokens stand at `limit` and after it, so `at + 3 <
+        // tokens.len()`; or `settle` was called last and made `at + 3 < tokens.len()` true.
         let (kind, start, next) = unsafe { self.tokens.token_unchecked(self.at) };
         Token { kind, start: start as usize, next: next as usize }
     }
@@ -48,8 +50,8 @@ impl Shown {
         (kinds, starts.map(|start| start as usize))
     }
 
-    /// Makes sure that there is a next token, and three after it, shown or not: goes back to where there are, and puts sentinels
-    /// where there are none at all.
+    /// Makes sure that there is a next token and three after it, shown or not: steps back if there are too few after
+    /// `at`, and adds sentinels if there are too few tokens at all.
     pub(super) fn settle(&mut self) {
         if self.tokens.len() <= AHEAD {
             let end = self.tokens.slices().1.last().map_or(0, |&end| end as usize);
@@ -58,25 +60,25 @@ impl Shown {
         self.at = self.at.min(self.tokens.len() - 1 - AHEAD);
     }
 
-    /// All shown tokens were stepped over.
+    /// Whether all shown tokens were stepped over.
     #[inline(always)]
     pub(super) fn is_used_up(&self) -> bool {
         self.at >= self.limit
     }
 
-    /// Fewer than `count` tokens are shown.
+    /// Whether fewer than `count` shown tokens are left.
     #[inline(always)]
     pub(super) fn is_near_end(&self, count: usize) -> bool {
         self.at + count > self.limit
     }
 
-    /// The place of the next token.
+    /// The index of the next token.
     #[inline(always)]
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// Goes on by `count` tokens.
+    /// Steps over `count` tokens.
     #[inline(always)]
     pub(super) fn step_by(&mut self, count: usize) {
         self.at += count;
@@ -109,19 +111,19 @@ impl Shown {
         self.tokens.slices().0.get(self.at..self.limit).unwrap_or_default()
     }
 
-    /// Lends the tokens to be changed. None is shown from now on, until [`show`](Self::show) is called.
+    /// Lends the tokens to be changed. None is shown from then on, until [`show`](Self::show) is called.
     pub(super) fn change(&mut self) -> &mut Tokens {
         self.limit = 0;
         &mut self.tokens
     }
 
-    /// Shows what pass one has found. The last tokens stay hidden, since what comes after them is not known yet.
-    /// At the end of the text the sentinels hide, but for the first.
+    /// Shows the tokens that pass one has found. The last ones stay hidden, because the tokens after them are not
+    /// known yet. At the end of the text the hidden ones are the sentinels except the first.
     pub(super) fn show(&mut self) {
         self.limit = self.tokens.len().saturating_sub(AHEAD);
     }
 
-    /// Shows what pass one has found before the sentinels, and none of these: what comes there is not known yet.
+    /// Shows the tokens before the sentinels, but no sentinel: the tokens that will stand there are not known yet.
     pub(super) fn show_before_sentinels(&mut self) {
         const { assert!(SENTINELS >= AHEAD, "the invariant of `limit`") };
         self.limit = self.tokens.len().saturating_sub(SENTINELS);

@@ -1,4 +1,4 @@
-//! Values that are stepped over.
+//! Skipping values.
 
 use super::scalar::{Content, QUOTE};
 use super::{Pull, TextSource, Token};
@@ -10,7 +10,7 @@ use crate::text::trim_end;
 
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
 impl<'de, S: TextSource<'de>> Pull<S> {
-    /// Steps over one value of a text that is trusted: to where as many brackets are closed as were opened.
+    /// Skips one value of a trusted text: up to where as many brackets are closed as were opened.
     pub(crate) fn skip_trusted(&mut self) -> Result<(), Error> {
         let token = self.token();
         match token.plain() {
@@ -44,14 +44,14 @@ impl<'de, S: TextSource<'de>> Pull<S> {
                     self.step();
                     return Ok(());
                 }
-                // A string that is cut off may stand here; what cuts it is the error.
+                // A string that is cut off may stand here; the error is then what cuts it off.
                 let is_cut = self.token().kind == CUT;
                 return Err(self.unexpected(if is_cut { ErrorKind::Value } else { ErrorKind::Comma }));
             }
         }
     }
 
-    /// Steps over one value, and checks all of it but how deep it is. Keeps a bit for each bracket that is open.
+    /// Skips one value, and checks everything in it except the depth. Keeps a bit for each open bracket.
     pub(crate) fn skip(&mut self) -> Result<(), Error> {
         let mut open = OpenBrackets::default();
         loop {
@@ -91,7 +91,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
                     _ => return Err(self.unexpected(ErrorKind::Value)),
                 },
             }
-            // Behind a value.
+            // After a value.
             loop {
                 if open.depth == 0 {
                     return Ok(());
@@ -131,10 +131,11 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         Ok(())
     }
 
-    /// Steps over one value as [`skip`](Self::skip) does, and returns its text.
+    /// Skips one value as [`skip`](Self::skip) does, and returns its text.
     pub(crate) fn raw(&mut self) -> Result<Content<'de, '_>, Error> {
         let token = self.token();
-        // Of several that are pinned the outermost counts; raw values hold none.
+        // One field is enough: if several values were pinned, the outermost would count, and raw values hold no other
+        // raw values.
         self.pin = token.start;
         let skipped = self.skip();
         let start = core::mem::replace(&mut self.pin, usize::MAX);
@@ -143,24 +144,24 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         self.checked(start, end)
     }
 
-    /// Where the value ends that has just been stepped over.
+    /// The end of the value that was just skipped.
     pub(crate) fn value_end(&mut self) -> usize {
         let next = self.token().start;
         trim_end(self.window(), self.before().unwrap_or(0), next)
     }
 }
 
-/// The brackets that are open: a bit for each, set for objects, the innermost lowest.
+/// The open brackets: a bit for each, set for objects; the innermost is the lowest.
 #[derive(Debug, Default)]
 pub(crate) struct OpenBrackets {
     depth: usize,
     inner: u64,
-    /// 64 each, when there are more.
+    /// The outer brackets in groups of 64, if there are more than 64.
     outer: Vec<u64>,
 }
 
 impl OpenBrackets {
-    /// How many there are.
+    /// The number of open brackets.
     #[inline(always)]
     pub(crate) fn depth(&self) -> usize {
         self.depth
@@ -185,7 +186,7 @@ impl OpenBrackets {
         }
     }
 
-    /// Whether the innermost is an object.
+    /// Whether the innermost bracket opens an object.
     #[inline(always)]
     pub(crate) fn is_object(&self) -> bool {
         self.inner & 1 != 0

@@ -1,8 +1,8 @@
-//! The text as far as it is at hand, and how much of it pass one has found to be UTF-8.
+//! The part of the text that is in memory, and how much of it pass one has found to be UTF-8.
 //!
-//! A `str` is made of bytes that were checked: before it is made, [`Text`] is asked whether both ends of the part lie between whole
-//! characters of the checked text. Offsets that are out of date, whatever the reason, are an error there, and never a `str` that
-//! is not UTF-8.
+//! A `str` is made only of checked bytes: before it is made, [`CheckedText`] tests whether both ends of the part lie
+//! between whole characters of the checked text. If an offset is outdated, for whatever reason, the result is an
+//! error, and never a `str` that is not UTF-8.
 
 use super::scalar::Content;
 use crate::scan::{Pieces, Slice, TextSource};
@@ -12,7 +12,7 @@ use std::io;
 /// A source, and how much of its window was checked.
 pub(super) struct CheckedText<S> {
     source: S,
-    /// The window is UTF-8 up to here, in whole characters, but for a character that was cut where the window begins.
+    /// The window is UTF-8 up to here, in whole characters, except for a character that the window's start may cut.
     checked: usize,
 }
 
@@ -42,39 +42,42 @@ impl<'de, S: TextSource<'de>> CheckedText<S> {
         self.source.forget(bytes);
     }
 
-    /// Counts the window up to `end` as checked, less a character that `end` cuts.
+    /// Counts the window up to `end` as checked, without a character that `end` cuts.
     ///
     /// # Safety
-    /// What is before `end` was checked to be UTF-8, from the text's beginning on. A character may be cut at `end`.
+    /// The text before `end` must have been checked to be UTF-8, from the text's beginning on. A character may be cut
+    /// at `end`.
     pub(super) unsafe fn count_as_checked(&mut self, end: usize) {
         self.checked = end - cut_len(&self.source.window()[..end]);
     }
 
-    /// The window, of which the compiler now knows how much was checked: so no access to that is checked again.
+    /// The window. The compiler now knows that `checked` is within it, so accesses to the checked part need no bounds
+    /// check.
     #[inline(always)]
     fn checked_window(&self) -> &[u8] {
         let window = self.source.window();
         if cfg!(any(debug_assertions, jird_checked)) {
             assert!(self.checked <= window.len(), "what was checked is there");
         }
-        // SAFETY: `count_as_checked` sets `checked` to no more than the window's length, and `forget` takes as much from both. Nothing
-        // else makes the window shorter: see `TextSource`.
+        // SAFETY: `count_as_checked` sets `checked` to at most the window's length, and `forget` takes the same number
+        // from both. Nothing else makes the window shorter: see `TextSource`.
         unsafe { core::hint::assert_unchecked(self.checked <= window.len()) };
         window
     }
 
-    /// Whether `start..end` is a part of the checked text, cuts no character, and a quote stands at `end`: what a string's content
-    /// is as a rule. Then [`string_unchecked`](Self::string_unchecked) gives it.
+    /// Whether `start..end` is a part of the checked text, cuts no character, and has a quote at `end`; the content of
+    /// most strings is such a part. If so, [`string_unchecked`](Self::string_unchecked) returns it.
     #[inline(always)]
     pub(super) fn is_content(&self, start: usize, end: usize) -> bool {
         let window = self.checked_window();
-        // The end lies before a quote, and so between two characters.
+        // `end` lies before a quote, and so between two characters.
         end < self.checked && window[end] == b'"' && start <= end && !is_later_byte(window[start])
     }
 
     /// Whether `start..end` is a part of the checked text that cuts no character.
     pub(super) fn is_checked(&self, start: usize, end: usize) -> bool {
-        // What follows the checked text was not looked at: it may be a byte that seems to go on with a character.
+        // The bytes after the checked text were not looked at, so the byte at its end may look like the middle of a
+        // character.
         let is_between =
             |at: usize| at == self.checked || self.window().get(at).is_none_or(|&byte| !is_later_byte(byte));
         start <= end && end <= self.checked && is_between(start) && is_between(end)
@@ -83,13 +86,14 @@ impl<'de, S: TextSource<'de>> CheckedText<S> {
     /// A part of the window as `str`, without a check.
     ///
     /// # Safety
-    /// It is UTF-8. So it is if [`is_content`](Self::is_content) or [`is_checked`](Self::is_checked) says yes: the checked text is UTF-8,
-    /// and neither end is within a character. A character that was cut where the window begins ends before `start`, since `start`
-    /// is within none.
+    /// The part must be UTF-8. It is if [`is_content`](Self::is_content) or [`is_checked`](Self::is_checked) returned
+    /// true: the checked text is UTF-8, and neither end of the part is inside a character. A character that the
+    /// window's start cuts ends before `start`, because `start` is not inside a character.
     #[inline(always)]
     pub(super) unsafe fn string_unchecked(&self, start: usize, end: usize) -> Content<'de, '_> {
         let _ = self.checked_window();
-        // SAFETY: the caller's promise; and a source gives the bytes of its window, which it does not change (see `TextSource`).
+        // SAFETY: the caller guarantees UTF-8; and a source gives the bytes of its window, which it does not change
+        // (see `TextSource`).
         unsafe {
             match self.source.slice(start, end) {
                 Slice::Borrowed(bytes) => Content::Borrowed(trusted_str(bytes)),
@@ -100,24 +104,24 @@ impl<'de, S: TextSource<'de>> CheckedText<S> {
 }
 
 impl CheckedText<Pieces> {
-    /// The text goes on with this piece.
+    /// Adds the next piece of the text.
     pub(super) fn add(&mut self, piece: &[u8]) {
         self.source.add(piece);
     }
 
-    /// The text ends with the last piece.
+    /// Declares that the text ends with the last piece.
     pub(super) fn end(&mut self) {
         self.source.end();
     }
 }
 
-/// Whether a character goes on with this byte, in text that is UTF-8 (RFC 3629 §3: `10xxxxxx`).
+/// Whether a character continues with this byte, in text that is UTF-8 (RFC 3629 §3: `10xxxxxx`).
 #[inline(always)]
 fn is_later_byte(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// How many bytes at the end of `text` are the beginning of a character that is not all there.
+/// The number of bytes at the end of `text` that begin a character without completing it.
 fn cut_len(text: &[u8]) -> usize {
     let lead = text.iter().rev().take(3).position(|&byte| !is_later_byte(byte));
     let Some(back) = lead.map(|later| later + 1) else { return 0 };

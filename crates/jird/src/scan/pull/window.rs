@@ -1,4 +1,5 @@
-//! How more text comes: pass one over the next chunk, what is forgotten, and what is shown where there is no more for now.
+//! Reading more text: scanning the next chunk, dropping text that is not needed, and showing tokens when there is no
+//! more text for now.
 
 use super::{Pull, TextSource, Token};
 use crate::error::Error;
@@ -7,24 +8,26 @@ use crate::kernel::BLOCK;
 use crate::scan::{Carry, Chunk, END, ESCAPED, Pieces, first_fault, scan};
 use std::io;
 
-/// A chunk's end is kept away from the end of what was read, unless the text ends: an escape is read to its end.
+/// The distance of a chunk's end from the end of the text that was read, unless the text ends there: the scan reads an
+/// escape to its end.
 const MARGIN: usize = BLOCK;
 
-/// How many bytes are scanned after a line that was dropped; doubled with each scan. So a text of bad lines takes time that is
-/// linear in its length.
+/// The number of bytes that are scanned after a line was dropped; it doubles with each scan. So a text of bad lines
+/// takes time linear in its length.
 const REACH_AFTER_DROP: usize = 4 * BLOCK;
 
 /// See [`Pull::run_dry`].
 #[derive(Clone, Copy)]
 pub(super) struct Dry {
-    /// The last token, if it may go on.
+    /// The last token, if it may continue.
     hidden: Option<(u8, u32)>,
     /// See [`Pull::seen`].
     seen: usize,
 }
 
 impl<'de, S: TextSource<'de>> Pull<S> {
-    /// Scans until there are tokens to look at, or the end. There is a next token then, see [`Shown::settle`](super::shown::Shown).
+    /// Scans until tokens are shown, or the text ends. Afterwards there is a next token, see
+    /// [`Shown::settle`](super::shown::Shown).
     #[cold]
     #[inline(never)]
     pub(super) fn refill(&mut self) {
@@ -35,14 +38,15 @@ impl<'de, S: TextSource<'de>> Pull<S> {
     fn scan_until_shown(&mut self) {
         while self.tokens.is_used_up() {
             if self.done {
-                // Only a caller that steps over the end comes here, or one that goes on after an error.
+                // This happens only if the caller steps over the end or continues after an error.
                 self.tokens.show();
                 return self.tokens.stay_at_last();
             }
             if self.dry.is_some() {
                 return self.tokens.stay_at_limit();
             }
-            // The token before is kept, to say where an error is. From here on none is shown: the source may fail, or panic.
+            // The previous token is kept, because errors report its place. From here on no token is shown: the source
+            // may fail, or panic.
             let before = self.tokens.at().saturating_sub(1).min(self.tokens.tokens().len()).min(self.kept);
             self.tokens.drop_before(before);
             if self.kept != usize::MAX {
@@ -58,7 +62,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         }
     }
 
-    /// Lets go of text that nobody needs any more.
+    /// Drops text that is not needed any more.
     fn forget(&mut self) {
         let needed = self.tokens.tokens().slices().1.first().map_or(self.scanned, |&pos| pos as usize).min(self.pin);
         // Pass one looks back at the last block.
@@ -78,8 +82,9 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         }
     }
 
-    /// Lines only: drops the line that `offset` of the whole text stands in, and begins anew behind it. Returns its text from
-    /// `start` on, as far as that is still there, and no more than the window may hold.
+    /// Lines only: drops the line that contains `offset` of the whole text, and starts again after it. Returns the
+    /// line's text from `start` on, as far as the window still has it, and stops appending when it is longer than the
+    /// window may be.
     pub(crate) fn drop_line(&mut self, start: u64, offset: u64) -> io::Result<Vec<u8>> {
         let within = |base: u64, offset: u64| usize::try_from(offset.saturating_sub(base)).unwrap_or(usize::MAX);
         let (mut from, mut at) = (within(self.base, start.min(offset)), within(self.base, offset));
@@ -102,7 +107,8 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         }
     }
 
-    /// See [`TextSource::fill`]. An error of reading ahead that was not told yet is told before more is read.
+    /// See [`TextSource::fill`]. If an error from reading ahead was not reported yet, it is reported before more is
+    /// read.
     fn fill(&mut self, len: usize, room: usize) -> io::Result<bool> {
         if self.text.window().len() < len
             && let Some(error) = self.io.take()
@@ -112,7 +118,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         self.text.fill(len, room)
     }
 
-    /// Forgets the window up to `at`, and begins there as if nothing had been before it but lines.
+    /// Drops the window up to `at`, and starts there as if only complete lines had come before.
     fn anew(&mut self, at: usize) {
         self.lines.forget(at, self.text.window(), self.base);
         self.text.forget(at);
@@ -123,12 +129,12 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         (self.scanned, self.seen) = (0, 0);
         (self.pin, self.kept) = (usize::MAX, usize::MAX);
         self.carry = Carry::default();
-        // The tokens that were found after the line are lost. If the next line is bad as well, few are.
+        // The tokens found after the line are lost. A short reach keeps them few in case the next line is bad too.
         self.reach = self.chunk_bytes.min(REACH_AFTER_DROP);
         (self.done, self.fault, self.dry) = (false, None, None);
     }
 
-    /// Scans a chunk more. False if there is no text for it yet.
+    /// Scans one chunk more. False if there is no text for it yet.
     fn scan(&mut self) -> bool {
         let wanted = self.scanned + self.reach;
         self.reach = self.chunk_bytes.min(2 * self.reach);
@@ -156,8 +162,8 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         self.scanned = to;
         if !S::TRUSTED {
             let end = fault.map_or(to, |fault| to.min(usize::try_from(fault.offset()).unwrap_or(to)));
-            // SAFETY: pass one has checked the chunk, after all the text before it. If it found anything wrong, the first such
-            // place is at `end` or later. A character that the chunk's end cuts is judged with the next chunk.
+            // SAFETY: pass one has checked the chunk, after all the text before it. If it found an error, the first
+            // one is at `end` or later. A character that the chunk's end cuts is checked with the next chunk.
             unsafe { self.text.count_as_checked(end) };
         }
         if fault.is_some() || last {
@@ -166,32 +172,32 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         true
     }
 
-    /// Reading has failed. Finds the tokens of what was read before that, and ends there.
+    /// Called when reading has failed. Finds the tokens of the text that was read before, and ends there.
     #[cold]
     fn scan_rest(&mut self, error: io::Error) {
         let text = self.text.window();
         let end = text.len();
         let chunk = Chunk { text, from: self.scanned, to: end };
         let found = scan(self.kernel, chunk, self.mode, &mut self.carry, self.tokens.change());
-        // What the error merely cuts off is not wrong.
+        // If the error merely cuts a token off, the token is not an error.
         let fault = first_fault(chunk, &found).filter(|fault| fault.offset() < end as u64);
         self.scanned = end;
         if !S::TRUSTED {
             let checked = fault.map_or(end, |fault| usize::try_from(fault.offset()).unwrap_or(end));
-            // SAFETY: this scan has checked the rest of the window. The first thing that it has found wrong, if anything, is at
+            // SAFETY: this scan has checked the rest of the window. The first error that it found, if any, is at
             // `checked` or later.
             unsafe { self.text.count_as_checked(checked) };
         }
         self.io = Some(error);
         match fault {
-            // Told first. If the line is skipped, the error comes then.
+            // This fault is reported first. If the caller skips the line, the read error follows.
             Some(_) => self.end_at(fault),
             None => self.break_off(ErrorKind::Io),
         }
     }
 
-    /// No more text is there for now. Finds the tokens of what is left, which is less than two blocks, and shows those that are
-    /// complete whatever comes.
+    /// Called when there is no more text for now. Finds the tokens of the remaining text, which is shorter than two
+    /// blocks, and shows the tokens that later text cannot change.
     #[cold]
     fn run_dry(&mut self) {
         let text = self.text.window();
@@ -199,11 +205,11 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         let mut carry = self.carry;
         let found = scan(self.kernel, chunk, self.mode, &mut carry, self.tokens.change());
         let end = text.len();
-        // What the text's end merely cuts off may go on rightly; anything else is wrong whatever comes.
+        // A token that the text's end cuts off may become valid; any other error stays one, whatever text follows.
         let fault = first_fault(chunk, &found).filter(|fault| fault.offset() < end as u64);
         if !S::TRUSTED {
             let checked = fault.map_or(end, |fault| usize::try_from(fault.offset()).unwrap_or(end));
-            // SAFETY: this scan has checked the rest of the window. The first thing that it has found wrong, if anything, is at
+            // SAFETY: this scan has checked the rest of the window. The first error that it found, if any, is at
             // `checked` or later.
             unsafe { self.text.count_as_checked(checked) };
         }
@@ -215,7 +221,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         let text = self.text.window();
         let (kinds, offsets) = self.tokens.tokens().slices();
         let at = self.tokens.at();
-        // What was shown before is complete, even if something wrong follows it.
+        // Tokens that were shown before are complete, even if an error follows them.
         let shown = |index: usize| index < at || (offsets[index] as usize) < self.seen;
         let last = offsets.len().checked_sub(1).filter(|&last| !shown(last));
         let last = last.map(|last| (kinds[last], offsets[last]));
@@ -230,7 +236,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         self.dry = Some(Dry { hidden, seen: end.max(self.seen) });
     }
 
-    /// Goes on to the first token that was not seen before.
+    /// Skips the tokens that were seen before.
     fn pass_seen(&mut self) {
         while self.seen > 0 && !self.tokens.is_used_up() {
             if self.tokens.tokens().slices().1[self.tokens.at()] as usize >= self.seen {
@@ -241,10 +247,10 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         }
     }
 
-    /// There may be more text.
+    /// Prepares for more text.
     fn more(&mut self) {
         let Some(Dry { hidden, seen }) = self.dry.take() else { return };
-        // What the last scan of whole blocks found stays.
+        // Tokens that the last scan of whole blocks found stay.
         let tokens = self.tokens.change();
         tokens.reopen_at(self.scanned);
         let len = tokens.len();
@@ -257,16 +263,16 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         self.seen = seen;
     }
 
-    /// Whether the token stands for those that are not there yet.
+    /// Whether the token is a placeholder for tokens that are not there yet.
     #[cold]
     pub(crate) fn is_dry(&self, token: Token) -> bool {
         self.dry.is_some() && token.kind == END && self.tokens.is_used_up()
     }
 
-    /// The same, where `wanted` should stand.
+    /// As [`is_dry`](Self::is_dry), where `wanted` should stand.
     ///
     /// # Errors
-    /// If what there is of the next token cannot stand there, whatever comes.
+    /// If the available part of the next token cannot stand there, whatever text follows.
     #[cold]
     pub(crate) fn waits_for(&mut self, token: Token, wanted: ErrorKind) -> Result<bool, Error> {
         if !self.is_dry(token) {
@@ -282,15 +288,16 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         Ok(true)
     }
 
-    /// Whether the last token could go on rightly when it was judged before, and only digits have come since, behind a digit. Three
-    /// bytes are no zero that begins a number. So a number that comes in many pieces is not looked at again with each of them.
+    /// Whether the last token was valid so far when it was checked before, and only digits have come since, after a
+    /// digit. At least three bytes were checked before, so the last of them is not a leading zero. This way, a number
+    /// that comes in many pieces is not checked again with each of them.
     fn goes_on_in_digits(&self, start: usize) -> bool {
         let judged = usize::try_from(self.judged.saturating_sub(self.base)).unwrap_or(usize::MAX);
         judged >= start + 3 && self.window().get(judged - 1..).is_some_and(|new| new.iter().all(u8::is_ascii_digit))
     }
 
-    /// What is wrong with a token that cannot stand where `wanted` should. `None` if it stands for those that are not there yet, and
-    /// what there is of the next can stand there.
+    /// The error for a token that cannot stand where `wanted` should. `None` if the token is a placeholder for tokens
+    /// that are not there yet, and the available part of the next one can stand there.
     #[cold]
     #[inline(never)]
     pub(crate) fn unexpected_or_dry(&mut self, token: Token, wanted: ErrorKind) -> Option<Error> {
@@ -301,19 +308,19 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         }
     }
 
-    /// Keeps the next token and all behind it, until [`Pull::rewind`].
+    /// Keeps the next token and all tokens after it, until [`Pull::rewind`].
     pub(crate) fn keep(&mut self) {
         self.kept = self.tokens.at();
     }
 
-    /// Goes back to the token that was kept.
+    /// Returns to the token that was kept.
     pub(crate) fn rewind(&mut self) {
         let kept = core::mem::replace(&mut self.kept, usize::MAX);
         self.tokens.go_to(kept.min(self.tokens.at()));
     }
 
-    /// Ends the tokens where pass one has come to, though the text goes on. A number or a literal that goes on there is none of
-    /// them: its beginning may be another value.
+    /// Ends the tokens where pass one has stopped, though the text continues. A number or literal that continues there
+    /// is dropped, because its beginning may be a different value.
     #[cold]
     fn break_off(&mut self, why: ErrorKind) {
         let (text, (kinds, offsets)) = (self.text.window(), self.tokens.tokens().slices());
@@ -339,19 +346,20 @@ impl<'de, S: TextSource<'de>> Pull<S> {
     }
 }
 
-/// Whether a token of this kind says itself where it ends: a string by its quote, and one of a single byte.
+/// Whether the end of a token of this kind is known without the next token: a string ends with its quote, the others
+/// are one byte long.
 fn is_complete(kind: u8) -> bool {
     matches!(kind & !ESCAPED, b'"' | b'{' | b'}' | b'[' | b']' | b':' | b',' | b'\n')
 }
 
 impl Pull<Pieces> {
-    /// The text goes on with this piece.
+    /// Adds the next piece of the text.
     pub(crate) fn add(&mut self, piece: &[u8]) {
         self.text.add(piece);
         self.more();
     }
 
-    /// The text ends with the last piece.
+    /// Declares that the text ends with the last piece.
     pub(crate) fn finish(&mut self) {
         self.text.end();
         self.more();

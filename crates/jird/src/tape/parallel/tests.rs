@@ -1,10 +1,11 @@
-//! In pieces as in one piece: the same tape or the same error, wherever the borders are and whatever is guessed at them.
+//! Reading in pieces gives the same tape or the same error as reading in one piece, wherever the borders are and
+//! whatever the guess at them is.
 
 use super::*;
 use crate::Parser;
 use checks::random::{self, Random};
 
-/// Reads `text` in pieces of `bytes` bytes, on this thread alone if there is one; `None` if it is not read in pieces.
+/// Reads `text` in pieces of `bytes` bytes; with one thread, on this thread. `None` if it is not read in pieces.
 fn read(kernel: Kernel, policy: &Policy, text: &[u8], bytes: usize, threads: usize) -> Option<Result<Vec<u64>, Fault>> {
     let pieces = Pieces::default().with_threads(threads.max(2)).with_bytes(bytes);
     if !pieces.pay_for(text) {
@@ -44,7 +45,7 @@ fn check(text: &[u8]) {
     check_policy(&Policy::default(), text, 1);
 }
 
-/// `text` with the border at every place.
+/// `text` with a border at every place.
 fn check_borders(text: &str) {
     for space in 0..64 {
         check(&[&b" ".repeat(space), text.as_bytes()].concat());
@@ -198,7 +199,7 @@ fn threads_change_nothing() {
 
 #[test]
 fn what_misleads_every_guess_is_read_all_the_same() {
-    // Quotes that open look as if they closed, and the other way round; strings that show no quote at all.
+    // Opening quotes that look like closing ones and the reverse, and strings so long that the window has no quote.
     for text in [
         format!("[{}0]", "\":,\" , \":,\" ,".repeat(2000)),
         format!("[{}0]", "\",\",".repeat(9000)),
