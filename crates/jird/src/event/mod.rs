@@ -17,9 +17,9 @@
 //!
 //! | | source | sink |
 //! |---|---|---|
-//! | JSON text, memory or reader; lines, parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; lines, array |
+//! | JSON text, memory or reader; lines, parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; one array |
 //! | JSON text in pieces | [`Feed`] | |
-//! | parsed values; texts in other formats | [`Parsed`], [`send`], [`send_text`], [`JsonText`] | [`JsonSink`] into a `Vec` |
+//! | parsed values; other formats' text | [`Parsed`], [`send`], [`send_text`], [`JsonText`] | [`JsonSink`] to a `Vec` |
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
 //! | the events of one record | [`Recording`] | [`Recording`], which a [`Condition`] can be tested on |
 //!
