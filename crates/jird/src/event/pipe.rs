@@ -27,12 +27,12 @@ use std::thread;
 /// assert_eq!(out.into_inner(), b"1\n2\n3\n");
 /// # Ok::<(), jird::Error>(())
 /// ```
+///
 /// # Errors
 /// The sink's error; the return value of `send` is then lost. If `send` itself fails, the sink has received the records
 /// before the failure.
 ///
 /// # Panics
-/// If `send` does.
 /// If `send` does.
 pub fn pipe<S: Sink, T: Send>(
     sink: &mut S,

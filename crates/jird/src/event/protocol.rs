@@ -223,8 +223,8 @@ impl Interest {
     }
 }
 
-/// A member's key: its text, and optionally a small number. A source numbers its keys if a key, such as a column's
-/// name, has the same number in all of its records.
+/// A member's key: its text, and optionally a small number. A source numbers its keys if each key keeps its number in
+/// all records, as the columns of a table do.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
     text: &'a str,

@@ -220,7 +220,7 @@ impl<'o, S: Sink> Writer<'o, S> {
         self.out
     }
 
-    /// The sink, which the formats of serializers live in.
+    /// The sink, which also holds a serializer's format and options.
     #[inline(always)]
     pub(crate) fn sink(&mut self) -> &mut S {
         &mut self.out.sink

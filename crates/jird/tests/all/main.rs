@@ -1,12 +1,12 @@
-//! The engine's tests, linked as one program: a program for each module would be linked twenty times. `cargo test -p
-//! jird --test all NAME` runs a part of them. Tests that need a build or a run of their own are separate programs:
-//! complete token strings, gigabytes, small limits, Miri.
+//! The engine's tests, linked as one program, since separate programs would need twenty link steps.
+//! `cargo test -p jird --test all NAME` runs a part of them. Tests that need a build or a run of their own are separate
+//! programs: complete token strings, gigabytes, small limits, Miri.
 #![allow(clippy::zero_sized_map_values, reason = "serde's data model has everything")]
 
 #[path = "../common/mod.rs"]
 mod common;
 
-mod base64; // bytes as base64, compared with the `base64` crate
+mod base64; // bytes as base64
 mod conformance; // the test suites of the corpus
 mod differences_typed; // the documented differences from `serde_json`
 mod encode; // types to text

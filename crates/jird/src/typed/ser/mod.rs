@@ -1,14 +1,15 @@
 //! Rust types → JSON.
 //!
 //! ```text
-//! mod          the functions, and the public serializer: one value after the other into a writer
-//! value        a writer as serde's serializer: any value
-//! compound     what it makes for sequences, maps, structs and variants
-//! key          keys of maps: what a string can be made of
-//! format       what stands between tokens
-//! raw          text that is JSON already
-//! tree         documents, values and numbers of ours as something to serialize
+//! mod          the public functions
+//! top          the public serializer: consecutive values to a writer
+//! value        serde's serializer for any value
+//! compound     its serializers for sequences, maps, structs and variants
+//! key          its serializer for keys of maps
+//! format       what is written between tokens
+//! tree         serializes this crate's documents, values and numbers
 //! ```
+//!
 //! A writer is passed by value from one value to the next, and is returned as what serde calls `Ok`, so that the write
 //! position stays in a register.
 
