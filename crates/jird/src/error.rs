@@ -1,4 +1,4 @@
-//! What users see of an error: one type, whatever went wrong.
+//! The one error type that users see, for every kind of failure.
 
 use crate::encoding::{ENCODING_BYTES, Encoding, encoding_of};
 use crate::fault::{ErrorKind, Fault};
@@ -7,10 +7,11 @@ use core::fmt::{self, Write};
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-/// Why a text was refused, a value is not what was asked for, or reading or writing failed; and where.
+/// Why a text was refused, why a value does not fit the requested type, or why reading or writing failed; and where.
 ///
-/// A single pointer, so that results are small. What decodes and encodes types says line and column at once; `parse` and its
-/// kin, whose errors cost no more than a result, leave them to [`Error::locate`].
+/// It is a single pointer, so that results are small. Decoding and encoding types sets line and column at once.
+/// [`parse`](crate::parse) and similar functions leave them to [`Error::locate`], so that their errors cost no more
+/// than a result.
 ///
 /// ```
 /// let text = b"{\"a\": [1, 2,]}";
@@ -32,9 +33,9 @@ struct Repr {
     offset: u64,
     line: u64,
     column: u64,
-    /// What the text's first bytes say, if the error is there.
+    /// The encoding that the text's first bytes suggest, if the error is there.
     encoding: Option<Encoding>,
-    /// The steps to the value that the error is in, the last first.
+    /// The steps to the value that contains the error, the last step first.
     steps: Vec<Step>,
     path: OnceLock<String>,
 }
@@ -43,25 +44,25 @@ struct Repr {
 enum What {
     /// A rule of JSON or of the policy.
     Rule(ErrorKind),
-    /// In somebody's words.
+    /// A message in free form.
     Message(Box<str>),
     Io(Arc<io::Error>),
 }
 
-/// What an error is about, as `serde_json` divides them.
+/// What an error is about, in the same categories as in `serde_json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Category {
     /// Reading or writing failed.
     Io,
     /// The text is not JSON, or the policy refuses it; or a value cannot be written as JSON.
     Syntax,
-    /// The text is JSON, but not what was asked for.
+    /// The text is JSON, but does not fit the requested type.
     Data,
-    /// The text ended too early: with more bytes behind it, it could have become right.
+    /// The text ended too early: more bytes after it could have made it valid.
     Eof,
 }
 
-/// How many bytes of a key, and how many steps, a path shows at most.
+/// The maximum number of bytes of a key, and of steps, that a path shows.
 #[cfg(feature = "serde")]
 const KEY_SHOWN: usize = 80;
 const STEPS_SHOWN: usize = 32;
@@ -78,7 +79,8 @@ impl Error {
         Self::of(What::Rule(kind), category, offset)
     }
 
-    /// A fault in `text`. Finding its line would take a good part of the time that finding the fault took.
+    /// A fault in `text`. Its line is not computed here: that would take a good part of the time that finding the fault
+    /// took.
     #[cold]
     #[inline(never)]
     pub(crate) fn in_text(fault: Fault, text: &[u8]) -> Self {
@@ -95,11 +97,11 @@ impl Error {
         self
     }
 
-    /// An error in these words. Where it happened is added later, or never.
+    /// An error with this message. Its position is added later, or never.
     #[cold]
     #[inline(never)]
     pub(crate) fn message(category: Category, message: &dyn fmt::Display) -> Self {
-        // Not `to_string`, which panics where a `Display` of somebody else's returns an error.
+        // Avoids `to_string`, which panics if a caller's `Display` returns an error.
         let mut text = String::new();
         if write!(text, "{message}").is_err() {
             text.push_str("(a message that could not be displayed)");
@@ -135,12 +137,12 @@ impl Error {
         self.kind().code()
     }
 
-    /// Offset, from the start of the input, of the first byte at which it could no longer be right, whatever follows; the input's
-    /// length if it ends too early.
+    /// Offset, from the start of the input, of the first byte that makes the input invalid, whatever follows; the
+    /// input's length if it ends too early.
     ///
-    /// What comes before this offset could have become right. So in a character that is not UTF-8 it is the byte that does not go on
-    /// with the character, and in an escape the digit that cannot stand there. Of a value that the policy or a type refuses it is
-    /// where the value begins.
+    /// The bytes before this offset could still have become valid. So in a character that is not UTF-8, it is the
+    /// offset of the byte that cannot continue the character; in an escape, that of the digit that cannot stand there.
+    /// For a value that the policy or a type refuses, it is the offset at which the value begins.
     ///
     /// ```
     /// let offset = |text: &[u8]| jird::validate(text).unwrap_err().offset();
@@ -152,24 +154,24 @@ impl Error {
         self.0.offset
     }
 
-    /// One-based line; zero if that is not known, as after [`parse`](crate::parse).
+    /// One-based line; zero if it is not known, as after [`parse`](crate::parse).
     pub fn line(&self) -> usize {
         self.0.line as usize
     }
 
-    /// One-based column in bytes, zero if that is not known.
+    /// One-based column in bytes; zero if it is not known.
     pub fn column(&self) -> usize {
         self.0.column as usize
     }
 
-    /// The value that the error is in, as `statuses[3].user.id`; empty for the whole, and for text that was not decoded into
-    /// a type ([`locate`](Self::locate) finds a path there).
+    /// The path of the value that contains the error, as `statuses[3].user.id`. Empty for the whole text, and for text
+    /// that was not decoded into a type; [`locate`](Self::locate) finds a path in that case.
     pub fn path(&self) -> &str {
         if self.0.steps.is_empty() { "" } else { self.0.path.get_or_init(|| render(&self.0.steps)) }
     }
 
-    /// What the text seems to be written in, if it is wrong at its first bytes because it begins with a byte order mark, or is
-    /// UTF-16 or UTF-32. Then the message says so. [`encoding_of`] says it without an error.
+    /// The encoding that the text seems to have, if the error is in its first bytes because it begins with a byte order
+    /// mark, or is UTF-16 or UTF-32. The message then names it. [`encoding_of`] detects it without an error.
     ///
     /// ```
     /// let error = jird::validate(b"\xEF\xBB\xBF[1]").unwrap_err();
@@ -184,42 +186,42 @@ impl Error {
         self.0.encoding
     }
 
-    /// What the error is about.
+    /// The category of the error.
     pub fn classify(&self) -> Category {
         self.0.category
     }
 
-    /// Reading or writing failed.
+    /// Whether reading or writing failed.
     pub fn is_io(&self) -> bool {
         self.classify() == Category::Io
     }
 
-    /// The text is not JSON, or the policy refuses it; or a value cannot be written as JSON.
+    /// Whether the text is not JSON, or the policy refuses it, or a value cannot be written as JSON.
     pub fn is_syntax(&self) -> bool {
         self.classify() == Category::Syntax
     }
 
-    /// The text is JSON, but not what was asked for.
+    /// Whether the text is JSON, but does not fit the requested type.
     pub fn is_data(&self) -> bool {
         self.classify() == Category::Data
     }
 
-    /// The text ended too early: with more bytes behind it, it could have become right.
+    /// Whether the text ended too early: more bytes after it could have made it valid.
     pub fn is_eof(&self) -> bool {
         self.classify() == Category::Eof
     }
 
-    /// What kind of error reading or writing gave, if that failed.
+    /// The kind of the I/O error, if reading or writing failed.
     pub fn io_error_kind(&self) -> Option<io::ErrorKind> {
         if let What::Io(error) = &self.0.what { Some(error.kind()) } else { None }
     }
 
-    /// The same error in an input that has `base` bytes before this one's. Line and column are no longer known.
+    /// The same error in an input that has `base` more bytes before this one's. Line and column are no longer known.
     #[must_use]
     pub fn shifted(mut self, base: u64) -> Self {
         if base > 0 {
             (self.0.offset, self.0.line, self.0.column) = (self.0.offset + base, 0, 0);
-            // The input begins somewhere else.
+            // The input no longer begins at this text.
             self.0.encoding = None;
         }
         self
@@ -227,14 +229,14 @@ impl Error {
 }
 
 impl Error {
-    /// At this place in the stream that the error is in.
+    /// Sets the position in the stream that contains the error.
     #[cold]
     pub(crate) fn placed(mut self, offset: u64, line: u64, column: u64) -> Self {
         (self.0.offset, self.0.line, self.0.column) = (offset, line, column);
         self
     }
 
-    /// The text ends where the error is: more of it could have been right, unless it is too long already.
+    /// The error is at the end of the text: a longer text could have been valid, unless it is too long already.
     #[cold]
     pub(crate) fn at_end(mut self) -> Self {
         if self.0.category == Category::Syntax && self.kind() != ErrorKind::Size {
@@ -243,7 +245,7 @@ impl Error {
         self
     }
 
-    /// Whether it says where; an error in words does not, until somebody knows.
+    /// Whether the error has a position. An error with a message has none until one is added.
     pub(crate) fn is_placed(&self) -> bool {
         self.0.line != 0
     }
@@ -251,7 +253,7 @@ impl Error {
 
 #[cfg(feature = "serde")]
 impl Error {
-    /// Happened inside this step.
+    /// Adds a step to the path: the error is inside the value that the step leads to.
     #[cold]
     #[inline(never)]
     pub(crate) fn inside(mut self, step: Step) -> Self {
@@ -260,7 +262,7 @@ impl Error {
     }
 }
 
-/// The steps in words, as `statuses[3].user.id`.
+/// The steps as text, as `statuses[3].user.id`.
 fn render(steps: &[Step]) -> String {
     use fmt::Write as _;
     let mut path = String::new();
@@ -284,12 +286,12 @@ fn render(steps: &[Step]) -> String {
 
 #[cfg(feature = "serde")]
 impl Step {
-    /// A member's value. Of a long key the beginning.
+    /// The step to a member's value. A long key is shortened to its beginning.
     pub(crate) fn key(key: &str) -> Self {
         if key.len() > KEY_SHOWN { Self::key_begins(key) } else { Self::Key(key.into()) }
     }
 
-    /// A member's value, of whose key this is the beginning.
+    /// The step to a member's value, given the beginning of its key.
     pub(crate) fn key_begins(key: &str) -> Self {
         Self::Key(format!("{}…", &key[..key.floor_char_boundary(KEY_SHOWN)]).into())
     }
@@ -307,7 +309,7 @@ impl From<Fault> for Error {
 }
 
 impl From<io::Error> for Error {
-    /// Reading or writing failed. An error of ours that went through `std::io` comes out as it was.
+    /// Reading or writing failed. An [`Error`] that was wrapped in an `io::Error` is unwrapped.
     fn from(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(ours) => ours,
@@ -327,7 +329,7 @@ impl From<Error> for io::Error {
     }
 }
 
-/// The same thing is wrong, at the same offset.
+/// Equal if kind, offset, path and message are equal.
 impl PartialEq for Error {
     fn eq(&self, other: &Self) -> bool {
         let words = |error: &Self| if let What::Rule(_) = error.0.what { None } else { Some(error.0.what.to_string()) };

@@ -1,4 +1,5 @@
-//! JSON in serde's data model: what every serializer and deserializer of this crate shares, whether it reads and writes text or events.
+//! JSON in serde's data model: the code that all serializers and deserializers of this crate share, whether they read
+//! and write text or events.
 
 mod number;
 mod raw;
@@ -8,5 +9,5 @@ pub(crate) use number::Number;
 pub(crate) use raw::{Exact, Raw, RawText};
 pub(crate) use refusals::{compounds, refusals};
 
-/// The name of a newtype struct whose content is a `str` that is JSON text: read and written as it stands.
+/// The name of a newtype struct whose content is a `str` of JSON text, which is read and written as it is.
 pub(crate) const RAW_TEXT: &str = "$jird::private::RawText";

@@ -1,10 +1,10 @@
-//! Numbers as serde's visitors get them.
+//! Numbers in the form that serde's visitors receive.
 
 use crate::error::Error;
 use crate::number;
 use serde_core::de::{Unexpected, Visitor};
 
-/// A number as a visitor gets it: what `serde_json` says it is.
+/// A number in the form that a visitor receives; the choice of type is that of `serde_json`.
 #[derive(Clone, Copy)]
 pub(crate) enum Number {
     U64(u64),
@@ -13,11 +13,11 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// The number that a checked token is; none if it is infinite.
+    /// The number of a checked token; `None` if it is infinite.
     #[inline]
     pub(crate) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         if let Some(value) = number::to_u64_at(text, start, end) {
-            // `-0` is none.
+            // `-0` is not an integer.
             return Some(if text[start] == b'-' { Self::F64(-0.0) } else { Self::U64(value) });
         }
         match number::to_i64_at(text, start, end) {
@@ -26,7 +26,7 @@ impl Number {
         }
     }
 
-    /// As [`of`](Self::of), and what is no integer of 64 bits is the nearest `f32`.
+    /// As [`of`](Self::of), but a number that is not an integer of 64 bits becomes the nearest `f32`.
     pub(crate) fn of_f32(token: &[u8]) -> Option<Self> {
         match Self::of(token, 0, token.len())? {
             Self::F64(_) => number::to_f32(token).map(|value| Self::F64(value.into())),

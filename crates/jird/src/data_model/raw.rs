@@ -1,17 +1,18 @@
 //! Text that is JSON already.
 //!
-//! A newtype struct of the name [`RAW_TEXT`](super::RAW_TEXT) holds a string that is written as it stands: neither checked, nor laid out anew.
-//! That it is one JSON value is for the type's constructor to see to.
+//! A newtype struct named [`RAW_TEXT`](super::RAW_TEXT) holds a string that is written as it is, without a check or a
+//! new layout. The constructor of the type makes sure that the string is one JSON value.
 //!
-//! What holds [`Exact`] instead has other ways to be serialized, for formats that know nothing of all this. Which one it is
-//! handed to shows when it asks twice whether that is read by people: a format of somebody else's says the same both times.
+//! A newtype struct that holds [`Exact`] can also be serialized into formats that do not know this name. To tell the
+//! two cases apart, it asks the serializer twice whether it is human-readable: this crate's serializer gives two
+//! different answers, while any other gives the same answer twice.
 
 use super::refusals;
 use core::cell::Cell;
 use core::fmt::{self, Write};
 use serde_core::ser::{self, Impossible, Serialize, Serializer};
 
-/// Where raw text goes.
+/// Receives raw text.
 pub(crate) trait RawText {
     type Ok;
     type Error: ser::Error;
@@ -20,7 +21,7 @@ pub(crate) trait RawText {
     fn text(self, text: &str) -> Result<Self::Ok, Self::Error>;
 }
 
-/// What serde hands raw text to.
+/// serde's `Serializer` for raw text.
 pub(crate) struct Raw<T> {
     to: T,
     asked: Cell<bool>,
@@ -37,7 +38,7 @@ fn no_text<T, E: ser::Error>() -> Result<T, E> {
     Err(E::custom("raw JSON must be a string"))
 }
 
-/// What is no text.
+/// Refuses scalars other than strings.
 macro_rules! scalars {
     ($($name:ident: $type:ty),+) => {
         $(
@@ -98,7 +99,7 @@ impl<W: RawText> Serializer for Raw<W> {
     }
 }
 
-/// A number: its text for us, its value for others.
+/// A number: this crate's serializers receive its text, others receive its value.
 pub(crate) struct Exact<'a>(pub(crate) crate::number::Number<'a>);
 
 impl Serialize for Exact<'_> {

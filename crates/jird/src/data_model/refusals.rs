@@ -1,6 +1,6 @@
-//! What a serializer says of parts of serde's data model that it has no way to write.
+//! Refuses the parts of serde's data model that a serializer cannot write.
 
-/// What serde's serializers call that which stays open, all of one type.
+/// Sets serde's types for open containers, all to one type.
 macro_rules! compounds {
     ($type:ty) => {
         type SerializeSeq = $type;
@@ -14,7 +14,7 @@ macro_rules! compounds {
 }
 pub(crate) use compounds;
 
-/// Where neither containers nor what has no text will do.
+/// Refuses containers and values that have no text.
 macro_rules! refusals {
     ($refuse:expr) => {
         refusals!(

@@ -1,4 +1,4 @@
-//! A predicate over records that come as events.
+//! A predicate over records that arrive as events.
 
 use super::protocol::Scalar;
 use super::recording::{Item, Recording};
@@ -8,9 +8,10 @@ use crate::record::{Field, Mismatches, Predicate};
 use crate::tape::Kind;
 use core::fmt::Write;
 
-/// Which records are wanted: a [`Predicate`] over paths, asked of a [`Recording`] before it is sent on.
+/// Selects records by a [`Predicate`] over paths, evaluated on a [`Recording`] before the record is sent on.
 ///
-/// For sources of any format; records of JSON lines are filtered sooner by [`lines`](crate::lines), which looks at their text.
+/// It works for sources of any format. For JSON lines, [`lines`](crate::lines) is faster: it filters records by their
+/// text.
 ///
 /// ```
 /// use jird::event::{Condition, JsonSink, JsonSource, Recording, Sink, Source};
@@ -34,34 +35,35 @@ pub struct Condition {
     predicate: Predicate,
     paths: Vec<Path>,
     mismatches: Mismatches,
-    /// The values at the paths, behind each other.
+    /// The values at the paths, concatenated.
     texts: String,
     spans: Vec<(Option<Kind>, usize, usize)>,
 }
 
 impl Condition {
-    /// The predicate's slots are indices into `paths`.
+    /// A condition whose predicate's slots are indices into `paths`.
     pub fn new(predicate: Predicate, paths: Vec<Path>) -> Self {
         Self { predicate, paths, mismatches: Mismatches::default(), texts: String::new(), spans: Vec::new() }
     }
 
-    /// What it looks at.
+    /// The paths of the values that the predicate compares.
     pub fn paths(&self) -> &[Path] {
         &self.paths
     }
 
-    /// How often values of different kinds met, in all records so far.
+    /// How often values of different kinds were compared, in all records so far.
     pub fn mismatches(&self) -> Mismatches {
         self.mismatches
     }
 
-    /// Whether it holds of a record: what is unknown does not. Of repeated keys the first counts. Linear in the keys beside the
-    /// paths, whatever is below them. Of a record that is not [complete](Recording::is_complete) it does not hold.
+    /// Whether the predicate is true of a record; an unknown result counts as false. If a key is repeated, the first
+    /// one counts. The time is linear in the number of keys next to the paths, whatever their values hold. The result
+    /// is false for a record that is not [complete](Recording::is_complete).
     ///
     /// # Panics
-    /// If the predicate has a slot for which there is no path.
+    /// If the predicate has a slot without a path.
     pub fn holds(&mut self, record: &Recording) -> bool {
-        // What is still open does not say where it ends.
+        // The end of a container that is still open is not known.
         if !record.is_complete() {
             return false;
         }
@@ -109,7 +111,8 @@ fn find(record: &Recording, path: &Path) -> Option<usize> {
     })
 }
 
-/// Appends a value as a field's text, a string's content as it is; nothing of an array or object, with which nothing compares.
+/// Appends a value as a field's text, with a string's content unescaped. Appends nothing for an array or object, since
+/// nothing compares with them.
 fn write_value(item: Item<'_>, texts: &mut String) -> Option<Kind> {
     let mut quoted = |content: &str| {
         texts.extend(["\"", content, "\""]);
@@ -131,7 +134,7 @@ fn write_value(item: Item<'_>, texts: &mut String) -> Option<Kind> {
             Some(Kind::Bool)
         }
         Item::Scalar(Scalar::Number(number)) => {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = match number {
                 Numeral::I64(value) => write!(texts, "{value}"),
                 Numeral::U64(value) => write!(texts, "{value}"),

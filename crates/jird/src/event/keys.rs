@@ -1,17 +1,17 @@
-//! Keys → small numbers.
+//! A table from keys to small numbers.
 
 use crate::text::{self, SHORT};
 use core::hash::Hasher as _;
 use std::hash::{BuildHasher, RandomState};
 
-/// A table of keys, each of which has a number: 0, 1, 2, … in the order in which they were put in.
+/// A table that numbers its keys 0, 1, 2, … in the order of insertion.
 ///
-/// Made for short keys that come again and again: up to 16 bytes are hashed and compared as two words, without a branch for their
-/// length, in some 3 ns. Where keys come in much the same order, what came last says [where to look first](Self::get_near), which takes
-/// no hash. Nothing is allocated but for new keys.
+/// It is made for short keys that repeat often. A key of up to 16 bytes is hashed and compared as two words, without a
+/// branch on its length, in some 3 ns. Where keys come in much the same order each time, the previous key tells [where
+/// to look first](Self::get_near), which needs no hash. Only new keys allocate.
 ///
-/// Keys that somebody chose to collide find a slower table, and no slower than linear in the keys' text: when a lookup has to step
-/// too far, all keys are hashed anew by the standard library's keyed hash.
+/// Keys chosen to collide make the table slower, but no slower than linear in the keys' text: when a lookup takes too
+/// many steps, all keys are rehashed with the standard library's keyed hash.
 ///
 /// ```
 /// let mut keys = jird::event::KeyTable::new();
@@ -20,50 +20,51 @@ use std::hash::{BuildHasher, RandomState};
 /// ```
 #[derive(Clone, Debug)]
 pub struct KeyTable {
-    /// All keys, one behind the other.
+    /// All keys, concatenated.
     text: String,
     keys: Vec<Known>,
-    /// Open addressing: a key's number, or [`FREE`]. None, or a power of two and [`SLOTS_PER_KEY`] times as many as keys.
+    /// Open addressing: a slot holds a key's number, or [`FREE`]. The length is zero, or a power of two and at least
+    /// [`SLOTS_PER_KEY`] times the number of keys.
     slots: Vec<u32>,
-    /// Keys of one byte up to so many are found by their words: none, if there are no slots or the hash is keyed.
+    /// Keys of 1 to `short_max` bytes are looked up by their words. Zero if there are no slots or the hash is keyed.
     short_max: usize,
-    /// Chosen so that few keys are in each other's way. Odd.
+    /// The hash's multiplier, chosen so that few keys collide. Odd.
     seed: u64,
-    /// How often another one may be sought.
+    /// How many more times a better seed may be searched for.
     searches_left: u32,
-    /// The keyed hash, once it was needed.
+    /// The keyed hash, once collisions have made it necessary.
     keyed: Option<RandomState>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
     words: [u64; 2],
-    /// Where it stands in the text.
+    /// Where the key begins in the table's text.
     start: u32,
     len: u32,
 }
 
-/// No key's number.
+/// Marks a free slot.
 const FREE: u32 = u32::MAX;
 
-/// So many steps are no accident.
+/// More steps than this are taken as an attack, not chance.
 const STEPS_MAX: usize = 32;
 
-/// At most one slot of so many is taken.
+/// At most one slot in this number is taken.
 const SLOTS_PER_KEY: usize = 8;
 
-/// A table of so many keys, or fewer, is worth a search for a good seed when a key finds its slot taken.
+/// In a table of at most this number of keys, it is worth searching for a good seed when a key finds its slot taken.
 const SOUGHT_MAX: usize = 64;
 
-/// Seeds that are tried, and how often.
+/// The number of seeds that a search tries, and the maximum number of searches.
 const SEEDS: u64 = 32;
 const SEARCHES_MAX: u32 = 100;
 
-/// The first of them: the golden ratio's fraction.
+/// The first seed: the fraction of the golden ratio.
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl KeyTable {
-    /// Without keys.
+    /// A table without keys.
     pub fn new() -> Self {
         Self {
             text: String::new(),
@@ -76,19 +77,19 @@ impl KeyTable {
         }
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// Takes all keys out, and keeps the memory.
+    /// Removes all keys, and keeps the memory.
     pub fn clear(&mut self) {
-        // What is emptied again and again is not much larger than what it held.
+        // Shrinks a table much larger than its contents, so that repeated clearing costs no more than the keys it held.
         if self.slots.len() > 4 * SLOTS_PER_KEY * self.keys.len().max(8) {
             self.slots = Vec::new();
             self.short_max = 0;
@@ -101,7 +102,7 @@ impl KeyTable {
     /// The key with this number.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no key has this number.
     #[inline]
     pub fn name(&self, number: u32) -> &str {
         let Known { start, len, .. } = self.keys[number as usize];
@@ -113,10 +114,10 @@ impl KeyTable {
         (0..self.len() as u32).map(|number| self.name(number))
     }
 
-    /// The number of a key, which is put in if it is new.
+    /// The number of a key, which is inserted if it is new.
     ///
     /// # Panics
-    /// If there are 2^32 bytes of keys.
+    /// If the keys reach 2^32 bytes in total.
     #[inline]
     pub fn insert(&mut self, key: &str) -> u32 {
         match self.get(key) {
@@ -134,7 +135,7 @@ impl KeyTable {
         }
         let words = text::words(key.as_bytes());
         let slot = hash(words, len, self.seed) as usize & self.slots.len().wrapping_sub(1);
-        // Nearly always here or nowhere.
+        // The key is nearly always in this slot, or not in the table.
         let number = *self.slots.get(slot)?;
         match self.keys.get(number as usize) {
             None => None,
@@ -149,7 +150,7 @@ impl KeyTable {
         }
     }
 
-    /// The same of any key, wherever it is.
+    /// As [`get`](Self::get), for a key of any length and in any slot.
     #[inline(never)]
     fn get_far(&self, key: &str) -> Option<u32> {
         let mask = self.slots.len().checked_sub(1)?;
@@ -164,10 +165,11 @@ impl KeyTable {
         }
     }
 
-    /// [`get`](Self::get), looking at `guess` first: what came behind the key before, say.
+    /// As [`get`](Self::get), but looks at `guess` first: for example, the key that followed the previous key last
+    /// time.
     #[inline]
     pub fn get_near(&self, key: &str, guess: u32) -> Option<u32> {
-        // In order, lengths can be foreseen.
+        // When keys come in order, the branches on their lengths are predictable.
         match self.keys.get(guess as usize) {
             Some(known) if text::same(self.bytes(known), key.as_bytes()) => Some(guess),
             _ => self.get(key),
@@ -201,7 +203,7 @@ impl KeyTable {
         number
     }
 
-    /// Puts all keys into slots, so that few steps are needed.
+    /// Puts all keys into slots, with a seed for which lookups take few steps.
     fn rehash(&mut self) {
         if self.keyed.is_some() {
             self.place_all();
@@ -231,7 +233,7 @@ impl KeyTable {
         self.place_all();
     }
 
-    /// Returns how many keys found their slot taken, and the most steps that one took.
+    /// Returns how many keys found their slot taken, and the largest number of steps for one key.
     fn place_all(&mut self) -> (usize, usize) {
         self.slots.fill(FREE);
         let (mut displaced, mut most) = (0, 0);
@@ -246,11 +248,11 @@ impl KeyTable {
         (displaced, most)
     }
 
-    /// Puts a key into its slot. Returns how many were taken before.
+    /// Puts a key into its slot. Returns the number of taken slots that it stepped over.
     fn place(&mut self, number: u32) -> usize {
         let hash = self.hash(self.name(number)) as usize;
         let mask = self.slots.len() - 1;
-        // Most slots are free.
+        // Most slots are free, so the loop rarely runs.
         let mut steps = 0;
         while self.slots[hash.wrapping_add(steps) & mask] != FREE {
             steps += 1;
@@ -267,7 +269,7 @@ impl KeyTable {
     }
 }
 
-/// The upper bits of a product, where every bit of the words has a say.
+/// The upper bits of a product, which depend on every bit of the words.
 #[inline(always)]
 fn hash([low, high]: [u64; 2], len: usize, seed: u64) -> u64 {
     (low ^ high.rotate_left(29) ^ len as u64).wrapping_mul(seed) >> 32
@@ -306,7 +308,7 @@ mod tests {
     #[test]
     fn keys_that_collide_are_found_in_time() {
         let mut keys = KeyTable::new();
-        // The hash looks at both ends only: these have all the same.
+        // The hash covers only both ends of a key, and these keys have the same ends.
         let key = |index: u32| format!("beginning{index:08}ending..");
         (0..50_000).for_each(|index| assert_eq!(keys.insert(&key(index)), index));
         (0..50_000).for_each(|index| assert_eq!(keys.get(&key(index)), Some(index)));

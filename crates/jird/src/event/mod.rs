@@ -1,29 +1,34 @@
 //! Values as events: any source to any sink, with no tree between.
 //!
-//! A [`Source`] sends what it has, value by value, and a [`Sink`] receives it; each knows the protocol and nothing of the other. So
-//! there is one implementation for a format and not one for a pair: JSON text, rows of tables, and Rust types are sources and
-//! sinks alike, and what stands between them is a sink that hands on to another ([`filter`]). The idea is that of polymorphic
-//! write streams (Weiher and Hirschfeld, "Standard Object Out: Streaming Objects with Polymorphic Write Streams", DLS 2019).
+//! A [`Source`] sends its values one by one, and a [`Sink`] receives them; each knows the protocol and nothing of the
+//! other. So each format needs one implementation, instead of one for each pair of formats. JSON text, rows of tables
+//! and Rust types are sources and sinks alike. What stands between a source and a sink is a sink that forwards to
+//! another one ([`filter`]). The idea is that of polymorphic write streams (Weiher and Hirschfeld, "Standard Object
+//! Out: Streaming Objects with Polymorphic Write Streams", DLS 2019).
 //!
-//! **Interest flows upward.** A sink answers each key with [`Interest::Take`] or [`Interest::Skip`]. What is skipped is checked but
-//! neither unescaped, nor converted, nor sent.
+//! **Interest flows upward.** A sink answers each key with [`Interest::Take`] or [`Interest::Skip`]. A skipped value is
+//! checked, but it is not unescaped, converted or sent.
 //!
-//! **Rows.** A source of tables may hand on a whole record as a [`Row`], of which a sink asks for values. All others get its events.
+//! **Rows.** A source of tables may send a whole record as a [`Row`], which a sink can ask for single values. A sink
+//! that does not ask receives the row's events.
 //!
-//! **Exact.** A number comes as its source has it ([`Numeral`]): of JSON as text, which a sink converts if it must.
+//! **Exact numbers.** A number arrives in the form its source has it in ([`Numeral`]). From JSON it arrives as text,
+//! and the sink converts it if it must.
 //!
 //! | | source | sink |
 //! |---|---|---|
-//! | JSON text, from memory or a reader; lines of it, or parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; lines or an array |
+//! | JSON text, memory or reader; lines, parts | [`JsonSource`] | [`JsonSink`]: compact, pretty, canonical; one array |
 //! | JSON text in pieces | [`Feed`] | |
-//! | values that were parsed, and texts in other formats | [`Parsed`], [`send`], [`send_text`], [`JsonText`] | a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) |
+//! | parsed values; other formats' text | [`Parsed`], [`send`], [`send_text`], [`JsonText`] | [`JsonSink`] to a `Vec` |
 //! | Rust types | `Values`, `send_value` | `Objects`, `for_each` |
-//! | the events of one record | [`Recording`] | [`Recording`], of which a [`Condition`] can be asked |
+//! | the events of one record | [`Recording`] | [`Recording`], which a [`Condition`] can be tested on |
 //!
-//! A source and its sink can have a thread each: [`pipe`]. A sink of text can be written to by several: [`Parts`].
+//! To build a parsed value from events, write them to a [`JsonSink`] into a `Vec`, and [`parse`](crate::parse) that.
 //!
-//! Of a text that is decoded into one type, [`Deserializer::records`](crate::Deserializer::records) is the shorter way: no events
-//! in between.
+//! A source and its sink can each have a thread: [`pipe`]. Several threads can write to one sink of text: [`Parts`].
+//!
+//! To decode a text into one type, [`Deserializer::records`](crate::Deserializer::records) is shorter and uses no
+//! events.
 
 mod condition;
 pub mod filter;
@@ -58,7 +63,7 @@ pub use tape::{JsonText, Parsed, send, send_text};
 #[cfg(feature = "serde")]
 pub use values::{Values, send_value};
 
-/// Appends a string as JSON, with its quotes and as few escapes as can be.
+/// Appends a string as JSON, with its quotes and with as few escapes as possible.
 ///
 /// ```
 /// let mut text = Vec::new();

@@ -3,7 +3,7 @@
 use super::Sink;
 use std::io;
 
-/// A sink whose output can be made in parts, each on a thread of its own, which are then put behind each other.
+/// A sink whose output can be made in parts, each on a thread of its own. The parts are then joined in order.
 ///
 /// With [`lines::in_order`](crate::lines::in_order) a text is converted on all cores, piece by piece:
 ///
@@ -26,30 +26,30 @@ use std::io;
 /// # Ok::<(), jird::Error>(())
 /// ```
 pub trait Parts: Sink {
-    /// Takes some of the records.
+    /// A sink that takes some of the records.
     type Part: Parts<Part = Self::Part, Error = Self::Error> + Send + Sync;
 
-    /// A part that has nothing yet, and takes no more than `bytes_max`, about: what is more is an error of reading or writing.
+    /// A new, empty part, which takes about `bytes_max` bytes. A longer one is an I/O error.
     fn part(&self, bytes_max: usize) -> Self::Part;
 
-    /// Puts what a part has behind what is there. The part was made by this sink, its last record is complete, and it is not
-    /// [finished](Sink::finish).
+    /// Appends the output of a part. This sink must have made the part, its last record must be complete, and it must
+    /// not be [finished](Sink::finish).
     ///
     /// # Errors
-    /// The sink's.
+    /// The sink's error.
     ///
     /// # Panics
-    /// Perhaps, if another sink has made the part.
+    /// May panic if another sink has made the part.
     fn join(&mut self, part: Self::Part) -> Result<(), Self::Error>;
 
-    /// Hands on what is there, to be seen by who waits for it.
+    /// Passes on the output so far, so that a reader waiting for it can see it.
     ///
     /// # Errors
-    /// The sink's.
+    /// The sink's error.
     fn flush(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Where a [part](Parts::part) of a text is written: to memory, but not more than so much.
+/// The buffer that a [part](Parts::part) of a text is written to. It lives in memory and has a maximum size.
 #[derive(Debug)]
 pub struct PartBuffer {
     bytes: Vec<u8>,
@@ -57,12 +57,12 @@ pub struct PartBuffer {
 }
 
 impl PartBuffer {
-    /// For so many bytes at most.
+    /// A buffer for at most `bytes_max` bytes.
     pub fn new(bytes_max: usize) -> Self {
         Self { bytes: Vec::new(), bytes_max }
     }
 
-    /// What was written.
+    /// The bytes that were written.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -1,10 +1,10 @@
-//! Which values of a document are records.
+//! Patterns that select the records of a document.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// Which values of a document are its records: a JSON Pointer (RFC 6901) in which `*` stands for every element and every
-/// member. `/items/*` is each element of `items`; the empty pattern is the whole document.
+/// Selects the values of a document that are its records: a JSON Pointer (RFC 6901) in which `*` stands for every
+/// element and every member. `/items/*` is each element of `items`; the empty pattern is the whole document.
 ///
 /// ```
 /// let pattern: jird::event::Pattern = "/items/*".parse()?;
@@ -18,7 +18,7 @@ pub struct Pattern(Vec<Segment>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
     Any,
-    /// A key; and an index, if it can be one.
+    /// A key, and its value as an index if it can be one.
     Name(Box<str>, Option<u64>),
 }
 
@@ -27,8 +27,8 @@ pub(super) enum Segment {
 pub struct BadPattern(String);
 
 impl Pattern {
-    /// The pattern of a path whose steps have dots between them, as in `user.name` or `items.*.id`. A key with a dot in it needs
-    /// the other form.
+    /// The pattern of a path whose steps have dots between them, as in `user.name` or `items.*.id`. A key that contains
+    /// a dot needs the JSON Pointer form.
     ///
     /// ```
     /// assert_eq!(jird::event::Pattern::dotted("items.*.id").to_string(), "/items/*/id");
@@ -37,7 +37,7 @@ impl Pattern {
         Self(path.split('.').map(|part| Segment::new(part, part)).collect())
     }
 
-    /// Each element, or member, of the document.
+    /// Matches each element or member of the document.
     pub fn each() -> Self {
         Self(vec![Segment::Any])
     }
@@ -48,7 +48,7 @@ impl Pattern {
 }
 
 impl Segment {
-    /// What a part of a pattern says, and which name that is.
+    /// The segment for `part`, whose unescaped form is `name`.
     fn new(part: &str, name: &str) -> Self {
         if part == "*" {
             return Self::Any;
@@ -62,7 +62,7 @@ impl Segment {
         *self == Self::Any
     }
 
-    /// The key that it stands for, and the index, if it does not stand for all.
+    /// The key that the segment stands for, and its value as an index if it can be one; `None` for `*`.
     pub(super) fn name(&self) -> Option<(&str, Option<u64>)> {
         match self {
             Self::Any => None,

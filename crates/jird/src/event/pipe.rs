@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-/// Runs `send` on a thread of its own, and hands what it sends to `sink` on this one: for sources and sinks of which each has enough to
-/// do. Filters belong with the source, since everything that is sent is copied: a [`Skip`](Interest::Skip) of the sink comes too late.
+/// Runs `send` on a thread of its own, and passes the records that it sends to `sink` on this thread. Use it when both
+/// the source and the sink have enough work. Put filters on the source's side: everything that is sent is copied, and a
+/// [`Skip`](Interest::Skip) of the sink comes too late.
 ///
-/// Only complete records arrive. Takes memory for some batches of 256 KiB, or of one record if that is longer. The sink
-/// is not finished.
+/// Only complete records arrive. The pipe takes memory for a few batches of 256 KiB, or of one record if that is
+/// longer. The sink is not finished.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource, Sink, Source};
@@ -28,7 +29,8 @@ use std::thread;
 /// ```
 ///
 /// # Errors
-/// The sink's; what `send` returned is then lost. If `send` itself fails, the sink has had the records before.
+/// The sink's error; the return value of `send` is then lost. If `send` itself fails, the sink has received the records
+/// before the failure.
 ///
 /// # Panics
 /// If `send` does.
@@ -44,7 +46,7 @@ pub fn pipe<S: Sink, T: Send>(
         let source = scope.spawn(move || {
             let mut pipe = Pipe { batch: Batch::default(), full, empty, is_wanted };
             let done = send(&mut pipe);
-            // If nobody takes it, the sink's error is what is told.
+            // If this fails, the sink has failed, and `pipe` returns the sink's error.
             let _ = pipe.hand_over();
             done
         });
@@ -56,13 +58,13 @@ pub fn pipe<S: Sink, T: Send>(
     })
 }
 
-/// A batch is handed over at this size, about.
+/// A batch is handed over at about this size.
 const BATCH_BYTES: usize = 256 << 10;
 
-/// So many batches wait.
+/// The maximum number of batches that wait for the sink.
 const BATCHES: usize = 2;
 
-/// The sink's side, until there are no more batches or the sink fails.
+/// The sink's side: runs until there are no more batches or the sink fails.
 fn take<S: Sink>(
     sink: &mut S,
     batches: Receiver<Batch>,
@@ -73,7 +75,7 @@ fn take<S: Sink>(
         batch.send(sink)?;
         is_wanted.store(sink.wants_more(), Ordering::Relaxed);
         batch.clear();
-        // At the end nobody wants it.
+        // Fails when the source has ended and no longer reuses batches.
         let _ = used.send(batch);
     }
     Ok(())
@@ -117,13 +119,13 @@ impl fmt::Display for PipeError {
 
 impl core::error::Error for PipeError {}
 
-/// Complete records, and what there is of the next.
+/// Complete records, and the part of the next record that has arrived.
 #[derive(Debug, Default)]
 struct Batch {
     recording: Recording,
-    /// Of each record the event with which it begins.
+    /// The first event of each record, and the record's place.
     records: Vec<(usize, Place)>,
-    /// Whether the last one is not complete.
+    /// Whether the last record is not complete.
     is_open: bool,
 }
 
@@ -176,7 +178,7 @@ impl Sink for Pipe<'_> {
 
     fn begin_record(&mut self, place: Place) -> Result<(), PipeError> {
         self.batch.abandon();
-        // What was abandoned takes memory still.
+        // The texts of abandoned records still take memory, so they count too.
         if self.batch.records.is_empty() {
             self.batch.clear();
         } else if self.batch.recording.size() >= BATCH_BYTES {

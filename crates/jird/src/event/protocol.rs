@@ -1,17 +1,19 @@
-//! The two traits, and what goes through them.
+//! The two traits, [`Source`] and [`Sink`], and the types that pass between them.
 
 use super::{JsonText, Row};
 use crate::number::{MachineNumber, Number};
 use core::fmt;
 
-/// Whoever receives values. Anyone may implement it.
+/// Receives values as events. Any type may implement it.
 ///
-/// Events come in the order of the text: a value is one scalar, or `begin_object`, then for each member `key` and a value, then
-/// `end_object`, or `begin_array`, values, `end_array`. What is told of was checked before: a sink need not check nesting.
-/// A stream of records puts each value between [`begin_record`](Self::begin_record) and [`end_record`](Self::end_record).
+/// Events arrive in document order. A value is one scalar; or `begin_object`, then for each member `key` and a value,
+/// then `end_object`; or `begin_array`, values, `end_array`. The source has checked the input before it sends an event,
+/// so a sink need not check nesting. A stream of records puts each value between [`begin_record`](Self::begin_record)
+/// and [`end_record`](Self::end_record).
 ///
-/// **Abandonment.** A source may fail at any event. What came of the current record until then is to be forgotten, and
-/// [`finish`](Self::finish) is not called: who writes outside commits there and nowhere else.
+/// **Abandonment.** A source may fail at any event. The sink must then forget what it has received of the current
+/// record, and [`finish`](Self::finish) is not called. A sink that writes to the outside commits in `finish` and
+/// nowhere else.
 ///
 /// **Stopping.** An error from any method ends the stream at once, and reaches the caller as [`Failure::Sink`].
 ///
@@ -42,16 +44,16 @@ use core::fmt;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Sink {
-    /// Why it stops.
+    /// Why the sink stops.
     type Error;
 
-    /// A record begins at this place.
+    /// A record begins at `place`.
     #[inline(always)]
     fn begin_record(&mut self, place: Place) -> Result<(), Self::Error> {
         let _ = place;
         Ok(())
     }
-    /// The record is complete, and was right.
+    /// The record is complete and was valid.
     #[inline(always)]
     fn end_record(&mut self) -> Result<(), Self::Error> {
         Ok(())
@@ -61,7 +63,7 @@ pub trait Sink {
     fn begin_object(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }
-    /// A member's key. The answer is binding: no event comes of a value that is to be skipped.
+    /// A member's key. The answer is binding: the source sends no events for a value that the sink skips.
     #[inline(always)]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, Self::Error> {
         let _ = key;
@@ -93,31 +95,33 @@ pub trait Sink {
         let _ = value;
         Ok(())
     }
-    /// A number, as its source has it.
+    /// A number, in the form the source has it in.
     #[inline(always)]
     fn number(&mut self, number: Numeral<'_>) -> Result<(), Self::Error> {
         let _ = number;
         Ok(())
     }
-    /// A string's content.
+    /// A string's content, with escapes decoded.
     #[inline(always)]
     fn string(&mut self, text: &str) -> Result<(), Self::Error> {
         let _ = text;
         Ok(())
     }
-    /// Bytes, of a source that has such. Unless the sink has them too, they are a string in base64 (RFC 4648 §4).
+    /// Bytes, from a source that has a byte type. By default they are sent as a string in base64 (RFC 4648 §4).
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
         self.string(&base64(bytes))
     }
-    /// A point in time, of a source that has such. Unless the sink has them too, it is a string as RFC 3339 writes it.
+    /// A point in time, from a source that has a time type. By default it is sent as a string in the form of RFC 3339.
     fn timestamp(&mut self, time: Timestamp) -> Result<(), Self::Error> {
         self.string(&time.to_string())
     }
-    /// A value as JSON text, of a source that has such. Unless the sink copies it as it is, the value's events come.
+    /// A value as JSON text, from a source that keeps it in that form. By default the value's events are sent; a sink
+    /// that can copy the text as it is overrides this.
     fn json(&mut self, text: JsonText<'_>) -> Result<(), Self::Error> {
         text.send(self)
     }
-    /// A whole record, of a source that has [rows](Row). Unless the sink asks for the row's values, its events come.
+    /// A whole record, from a source that has [rows](Row). By default the row's events are sent; a sink that wants to
+    /// ask for single values overrides this.
     #[inline(always)]
     fn row<R: Row>(&mut self, row: R) -> Result<(), Failure<R::Error, Self::Error>>
     where
@@ -125,19 +129,19 @@ pub trait Sink {
     {
         row.send(self)
     }
-    /// Whether another record is wanted, asked between records. If not, the source stops there, and all is well.
+    /// Whether the sink wants another record. Asked between records. If not, the source stops there without an error.
     #[inline(always)]
     fn wants_more(&self) -> bool {
         true
     }
-    /// All records have come: commit.
+    /// All records have arrived: commit.
     #[inline(always)]
     fn finish(&mut self) -> Result<(), Self::Error> {
         Ok(())
     }
 }
 
-/// Whoever sends values.
+/// Sends values as events.
 ///
 /// ```
 /// use jird::event::{Failure, Interest, Key, Numeral, Place, Sink, Source};
@@ -170,29 +174,30 @@ pub trait Sink {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Source {
-    /// Why it fails.
+    /// Why the source fails.
     type Error;
 
-    /// Sends the next record, between `begin_record` and `end_record`. False if there is none.
+    /// Sends the next record, between `begin_record` and `end_record`. Returns false if there is none.
     fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Self::Error, S::Error>>;
 
-    /// Sends all records that are left, as long as the sink [wants more](Sink::wants_more).
+    /// Sends all remaining records, as long as the sink [wants more](Sink::wants_more).
     fn send<S: Sink>(&mut self, sink: &mut S) -> Result<(), Failure<Self::Error, S::Error>> {
         while sink.wants_more() && self.send_record(sink)? {}
         Ok(())
     }
 }
 
-/// Sends all that `source` has to `sink`, or all that this [wants](Sink::wants_more), and [finishes](Sink::finish) it.
+/// Sends the records of `source` to `sink`, until the source has no more or the sink [wants no more](Sink::wants_more),
+/// and then [finishes](Sink::finish) the sink.
 ///
 /// # Errors
-/// The first of either; then the sink is not finished.
+/// The first error of either side; the sink is not finished then.
 pub fn copy<A: Source, S: Sink>(source: &mut A, sink: &mut S) -> Result<(), Failure<A::Error, S::Error>> {
     source.send(sink)?;
     sink.finish().map_err(|error| Failure::Sink(error, Place::default()))
 }
 
-/// Bytes as text: base64 with the standard alphabet and padding (RFC 4648 §4), what [`Sink::bytes`] makes of them.
+/// Bytes as text: base64 with the standard alphabet and padding (RFC 4648 §4). [`Sink::bytes`] uses it by default.
 ///
 /// ```
 /// assert_eq!(jird::event::base64(b"Hello"), "SGVsbG8=");
@@ -201,25 +206,25 @@ pub fn base64(bytes: &[u8]) -> String {
     base64_simd::STANDARD.encode_to_string(bytes)
 }
 
-/// Whether a sink wants the value behind a key.
+/// Whether a sink wants the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
     /// Send it.
     Take,
-    /// Do not; but it is checked all the same, unless the source reads on trust.
+    /// Do not send it. The source still checks it, unless the source trusts its input.
     Skip,
 }
 
 impl Interest {
-    /// [`Take`](Self::Take) if so.
+    /// [`Take`](Self::Take) if `wanted`, otherwise [`Skip`](Self::Skip).
     #[inline(always)]
     pub fn take_if(wanted: bool) -> Self {
         if wanted { Self::Take } else { Self::Skip }
     }
 }
 
-/// A member's key: its text; and a small number, if the source has one that is the same in all of its records, such as a
-/// column's.
+/// A member's key: its text, and optionally a small number. A source numbers its keys if each key keeps its number in
+/// all records, as the columns of a table do.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
     text: &'a str,
@@ -235,42 +240,45 @@ impl<'a> Key<'a> {
         Self { text, number: Self::NO_NUMBER }
     }
 
-    /// A key that has the same number in each record of its source. Numbers begin at zero and are dense. Another source has others: a
-    /// sink that may be sent to by several takes a number for where to look first, and compares the text.
+    /// A key that has the same number in each record of its source. Numbers begin at zero and are dense. Another source
+    /// may number its keys differently: a sink that may receive from several sources uses the number as a hint where to
+    /// look first, and compares the text.
     #[inline(always)]
     pub fn numbered(text: &'a str, number: u32) -> Self {
         Self { text, number }
     }
 
-    /// What it says.
+    /// The key's text, with escapes decoded. O(1).
     #[inline(always)]
     pub fn text(self) -> &'a str {
         self.text
     }
 
-    /// The source's number for it, if it has one.
+    /// The source's number for the key, if it has one.
     #[inline(always)]
     pub fn number(self) -> Option<u32> {
         (self.number != Self::NO_NUMBER).then_some(self.number)
     }
 }
 
-/// A number as its source has it: one of the machine's, or JSON's text, which is exact and converted when somebody asks.
+/// A number in the form its source has it in: a machine number, or JSON's text, which is exact and is converted on
+/// demand.
 #[derive(Clone, Copy, Debug)]
 pub enum Numeral<'a> {
-    /// An integer.
+    /// A signed integer.
     I64(i64),
-    /// An integer.
+    /// An unsigned integer.
     U64(u64),
-    /// A finite double. What is not finite is for a source to send as null, or to refuse.
+    /// A finite double. A source sends a number that is not finite as null, or refuses it.
     F64(f64),
     /// A number's text.
     Text(Number<'a>),
 }
 
 impl<'a> Numeral<'a> {
-    /// The number that `text` is, from its first byte to its last; `None` if it is none by RFC 8259 §6. A short integer is converted
-    /// at once, which takes no longer than to check it, and is written as the same text.
+    /// Parses `text` as one number, from its first byte to its last; `None` if it is not a number by RFC 8259 §6. A
+    /// short integer is converted at once, which takes no longer than checking it, and is later written as the same
+    /// text.
     ///
     /// ```
     /// use jird::event::Numeral;
@@ -286,7 +294,8 @@ impl<'a> Numeral<'a> {
         }
     }
 
-    /// As what a machine has for it: see [`MachineNumber`] for which; `None` if it has nothing.
+    /// The number as a machine type: see [`MachineNumber`] for the choice of type; `None` if no machine type fits. O(n)
+    /// in the digits of a [`Text`](Self::Text), which is converted at each call; O(1) otherwise.
     #[inline(always)]
     pub fn machine(self) -> Option<MachineNumber> {
         match self {
@@ -297,7 +306,8 @@ impl<'a> Numeral<'a> {
         }
     }
 
-    /// The value, if it is an integer in range.
+    /// The value, if it is an integer in range. O(n) in the digits of a [`Text`](Self::Text), which is converted at
+    /// each call; O(1) otherwise.
     #[inline]
     pub fn as_i64(self) -> Option<i64> {
         match self {
@@ -308,7 +318,8 @@ impl<'a> Numeral<'a> {
         }
     }
 
-    /// The value, if it is an integer in range.
+    /// The value, if it is an integer in range. O(n) in the digits of a [`Text`](Self::Text), which is converted at
+    /// each call; O(1) otherwise.
     #[inline]
     pub fn as_u64(self) -> Option<u64> {
         match self {
@@ -319,7 +330,8 @@ impl<'a> Numeral<'a> {
         }
     }
 
-    /// The nearest double; `None` if that is infinite.
+    /// The nearest double; `None` if that is infinite. O(n) in the digits of a [`Text`](Self::Text), which is converted
+    /// at each call; O(1) otherwise.
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "the nearest is what is asked for")]
     pub fn to_f64(self) -> Option<f64> {
@@ -331,7 +343,7 @@ impl<'a> Numeral<'a> {
         }
     }
 
-    /// Appends the number as JSON: its text, or the shortest digits that read back as the same.
+    /// Appends the number as JSON: its own text, or the shortest digits that read back as the same number.
     pub fn write(self, text: &mut Vec<u8>) {
         match self {
             Self::Text(number) => text.extend_from_slice(number.text().as_bytes()),
@@ -342,28 +354,28 @@ impl<'a> Numeral<'a> {
     }
 }
 
-/// A value without others inside, for whoever treats them alike.
+/// A value with no other values inside, for sinks that treat all such values alike.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar<'a> {
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, as its source has it.
+    /// A number, in the form its source has it in.
     Number(Numeral<'a>),
-    /// A string's content.
+    /// A string's content, with escapes decoded.
     String(&'a str),
-    /// Bytes, of a source that has such.
+    /// Bytes, from a source that has a byte type.
     Bytes(&'a [u8]),
-    /// A point in time, of a source that has such.
+    /// A point in time, from a source that has a time type.
     Timestamp(Timestamp),
 }
 
 impl Scalar<'_> {
-    /// Sends it as its event.
+    /// Sends the scalar as its event.
     ///
     /// # Errors
-    /// The sink's.
+    /// The sink's error.
     #[inline(always)]
     pub fn send<S: Sink + ?Sized>(self, sink: &mut S) -> Result<(), S::Error> {
         match self {
@@ -377,7 +389,7 @@ impl Scalar<'_> {
     }
 }
 
-/// In a sink: scalars by its method `scalar`.
+/// Inside a sink's `impl`: forwards every scalar event to the sink's own method `scalar`.
 macro_rules! scalars {
     () => {
         #[inline]
@@ -411,9 +423,9 @@ pub(super) use scalars;
 /// Where a record stands in its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// How many records come before it.
+    /// The number of records before it.
     pub record: u64,
-    /// Its first byte, from the start of the input; zero if the source has no bytes.
+    /// Offset of its first byte from the start of the input; zero if the source has no bytes.
     pub offset: u64,
     /// Its one-based line; zero if the source has no lines, or has not counted them yet.
     pub line: u64,
@@ -429,16 +441,16 @@ impl fmt::Display for Place {
 /// A point in time, to the nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamp {
-    /// Seconds since 1970-01-01 00:00, by days of 86,400 seconds; negative before that.
+    /// Seconds since 1970-01-01 00:00, counted in days of 86,400 seconds; negative before that.
     pub seconds: i64,
-    /// 0..1,000,000,000.
+    /// The fraction of a second, in 0..1,000,000,000.
     pub nanoseconds: u32,
-    /// Whether it is in UTC, and not in a zone that nobody said.
+    /// True if the time is in UTC; false if its zone is not known.
     pub is_utc: bool,
 }
 
 impl fmt::Display for Timestamp {
-    /// As RFC 3339 has it, with as many digits of a second as are needed, and `Z` for UTC.
+    /// As in RFC 3339, with as many digits of a second as are needed, and `Z` for UTC.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, second) = (self.seconds.div_euclid(86_400), self.seconds.rem_euclid(86_400));
         let (year, month, day) = civil(days);
@@ -453,11 +465,11 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Year, month and day of the Gregorian calendar, by days since 1970-01-01: Hinnant, "chrono-Compatible Low-Level Date
-/// Algorithms", `civil_from_days`.
+/// Year, month and day of the Gregorian calendar, from days since 1970-01-01: Hinnant, "chrono-Compatible Low-Level
+/// Date Algorithms", `civil_from_days`.
 fn civil(days: i64) -> (i64, i64, i64) {
     const ERA_DAYS: i64 = 146_097;
-    // Years begin in March, so that the day that some lack is the last.
+    // Years begin in March here, so that the leap day is the last day of a year.
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -470,9 +482,9 @@ fn civil(days: i64) -> (i64, i64, i64) {
 /// Why a stream ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure<A, B> {
-    /// The source could not go on.
+    /// The source could not continue.
     Source(A),
-    /// The sink did not want to, at this record.
+    /// The sink stopped the stream at this record.
     Sink(B, Place),
 }
 
@@ -497,7 +509,7 @@ impl<A: fmt::Display, B: fmt::Display> fmt::Display for Failure<A, B> {
 
 impl<A: std::error::Error, B: std::error::Error> std::error::Error for Failure<A, B> {}
 
-/// Hands everything on.
+/// Implements [`Sink`] for pointers to sinks, by forwarding every event.
 macro_rules! forward {
     ($($type:ty),+) => {
         $(

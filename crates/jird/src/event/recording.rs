@@ -1,4 +1,4 @@
-//! The events of one record, to be sent again.
+//! Records the events of one record, to send or decode them later.
 
 use super::protocol::{Scalar, scalars};
 use super::{Failure, Interest, JsonText, Key, Numeral, Place, Sink, Source, Timestamp};
@@ -8,10 +8,10 @@ use crate::number::Number;
 use crate::text;
 use core::convert::Infallible;
 
-/// The events of one record: a sink that keeps them, in the order in which they came, and can send them again or have them decoded.
+/// The events of one record: a sink that keeps them in order, and can send them again or decode them.
 ///
-/// Sixteen bytes for each event, and the texts in one buffer behind each other; a numbered key is kept once for all records.
-/// Recording the next record allocates nothing. It needs no stack, however deep the record is.
+/// An event takes 16 bytes, and all texts share one buffer; the text of a numbered key is kept once for all records.
+/// Recording the next record allocates nothing. A deep record takes no stack.
 ///
 /// ```
 /// use jird::event::{JsonSink, JsonSource, Recording, Source};
@@ -28,18 +28,18 @@ use core::convert::Infallible;
 #[derive(Clone, Debug)]
 pub struct Recording {
     events: Vec<Event>,
-    /// Of strings, numbers, and keys without a number.
+    /// The texts of strings, numbers, and keys without a number.
     text: String,
     bytes: Vec<u8>,
-    /// Where the names of numbered keys end in `names`, and begin. An empty range is no name yet.
+    /// Where the name of each numbered key begins and ends in `names`; `UNNAMED` if it has no name yet.
     numbered: Vec<(u32, u32)>,
     names: String,
-    /// The innermost array or object that is open.
+    /// The innermost open array or object.
     open: usize,
     place: Place,
 }
 
-/// What `wide` and `narrow` are, is for the kind to say.
+/// An event. The kind determines the meaning of `wide` and `narrow`.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     kind: Kind,
@@ -54,11 +54,11 @@ enum Kind {
     Null,
     False,
     True,
-    /// `wide` is the value, as all of the three.
+    /// `wide` is the value, as for the next two kinds.
     I64,
     U64,
     F64,
-    /// `wide` is where the text begins, `narrow` its length, as for the next three.
+    /// `wide` is where the text begins, `narrow` is its length, as for the next three kinds.
     Number,
     String,
     Bytes,
@@ -67,36 +67,36 @@ enum Kind {
     NumberedKey,
     /// `wide` is the seconds, `narrow` the nanoseconds and [`UTC`].
     Timestamp,
-    /// `wide` is where the end is; while it is open, the bracket around it.
+    /// `wide` is the index of the end event; while the container is open, that of the container around it.
     Object,
     Array,
-    /// Of either.
+    /// The end of an array or object.
     End,
-    /// A value as JSON text: where it begins and its length. Only in a pipe, which sends it on.
+    /// A value as JSON text: where it begins and its length. Occurs only in a pipe, which sends it on.
     Json,
 }
 
 const UTC: u32 = 1 << 31;
 
-/// Nothing is open.
+/// No array or object is open.
 const OUTSIDE: usize = usize::MAX;
 
-/// Numbers of keys beyond this are not worth a table.
+/// Keys with larger numbers are not kept in the table of names.
 const NUMBERS_MAX: u32 = 1 << 16;
 
-/// An event, to look at.
+/// A view of an event.
 #[derive(Clone, Copy)]
 pub(super) enum Item<'a> {
     Scalar(Scalar<'a>),
     Key(Key<'a>),
-    /// And where it ends.
+    /// An object, with the index of its end event.
     Object(usize),
     Array(usize),
     End,
 }
 
 impl Recording {
-    /// Of nothing yet.
+    /// An empty recording.
     pub fn new() -> Self {
         Self {
             events: Vec::new(),
@@ -109,7 +109,7 @@ impl Recording {
         }
     }
 
-    /// Forgets the record, but not the names of numbered keys. [`begin_record`](Sink::begin_record) does it too.
+    /// Forgets the record, but keeps the names of numbered keys. [`begin_record`](Sink::begin_record) does the same.
     pub fn clear(&mut self) {
         self.events.clear();
         self.text.clear();
@@ -117,41 +117,41 @@ impl Recording {
         self.open = OUTSIDE;
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// How much memory the events take.
+    /// The memory that the events take, in bytes.
     pub(super) fn size(&self) -> usize {
         self.events.len() * size_of::<Event>() + self.text.len() + self.bytes.len()
     }
 
-    /// Forgets the last events, from where a record began. Their texts stay until all is forgotten.
+    /// Forgets the events from index `len`, where a record began. Their texts stay until the recording is cleared.
     pub(super) fn truncate(&mut self, len: usize) {
         self.events.truncate(len);
         self.open = OUTSIDE;
     }
 
-    /// Where the record stood in its source.
+    /// The record's place in its source.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Whether there is a record, all of it.
+    /// Whether the recording holds a complete record.
     pub fn is_complete(&self) -> bool {
         self.open == OUTSIDE && !self.events.is_empty()
     }
 
-    /// The record as a source of one; of none if it is not [complete](Self::is_complete).
+    /// The recording as a source of this one record; of no record if it is not [complete](Self::is_complete).
     pub fn source(&self) -> Replay<'_> {
         Replay { recording: self, sent: !self.is_complete() }
     }
 
-    /// Sends the value at this event, and returns the one behind it.
+    /// Sends the value at event `start`, and returns the index of the event after it.
     pub(super) fn send_at<S: Sink>(&self, start: usize, sink: &mut S) -> Result<usize, S::Error> {
         let mut at = start;
-        // How many containers are open that began here; of which kind each is, its end says.
+        // The number of open containers of this value; each end event holds the kind of its container.
         let mut open = 0_usize;
         loop {
             if let Some(text) = self.json_at(at) {
@@ -192,7 +192,7 @@ impl Recording {
         }
     }
 
-    /// Keeps a value as text, for [`send_at`](Self::send_at) alone.
+    /// Keeps a value as JSON text. Only [`send_at`](Self::send_at) can read it.
     pub(super) fn push_json(&mut self, text: JsonText<'_>) -> Result<(), Error> {
         self.push_text(Kind::Json, text.as_str())
     }
@@ -204,7 +204,7 @@ impl Recording {
         Some(JsonText::of_checked(&self.text[start..start + narrow as usize]))
     }
 
-    /// The event behind the value at this one.
+    /// The index of the event after the value at `at`.
     pub(super) fn behind(&self, at: usize) -> usize {
         if self.json_at(at).is_some() {
             return at + 1;
@@ -215,7 +215,7 @@ impl Recording {
         }
     }
 
-    /// An event; behind the last, an end.
+    /// The event at `at`; after the last event, an end.
     #[inline(always)]
     pub(super) fn item(&self, at: usize) -> Item<'_> {
         let Some(&Event { kind, narrow, wide }) = self.events.get(at) else { return Item::End };
@@ -305,7 +305,7 @@ impl Recording {
         }
     }
 
-    /// Whether this number is known for this key's: of a source before it may be another's.
+    /// Whether this number is known to be this key's. A number from an earlier source may belong to another key.
     #[inline(always)]
     pub(super) fn knows(&self, text: &str, number: u32) -> bool {
         self.numbered.get(number as usize).is_some_and(|&(start, end)| {
@@ -315,13 +315,13 @@ impl Recording {
         })
     }
 
-    /// Whether this number is this key's, from now on at least.
+    /// Whether this number belongs to this key; a new number is given to the key.
     #[inline(always)]
     pub(super) fn takes(&mut self, text: &str, number: u32) -> bool {
         self.knows(text, number) || self.name(text, number)
     }
 
-    /// A key that has a number which no other has: its name is kept.
+    /// Keeps the name of a key whose number has no name yet.
     #[cold]
     fn name(&mut self, text: &str, number: u32) -> bool {
         if self.numbered.get(number as usize).is_some_and(|name| *name != UNNAMED) {
@@ -341,7 +341,7 @@ impl Recording {
     }
 }
 
-/// Begins and ends where no name does.
+/// The range of a key number that has no name; no real name begins and ends there.
 const UNNAMED: (u32, u32) = (u32::MAX, u32::MAX);
 
 #[cold]
@@ -355,10 +355,10 @@ impl Default for Recording {
     }
 }
 
-/// Kept whole, and of the last record only.
+/// Keeps every event, of the last record only.
 ///
 /// # Errors
-/// Of kind [`Size`](ErrorKind::Size) if one string has 4 GiB.
+/// An error of kind [`Size`](ErrorKind::Size) if one string reaches 4 GiB.
 impl Sink for Recording {
     type Error = Error;
 

@@ -1,9 +1,9 @@
-//! Records that are rows.
+//! Records that are rows of a table.
 
 use super::{Failure, Place, Scalar, Sink};
 
-/// A record that is an object with one scalar for each column, which can be asked for one by one: what a source may hand to
-/// [`Sink::row`], for sinks that would otherwise keep the events first.
+/// A record that is an object with one scalar for each column. A sink can ask for the scalars one by one. A source may
+/// pass a row to [`Sink::row`], for sinks that would otherwise have to keep the events.
 ///
 /// ```
 /// use jird::event::{self, Failure, Interest, Key, Numeral, Place, Row, Scalar, Sink, Source};
@@ -67,32 +67,34 @@ use super::{Failure, Place, Scalar, Sink};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Row {
-    /// Why its source fails.
+    /// Why the row's source fails.
     type Error;
 
-    /// Where it stands in its source.
+    /// The record's place in its source.
     fn place(&self) -> Place;
 
-    /// How many columns there are.
+    /// The number of columns.
     fn columns(&self) -> usize;
 
-    /// The key of a column, whose place is its [number](super::Key::number).
+    /// The key of a column. The column's index is the key's [number](super::Key::number).
     fn name(&self, column: usize) -> &str;
 
-    /// Whether the record has no such key.
+    /// Whether the record does not have this column's key.
     #[inline(always)]
     fn is_missing(&self, column: usize) -> bool {
         let _ = column;
         false
     }
 
-    /// The value in a column where one is not missing. None if it is no scalar, or wrong: then the row's [events](Self::send) say
-    /// what; and if nothing is wrong with these, the sink may ask no row any more.
+    /// The value of a column that is not missing. `None` if it is not a scalar or not valid; the sink then calls
+    /// [`send`](Self::send), whose events report what is wrong. If they report no error, the sink may stop asking rows
+    /// for values.
     fn scalar(&self, column: usize) -> Option<Scalar<'_>>;
 
-    /// Sends the record as events, its beginning and its end included, as [`Source::send_record`](super::Source::send_record) would.
+    /// Sends the record as events, its beginning and its end included, as
+    /// [`Source::send_record`](super::Source::send_record) would.
     ///
     /// # Errors
-    /// The source's, of a value that cannot be sent; and the sink's.
+    /// The source's error, for a value that cannot be sent; or the sink's error.
     fn send<S: Sink>(self, sink: &mut S) -> Result<(), Failure<Self::Error, S::Error>>;
 }

@@ -1,4 +1,4 @@
-//! Values that were parsed before, as sources.
+//! Sources of values that were parsed before.
 
 use super::{Failure, Interest, Key, Numeral, Place, Sink, Source};
 use crate::error::Error;
@@ -6,15 +6,16 @@ use crate::fault::ErrorKind;
 use crate::tape::{Elements, Entries, Kind, Parser, Value};
 use core::cell::Cell;
 
-/// A value as JSON text that was checked, without white space: what stands in a column of another format, say. A [`Sink`] may copy it.
+/// A value as JSON text that was checked and has no white space, for example from a column of another format. A
+/// [`Sink`] may copy it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonText<'t>(&'t str);
 
 thread_local!(static PARSER: Cell<Option<Box<Parser>>> = const { Cell::new(None) });
 
-/// Lends a parser that lives as long as the thread; another one to who comes here while it is lent.
+/// Lends this thread's parser to `work`, and keeps it for the next call. A nested call gets a new parser.
 fn with_parser<T>(work: impl FnOnce(&mut Parser) -> T) -> T {
-    // A thread that ends has none any more.
+    // While the thread ends, its parser no longer exists.
     let mut parser = PARSER.try_with(Cell::take).ok().flatten().unwrap_or_default();
     let done = work(&mut parser);
     let _ = PARSER.try_with(|spare| spare.set(Some(parser)));
@@ -22,7 +23,8 @@ fn with_parser<T>(work: impl FnOnce(&mut Parser) -> T) -> T {
 }
 
 impl<'t> JsonText<'t> {
-    /// Checks a text, and takes its white space out on the way to `buffer`. Allocates nothing once a thread has had a text as long.
+    /// Checks a text, and writes it to `buffer` without its white space. Allocates nothing once the thread has checked
+    /// a text of the same length.
     ///
     /// ```
     /// use jird::event::{JsonSink, JsonText, Sink};
@@ -43,20 +45,20 @@ impl<'t> JsonText<'t> {
         Ok(Self(core::str::from_utf8(buffer).map_err(|error| Error::new(ErrorKind::Utf8, error.valid_up_to() as u64))?))
     }
 
-    /// One that was checked, and kept.
+    /// Wraps text that was checked before.
     pub(super) fn of_checked(text: &'t str) -> Self {
         Self(text)
     }
 
-    /// The text.
+    /// The text. O(1).
     pub fn as_str(self) -> &'t str {
         self.0
     }
 
-    /// Sends what it says.
+    /// Sends the events of the value. Linear in the text, which is parsed again each time.
     ///
     /// # Errors
-    /// The sink's.
+    /// The sink's error.
     pub fn send<S: Sink + ?Sized>(self, sink: &mut S) -> Result<(), S::Error> {
         match send_text(self.0.as_bytes(), sink) {
             Ok(()) => Ok(()),
@@ -66,7 +68,7 @@ impl<'t> JsonText<'t> {
     }
 }
 
-/// Sends what a short JSON text says, once all of it was checked. Records are for the caller to mark.
+/// Sends the events of a short JSON text, after checking all of it. The caller marks the records.
 ///
 /// ```
 /// use jird::event::{self, JsonSink};
@@ -78,7 +80,7 @@ impl<'t> JsonText<'t> {
 /// ```
 ///
 /// # Errors
-/// If the text is not one JSON value, before anything was sent; or the sink's.
+/// If the text is not one JSON value, before anything is sent; or the sink's error.
 pub fn send_text<S: Sink + ?Sized>(text: &[u8], sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
     with_parser(|parser| match parser.parse(text) {
         Ok(value) => send(value, sink),
@@ -86,10 +88,10 @@ pub fn send_text<S: Sink + ?Sized>(text: &[u8], sink: &mut S) -> Result<(), Fail
     })
 }
 
-/// Sends the events of one value of a document or record. Records are for the caller to mark.
+/// Sends the events of one value of a document or record. The caller marks the records.
 ///
-/// Linear in the value but for what the sink skips, which costs nothing. Takes memory for each array and object that is open, and no
-/// stack.
+/// Linear in the size of the value, except for values that the sink skips, which cost nothing. Uses heap memory, not
+/// the stack, for each open array and object.
 ///
 /// ```
 /// use jird::event::{self, JsonSink};
@@ -101,7 +103,8 @@ pub fn send_text<S: Sink + ?Sized>(text: &[u8], sink: &mut S) -> Result<(), Fail
 /// ```
 ///
 /// # Errors
-/// The sink's; or for a string that is not UTF-8 or a number that is none, in a record that was not validated.
+/// The sink's error. In a record that was not validated, also a string that is not UTF-8, or a number that is not
+/// valid.
 pub fn send<S: Sink + ?Sized>(value: Value<'_>, sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
     let stopped = |error| Failure::Sink(error, Place::default());
     let mut open = Vec::new();
@@ -160,7 +163,8 @@ fn wrong<E>(kind: ErrorKind, value: Value<'_>) -> Failure<Error, E> {
     Failure::Source(Error::new(kind, value.offset() as u64))
 }
 
-/// Values that were parsed before as a source, a record each. Their places are those in their document's text.
+/// Values that were parsed before, as a source with one record for each value. Their places are those in their
+/// document's text.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, Parsed};
@@ -177,7 +181,7 @@ pub struct Parsed<I> {
 }
 
 impl<'a, I: Iterator<Item = Value<'a>>> Parsed<I> {
-    /// A record for each value.
+    /// A source with one record for each value.
     pub fn new(values: impl IntoIterator<IntoIter = I>) -> Self {
         Self { values: values.into_iter(), sent: 0 }
     }

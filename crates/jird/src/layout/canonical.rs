@@ -6,7 +6,7 @@ use crate::policy::{Duplicates, Numbers, Policy};
 use crate::tape::{Elements, Kind, Parser, Value};
 use crate::text;
 
-/// Makes the canonical form of one document after the other.
+/// Writes documents in the canonical form; reuses its buffers.
 pub(crate) struct Canonical(Parser);
 
 impl Canonical {
@@ -58,9 +58,9 @@ fn write_document(root: Value<'_>, len: usize) -> Result<Vec<u8>, Error> {
 
 /// A container that is being written.
 enum OpenCanonical<'a> {
-    /// The elements left, and whether the next is the first.
+    /// The remaining elements, and whether the next is the first.
     Array(Elements<'a>, bool),
-    /// The members left, in canonical order.
+    /// The remaining members, in canonical order.
     Object(core::iter::Enumerate<std::vec::IntoIter<(String, Value<'a>)>>),
 }
 
@@ -81,7 +81,7 @@ fn write_value<'a>(value: Value<'a>, open: &mut Vec<OpenCanonical<'a>>, out: &mu
             out.push(b'{');
             let mut members: Vec<_> =
                 value.entries().map(|(key, value)| (key.as_str().unwrap_or_default().into_owned(), value)).collect();
-            // §3.2.3: by UTF-16 code units, which differs from the order of UTF-8 beyond the basic plane.
+            // §3.2.3: sorts by UTF-16 code units, which differs from the order of UTF-8 beyond the basic plane.
             members.sort_by(|(left, _), (right, _)| left.encode_utf16().cmp(right.encode_utf16()));
             open.push(OpenCanonical::Object(members.into_iter().enumerate()));
         }
@@ -89,7 +89,7 @@ fn write_value<'a>(value: Value<'a>, open: &mut Vec<OpenCanonical<'a>>, out: &mu
     Ok(())
 }
 
-/// A number as ECMAScript's `Number::toString` writes it (§3.2.2.3), from its shortest digits.
+/// Writes a number as ECMAScript's `Number::toString` does (§3.2.2.3), from its shortest digits.
 fn write_number(number: f64, out: &mut Vec<u8>) {
     if number == 0.0 {
         out.push(b'0');
@@ -127,8 +127,8 @@ fn write_number(number: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// The shortest digits that read back as `number`, which is positive and finite, and the place of the point: the value is
-/// `0.DIGITS × 10^point`.
+/// The shortest digits that read back as `number`, which is positive and finite, and the position of the point: the
+/// value is `0.DIGITS × 10^point`.
 fn shortest(number: f64) -> (Vec<u8>, i32) {
     // The standard library also finds the shortest digits, but rounds a tie between two of them up and not to even.
     let mut buffer = zmij::Buffer::new();

@@ -1,6 +1,6 @@
-//! The same document in another layout: minified, indented, or canonical (RFC 8785).
+//! Writes the same document in another layout: minified, indented, or canonical (RFC 8785).
 //!
-//! [`Minify`](Layout::Minify) and [`Indent`](Layout::Indent) change white space between tokens and nothing else: numbers and
+//! [`Minify`](Layout::Minify) and [`Indent`](Layout::Indent) change only the white space between tokens: numbers and
 //! strings keep their text. The canonical form writes everything anew.
 
 mod canonical;
@@ -15,16 +15,18 @@ use crate::walk::{Chunks, Walk, WalkPass};
 pub(crate) use canonical::Canonical;
 use rewrite::Rewrite;
 
-/// A way to lay a document out.
+/// A layout for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
     /// No white space at all.
     Minify,
-    /// A member or element per line, indented by this many spaces for each level; empty containers stay `{}` and `[]`.
+    /// A member or element per line, indented by this number of spaces for each level; empty containers stay `{}` and
+    /// `[]`.
     Indent(usize),
-    /// The JSON Canonicalization Scheme of RFC 8785: keys in the order of their UTF-16 code units, numbers as ECMAScript
-    /// writes them, strings with as few escapes as possible. Numbers that no double holds, and repeated keys, are errors.
+    /// The JSON Canonicalization Scheme of RFC 8785: keys are sorted by their UTF-16 code units, numbers are written as
+    /// in ECMAScript, and strings have as few escapes as possible. Numbers too large for a double, and repeated keys,
+    /// are errors.
     Canonical,
 }
 
@@ -35,7 +37,7 @@ pub enum Layout {
 /// # Ok::<(), jird::Error>(())
 /// ```
 ///
-/// [`Parser::minify`] reuses its buffers and yours.
+/// [`Parser::minify`] reuses its own buffers and the caller's.
 ///
 /// # Errors
 /// As [`parse`](crate::parse).
@@ -56,7 +58,7 @@ pub fn minify(text: &[u8]) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 /// As [`parse`](crate::parse); in the canonical form also `range` for a number that is infinite as a double, and
-/// `duplicate` for a key that its object has already.
+/// `duplicate` for a repeated key of an object.
 pub fn format(text: &[u8], layout: Layout) -> Result<Vec<u8>, Error> {
     let indent = match layout {
         Layout::Canonical => return Canonical::new().of(text),

@@ -1,13 +1,13 @@
-//! A walk that copies every token and sets the white space between them.
+//! A visitor that copies every token and sets the white space between tokens.
 
 use crate::number::Class;
 use crate::walk::{Bracket, Build, Literal, Visitor, own_visitor};
 
-/// Copies what it is told of out of `text`.
+/// Copies the tokens of `text` that the walk visits.
 pub(super) struct Rewrite<'t> {
     text: &'t [u8],
     out: Vec<u8>,
-    /// The width of a level.
+    /// The indent of a level, in spaces.
     indent: usize,
     depth: usize,
     /// The next value follows a key or is the root: nothing goes before it.
@@ -26,7 +26,7 @@ impl<'t> Rewrite<'t> {
         self.out
     }
 
-    /// What goes before a member or element.
+    /// Writes what goes before a member or element.
     fn separate(&mut self) {
         if core::mem::take(&mut self.placed) {
             return;

@@ -1,4 +1,4 @@
-//! Writing strings.
+//! Writes strings.
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity, with room made before")]
 
@@ -7,8 +7,8 @@ use super::writer::Out;
 use crate::kernel::{BLOCK, Kernel, Pass, SHORT, Simd, any_escapes, escapes};
 use core::mem::MaybeUninit;
 
-/// What stands for each byte that cannot stand for itself, as `serde_json` writes it: `\\n`, or `\\u001f`, and its length in
-/// the last byte; zeros if the byte needs no escape.
+/// The escape for each byte that needs one, in the form that `serde_json` writes: `\\n`, or `\\u001f`, with its length
+/// in the last byte; zero if the byte needs no escape.
 static ESCAPES: [u64; 256] = {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut table = [0; 256];
@@ -36,7 +36,7 @@ fn needs(byte: u8) -> bool {
     ESCAPES[usize::from(byte)] != 0
 }
 
-/// Whether nothing in `key` needs an escape. Of a key that is known when this is compiled, so is the answer.
+/// Whether nothing in `key` needs an escape. A compile-time constant if `key` is one.
 #[inline(always)]
 pub(super) fn is_plain(key: &[u8]) -> bool {
     let (words, rest) = key.as_chunks::<8>();
@@ -60,20 +60,20 @@ pub(crate) fn escape_into(content: &str, out: &mut Vec<u8>) {
     *out = whole.into_buffer();
 }
 
-/// Copies `content`, a block at most, to `to` up to the first byte that needs an escape; returns how many bytes that is.
-/// What is stored behind them does not count.
+/// Copies `content`, at most a block, to `to`, up to the first byte that needs an escape. Returns the number of bytes
+/// before that; anything stored after them does not count.
 ///
-/// There are no loops, whose ends nobody could predict, but copies that overlap.
+/// There are no loops, whose ends would be mispredicted, but copies that overlap.
 ///
 /// # Safety
-/// From `to` on there is room for `content`, and `SLACK` bytes more.
+/// At `to` there is room for `content` and for `SLACK` bytes more.
 #[inline(always)]
 pub(super) unsafe fn copy_plain(content: &[u8], to: *mut u8) -> usize {
     let len = content.len();
     match len {
         0 => 0,
         1..4 => {
-            // SAFETY: all three stand within the content.
+            // SAFETY: all three are within the content.
             let bytes = unsafe {
                 [copy_at(content, 0, to), copy_at(content, len / 2, to), copy_at(content, len - 1, to)]
                     .map(|[byte]| byte)
@@ -84,26 +84,26 @@ pub(super) unsafe fn copy_plain(content: &[u8], to: *mut u8) -> usize {
             len
         }
         4..8 => {
-            // SAFETY: both stand within the content.
+            // SAFETY: both are within the content.
             let (low, high) = unsafe { (copy_at(content, 0, to), copy_at(content, len - 4, to)) };
             let word = u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << 32;
             first_of_two(lowest(hits(word)), 4, len)
         }
         8..16 => {
-            // SAFETY: both stand within the content.
+            // SAFETY: both are within the content.
             let (low, high) = unsafe { (copy_at(content, 0, to), copy_at(content, len - 8, to)) };
             let words = u128::from(u64::from_le_bytes(low)) | u128::from(u64::from_le_bytes(high)) << 64;
             let hits = escapes(words.to_le_bytes()) | 1 << 16;
             first_of_two(hits.trailing_zeros() as usize, 8, len)
         }
         16..=32 => {
-            // SAFETY: both stand within the content.
+            // SAFETY: both are within the content.
             let hits = unsafe { hits_at(content, 0, to) | hits_at(content, len - SHORT, to) };
             len.min(hits.trailing_zeros() as usize)
         }
         33..=BLOCK => {
             let (b, c, d) = (SHORT, len - 2 * SHORT, len - SHORT);
-            // SAFETY: all four stand within the content.
+            // SAFETY: all four are within the content.
             let blocks = unsafe {
                 (copy_at(content, 0, to), copy_at(content, b, to), copy_at(content, c, to), copy_at(content, d, to))
             };
@@ -118,7 +118,7 @@ pub(super) unsafe fn copy_plain(content: &[u8], to: *mut u8) -> usize {
     }
 }
 
-/// Copies 16 bytes from `at` on, and tells which of them need an escape: bit `at` is for the first.
+/// Copies 16 bytes from `at` on, and returns which of them need an escape, with bit `at` for the first.
 ///
 /// # Safety
 /// As [`copy_at`].
@@ -128,13 +128,14 @@ unsafe fn hits_at(content: &[u8], at: usize, to: *mut u8) -> u64 {
     u64::from(escapes(unsafe { copy_at(content, at, to) })) << at
 }
 
-/// The first hit in two words of `width` bytes, which are the first and the last bytes of `len`: where it is, `len` if nowhere.
+/// The offset of the first hit in `len` bytes that are covered by two words of `width` bytes, at their beginning and at
+/// their end. `hit` is the index in the two words; the result is `len` if there is no hit.
 #[inline(always)]
 fn first_of_two(hit: usize, width: usize, len: usize) -> usize {
     if hit < width { hit } else { hit + len - 2 * width }
 }
 
-/// Copies `LEN` bytes of `content` to as far behind `to` as they stand in it.
+/// Copies `LEN` bytes of `content` from offset `at` to the same offset from `to`, and returns them.
 ///
 /// # Safety
 /// `at + LEN <= content.len()`, which checked builds check, and there is room.
@@ -151,8 +152,9 @@ unsafe fn copy_at<const LEN: usize>(content: &[u8], at: usize, to: *mut u8) -> [
     }
 }
 
-/// Writes what stands for `content`, a block at least, in a JSON string: block by block to the end, while there is room for
-/// a block of escapes. Returns how many bytes were read and written: of what is stored behind the latter nothing counts.
+/// Writes the escaped form of `content`, which is at least a block: block by block to the end, as long as there is room
+/// for a block of escapes. Returns the numbers of bytes read and written; anything stored after the latter does not
+/// count.
 pub(super) fn escape_blocks(kernel: Kernel, content: &[u8], out: &mut [MaybeUninit<u8>]) -> (usize, usize) {
     kernel.enter(Escape { content, out })
 }
@@ -165,8 +167,8 @@ struct Escape<'a> {
 impl Pass for Escape<'_> {
     type Out = (usize, usize);
 
-    /// A block is stored as it is. Behind each escape the block that stands there is stored once more, from where it stands then:
-    /// that is a load and a store, wherever they are, and the mask of the first block serves to its end.
+    /// Each block is first stored as it is. After each escape, the rest of the block is stored again, at its shifted
+    /// place. That costs a load and a store for any number of bytes, and the mask of the first block serves to its end.
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> (usize, usize) {
         let Self { content, out } = self;
@@ -181,7 +183,8 @@ impl Pass for Escape<'_> {
                 .first_chunk()
                 .or_else(|| end.get(2 * BLOCK - left..)?.first_chunk())
                 .expect("two blocks, or the end");
-            // Not of what was copied, for which a load would have to wait.
+            // The mask is computed from the text and not from the copy: a load from the copy would have to wait for its
+            // store.
             let hits = rest.first_chunk().map_or_else(|| escapes(last) >> (BLOCK - left), escapes);
             let len = left.min(BLOCK);
             written += len + escape_one(two, rest, hits, room);
@@ -191,7 +194,7 @@ impl Pass for Escape<'_> {
     }
 }
 
-/// The last two blocks of a text, or all of it if it is shorter, and two of spaces behind them.
+/// The last two blocks of a text, or all of it if it is shorter, followed by two blocks of spaces.
 #[inline(always)]
 fn padded_end(content: &[u8], last: &[u8; BLOCK]) -> [u8; 4 * BLOCK] {
     let mut end = [b' '; 4 * BLOCK];
@@ -204,7 +207,7 @@ fn padded_end(content: &[u8], last: &[u8; BLOCK]) -> [u8; 4 * BLOCK] {
     end
 }
 
-/// Escapes the first of two blocks, whose `hits` need it. Returns how much longer it becomes.
+/// Escapes the first of two blocks; `hits` marks the bytes that need it. Returns by how many bytes the block grows.
 #[inline(always)]
 fn escape_one(two: &[u8; 2 * BLOCK], rest: &[u8], mut hits: u64, room: &mut [MaybeUninit<u8>; ROOM]) -> usize {
     store(room, two.first_chunk::<BLOCK>().expect("of two"));
@@ -213,8 +216,9 @@ fn escape_one(two: &[u8; 2 * BLOCK], rest: &[u8], mut hits: u64, room: &mut [May
         let at = hits.trailing_zeros() as usize;
         hits &= hits - 1;
         let escape = ESCAPES[usize::from(rest[at])];
-        // SAFETY: `at` is below 64. An escape has six bytes at most, whatever is a hit: `more` is at most `5 * at` before it and
-        // `5 * (at + 1)` after it, so these are at 6 * 63 and 6 * 64 at most, and `ROOM` is two blocks more than that.
+        // SAFETY: `at` is below 64. An escape has at most six bytes, whatever byte is a hit: `more` is at most `5 * at`
+        // before it and `5 * (at + 1)` after it. So these stores begin at most at 6 * 63 and 6 * 64, and `ROOM` is two
+        // blocks more than that.
         unsafe {
             store_at(room, at + more, &escape.to_le_bytes());
             more += ((escape >> 56) as usize).saturating_sub(1);
@@ -224,8 +228,8 @@ fn escape_one(two: &[u8; 2 * BLOCK], rest: &[u8], mut hits: u64, room: &mut [May
     more
 }
 
-/// Copies blocks up to the first that needs an escape; and what is less than a block behind the last, if that needs none
-/// either. Returns how many bytes that is.
+/// Copies blocks up to the first that needs an escape. If no block does, also copies the rest after the last block, if
+/// the rest needs no escape either. Returns the number of bytes copied.
 #[inline(always)]
 fn plain_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -> usize {
     let mut done = 0;
@@ -238,7 +242,7 @@ fn plain_blocks<S: Simd>(simd: S, content: &[u8], out: &mut [MaybeUninit<u8>]) -
     }
     let left = content.len() - done;
     if let (1..BLOCK, Some(last)) = (left, content.last_chunk::<BLOCK>()) {
-        // As the end of a block of which the beginning has been copied.
+        // The rest is stored as the end of a block whose beginning was already copied.
         if simd.escapes(simd.load(last)) == 0 && out.len() >= content.len() {
             store(&mut out[done + left - BLOCK..], last);
             done += left;
@@ -267,22 +271,22 @@ unsafe fn store_at<const LEN: usize>(room: &mut [MaybeUninit<u8>; ROOM], at: usi
     unsafe { room.as_mut_ptr().add(at).cast::<[u8; LEN]>().write(*bytes) }
 }
 
-/// What a block of escapes needs, and what is stored behind it.
+/// The room for a block of escapes and for what is stored after it.
 pub(super) const ROOM: usize = (ESCAPE_MAX + 2) * BLOCK;
 
-/// Writes `content[from..end]`, a block at most, to `start`, and tells how many bytes that makes.
+/// Writes the escaped form of `content[from..end]`, at most a block, to `start`, and returns its length.
 ///
 /// # Safety
-/// From `start` on there is room for `ESCAPE_MAX` times as many bytes, and `SLACK` more.
+/// At `start` there is room for `ESCAPE_MAX` times the number of bytes read, and for `SLACK` bytes more.
 #[inline(always)]
 pub(super) unsafe fn escape_block(content: &[u8], from: usize, end: usize, start: *mut u8) -> usize {
-    // Bit 0 is for what stands at `done`.
+    // Bit 0 belongs to the byte at `done`.
     let mut hits = hits_between(content, from, end);
     let (mut done, mut to) = (from, start);
     while hits != 0 {
         let plain = hits.trailing_zeros();
         if plain > 0 {
-            // SAFETY: each byte makes `ESCAPE_MAX` at most, and what is stored behind that is in the slack.
+            // SAFETY: each byte becomes at most `ESCAPE_MAX` bytes, and anything stored after them is in the slack.
             to = unsafe { copy_short(content, done, plain as usize, to) };
             done += plain as usize;
             hits >>= plain;
@@ -305,10 +309,10 @@ pub(super) unsafe fn escape_block(content: &[u8], from: usize, end: usize, start
     to.addr() - start.addr()
 }
 
-/// Copies `len` bytes of `content` from `from` on to `to`, and returns where they end.
+/// Copies `len` bytes of `content` from `from` on to `to`, and returns the end of the copy.
 ///
 /// # Safety
-/// There is room for them, and `SLACK` bytes more.
+/// There is room for them, and for `SLACK` bytes more.
 #[inline(always)]
 unsafe fn copy_short(content: &[u8], from: usize, len: usize, to: *mut u8) -> *mut u8 {
     let mut done = 0;
@@ -317,11 +321,11 @@ unsafe fn copy_short(content: &[u8], from: usize, len: usize, to: *mut u8) -> *m
         unsafe { to.add(done).cast::<[u8; SHORT]>().write(block_at(content, from + done)) };
         done += SHORT;
     }
-    // SAFETY: there is room for so many.
+    // SAFETY: there is room for `len` bytes.
     unsafe { to.add(len) }
 }
 
-/// Which bytes of `content[from..end]`, a block at most, need an escape: bit 0 is for the first.
+/// Which bytes of `content[from..end]`, at most a block, need an escape; bit 0 is for the first.
 #[inline(always)]
 fn hits_between(content: &[u8], from: usize, end: usize) -> u64 {
     let blocks = (from..end).step_by(SHORT).enumerate();
@@ -329,7 +333,7 @@ fn hits_between(content: &[u8], from: usize, end: usize) -> u64 {
     hits & u64::MAX.checked_shr((BLOCK - (end - from)) as u32).unwrap_or(0)
 }
 
-/// 16 bytes of `content` from `at` on, or fewer and zeros behind them. There is one at least.
+/// 16 bytes of `content` from `at` on; if there are fewer, followed by zeros. There is at least one.
 #[inline(always)]
 fn block_at(content: &[u8], at: usize) -> [u8; SHORT] {
     match (content[at..].first_chunk(), content.last_chunk()) {
@@ -340,7 +344,7 @@ fn block_at(content: &[u8], at: usize) -> [u8; SHORT] {
     }
 }
 
-/// Less than 16 bytes, but one at least, and zeros behind them.
+/// 1 to 15 bytes, followed by zeros.
 #[inline(always)]
 fn short_block(bytes: &[u8]) -> u128 {
     let len = bytes.len();
@@ -355,7 +359,7 @@ fn short_block(bytes: &[u8]) -> u128 {
     word(0) | word(len / 2) | word(len - 1)
 }
 
-/// The high bit of each byte that needs an escape, exact up to the lowest.
+/// Sets the high bit of each byte that needs an escape; exact up to the lowest.
 #[inline(always)]
 fn hits(word: u64) -> u64 {
     below(word, 0x20) | equal(word, b'"') | equal(word, b'\\')
@@ -371,7 +375,7 @@ mod tests {
         String::from_utf8(out).unwrap().strip_prefix("before").unwrap().to_owned()
     }
 
-    /// Byte by byte, as the RFC has it.
+    /// Escapes byte by byte, as the RFC defines it.
     fn naive(content: &str) -> String {
         let inside: String = content
             .chars()

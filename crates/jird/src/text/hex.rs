@@ -1,16 +1,17 @@
 //! Four hexadecimal digits to a UTF-16 code unit, and on to UTF-8.
 //!
-//! A table for each of the four places says what a digit there adds to the three bytes of UTF-8 that sixteen bits fit in;
-//! so that four loads and three ORs write a character, and one test of the sign is enough for all four digits. (The two
-//! tables and the sign are those of purplesyringa, "I sped up `serde_json` strings by 20%", sections "Punching out" and
-//! "Shifts"; there the bits of the number are taken apart again.)
+//! There is a table for each of the four places. It gives the bits that a digit at this place contributes to the three
+//! bytes of UTF-8 that hold sixteen bits. So four loads and three ORs make a character, and one test of the sign checks
+//! all four digits. (The tables and the use of the sign come from purplesyringa, "I sped up `serde_json` strings by
+//! 20%", sections "Punching out" and "Shifts"; that article uses two tables, and takes the bits of the number apart
+//! again.)
 //!
 //! ```text
 //! digits    aaaa bbbb cccc dddd
 //! bytes     1110aaaa 10bbbbcc 10ccdddd     the first lowest
 //! ```
 
-/// What a digit means at each of the four places; negative for what is no digit.
+/// The bits of a digit at each of the four places; negative for a byte that is not a digit.
 static PLACES: [[i32; 256]; 4] = {
     let mut places = [[i32::MIN; 256]; 4];
     let mut value = 0;
@@ -28,12 +29,12 @@ static PLACES: [[i32; 256]; 4] = {
     places
 };
 
-/// A UTF-16 code unit, kept as the three bytes that UTF-8 would need for so many bits, the first lowest.
+/// A UTF-16 code unit, kept as the three bytes of UTF-8 that hold sixteen bits, with the first byte lowest.
 #[derive(Clone, Copy)]
 pub(super) struct Unit(u32);
 
 impl Unit {
-    /// The code unit that the four digits write; `None` if one of them is none.
+    /// The code unit that the four digits denote; `None` if one of them is not a digit.
     #[inline(always)]
     pub(super) fn read(digits: [u8; 4]) -> Option<Self> {
         let [a, b, c, d] = digits.map(usize::from);
@@ -47,19 +48,19 @@ impl Unit {
         (self.0 & 0xf) << 12 | (self.0 >> 8 & 0x3f) << 6 | self.0 >> 16 & 0x3f
     }
 
-    /// Whether it is half of a pair.
+    /// Whether it is a surrogate, one half of a pair.
     #[inline(always)]
     pub(super) fn is_surrogate(self) -> bool {
         self.0 & 0x200f == 0x200d
     }
 
-    /// The UTF-8 of the character that it is, the first byte lowest, and how many bytes that is. Not for surrogates.
+    /// The UTF-8 of the character, the first byte lowest, and its length in bytes. Not for surrogates.
     #[inline(always)]
     pub(super) fn utf8(self) -> (u32, usize) {
         if self.0 & 0x200f != 0 {
             return (self.0, 3);
         }
-        // 10bbbbcc 10ccdddd, with the first `b` zero: below 0x800.
+        // The bytes are 10bbbbcc 10ccdddd, and the first `b` is zero, so the character is below 0x800.
         let two = self.0 >> 8;
         if two & 0x3e == 0 { (two << 6 & 0x40 | two >> 8 & 0x3f, 1) } else { (two | 0x40, 2) }
     }

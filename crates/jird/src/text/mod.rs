@@ -1,16 +1,16 @@
-//! Escapes ⇄ strings: what RFC 8259 §7 lets stand between two quotes.
+//! Escapes ⇄ strings: the text that RFC 8259 §7 allows between two quotes.
 //!
 //! ```text
-//! check_escape   is this backslash the start of an escape, and how long is it
+//! check_escape   checks the escape that a backslash begins, and returns its length
 //! unescape       string content as it stands in JSON → the text it means
-//! eq_unescaped   the same, compared instead of written
-//! escape         text → a JSON string, quotes and all
-//! short          short text as words, to be compared
-//! writer            writing strings, numbers and what is between them
+//! eq_unescaped   as unescape, but compares instead of writing
+//! escape         text → a JSON string with its quotes
+//! short          short text as words, for comparison
+//! writer         writes strings, numbers and what is between them
 //! ```
 //!
-//! [`check_escape`] decides what is JSON. The others are memory-safe on anything, but only meaningful on what was
-//! checked.
+//! [`check_escape`] decides what is JSON. The other functions are memory-safe on any input, but their results are
+//! meaningful only for input that was checked.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -54,7 +54,7 @@ pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// The end of `text[start..end]` without the white space at its end.
+/// The end of `text[start..end]` without its trailing white space.
 pub(crate) fn trim_end(text: &[u8], start: usize, end: usize) -> usize {
     let mut end = end;
     while end > start && is_space(text[end - 1]) {
@@ -69,7 +69,7 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// Appends a number, as a writer writes it.
+/// Appends a number in a writer's format.
 pub(crate) fn write_number(
     text: &mut Vec<u8>,
     write: impl FnOnce(&mut Writer<'_, ()>) -> Result<(), crate::error::Error>,
@@ -81,20 +81,20 @@ pub(crate) fn write_number(
     *text = out.into_buffer();
 }
 
-/// Offset of the first byte at which `bytes` can no longer be UTF-8; their length if the last character is cut off. `None` if they
-/// are UTF-8.
+/// Offset of the first byte that makes `bytes` invalid UTF-8, or their length if the last character is truncated.
+/// `None` if they are UTF-8.
 pub(crate) fn not_utf8_at(bytes: &[u8]) -> Option<usize> {
     let error = core::str::from_utf8(bytes).err()?;
     let start = error.valid_up_to();
     Some(match error.error_len() {
         None => bytes.len(),
-        // The character begins well, and this byte does not go on with it.
+        // The character's first bytes are valid, and this byte cannot continue it.
         Some(len) if begins_character(bytes[start]) => start + len,
         Some(_) => start,
     })
 }
 
-/// Whether a character of UTF-8 can begin with this byte.
+/// Whether a UTF-8 character can begin with this byte.
 pub(crate) fn begins_character(byte: u8) -> bool {
     matches!(byte, 0..0x80 | 0xC2..0xF5)
 }

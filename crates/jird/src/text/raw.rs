@@ -1,12 +1,12 @@
-//! JSON that is kept as text.
+//! JSON values that are kept as text.
 
 #![allow(unsafe_code, reason = "a reference to text becomes one to a type that is nothing but text")]
 
 use core::fmt;
 use std::borrow::Cow;
 
-/// One JSON value as text, exactly as it stands: for what is to be handed on, or decoded later. `&RawValue` borrows the text
-/// that is decoded, `Box<RawValue>` has its own. White space around the value is not part of it.
+/// One JSON value as text, exactly as it stands in the input: for values that are passed on, or decoded later.
+/// `&RawValue` borrows the input's text; `Box<RawValue>` owns its text. White space around the value is not part of it.
 ///
 /// ```
 /// use jird::RawValue;
@@ -32,24 +32,24 @@ impl RawValue {
     /// `null`.
     pub const NULL: &'static Self = Self::of_checked("null");
 
-    /// The value as text.
+    /// The value as text. O(1).
     pub const fn get(&self) -> &str {
         &self.json
     }
 
-    /// Text that was found to be one JSON value.
+    /// Wraps text that was checked to be one JSON value.
     pub(crate) const fn of_checked(json: &str) -> &Self {
-        // SAFETY: `RawValue` is nothing but a `str`, and its representation is the same.
+        // SAFETY: `RawValue` is `repr(transparent)` over `str`, so that both have the same representation.
         unsafe { &*(core::ptr::from_ref(json) as *const Self) }
     }
 
-    /// The same for text that is owned.
+    /// Wraps owned text that was checked to be one JSON value.
     pub(crate) fn of_checked_box(json: Box<str>) -> Box<Self> {
-        // SAFETY: as above; a box of the one is dropped as one of the other.
+        // SAFETY: as above; dropping a box of the one type frees the same memory as dropping a box of the other.
         unsafe { Box::from_raw(Box::into_raw(json) as *mut Self) }
     }
 
-    /// The text of a value of its own. Copies nothing.
+    /// The text of an owned value. Copies nothing.
     pub(crate) fn into_text(self: Box<Self>) -> Box<str> {
         // SAFETY: as above.
         unsafe { Box::from_raw(Box::into_raw(self) as *mut str) }

@@ -1,23 +1,24 @@
-//! Appending by whole words and blocks.
+//! Appends whole words and blocks.
 //!
-//! Copying "at most 32 bytes" is cheapest as one store of 32, of which only some count. That needs room behind the end,
-//! which is kept here in one place.
+//! The cheapest way to copy at most 32 bytes is to store 32 bytes, of which only some count. That needs room after the
+//! end of the output. This module keeps track of that room.
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity")]
 
-/// A vector being appended to. What is stored counts only when [`finish`](Self::finish) is called.
+/// A vector that is being appended to. The stored bytes count only once [`finish`](Self::finish) is called.
 pub(super) struct Room<'a> {
     out: &'a mut Vec<u8>,
-    /// Where the next byte goes: behind what the vector held and what was appended since, all of it written, and no further
-    /// than its capacity. A pointer of its own, since the compiler would read the vector's anew after each store.
+    /// Where the next byte goes: just after the bytes that the vector held and those appended since. All bytes before
+    /// it are written, and it is within the capacity. It is a pointer of its own, since the compiler would reload the
+    /// vector's pointer after each store.
     end: *mut u8,
 }
 
 impl<'a> Room<'a> {
-    /// How many bytes may be stored beyond those that count.
+    /// The number of bytes that may be stored beyond those that count.
     const SLACK: usize = 32;
 
-    /// Room for `len` bytes.
+    /// Makes room for `len` bytes.
     #[inline(always)]
     pub(super) fn new(out: &'a mut Vec<u8>, len: usize) -> Self {
         out.reserve(len + Self::SLACK);
@@ -25,7 +26,7 @@ impl<'a> Room<'a> {
         Self { out, end }
     }
 
-    /// How many bytes the vector will hold.
+    /// The length that the vector will have.
     #[inline(always)]
     fn len(&self) -> usize {
         self.end.addr() - self.out.as_ptr().addr()
@@ -35,12 +36,13 @@ impl<'a> Room<'a> {
     #[inline(always)]
     pub(super) fn ensure(&mut self, len: usize) {
         if self.out.capacity() - self.len() < len + Self::SLACK {
-            // Not a method: it would take the address of `self`, and the loops around want that in registers.
+            // This is not a method: a method would take the address of `self`, and the loops around it need that in
+            // registers.
             self.end = grow(self.out, self.len(), len + Self::SLACK);
         }
     }
 
-    /// Appends the first `len` (0..=`LEN`) of `bytes`, which are at most `SLACK`.
+    /// Appends the first `len` (0..=`LEN`) of `bytes`; `LEN` is at most `SLACK`.
     ///
     /// # Safety
     ///
@@ -49,39 +51,40 @@ impl<'a> Room<'a> {
     pub(super) unsafe fn bytes<const LEN: usize>(&mut self, bytes: &[u8; LEN], len: usize) {
         const { assert!(LEN <= Self::SLACK, "room for what does not count") };
         debug_assert!(len <= LEN && self.len() + len + Self::SLACK <= self.out.capacity(), "there is room");
-        // SAFETY: room for `len` bytes is room for `SLACK` more; so the store, and the new end, stay within the capacity.
+        // SAFETY: room for `len` bytes includes `SLACK` bytes more; so the store and the new end stay within the
+        // capacity.
         unsafe {
             self.end.cast::<[u8; LEN]>().write(*bytes);
             self.end = self.end.add(len);
         }
     }
 
-    /// Takes back the last `len` of the bytes appended.
+    /// Removes the last `len` of the appended bytes.
     ///
     /// # Safety
     ///
-    /// So many were.
+    /// At least `len` bytes were appended.
     #[inline(always)]
     pub(super) unsafe fn take_back(&mut self, len: usize) {
         debug_assert!(len <= self.len() - self.out.len(), "what is taken back was appended");
-        // SAFETY: what was appended is behind the vector's own.
+        // SAFETY: the appended bytes are after the vector's own, so the new end is not before those.
         self.end = unsafe { self.end.sub(len) };
     }
 
-    /// Makes what was appended count.
+    /// Makes the appended bytes count.
     #[inline(always)]
     pub(super) fn finish(self) {
-        // SAFETY: all up to `self.end` is written, and no more than the capacity.
+        // SAFETY: all bytes up to `self.end` are written, and it is within the capacity.
         unsafe { self.out.set_len(self.len()) };
     }
 }
 
-/// Makes room for `more` bytes behind the first `len` (all of them written); returns where that room is.
+/// Makes room for `more` bytes after the first `len` (all of them written); returns a pointer to that room.
 #[cold]
 #[inline(never)]
 fn grow(out: &mut Vec<u8>, len: usize, more: usize) -> *mut u8 {
     debug_assert!(len <= out.capacity());
-    // SAFETY: the caller has written so many.
+    // SAFETY: the caller has written the first `len` bytes.
     unsafe { out.set_len(len) };
     out.reserve(more);
     out.spare_capacity_mut().as_mut_ptr().cast()

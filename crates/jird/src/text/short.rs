@@ -1,36 +1,39 @@
-//! Short texts as words: to hash and to compare them without a loop and without a guess at their length.
+//! Short texts as words, to hash and compare them without a loop and without a branch on their length.
 
 #![allow(unsafe_code, reason = "loads of words at places that depend on a length")]
 
 use core::hint::select_unpredictable;
 
-/// Texts up to this length are what [`words`] and their length say.
+/// For texts up to this length, [`words`] and the length determine the text.
 pub(crate) const SHORT: usize = 16;
 
-/// All bytes of a text of up to [`SHORT`] bytes, some of them twice; of a longer one some.
+/// All bytes of a text of up to [`SHORT`] bytes, some of them twice; for a longer text, only some of its bytes.
 ///
-/// Loads of four bytes each, at places that depend on the length by arithmetic alone: lengths come in any order, and a branch for each
-/// class of them would be mispredicted half of the time, which costs more than all this.
+/// This makes loads of four bytes each, at offsets computed from the length by arithmetic alone. Lengths come in any
+/// order, and a branch for each class of lengths would be mispredicted half of the time, which costs more than all
+/// these loads.
 #[inline(always)]
 pub(crate) fn words(text: &[u8]) -> [u64; 2] {
     let len = text.len();
     if len == 0 {
         return [0; 2];
     }
-    // Texts of less than four bytes have no word: these have others, which do not count.
+    // A text of fewer than four bytes has no word to load. It loads four other bytes instead, which are not used.
     let is_few = len < 4;
     let whole = select_unpredictable(is_few, &[0; 4][..], text);
     let last = whole.len() - 4;
     let second = last.min(4);
-    // SAFETY: `whole` has four bytes at least, so that all of these places are `last` at most, and `last + 4` is its length.
+    // SAFETY: `whole` has at least four bytes, so all of these offsets are at most `last`, and `last + 4` is its
+    // length.
     let [first, second, third, fourth] =
         unsafe { [load(whole, 0), load(whole, second), load(whole, last - second), load(whole, last)] };
-    // SAFETY: there is one byte at least, and these are offsets below the length.
+    // SAFETY: there is at least one byte, and these offsets are below the length.
     let few = unsafe { byte(text, 0) | byte(text, len / 2) << 8 | byte(text, len - 1) << 16 };
     [select_unpredictable(is_few, few, first | second << 32), select_unpredictable(is_few, few, third | fourth << 32)]
 }
 
-/// Whether two texts are the same: short ones by words, with a branch for each class of lengths. For who knows what will come.
+/// Whether two texts are equal. Short ones are compared by words, with a branch for each class of lengths: use it where
+/// lengths are predictable.
 #[inline(always)]
 pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -51,7 +54,7 @@ unsafe fn load(text: &[u8], at: usize) -> u64 {
     if cfg!(any(debug_assertions, jird_checked)) {
         assert!(at + 4 <= text.len());
     }
-    // SAFETY: the caller's promise; and nothing is said of how the text is aligned.
+    // SAFETY: the caller's promise; and the load needs no alignment.
     u64::from(u32::from_le(unsafe { text.as_ptr().add(at).cast::<u32>().read_unaligned() }))
 }
 
@@ -71,7 +74,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// At another place.
+    /// A copy at another address.
     fn other_of(text: &[u8]) -> Vec<u8> {
         text.to_vec()
     }

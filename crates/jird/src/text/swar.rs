@@ -1,18 +1,20 @@
-//! Looking for a byte in eight at once.
+//! Searches for a byte in a word of eight.
 //!
-//! Borrow-based tests (Mycroft's): cheap, and exact up to the first hit; above it they may report a byte falsely. So
-//! they answer "where is the first" and nothing else.
+//! These are borrow-based tests (Mycroft's). They are cheap, and exact up to the first hit; bytes above it may be
+//! reported falsely. So they can only answer where the first hit is.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// The high bit of each byte of `word` that is `byte`, exact up to the lowest that is set. `byte` is ASCII.
+/// Sets the high bit of each byte of `word` that equals `byte`; exact up to the lowest bit that is set. `byte` is
+/// ASCII.
 #[inline(always)]
 pub(super) fn equal(word: u64, byte: u8) -> u64 {
     (word ^ (ONES * u64::from(byte))).wrapping_sub(ONES) & !word & HIGH
 }
 
-/// The high bit of each byte of `word` that is below `limit`, exact up to the lowest that is set. `limit` is ASCII.
+/// Sets the high bit of each byte of `word` that is below `limit`; exact up to the lowest bit that is set. `limit` is
+/// ASCII.
 #[inline(always)]
 pub(super) fn below(word: u64, limit: u8) -> u64 {
     word.wrapping_sub(ONES * u64::from(limit)) & !word & HIGH

@@ -1,4 +1,4 @@
-//! Reading escapes.
+//! Checks and decodes escapes.
 
 #![allow(unsafe_code, reason = "writes UTF-8 that it has made itself")]
 
@@ -11,9 +11,10 @@ use core::hint::select_unpredictable;
 ///
 /// # Errors
 ///
-/// The offset in `text` of the first byte that no escape could go on with: `text.len()` if it ends too early. A trailing
-/// surrogate without a leading one is refused at its second digit, which makes it one; a leading one at the first byte behind it
-/// that begins or continues no trailing one. RFC 8259 §8.2 leaves both to the reader; no UTF-8 text can hold them.
+/// The offset in `text` of the first byte that no escape can have there, or `text.len()` if the text ends too early. A
+/// trailing surrogate without a leading one is refused at its second digit, which makes it a trailing one. A leading
+/// surrogate without a trailing one is refused at the first byte after it that cannot belong to a trailing one. RFC
+/// 8259 §8.2 leaves both cases to the reader; no UTF-8 text can hold them.
 ///
 /// # Panics
 ///
@@ -40,8 +41,8 @@ fn check_unicode(escape: &[u8]) -> Result<usize, usize> {
     }
 }
 
-/// The offset of the first byte that makes a `\u` wrong: the second digit if that makes it a trailing surrogate, else the first
-/// byte that is no digit.
+/// The offset of the first byte that makes a `\u` escape invalid: the second digit if it makes this a trailing
+/// surrogate, otherwise the first byte that is not a digit.
 #[cold]
 fn first_wrong(escape: &[u8]) -> usize {
     match escape {
@@ -50,7 +51,7 @@ fn first_wrong(escape: &[u8]) -> usize {
     }
 }
 
-/// The offset of the first byte that is no hexadecimal digit, in a `\u` with fewer than four.
+/// The offset of the first byte that is not a hexadecimal digit, in a `\u` escape with fewer than four digits.
 #[cold]
 fn first_no_digit(escape: &[u8]) -> usize {
     let digits = &escape[2..];
@@ -79,17 +80,18 @@ fn unit(escape: &[u8]) -> Option<Unit> {
     }
 }
 
-/// The scalar value of the surrogate pair that `escape` begins with, given that a surrogate does begin it.
+/// The scalar value of the surrogate pair that `escape` begins with, given that it begins with a surrogate.
 #[inline(always)]
 fn pair(escape: &[u8]) -> Option<u32> {
     let high = unit(escape)?.bits();
     let low = unit(escape.get(6..)?)?.bits();
-    // Both tests in one: that the first is a leading one, and the second a trailing one.
+    // One comparison tests both that the first is a leading surrogate and that the second is a trailing one.
     let is_pair = (high << 16 | low) & 0xfc00_fc00 == 0xd800_dc00;
     is_pair.then(|| 0x1_0000 + ((high & 0x3ff) << 10 | low & 0x3ff))
 }
 
-/// What each byte behind a backslash stands for; 0 if that is nothing, or depends on what follows (`u`).
+/// The character that each byte after a backslash stands for; 0 if there is none, or if it depends on what follows
+/// (`u`).
 static SIMPLE: [u8; 256] = {
     let mut table = [0; 256];
     let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
@@ -101,7 +103,7 @@ static SIMPLE: [u8; 256] = {
     table
 };
 
-/// One escape read: what it means, and how many bytes of text it took.
+/// A decoded escape: its meaning, and its length in the text.
 #[derive(Clone, Copy)]
 pub(crate) struct Escape {
     /// The bytes of the character in order, the first lowest; the rest is zero.
@@ -111,22 +113,23 @@ pub(crate) struct Escape {
 }
 
 impl Escape {
-    /// Reads the escape that `escape` begins with. The longest start of one that does not become one stands for U+FFFD;
-    /// so does half a surrogate pair.
+    /// Reads the escape that `escape` begins with. An invalid escape becomes U+FFFD, which replaces the longest prefix
+    /// that could begin an escape. Half a surrogate pair also becomes U+FFFD.
     #[inline(always)]
     pub(crate) fn read(escape: &[u8]) -> Self {
-        // Only a length comes from the cold side: a whole `Self` would come in memory, and be kept there on the hot side too.
+        // The cold path returns only a length: a whole `Self` would be returned in memory, and then be kept in memory
+        // on the hot path too.
         Self::good(escape).unwrap_or_else(|| Self { utf8: 0x00bd_bfef, utf8_len: 3, len: bad_len(escape) })
     }
 
-    /// The escape, if it is one.
+    /// The escape, if it is valid.
     #[inline(always)]
     fn good(escape: &[u8]) -> Option<Self> {
         let Some(unit) = unit(escape) else {
             let simple = SIMPLE[usize::from(*escape.get(1)?)];
             return (simple != 0).then_some(Self { utf8: u32::from(simple), utf8_len: 1, len: 2 });
         };
-        // UTF-8 by hand: `char::encode_utf8` into a buffer ends in a call to `memcpy` of one to four bytes
+        // This encodes UTF-8 by hand: `char::encode_utf8` into a buffer ends in a call to `memcpy` of one to four bytes
         // ("I sped up `serde_json` strings by 20%", section "Hazards").
         if !unit.is_surrogate() {
             let (utf8, utf8_len) = unit.utf8();
@@ -138,7 +141,7 @@ impl Escape {
     }
 }
 
-/// How many bytes of `escape`, which is none, one replacement character stands for.
+/// The number of bytes of the invalid `escape` that one replacement character stands for.
 #[cold]
 #[inline(never)]
 fn bad_len(escape: &[u8]) -> usize {
@@ -151,45 +154,46 @@ fn bad_len(escape: &[u8]) -> usize {
 
 /// Appends the text that `raw` (a string's content, without its quotes) means.
 ///
-/// For content that was checked. In anything else, U+FFFD takes the place of each `\` or `\u` that begins no escape,
-/// together with the digits that it has, and of each half of a surrogate pair.
+/// It is made for content that was checked. In other content, each `\` or `\u` that begins no escape is replaced with
+/// U+FFFD, together with its digits, and so is each half of a surrogate pair.
 pub(crate) fn unescape(raw: &str, out: &mut String) {
-    // SAFETY: a `str` is UTF-8, all of it.
+    // SAFETY: a `str` is UTF-8 as a whole.
     unsafe { unescape_in(raw.as_bytes(), 0, raw.len(), out) };
 }
 
-/// [`unescape`] for `text[start..end]`: faster where text follows, since the last bytes need no care then.
+/// [`unescape`] for `text[start..end]`. Faster if text follows, since the last bytes then need no special care.
 ///
 /// # Safety
 ///
-/// `start <= end && end <= text.len()`, and between them is UTF-8. Checked where unchecked accesses are.
+/// `start <= end && end <= text.len()`, and the bytes between them are UTF-8. Checked in builds that check unchecked
+/// accesses.
 pub(crate) unsafe fn unescape_in(text: &[u8], start: usize, end: usize, out: &mut String) {
     if cfg!(any(debug_assertions, jird_checked)) {
         // SAFETY: the caller's promise.
         let _ = unsafe { super::trusted_str(&text[start..end]) };
     }
-    // SAFETY: `unescape_bytes` appends whole pieces of the text between escapes, which are ASCII, and whole characters for
-    // the escapes: valid UTF-8, since the text is.
+    // SAFETY: `unescape_bytes` appends whole pieces of the text between escapes, which are ASCII, and whole characters
+    // for the escapes: valid UTF-8, since the text is.
     unescape_bytes(text, start, end, unsafe { out.as_mut_vec() });
 }
 
-/// [`unescape_in`] for bytes: what is appended is UTF-8 exactly if `text[start..end]` is.
+/// [`unescape_in`] for bytes: the appended bytes are UTF-8 exactly if `text[start..end]` is.
 #[inline(always)]
 fn unescape_bytes(text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) {
-    // Throughout there is room for as many bytes as are still to be read, and a block: a byte becomes at most one, except a
-    // bad escape, which makes its own room.
+    // There is always room for as many bytes as are still to be read, plus a block: each byte becomes at most one byte,
+    // except in a bad escape, which makes its own room.
     let mut room = Room::new(out, end - start + BLOCK);
     let at = unescape_blocks(text, start, end, &mut room);
     if at < end {
-        // What is left is shorter than a block: it is read from where something follows.
+        // The rest is shorter than a block. It is copied to a buffer in which bytes follow it, and read from there.
         let last = last_block(&text[..end], end - at);
         unescape_blocks([last, [0; BLOCK]].as_flattened(), 0, end - at, &mut room);
     }
     room.finish();
 }
 
-/// How many bytes of a string's content are whole, where its end is missing: an escape, a surrogate pair or a character that is
-/// cut off is left out.
+/// The number of complete bytes of a string's content whose end is missing: an escape, a surrogate pair or a character
+/// that is truncated is left out.
 #[cfg(feature = "serde")]
 pub(crate) fn whole_len(raw: &[u8]) -> usize {
     let whole = match core::str::from_utf8(raw) {
@@ -209,22 +213,23 @@ pub(crate) fn whole_len(raw: &[u8]) -> usize {
     whole.len()
 }
 
-/// Bytes that are copied at a time.
+/// Number of bytes that are copied at a time.
 const BLOCK: usize = 16;
 
-/// Appends what `text[at..end]` means, as long as blocks can be read from `text`; returns where that ended. Needs room for
-/// all of it and a block, and leaves room for what is left and a block.
+/// Appends the meaning of `text[at..end]` as long as blocks can be read from `text`; returns the offset that it has
+/// reached. Needs room for all of it plus a block, and leaves room for the rest plus a block.
 #[inline(always)]
 fn unescape_blocks(text: &[u8], mut at: usize, end: usize, room: &mut Room<'_>) -> usize {
     let content = &text[..end];
-    // Before this there is something to read, and a whole block to read it from.
+    // Below this offset there is something to read, and a whole block to read it from.
     let stop = end.min((text.len() + 1).saturating_sub(BLOCK));
     while at < stop {
         // SAFETY: `at < stop`, so `at + BLOCK <= text.len()`.
         let block = unsafe { block_at(text, at) };
-        // Blocks are copied as they are; a backslash ends the count, and what it means overwrites it.
+        // Whole blocks are stored. Only the bytes before a backslash count; the decoded escape then overwrites the
+        // others.
         let len = first_backslash(block);
-        // SAFETY: the first of these bytes is among those to be read, so there is room for it and a block.
+        // SAFETY: the first of these bytes is still to be read, so there is room for it plus a block.
         unsafe { room.bytes(block, len) };
         at += len;
         if len == BLOCK {
@@ -235,15 +240,16 @@ fn unescape_blocks(text: &[u8], mut at: usize, end: usize, room: &mut Room<'_>) 
             at += unescape_one(&content[at..], room);
         }
     }
-    // SAFETY: what lies behind the end was copied by the last block, without the end of which `at` would not be there.
+    // SAFETY: `at` is beyond `end` only because the last block was copied past it, so the bytes past `end` were
+    // appended.
     unsafe { room.take_back(at.saturating_sub(end)) };
     at
 }
 
-/// The last `len` (1..`BLOCK`) bytes of `content`, and zeros behind them.
+/// The last `len` (1..`BLOCK`) bytes of `content`, followed by zeros.
 #[inline(always)]
 fn last_block(content: &[u8], len: usize) -> [u8; BLOCK] {
-    // A call to `memcpy` only where the string is short.
+    // Calls `memcpy` only if the content is shorter than a block.
     if let Some(&last) = content.last_chunk() {
         return (u128::from_le_bytes(last) >> (8 * (BLOCK - len))).to_le_bytes();
     }
@@ -256,7 +262,7 @@ fn last_block(content: &[u8], len: usize) -> [u8; BLOCK] {
 ///
 /// # Safety
 ///
-/// `at + BLOCK <= text.len()`. Checked where unchecked accesses are.
+/// `at + BLOCK <= text.len()`. Checked in builds that check unchecked accesses.
 #[inline(always)]
 unsafe fn block_at(text: &[u8], at: usize) -> &[u8; BLOCK] {
     if cfg!(any(debug_assertions, jird_checked)) {
@@ -266,34 +272,34 @@ unsafe fn block_at(text: &[u8], at: usize) -> &[u8; BLOCK] {
     unsafe { &*text.as_ptr().add(at).cast() }
 }
 
-/// Appends what the escape at the start of `rest` means; returns its length. Needs room for all of `rest` and a block,
-/// and leaves room for all behind the escape and a block.
+/// Appends the meaning of the escape at the start of `rest`; returns the escape's length. Needs room for all of `rest`
+/// plus a block, and leaves room for everything after the escape plus a block.
 #[inline(always)]
 fn unescape_one(rest: &[u8], room: &mut Room<'_>) -> usize {
     let escape = Escape::read(rest);
     if escape.utf8_len > escape.len {
-        // A bad one.
+        // Only a bad escape can become longer.
         room.ensure(escape.utf8_len + rest.len() - escape.len + BLOCK);
     }
-    // SAFETY: room for `rest` is room for the escape, or else was just made.
+    // SAFETY: room for `rest` is room for the escape; where it is not, room was just made.
     unsafe { room.bytes(&escape.utf8.to_le_bytes(), escape.utf8_len) };
     escape.len
 }
 
-/// Where the first backslash of a block is; its length if there is none.
+/// The offset of the first backslash of a block; the block's length if there is none.
 #[inline(always)]
 fn first_backslash(block: &[u8; BLOCK]) -> usize {
-    // The compiler makes vector comparisons of this.
+    // The compiler turns this into vector comparisons.
     if block.iter().fold(0, |hits, &byte| hits | u8::from(byte == b'\\')) == 0 {
         return BLOCK;
     }
     let (words, _) = block.as_chunks();
     let [low, high] = [0, 1].map(|index| equal(u64::from_le_bytes(words[index]), b'\\'));
-    // Which word it is in is anybody's guess, so there is no branch.
+    // Which word it is in is unpredictable, so there is no branch.
     8 * usize::from(low == 0) + lowest(select_unpredictable(low == 0, high, low))
 }
 
-/// Whether `raw` means the text `wanted`, without writing it. Bad escapes count as in [`unescape`].
+/// Whether the decoded form of `raw` equals `wanted`; does not write it. Bad escapes count as in [`unescape`].
 pub(crate) fn eq_unescaped(raw: &[u8], wanted: &str) -> bool {
     let mut raw = raw;
     let mut wanted = wanted.as_bytes();
@@ -319,7 +325,7 @@ pub(crate) fn eq_unescaped(raw: &[u8], wanted: &str) -> bool {
     }
 }
 
-/// Whether `raw` begins with what means the text `wanted`. Bad escapes count as in [`unescape`].
+/// Whether the decoded form of `raw` begins with `wanted`. Bad escapes count as in [`unescape`].
 pub(crate) fn starts_unescaped(raw: &[u8], wanted: &[u8]) -> bool {
     let (mut raw, mut wanted) = (raw, wanted);
     while let ([next, ..], [first, ..]) = (raw, wanted) {
@@ -347,7 +353,7 @@ fn without_prefix(text: &[u8], prefix: u32, len: usize) -> Option<&[u8]> {
     same.then(|| &text[len..])
 }
 
-/// How many bytes stand before the first backslash.
+/// The number of bytes before the first backslash.
 #[inline(always)]
 fn plain_len(raw: &[u8]) -> usize {
     let mut at = 0;

@@ -1,11 +1,12 @@
-//! Writing by words and blocks into memory that may move on.
+//! Writes words and blocks into a buffer whose memory may move.
 //!
-//! Whoever writes holds a [`Writer`]: where the next byte goes, and the [`Out`] that it goes to. A writer is handed on by value. A
-//! function that takes one gives back a [`Mark`]: only the place that its writer came to, of the same lifetime, with which the
-//! caller's writer goes on ([`Writer::with`]). So the place is in a register and not in memory, even from one function to the next.
+//! A [`Writer`] holds the position of the next byte and the [`Out`] that it writes to. A writer is passed by value. A
+//! function that takes a writer returns a [`Mark`]: only the position that its writer has reached, with the same
+//! lifetime. The caller's writer continues from there ([`Writer::with`]). So the position stays in a register and not
+//! in memory, even from one function to the next.
 //!
-//! Each of a writer's methods makes room for what it writes and [`SLACK`] bytes more, which lets it store whole words and blocks
-//! of which only a part counts.
+//! Each method of a writer makes room for what it writes and for [`SLACK`] bytes more. So it can store whole words and
+//! blocks of which only a part counts.
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity")]
 
@@ -16,13 +17,13 @@ use crate::number::{self, Shortest};
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-/// What happens to a buffer that is full.
+/// Decides what happens to a full buffer.
 pub(crate) trait Sink {
-    /// Takes all that the buffer holds and says so; or leaves it, and the buffer grows.
+    /// Either takes all of the buffer's content and returns true; or returns false, and the buffer grows.
     fn take(&mut self, text: &[u8]) -> Result<bool, Error>;
 }
 
-/// A buffer that grows.
+/// A sink that takes nothing: the buffer grows.
 impl Sink for () {
     #[inline(always)]
     fn take(&mut self, _text: &[u8]) -> Result<bool, Error> {
@@ -30,11 +31,11 @@ impl Sink for () {
     }
 }
 
-/// Buffers are written and emptied, unless they are held back.
+/// A sink that writes each full buffer to a writer, unless it holds the output back.
 pub(crate) struct Drain<W> {
     pub(crate) writer: W,
     pub(crate) holds: bool,
-    /// How many bytes of the buffer it took.
+    /// The number of bytes it has taken from the buffer.
     pub(crate) taken: u64,
 }
 
@@ -43,8 +44,8 @@ impl<W: std::io::Write> Drain<W> {
         Self { writer, holds: false, taken: 0 }
     }
 
-    /// Writes all of `text`: as [`Write::write_all`](std::io::Write::write_all), which panics if the writer says that it took more than
-    /// it was given.
+    /// Writes all of `text`, as [`Write::write_all`](std::io::Write::write_all) does; but where that panics, because
+    /// the writer reports more bytes than it was given, this returns an error.
     pub(crate) fn write(&mut self, text: &[u8]) -> Result<(), Error> {
         let mut rest = text;
         while !rest.is_empty() {
@@ -75,22 +76,22 @@ fn writer_lies(taken: usize, given: usize) -> std::io::Error {
     std::io::Error::other(format!("the writer said that it took {taken} bytes of {given}"))
 }
 
-/// A buffer, and what happens when it is full.
+/// A buffer, and the sink that a full buffer goes to.
 pub(crate) struct Out<S> {
     buffer: Vec<u8>,
     sink: S,
     kernel: Kernel,
-    /// Whether all that the buffer holds was written by writers.
+    /// Whether writers wrote all of the buffer's content.
     is_ours: bool,
 }
 
-/// How many bytes may be stored beyond those that count.
+/// The number of bytes that may be stored beyond those that count.
 pub(super) const SLACK: usize = 64;
 
-/// Long texts are written in parts of this many bytes, so that a buffer need not hold all of one.
+/// Long texts are written in parts of this size, so that a buffer need not hold all of one.
 const PART: usize = 4096;
 
-/// No place at all: further than any buffer is long, so that whoever wants room there is told so by [`make_room`].
+/// A position beyond the end of any buffer: asking for room there ends in [`make_room`], which returns an error.
 const NOWHERE: usize = usize::MAX / 2;
 
 impl<S: Sink> Out<S> {
@@ -99,38 +100,39 @@ impl<S: Sink> Out<S> {
         Self { is_ours: buffer.is_empty(), buffer, sink, kernel: Kernel::best() }
     }
 
-    /// What was written, as text.
+    /// The output, as text.
     ///
     /// # Panics
-    /// If something else was in the buffer before.
+    /// If the buffer was not empty at the start.
     pub(crate) fn into_string(self) -> String {
         assert!(self.is_ours);
         if cfg!(any(debug_assertions, jird_checked)) {
             return String::from_utf8(self.buffer).expect("writers write whole strings and ASCII");
         }
-        // SAFETY: the buffer was empty, and is changed by writers alone. They write whole `str`s, or what of these needs no
-        // escape, which is cut only before and behind ASCII; and besides ASCII.
+        // SAFETY: the buffer was empty at the start, and only writers change it. They write whole `str`s; or the parts
+        // of a `str` that need no escape, which are cut only before and after ASCII bytes; and apart from that only
+        // ASCII.
         unsafe { String::from_utf8_unchecked(self.buffer) }
     }
 
-    /// What was written and not taken yet.
+    /// The output that the sink has not taken yet.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.buffer
     }
 
-    /// The same, to look at.
+    /// A view of the output that the sink has not taken yet.
     pub(crate) fn buffer(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// Forgets what was written last, and keeps `len` bytes of what is there.
+    /// Keeps the first `len` bytes of the buffer, and forgets the rest.
     pub(crate) fn truncate(&mut self, len: usize) {
-        // A character may be cut, for all that is known here.
+        // The cut may fall within a character.
         self.is_ours &= len == 0;
         self.buffer.truncate(len);
     }
 
-    /// Hands over what was written and not taken yet, and forgets it.
+    /// Passes the output that the sink has not taken to `use_it`, and forgets it.
     pub(crate) fn held(&mut self, use_it: impl FnOnce(&[u8], &mut S) -> Result<(), Error>) -> Result<(), Error> {
         let used = use_it(&self.buffer, &mut self.sink);
         self.buffer.clear();
@@ -145,13 +147,13 @@ impl<S: Sink> Out<S> {
         &mut self.sink
     }
 
-    /// A writer at the end of the buffer. What it writes counts when it is [committed](Writer::commit).
+    /// A writer at the end of the buffer. Its output counts once it is [committed](Writer::commit).
     #[inline]
     pub(crate) fn writer(&mut self) -> Writer<'_, S> {
         Writer { at: self.buffer.len(), out: self, brand: PhantomData }
     }
 
-    /// Hands the sink what the buffer holds. After an error it holds nothing.
+    /// Offers the buffer's content to the sink. After an error the buffer is empty.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
         let taken = self.sink.take(&self.buffer);
         if !matches!(taken, Ok(false)) {
@@ -167,56 +169,58 @@ impl<S: Sink> Out<S> {
     }
 }
 
-/// Where a writer came to, which alone is handed back.
+/// The position that a writer has reached: the only thing that is returned to the caller.
 pub(crate) struct Mark<'o> {
     at: usize,
     brand: Brand<'o>,
 }
 
-/// A lifetime that stands for itself and no other.
+/// An invariant lifetime: it matches itself and no other.
 type Brand<'o> = PhantomData<fn(&'o ()) -> &'o ()>;
 
-/// Where the next byte goes.
+/// A position in an [`Out`] at which the next byte is written.
 ///
 /// Invariant: the first `at` bytes of the buffer's memory are written, unless `at` is `NOWHERE`.
 pub(crate) struct Writer<'o, S> {
     out: &'o mut Out<S>,
     at: usize,
-    /// Makes `'o` a name of this writer's own, see [`Writer::with`].
+    /// Makes `'o` unique to this writer; see [`Writer::with`].
     brand: Brand<'o>,
 }
 
 impl<'o, S: Sink> Writer<'o, S> {
-    /// Hands the writer on, and goes on from where it came to.
+    /// Passes a writer to `write`, and continues from the position that it returns.
     ///
-    /// Since `write` knows nothing of the lifetime, there is but one mark of that type that it can give back: its writer's.
+    /// Since `write` must work for every lifetime `'p`, the only mark of type `Mark<'p>` that it can return is that of
+    /// its own writer.
     #[inline(always)]
     pub(crate) fn with<E>(
         &mut self,
         write: impl for<'p> FnOnce(Writer<'p, S>) -> Result<Mark<'p>, E>,
     ) -> Result<(), E> {
-        // Until it is back. Whoever goes on after an error gets nowhere.
+        // After an error the position stays `NOWHERE`, so that nothing more can be written.
         let at = core::mem::replace(&mut self.at, NOWHERE);
         self.at = write(Writer { out: &mut *self.out, at, brand: PhantomData })?.at;
         Ok(())
     }
 
-    /// Where it came to.
+    /// The position reached.
     #[inline(always)]
     pub(crate) fn mark(self) -> Mark<'o> {
         Mark { at: self.at, brand: self.brand }
     }
 
-    /// Makes what was written count.
+    /// Makes the output count.
     #[inline]
     pub(crate) fn commit(self) -> &'o mut Out<S> {
         assert!(self.at <= self.out.buffer.capacity(), "a writer is back from where it was handed on to");
-        // SAFETY: so many bytes are written, by the invariant, and no more than the capacity, as was just asserted.
+        // SAFETY: the first `self.at` bytes are written, by the invariant, and they are within the capacity, as was
+        // just asserted.
         unsafe { self.out.buffer.set_len(self.at) };
         self.out
     }
 
-    /// What the sink knows besides.
+    /// The sink, which also holds a serializer's format and options.
     #[inline(always)]
     pub(crate) fn sink(&mut self) -> &mut S {
         &mut self.out.sink
@@ -225,17 +229,17 @@ impl<'o, S: Sink> Writer<'o, S> {
     /// Makes room for `len` bytes and `SLACK` more.
     #[inline(always)]
     fn room(&mut self, len: usize) -> Result<(), Error> {
-        // No overflow: nothing that is in memory is longer than half of `usize`, and `NOWHERE` is such a half.
+        // This cannot overflow: nothing in memory is longer than half of `usize`, and `NOWHERE` is such a half.
         if self.at + len + SLACK > self.out.buffer.capacity() {
             self.at = make_room(self.out, self.at, len + SLACK)?;
         }
         Ok(())
     }
 
-    /// Where the next byte goes.
+    /// A pointer to the place of the next byte.
     ///
     /// # Safety
-    /// Only behind a call of [`room`](Self::room).
+    /// Call this only after [`room`](Self::room).
     #[inline(always)]
     unsafe fn end(&mut self) -> *mut u8 {
         debug_assert!(self.at <= self.out.buffer.capacity());
@@ -251,7 +255,7 @@ impl<'o, S: Sink> Writer<'o, S> {
     unsafe fn store<const LEN: usize>(&mut self, bytes: [u8; LEN], len: usize) {
         const { assert!(LEN <= SLACK, "room for what does not count") };
         debug_assert!(len <= LEN && self.at + len + SLACK <= self.out.buffer.capacity(), "there is room");
-        // SAFETY: room for `len` bytes is room for `SLACK` more, and `LEN` is no more than that.
+        // SAFETY: room for `len` bytes includes `SLACK` bytes more, and `LEN` is at most `SLACK`.
         unsafe { self.end().cast::<[u8; LEN]>().write(bytes) };
         self.at += len;
     }
@@ -263,20 +267,20 @@ impl<'o, S: Sink> Writer<'o, S> {
     #[inline(always)]
     unsafe fn copy(&mut self, bytes: &[u8]) {
         debug_assert!(self.at + bytes.len() + SLACK <= self.out.buffer.capacity(), "there is room");
-        // SAFETY: there is room, and the buffer's spare capacity is in nobody's slice.
+        // SAFETY: there is room, and no slice refers to the buffer's spare capacity.
         unsafe { self.end().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         self.at += bytes.len();
     }
 
-    /// Writes the first `len` of these bytes, of which the compiler should know what they are.
+    /// Writes the first `len` of these bytes. They should be compile-time constants.
     ///
     /// # Panics
-    /// If `len > LEN`, or they are not ASCII.
+    /// If `len > LEN`, or if they are not ASCII.
     #[inline(always)]
     pub(crate) fn bytes<const LEN: usize>(&mut self, bytes: [u8; LEN], len: usize) -> Result<(), Error> {
         assert!(len <= LEN && bytes.iter().fold(0, |all, byte| all | byte) < 0x80);
         self.room(len)?;
-        // SAFETY: room was made, and the length asserted.
+        // SAFETY: room was made, and the length was asserted.
         unsafe { self.store(bytes, len) };
         Ok(())
     }
@@ -291,8 +295,8 @@ impl<'o, S: Sink> Writer<'o, S> {
         Ok(())
     }
 
-    /// Writes `,` unless it is the first, the key, and the colon. Meant for keys that are known when this is compiled: then
-    /// little is left of it but stores.
+    /// Writes `,` unless this is the first member, then the key and the colon. Meant for keys that are compile-time
+    /// constants: little but stores is then left of it.
     #[inline(always)]
     pub(crate) fn member(&mut self, first: bool, key: &str) -> Result<(), Error> {
         if key.len() > PART || !escape::is_plain(key.as_bytes()) {
@@ -317,8 +321,9 @@ impl<'o, S: Sink> Writer<'o, S> {
         self.bytes([b':'], 1)
     }
 
-    /// Writes `text` as a JSON string. Escapes only what RFC 8259 §7 demands, in the shortest form that has a name:
-    /// `\b \t \n \f \r \" \\`, else `\u00xx` in lower case. DEL, `/` and all beyond ASCII stand for themselves.
+    /// Writes `text` as a JSON string. Escapes only what RFC 8259 §7 demands. An escape has its short form where there
+    /// is one, `\b \t \n \f \r \" \\`, and otherwise the form `\u00xx` in lower case. DEL, `/` and everything beyond
+    /// ASCII are written unescaped.
     #[inline(always)]
     pub(crate) fn string(&mut self, text: &str) -> Result<(), Error> {
         self.at = string(self.out, self.at, text)?;
@@ -335,7 +340,7 @@ impl<'o, S: Sink> Writer<'o, S> {
     #[inline(always)]
     pub(crate) fn unsigned(&mut self, value: u64) -> Result<(), Error> {
         self.room(20)?;
-        // SAFETY: room was made for the longest.
+        // SAFETY: room was made for the longest number.
         unsafe { self.store_unsigned(value) };
         Ok(())
     }
@@ -346,12 +351,12 @@ impl<'o, S: Sink> Writer<'o, S> {
     unsafe fn store_unsigned(&mut self, value: u64) {
         if value < SIXTEEN {
             let (digits, len) = number::digits(value);
-            // SAFETY: at most sixteen.
+            // SAFETY: there are at most sixteen digits.
             unsafe { self.store(digits.to_le_bytes(), len) };
             return;
         }
         let (head, len) = number::digits(value / SIXTEEN);
-        // SAFETY: at most four digits, and sixteen.
+        // SAFETY: there are at most four digits, and sixteen more.
         unsafe {
             self.store(head.to_le_bytes(), len);
             self.store(sixteen_digits(value % SIXTEEN).0.to_le_bytes(), 16);
@@ -362,7 +367,7 @@ impl<'o, S: Sink> Writer<'o, S> {
     #[inline(always)]
     pub(crate) fn signed(&mut self, value: i64) -> Result<(), Error> {
         self.room(21)?;
-        // SAFETY: room was made for the sign and the longest.
+        // SAFETY: room was made for the sign and the longest number.
         unsafe {
             self.store([b'-'], usize::from(value < 0));
             self.store_unsigned(value.unsigned_abs());
@@ -383,7 +388,7 @@ impl<'o, S: Sink> Writer<'o, S> {
         self.unsigned(small)
     }
 
-    /// Writes a finite number: the shortest digits that read back as the same.
+    /// Writes a finite number with the shortest digits that read back as the same number.
     #[inline(always)]
     pub(crate) fn double(&mut self, value: f64) -> Result<(), Error> {
         self.at = double(self.out, self.at, value)?;
@@ -397,7 +402,8 @@ impl<'o, S: Sink> Writer<'o, S> {
         let (digits, last, count) = (number.digits(), number.last(), number.count());
         let Ok(point @ 1..) = usize::try_from(number.point()) else {
             let zeros = 2 + number.point().unsigned_abs() as usize;
-            // SAFETY: at most four zeros follow the point, by the invariant of `Shortest`, and at most seventeen digits these.
+            // SAFETY: at most four zeros follow the point, by the invariant of `Shortest`, and at most seventeen digits
+            // follow the zeros.
             unsafe {
                 self.store(*b"0.000000", zeros);
                 self.store(digits.to_le_bytes(), 16);
@@ -406,18 +412,19 @@ impl<'o, S: Sink> Writer<'o, S> {
             self.at -= 17 - count;
             return;
         };
-        // SAFETY: a point, and seventeen digits before and behind it: at most sixteen before it, by the invariant of `Shortest`.
+        // SAFETY: these are a point and seventeen digits before and after it; at most sixteen are before it, by the
+        // invariant of `Shortest`.
         unsafe {
             self.store(digits.to_le_bytes(), point);
             self.store([b'.'], 1);
             self.store((digits >> (8 * (point & 15))).to_le_bytes(), 16 - point);
             self.store([last], 1);
         }
-        // Before the point all count, and behind it one at least.
+        // All digits before the point count, and at least one after it.
         self.at -= 17 - count.max(point + 1);
     }
 
-    /// Writes any finite number so.
+    /// Writes a finite number of any float type with the shortest digits.
     #[inline(always)]
     pub(crate) fn float<T: zmij::Float>(&mut self, value: T) -> Result<(), Error> {
         self.at = float(self.out, self.at, value)?;
@@ -425,7 +432,8 @@ impl<'o, S: Sink> Writer<'o, S> {
     }
 }
 
-// What is not inlined takes a writer in its parts and hands back its place: results of that size travel in registers.
+// Functions that are not inlined take a writer in its parts and return its position: results of that size are returned
+// in registers.
 
 /// [`Writer::string`]
 #[inline(never)]
@@ -437,7 +445,7 @@ fn string<S: Sink>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Err
         writer.at = content(writer.out, writer.at, text)?;
     } else {
         writer.room(BLOCK + 2)?;
-        // SAFETY: room was made for the text, as if none of it needed an escape, and for quotes.
+        // SAFETY: room was made for the text, as if none of it needed an escape, and for the quotes.
         let plain = unsafe {
             writer.store([b'"'], 1);
             escape::copy_plain(text, writer.end())
@@ -447,7 +455,7 @@ fn string<S: Sink>(out: &mut Out<S>, at: usize, text: &str) -> Result<usize, Err
             writer.at = escaped(writer.out, writer.at, text, plain)?;
         }
     }
-    // SAFETY: there is room still, or again.
+    // SAFETY: there is still room for the quote, or `escaped` has made it again.
     unsafe { writer.store([b'"'], 1) };
     Ok(writer.at)
 }
@@ -458,14 +466,14 @@ fn content<S: Sink>(out: &mut Out<S>, at: usize, text: &[u8]) -> Result<usize, E
     let mut writer = Writer { out, at, brand: PhantomData };
     let mut rest = text;
     while rest.len() >= BLOCK {
-        // For a part as if none of it needed an escape, and for a block of escapes at its end.
+        // Room for a part in which nothing needs an escape, plus a block of escapes at its end.
         writer.room(rest.len().min(PART) + escape::ROOM)?;
         let len = writer.out.buffer.capacity() - writer.at;
-        // SAFETY: that is what is left of the buffer, and `writer` is borrowed for so long.
+        // SAFETY: this is the rest of the buffer's capacity, and `writer` stays borrowed while `room` is in use.
         let room = unsafe { spare(writer.end(), len) };
         let (read, written) = escape::escape_blocks(writer.out.kernel, rest, room);
         assert!(written <= len, "what was written is within the room");
-        // All of it was written, by the last block that was stored and what was stored over it.
+        // All of these bytes are initialised: by the last block that was stored, and by what was stored over it.
         writer.at += written;
         rest = &rest[read..];
     }
@@ -511,31 +519,32 @@ fn float<S: Sink, T: zmij::Float>(out: &mut Out<S>, at: usize, value: T) -> Resu
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(value).as_bytes();
     writer.room(text.len())?;
-    // SAFETY: room was made. Nothing in a number needs an escape; and this is a copy without a call.
+    // SAFETY: room was made. Nothing in a number needs an escape, so `copy_plain` copies all of it, without a call to
+    // `memcpy`.
     writer.at += unsafe { escape::copy_plain(text, writer.end()) };
     Ok(writer.at)
 }
 
-/// Room for `more` bytes behind the first `at`; returns where they are.
+/// Makes room for `more` bytes after the first `at`; returns where they begin.
 #[cold]
 #[inline(never)]
 fn make_room<S: Sink>(out: &mut Out<S>, at: usize, more: usize) -> Result<usize, Error> {
     if at > out.buffer.capacity() {
         return Err(Error::message(Category::Data, &"writing went on after an error"));
     }
-    // SAFETY: by the writer's invariant so many are written; and they are within the capacity.
+    // SAFETY: by the writer's invariant the first `at` bytes are written; and they are within the capacity.
     unsafe { out.buffer.set_len(at) };
     out.flush()?;
     out.buffer.reserve(more);
     Ok(out.buffer.len())
 }
 
-/// `len` bytes at `to`, for those that fill a slice.
+/// The `len` bytes at `to`, as a slice to fill.
 ///
 /// # Safety
-/// They are nobody else's for so long.
+/// They are writable memory to which nothing else refers during `'a`.
 unsafe fn spare<'a>(to: *mut u8, len: usize) -> &'a mut [MaybeUninit<u8>] {
-    // SAFETY: the caller's promise; and what may be uninitialised needs no initialisation.
+    // SAFETY: the caller's promise; and `MaybeUninit` needs no initialisation.
     unsafe { core::slice::from_raw_parts_mut(to.cast(), len) }
 }
 
@@ -544,7 +553,7 @@ mod tests {
     use super::*;
 
     fn written(kernel: Kernel, content: &str) -> String {
-        // No room at all: each store behind it would be seen.
+        // The buffer begins without capacity, so any store out of bounds would be detected.
         let mut out = Out::new(Vec::new(), ()).with_kernel(kernel);
         let mut writer = out.writer();
         writer.string(content).expect("a vector takes everything");

@@ -1,10 +1,11 @@
 //! Bytes and numbers as base64 within a string, for `#[serde(with = "jird::base64")]`.
 //!
-//! The alphabet is the standard one, and padding is required (RFC 4648 §4). What other text would decode to the same is refused,
-//! with its path as every error: other characters, line breaks among them, missing padding, bits left over in the last character.
+//! The alphabet is the standard one, and padding is required (RFC 4648 §4). Text that is not in this form is refused,
+//! even if it could be decoded: other characters, including line breaks; missing padding; bits left over in the last
+//! character. The error has the path of the value.
 //!
-//! Fields may be `Vec<u8>`, `Box<[u8]>`, `Cow<[u8]>`, `[u8; N]`, and whatever else is an `AsRef<[u8]>` and made of a `Vec<u8>`.
-//! For `f64` and `i64` in place of `u8` there are [`f64s`] and [`i64s`].
+//! Fields may be `Vec<u8>`, `Box<[u8]>`, `Cow<[u8]>`, `[u8; N]`, and any other type that is `AsRef<[u8]>` and can be
+//! made from a `Vec<u8>`. For `f64` and `i64` in place of `u8` there are [`f64s`] and [`i64s`].
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ use core::fmt::{self, Display};
 use serde_core::de::{Deserializer, Error, Visitor};
 use serde_core::ser::Serializer;
 
-/// Writes bytes. Allocates nothing of its own.
+/// Writes bytes. Allocates nothing itself.
 pub fn serialize<S: Serializer, T: ?Sized + AsRef<[u8]>>(bytes: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&Base64Text(bytes.as_ref()))
 }
@@ -39,12 +40,12 @@ pub fn serialize<S: Serializer, T: ?Sized + AsRef<[u8]>>(bytes: &T, serializer: 
 /// Reads bytes.
 ///
 /// # Errors
-/// If there is no string, if it is not base64, or if it has more or less bytes than an array.
+/// If the value is not a string, if it is not base64, or if the number of bytes is not the length of the array.
 pub fn deserialize<'de, D: Deserializer<'de>, T: TryFrom<Vec<u8>>>(deserializer: D) -> Result<T, D::Error> {
     made(deserializer.deserialize_str(Bytes)?)
 }
 
-/// A module for one type of numbers.
+/// Makes a module for one type of numbers.
 macro_rules! numbers {
     ($(#[$doc:meta])* $module:ident: $type:ty) => {
         $(#[$doc])*
@@ -52,7 +53,7 @@ macro_rules! numbers {
             use serde_core::de::{Deserializer, Error};
             use serde_core::ser::Serializer;
 
-            /// Writes numbers, eight bytes each, the least first. Allocates nothing of its own.
+            /// Writes numbers as eight bytes each, in little-endian order. Allocates nothing itself.
             pub fn serialize<S: Serializer, T: ?Sized + AsRef<[$type]>>(
                 numbers: &T,
                 serializer: S,
@@ -63,8 +64,8 @@ macro_rules! numbers {
             /// Reads numbers.
             ///
             /// # Errors
-            /// If there is no string, if it is not base64, if its bytes are no multiple of eight, or if it has more or less
-            /// numbers than an array.
+            /// If the value is not a string, if it is not base64, if the number of bytes is not a multiple of eight, or
+            /// if the number of numbers is not the length of the array.
             pub fn deserialize<'de, D: Deserializer<'de>, T: TryFrom<Vec<$type>>>(deserializer: D) -> Result<T, D::Error> {
                 let bytes = deserializer.deserialize_str(super::Bytes)?;
                 let (numbers, rest) = bytes.as_chunks();
@@ -84,7 +85,7 @@ macro_rules! numbers {
     };
 }
 numbers!(
-    /// Doubles, each bit of them: infinities and what is no number too, which JSON's numbers are not.
+    /// Doubles with every bit kept, including infinities and NaN, which JSON's numbers do not have.
     ///
     /// ```
     /// #[derive(serde::Serialize, serde::Deserialize)]
@@ -112,9 +113,9 @@ numbers!(
     i64s: i64
 );
 
-/// What is put into text, as bytes.
+/// An element of a list that is written as bytes.
 trait Element: Copy {
-    /// `bytes.len()` is the type's size.
+    /// Stores the element's bytes. `bytes.len()` is the size of the type.
     fn put(self, bytes: &mut [u8]);
 }
 
@@ -125,10 +126,10 @@ impl Element for u8 {
     }
 }
 
-/// Displays as base64.
+/// Displays elements as base64.
 struct Base64Text<'a, T>(&'a [T]);
 
-/// Bytes made into text at once: whole numbers, and whole groups of three.
+/// The number of bytes encoded at once: a multiple of each element's size and of three.
 const PIECE: usize = 768;
 
 impl<T: Element> Display for Base64Text<'_, T> {
@@ -142,7 +143,7 @@ impl<T: Element> Display for Base64Text<'_, T> {
     }
 }
 
-/// Visits base64.
+/// Decodes base64 from a visited string.
 struct Bytes;
 
 impl Visitor<'_> for Bytes {
@@ -157,7 +158,7 @@ impl Visitor<'_> for Bytes {
     }
 }
 
-/// Says why `text` is not base64.
+/// The error for a `text` that is not base64, with the reason.
 #[cold]
 fn wrong<E: Error>(text: &str) -> E {
     let digits = text.trim_end_matches('=');
@@ -172,7 +173,7 @@ fn wrong<E: Error>(text: &str) -> E {
     }
 }
 
-/// Into what the field holds.
+/// Converts the list into the field's type.
 fn made<T: TryFrom<Vec<N>>, N, E: Error>(list: Vec<N>) -> Result<T, E> {
     let len = list.len();
     T::try_from(list).map_err(|_| E::custom(format_args!("base64: {len} elements, more or less than asked for")))

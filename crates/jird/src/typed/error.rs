@@ -1,4 +1,4 @@
-//! serde's words for what is wrong.
+//! serde's errors in this crate's words.
 
 use crate::error::{Category, Error};
 use crate::fault::ErrorKind;
@@ -31,14 +31,14 @@ impl ser::Error for Error {
     }
 }
 
-/// A value of ours that is nested too deeply can tell a serializer only by a message: it is the one that [`Error`] displays. Gives the
-/// offset that it names.
+/// The offset in the message of a value of this crate that is nested too deeply. Such a value can report the error to a
+/// serializer only as a message, in the form in which [`Error`] displays it.
 fn too_deep_at(message: &str) -> Option<u64> {
     let place = message.strip_prefix(ErrorKind::Depth.to_string().as_str())?;
     place.strip_prefix(" (byte ")?.strip_suffix(')')?.parse().ok()
 }
 
-/// What was found, in JSON's words where serde's are Rust's.
+/// The value that was found, in JSON's terms where serde uses Rust's.
 struct Found<'a>(Unexpected<'a>);
 
 impl Display for Found<'_> {

@@ -1,5 +1,5 @@
-//! What does not compile, each beside the same that does: what was decoded or parsed does not outlive what it was borrowed
-//! from.
+//! Doctests that must not compile, each next to a similar one that does: values that were decoded or parsed cannot
+//! outlive what they borrow from.
 //!
 //! # Text
 //! ```
@@ -17,7 +17,7 @@
 //! # Ok::<(), jird::Error>(())
 //! ```
 //!
-//! # A reader, which leaves nothing to borrow from
+//! # A reader, from which nothing can be borrowed
 //! ```
 //! fn decode<T: serde::de::DeserializeOwned>() -> Result<T, jird::Error> {
 //!     jird::from_reader(&b"[\"a\"]"[..])
@@ -36,7 +36,7 @@
 //!     jird::from_reader(&b"[\"a\"]"[..])
 //! }
 //! ```
-//! Nor from the lines of one, whose buffers are used again:
+//! Nothing can be borrowed from the lines of a reader either, since their buffers are reused:
 //! ```
 //! let lines: Vec<Vec<String>> = jird::lines::typed(&b"[\"a\"]"[..]).collect::<Result<_, _>>()?;
 //! assert_eq!(lines, [["a"]]);
@@ -48,7 +48,7 @@
 //! # Ok::<(), jird::Error>(())
 //! ```
 //!
-//! # A document, and the text that it was parsed from
+//! # A document and the text that it was parsed from
 //! ```
 //! let text = b"[\"a\"]".to_vec();
 //! let document = jird::parse(&text)?;
@@ -82,7 +82,7 @@
 //! # Ok::<(), jird::Error>(())
 //! ```
 //!
-//! # A parser's value, and the next text
+//! # The value of a parser, and the parser's next text
 //! ```
 //! let mut parser = jird::Parser::new();
 //! let first = parser.parse(b"[\"a\"]")?;
@@ -128,7 +128,7 @@
 //! # Ok::<(), jird::Error>(())
 //! ```
 //!
-//! # A serializer, while something is open, and what has ended
+//! # A serializer with an open container, and a container that has ended
 //! ```
 //! use serde::ser::{Serialize, SerializeSeq, Serializer};
 //! let mut serializer = jird::Serializer::new(Vec::new());

@@ -1,5 +1,5 @@
-//! Values and numbers that keep their text, through serde. Both sides agree on a newtype struct's name, [`RAW_TEXT`]; to any
-//! other format they are what serde makes of them.
+//! Values and numbers that keep their text, through serde. The types and this crate's serializers agree on the name of
+//! a newtype struct, [`RAW_TEXT`]; any other format receives what serde makes of that struct.
 
 use crate::data_model::RAW_TEXT;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use serde_core::de::{self, Deserialize, Deserializer, Visitor};
 use serde_core::ser::{Serialize, Serializer};
 
 impl RawValue {
-    /// Checks that `json` is one value, without white space around it, and keeps the text.
+    /// Checks that `json` is one value, and keeps its text without the white space around it.
     ///
     /// ```
     /// let raw = jird::RawValue::from_string(" [1, 2] ".to_owned())?;
@@ -32,7 +32,7 @@ impl RawValue {
     }
 }
 
-/// What a visitor of raw text makes of it.
+/// Converts raw text from a visitor into a type.
 trait Raw<'de>: Sized {
     const WHAT: &'static str;
 
@@ -105,7 +105,8 @@ impl<'de, T: Raw<'de>> Visitor<'de> for RawVisitor<T> {
         T::owned(text.to_owned()).ok_or_else(|| wrong(text, &self))
     }
 
-    /// Another format, or what serde has buffered: the text is lost, but a number can be written again.
+    /// Called by another format, or for content that serde has buffered: the text is lost, but a number can be written
+    /// again.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
         let number = deserializer.deserialize_any(AnyNumber(T::WHAT))?;
         T::owned(number).ok_or_else(|| de::Error::custom(format_args!("expected {}", T::WHAT)))
@@ -117,7 +118,7 @@ fn wrong<E: de::Error>(text: &str, wanted: &dyn de::Expected) -> E {
     de::Error::custom(format_args!("invalid value: `{text:.40}`, expected {wanted}"))
 }
 
-/// A number of any type, as JSON text.
+/// Visits a number of any type, and returns it as JSON text.
 struct AnyNumber(&'static str);
 
 impl Visitor<'_> for AnyNumber {
@@ -174,7 +175,7 @@ impl Serialize for NumberBuf {
     }
 }
 
-/// A number with a text of its own: every digit is kept, whatever its size. [`Number`] borrows it.
+/// A number that owns its text: every digit is kept, whatever its size. [`Number`] is the borrowed form.
 ///
 /// ```
 /// let numbers: Vec<jird::NumberBuf> = jird::from_str("[1.50, 123456789012345678901234567890]")?;
@@ -186,7 +187,7 @@ impl Serialize for NumberBuf {
 pub struct NumberBuf(Box<str>);
 
 impl NumberBuf {
-    /// The number.
+    /// The number, borrowing this text. O(1).
     pub fn number(&self) -> Number<'_> {
         Number::of_checked(&self.0)
     }

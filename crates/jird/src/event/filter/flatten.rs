@@ -5,14 +5,16 @@ use crate::event::{Interest, JsonSink, Key, Place, Sink};
 use core::fmt::Write as _;
 use std::io;
 
-/// Makes rows of nested records: the members of an object within an object get a key of both, with a dot between them.
+/// Makes rows of nested records: a member of an object within an object gets a key made of both keys, with a dot
+/// between them.
 ///
-/// Arrays are JSON text, or [indexed](Arrays::Indexed). What has nothing inside stays `{}` or `[]`. Objects whose key is longer than
-/// [`KEY_BYTES_MAX`](Self::KEY_BYTES_MAX) are JSON text, so that what comes out is at most so many times what comes in. A record that is no
-/// object is handed on as it is.
+/// Arrays become strings of JSON text, or are [indexed](Arrays::Indexed). Empty objects and arrays stay `{}` or `[]`.
+/// Objects whose key is longer than [`KEY_BYTES_MAX`](Self::KEY_BYTES_MAX) become JSON text, so that the output is at
+/// most a constant factor larger than the input. A record that is not an object is forwarded as it is.
 ///
-/// The sink is asked with the dotted key, when a scalar has come: put a [`Project`](super::Project) before this to have the rest skipped.
-/// [`Unflatten`](super::Unflatten) turns it around, where no key has a dot of its own.
+/// The filter sends the dotted key to the sink once a scalar has arrived, which is too late for the source to skip
+/// anything: put a [`Project`](super::Project) before this filter to have unwanted values skipped.
+/// [`Unflatten`](super::Unflatten) reverses this filter, provided that no original key contains a dot.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource, filter::{Arrays, Flatten}};
@@ -34,33 +36,33 @@ pub struct Flatten<S> {
     separator: String,
     /// The key of the next value.
     path: String,
-    /// What is open and flattened.
+    /// The open containers that are being flattened.
     levels: Vec<FlattenLevel>,
-    /// The source's number for the key, if it is a key as it came.
+    /// The source's number for the key, if the key is unchanged.
     number: Option<u32>,
     state: FlattenState,
-    /// How many arrays and objects are open of what is not flattened.
+    /// The number of arrays and objects that are open and not flattened.
     depth: usize,
     text: JsonSink<io::Sink>,
 }
 
-/// What becomes of an array within a record.
+/// How an array within a record is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrays {
-    /// A string that is its JSON text.
+    /// As a string that is its JSON text.
     #[default]
     Text,
-    /// Its elements are members, with an index as the last part of their key.
+    /// Its elements are members, with their index as the last part of the key.
     Indexed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlattenState {
-    /// In what is flattened.
+    /// In a container that is being flattened.
     Rows,
-    /// In what becomes text.
+    /// In a value that becomes text.
     Text,
-    /// In what the sink skips.
+    /// In a value that the sink skips.
     Drops,
     /// In a record that is not flattened.
     Whole,
@@ -68,20 +70,20 @@ enum FlattenState {
 
 #[derive(Clone, Copy, Debug)]
 struct FlattenLevel {
-    /// So much of the path is its key.
+    /// The length of the prefix of the path that is this container's key.
     path_len: usize,
     object: bool,
     /// Nothing was inside yet.
     empty: bool,
-    /// Of the next element.
+    /// Index of the next element.
     index: u64,
 }
 
 impl<S: Sink> Flatten<S> {
-    /// Objects with longer keys, in bytes, are not flattened but become text.
+    /// The longest key, in bytes, of an object that is flattened; objects with longer keys become text.
     pub const KEY_BYTES_MAX: usize = 1024;
 
-    /// Hands rows on to `sink`.
+    /// Forwards rows to `sink`.
     pub fn new(sink: S) -> Self {
         Self {
             sink,
@@ -96,14 +98,14 @@ impl<S: Sink> Flatten<S> {
         }
     }
 
-    /// What becomes of arrays.
+    /// Sets how arrays are written.
     #[must_use]
     pub fn arrays(mut self, arrays: Arrays) -> Self {
         self.arrays = arrays;
         self
     }
 
-    /// What stands between the parts of a key; a dot by default.
+    /// Sets the separator between the parts of a key; a dot by default.
     #[must_use]
     pub fn separator(mut self, separator: impl Into<String>) -> Self {
         self.separator = separator.into();
@@ -115,14 +117,14 @@ impl<S: Sink> Flatten<S> {
         self.sink
     }
 
-    /// Tells the sink the key of a value; whether it takes it.
+    /// Sends the key of a value to the sink. Returns whether the sink takes the value.
     #[inline]
     fn takes(&mut self) -> Result<bool, S::Error> {
         let key = self.number.take().map_or(Key::new(&self.path), |number| Key::numbered(&self.path, number));
         Ok(self.sink.key(key)? == Interest::Take)
     }
 
-    /// A value begins: in an array it gets its key.
+    /// A value begins. In an array, it gets its index as its key.
     #[inline]
     fn begin_value(&mut self) {
         if let Some(level) = self.levels.last_mut()
@@ -163,7 +165,7 @@ impl<S: Sink> Flatten<S> {
             };
             if flattens {
                 if is_record {
-                    // Something is left of the record before, if the source began none.
+                    // If the source did not call `begin_record`, the path of the previous record is still here.
                     self.path.clear();
                 }
                 self.levels.push(FlattenLevel { path_len: self.path.len(), object, empty: true, index: 0 });
@@ -205,7 +207,7 @@ impl<S: Sink> Flatten<S> {
         Ok(())
     }
 
-    /// What is flattened ends.
+    /// A flattened container ends.
     fn end_level(&mut self) -> Result<(), S::Error> {
         let Some(level) = self.levels.pop() else { return Ok(()) };
         if self.levels.is_empty() {
@@ -229,7 +231,7 @@ impl<S: Sink> Flatten<S> {
     }
 }
 
-/// Into memory.
+/// Unwraps the result of writing to memory.
 fn written<T>(result: Result<T, crate::error::Error>) {
     result.map(drop).expect("memory takes everything");
 }
@@ -239,7 +241,7 @@ impl<S: Sink> Sink for Flatten<S> {
 
     fn begin_record(&mut self, place: Place) -> Result<(), S::Error> {
         if self.state == FlattenState::Text {
-            // It was abandoned.
+            // The previous record was abandoned.
             self.text.take_text(|_| ());
         }
         self.levels.clear();

@@ -1,9 +1,10 @@
-//! The first records.
+//! The first `n` records.
 
 use crate::event::protocol::{Scalar, scalars};
 use crate::event::{Interest, Key, Place, Sink};
 
-/// Hands on so many records, and [wants no more](Sink::wants_more) then: the source stops, and reads no further than it has.
+/// Forwards the given number of records, and then [wants no more](Sink::wants_more). The source stops there and reads
+/// no further than it has.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource, filter::Limit};
@@ -16,12 +17,12 @@ use crate::event::{Interest, Key, Place, Sink};
 pub struct Limit<S> {
     sink: S,
     left: u64,
-    /// Nobody was to send what comes.
+    /// Ignores all events: the source sends more records than the sink wants.
     deaf: bool,
 }
 
 impl<S: Sink> Limit<S> {
-    /// Hands on to `sink` so many records.
+    /// Forwards the first `records` records to `sink`.
     pub fn new(sink: S, records: u64) -> Self {
         Self { sink, left: records, deaf: false }
     }

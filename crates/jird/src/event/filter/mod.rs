@@ -1,17 +1,18 @@
-//! What stands between a source and a sink: sinks that hand on to another.
+//! Filters between a source and a sink: sinks that forward events to another sink.
 //!
-//! | filter | hands on |
+//! | filter | forwards |
 //! |---|---|
 //! | [`Project`] | some paths, and nothing else |
-//! | [`Rename`] | everything, some keys by another name |
+//! | [`Rename`] | everything, with some keys renamed |
 //! | [`Flatten`] | nested objects as members with dotted keys |
 //! | [`Unflatten`] | members with dotted keys as nested objects |
-//! | [`Limit`] | the first records, and stops the source behind them |
-//! | [`Tee`] | everything to two sinks |
-//! | [`Validate`] | everything, if the source keeps to the protocol |
+//! | [`Limit`] | the first records; then it stops the source |
+//! | [`Tee`] | everything, to two sinks |
+//! | [`Validate`] | everything, as long as the source keeps to the protocol |
 //!
-//! Each knows the protocol alone, so that it fits any pair, and filters may follow each other. A filter is made around the sink
-//! (`Rename::new(Limit::new(sink, 10), …)` renames first, then limits), and gives it back by its `into_inner`.
+//! A filter knows only the protocol. So it works between any source and any sink, and filters can be chained. A filter
+//! is made around its sink (`Rename::new(Limit::new(sink, 10), …)` renames first, then limits), and `into_inner`
+//! returns that sink.
 
 mod flatten;
 mod limit;

@@ -1,15 +1,15 @@
-//! Some paths, and nothing else.
+//! Forwards some paths, and nothing else.
 
 use super::tracker::{Leads, Tracker};
 use crate::event::protocol::{Scalar, scalars};
 use crate::event::{Interest, Key, Pattern, Place, Sink};
 
-/// Hands on what some patterns lead to, with what is around it, and answers [`Skip`](Interest::Skip) to everything else: what nobody
-/// wants is neither converted nor sent.
+/// Forwards the values that some patterns lead to, with the arrays and objects around them, and answers
+/// [`Skip`](Interest::Skip) to everything else. Unwanted values are neither converted nor sent.
 ///
-/// Of a key that a pattern names and that comes again in its object, the first counts. Objects and arrays on the way stay, even
-/// if nothing is left in them; elements that are left out close the gap. Where a pattern goes further and a scalar stands, there
-/// is nothing; a record that is such a scalar is `null`.
+/// If an object has a key twice and a pattern names that key, the first one counts. Objects and arrays on the way to a
+/// value are kept, even if nothing is left in them; elements that are left out close the gap. Where a pattern leads
+/// into a value that is a scalar, nothing is sent; a record that is such a scalar becomes `null`.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource, Pattern, filter::Project};
@@ -27,12 +27,12 @@ use crate::event::{Interest, Key, Pattern, Place, Sink};
 pub struct Project<S> {
     sink: S,
     tracker: Tracker,
-    /// Where the patterns lead that lead to the value behind the key.
+    /// Where the patterns lead that match up to the value of the current key.
     behind_key: Option<Leads>,
-    /// The key of a value that is wanted if it is no scalar.
+    /// A key held back until its value has begun: the value is wanted only if it is not a scalar.
     pending: Pending,
     state: ProjectState,
-    /// How many arrays and objects are open that are wanted, or not, as a whole.
+    /// The depth within a value that is taken or dropped as a whole.
     depth: usize,
 }
 
@@ -46,16 +46,16 @@ struct Pending {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProjectState {
-    /// Patterns lead further.
+    /// Patterns lead further into the value.
     Looks,
     /// Everything is wanted.
     Takes,
-    /// Nothing is.
+    /// Nothing is wanted.
     Drops,
 }
 
 impl<S: Sink> Project<S> {
-    /// Hands on to `sink` what these patterns lead to.
+    /// Forwards to `sink` the values that `paths` lead to.
     pub fn new(sink: S, paths: impl IntoIterator<Item = Pattern>) -> Self {
         Self {
             sink,
@@ -67,7 +67,7 @@ impl<S: Sink> Project<S> {
         }
     }
 
-    /// The sink, to look at.
+    /// A reference to the sink.
     pub fn get_ref(&self) -> &S {
         &self.sink
     }
@@ -77,12 +77,12 @@ impl<S: Sink> Project<S> {
         self.sink
     }
 
-    /// Where patterns lead that lead to the value that begins.
+    /// Where the patterns lead that match up to the value that begins.
     fn leads(&mut self) -> Leads {
         match self.behind_key.take() {
             Some(leads) => leads,
             None if self.tracker.is_in_array() => self.tracker.element(),
-            // Something is left of every record.
+            // Every record is forwarded, even if it is empty.
             None => Leads { further: true, ..self.tracker.root() },
         }
     }
@@ -103,7 +103,7 @@ impl<S: Sink> Project<S> {
         }
     }
 
-    /// Whether the array or object that begins is to be handed on.
+    /// Whether to forward the array or object that begins.
     #[inline]
     fn begin(&mut self, object: bool) -> Result<bool, S::Error> {
         if self.state == ProjectState::Looks {
@@ -121,7 +121,7 @@ impl<S: Sink> Project<S> {
         Ok(self.state == ProjectState::Takes)
     }
 
-    /// Whether the sink does not want the value whose key was held back, if one was.
+    /// Sends the key that was held back, if there is one. Returns whether the sink skips its value.
     fn refuses(&mut self) -> Result<bool, S::Error> {
         let Pending { is_there, text, number } = &mut self.pending;
         if !core::mem::take(is_there) {
@@ -131,7 +131,7 @@ impl<S: Sink> Project<S> {
         Ok(self.sink.key(key)? == Interest::Skip)
     }
 
-    /// Whether the end is to be handed on.
+    /// Whether to forward the end of an array or object.
     #[inline]
     fn end(&mut self) -> bool {
         let state = self.state;

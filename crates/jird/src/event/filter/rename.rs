@@ -1,10 +1,10 @@
-//! Some keys by another name.
+//! Renames some keys.
 
 use super::tracker::{Leads, Tracker};
 use crate::event::protocol::{Scalar, scalars};
 use crate::event::{Interest, Key, Pattern, Place, Sink};
 
-/// Hands everything on, the keys that some patterns lead to by another name. What is renamed comes without the number that
+/// Forwards everything, and renames the keys that some patterns lead to. A renamed key is sent without the number that
 /// its source has for it.
 ///
 /// ```
@@ -20,14 +20,15 @@ pub struct Rename<S> {
     sink: S,
     tracker: Tracker,
     names: Vec<String>,
-    /// Where the patterns lead that lead to the value behind the key.
+    /// Where the patterns lead that match up to the value of the current key.
     behind_key: Option<Leads>,
-    /// How many arrays and objects are open that no pattern leads into.
+    /// The number of open arrays and objects that no pattern leads into.
     beside: usize,
 }
 
 impl<S: Sink> Rename<S> {
-    /// Each pattern with the name that the last key on its way gets. Of several patterns for one key the first counts.
+    /// Takes each pattern with the new name for the last key on its path. If several patterns match one key, the first
+    /// counts.
     pub fn new<N: Into<String>>(sink: S, names: impl IntoIterator<Item = (Pattern, N)>) -> Self {
         let (patterns, names) = names.into_iter().map(|(pattern, name)| (pattern, name.into())).unzip();
         Self { sink, tracker: Tracker::new(patterns), names, behind_key: None, beside: 0 }

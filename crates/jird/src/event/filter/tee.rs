@@ -1,11 +1,11 @@
-//! Two sinks.
+//! Forwards to two sinks.
 
 use crate::event::protocol::{Scalar, scalars};
 use crate::event::{Interest, Key, Place, Sink};
 use core::fmt;
 
-/// Hands everything on to two sinks. A value is taken if one of them takes it, and the other does not see it then; records come as long
-/// as one of them wants more.
+/// Forwards everything to two sinks. A value is taken if at least one of them takes it; a sink that skips it does not
+/// receive it. The source sends records as long as at least one of the sinks wants more.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource, Pattern, filter::{Project, Tee}};
@@ -21,13 +21,13 @@ use core::fmt;
 pub struct Tee<A, B> {
     first: A,
     second: B,
-    /// Whether each does not hear what is sent.
+    /// For each sink, whether events are withheld from it at present.
     deaf: [bool; 2],
-    /// How many arrays and objects are open in what one of them does not hear, if that is one value.
+    /// The depth within the value that is withheld from one of the sinks, if a single value is.
     value: Option<usize>,
 }
 
-/// Which of the two stopped, and why.
+/// Which of the two sinks stopped, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TeeError<A, B> {
     /// The first.
@@ -48,7 +48,7 @@ impl<A: fmt::Display, B: fmt::Display> fmt::Display for TeeError<A, B> {
 impl<A: std::error::Error, B: std::error::Error> std::error::Error for TeeError<A, B> {}
 
 impl<A: Sink, B: Sink> Tee<A, B> {
-    /// Hands on to both.
+    /// Forwards to both sinks.
     pub fn new(first: A, second: B) -> Self {
         Self { first, second, deaf: [false; 2], value: None }
     }
@@ -58,7 +58,7 @@ impl<A: Sink, B: Sink> Tee<A, B> {
         (self.first, self.second)
     }
 
-    /// Tells both, or the one that hears.
+    /// Sends an event to each sink that it is not withheld from.
     #[inline(always)]
     fn tell(
         &mut self,
@@ -74,7 +74,7 @@ impl<A: Sink, B: Sink> Tee<A, B> {
         Ok(())
     }
 
-    /// A value begins that has others inside.
+    /// An array or object begins.
     #[inline(always)]
     fn open(&mut self) {
         if let Some(depth) = &mut self.value {
@@ -82,7 +82,7 @@ impl<A: Sink, B: Sink> Tee<A, B> {
         }
     }
 
-    /// A value ended, which may be the one that was not heard.
+    /// A value ended, which may be the one that was withheld.
     #[inline(always)]
     fn close(&mut self, levels: usize) {
         if let Some(depth) = &mut self.value {
@@ -129,7 +129,7 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
         if takes == [false; 2] {
             return Ok(Interest::Skip);
         }
-        // Unless one of them hears nothing already, up to the end of a record or of a value around this one.
+        // Unless one of them is deaf already, up to the end of the record or of a value around this one.
         if takes != [true; 2] && self.deaf == [false; 2] {
             self.deaf = takes.map(|takes| !takes);
             self.value = Some(0);

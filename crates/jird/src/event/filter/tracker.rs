@@ -1,66 +1,66 @@
-//! Which of several patterns lead to where a stream is.
+//! Tracks which of several patterns lead to the current position in a stream.
 
 use crate::event::{KeyTable, Pattern};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Follows a stream down to where no pattern leads any more: whoever asks counts the levels below himself.
+/// Follows a stream down to the levels where a pattern still leads further. The caller counts the levels below that.
 ///
-/// An automaton, made as it is needed: a state is a set of patterns that lead to a value, and a key is looked up once however many
-/// patterns there are.
+/// It is a lazily built automaton: a state is the set of patterns that lead to a value. A key is looked up once,
+/// whatever the number of patterns.
 #[derive(Clone, Debug)]
 pub(super) struct Tracker {
     patterns: Vec<Pattern>,
-    /// The first is the record's value's.
+    /// All states; the first is that of the record's value.
     states: Vec<TrackerState>,
     /// A state's number, by its depth and its patterns.
     known: HashMap<(usize, Vec<u32>), u32>,
     levels: Vec<Level>,
     /// The state of the value that comes next.
     next: u32,
-    /// A key that comes again in its object leads nowhere.
+    /// Only the first occurrence of a key in its object matches.
     first_only: bool,
-    /// By level, a bit for each key that came, where that is asked for.
+    /// For each level, one bit for each key that has occurred; used only with `first_only`.
     seen: Vec<u64>,
 }
 
 /// The patterns that lead to a value.
 #[derive(Clone, Debug)]
 struct TrackerState {
-    /// How many steps below the record it is.
+    /// The number of steps from the record to the value.
     depth: usize,
     leads: Leads,
-    /// The names by which some lead on: a key, and an index if it can be one.
+    /// The names by which some patterns lead on. A name is a key, and also an index if it can be one.
     names: KeyTable,
-    /// By name, the patterns that lead on by it alone, and the state behind it, if it is known.
+    /// By name: the patterns that lead on by that name alone, and the next state, if it is known.
     behind: Vec<(Vec<u32>, u32)>,
-    /// The names that can be an index, by that.
+    /// The names that can be an index, sorted by index.
     indices: Vec<(u64, u32)>,
-    /// The patterns that lead on by whatever stands there.
+    /// The patterns that lead on by any key or index.
     any: Vec<u32>,
-    /// The state behind all other keys and indices.
+    /// The next state for all other keys and indices.
     other: u32,
 }
 
-/// No state yet.
+/// The state is not made yet.
 const UNKNOWN: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Level {
     state: u32,
     object: bool,
-    /// Of the next element.
+    /// Index of the next element.
     index: u64,
-    /// Where its keys' bits begin.
+    /// Where the bits of its keys begin in `seen`.
     seen_at: usize,
 }
 
-/// Where the patterns lead that lead to a value.
+/// Where the patterns lead that match up to a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Leads {
-    /// The first that ends there.
+    /// The first pattern that ends at the value.
     pub(super) there: Option<usize>,
-    /// Whether one goes on.
+    /// Whether a pattern leads further.
     pub(super) further: bool,
 }
 
@@ -80,7 +80,7 @@ impl Tracker {
         tracker
     }
 
-    /// A key that comes again in its object leads nowhere.
+    /// Only the first occurrence of a key in its object matches.
     pub(super) fn first_only(mut self) -> Self {
         self.first_only = true;
         self
@@ -93,12 +93,12 @@ impl Tracker {
         self.next = 0;
     }
 
-    /// The record's value.
+    /// Where the patterns lead from the record's value.
     pub(super) fn root(&self) -> Leads {
         self.states[0].leads
     }
 
-    /// The value is an array or object, and somebody looks inside.
+    /// The value is an array or object, and the caller follows its contents.
     pub(super) fn enter(&mut self, object: bool) {
         let seen_at = self.seen.len();
         self.levels.push(Level { state: self.next, object, index: 0, seen_at });
@@ -114,18 +114,18 @@ impl Tracker {
         }
     }
 
-    /// Whether the innermost of what was entered is an array.
+    /// Whether the innermost container that was entered is an array.
     #[inline]
     pub(super) fn is_in_array(&self) -> bool {
         self.levels.last().is_some_and(|level| !level.object)
     }
 
-    /// Whether nothing was entered.
+    /// Whether no container was entered.
     pub(super) fn is_at_root(&self) -> bool {
         self.levels.is_empty()
     }
 
-    /// The value behind a key.
+    /// Goes to the value of a key.
     #[inline]
     pub(super) fn key(&mut self, key: &str) -> Leads {
         // A source that breaks the protocol may send a key in an array, which has no bits for its keys.
@@ -144,7 +144,7 @@ impl Tracker {
         self.go(at, name)
     }
 
-    /// The next element.
+    /// Goes to the next element.
     pub(super) fn element(&mut self) -> Leads {
         let Some(level) = self.levels.last_mut() else { return Leads::default() };
         let (at, index) = (level.state, level.index);
@@ -154,7 +154,7 @@ impl Tracker {
         self.go(at, name)
     }
 
-    /// Goes from a state to what stands behind one of its names, or behind none of them.
+    /// Goes from a state to the next one, by one of its names or by none of them.
     #[inline]
     fn go(&mut self, at: u32, name: Option<u32>) -> Leads {
         let state = &self.states[at as usize];
@@ -180,7 +180,7 @@ impl Tracker {
         next
     }
 
-    /// The state of these patterns, which is made if there is none.
+    /// The state of these patterns, which is made if it does not exist.
     fn state(&mut self, patterns: Vec<u32>, depth: usize) -> u32 {
         let fresh = self.states.len() as u32;
         let known = match self.known.entry((depth, patterns)) {

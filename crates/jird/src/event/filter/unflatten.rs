@@ -6,13 +6,15 @@ use crate::event::recording::{Item, Recording};
 use crate::event::{Interest, Key, KeyTable, Place, Sink};
 use core::fmt::Write as _;
 
-/// Makes nested records of rows: what [`Flatten`](super::Flatten) does, turned around. Members whose keys begin with the same parts come
-/// into one object, where the first of them stood.
+/// Makes nested records of rows: the reverse of [`Flatten`](super::Flatten). Members whose keys begin with the same
+/// parts become one object, at the position of the first of them.
 ///
-/// Objects with the keys `0`, `1`, … in this order become arrays, if [asked for](Self::arrays). A key that is a value's and another's
-/// first part comes twice, so that nothing is lost. Keys are split into at most [`PARTS_MAX`](Self::PARTS_MAX) parts.
+/// Objects with the keys `0`, `1`, … in this order become arrays, if [asked for](Self::arrays). If a key is both the
+/// key of a value and the first part of another key, it occurs twice in the result, so that nothing is lost. A key is
+/// split into at most [`PARTS_MAX`](Self::PARTS_MAX) parts.
 ///
-/// Since what belongs together may stand apart, each record is held until it is complete, and everything in it is taken.
+/// Members that belong together may stand apart. So each record is held until it is complete, and the filter takes
+/// every value in it.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource, filter::Unflatten};
@@ -30,7 +32,7 @@ pub struct Unflatten<S> {
     arrays: bool,
     recording: Recording,
     tree: Tree,
-    /// Objects by the number of the one around them, and their name; and which they are.
+    /// Objects, by the number of the object around them and their own name; and the node of each.
     objects: KeyTable,
     object_nodes: Vec<u32>,
     scratch: String,
@@ -39,23 +41,23 @@ pub struct Unflatten<S> {
 /// The members of a record, sorted into objects.
 #[derive(Debug, Default)]
 struct Tree {
-    /// The record first.
+    /// All nodes; the first is the record.
     nodes: Vec<MemberNode>,
-    /// All their names, one behind the other.
+    /// All names, concatenated.
     names: String,
 }
 
-/// A member: a value as it was recorded, or an object of others.
+/// A member: a recorded value, or an object of other members.
 #[derive(Clone, Copy, Debug)]
 struct MemberNode {
     name_start: usize,
     name_end: usize,
-    /// The key as it was recorded, whose value follows; zero for an object.
+    /// The event of the recorded key, which its value follows; zero for an object.
     key: usize,
     first: u32,
     last: u32,
     next: u32,
-    /// How many members an object has, and whether they are named 0, 1, ….
+    /// The number of members of an object, and whether they are named 0, 1, ….
     len: u64,
     is_array: bool,
 }
@@ -63,10 +65,10 @@ struct MemberNode {
 const NONE: u32 = u32::MAX;
 
 impl<S: Sink<Error: From<Error>>> Unflatten<S> {
-    /// So many parts of one key make objects; the rest is the last one's.
+    /// The maximum number of parts of one key; the last part keeps the remaining separators.
     pub const PARTS_MAX: usize = 128;
 
-    /// Hands nested records on to `sink`.
+    /// Forwards nested records to `sink`.
     pub fn new(sink: S) -> Self {
         Self {
             sink,
@@ -80,14 +82,14 @@ impl<S: Sink<Error: From<Error>>> Unflatten<S> {
         }
     }
 
-    /// Objects with the keys `0`, `1`, … are arrays.
+    /// Makes arrays of objects with the keys `0`, `1`, ….
     #[must_use]
     pub fn arrays(mut self) -> Self {
         self.arrays = true;
         self
     }
 
-    /// What stands between the parts of a key; a dot by default.
+    /// Sets the separator between the parts of a key; a dot by default.
     #[must_use]
     pub fn separator(mut self, separator: impl Into<String>) -> Self {
         self.separator = separator.into();
@@ -130,10 +132,10 @@ impl<S: Sink<Error: From<Error>>> Unflatten<S> {
         }
     }
 
-    /// Sends the record as it was sorted.
+    /// Sends the nested record.
     fn send(&mut self) -> Result<(), S::Error> {
         self.sink.begin_object()?;
-        // The objects that are open, each with its next member.
+        // The open objects, each with its next member.
         let mut open = vec![(self.tree.nodes[0].first, false)];
         while let Some((next, in_array)) = open.last_mut() {
             if *next == NONE {
@@ -144,7 +146,7 @@ impl<S: Sink<Error: From<Error>>> Unflatten<S> {
             let node = self.tree.nodes[*next as usize];
             *next = node.next;
             if !*in_array {
-                // A key as it came keeps its number.
+                // An unchanged key keeps its number.
                 let name = self.tree.name(node);
                 let key = match self.recording.item(node.key) {
                     Item::Key(key) if key.text() == name => key,

@@ -1,14 +1,15 @@
-//! Whether a source keeps to the protocol.
+//! Checks that a source keeps to the protocol.
 
 use crate::event::protocol::{Scalar, scalars};
 use crate::event::{Interest, Key, KeyTable, Numeral, Place, Sink};
 use crate::scan::OpenBrackets;
 use core::fmt;
 
-/// Hands everything on, as long as the source keeps to the protocol: for those who write one.
+/// Forwards everything, as long as the source keeps to the protocol. Use it to test a source that you write.
 ///
-/// Records begin and end and hold one value each; brackets match; a key comes before each member's value and nowhere else, and no value
-/// comes where the sink skips; a key's number is its own; doubles are finite and nanoseconds fewer than a second's.
+/// It checks that records begin and end and hold one value each; that brackets match; that a key comes before each
+/// member's value and nowhere else; that no value comes where the sink skips; that a key and its number belong
+/// together; that doubles are finite; and that nanoseconds are less than a second.
 ///
 /// ```
 /// use jird::event::{Sink, filter::Validate};
@@ -28,7 +29,7 @@ pub struct Validate<S> {
     sink: S,
     open: OpenBrackets,
     expect: Wanted,
-    /// The text of each key's number, as a number in the table and one; zero if it is not known.
+    /// For each key number, the number of its text in `names`, plus one; zero if the key number is not known.
     numbered: Vec<u32>,
     names: KeyTable,
 }
@@ -36,7 +37,7 @@ pub struct Validate<S> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     Record,
-    /// The record's value, or one behind a key.
+    /// The record's value, or the value of a key.
     Value,
     /// An element, or `]`.
     Element,
@@ -78,7 +79,7 @@ impl<E: fmt::Display> fmt::Display for Disorder<E> {
 impl<E: std::error::Error> std::error::Error for Disorder<E> {}
 
 impl<S: Sink> Validate<S> {
-    /// Hands on to `sink`.
+    /// Forwards to `sink`.
     pub fn new(sink: S) -> Self {
         Self {
             sink,
@@ -99,7 +100,7 @@ impl<S: Sink> Validate<S> {
         Err(Disorder::Source(format!("{found} where {} must come", self.expect.words())))
     }
 
-    /// What comes behind a value.
+    /// Sets what must follow a value.
     fn next(&mut self) {
         self.expect = match self.open.depth() {
             0 => Wanted::RecordEnd,
@@ -143,7 +144,7 @@ impl<S: Sink> Validate<S> {
         scalar.send(&mut self.sink).map_err(Disorder::Sink)
     }
 
-    /// A number is one key's, and a key has one number.
+    /// Checks that a number belongs to one key only, and a key has one number only.
     fn check_number(&mut self, text: &str, number: u32) -> Result<(), Disorder<S::Error>> {
         const FAR: u32 = 1 << 20;
         if number >= FAR {
@@ -171,7 +172,7 @@ impl<S: Sink> Validate<S> {
 impl<S: Sink> Sink for Validate<S> {
     type Error = Disorder<S::Error>;
 
-    /// Also where one was abandoned.
+    /// Also allowed within a record, which is then abandoned.
     fn begin_record(&mut self, place: Place) -> Result<(), Self::Error> {
         self.open = OpenBrackets::default();
         self.expect = Wanted::Value;

@@ -1,4 +1,4 @@
-//! JSON text that comes in pieces.
+//! JSON text that arrives in pieces.
 
 use super::Failing;
 use super::read::{Cut, Cutter};
@@ -9,11 +9,12 @@ use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
 use crate::scan::{Pieces, Pull};
 
-/// JSON text that somebody pushes in pieces, cut anywhere: sends what is complete, and goes on when there is more.
+/// JSON text that the caller pushes in pieces, cut anywhere. Each piece sends the events that it completes.
 ///
-/// After each [`feed`](Self::feed) the sink has had every event that the bytes so far decide: a string when its quote has come, a
-/// number when something else has. So what it holds then is what is complete of a text that was cut off. That takes time
-/// proportional to the new bytes (and some 100 ns for a piece), and memory for the largest token.
+/// After each [`feed`](Self::feed) the sink has received every event that the bytes so far decide: a string once its
+/// closing quote has arrived, a number once another byte has followed it. So if the text is cut off, the sink holds
+/// everything that is complete. A call takes time proportional to the new bytes (plus some 100 ns for a piece), and
+/// memory for the largest token.
 ///
 /// ```
 /// use jird::event::{Feed, JsonSink};
@@ -31,28 +32,28 @@ use crate::scan::{Pieces, Pull};
 pub struct Feed {
     pull: Pull<Pieces>,
     cutter: Cutter,
-    /// The sink wants no more.
+    /// The sink wants no more records.
     over: bool,
 }
 
 impl Feed {
-    /// Records are the values, one after the other.
+    /// The records are the consecutive values of the text.
     pub fn new() -> Self {
         Self::records(Pattern::default())
     }
 
-    /// Records are what `pattern` leads to, as for [`JsonSource::records`](super::JsonSource::records).
+    /// The records are the values that `pattern` leads to, as for [`JsonSource::records`](super::JsonSource::records).
     pub fn records(pattern: Pattern) -> Self {
         Self { pull: Pull::new(Pieces::default(), Kernel::best()), cutter: Cutter::with_pattern(pattern), over: false }
     }
 
-    /// Takes more text, and sends what that completes.
+    /// Takes more text, and sends the events that it completes.
     ///
     /// # Errors
-    /// What is wrong with the text so far, as soon as the byte has come at which it can no longer be right; or what the sink
-    /// says. Then it is over.
+    /// An error in the text so far, reported as soon as the byte has arrived that rules out a valid text; or the sink's
+    /// error. The feed cannot be used after an error.
     pub fn feed<S: Sink>(&mut self, piece: &[u8], sink: &mut S) -> Result<(), Failing<S::Error>> {
-        // What nobody wants is not kept either.
+        // Text that the sink no longer wants need not be kept.
         if !self.over {
             self.pull.add(piece);
         }
@@ -61,7 +62,7 @@ impl Feed {
         }
     }
 
-    /// The text ends here: sends the rest, and [finishes](Sink::finish) the sink.
+    /// The text ends here: sends the remaining events, and [finishes](Sink::finish) the sink.
     ///
     /// # Errors
     /// As [`feed`](Self::feed); also if the text is not complete.

@@ -15,11 +15,12 @@ use crate::scan::{IoRead, Pull, Read, SliceRead, Token, Trusted};
 use crate::text;
 use std::io;
 
-/// JSON text as a source of records: one value after the other, with white space between them or none; or lines
-/// ([`lines`](Self::lines)); or parts of a document ([`records`](Self::records)).
+/// JSON text as a source of records. By default the records are consecutive values, with or without white space between
+/// them. They can also be the lines of NDJSON ([`lines`](Self::lines)), or parts of each document
+/// ([`records`](Self::records)).
 ///
-/// Everything is checked, what is skipped too. Memory is bounded by the largest token, and one read: an array may have any number of
-/// elements. Strings without escapes are not copied, and numbers are not converted.
+/// Everything is checked, skipped values too. Memory is bounded by the largest token plus one read: an array may have
+/// any number of elements. Strings without escapes are not copied, and numbers are not converted.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource};
@@ -37,25 +38,26 @@ pub struct JsonSource<R> {
 }
 
 impl<'de> JsonSource<SliceRead<'de>> {
-    /// From memory.
+    /// Reads from memory.
     pub fn from_slice(text: &'de [u8]) -> Self {
         Self::new(SliceRead::new(text))
     }
 }
 
 impl<R: io::Read> JsonSource<IoRead<R>> {
-    /// From a reader, which needs no buffer of its own.
+    /// Reads from a reader, which needs no buffer of its own.
     pub fn from_reader(reader: R) -> Self {
         Self::new(IoRead::new(reader)).record_bytes_max(RECORD_BYTES_MAX)
     }
 }
 
 impl<'de> JsonSource<Trusted<SliceRead<'de>>> {
-    /// From memory, of text that was checked before.
+    /// Reads text from memory that was checked before, with fewer checks.
     ///
-    /// Strings, keys and numbers are checked when they are sent, and so is the grammar around them, but for the meaning of escapes: no sink
-    /// ever sees a `&str` that is not UTF-8. Of values that are skipped only the end is found, by counting brackets. Of text that was not
-    /// checked before, some of what is wrong goes unnoticed; nothing worse comes of it, and it takes no longer.
+    /// Strings, keys and numbers are checked when they are sent, and so is the grammar around them, except for the
+    /// meaning of escapes. No sink ever sees a `&str` that is not UTF-8. For a skipped value, the source only finds the
+    /// end, by counting brackets. If the text was not checked before, some errors go unnoticed. That is safe, and takes
+    /// no longer.
     ///
     /// ```
     /// use jird::event::{self, JsonSink, JsonSource, Pattern, filter::Project};
@@ -82,8 +84,8 @@ impl<'de, R: Read<'de>> JsonSource<R> {
         Self { pull: Pull::new(source, Kernel::best()), cutter: Cutter::new(), checks_first: false }
     }
 
-    /// The text is NDJSON: each line that is not blank is a record, and no record goes over a line's end. Then a bad line can be
-    /// left out ([`skip_line`](Self::skip_line)). Before anything is sent.
+    /// Reads the text as NDJSON: each line that is not blank is a record, and no record extends past the end of its
+    /// line. The caller can then skip a bad line ([`skip_line`](Self::skip_line)). Call this before anything is sent.
     #[must_use]
     pub fn lines(mut self) -> Self {
         self.pull = self.pull.in_lines();
@@ -91,30 +93,30 @@ impl<'de, R: Read<'de>> JsonSource<R> {
         self
     }
 
-    /// Records are the values that `pattern` leads to in each document. What is beside them is checked and not sent.
+    /// The records are the values that `pattern` leads to in each document. The other values are checked but not sent.
     #[must_use]
     pub fn records(mut self, pattern: Pattern) -> Self {
         self.cutter.pattern = pattern;
         self
     }
 
-    /// Limits how many arrays and objects may be open at once; [`DEPTH_MAX`] by default.
+    /// Limits the number of arrays and objects that may be open at once; [`DEPTH_MAX`] by default.
     #[must_use]
     pub fn depth_max(mut self, depth_max: usize) -> Self {
         self.cutter.depth_max = depth_max;
         self
     }
 
-    /// No event comes of a record that is not right: each is checked before it is sent, and memory is bounded by the
-    /// largest record. Costs about as much as skipping the record does.
+    /// Checks each record before sending it, so that an invalid record causes no events. Memory is then bounded by the
+    /// largest record. The check costs about as much as skipping the record.
     #[must_use]
     pub fn check_first(mut self) -> Self {
         self.checks_first = true;
         self
     }
 
-    /// The text is a part of a longer one, in which it begins here, with a line of its own: what is said of places counts from there.
-    /// Before anything is sent.
+    /// The text is a part of a longer text, and begins there at `place`, at the start of a line. Places and error
+    /// positions count from the longer text's beginning. Call this before anything is sent.
     ///
     /// ```
     /// use jird::event::{Failure, JsonSink, JsonSource, Place, Source};
@@ -134,7 +136,7 @@ impl<'de, R: Read<'de>> JsonSource<R> {
         self
     }
 
-    /// Scans chunks of this many bytes, for tests that want borders everywhere.
+    /// Scans chunks of `bytes` bytes, for tests that need many chunk borders.
     #[doc(hidden)]
     #[must_use]
     pub fn chunk_bytes(mut self, bytes: usize) -> Self {
@@ -142,8 +144,9 @@ impl<'de, R: Read<'de>> JsonSource<R> {
         self
     }
 
-    /// After an error of a source of [`lines`](Self::lines): goes on behind the line that it is in. Returns the text of the record,
-    /// as far as it stands in that line; without [`check_first`](Self::check_first), only what is still in memory.
+    /// After an error in a source of [`lines`](Self::lines): continues after the line that contains the error. Returns
+    /// the text of the bad record, as far as it stands in that line; without [`check_first`](Self::check_first), only
+    /// the part that is still in memory.
     ///
     /// # Errors
     /// If reading fails.
@@ -152,21 +155,21 @@ impl<'de, R: Read<'de>> JsonSource<R> {
         Ok(self.pull.drop_line(self.cutter.begun, error.offset())?)
     }
 
-    /// Limits how much of the text is kept in memory at once, which is a token, or a record that is [checked
-    /// first](Self::check_first): [`RECORD_BYTES_MAX`](crate::lines::RECORD_BYTES_MAX) by default. More is an error of kind
-    /// [`Size`](ErrorKind::Size). What is in memory already has no limit.
+    /// Limits the size of the text kept in memory at once, which is a token, or a record that is [checked
+    /// first](Self::check_first). The default is [`RECORD_BYTES_MAX`](crate::lines::RECORD_BYTES_MAX). A longer one is
+    /// an error of kind [`Size`](ErrorKind::Size). Text that was given in memory has no limit.
     #[must_use]
     pub fn record_bytes_max(mut self, bytes: usize) -> Self {
         self.pull.set_window_max(bytes);
         self
     }
 
-    /// Where the record stands that was sent last, or begun.
+    /// The place of the last record that was sent or begun.
     pub fn place(&self) -> Place {
         self.cutter.place
     }
 
-    /// How many records were sent, or begun; with what [came before](Self::begins_at).
+    /// The number of records that were sent or begun, including those [before the text](Self::begins_at).
     pub fn records_begun(&self) -> u64 {
         self.cutter.records
     }
@@ -179,13 +182,13 @@ impl<'de, R: Read<'de>> Source for JsonSource<R> {
         if self.checks_first {
             self.cutter.check(&mut self.pull).map_err(Failure::Source)?;
         }
-        // Only what is fed can run dry.
+        // `Dry` cannot occur: it comes only from a `Feed`.
         let cut = self.cutter.run(&mut self.pull, sink).map_err(|failure| self.cutter.located(failure))?;
         Ok(cut == Cut::Record)
     }
 }
 
-/// Cuts records out of what is around them.
+/// Finds the records in the text around them.
 #[derive(Debug)]
 pub(crate) struct Cutter {
     pattern: Pattern,
@@ -194,21 +197,21 @@ pub(crate) struct Cutter {
     machine: Machine,
     scratch: String,
     at: At,
-    /// What is open around the record.
+    /// The arrays and objects that are open around the record.
     levels: Vec<RecordLevel>,
     place: Place,
-    /// How many records were begun.
+    /// The number of records that were begun.
     records: u64,
-    /// Where the last one begins that was looked at.
+    /// Where the last record that was looked at begins.
     begun: u64,
-    /// The last run failed, or a sink panicked: nobody knows which of the record's events the sink has had.
+    /// The last run failed, or a sink panicked, so it is unknown which of the record's events the sink has received.
     is_broken: bool,
 }
 
 #[derive(Debug)]
 struct RecordLevel {
     object: bool,
-    /// Of the element that comes next, or has begun.
+    /// Index of the element that comes next, or has begun.
     index: u64,
     /// The key that the pattern led through.
     #[cfg(feature = "serde")]
@@ -226,24 +229,24 @@ impl RecordLevel {
     }
 }
 
-/// What comes next.
+/// What comes next in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// A value that the pattern leads to, as far as it goes.
+    /// A value that matches the pattern so far.
     Value,
     /// The rest of a record.
     Record,
-    /// The rest of something that is none.
+    /// The rest of a value that is not a record and contains none.
     Beside,
     /// The first key, or the object's end.
     FirstMember,
     Member,
-    /// A colon, and a value that the pattern leads to or does not.
+    /// A colon, and a value; true if the pattern leads to the value.
     Colon(bool),
     /// The first element, or the array's end.
     FirstElement,
     Element,
-    /// What comes behind a value.
+    /// What follows a value: a comma or a closing bracket.
     Next,
 }
 
@@ -289,7 +292,7 @@ impl Cutter {
         self.at == At::Record
     }
 
-    /// Adds which record the sink stopped at.
+    /// Adds the place of the record at which the sink stopped.
     #[cold]
     pub(super) fn located<E>(&self, failure: Failing<E>) -> Failing<E> {
         match failure {
@@ -298,7 +301,7 @@ impl Cutter {
         }
     }
 
-    /// Checks the next record, which stays the next.
+    /// Checks the next record, and goes back to its start.
     fn check<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
         let begins = self.go(pull)?;
         if begins == Cut::Record {
@@ -312,11 +315,11 @@ impl Cutter {
         Ok(())
     }
 
-    /// Goes to the next record, for somebody who takes it himself.
+    /// Goes to the start of the next record, which the caller then reads itself. Returns false if there is none.
     #[cfg(feature = "serde")]
     #[inline]
     pub(crate) fn begin<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<bool, Error> {
-        // As `pass` does it, for what comes most.
+        // Takes the same step as `pass`, inlined for the most frequent case.
         if self.at == At::Next
             && let Some(level) = self.levels.last_mut()
             && !level.object
@@ -332,7 +335,7 @@ impl Cutter {
         Ok(self.go(pull)? == Cut::Record)
     }
 
-    /// The record was taken.
+    /// The caller has read the record.
     #[cfg(feature = "serde")]
     #[inline]
     pub(crate) fn taken<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<(), Error> {
@@ -354,13 +357,13 @@ impl Cutter {
         self.levels.iter().rev().fold(error, |error, level| error.inside(step(level)))
     }
 
-    /// Each line is a document, or none.
+    /// Makes each line a document; blank lines are ignored.
     #[cfg(feature = "serde")]
     pub(crate) fn set_lines(&mut self) {
         self.lines = true;
     }
 
-    /// Sends one record, or what is left of it. After an error there is nothing left to go on with.
+    /// Sends one record, or the rest of one. After an error it cannot be called again without a `restart`.
     pub(super) fn run<'de, R: crate::scan::TextSource<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
@@ -402,7 +405,7 @@ impl Cutter {
         Ok(Cut::Record)
     }
 
-    /// In lines, nothing follows a record in its line: before it is said to be complete.
+    /// In `lines` mode: checks that nothing follows a record in its line, before the record is reported as complete.
     fn check_line_end<'de, R: crate::scan::TextSource<'de>>(&self, pull: &mut Pull<R>) -> Result<(), Error> {
         if !self.lines || !self.levels.is_empty() {
             return Ok(());
@@ -431,7 +434,7 @@ impl Cutter {
                 } else if pull.is_end(token) {
                     return Ok(Cut::End);
                 } else {
-                    // What is wrong with a record is said when it has begun.
+                    // An error in a record is reported only after the record has begun.
                     let waits = pull.waits_for(token, ErrorKind::Value).unwrap_or(false);
                     return Ok(if waits { Cut::Dry } else { Cut::Record });
                 }
@@ -441,7 +444,8 @@ impl Cutter {
         }
     }
 
-    /// One step through what is around records. Out of the way of documents that are records as a whole.
+    /// Takes one step through the text around records. Not inlined, to keep it out of the path of documents that are
+    /// records as a whole.
     #[inline(never)]
     fn pass<'de, R: crate::scan::TextSource<'de>>(&mut self, pull: &mut Pull<R>) -> Result<Option<Cut>, Error> {
         if matches!(self.at, At::Beside) {

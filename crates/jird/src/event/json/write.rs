@@ -8,10 +8,10 @@ use std::io;
 
 /// Writes records as JSON text: each on a line of its own (NDJSON), or all in one array.
 ///
-/// Numbers that have a text keep it, and strings get as few escapes as can be; a value that comes as [JSON text](JsonText) keeps
-/// its escapes. What is written goes through a buffer of some kilobytes; a record that is abandoned for the next is not written.
-/// Of one that is longer than the buffer a part has been written by then: among lines that is a broken line, and in an array an error,
-/// whatever comes next.
+/// Numbers that have a text keep it, and strings get as few escapes as possible. A value that arrives as [JSON
+/// text](JsonText) keeps its escapes. The output goes through a buffer of 64 KB. If the source abandons a record and
+/// begins the next, the abandoned one is not written. If it was longer than the buffer, a part of it has already been
+/// written: lines then have a broken line, and an array fails, since it cannot go on.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource};
@@ -27,21 +27,21 @@ pub struct JsonSink<W: io::Write> {
     /// All records are elements of one array.
     array: bool,
     records: u64,
-    /// Where the record begins that is not complete, in all that was written.
+    /// Where the record that is not complete begins, as an offset in the whole output.
     open_at: Option<u64>,
-    /// How many arrays and objects are open.
+    /// The number of open arrays and objects.
     depth: usize,
-    /// Nothing was written yet in what is open.
+    /// Nothing was written yet in the innermost open array or object.
     first: bool,
-    /// What comes is the value behind a key.
+    /// The next event is the value of a key.
     behind_key: bool,
 }
 
-/// What a writer is handed at once, about.
+/// About how many bytes are handed to the writer at once.
 const BUFFER: usize = 64 << 10;
 
 impl JsonSink<io::Sink> {
-    /// Keeps everything for [`take_text`](Self::take_text).
+    /// Keeps all output in memory for [`take_text`](Self::take_text).
     pub(crate) fn in_memory() -> Self {
         let mut sink = Self { out: Out::new(Vec::new(), Drain::new(io::sink())), ..Self::new(io::sink()) };
         sink.out.sink().holds = true;
@@ -50,7 +50,7 @@ impl JsonSink<io::Sink> {
 }
 
 impl<W: io::Write> JsonSink<W> {
-    /// Each record on a line of its own, without white space in it.
+    /// Writes each record on a line of its own, without white space in it.
     pub fn new(writer: W) -> Self {
         Self {
             out: Out::new(Vec::with_capacity(BUFFER), Drain::new(writer)),
@@ -65,14 +65,14 @@ impl<W: io::Write> JsonSink<W> {
         }
     }
 
-    /// All records are elements of one array.
+    /// Writes all records as elements of one array.
     #[must_use]
     pub fn array(mut self) -> Self {
         self.array = true;
         self
     }
 
-    /// Lays each record out like this. The canonical form takes memory for a record.
+    /// Sets the layout of each record. The canonical form takes memory for a whole record.
     #[must_use]
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
@@ -80,17 +80,17 @@ impl<W: io::Write> JsonSink<W> {
         self
     }
 
-    /// The writer. What was not [finished](Sink::finish) may be missing there.
+    /// The writer. Output that was not [finished](Sink::finish) may be missing from it.
     pub fn into_inner(self) -> W {
         self.out.into_sink().writer
     }
 
-    /// What was written and not handed to the writer yet.
+    /// The output that was not handed to the writer yet. O(1).
     pub fn so_far(&self) -> &[u8] {
         self.out.buffer()
     }
 
-    /// The text that was written, which is then forgotten.
+    /// Passes the text written so far to `then`, and forgets it.
     pub(crate) fn take_text<T>(&mut self, then: impl FnOnce(&str) -> T) -> T {
         let made = then(core::str::from_utf8(self.out.buffer()).expect("what is written is text"));
         self.out.held(|_, _| Ok(())).expect("nothing is written");
@@ -109,7 +109,7 @@ impl<W: io::Write> JsonSink<W> {
         Ok(())
     }
 
-    /// What goes before the next value or key: a comma, and a line at this depth.
+    /// What goes before the next value or key: whether a comma, and a line break with this depth and indent width.
     #[inline(always)]
     fn before(&mut self) -> (bool, Option<(usize, usize)>) {
         let first = core::mem::replace(&mut self.first, false);
@@ -148,8 +148,8 @@ impl<W: io::Write> JsonSink<W> {
         Ok(())
     }
 
-    /// Takes back the record that was abandoned. If some of it has been handed to the writer, it is a broken line; an array cannot go on
-    /// after it.
+    /// Removes the abandoned record from the output. If a part of it was already handed to the writer, a broken line
+    /// remains, and an array cannot go on.
     #[cold]
     fn take_back(&mut self, open_at: u64) -> Result<(), Error> {
         match open_at.checked_sub(self.out.sink().taken).map(usize::try_from) {
@@ -166,7 +166,7 @@ impl<W: io::Write> JsonSink<W> {
         }
     }
 
-    /// Holds the record back, to be laid out when it is complete.
+    /// Holds the record back; it is laid out when it is complete.
     fn hold(&mut self) -> Result<(), Error> {
         self.out.flush()?;
         self.out.sink().holds = true;
@@ -183,13 +183,13 @@ impl<W: io::Write> JsonSink<W> {
     }
 }
 
-/// Of an array of records.
+/// For an array of records.
 const BEGIN: &str = "[\n";
 const SEPARATOR: &str = ",\n";
 
 const SPACES: &str = "                                ";
 
-/// A comma, and a line with its depth and indent.
+/// Writes a comma, and a newline with the indent for its depth.
 #[inline(always)]
 fn separate<W: io::Write>(
     writer: &mut Writer<'_, Drain<W>>,
@@ -312,7 +312,7 @@ impl<W: io::Write> Sink for JsonSink<W> {
 impl<W: io::Write> Parts for JsonSink<W> {
     type Part = JsonSink<PartBuffer>;
 
-    /// Behind another record already, as far as it knows.
+    /// The part counts one record already, so that it writes a separator before its first record.
     fn part(&self, bytes_max: usize) -> JsonSink<PartBuffer> {
         JsonSink { layout: self.layout, array: self.array, records: 1, ..JsonSink::new(PartBuffer::new(bytes_max)) }
     }

@@ -1,4 +1,4 @@
-//! A recording as something to decode: serde's `Deserializer`, over events.
+//! serde's `Deserializer` over the events of a recording.
 
 use super::key::{KeyText, RecordedVariant};
 use super::scalar::{Value, no_variant};
@@ -11,17 +11,17 @@ use crate::path::Step;
 use crate::policy::TYPED_DEPTH_MAX;
 use serde_core::de::{self, Deserialize, DeserializeSeed, Deserializer, Unexpected, Visitor};
 
-/// Where the decoding of a recording has come to.
+/// The state of decoding a recording.
 pub(super) struct Decode<'a> {
     recording: &'a Recording,
     /// The next event.
     at: usize,
     depth_left: usize,
-    /// The fields of the struct that the record is.
+    /// The fields of the record's struct, if the record is decoded into one.
     fields: &'static [&'static str],
-    /// The value that nobody wanted, last.
+    /// The key event of the last value that was ignored.
     ignored_at: usize,
-    /// Keys of the record that are no fields and whose values nobody wants.
+    /// Keys of the record that are not fields and whose values are ignored.
     pub(super) ignored: Vec<usize>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Decode<'a> {
         Ok(())
     }
 
-    /// Behind what a visitor took, the end must come.
+    /// Returns `value` after checking that the visitor has consumed the container up to its end.
     fn leave<T>(&mut self, value: Result<T, Error>) -> Result<T, Error> {
         let value = value?;
         self.depth_left += 1;
@@ -92,7 +92,7 @@ impl<'a> Decode<'a> {
     }
 }
 
-/// What only a scalar can be, is for that to say.
+/// Forwards scalar-only methods to the scalar.
 macro_rules! of_scalars {
     ($($method:ident($($argument:ident: $type:ty),*))*) => {
         $(
@@ -273,7 +273,7 @@ impl<'a> de::SeqAccess<'a> for RecordedElements<'_, 'a> {
 
 struct RecordedMembers<'d, 'a> {
     decode: &'d mut Decode<'a>,
-    /// The event of the key that was asked for last.
+    /// The event of the last key that was read.
     key: usize,
     is_record: bool,
 }
@@ -288,7 +288,8 @@ impl RecordedMembers<'_, '_> {
         error.inside(Step::key(self.key()))
     }
 
-    /// The value was ignored; so will be those of other records, if a struct has no such field.
+    /// The value was ignored. If a struct has no such field, the key is remembered, so that the values of later records
+    /// are not sent.
     #[cold]
     fn ignored(&mut self) {
         if !self.decode.fields.contains(&self.key()) {

@@ -1,4 +1,4 @@
-//! Keys, which are text, for types that are not; and the names of variants.
+//! Decodes keys, which are text, into types that are not; and the names of variants.
 
 use super::decode::Decode;
 use crate::data_model::Number;
@@ -8,7 +8,7 @@ use serde_core::de::value::BorrowedStrDeserializer;
 use serde_core::de::{self, DeserializeSeed, Deserializer, Unexpected, Visitor};
 use serde_core::forward_to_deserialize_any;
 
-/// A key as something to decode. Numbers and booleans are taken out of the text.
+/// Deserializes a key. Numbers and booleans are parsed from its text.
 pub(super) struct KeyText<'a>(pub(super) &'a str);
 
 impl KeyText<'_> {
@@ -106,7 +106,7 @@ impl<'a> Deserializer<'a> for KeyText<'a> {
     }
 }
 
-/// An object that is a variant's name and content.
+/// An enum written as an object: its one key is the variant's name, and the value is the variant's content.
 pub(super) struct RecordedVariant<'d, 'a> {
     pub(super) name: &'a str,
     pub(super) decode: &'d mut Decode<'a>,

@@ -13,10 +13,11 @@ use decode::Decode;
 use row::RowObject;
 use serde_core::de::{Deserialize, DeserializeOwned};
 
-/// Decodes each record of a source into a type and hands it on, with its index: rows, lines, elements, one by one.
+/// Decodes each record of a source into a type, and passes it with its index to `each`. A record can be a row, a line
+/// or an element.
 ///
-/// The types are serde's, nested and mixed as `from_slice` takes them. What a struct does not name is not asked for again once that
-/// is known. Memory is bounded by one record.
+/// The types are serde's, nested and mixed as `from_slice` accepts them. Members that a struct does not name are
+/// skipped once that is known. Memory is bounded by one record.
 ///
 /// ```
 /// use jird::event::{self, JsonSource};
@@ -42,8 +43,8 @@ use serde_core::de::{Deserialize, DeserializeOwned};
 /// ```
 ///
 /// # Errors
-/// The source's; what is wrong with the first record that is not a `T`, with the path in it; and what `each` says. [`Failure`] says
-/// at which record.
+/// The source's error; the first record that is not a `T`, with the path to the wrong value; or the error that `each`
+/// returns. [`Failure`] says at which record.
 pub fn for_each<A, T, E, F>(source: &mut A, each: F) -> Result<(), Failure<A::Error, E>>
 where
     A: Source,
@@ -54,10 +55,11 @@ where
     super::copy(source, &mut Objects::new(each))
 }
 
-/// A sink that decodes each record and hands it to a closure: what [`for_each`] copies into, to be put behind filters.
+/// A sink that decodes each record and passes it to a closure. [`for_each`] copies into it; use it directly to put it
+/// after filters.
 ///
-/// A record costs its [`Recording`], and what serde makes of it. The values of a [`Row`] are decoded as they are asked for, with no
-/// recording, unless something is wrong: then the row's events say what is, and what is wrong first.
+/// A record costs its [`Recording`], plus what serde allocates. The values of a [`Row`] are decoded one by one, without
+/// a recording. If that fails, the row is sent as events instead, which find the first error.
 ///
 /// ```
 /// use jird::event::{self, JsonSource, Objects};
@@ -73,26 +75,27 @@ where
 #[derive(Debug)]
 pub struct Objects<T, F> {
     recording: Recording,
-    /// How many arrays and objects are open.
+    /// The number of open arrays and objects.
     depth: usize,
     ignored: Ignored,
-    /// Rows are asked for their values: until the events of one are more than these.
+    /// Rows are decoded value by value. Turned off when that has failed on a row whose events then decode without an
+    /// error.
     takes_rows: bool,
     each: F,
     values: PhantomData<fn(T)>,
 }
 
-/// Keys of records that their type has no use for.
+/// Keys of records that their type does not use.
 #[derive(Debug, Default)]
 struct Ignored {
-    /// By number.
+    /// By the key's number: whether it is ignored.
     numbered: Vec<bool>,
     named: KeyTable,
-    /// Where their events are, of the last record.
+    /// The events of ignored keys that were found in the last record.
     found: Vec<usize>,
 }
 
-/// So many names are remembered at most.
+/// At most this number of names is remembered.
 const NAMES_MAX: usize = 1 << 12;
 
 impl<T, E, F> Objects<T, F>
@@ -101,7 +104,7 @@ where
     E: From<Error>,
     F: FnMut(u64, T) -> Result<(), E>,
 {
-    /// Hands each record to `each`, with the number of records before it.
+    /// Passes each record to `each`, with the number of records before it.
     pub fn new(each: F) -> Self {
         Self {
             recording: Recording::new(),
@@ -125,10 +128,11 @@ where
 }
 
 impl Recording {
-    /// Decodes the record. What `T` borrows is the recording's.
+    /// Decodes the record. `T` may borrow from the recording.
     ///
-    /// Numbers are what the type asks for, by the rules of [`from_slice`](crate::from_slice). Bytes are bytes, or a sequence of them;
-    /// and in base64 for who asks for a string. Points in time are strings as of RFC 3339.
+    /// Numbers are converted to the type that is asked for, by the rules of [`from_slice`](crate::from_slice). Bytes
+    /// decode into bytes, or into a sequence of them; into a string they decode as base64. Points in time are strings
+    /// in the form of RFC 3339.
     ///
     /// ```
     /// use jird::event::{JsonSource, Recording, Source};
@@ -144,7 +148,7 @@ impl Recording {
     /// ```
     ///
     /// # Errors
-    /// The first value that is not what `T` asks for, with its path; or if the record is not [complete](Self::is_complete).
+    /// The first value that does not fit `T`, with its path; or if the record is not [complete](Self::is_complete).
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         Decode::new(self)?.value()
     }
@@ -155,7 +159,7 @@ impl Ignored {
         self.numbered.is_empty() && self.named.is_empty()
     }
 
-    /// Whether a key is one of them, by its number where `recording` knows that for its own.
+    /// Whether a key is ignored. Its number counts only where `recording` knows it as this key's number.
     #[inline]
     fn has(&self, key: Key<'_>, recording: &Recording) -> bool {
         if let Some(number) = key.number()
@@ -170,7 +174,7 @@ impl Ignored {
     #[cold]
     fn add(&mut self, key: Key<'_>) {
         match key.number() {
-            // The recording has taken it for small.
+            // The recording accepted the number, so it is small.
             Some(number) => {
                 let number = number as usize;
                 self.numbered.resize(self.numbered.len().max(number + 1), false);
@@ -182,7 +186,7 @@ impl Ignored {
     }
 }
 
-/// Any error is one in words, as something to stop for.
+/// Converts a decoding error into the closure's error type, which stops the stream.
 #[cold]
 fn refused<E: From<Error>>(error: Error) -> E {
     error.into()
@@ -240,7 +244,7 @@ where
             let place = row.place();
             return (self.each)(place.record, value).map_err(|error| Failure::Sink(error, place));
         }
-        // What is wrong first, the events say.
+        // The events report the first error of the row.
         self.takes_rows = false;
         let sent = row.send(self);
         self.takes_rows = sent.is_err();

@@ -1,6 +1,7 @@
-//! A row as something to decode, without a recording.
+//! serde's `Deserializer` over a row, without a recording.
 //!
-//! What is decoded is what a recording of the row would give. What cannot be, is for the recording to say: no error of these is told.
+//! The result equals that of decoding a recording of the row. Errors made here are never shown: when one occurs, the
+//! row is sent as events, and the recording reports the error.
 
 use super::Ignored;
 use super::key::KeyText;
@@ -16,7 +17,7 @@ pub(super) struct RowObject<'a, 'd, R> {
     pub(super) row: &'a R,
     pub(super) ignored: &'d Ignored,
     pub(super) recording: &'d Recording,
-    /// Columns that are no fields and whose values nobody wants, and that were not known before.
+    /// Newly found columns that are not fields and whose values are ignored.
     pub(super) found: &'d mut Vec<u32>,
 }
 
@@ -32,12 +33,12 @@ impl<'a, R: Row> RowObject<'a, '_, R> {
         let columns = self.row.columns();
         let mut map = RowMembers { object: self, fields, skips, columns, at: 0, is_open: false };
         let value = visitor.visit_map(&mut map);
-        // Behind what a visitor took, the end must come.
+        // The visitor must have consumed every column.
         if map.is_open || map.advance() { Err(unlike_a_row()) } else { value }
     }
 }
 
-/// What an object is not; or one column at most.
+/// Refuses every type that an object cannot be decoded into.
 macro_rules! refused {
     ($($method:ident($($argument:ty),*))*) => {
         $(
@@ -93,12 +94,12 @@ impl<'a, R: Row> Deserializer<'a> for RowObject<'a, '_, R> {
 
 struct RowMembers<'a, 'd, R> {
     object: RowObject<'a, 'd, R>,
-    /// Of the struct that is wanted, if it is one.
+    /// The fields of the struct to decode, if it is one.
     fields: Option<&'static [&'static str]>,
-    /// Some columns are passed over.
+    /// Some columns are skipped.
     skips: bool,
     columns: usize,
-    /// The column whose key comes next, or whose value does.
+    /// The column whose key or value comes next.
     at: usize,
     is_open: bool,
 }
@@ -153,7 +154,7 @@ impl<'a, R: Row> de::MapAccess<'a> for &mut RowMembers<'a, '_, R> {
     }
 }
 
-/// A scalar, asked for as what it has to be.
+/// Forwards each method to the scalar in the current column.
 macro_rules! asked {
     ($($method:ident($($argument:ident: $type:ty),*))*) => {
         $(
@@ -168,11 +169,11 @@ macro_rules! asked {
     };
 }
 
-/// The value in the column.
+/// The value in the current column.
 impl<'a, R: Row> Deserializer<'a> for &mut RowMembers<'a, '_, R> {
     type Error = Error;
 
-    /// The values of other records will be ignored too, if a struct has no such field.
+    /// If the target is a struct without this field, the value is skipped in later records too.
     fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.object.row.scalar(self.at).is_none() {
             return Err(unlike_a_row());

@@ -1,4 +1,4 @@
-//! A scalar as something to decode.
+//! serde's `Deserializer` over a scalar.
 
 use crate::data_model::{Number, RAW_TEXT};
 use crate::error::{Category, Error};
@@ -31,7 +31,7 @@ impl<'a> Value<'a> {
         de::Error::invalid_type(found, wanted)
     }
 
-    /// An integer of 128 bits.
+    /// Visits an integer of 128 bits.
     fn visit_wide<T, V: Visitor<'a>>(
         &self,
         narrow: fn(Numeral<'a>) -> Option<T>,
@@ -49,7 +49,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Whatever the value is, if it is of the kind that is asked for.
+/// Checks that the value is of the requested kind, then visits it as it is.
 macro_rules! gated {
     ($([$kind:pat => $($method:ident($($argument:ty),*))*])*) => {
         $($(
@@ -188,13 +188,13 @@ impl<'a> Deserializer<'a> for Value<'a> {
     }
 }
 
-/// What is neither a string nor an object.
+/// The value is neither a string nor an object.
 #[cold]
 pub(super) fn no_variant() -> Error {
     Error::message(Category::Syntax, &"expected a variant: a string or an object")
 }
 
-/// As a visitor gets it.
+/// The number in the form that a visitor receives.
 #[inline(always)]
 fn as_number(number: Numeral<'_>) -> Result<Number, Error> {
     let text = match number {

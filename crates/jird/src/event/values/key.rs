@@ -1,4 +1,4 @@
-//! Keys of maps: strings, and what a string can be made of.
+//! Keys of maps: strings, and the types that can be written as a string.
 
 use super::stop::Stop;
 use crate::data_model::refusals;
@@ -7,7 +7,7 @@ use crate::event::{Interest, Key, Sink};
 use core::fmt::{self, Write};
 use serde_core::ser::{Impossible, Serialize, Serializer};
 
-/// What serde hands a key to: tells the sink, and returns its answer.
+/// The serializer for a key: sends it to the sink, and returns the sink's answer.
 pub(super) struct MapKey<'s, S> {
     pub(super) sink: &'s mut S,
     pub(super) scratch: &'s mut String,

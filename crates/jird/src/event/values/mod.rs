@@ -10,11 +10,12 @@ use ser::Events;
 use serde_core::ser::Serialize;
 use stop::Stop;
 
-/// Sends the events of one value: what serde makes of it, and no text in between. Records are for the caller to mark.
+/// Sends the events of one value, as serde describes it, with no text in between. The caller marks the records.
 ///
-/// It is what [`to_vec`](crate::to_vec) would write, with these differences: bytes are bytes, and fields that the sink skips are not
-/// even looked at. Keys that are numbers become text, floats that are infinite or none `null`, integers of 128 bits are exact, and
-/// an `f32` is the shortest text that reads back as the same. What is nested very deeply overflows the stack.
+/// The events are those of the text that [`to_vec`](crate::to_vec) would write, except that bytes are sent as bytes,
+/// and that fields which the sink skips are not serialized. Keys that are numbers become text. Floats that are infinite
+/// or NaN become `null`. Integers of 128 bits are exact, and an `f32` becomes the shortest text that reads back as the
+/// same. A very deeply nested value overflows the stack.
 ///
 /// ```
 /// use jird::event::{self, JsonSink};
@@ -25,12 +26,12 @@ use stop::Stop;
 /// ```
 ///
 /// # Errors
-/// The value's own, or a key that is neither text nor a number, boolean or unit variant; and the sink's.
+/// The value's own error, or a key that is neither text nor a number, boolean or unit variant; or the sink's error.
 pub fn send_value<T: ?Sized + Serialize, S: Sink>(value: &T, sink: &mut S) -> Result<(), Failure<Error, S::Error>> {
     Names::default().send(value, sink, None)
 }
 
-/// Values of an iterator as a source, a record each. Fields of structs come with numbers.
+/// The values of an iterator as a source, one record for each. The keys of struct fields have numbers.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, Values};
@@ -57,7 +58,7 @@ pub struct Values<I> {
 }
 
 impl<I: Iterator<Item: Serialize>> Values<I> {
-    /// A record for each value.
+    /// A source with one record for each value.
     pub fn new(values: impl IntoIterator<IntoIter = I>) -> Self {
         Self { rest: values.into_iter(), sent: 0, names: Names::default() }
     }
@@ -75,15 +76,16 @@ impl<I: Iterator<Item: Serialize>> Source for Values<I> {
     }
 }
 
-/// What serializing keeps from value to value.
+/// State that is kept from one value to the next.
 #[derive(Debug, Default)]
 struct Names {
-    /// Fields of structs, by number; and the same as they came, to be known again by where they are.
+    /// The fields of structs, by number; and in `known`, the same names as they were given, to recognize them by
+    /// address.
     table: KeyTable,
     known: Vec<&'static str>,
-    /// What comes behind the field that came last.
+    /// The number that is tried first: that of the field after the last one.
     guess: usize,
-    /// For what is displayed.
+    /// A buffer for text written through `Display`.
     scratch: String,
 }
 
@@ -127,7 +129,7 @@ impl Names {
         if number == self.known.len() {
             self.known.push(name);
         }
-        // The same name of another type will come again.
+        // The same name at another address belongs to another type, whose fields are likely to come again.
         self.known[number] = name;
         number
     }

@@ -1,4 +1,4 @@
-//! serde's `Serializer` that tells a sink.
+//! serde's `Serializer` that sends events to a sink.
 
 use super::Names;
 use super::key::MapKey;
@@ -14,11 +14,12 @@ use serde_core::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-/// Tells a sink of one value.
+/// Sends one value to a sink.
 pub(super) struct Events<'s, S> {
     pub(super) sink: &'s mut S,
     pub(super) names: &'s mut Names,
-    /// Whether fields come with numbers: those of one call alone say nothing.
+    /// Whether fields are sent with numbers. They are not for a single value, since numbers are only useful across
+    /// records.
     pub(super) numbers: bool,
 }
 
@@ -30,7 +31,7 @@ impl<S: Sink> Events<'_, S> {
         Events { sink: self.sink, names: self.names, numbers: self.numbers }
     }
 
-    /// The key of a field, and the value if that is wanted.
+    /// Sends the key of a field, and the value if the sink wants it.
     #[inline(always)]
     fn member<T: ?Sized + Serialize>(&mut self, name: &'static str, value: &T) -> Told<S> {
         let key = if self.numbers { Key::numbered(name, self.names.number(name)) } else { Key::new(name) };
@@ -40,13 +41,13 @@ impl<S: Sink> Events<'_, S> {
         }
     }
 
-    /// Begins the object of a variant; whether its content is wanted.
+    /// Begins the object of a variant. Returns whether the sink wants its content.
     fn variant(&mut self, variant: &'static str) -> Result<bool, Stop<S::Error>> {
         self.sink.begin_object().map_err(Stop::Sink)?;
         Ok(self.sink.key(Key::new(variant)).map_err(Stop::Sink)? == Interest::Take)
     }
 
-    /// A number by its text.
+    /// Sends a number given as text.
     fn digits(self, text: &str) -> Told<S> {
         match Number::new(text) {
             Some(number) => self.sink.number(Numeral::Text(number)).map_err(Stop::Sink),
@@ -55,7 +56,7 @@ impl<S: Sink> Events<'_, S> {
     }
 }
 
-/// By a wider type, in one of the sink's methods.
+/// Serializes types through a wider one, with one method of the sink.
 macro_rules! by_type {
     ($($name:ident($value:ident: $type:ty) => $method:ident($told:expr));+) => {
         $(
@@ -216,11 +217,11 @@ impl<'s, S: Sink> Serializer for Events<'s, S> {
     }
 }
 
-/// An array or object that is open, unless nobody wants it.
+/// An open array or object, or one that the sink skips.
 pub(super) struct OpenEvents<'s, S> {
     events: Events<'s, S>,
     wanted: bool,
-    /// Whether the value behind the map's key is.
+    /// Whether the sink wants the value of the current key.
     value_wanted: bool,
 }
 
@@ -251,7 +252,7 @@ impl<'s, S: Sink> OpenEvents<'s, S> {
         if self.wanted { self.events.sink.end_object().map_err(Stop::Sink) } else { Ok(()) }
     }
 
-    /// The variant's object too.
+    /// Closes the variant's array, and the object around it.
     fn close_array_variant(self) -> Told<S> {
         if self.wanted {
             self.events.sink.end_array().map_err(Stop::Sink)?;
@@ -267,7 +268,7 @@ impl<'s, S: Sink> OpenEvents<'s, S> {
     }
 }
 
-/// The traits that differ in their names, and in how they end.
+/// Implements the serializer traits that differ only in their names and in how they end.
 macro_rules! opens {
     ($($trait:ident: $add:ident($($key:ident: $type:ty)?) $close:ident);+) => {
         $(
@@ -323,7 +324,7 @@ impl<S: Sink> SerializeMap for OpenEvents<'_, S> {
     }
 }
 
-/// Text that is JSON already: a number, mostly.
+/// Text that is JSON already: in most cases a number.
 impl<S: Sink> RawText for Events<'_, S> {
     type Ok = ();
     type Error = Stop<S::Error>;
@@ -340,7 +341,7 @@ impl<S: Sink> RawText for Events<'_, S> {
     }
 }
 
-/// Hands on all but records.
+/// Forwards every event except the beginning and end of records.
 struct Inside<'s, S>(&'s mut S);
 
 impl<S: Sink> Sink for Inside<'_, S> {

@@ -4,7 +4,7 @@ use crate::error::Error;
 use core::fmt;
 use serde_core::ser;
 
-/// What a value says is wrong, or that the sink wants no more.
+/// Why serializing ended: the value reported an error, or the sink stopped.
 pub(super) enum Stop<E> {
     Value(Error),
     Sink(E),

@@ -11,7 +11,7 @@ fn unescaped(raw: &str) -> String {
     text
 }
 
-/// With something before and after, and at the very end of the text.
+/// Checks the escape with text before and after it, and at the very end of the text.
 fn checks(escape: &[u8], expected: Result<usize, usize>) {
     let shown = String::from_utf8_lossy(escape);
     assert_eq!(check_escape(escape, 0), expected, "{shown}");
@@ -24,7 +24,7 @@ fn checks(escape: &[u8], expected: Result<usize, usize>) {
     }
 }
 
-/// The same number in lower, upper and both mixed cases.
+/// The same number in lower case, in upper case and in both mixed cases.
 fn spellings(unit: u32) -> [String; 4] {
     let lower = format!("{unit:04x}");
     let mixed = |odd: usize| -> String {
@@ -112,7 +112,7 @@ fn a_wrong_digit_is_found_at_each_place() {
     for len in 1..6 {
         checks(&b"\\u12aB"[..len], Err(len));
     }
-    // A second digit that makes it a trailing surrogate is wrong, whatever follows.
+    // A second digit that makes the code unit a trailing surrogate is an error, whatever follows.
     for escape in ["\\udc", "\\uDFx", "\\uDe0", "\\udF0\"", "\\udc00"] {
         checks(escape.as_bytes(), Err(3));
     }
@@ -126,7 +126,7 @@ fn what_the_end_cuts_off_is_left_out_as_a_whole() {
         let wanted = ends.iter().rev().find(|&&place| place <= end).copied();
         assert_eq!(Some(whole_len(&whole.as_bytes()[..end])), wanted, "{end}");
     }
-    // What is wrong is not cut off.
+    // An invalid escape is not a truncated one.
     for wrong in [&b"\\q"[..], b"\\udc00", b"\xff", b"\\uzzzz"] {
         assert_eq!(whole_len(wrong), wrong.len(), "{wrong:X?}");
     }
@@ -185,7 +185,7 @@ fn bad_escapes_of_unchecked_text_become_replacement_characters() {
     }
 }
 
-/// Character by character, in the plainest way.
+/// Decodes character by character, in the plainest way.
 fn naive(raw: &str) -> String {
     let mut units = Vec::new();
     let mut rest = raw;
@@ -253,7 +253,7 @@ fn generated_strings_are_read_as_piece_by_piece() {
         let expected = naive(&raw);
         assert_eq!(unescaped(&raw), expected, "{raw}");
         if round % 8 == 0 {
-            // One other byte anywhere makes it another text.
+            // Changing one character anywhere makes the texts differ.
             for (at, char) in expected.char_indices() {
                 let mut other = expected.clone();
                 other.replace_range(at..at + char.len_utf8(), if char == '~' { "!" } else { "~" });
@@ -277,13 +277,13 @@ fn garbage_is_read_without_panic_and_stays_utf8() {
         if raw.is_char_boundary(cut) {
             assert!(str::from_utf8(&out).is_ok());
         }
-        // What stands behind changes nothing.
+        // The text after the end does not change the result.
         let end = cut + random(&mut state, raw.len() - cut + 1);
         let (mut inside, mut alone) = (Vec::new(), Vec::new());
         unescape_bytes(raw.as_bytes(), cut, end, &mut inside);
         unescape_bytes(&raw.as_bytes()[cut..end], 0, end - cut, &mut alone);
         assert_eq!(inside, alone, "{cut}..{end} of {raw}");
-        // And the check agrees: it accepts exactly what holds no replacement.
+        // The check agrees: it accepts exactly the texts whose decoded form has no replacement character.
         let mut at = 0;
         let mut good = true;
         while let Some(offset) = raw[at..].find('\\') {
@@ -297,7 +297,7 @@ fn garbage_is_read_without_panic_and_stays_utf8() {
     }
 }
 
-/// Reads `raw` where memory ends behind it, and where other text follows, which must not be taken for a part of it.
+/// Reads `raw` at the end of accessible memory, and followed by other text, which must not be taken for a part of it.
 fn reads(guarded: &mut Guarded, raw: &str, expected: &str) {
     for behind in ["", "\"", "\"\\n", r#"":"\\u0041","#, r#"", "\ud83d\ude00\\\n" and more of it: \r\n\r\n"#] {
         for before in [0, 1, 30] {
@@ -311,7 +311,7 @@ fn reads(guarded: &mut Guarded, raw: &str, expected: &str) {
     }
 }
 
-/// An escape of each kind, and what it means.
+/// An escape of each kind, and its meaning.
 const ESCAPES: [(&str, &str); 9] = [
     (r"\n", "\n"),
     (r#"\""#, "\""),
@@ -361,7 +361,7 @@ fn bad_escapes_make_room_for_themselves() {
     let mut guarded = Guarded::new(4096);
     for (bad, means) in [(r"\", "\u{fffd}"), (r"\u", "\u{fffd}"), (r"\ud83d", "\u{fffd}")] {
         for count in 0..100 {
-            // An `x` cannot go on with any of them.
+            // No escape can continue with an `x`.
             let mut text = String::new();
             reads(&mut guarded, &format!("{bad}x").repeat(count), &format!("{means}x").repeat(count));
             text.reserve_exact(count);

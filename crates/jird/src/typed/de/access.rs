@@ -1,4 +1,4 @@
-//! What a visitor gets to see of an array, an object or a variant.
+//! serde's access to arrays, objects and variants.
 
 use super::key::KeyDeserializer;
 use super::{Deserializer, Read};
@@ -9,10 +9,10 @@ use crate::scan::{KEY_BYTES, TextSource};
 use crate::text;
 use serde_core::de::{self, DeserializeSeed, Visitor};
 
-/// The elements of an array, whose opening bracket is behind.
+/// The elements of an array; its opening bracket was already consumed.
 pub(super) struct ArrayAccess<'a, R> {
     de: &'a mut Deserializer<R>,
-    /// How many were asked for.
+    /// The number of elements that were requested.
     index: usize,
 }
 
@@ -48,15 +48,15 @@ impl<'de, R: Read<'de>> de::SeqAccess<'de> for ArrayAccess<'_, R> {
         }
     }
 
-    /// Exact for arrays of scalars that pass one has seen the end of.
+    /// Exact for arrays of scalars whose end pass one has seen.
     #[inline]
     fn size_hint(&self) -> Option<usize> {
-        // An element and a comma each, and no comma behind the last, or before the first.
+        // Each element and each comma is a token; there is no comma after the last element or before the first.
         self.de.pull.before_closing(b']').map(|tokens| tokens.div_ceil(2))
     }
 }
 
-/// The members of an object, whose opening bracket is behind.
+/// The members of an object; its opening bracket was already consumed.
 pub(super) struct ObjectAccess<'a, 'de, R: Read<'de>> {
     de: &'a mut Deserializer<R>,
     is_first: bool,
@@ -111,19 +111,19 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for ObjectAccess<'_, 'de, R> {
         }
     }
 
-    /// Exact for objects of scalars that pass one has seen the end of.
+    /// Exact for objects of scalars whose end pass one has seen.
     #[inline]
     fn size_hint(&self) -> Option<usize> {
-        // KeyDeserializer, colon, value and comma.
+        // Key, colon, value and comma.
         self.de.pull.before_closing(b'}').map(|tokens| tokens.div_ceil(4))
     }
 }
 
-/// The step that a key is, which begins with its quote and may be cut off.
+/// The path step for a key. `quoted` begins with the quote and may be cut off.
 #[cold]
 #[inline(never)]
 fn key_step(quoted: &[u8]) -> Step {
-    // A reader keeps no more of it: so the same key is shown whatever it comes from.
+    // A reader keeps only this much of a key; with the same limit here, the error shows the same key for every source.
     let content = quoted.get(1..quoted.len().min(KEY_BYTES)).unwrap_or_default();
     let closing = text::closing_quote(content);
     let end = closing.unwrap_or_else(|| text::whole_len(content));
@@ -132,7 +132,7 @@ fn key_step(quoted: &[u8]) -> Step {
     if closing.is_some() { Step::key(&key) } else { Step::key_begins(&key) }
 }
 
-/// An object that is a variant's name and content.
+/// An enum written as an object with one member: the variant's name and its content.
 pub(super) struct VariantObject<'a, R> {
     de: &'a mut Deserializer<R>,
 }

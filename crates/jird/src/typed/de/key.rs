@@ -1,4 +1,4 @@
-//! Keys, which are strings, for types that are not.
+//! Decodes keys, which are strings, into types that are not.
 
 use super::{Deserializer, Read, StringText};
 use crate::data_model::{Number, RAW_TEXT};
@@ -7,7 +7,8 @@ use crate::number;
 use crate::scan::{Content, Token};
 use serde_core::de::{self, Unexpected, Visitor};
 
-/// The string that is the next token, as a key or the name of a variant. Numbers and booleans stand in quotes.
+/// Deserializes the string that is the next token, as a key or the name of a variant. Numbers and booleans are parsed
+/// from within the quotes.
 pub(super) struct KeyDeserializer<'a, R> {
     pub(super) de: &'a mut Deserializer<R>,
     pub(super) token: Token,

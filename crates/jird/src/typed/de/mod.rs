@@ -1,7 +1,7 @@
-//! JSON to Rust types: the tokens of pass one, pulled as serde asks for values. No tape and no tree.
+//! JSON to Rust types: pulls the tokens of pass one as serde asks for values. There is no tape and no tree.
 //!
-//! The grammar is checked as tokens are pulled. What is asked for is checked by serde's visitors; where they refuse, the error
-//! gets its place here, and on its way out the steps of its path.
+//! The grammar is checked as tokens are pulled. serde's visitors check the types. When a visitor refuses a value, this
+//! module adds the position to the error, and then the steps of the path as the error is returned.
 
 mod access;
 mod key;
@@ -27,11 +27,12 @@ use serde_core::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde_core::de::{self, DeserializeOwned, Expected, Unexpected, Visitor};
 use std::io;
 
-/// Decodes a text that is one JSON value. All of it is checked, also what `T` ignores: UTF-8, grammar, escapes, numbers.
+/// Decodes a text that is one JSON value. All of it is checked, including what `T` ignores: UTF-8, grammar, escapes,
+/// numbers.
 ///
-/// Strings without escapes can be borrowed (`&str`; `Cow<str>` with `#[serde(borrow)]`). Time is linear in the text, and
-/// nothing is allocated that `T` does not ask for, but for buffers of the thread's and for escaped strings. Collections of
-/// scalars are told exactly how many will come, if their end is in the 64 KB or so that were scanned.
+/// Strings without escapes can be borrowed (`&str`; `Cow<str>` with `#[serde(borrow)]`). The time is linear in the
+/// text. Apart from per-thread buffers and escaped strings, only `T` itself allocates. A collection of scalars gets its
+/// exact length in advance if its end is within the 64 KB or so that were scanned.
 ///
 /// ```
 /// #[derive(serde::Deserialize)]
@@ -49,13 +50,13 @@ use std::io;
 /// ```
 ///
 /// # Errors
-/// The first byte that breaks a rule of JSON, or the first value that is not what `T` asks for, whichever comes first.
+/// The first byte that breaks a rule of JSON, or the first value that does not fit `T`, whichever comes first.
 #[inline]
 pub fn from_slice<'a, T: de::Deserialize<'a>>(text: &'a [u8]) -> Result<T, Error> {
     Deserializer::from_slice(text).whole()
 }
 
-/// [`from_slice`] for text.
+/// [`from_slice`] for a `str`.
 ///
 /// ```
 /// let numbers: Vec<f64> = jird::from_str("[1, 2.5, 1e3]")?;
@@ -70,8 +71,8 @@ pub fn from_str<'a, T: de::Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
     from_slice(text.as_bytes())
 }
 
-/// Decodes one JSON value from a reader, up to its end. Reads some 64 KB at a time and keeps that and the longest string, not
-/// the whole text; a buffered reader gains nothing.
+/// Decodes one JSON value from a reader, up to the reader's end. Reads some 64 KB at a time, and keeps these and the
+/// longest string in memory, not the whole text. A buffered reader has no advantage.
 ///
 /// ```
 /// let numbers: Vec<u32> = jird::from_reader(std::io::Cursor::new("[1, 2, 3]"))?;
@@ -80,12 +81,13 @@ pub fn from_str<'a, T: de::Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
 /// ```
 ///
 /// # Errors
-/// As [`from_slice`], and what reading gives.
+/// As [`from_slice`]; also errors of the reader.
 pub fn from_reader<R: io::Read, T: DeserializeOwned>(reader: R) -> Result<T, Error> {
     Deserializer::from_reader(reader).whole()
 }
 
-/// Decodes values, one or one after the other, from a text or a reader. `&mut Deserializer` is serde's `Deserializer`.
+/// Decodes one value or several consecutive ones from a text or a reader. `&mut Deserializer` is serde's
+/// `Deserializer`.
 ///
 /// ```
 /// use serde::Deserialize;
@@ -98,7 +100,7 @@ pub fn from_reader<R: io::Read, T: DeserializeOwned>(reader: R) -> Result<T, Err
 /// ```
 pub struct Deserializer<R> {
     pull: Pull<R>,
-    /// A string whose escapes were taken out.
+    /// A string with its escapes decoded.
     scratch: String,
     depth_left: usize,
     depth_max: usize,
@@ -111,7 +113,7 @@ impl<'de> Deserializer<SliceRead<'de>> {
         Self::new(SliceRead::new(text))
     }
 
-    /// Decodes from text.
+    /// Decodes from a `str`.
     #[expect(clippy::should_implement_trait, reason = "named as in serde_json; it cannot fail")]
     #[inline]
     pub fn from_str(text: &'de str) -> Self {
@@ -120,7 +122,7 @@ impl<'de> Deserializer<SliceRead<'de>> {
 }
 
 impl<R: io::Read> Deserializer<IoRead<R>> {
-    /// Decodes from a reader, which is read ahead.
+    /// Decodes from a reader, reading ahead.
     pub fn from_reader(reader: R) -> Self {
         Self::new(IoRead::new(reader))
     }
@@ -137,14 +139,14 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         }
     }
 
-    /// Goes into so many arrays, objects and variants that are open at once, instead of [`TYPED_DEPTH_MAX`]. Each takes some
-    /// of the stack, how much depends on the type that is decoded; a stack that is used up ends the process.
+    /// Allows `depth_max` arrays, objects and variants to be open at once, instead of [`TYPED_DEPTH_MAX`]. Each takes
+    /// some of the stack; how much depends on the type that is decoded. A stack overflow ends the process.
     #[must_use]
     pub fn with_depth_max(self, depth_max: usize) -> Self {
         Self { depth_left: depth_max, depth_max, ..self }
     }
 
-    /// Scans chunks of this many bytes. For tests: it moves the borders between chunks.
+    /// Scans chunks of `bytes` bytes. For tests: it moves the borders between chunks.
     #[doc(hidden)]
     #[must_use]
     pub fn with_chunk_bytes(mut self, bytes: usize) -> Self {
@@ -152,7 +154,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         self
     }
 
-    /// The one value that is left, as [`from_slice`] gives it. For tests, with what is above.
+    /// Decodes the one remaining value, as [`from_slice`] does. For tests, together with the options above.
     #[doc(hidden)]
     #[inline]
     pub fn whole<T: de::Deserialize<'de>>(mut self) -> Result<T, Error> {
@@ -161,7 +163,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         Ok(value)
     }
 
-    /// The next value.
+    /// Decodes the next value.
     #[inline]
     fn value<T: de::Deserialize<'de>>(&mut self) -> Result<T, Error> {
         let token = self.pull.token();
@@ -175,13 +177,13 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Checks that nothing but white space is left.
     ///
     /// # Errors
-    /// Kind [`Trailing`](ErrorKind::Trailing) if something is; or what is wrong with the text's end.
+    /// Kind [`Trailing`](ErrorKind::Trailing) if something is left; or an error in the end of the text.
     #[inline]
     pub fn end(&mut self) -> Result<(), Error> {
         self.pull.end()
     }
 
-    /// The values that are left, one after the other.
+    /// An iterator over the remaining values.
     #[expect(
         clippy::should_implement_trait,
         reason = "named as in serde_json; the caller chooses the type of the values"
@@ -190,8 +192,8 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         StreamDeserializer::new(self)
     }
 
-    /// The values that `pattern` leads to, one by one as their text arrives: the elements of an array, say, without the array.
-    /// What is beside them is checked and not decoded.
+    /// An iterator over the values that `pattern` leads to, each decoded as its text arrives: for example, the elements
+    /// of an array, without the array. Other values are checked but not decoded.
     ///
     /// ```
     /// #[derive(serde::Deserialize)]
@@ -209,7 +211,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         Records::new(self, pattern)
     }
 
-    /// The next token is none that a value begins with.
+    /// The error for a next token that no value begins with.
     #[cold]
     #[inline(never)]
     fn no_value(&mut self) -> Error {
@@ -218,7 +220,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         self.pull.unexpected(if is_empty { ErrorKind::Empty } else { ErrorKind::Value })
     }
 
-    /// The next value is something else than what is wanted; or it is none.
+    /// The error for a next value that is not of the wanted type, or is not a value.
     #[cold]
     #[inline(never)]
     fn wrong_type(&mut self, wanted: &dyn Expected) -> Error {
@@ -242,13 +244,13 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             },
         };
         match error {
-            // The window may have moved, but not past what was looked at last.
+            // The window may have moved, but the token at `at` is still in it.
             Ok(error) => self.pull.place(error, at),
             Err(error) => error,
         }
     }
 
-    /// The string that is the next token, without escapes; steps over it.
+    /// Passes the string that is the next token to `then`, with escapes decoded; steps over it.
     #[inline(always)]
     fn with_string<T>(&mut self, then: impl FnOnce(StringText<'de, '_>) -> Result<T, Error>) -> Result<T, Error> {
         let token = self.pull.token();
@@ -279,7 +281,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         self.placed(visited, token.start)
     }
 
-    /// What a visitor made of the value at `at`.
+    /// The visitor's result for the value at `at`; an error gets that position.
     #[inline(always)]
     fn placed<T>(&mut self, visited: Result<T, Error>, at: usize) -> Result<T, Error> {
         match visited {
@@ -313,7 +315,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         self.leave(visited, b'}')
     }
 
-    /// Steps over the closing bracket that must come behind what a visitor took.
+    /// Steps over the closing bracket, which must follow what the visitor has consumed.
     #[inline(always)]
     fn leave<T>(&mut self, visited: Result<T, Error>, closing: u8) -> Result<T, Error> {
         self.depth_left += 1;
@@ -330,7 +332,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         }
     }
 
-    /// Something is left that nobody asked for.
+    /// The error for elements or members that the visitor did not consume.
     #[cold]
     #[inline(never)]
     fn left_over(&mut self) -> Error {
@@ -338,7 +340,8 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         self.pull.unexpected(if token.plain() == b',' { ErrorKind::Trailing } else { ErrorKind::Comma })
     }
 
-    /// A visitor refused an array or an object: where it ends, or what was taken of it last.
+    /// A visitor refused an array or an object. The error's position is the container's end, or the last token that was
+    /// consumed.
     #[cold]
     #[inline(never)]
     fn refused(&mut self, error: Error) -> Error {
@@ -354,7 +357,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     }
 }
 
-/// A string.
+/// A string: borrowed from the input, or valid only for the moment.
 #[derive(Clone, Copy)]
 enum StringText<'de, 's> {
     Borrowed(&'de str),

@@ -1,4 +1,4 @@
-//! Numbers as the type asks for them, exact.
+//! Decodes numbers into the requested type, exactly.
 
 use super::{Deserializer, Read};
 use crate::data_model::Number;
@@ -54,7 +54,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         self.placed(visited, token.start)
     }
 
-    /// Rounded once.
+    /// Converts from the text to `f32` directly, so that the value is rounded only once.
     pub(super) fn visit_f32<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
         let end = self.pull.checked_number(token)?;
         let Some(number) = Number::of_f32(&self.pull.window()[token.start..end]) else {

@@ -1,4 +1,4 @@
-//! Parts of a document, one after the other.
+//! Iterates over parts of a document.
 
 use super::{Deserializer, Read};
 use crate::error::Error;
@@ -6,11 +6,12 @@ use crate::event::{Cutter, Pattern};
 use core::marker::PhantomData;
 use serde_core::de::Deserialize;
 
-/// The records of a text or a reader, one after the other, decoded as their text arrives: as
-/// [`Deserializer::records`] gives them.
+/// An iterator over the records of a text or a reader, which decodes each record as its text arrives.
+/// [`Deserializer::records`] returns it.
 ///
-/// Memory is bounded by the largest token and one read, whatever the number of records. Ends behind the first error, which has the
-/// record's path from the top of its document; but in [`lines`](Self::lines) the next line is the next item.
+/// Memory is bounded by the largest token and one read, whatever the number of records. The iterator ends after the
+/// first error, which has the record's path from the top of its document. With [`lines`](Self::lines), it continues
+/// with the next line instead.
 ///
 /// ```
 /// let text = br#"{"a": [1, 2], "b": [3, "4"]}"#;
@@ -31,7 +32,7 @@ pub struct Records<'de, R, T> {
 #[derive(Clone, Copy)]
 enum RecordsState {
     Good,
-    /// Something is wrong with the line that this offset is in.
+    /// The line that contains this offset is invalid.
     BadLine(u64),
     Over,
 }
@@ -41,8 +42,9 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Records<'de, R, T> {
         Self { de, cutter: Cutter::with_pattern(pattern), lines: false, state: RecordsState::Good, values: PhantomData }
     }
 
-    /// The text is NDJSON: each line that is not blank is a document, and nothing goes over a line's end. A line that is wrong is
-    /// an error in its place, from where it is wrong on. Before the first record is asked for.
+    /// Reads the text as NDJSON: each line that is not blank is a document, and no document extends past the end of its
+    /// line. An invalid line yields one error; the records before the invalid part are yielded first. Call this before
+    /// the first record is requested.
     ///
     /// ```
     /// let log = jird::Deserializer::from_str("1\n\n\"2\"\n[\n4").records::<u8>(Default::default()).lines();

@@ -1,12 +1,12 @@
-//! One value after the other.
+//! Iterates over consecutive values.
 
 use super::{Deserializer, Read};
 use crate::error::Error;
 use core::marker::PhantomData;
 use serde_core::de::Deserialize;
 
-/// The values of a text or a reader, one after the other, with white space between them or none: as
-/// [`Deserializer::into_iter`] gives them. Ends behind the first error.
+/// An iterator over the consecutive values of a text or a reader, with or without white space between them.
+/// [`Deserializer::into_iter`] returns it. It ends after the first error.
 ///
 /// ```
 /// let values = jird::Deserializer::from_str("1 [2]\n\"x\"").into_iter::<serde_json::Value>();
@@ -24,7 +24,7 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> StreamDeserializer<'de, R, T> {
         Self { de, offset: 0, failed: false, values: PhantomData }
     }
 
-    /// How many bytes of the text the values take that were decoded so far.
+    /// The offset of the end of the last value that was decoded.
     pub fn byte_offset(&self) -> usize {
         usize::try_from(self.offset).unwrap_or(usize::MAX)
     }

@@ -1,6 +1,7 @@
-//! Values of a document that was parsed before, as something to decode.
+//! Decodes values of a document that was parsed before.
 //!
-//! They have no line and no column: their errors have a path, and the offset of the value in the document's text.
+//! These values have no line and no column. Their errors have a path, and the offset of the value in the document's
+//! text.
 
 use crate::data_model::{Number, RAW_TEXT};
 use crate::error::{Category, Error};
@@ -16,11 +17,11 @@ use serde_core::forward_to_deserialize_any;
 use std::borrow::Cow;
 
 impl<'a> Value<'a> {
-    /// Decodes the value into a type, as [`from_slice`](crate::from_slice) would its text. Strings without escapes can be
-    /// borrowed from the text. Goes as deep as a [`Deserializer`](crate::Deserializer) does.
+    /// Decodes the value into a type, as [`from_slice`](crate::from_slice) would decode its text. Strings without
+    /// escapes can be borrowed from the text. The depth limit is that of a [`Deserializer`](crate::Deserializer).
     ///
-    /// Time is linear in what `T` asks for; what it ignores is stepped over, whatever its length. Collections are told exactly
-    /// how many items will come.
+    /// The time is linear in what `T` asks for; values that `T` ignores are stepped over in constant time. Collections
+    /// get their exact number of items in advance.
     ///
     /// ```
     /// let document = jird::parse(br#"{"users": [{"id": 7}, {"id": "8"}]}"#)?;
@@ -33,14 +34,14 @@ impl<'a> Value<'a> {
     /// ```
     ///
     /// # Errors
-    /// The first value that is not what `T` asks for.
+    /// The first value that does not fit `T`.
     pub fn decode<T: Deserialize<'a>>(self) -> Result<T, Error> {
         T::deserialize(self.into_deserializer()).map_err(|error| at(error, &self))
     }
 }
 
 impl Document<'_> {
-    /// [`Value::decode`] of the root. What is borrowed lives as long as the document.
+    /// Decodes the root, as [`Value::decode`] does. What is borrowed lives as long as the document.
     ///
     /// ```
     /// let document = jird::parse(b"[\"a\", \"b\"]")?;
@@ -56,7 +57,7 @@ impl Document<'_> {
 }
 
 impl<'a> Record<'a> {
-    /// [`Value::decode`] of the record's value.
+    /// Decodes the record's value, as [`Value::decode`] does.
     ///
     /// ```
     /// let mut buffer = jird::record::RecordBuffer::new();
@@ -66,14 +67,15 @@ impl<'a> Record<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`Value::decode`]; and where a record that was not validated shows to be wrong.
+    /// As [`Value::decode`]; also an error in the text of a record that was not validated, if decoding meets it.
     pub fn decode<T: Deserialize<'a>>(self) -> Result<T, Error> {
         self.root().decode()
     }
 }
 
-/// An error that says nothing of where, is about this value. As everything here that is seldom called, it takes the value by
-/// reference: a copy that is made for it would be made always, out of parts that were stored just before, which is slow.
+/// Gives an error without a position the position of this value. Like every rarely called function here, it takes the
+/// value by reference: passing a copy would make the compiler build that copy on the hot path too, out of parts that
+/// were stored just before, which is slow.
 #[cold]
 fn at(error: Error, value: &Value<'_>) -> Error {
     if error.offset() == 0 { error.placed(value.offset() as u64, 0, 0) } else { error }
@@ -134,7 +136,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What a visitor makes of a string. Only for strings.
+/// Passes a string to a visitor. Only for strings.
 #[inline(always)]
 fn visit_string<'a, V: Visitor<'a>>(value: &Value<'a>, visitor: V) -> Result<V::Value, Error> {
     let visited = match value.plain_str() {
@@ -156,7 +158,7 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// A value that is decoded: serde's `Deserializer` for it.
+/// serde's `Deserializer` for a value.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueDeserializer<'a> {
     value: Value<'a>,
@@ -172,13 +174,13 @@ impl<'a> IntoDeserializer<'a, Error> for Value<'a> {
 }
 
 impl<'a> ValueDeserializer<'a> {
-    /// The way to what is inside.
+    /// The remaining depth inside this container, or an error if it is too deep.
     #[inline(always)]
     fn enter(&self) -> Result<usize, Error> {
         self.depth_left.checked_sub(1).ok_or_else(|| at(ErrorKind::Depth.into(), &self.value))
     }
 
-    /// What a visitor made of the value.
+    /// The visitor's result; an error without a position gets that of this value.
     #[inline(always)]
     fn placed<T>(&self, visited: Result<T, Error>) -> Result<T, Error> {
         match visited {
@@ -228,7 +230,7 @@ impl<'a> ValueDeserializer<'a> {
     }
 }
 
-/// The value, if it is of the kind that is asked for.
+/// Checks that the value is of the requested kind, then visits it.
 macro_rules! gated {
     ($([$kind:ident $visit:ident: $($method:ident($($argument:ty),*))*])*) => {
         $($(
@@ -403,10 +405,10 @@ impl<'a> de::SeqAccess<'a> for TreeElements<'a> {
 
 struct TreeMembers<'a> {
     members: Halves<'a>,
-    /// The key that came last, to say where an error is.
+    /// The last key that was read, for the path of an error.
     key: Option<Value<'a>>,
     len: usize,
-    /// How many keys were asked for.
+    /// The number of keys that were requested.
     index: usize,
     depth_left: usize,
 }
@@ -457,7 +459,7 @@ macro_rules! quoted {
     ($($method:ident)*) => {
         $(
             fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Error> {
-                // As JSON of its own, without white space.
+                // Decodes the key's content as JSON text of its own, without white space.
                 let quoted = self.0.raw_str().unwrap_or_default();
                 let content = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
                 let mut inner = super::Deserializer::from_str(content);
@@ -471,7 +473,7 @@ macro_rules! quoted {
     };
 }
 
-/// A key: numbers and booleans stand in quotes, as when text is decoded.
+/// Deserializes a key. Numbers and booleans are parsed from within the quotes, as when text is decoded.
 struct TreeKey<'v, 'a>(&'v Value<'a>);
 
 impl<'a> Deserializer<'a> for TreeKey<'_, 'a> {

@@ -1,4 +1,4 @@
-//! Sequences, maps, structs and variants with either.
+//! Sequences, maps, structs, and variants that contain them.
 
 use super::Job;
 use super::format::Format;
@@ -10,7 +10,7 @@ use serde_core::ser::{
     SerializeTupleStruct, SerializeTupleVariant,
 };
 
-/// A container that is open.
+/// An open container.
 pub(super) struct Compound<'o, S, F> {
     writer: Writer<'o, Job<S, F>>,
     first: bool,
@@ -23,7 +23,7 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
         Ok(Self { writer, first: true })
     }
 
-    /// In a variant's object.
+    /// Opens the container inside a variant's object.
     #[inline(always)]
     pub(super) fn open_variant(mut writer: Writer<'o, Job<S, F>>, variant: &str, bracket: u8) -> Result<Self, Error> {
         F::open(&mut writer, b'{')?;
@@ -58,7 +58,7 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
     }
 }
 
-/// The traits that differ in their names, and in how they end.
+/// Implements the traits that differ only in their names and in how they end.
 macro_rules! sequences {
     ($($trait:ident: $add:ident, $close:ident);+) => {
         $(
@@ -86,7 +86,7 @@ sequences!(
     SerializeTupleVariant: serialize_field, close_variant
 );
 
-/// As [`sequences`].
+/// As [`sequences`], for structs.
 macro_rules! structs {
     ($($trait:ident: $close:ident);+) => {
         $(

@@ -1,22 +1,22 @@
-//! What stands between tokens.
+//! Formats: what is written between tokens.
 
 use super::Job;
 use crate::error::Error;
 use crate::text::{Sink, Writer};
 
-/// How containers are laid out. Brackets are `[` and `{`; keys are written by whoever has them.
+/// The layout of containers. Brackets are `[` and `{`. The caller writes keys, except in `member`.
 pub(super) trait Format: Sized {
-    /// A value begins that is in no other: what an error has left open is forgotten.
+    /// A top-level value begins; containers left open by an error are forgotten.
     fn restart(&mut self) {}
     /// Opens a container.
     fn open<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8) -> Result<(), Error>;
-    /// Closes it.
+    /// Closes a container.
     fn close<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, bracket: u8, empty: bool) -> Result<(), Error>;
-    /// What goes before an element or key.
+    /// Writes what goes before an element or key.
     fn separate<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool) -> Result<(), Error>;
-    /// What goes between key and value.
+    /// Writes what goes between a key and its value.
     fn colon<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>) -> Result<(), Error>;
-    /// All that goes before the value of a member whose key is known when this is compiled.
+    /// Writes everything before the value of a member whose key is a compile-time constant.
     fn member<S: Sink>(writer: &mut Writer<'_, Job<S, Self>>, first: bool, key: &str) -> Result<(), Error>;
 }
 
@@ -32,7 +32,7 @@ pub struct Pretty<'i> {
 }
 
 impl<'i> Pretty<'i> {
-    /// With this indent for each level.
+    /// A format with this indent for each level.
     pub(super) fn new(indent: &'i str) -> Self {
         Self { indent, depth: 0 }
     }

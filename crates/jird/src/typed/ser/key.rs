@@ -1,4 +1,4 @@
-//! Keys of maps: strings, and what a string is made of.
+//! Serializes keys of maps: strings, and types that can be written as a string.
 
 use super::Job;
 use super::format::Format;
@@ -8,10 +8,10 @@ use crate::text::{Mark, Sink, Writer};
 use core::fmt;
 use serde_core::ser::{Impossible, Serialize, Serializer};
 
-/// What serde hands a key to.
+/// The serializer for a key.
 pub(super) struct KeySerializer<'o, S, F>(pub(super) Writer<'o, Job<S, F>>);
 
-/// Writes something between quotes.
+/// Writes the output of `write` between quotes.
 pub(super) fn quoted<'o, S: Sink, F: Format>(
     mut writer: Writer<'o, Job<S, F>>,
     write: impl for<'p> FnOnce(Writer<'p, Job<S, F>>) -> Result<Mark<'p>, Error>,
@@ -32,7 +32,7 @@ fn non_finite<T>() -> Result<T, Error> {
     Err(Error::message(Category::Syntax, &"float key must be finite (got NaN or +/-inf)"))
 }
 
-/// What needs no escapes goes between quotes.
+/// Values that need no escapes are written between quotes.
 macro_rules! scalars {
     ($($name:ident: $type:ty),+) => {
         $(

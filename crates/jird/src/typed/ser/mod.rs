@@ -1,17 +1,17 @@
 //! Rust types → JSON.
 //!
 //! ```text
-//! mod          the functions, and the public serializer: one value after the other into a writer
-//! value        a writer as serde's serializer: any value
-//! compound     what it makes for sequences, maps, structs and variants
-//! key          keys of maps: what a string can be made of
-//! format       what stands between tokens
-//! raw          text that is JSON already
-//! tree         documents, values and numbers of ours as something to serialize
+//! mod          the public functions
+//! top          the public serializer: consecutive values to a writer
+//! value        serde's serializer for any value
+//! compound     its serializers for sequences, maps, structs and variants
+//! key          its serializer for keys of maps
+//! format       what is written between tokens
+//! tree         serializes this crate's documents, values and numbers
 //! ```
 //!
-//! A writer goes from value to value by value, and comes back as what serde calls `Ok`: so that the place to write at stays in a
-//! register.
+//! A writer is passed by value from one value to the next, and is returned as what serde calls `Ok`, so that the write
+//! position stays in a register.
 
 mod compound;
 mod format;
@@ -29,11 +29,11 @@ use serde_core::Serialize;
 use std::io;
 pub use top::Serializer;
 
-/// What a writer's sink knows: where full buffers go, what stands between tokens, and what becomes of NaN.
+/// The sink of a writer: it knows where full buffers go, what is written between tokens, and how NaN is written.
 struct Job<S, F> {
     sink: S,
     format: F,
-    /// Whether numbers that JSON does not have are errors, and not `null`.
+    /// Whether infinities and NaN, which JSON does not have, are errors rather than `null`.
     refuses_non_finite: bool,
 }
 
@@ -50,13 +50,13 @@ impl<S: Sink, F> Sink for Job<S, F> {
     }
 }
 
-/// What a writer is handed at once, about.
+/// About how many bytes are handed to a writer at once.
 const BUFFER: usize = 16 << 10;
 
-/// What a vector begins with.
+/// The initial capacity of a vector.
 const FIRST: usize = 512;
 
-/// The value as JSON text without white space, as `serde_json` writes it.
+/// Serializes a value as JSON text without white space, in the same form as `serde_json`.
 ///
 /// ```
 /// assert_eq!(jird::to_string(&[(1, "a\n"), (2, "ü")])?, r#"[[1,"a\n"],[2,"ü"]]"#);
@@ -64,15 +64,15 @@ const FIRST: usize = 512;
 /// ```
 ///
 /// # Errors
-/// If the value's [`Serialize`] fails, or a map has a key that is neither a string nor a number, boolean or unit variant.
-/// Floats that are infinite or no number become `null`; [`Serializer::refuse_non_finite`] makes errors of them.
+/// If the value's [`Serialize`] fails, or a map has a key that is neither a string nor a number, boolean or unit
+/// variant. Floats that are infinite or NaN become `null`; [`Serializer::refuse_non_finite`] makes them errors.
 ///
-/// Values in values are a call in a call: what is nested very deeply overflows the stack, as with `serde_json`.
+/// Each level of nesting is a nested call: a very deeply nested value overflows the stack, as with `serde_json`.
 pub fn to_string<T: ?Sized + Serialize>(value: &T) -> Result<String, Error> {
     text_of(value, Compact)
 }
 
-/// [`to_string`], each member and element on a line of its own, indented by two spaces for each level.
+/// As [`to_string`], with each member and element on a line of its own, indented by two spaces for each level.
 ///
 /// ```
 /// assert_eq!(jird::to_string_pretty(&[1, 2])?, "[\n  1,\n  2\n]");
@@ -85,8 +85,8 @@ pub fn to_string_pretty<T: ?Sized + Serialize>(value: &T) -> Result<String, Erro
     text_of(value, Pretty::default())
 }
 
-/// [`to_string`] in the canonical form of RFC 8785, see [`Layout::Canonical`]. Writes the text and lays it out anew: about
-/// three times the work of `to_string`.
+/// As [`to_string`], in the canonical form of RFC 8785; see [`Layout::Canonical`]. The text is written first and then
+/// laid out again, so that this takes about three times as long as `to_string`.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -96,8 +96,8 @@ pub fn to_string_pretty<T: ?Sized + Serialize>(value: &T) -> Result<String, Erro
 /// ```
 ///
 /// # Errors
-/// As [`to_string`]; also for floats that JSON does not have, numbers that are infinite as a double, repeated keys, and
-/// nesting beyond [`DEPTH_MAX`](crate::policy::DEPTH_MAX).
+/// As [`to_string`]; also for infinities and NaN, numbers that are infinite as a double, repeated keys, and nesting
+/// beyond [`DEPTH_MAX`](crate::policy::DEPTH_MAX).
 pub fn to_string_canonical<T: ?Sized + Serialize>(value: &T) -> Result<String, Error> {
     canonical(value).map(text_of_canonical)
 }
@@ -112,8 +112,8 @@ pub fn to_vec<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// Appends to `text` what [`to_string`] makes of the value: nothing is allocated once `text` has grown. After an error `text`
-/// ends where it did before.
+/// Appends the output of [`to_string`] to `text`. Allocates nothing once `text` has grown. After an error, `text` is as
+/// it was before.
 ///
 /// ```
 /// let mut lines = Vec::new();
@@ -149,8 +149,8 @@ pub fn to_vec_canonical<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Err
     canonical(value)
 }
 
-/// Writes what [`to_string`] makes of the value, through a buffer of some kilobytes: `writer` needs none of its own. It is
-/// not flushed. What it gets at once may end within a character.
+/// Writes the output of [`to_string`] to `writer`, through a buffer of some kilobytes, so that `writer` needs no buffer
+/// of its own. The writer is not flushed. A single write may end within a character.
 ///
 /// ```
 /// jird::to_writer(std::io::stdout(), "to a pipe, say")?;
@@ -158,13 +158,14 @@ pub fn to_vec_canonical<T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>, Err
 /// ```
 ///
 /// # Errors
-/// As [`to_string`], and those of `writer` ([`Error::is_io`]); part of the text may be written then.
+/// As [`to_string`], and the errors of `writer` ([`Error::is_io`]). After an error, part of the text may have been
+/// written.
 pub fn to_writer<W: io::Write, T: ?Sized + Serialize>(mut writer: W, value: &T) -> Result<(), Error> {
-    // One instance for all kinds of writers.
+    // Uses `dyn` so that there is one instance for all types of writers.
     value.serialize(&mut Serializer::<&mut dyn io::Write>::new(&mut writer))
 }
 
-/// [`to_writer`] with the text of [`to_string_pretty`].
+/// [`to_writer`] with the output of [`to_string_pretty`].
 ///
 /// # Errors
 /// As [`to_writer`].

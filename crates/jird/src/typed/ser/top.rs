@@ -15,9 +15,9 @@ use serde_core::ser::{
 };
 use std::io;
 
-/// Writes one value after the other, as JSON, to a writer.
+/// Writes consecutive values as JSON to a writer.
 ///
-/// It has a buffer of its own, which is empty after each value; the writer is not flushed.
+/// It has a buffer of its own, which it empties after each value. It does not flush the writer.
 ///
 /// ```
 /// use serde::Serialize;
@@ -33,21 +33,22 @@ pub struct Serializer<W, F = Compact> {
 }
 
 impl<W: io::Write> Serializer<W> {
-    /// Without white space.
+    /// Writes no white space.
     pub fn new(writer: W) -> Self {
         Self::with_format(writer, Compact)
     }
 }
 
 impl<W: io::Write> Serializer<W, Pretty<'_>> {
-    /// Each member and element on a line of its own, indented by two spaces for each level.
+    /// Writes each member and element on a line of its own, indented by two spaces for each level.
     pub fn pretty(writer: W) -> Self {
         Self::with_format(writer, Pretty::default())
     }
 }
 
 impl<'i, W: io::Write> Serializer<W, Pretty<'i>> {
-    /// Each member and element on a line of its own, indented by `indent` for each level. To remain JSON, that is white space.
+    /// Writes each member and element on a line of its own, indented by `indent` for each level. The output is JSON
+    /// only if `indent` is white space.
     pub fn with_indent(writer: W, indent: &'i str) -> Self {
         Self::with_format(writer, Pretty::new(indent))
     }
@@ -58,7 +59,7 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
         Self { out: Out::new(Vec::with_capacity(BUFFER), Job::new(Drain::new(writer), format)) }
     }
 
-    /// Floats that are infinite or no number become errors, and not `null`.
+    /// Makes infinities and NaN errors, instead of writing them as `null`.
     #[must_use]
     pub fn refuse_non_finite(mut self) -> Self {
         self.out.sink().refuses_non_finite = true;
@@ -70,14 +71,14 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
         self.out.into_sink().sink.writer
     }
 
-    /// A writer for a value that is in no other.
+    /// A writer for a top-level value.
     #[inline(always)]
     fn writer(&mut self) -> Writer<'_, Job<Drain<W>, F>> {
         self.out.sink().format.restart();
         self.out.writer()
     }
 
-    /// Writes a value and hands it to the writer.
+    /// Writes a value, and hands the text to the writer.
     fn write(
         &mut self,
         write: impl for<'p> FnOnce(Writer<'p, Job<Drain<W>, F>>) -> Result<Mark<'p>, Error>,
@@ -88,10 +89,10 @@ impl<W: io::Write, F: Format> Serializer<W, F> {
     }
 }
 
-/// A container that is open, of a [`Serializer`].
+/// An open container of a [`Serializer`].
 pub struct OpenCompound<'s, W, F>(Compound<'s, Drain<W>, F>);
 
-/// Each as the writer does it.
+/// Forwards each method to the writer.
 macro_rules! values {
     ($($name:ident($($argument:ident: $type:ty),*)),+) => {
         $(
@@ -103,7 +104,7 @@ macro_rules! values {
     };
 }
 
-/// As [`values`], with something that stays open.
+/// As [`values`], for methods that open a container.
 macro_rules! containers {
     ($($name:ident($($argument:ident: $type:ty),*)),+) => {
         $(
@@ -162,7 +163,7 @@ impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
     }
 }
 
-/// The traits of what is open: what is added, and how it ends.
+/// Implements serde's traits for open containers: how items are added, and how the container ends.
 macro_rules! opens {
     ($($trait:ident: $($add:ident($($key:ident: $type:ty)?))+, $close:ident $bracket:literal);+) => {
         $(

@@ -1,4 +1,4 @@
-//! Documents, values and numbers of ours as something to serialize, into any format.
+//! Serializes this crate's documents, values and numbers into any format.
 
 use crate::data_model::{Exact, RAW_TEXT};
 use crate::fault::ErrorKind;
@@ -8,35 +8,35 @@ use crate::tape::{Document, Kind, Value};
 use serde_core::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::borrow::Cow;
 
-/// As JSON the number keeps its text. Other formats get an `i64`, `u64` or `f64`, the first that takes it.
+/// In JSON the number keeps its text. Other formats receive an `i64`, `u64` or `f64`, the first that can hold it.
 ///
 /// # Errors
-/// In other formats, if it is infinite as an `f64`.
+/// In other formats, if the number is infinite as an `f64`.
 impl Serialize for Number<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_newtype_struct(RAW_TEXT, &Exact(*self))
     }
 }
 
-/// Members in their order, repeated keys included; numbers as [`Number`] does.
+/// Members keep their order, including repeated keys; numbers are serialized as [`Number`] is.
 ///
 /// # Errors
-/// As for numbers. For a string that is not UTF-8, in a record that was not validated. And for what is nested in more than
-/// [`DEPTH_MAX`] levels, since serde serializes values in values by calls in calls.
+/// As for numbers; for a string that is not UTF-8, in a record that was not validated; and for nesting beyond
+/// [`DEPTH_MAX`] levels, since serde serializes nested values by nested calls.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Levels { value: *self, left: DEPTH_MAX }.serialize(serializer)
     }
 }
 
-/// A value, and how many levels of arrays and objects it may have.
+/// A value, and the number of levels of arrays and objects that it may have.
 struct Levels<'a> {
     value: Value<'a>,
     left: usize,
 }
 
 impl<'a> Levels<'a> {
-    /// A value within it.
+    /// A value within this one.
     fn inner(&self, value: Value<'a>) -> Self {
         Self { value, left: self.left - 1 }
     }
@@ -78,8 +78,8 @@ impl<'a> Levels<'a> {
     }
 }
 
-// One call for each level of the text is open at a time. In a build that is not optimised, everything that is inlined into it
-// takes room on the stack; so parts of it are calls there.
+// There is one open call for each level of nesting. In an unoptimised build, every function inlined into it takes room
+// on the stack, so parts of it are separate functions.
 
 fn begin_array<S: Serializer>(serializer: S, value: Value<'_>) -> Result<S::SerializeSeq, S::Error> {
     serializer.serialize_seq(Some(value.len()))
@@ -113,7 +113,7 @@ impl Serialize for Levels<'_> {
     }
 }
 
-/// As its root.
+/// Serializes the root.
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.root().serialize(serializer)

@@ -1,4 +1,4 @@
-//! A writer as serde's serializer.
+//! serde's `Serializer` for a writer.
 
 use super::compound::Compound;
 use super::format::Format;
@@ -9,7 +9,7 @@ use crate::text::{Mark, Sink, Writer};
 use core::fmt::{self, Write};
 use serde_core::ser::{Serialize, Serializer};
 
-/// Writers of one integer type each, by way of a wider one.
+/// Methods that write an integer type through a wider one.
 macro_rules! integers {
     ($($name:ident: $type:ty => $method:ident),+) => {
         $(
@@ -22,7 +22,7 @@ macro_rules! integers {
     };
 }
 
-/// What begins with a bracket.
+/// Methods that begin a container with a bracket.
 macro_rules! containers {
     ($($bracket:literal: $($name:ident($($argument:ty),*)),+);+) => {
         $($(
@@ -34,7 +34,7 @@ macro_rules! containers {
     };
 }
 
-/// What begins with a variant's name and a bracket.
+/// Methods that begin a variant: its name, then a bracket.
 macro_rules! variants {
     ($($name:ident: $bracket:literal),+) => {
         $(
@@ -113,7 +113,7 @@ impl<'o, S: Sink, F: Format> Serializer for Writer<'o, Job<S, F>> {
         Ok(self.mark())
     }
 
-    /// Bytes are an array of numbers.
+    /// Writes bytes as an array of numbers.
     fn serialize_bytes(mut self, value: &[u8]) -> Result<Mark<'o>, Error> {
         F::open(&mut self, b'[')?;
         for (index, &byte) in value.iter().enumerate() {
@@ -182,7 +182,7 @@ impl<'o, S: Sink, F: Format> Serializer for Writer<'o, Job<S, F>> {
     );
     variants!(serialize_tuple_variant: b'[', serialize_struct_variant: b'{');
 
-    /// A string of what the value displays, without making it first.
+    /// Writes the value's `Display` output as a string, without allocating it first.
     fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<Mark<'o>, Error> {
         key::quoted(self, |writer| {
             let mut display = Display { writer, error: None };
@@ -195,7 +195,7 @@ impl<'o, S: Sink, F: Format> Serializer for Writer<'o, Job<S, F>> {
     }
 }
 
-/// A float that JSON has no number for.
+/// Writes a float that JSON has no number for, or refuses it.
 #[cold]
 fn non_finite<S: Sink, F: Format>(mut writer: Writer<'_, Job<S, F>>) -> Result<Mark<'_>, Error> {
     if writer.sink().refuses_non_finite {
@@ -204,7 +204,7 @@ fn non_finite<S: Sink, F: Format>(mut writer: Writer<'_, Job<S, F>>) -> Result<M
     writer.serialize_unit()
 }
 
-/// What is displayed, into a string that is open.
+/// Writes `Display` output into an open string.
 struct Display<'o, S, F> {
     writer: Writer<'o, Job<S, F>>,
     error: Option<Error>,
