@@ -6,8 +6,8 @@ use crate::progress::Progress;
 use crate::target::{Target, are_one};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use jird_formats::files::{Compression, FileFormat};
 use jird_query::{Check, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
-use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -94,14 +94,15 @@ enum FormatArgument {
 
 /// The format that the name of an output says.
 fn format_of_name(path: &Path) -> Option<Format> {
-    Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "ndjson" | "jsonl" => Format::Ndjson,
-        "json" => Format::Json,
-        "csv" => Format::Csv,
-        "parquet" | "pq" => Format::Parquet,
-        "arrow" | "ipc" | "feather" => Format::Arrow,
-        _ => return None,
-    })
+    match FileFormat::of_name(path)? {
+        FileFormat::Ndjson => Some(Format::Ndjson),
+        FileFormat::Json => Some(Format::Json),
+        FileFormat::Csv => Some(Format::Csv),
+        FileFormat::Parquet => Some(Format::Parquet),
+        FileFormat::Arrow => Some(Format::Arrow),
+        // No query is written as one of these.
+        FileFormat::Tsv | FileFormat::Sqlite => None,
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -164,13 +165,10 @@ fn execute(args: QueryArgs, report: &mut Report) -> Result<()> {
     let (quiet, is_said) = (args.quiet, args.format.is_some());
     let (query, output) = meant(args, to_terminal)?;
     if let Some(output) = &output
-        && let Some(suffix @ ("gz" | "zst")) = output.extension().and_then(OsStr::to_str)
+        && let Some(compressor) = Compression::of_name(output).name()
         && !is_said
     {
-        bail!(
-            "{}: a result is not compressed; print it, and let another program do that (.{suffix})",
-            output.display()
-        );
+        bail!("{}: a result is not compressed; print it, and let {compressor} do that", output.display());
     }
     if to_terminal && query.options().format.is_binary() {
         bail!("this format is not for a terminal: name a file with --output");

@@ -147,7 +147,7 @@ fn a_star_among_others_has_every_key_also_the_late_ones() {
     gives_as(
         "{\"b\":1}\n{\"a\":null,\"late\":\"x,y\"}\n7\n",
         &["select *", "--format", "csv"],
-        "b,a,late,value\r\n1,,,\r\n,,\"x,y\",\r\n,,,7\r\n",
+        "b,a,late,value\n1,,,\n,,\"x,y\",\n,,,7\n",
     );
 }
 
@@ -402,10 +402,10 @@ fn formats() {
         &["select a, n, m", "--format", "json"],
         "[\n{\"a\":\"x\\\"y\",\"n\":1.50,\"m\":1},\n{\"a\":null,\"m\":\"s\"}\n]\n",
     );
-    gives_as(text, &["select a, n, m", "--format", "csv"], "a,n,m\r\n\"x\"\"y\",1.50,1\r\n,,\"\"\"s\"\"\"\r\n");
+    gives_as(text, &["select a, n, m", "--format", "csv"], "a,n,m\n\"x\"\"y\",1.50,1\n,,s\n");
     gives_as(text, &["select a, n", "--format", "table"], "a       n\n───  ────\nx\"y  1.50\n\n");
     gives_as("", &["select a", "--format", "json"], "[]\n");
-    gives_as("", &["select a", "--format", "csv"], "a\r\n");
+    gives_as("", &["select a", "--format", "csv"], "a\n");
     gives_as(text, &["select 1.0/0 as inf, null as n"], "{\"inf\":null,\"n\":null}\n");
 }
 

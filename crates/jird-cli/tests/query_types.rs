@@ -51,7 +51,7 @@ fn parquet_and_arrow_have_typed_columns_and_lose_nothing() {
 fn the_name_of_an_output_says_its_format() {
     let folder = Folder::new("named").with("e.ndjson", "{\"a\":1}\n");
     for (name, expected) in
-        [("o.json", "[\n{\"a\":1}\n]\n"), ("o.csv", "a\r\n1\r\n"), ("o.ndjson", "{\"a\":1}\n"), ("o", "{\"a\":1}\n")]
+        [("o.json", "[\n{\"a\":1}\n]\n"), ("o.csv", "a\n1\n"), ("o.ndjson", "{\"a\":1}\n"), ("o", "{\"a\":1}\n")]
     {
         assert_eq!(folder.query(&["select a", "e.ndjson", "-o", name], b"").2, 0);
         assert_eq!(folder.text(name), expected, "{name}");
@@ -202,10 +202,7 @@ fn types_are_those_of_all_files_together() {
     let (_, said, _) = run("select sum(b)", &["1.ndjson", "2.ndjson"]);
     assert!(said.contains("integers (first at 1.ndjson:1), texts (first at 2.ndjson:1)"), "{said}");
     let csv = folder.query(&["select *", "1.ndjson", "2.ndjson", "3.json", "--format", "csv"], b"");
-    assert_eq!(
-        csv.0,
-        "a,b,late\r\n1,1,\r\n-1,\"\"\"x\"\"\",\r\n18446744073709551615,,l\r\n0.1234567890123456789,,\r\n,,\r\n"
-    );
+    assert_eq!(csv.0, "a,b,late\n1,1,\n-1,x,\n18446744073709551615,,l\n0.1234567890123456789,,\n,,\n");
 }
 
 /// Types that the first records have are a guess, which all records confirm or refute.
@@ -265,9 +262,9 @@ fn a_guess_is_confirmed_by_all_files_before_anything_is_printed_in_any_format() 
     let groups = "select s, count(*) as c group by s order by c";
     for (sql, format, expected) in [
         (sums, "ndjson", "{\"t\":40001.5,\"m\":1.5}\n"),
-        (sums, "csv", "t,m\r\n40001.5,1.5\r\n"),
+        (sums, "csv", "t,m\n40001.5,1.5\n"),
         (sums, "json", "[\n{\"t\":40001.5,\"m\":1.5}\n]\n"),
-        (groups, "csv", "s,c\r\n2,1\r\n\"\"\"x\"\"\",40000\r\n"),
+        (groups, "csv", "s,c\n2,1\nx,40000\n"),
     ] {
         let (printed, _, code) = folder.query(&[sql, "a.ndjson", "b.ndjson", "--format", format], b"");
         assert_eq!((&*printed, code), (expected, 0), "{sql}");
@@ -285,7 +282,7 @@ fn a_guess_beside_a_schema_hides_no_bad_record() {
     let (printed, said, code) = folder.query(&["--schema", "s.json", sql, "e.ndjson"], b"");
     assert_eq!((&*printed, code), ("", 1));
     assert!(said.contains("e.ndjson:2") && said.contains("id is \"x\", which is no u64"), "{said}");
-    for (format, expected) in [("csv", "s,t\r\n1,5\r\n"), ("ndjson", "{\"s\":1,\"t\":5}\n")] {
+    for (format, expected) in [("csv", "s,t\n1,5\n"), ("ndjson", "{\"s\":1,\"t\":5}\n")] {
         let sql = "select sum(id) as s, sum(ms) as t from (select ms, case when ms < 3 then number(id) end as id from stream) x";
         let (printed, said, code) = folder.query(&["--format", format, sql, "e.ndjson"], b"");
         assert_eq!((printed.replace("1.0", "1"), said, code), (expected.to_owned(), String::new(), 0));

@@ -26,7 +26,8 @@ pub mod sqlite;
 
 #[cfg(feature = "arrow")]
 pub use arrow::{
-    ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, NotFinite,
+    ArrowBatches, ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan,
+    NotFinite,
 };
 #[cfg(any(feature = "arrow", feature = "sqlite"))]
 pub use bad_value::{BadValue, BadValueKind};
@@ -37,5 +38,5 @@ pub use columns::{ColumnBuilder, Unfit};
 #[cfg(feature = "csv")]
 pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
 #[cfg(feature = "parquet")]
-pub use parquet::{ParquetCompression, ParquetOptions, ParquetSink, ParquetSource, is_panic_caught};
-pub use rows::{Column, Row, Rows, Schema, Table, TimestampType};
+pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource, is_panic_caught};
+pub use rows::{Column, JsonCells, Row, Rows, Schema, Table, TimestampType};

@@ -401,6 +401,7 @@ async fn write(
 ) -> Result<(), Error> {
     let failed = |error| match error {
         WriteError::Arrow(error) => Error::of(&error.into()),
+        WriteError::Format(words) => Error::data(format!("cannot write the result: {words}")),
         WriteError::Io(error) => Error::output(&error),
     };
     writer.begin(&stream.schema()).map_err(failed)?;

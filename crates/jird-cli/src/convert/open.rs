@@ -3,7 +3,7 @@
 use super::format::Format;
 use crate::input::{self, Input};
 use anyhow::{Context, Result, bail};
-use jird_formats::files::{Compression, Text};
+use jird_formats::files::{Compression, MAGIC_BYTES, Text};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -45,9 +45,6 @@ pub(crate) struct Opened {
     pipe: Option<File>,
     counter: Counter,
 }
-
-/// So much tells a compression.
-const START_BYTES: usize = 16;
 
 impl Opened {
     /// Opens it.
@@ -126,14 +123,9 @@ impl Opened {
         let mut file = file.try_clone()?;
         let mut start = Vec::new();
         file.seek(SeekFrom::Start(0))
-            .and_then(|_| file.take(START_BYTES as u64).read_to_end(&mut start))
+            .and_then(|_| file.take(MAGIC_BYTES as u64).read_to_end(&mut start))
             .with_context(|| self.name.clone())?;
-        let compressor = match Compression::of_bytes(&start) {
-            Compression::None => Compression::foreign(self.path(), &start),
-            Compression::Gzip => Some("gzip"),
-            Compression::Zstd => Some("Zstandard"),
-        };
-        match compressor {
+        match Compression::of_bytes(&start).name().or_else(|| Compression::foreign(self.path(), &start)) {
             Some(compressor) => {
                 bail!("{}: it is compressed by {compressor}, and read here and there; decompress it first", self.name)
             }

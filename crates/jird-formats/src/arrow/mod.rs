@@ -7,9 +7,11 @@
 //! source   IPC files and streams → batches
 //! plan     which columns a file to be written has
 //! build    rows → batches
-//! sink     batches → IPC files and streams
+//! batches  batches → IPC files and streams
+//! sink     rows → batches → IPC files and streams
 //! ```
 
+mod batches;
 mod build;
 pub(crate) mod check;
 mod column;
@@ -19,6 +21,7 @@ mod plan;
 mod sink;
 mod source;
 
+pub use batches::{ArrowBatches, ArrowCompression, ArrowLayout, ArrowOptions};
 #[cfg(feature = "parquet")]
 pub(crate) use build::BatchBuilder;
 pub use column::NotFinite;
@@ -26,5 +29,5 @@ pub use column::NotFinite;
 pub(crate) use cursor::{Batches, Cursor};
 pub use error::ArrowError;
 pub use plan::ColumnPlan;
-pub use sink::{ArrowCompression, ArrowLayout, ArrowOptions, ArrowSink};
+pub use sink::ArrowSink;
 pub use source::ArrowSource;

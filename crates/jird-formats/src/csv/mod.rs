@@ -8,6 +8,7 @@
 //! columns  names for columns
 //! row      the fields of a record as values, and as events
 //! source   records, one by one
+//! lines    cells as fields of lines
 //! sink     rows as records
 //! ```
 //!
@@ -17,6 +18,7 @@
 mod columns;
 mod dialect;
 mod error;
+mod lines;
 mod masks;
 mod records;
 mod row;

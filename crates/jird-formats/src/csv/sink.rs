@@ -1,8 +1,8 @@
 //! Rows as records.
 
-use super::dialect::{Dialect, Terminator};
+use super::dialect::Dialect;
 use super::error::{CsvError, CsvErrorKind};
-use super::row::is_value;
+use super::lines::{Lines, Unwritable};
 use crate::{Cell, Row, Rows, Table};
 use jird::event::{Interest, KeyTable, PartBuffer, Parts, Place};
 use std::io;
@@ -45,6 +45,9 @@ pub struct CsvSink<W> {
     /// The header was written, or is none.
     begun: bool,
     rows: u64,
+    /// How many cells the row has that is being written, and where it begins.
+    column: usize,
+    row_at: usize,
 }
 
 /// What becomes of a key that has no column.
@@ -79,18 +82,16 @@ impl<W: io::Write> CsvSink<W> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_dialect(writer: W, dialect: Dialect) -> Self {
-        let [end, other] = dialect.ends();
-        let marks = [dialect.delimiter, dialect.quote.unwrap_or(dialect.delimiter), end, other];
-        let is_in_values = |mark| b"0123456789+-.eEtrufals".contains(&mark);
-        let marks_values = marks.into_iter().chain(dialect.comment).any(is_in_values);
         Self {
             writer,
-            lines: Lines { out: Vec::with_capacity(BUFFER), dialect, marks, marks_values },
+            lines: Lines::new(Vec::with_capacity(BUFFER), dialect),
             columns: KeyTable::new(),
             others: Others::Join,
             keeps_types: false,
             begun: false,
             rows: 0,
+            column: 0,
+            row_at: 0,
         }
     }
 
@@ -148,9 +149,78 @@ impl<W: io::Write> CsvSink<W> {
         Rows::with_columns(self, names.iter().map(String::as_str))
     }
 
+    /// The writer, which may be emptied if it is a buffer: nothing is read back from it. What was not
+    /// [flushed](Self::flush) may be missing there.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
     /// The writer. What was not [finished](jird::event::Sink::finish) may be missing there.
     pub fn into_inner(self) -> W {
         self.writer
+    }
+
+    /// Writes the next cell of a row: for programs that have cells and no records. After one for each column comes
+    /// [`end_row`](Self::end_row).
+    ///
+    /// ```
+    /// use jird_formats::{Cell, CsvSink, Table};
+    /// let mut sink = CsvSink::new(Vec::new()).columns(["id", "name"]);
+    /// sink.cell(Cell::Bool(true))?;
+    /// sink.cell(Cell::Text(""))?;
+    /// sink.end_row()?;
+    /// sink.finish()?;
+    /// assert_eq!(sink.into_inner(), b"id,name\ntrue,\"\"\n");
+    /// # Ok::<(), jird_formats::CsvError>(())
+    /// ```
+    #[inline]
+    pub fn cell(&mut self, cell: Cell<'_>) -> Result<(), CsvError> {
+        if self.column == 0 {
+            self.begin_row()?;
+        }
+        let column = std::mem::take(&mut self.column);
+        self.write_cell(column, cell)?;
+        self.column = column + 1;
+        Ok(())
+    }
+
+    /// Ends a row that has a cell for each column.
+    #[inline]
+    pub fn end_row(&mut self) -> Result<(), CsvError> {
+        if std::mem::take(&mut self.column) == 0 {
+            self.begin_row()?;
+        }
+        self.complete_row()
+    }
+
+    #[inline]
+    fn begin_row(&mut self) -> Result<(), CsvError> {
+        if !self.begun {
+            self.begin()?;
+        }
+        self.row_at = self.lines.out.len();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn write_cell(&mut self, column: usize, cell: Cell<'_>) -> Result<(), CsvError> {
+        self.lines.delimit(column);
+        if let Err(Unwritable) = self.lines.cell(cell, column, self.keeps_types) {
+            self.lines.out.truncate(self.row_at);
+            return Err(self.unwritable(column));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn complete_row(&mut self) -> Result<(), CsvError> {
+        if self.columns.len() == 1 && self.lines.out.len() == self.row_at {
+            // An empty line is no record.
+            self.lines.quotes().map_err(|Unwritable| self.unwritable(0))?;
+        }
+        self.lines.end_line();
+        self.rows += 1;
+        if self.lines.out.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
     /// Before the first row.
@@ -170,7 +240,8 @@ impl<W: io::Write> CsvSink<W> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), CsvError> {
+    /// Hands the rows so far to the writer.
+    pub fn flush(&mut self) -> Result<(), CsvError> {
         self.writer.write_all(&self.lines.out)?;
         self.lines.out.clear();
         Ok(())
@@ -202,25 +273,11 @@ impl<W: io::Write> Table for CsvSink<W> {
     }
 
     fn add_row(&mut self, row: &Row, _place: Place) -> Result<(), CsvError> {
-        if !self.begun {
-            self.begin()?;
+        self.begin_row()?;
+        for column in 0..self.columns.len().min(row.len()) {
+            self.write_cell(column, row.cell(column))?;
         }
-        let start = self.lines.out.len();
-        let columns = self.columns.len();
-        for column in 0..columns.min(row.len()) {
-            self.lines.delimit(column);
-            if let Err(Unwritable) = self.lines.cell(row.cell(column), column, self.keeps_types) {
-                self.lines.out.truncate(start);
-                return Err(self.unwritable(column));
-            }
-        }
-        if columns == 1 && self.lines.out.len() == start {
-            // An empty line is no record.
-            self.lines.quotes().map_err(|Unwritable| self.unwritable(0))?;
-        }
-        self.lines.end_line();
-        self.rows += 1;
-        if self.lines.out.len() >= BUFFER { self.flush() } else { Ok(()) }
+        self.complete_row()
     }
 
     fn finish(&mut self) -> Result<(), CsvError> {
@@ -261,142 +318,5 @@ impl<W: io::Write> Parts for Rows<CsvSink<W>> {
         let table = self.table_mut();
         table.flush()?;
         Ok(table.writer.flush()?)
-    }
-}
-
-/// Text as it is written down.
-#[derive(Debug)]
-struct Lines {
-    out: Vec<u8>,
-    dialect: Dialect,
-    /// What no field has without quotes: delimiter, quote, and a record's ends.
-    marks: [u8; 4],
-    /// A mark of the dialect may be a part of a number or a boolean.
-    marks_values: bool,
-}
-
-/// The dialect has no way to write a field.
-struct Unwritable;
-
-impl Lines {
-    #[inline(always)]
-    fn delimit(&mut self, column: usize) {
-        if column > 0 {
-            self.out.push(self.dialect.delimiter);
-        }
-    }
-
-    #[inline(always)]
-    fn end_line(&mut self) {
-        match self.dialect.terminator {
-            Terminator::Lines => self.out.push(b'\n'),
-            Terminator::Crlf => self.out.extend_from_slice(b"\r\n"),
-            Terminator::Byte(byte) => self.out.push(byte),
-        }
-    }
-
-    #[inline(always)]
-    fn cell(&mut self, cell: Cell<'_>, column: usize, keeps_types: bool) -> Result<(), Unwritable> {
-        match cell {
-            Cell::Missing | Cell::Null => Ok(()),
-            Cell::Text(text) => self.text(text, column, keeps_types && is_value(text)),
-            Cell::Number(number) => {
-                let start = self.out.len();
-                number.write(&mut self.out);
-                self.check(start)
-            }
-            Cell::Bool(value) => {
-                let start = self.out.len();
-                self.out.extend_from_slice(if value { b"true" } else { b"false" });
-                self.check(start)
-            }
-            Cell::Json(json) => self.text(json, column, false),
-            Cell::Bytes(bytes) => self.text(&jird::event::base64(bytes), column, false),
-            Cell::Timestamp(time) => self.text(&time.to_string(), column, false),
-        }
-    }
-
-    /// A value was written without quotes, which does not do if it has marks of the dialect.
-    #[inline(always)]
-    fn check(&mut self, start: usize) -> Result<(), Unwritable> {
-        if !self.marks_values {
-            return Ok(());
-        }
-        let text = self.out.split_off(start);
-        self.quoted(&text)
-    }
-
-    #[inline(always)]
-    fn text(&mut self, text: &str, column: usize, in_quotes: bool) -> Result<(), Unwritable> {
-        let bytes = text.as_bytes();
-        if in_quotes || bytes.is_empty() || self.has_mark(bytes) || (column == 0 && self.is_beginning(bytes)) {
-            return self.quoted(bytes);
-        }
-        self.out.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    /// Whether a first field, without quotes, would be read as a comment or as a mark of UTF-8.
-    fn is_beginning(&self, text: &[u8]) -> bool {
-        text.first().copied() == self.dialect.comment && !text.is_empty() || text.starts_with(b"\xef\xbb\xbf")
-    }
-
-    /// Whether there is a delimiter, a quote, or a record's end. Eight bytes at once, without a branch on what they are.
-    #[inline(always)]
-    fn has_mark(&self, text: &[u8]) -> bool {
-        let marks = self.marks.map(|mark| u64::from_ne_bytes([mark; 8]));
-        let found_in = |word: u64| {
-            marks.iter().fold(0, |found, mark| {
-                // The lowest byte that is zero, and perhaps others above it, gets its highest bit.
-                let other = word ^ mark;
-                found | other.wrapping_sub(u64::from_ne_bytes([1; 8])) & !other
-            })
-        };
-        let mut found = 0;
-        for chunk in text.as_chunks().0 {
-            found |= found_in(u64::from_ne_bytes(*chunk));
-        }
-        if let Some(last) = text.last_chunk() {
-            found |= found_in(u64::from_ne_bytes(*last));
-        } else if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-            let (first, last) = (u32::from_ne_bytes(*first), u32::from_ne_bytes(*last));
-            found |= found_in(u64::from(first) << 32 | u64::from(last));
-        } else {
-            return text.iter().any(|byte| self.marks.contains(byte));
-        }
-        found & u64::from_ne_bytes([0x80; 8]) != 0
-    }
-
-    /// A field in quotes.
-    #[inline(never)]
-    fn quoted(&mut self, text: &[u8]) -> Result<(), Unwritable> {
-        let Dialect { quote, escape, double_quote, .. } = self.dialect;
-        let Some(quote) = quote else {
-            // Nothing is nothing.
-            return if text.is_empty() { Ok(()) } else { Err(Unwritable) };
-        };
-        self.out.push(quote);
-        let mut rest = text;
-        while let Some(at) = match escape {
-            Some(escape) => memchr::memchr2(quote, escape, rest),
-            None => memchr::memchr(quote, rest),
-        } {
-            self.out.extend_from_slice(&rest[..at]);
-            let before = match escape {
-                Some(escape) => escape,
-                None if double_quote => quote,
-                None => return Err(Unwritable),
-            };
-            self.out.extend_from_slice(&[before, rest[at]]);
-            rest = &rest[at + 1..];
-        }
-        self.out.extend_from_slice(rest);
-        self.out.push(quote);
-        Ok(())
-    }
-
-    /// A field that has nothing, in quotes.
-    fn quotes(&mut self) -> Result<(), Unwritable> {
-        if self.dialect.quote.is_none() { Err(Unwritable) } else { self.quoted(b"") }
     }
 }

@@ -56,12 +56,12 @@ impl Compression {
         found.map(|(name, ..)| *name)
     }
 
-    /// The last part of a file's name, if it is the compression's own: `.gz` of `a.csv.gz`.
-    pub fn suffix(self) -> Option<&'static str> {
+    /// What it is called.
+    pub fn name(self) -> Option<&'static str> {
         match self {
             Self::None => None,
-            Self::Gzip => Some(".gz"),
-            Self::Zstd => Some(".zst"),
+            Self::Gzip => Some("gzip"),
+            Self::Zstd => Some("Zstandard"),
         }
     }
 

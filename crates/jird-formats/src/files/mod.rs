@@ -2,11 +2,13 @@
 
 mod bad;
 mod compression;
+mod format;
 mod quarantined;
 mod text;
 
 pub use bad::{BadRecord, BadRecords, OnError};
 pub use compression::Compression;
+pub use format::{FileFormat, MAGIC_BYTES};
 pub use quarantined::Quarantined;
 pub use text::Text;
 

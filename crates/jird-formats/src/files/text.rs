@@ -1,6 +1,6 @@
 //! A file or a pipe, decompressed, its first bytes looked at.
 
-use super::{Compression, Reader};
+use super::{Compression, MAGIC_BYTES, Reader};
 use crate::encoding::{self, Encoding, MARK, START_BYTES as ENCODING_BYTES};
 use std::fmt;
 use std::io::{self, Cursor, Read};
@@ -8,9 +8,6 @@ use std::path::Path;
 
 /// So much tells format and compression.
 const START_BYTES: usize = 4096;
-
-/// The longest magic number.
-const MAGIC_BYTES: usize = 16;
 
 /// A file or a pipe, decompressed, its first bytes looked at.
 pub struct Text {

@@ -3,17 +3,20 @@
 //! ```text
 //! guard    panics of the reader → errors
 //! source   row groups → batches, the columns that are wanted
-//! sink     batches → row groups, in a thread of their own
+//! batches  batches → row groups
+//! sink     rows → batches → row groups, in a thread of their own
 //! ```
 
+mod batches;
 mod guard;
 mod sink;
 mod source;
 
 use crate::arrow::ArrowError;
+pub use batches::{ParquetBatches, ParquetCompression, ParquetOptions};
 pub use guard::is_panic_caught;
 use parquet::errors::ParquetError;
-pub use sink::{ParquetCompression, ParquetOptions, ParquetSink};
+pub use sink::ParquetSink;
 pub use source::ParquetSource;
 
 impl From<ParquetError> for ArrowError {

@@ -1,13 +1,11 @@
 //! Parquet as a sink.
 
+use super::batches::{ParquetBatches, ParquetOptions};
 use crate::arrow::{ArrowError, BatchBuilder, ColumnPlan};
 use crate::rows::{Row, Rows, Table};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use jird::event::{Interest, Place};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, GzipLevel, ZstdLevel};
-use parquet::file::properties::WriterProperties;
 use std::io::Write;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -24,51 +22,6 @@ pub struct ParquetSink<W: Write + Send + 'static> {
     /// None once it is finished, or has failed.
     encoder: Option<Encoder<W>>,
     writer: Option<W>,
-}
-
-/// How Parquet is written.
-#[derive(Clone, Copy, Debug)]
-pub struct ParquetOptions {
-    /// Snappy by default, which every reader has.
-    pub compression: ParquetCompression,
-    /// A row group has at most this many rows.
-    pub row_group_rows: usize,
-    /// And about as many bytes as it is written; they are kept in memory until it is complete.
-    pub row_group_bytes: usize,
-}
-
-/// How pages are compressed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ParquetCompression {
-    /// Not at all.
-    None,
-    /// Snappy.
-    #[default]
-    Snappy,
-    /// LZ4, without frames.
-    Lz4,
-    /// gzip, level 6.
-    Gzip,
-    /// Zstandard, level 1: log records take two fifths less room than with Snappy.
-    Zstd,
-}
-
-impl Default for ParquetOptions {
-    fn default() -> Self {
-        Self { compression: ParquetCompression::default(), row_group_rows: 1 << 20, row_group_bytes: 32 << 20 }
-    }
-}
-
-impl ParquetCompression {
-    fn codec(self) -> Compression {
-        match self {
-            Self::None => Compression::UNCOMPRESSED,
-            Self::Snappy => Compression::SNAPPY,
-            Self::Lz4 => Compression::LZ4_RAW,
-            Self::Gzip => Compression::GZIP(GzipLevel::default()),
-            Self::Zstd => Compression::ZSTD(ZstdLevel::default()),
-        }
-    }
 }
 
 /// Rows of a batch, at most.
@@ -147,12 +100,7 @@ const QUEUE: usize = 2;
 
 impl<W: Write + Send + 'static> Encoder<W> {
     fn start(writer: W, schema: SchemaRef, options: ParquetOptions) -> Result<Self, ArrowError> {
-        let properties = WriterProperties::builder()
-            .set_compression(options.compression.codec())
-            .set_max_row_group_row_count(Some(options.row_group_rows.max(1)))
-            .set_max_row_group_bytes(Some(options.row_group_bytes.max(1)))
-            .build();
-        let writer = ArrowWriter::try_new(writer, schema, Some(properties))?;
+        let writer = ParquetBatches::new(writer, schema, options)?;
         let (queue, batches) = sync_channel(QUEUE);
         let thread = std::thread::Builder::new().name("parquet".to_owned()).spawn(move || encode(writer, &batches))?;
         Ok(Self { queue, thread })
@@ -169,14 +117,12 @@ impl<W: Write + Send + 'static> Encoder<W> {
 }
 
 fn encode<W: Write + Send>(
-    mut writer: ArrowWriter<W>,
+    mut writer: ParquetBatches<W>,
     batches: &Receiver<Option<RecordBatch>>,
 ) -> Result<W, ArrowError> {
     // Whoever goes without saying that all have come wants no footer.
     while let Some(batch) = batches.recv().map_err(|_| ArrowError::Unfinished)? {
         writer.write(&batch)?;
     }
-    let mut inner = writer.into_inner()?;
-    inner.flush()?;
-    Ok(inner)
+    writer.finish()
 }

@@ -1,6 +1,7 @@
 //! JSON text, written value by value into a buffer.
 
-use jird::event::{self, Numeral};
+use core::convert::Infallible;
+use jird::event::{self, Interest, Key, Numeral, Sink};
 
 /// JSON text as it is written down.
 #[derive(Debug, Default)]
@@ -70,5 +71,55 @@ impl Json {
     pub(crate) fn number(&mut self, number: Numeral<'_>) {
         self.before();
         number.write(&mut self.text);
+    }
+}
+
+/// Writes one value down: what begins before the first event and is taken after the last one.
+impl Sink for Json {
+    type Error = Infallible;
+
+    fn begin_object(&mut self) -> Result<(), Infallible> {
+        self.open(b'{');
+        Ok(())
+    }
+
+    fn key(&mut self, key: Key<'_>) -> Result<Interest, Infallible> {
+        Self::key(self, key.text());
+        Ok(Interest::Take)
+    }
+
+    fn end_object(&mut self) -> Result<(), Infallible> {
+        self.close(b'}');
+        Ok(())
+    }
+
+    fn begin_array(&mut self) -> Result<(), Infallible> {
+        self.open(b'[');
+        Ok(())
+    }
+
+    fn end_array(&mut self) -> Result<(), Infallible> {
+        self.close(b']');
+        Ok(())
+    }
+
+    fn null(&mut self) -> Result<(), Infallible> {
+        self.raw(b"null");
+        Ok(())
+    }
+
+    fn bool(&mut self, value: bool) -> Result<(), Infallible> {
+        self.raw(if value { b"true" } else { b"false" });
+        Ok(())
+    }
+
+    fn number(&mut self, number: Numeral<'_>) -> Result<(), Infallible> {
+        Self::number(self, number);
+        Ok(())
+    }
+
+    fn string(&mut self, text: &str) -> Result<(), Infallible> {
+        Self::string(self, text);
+        Ok(())
     }
 }

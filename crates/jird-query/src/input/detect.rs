@@ -1,7 +1,7 @@
 //! What a text consists of, by its name and its first bytes.
 
 use super::elements::Layout;
-use super::expand::{is_lines, suffix};
+use jird_formats::files::FileFormat;
 use std::path::Path;
 
 /// The layout of a text that begins with `start`.
@@ -9,19 +9,19 @@ use std::path::Path;
 /// # Errors
 /// If it is no text of records; in words.
 pub(super) fn layout(path: &Path, start: &[u8]) -> Result<Layout, String> {
-    let suffix = suffix(path).unwrap_or_default();
+    let named = FileFormat::of_own_name(path);
     let text = start.trim_ascii_start();
-    let foreign = match start {
-        [b'P', b'A', b'R', b'1', ..] => Some("Parquet"),
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Some("Arrow"),
-        _ if start.starts_with(b"SQLite format 3\0") => Some("an SQLite database"),
-        _ if matches!(suffix.as_str(), "csv" | "tsv") && !text.starts_with(b"{") => Some("CSV"),
+    let foreign = match FileFormat::of_bytes(start) {
+        Some(FileFormat::Parquet) => Some("Parquet"),
+        Some(FileFormat::Arrow) => Some("Arrow"),
+        Some(FileFormat::Sqlite) => Some("an SQLite database"),
+        _ if matches!(named, Some(FileFormat::Csv | FileFormat::Tsv)) && !text.starts_with(b"{") => Some("CSV"),
         _ => None,
     };
     if let Some(foreign) = foreign {
         return Err(format!("is {foreign}: make records of it first, `jird convert {} FILE.ndjson`", path.display()));
     }
-    if is_lines(&suffix) {
+    if named == Some(FileFormat::Ndjson) {
         return Ok(Layout::Lines);
     }
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
@@ -32,7 +32,9 @@ pub(super) fn layout(path: &Path, start: &[u8]) -> Result<Layout, String> {
         Some(b'[') if is_whole_line && balance(line) == 0 && !rest.is_empty() => Layout::Lines,
         Some(b'[') => Layout::Array,
         // Of a log a line may be broken; where a line is a bracket and nothing else, or the name says so, it is none.
-        Some(b'{') if line == b"{" || is_whole_line && suffix == "json" && balance(line) != 0 => Layout::Values,
+        Some(b'{') if line == b"{" || is_whole_line && named == Some(FileFormat::Json) && balance(line) != 0 => {
+            Layout::Values
+        }
         _ => Layout::Lines,
     })
 }

@@ -1,8 +1,7 @@
 //! From arguments to files: patterns and folders.
 
 use crate::error::{Error, words};
-use jird_formats::files::Compression;
-use std::ffi::OsStr;
+use jird_formats::files::FileFormat;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -108,18 +107,7 @@ fn folder(root: &Path, said: &mut Said) -> Vec<PathBuf> {
     files
 }
 
-/// The suffix below that of a compression, in small letters.
-pub(super) fn suffix(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_str()?;
-    let name = Compression::of_name(path).suffix().and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
-    Path::new(name).extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
-}
-
-/// Whether a suffix says that each line is a record.
-pub(super) fn is_lines(suffix: &str) -> bool {
-    matches!(suffix, "ndjson" | "jsonl" | "jsonlines" | "ldjson")
-}
-
+/// Whether a name says that there is JSON.
 fn is_json(path: &Path) -> bool {
-    suffix(path).is_some_and(|suffix| is_lines(&suffix) || matches!(suffix.as_str(), "json" | "geojson"))
+    matches!(FileFormat::of_own_name(path), Some(FileFormat::Ndjson | FileFormat::Json))
 }

@@ -1,39 +1,32 @@
-//! Arrow and Parquet files.
+//! Arrow and Parquet files: whole batches, by the writers of `jird-formats` with its options.
 
 use super::{WriteError, Writer};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use arrow_ipc::writer::FileWriter;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
-
-/// Rows and bytes of a row group, at most: so much is kept in memory.
-const GROUP_ROWS: usize = 1 << 20;
-const GROUP_BYTES: usize = 32 << 20;
+use jird_formats::{ArrowBatches, ArrowOptions, ParquetBatches, ParquetOptions};
 
 /// Writes an Arrow file.
 #[derive(Default)]
-pub(super) struct Arrow(Option<FileWriter<Vec<u8>>>);
+pub(super) struct Arrow(Option<ArrowBatches<Vec<u8>>>);
 
 impl Writer for Arrow {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), WriteError> {
-        self.0 = Some(FileWriter::try_new(Vec::new(), schema)?);
+        self.0 = Some(ArrowBatches::new(Vec::new(), schema, ArrowOptions::default())?);
         Ok(())
     }
 
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if let Some(writer) = &mut self.0 {
-            writer.write(batch)?;
-            out.append(writer.get_mut());
+        if let Some(batches) = &mut self.0 {
+            batches.write(batch)?;
+            out.append(batches.get_mut());
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if let Some(mut writer) = self.0.take() {
-            writer.finish()?;
-            out.append(writer.get_mut());
+        if let Some(mut batches) = self.0.take() {
+            batches.finish()?;
+            out.append(batches.get_mut());
         }
         Ok(())
     }
@@ -41,30 +34,25 @@ impl Writer for Arrow {
 
 /// Writes a Parquet file.
 #[derive(Default)]
-pub(super) struct Parquet(Option<ArrowWriter<Vec<u8>>>);
+pub(super) struct Parquet(Option<ParquetBatches<Vec<u8>>>);
 
 impl Writer for Parquet {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), WriteError> {
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .set_max_row_group_bytes(Some(GROUP_BYTES))
-            .build();
-        self.0 = Some(ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties))?);
+        self.0 = Some(ParquetBatches::new(Vec::new(), schema.clone(), ParquetOptions::default())?);
         Ok(())
     }
 
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if let Some(writer) = &mut self.0 {
-            writer.write(batch)?;
-            out.append(writer.inner_mut());
+        if let Some(batches) = &mut self.0 {
+            batches.write(batch)?;
+            out.append(batches.get_mut());
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if let Some(writer) = self.0.take() {
-            out.append(&mut writer.into_inner()?);
+        if let Some(batches) = self.0.take() {
+            out.append(&mut batches.finish()?);
         }
         Ok(())
     }

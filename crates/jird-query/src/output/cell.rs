@@ -9,9 +9,9 @@ use arrow::datatypes::{DataType, FieldRef, Float64Type, Int64Type, UInt64Type};
 use arrow::error::ArrowError;
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use jird::event::write_string;
+use jird::event::{Numeral, write_string};
 use jird::record::Field;
-use jird_formats::ColumnType;
+use jird_formats::{Cell, ColumnType, JsonCells};
 use std::io::Write;
 
 /// One column of a batch, ready to be printed.
@@ -120,6 +120,23 @@ impl<'a> Cells<'a> {
         Ok(())
     }
 
+    /// The value as a cell. What JSON does not have is a text.
+    #[inline]
+    pub(super) fn cell<'s>(&'s self, row: usize, scratch: &'s mut Scratch) -> Result<Cell<'s>, ArrowError> {
+        if self.is_null(row) {
+            return Ok(Cell::Missing);
+        }
+        Ok(match self {
+            Self::Json(array) => scratch.cells.cell(array.value(row)),
+            Self::Text(array) => Cell::Text(array.value(row)),
+            Self::Bool(array) => Cell::Bool(array.value(row)),
+            Self::Int(array) => Cell::Number(Numeral::I64(array.value(row))),
+            Self::Unsigned(array) => Cell::Number(Numeral::U64(array.value(row))),
+            Self::List(..) => Cell::Json(scratch.write(|out| self.json(row, out))?),
+            Self::Float(_) | Self::Bare(..) | Self::Other(..) => Cell::Text(scratch.write(|out| self.bare(row, out))?),
+        })
+    }
+
     /// Appends a value as people write it: texts without quotes, nothing for null.
     pub(super) fn plain(&self, row: usize, is_text: bool, out: &mut Vec<u8>) -> Result<(), ArrowError> {
         if self.is_null(row) {
@@ -149,5 +166,20 @@ impl<'a> Cells<'a> {
             Self::Json(_) | Self::Text(_) | Self::List(..) => Ok(()),
         }
         .map_err(|error| ArrowError::IoError(error.to_string(), error))
+    }
+}
+
+/// Room for what a cell borrows.
+#[derive(Default)]
+pub(super) struct Scratch {
+    cells: JsonCells,
+    text: Vec<u8>,
+}
+
+impl Scratch {
+    fn write(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), ArrowError>) -> Result<&str, ArrowError> {
+        self.text.clear();
+        write(&mut self.text)?;
+        std::str::from_utf8(&self.text).map_err(|error| ArrowError::ParseError(error.to_string()))
     }
 }

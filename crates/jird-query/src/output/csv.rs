@@ -1,40 +1,29 @@
-//! Comma-separated values (RFC 4180).
+//! Comma-separated values, by the sink that `jird convert` writes them with: the same records make the same bytes.
+//!
+//! Cells are handed to it one by one. As events of records they would be copied into a row first.
 
-use super::cell::{Cells, known};
+use super::cell::{Cells, Scratch, known};
 use super::{Column, WriteError, Writer};
 use arrow::array::RecordBatch;
+use jird_formats::{CsvSink, Table};
 
 /// Writes a header and rows.
 pub(super) struct Csv {
     columns: Vec<Column>,
-    has_header: bool,
-    cell: Vec<u8>,
+    sink: CsvSink<Vec<u8>>,
+    scratch: Scratch,
 }
 
 impl Csv {
     pub(super) fn new(columns: Vec<Column>) -> Self {
-        Self { columns, has_header: false, cell: Vec::new() }
-    }
-}
-
-fn rows(out: &mut Vec<u8>) -> ::csv::Writer<&mut Vec<u8>> {
-    ::csv::WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(out)
-}
-
-impl Csv {
-    fn header(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        if !std::mem::replace(&mut self.has_header, true) && !self.columns.is_empty() {
-            let mut rows = rows(out);
-            rows.write_record(self.columns.iter().map(|column| &column.name)).map_err(std::io::Error::from)?;
-            rows.flush()?;
-        }
-        Ok(())
+        let names = columns.iter().map(|column| &column.name[..]);
+        let sink = CsvSink::new(Vec::new()).columns(names);
+        Self { columns, sink, scratch: Scratch::default() }
     }
 }
 
 impl Writer for Csv {
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        self.header(out)?;
         let arrays = batch.columns().iter().map(known).collect::<Result<Vec<_>, _>>()?;
         let fields = batch.schema();
         let cells = arrays
@@ -43,20 +32,20 @@ impl Writer for Csv {
             .zip(fields.fields())
             .map(|((array, column), field)| Cells::new(column, field, array))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut rows = rows(out);
         for row in 0..batch.num_rows() {
-            for (cells, column) in cells.iter().zip(&self.columns) {
-                self.cell.clear();
-                cells.plain(row, column.is_text, &mut self.cell)?;
-                rows.write_field(&self.cell).map_err(std::io::Error::from)?;
+            for cells in &cells {
+                self.sink.cell(cells.cell(row, &mut self.scratch)?)?;
             }
-            rows.write_record(None::<&[u8]>).map_err(std::io::Error::from)?;
+            self.sink.end_row()?;
         }
-        rows.flush()?;
+        self.sink.flush()?;
+        out.append(self.sink.get_mut());
         Ok(())
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError> {
-        self.header(out)
+        self.sink.finish()?;
+        out.append(self.sink.get_mut());
+        Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::sql::{Output, OutputKind, Style};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
-use parquet::errors::ParquetError;
+use jird_formats::CsvError;
 use std::io;
 
 /// How a result is printed.
@@ -36,7 +36,8 @@ impl Format {
     pub(crate) fn style(self) -> Style {
         match self {
             Self::Ndjson | Self::Json => Style::Json,
-            Self::Csv | Self::Table => Style::Text,
+            Self::Csv => Style::Cells,
+            Self::Table => Style::Text,
             Self::Parquet | Self::Arrow => Style::Typed,
         }
     }
@@ -88,6 +89,8 @@ pub(crate) trait Writer {
 #[derive(Debug)]
 pub(crate) enum WriteError {
     Arrow(ArrowError),
+    /// A format that cannot hold the result.
+    Format(String),
     Io(io::Error),
 }
 
@@ -103,9 +106,18 @@ impl From<io::Error> for WriteError {
     }
 }
 
-impl From<ParquetError> for WriteError {
-    fn from(error: ParquetError) -> Self {
-        Self::Arrow(error.into())
+impl From<jird_formats::ArrowError> for WriteError {
+    fn from(error: jird_formats::ArrowError) -> Self {
+        match error {
+            jird_formats::ArrowError::Io(error) => Self::Io(error),
+            error => Self::Format(error.to_string()),
+        }
+    }
+}
+
+impl From<CsvError> for WriteError {
+    fn from(error: CsvError) -> Self {
+        Self::Format(error.to_string())
     }
 }
 

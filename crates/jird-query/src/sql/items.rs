@@ -141,7 +141,7 @@ impl Rewriter<'_> {
         let origins = field.origins.clone();
         let grouped = self.scopes.last().is_some_and(|scope| scope.grouped.is_some());
         let is_typed = self.style == Style::Typed;
-        if emit == Emit::Output && self.style != Style::Json {
+        if emit == Emit::Output && matches!(self.style, Style::Text | Style::Typed) {
             self.need(field, if is_typed && grouped { &NeedKind::Group } else { &NeedKind::Display })?;
         }
         let rep = match (emit, field.fixed) {

@@ -54,8 +54,10 @@ impl Rep {
 /// What the columns of a result are to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// JSON: fields as they stand.
+    /// JSON: fields as they stand, and whole records too.
     Json,
+    /// Fields as they stand, a column each.
+    Cells,
     /// Texts, which are printed without quotes: it must be known which columns are texts.
     Text,
     /// Values of one type each.

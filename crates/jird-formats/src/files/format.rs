@@ -1,0 +1,159 @@
+//! What a file holds, by its name or its first bytes.
+
+use super::Compression;
+use crate::encoding::MARK;
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// What a file holds.
+///
+/// ```
+/// use jird_formats::files::FileFormat;
+/// use std::path::Path;
+/// assert_eq!(FileFormat::of_name(Path::new("log.jsonl.gz")), Some(FileFormat::Ndjson));
+/// assert_eq!(FileFormat::of_bytes(b"PAR1\x15\x04"), Some(FileFormat::Parquet));
+/// assert_eq!(FileFormat::Sqlite.suffix(), "db");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileFormat {
+    /// One JSON value a line.
+    Ndjson,
+    /// One JSON value, or several, one after the other.
+    Json,
+    /// Comma-separated values.
+    Csv,
+    /// The same, separated by tabs.
+    Tsv,
+    /// An SQLite database.
+    Sqlite,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow IPC, as a file or as a stream.
+    Arrow,
+}
+
+/// What tells a format.
+struct Signs {
+    format: FileFormat,
+    /// The suffixes of its files, in small letters. The first one is given to new files.
+    suffixes: &'static [&'static str],
+    /// Suffixes that files of other kinds have too.
+    shared_suffixes: &'static [&'static str],
+    /// With which bytes its files begin.
+    magic: &'static [&'static [u8]],
+}
+
+/// In the order of [`FileFormat`].
+const SIGNS: [Signs; 7] = [
+    Signs {
+        format: FileFormat::Ndjson,
+        suffixes: &["ndjson", "jsonl", "jsonlines", "ldjson"],
+        shared_suffixes: &["log"],
+        magic: &[],
+    },
+    Signs { format: FileFormat::Json, suffixes: &["json", "geojson"], shared_suffixes: &[], magic: &[] },
+    Signs { format: FileFormat::Csv, suffixes: &["csv"], shared_suffixes: &[], magic: &[] },
+    Signs { format: FileFormat::Tsv, suffixes: &["tsv", "tab"], shared_suffixes: &[], magic: &[] },
+    Signs {
+        format: FileFormat::Sqlite,
+        suffixes: &["db", "sqlite", "sqlite3", "db3"],
+        shared_suffixes: &[],
+        magic: &[b"SQLite format 3\0"],
+    },
+    Signs { format: FileFormat::Parquet, suffixes: &["parquet", "pq"], shared_suffixes: &[], magic: &[b"PAR1"] },
+    Signs {
+        format: FileFormat::Arrow,
+        suffixes: &["arrow", "arrows", "ipc", "feather"],
+        shared_suffixes: &[],
+        // A file, and a stream.
+        magic: &[b"ARROW1", &[0xff; 4]],
+    },
+];
+
+/// The longest that a format or a compression is told by.
+pub const MAGIC_BYTES: usize = 16;
+
+impl FileFormat {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        SIGNS.iter().map(|signs| signs.format)
+    }
+
+    /// By the suffix, below that of a compression.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        by_suffix(path, |signs, suffix| signs.suffixes.contains(&suffix) || signs.shared_suffixes.contains(&suffix))
+    }
+
+    /// By a suffix that says nothing else: other than [`of_name`](Self::of_name), not by `.log`, as most logs are not JSON.
+    pub fn of_own_name(path: &Path) -> Option<Self> {
+        by_suffix(path, |signs, suffix| signs.suffixes.contains(&suffix))
+    }
+
+    /// By the first bytes. What looks like nothing else and begins like JSON is JSON.
+    pub fn of_bytes(start: &[u8]) -> Option<Self> {
+        let signs = SIGNS.iter().find(|signs| signs.magic.iter().any(|magic| start.starts_with(magic)));
+        if let Some(signs) = signs {
+            return Some(signs.format);
+        }
+        let text = start.strip_prefix(MARK).unwrap_or(start);
+        let first = text.trim_ascii_start().first()?;
+        matches!(first, b'{' | b'[' | b'"').then_some(Self::Json)
+    }
+
+    /// The suffix of new files, without the point.
+    pub fn suffix(self) -> &'static str {
+        SIGNS[self as usize].suffixes[0]
+    }
+}
+
+fn by_suffix(path: &Path, is_told: impl Fn(&Signs, &str) -> bool) -> Option<FileFormat> {
+    let name = match Compression::of_name(path) {
+        Compression::None => path.file_name()?,
+        Compression::Gzip | Compression::Zstd => path.file_stem()?,
+    };
+    let suffix = Path::new(name).extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
+    SIGNS.iter().find(|signs| is_told(signs, &suffix)).map(|signs| signs.format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_format_and_compression() {
+        let told = |name: &str| (FileFormat::of_name(Path::new(name)), Compression::of_name(Path::new(name)));
+        assert_eq!(told("a/b.ndjson"), (Some(FileFormat::Ndjson), Compression::None));
+        assert_eq!(told("b.CSV"), (Some(FileFormat::Csv), Compression::None));
+        assert_eq!(told("b.jsonl.gz"), (Some(FileFormat::Ndjson), Compression::Gzip));
+        assert_eq!(told("b.csv.gzip"), (Some(FileFormat::Csv), Compression::Gzip));
+        assert_eq!(told("b.json.zst"), (Some(FileFormat::Json), Compression::Zstd));
+        assert_eq!(told("b.gz"), (None, Compression::Gzip));
+        assert_eq!(told("csv"), (None, Compression::None));
+    }
+
+    #[test]
+    fn a_log_may_be_something_else() {
+        let log = Path::new("a.log");
+        assert_eq!((FileFormat::of_name(log), FileFormat::of_own_name(log)), (Some(FileFormat::Ndjson), None));
+        assert_eq!(FileFormat::of_own_name(Path::new("a.ldjson.zst")), Some(FileFormat::Ndjson));
+    }
+
+    #[test]
+    fn first_bytes_say_the_same() {
+        assert_eq!(FileFormat::of_bytes(b" \n[1"), Some(FileFormat::Json));
+        assert_eq!(FileFormat::of_bytes(b"\xef\xbb\xbf{"), Some(FileFormat::Json));
+        assert_eq!(FileFormat::of_bytes(b"a,b\n"), None);
+        assert_eq!(FileFormat::of_bytes(b"PAR1\x15"), Some(FileFormat::Parquet));
+        let longest = SIGNS.iter().flat_map(|signs| signs.magic).map(|magic| magic.len()).max();
+        assert_eq!(longest, Some(MAGIC_BYTES));
+    }
+
+    #[test]
+    fn each_format_has_a_suffix_that_says_it() {
+        for (index, format) in FileFormat::all().enumerate() {
+            assert_eq!(format as usize, index);
+            let name = format!("a.{}", format.suffix());
+            assert_eq!(FileFormat::of_own_name(Path::new(&name)), Some(format));
+        }
+    }
+}
