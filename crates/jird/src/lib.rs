@@ -42,6 +42,7 @@
 //! somebody asks, so that reading a few values costs little more than finding where they are. Functions called `*_trusted` check
 //! less and are safe all the same. [`Error`] says which rule was broken and where.
 #![deny(unsafe_code)]
+#![warn(clippy::missing_errors_doc)]
 
 #[cfg(feature = "serde")]
 mod data_model;

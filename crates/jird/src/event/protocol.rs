@@ -43,6 +43,11 @@ use core::fmt;
 /// assert_eq!(total.0, 3.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// # Errors
+/// Each method may return an error of the sink's own type. The source then stops, and hands it to its caller as
+/// [`Failure::Sink`] with the place of the record.
+#[allow(clippy::missing_errors_doc, reason = "said once, above: it is the same for each method")]
 pub trait Sink {
     /// Why the sink stops.
     type Error;
@@ -178,9 +183,15 @@ pub trait Source {
     type Error;
 
     /// Sends the next record, between `begin_record` and `end_record`. Returns false if there is none.
+    ///
+    /// # Errors
+    /// Why the source has no next record, or the sink's first error.
     fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<Self::Error, S::Error>>;
 
     /// Sends all remaining records, as long as the sink [wants more](Sink::wants_more).
+    ///
+    /// # Errors
+    /// The first error of either side.
     fn send<S: Sink>(&mut self, sink: &mut S) -> Result<(), Failure<Self::Error, S::Error>> {
         while sink.wants_more() && self.send_record(sink)? {}
         Ok(())

@@ -33,6 +33,9 @@ use serde_core::de::{Deserializer, Error, Visitor};
 use serde_core::ser::Serializer;
 
 /// Writes bytes. Allocates nothing itself.
+///
+/// # Errors
+/// Those of the serializer.
 pub fn serialize<S: Serializer, T: ?Sized + AsRef<[u8]>>(bytes: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&Base64Text(bytes.as_ref()))
 }
@@ -54,6 +57,9 @@ macro_rules! numbers {
             use serde_core::ser::Serializer;
 
             /// Writes numbers as eight bytes each, in little-endian order. Allocates nothing itself.
+            ///
+            /// # Errors
+            /// Those of the serializer.
             pub fn serialize<S: Serializer, T: ?Sized + AsRef<[$type]>>(
                 numbers: &T,
                 serializer: S,
