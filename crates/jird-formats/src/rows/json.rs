@@ -1,6 +1,6 @@
 //! JSON text, written value by value into a buffer.
 
-use jird::event::{self, Numeral};
+use crate::cell::Cell;
 
 /// JSON text as it is written down.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Json {
 
     #[inline]
     pub(crate) fn key(&mut self, key: &str) {
-        self.string(key);
+        self.cell(Cell::Text(key));
         self.text.push(b':');
         self.behind_key = true;
     }
@@ -54,21 +54,16 @@ impl Json {
         self.behind_key = true;
     }
 
-    #[inline]
+    #[inline(always)]
+    pub(crate) fn cell(&mut self, cell: Cell<'_>) {
+        self.before();
+        cell.write_json(&mut self.text);
+    }
+
+    /// A value that is no JSON.
+    #[cfg(any(feature = "arrow", feature = "sqlite"))]
     pub(crate) fn raw(&mut self, text: &[u8]) {
         self.before();
         self.text.extend_from_slice(text);
-    }
-
-    #[inline]
-    pub(crate) fn string(&mut self, text: &str) {
-        self.before();
-        event::write_string(text, &mut self.text);
-    }
-
-    #[inline]
-    pub(crate) fn number(&mut self, number: Numeral<'_>) {
-        self.before();
-        number.write(&mut self.text);
     }
 }

@@ -3,7 +3,7 @@
 use super::Row;
 use super::json::Json;
 use crate::cell::Cell;
-use jird::event::{self, Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
+use jird::event::{Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
 
 /// Whoever takes rows.
 pub trait Table {
@@ -138,22 +138,18 @@ impl<T: Table> Rows<T> {
     }
 
     /// A scalar: a cell, or a part of what is nested.
-    #[inline]
-    fn scalar(&mut self, cell: Cell<'_>, write: impl FnOnce(&mut Json)) -> Result<(), T::Error> {
+    #[inline(always)]
+    fn scalar(&mut self, cell: Cell<'_>) -> Result<(), T::Error> {
         match self.depth {
-            0 => self.value(cell),
-            1 => {
-                self.row.put(self.column, cell);
-                Ok(())
-            }
-            _ => {
-                write(&mut self.json);
-                Ok(())
-            }
+            0 => return self.value(cell),
+            1 => self.row.put(self.column, cell),
+            _ => self.json.cell(cell),
         }
+        Ok(())
     }
 
     /// The record as a whole.
+    #[inline(never)]
     fn value(&mut self, cell: Cell<'_>) -> Result<(), T::Error> {
         self.column = self.column_of(Key::new(VALUE))?;
         if self.column != NOWHERE {
@@ -246,45 +242,39 @@ impl<T: Table> Sink for Rows<T> {
 
     #[inline]
     fn null(&mut self) -> Result<(), T::Error> {
-        self.scalar(Cell::Null, |json| json.raw(b"null"))
+        self.scalar(Cell::Null)
     }
 
     #[inline]
     fn bool(&mut self, value: bool) -> Result<(), T::Error> {
-        self.scalar(Cell::Bool(value), |json| json.raw(if value { b"true" } else { b"false" }))
+        self.scalar(Cell::Bool(value))
     }
 
     #[inline]
     fn number(&mut self, number: Numeral<'_>) -> Result<(), T::Error> {
-        self.scalar(Cell::Number(number), |json| json.number(number))
+        self.scalar(Cell::Number(number))
     }
 
     #[inline]
     fn string(&mut self, text: &str) -> Result<(), T::Error> {
-        self.scalar(Cell::Text(text), |json| json.string(text))
+        self.scalar(Cell::Text(text))
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), T::Error> {
-        if self.depth > 1 { self.string(&event::base64(bytes)) } else { self.scalar(Cell::Bytes(bytes), |_| {}) }
+        self.scalar(Cell::Bytes(bytes))
     }
 
     fn timestamp(&mut self, time: Timestamp) -> Result<(), T::Error> {
-        if self.depth > 1 { self.string(&time.to_string()) } else { self.scalar(Cell::Timestamp(time), |_| {}) }
+        self.scalar(Cell::Timestamp(time))
     }
 
     /// Copied, but for a scalar, which is a cell.
     fn json(&mut self, text: JsonText<'_>) -> Result<(), T::Error> {
         let json = text.as_str();
-        match self.depth {
-            1 if json.starts_with(['{', '[']) => {
-                self.row.put(self.column, Cell::Json(json));
-                Ok(())
-            }
-            0 | 1 => text.send(self),
-            _ => {
-                self.json.raw(json.as_bytes());
-                Ok(())
-            }
+        if self.depth > 1 || self.depth == 1 && json.starts_with(['{', '[']) {
+            self.scalar(Cell::Json(json))
+        } else {
+            text.send(self)
         }
     }
 
@@ -297,7 +287,7 @@ impl<T: Table> Sink for Rows<T> {
 mod tests {
     use super::*;
     use core::convert::Infallible;
-    use jird::event::JsonSource;
+    use jird::event::{self, JsonSource};
 
     /// Columns that begin with `-` are not wanted.
     #[derive(Default)]
