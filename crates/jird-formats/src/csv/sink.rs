@@ -201,7 +201,7 @@ impl<W: io::Write> Table for CsvSink<W> {
         Err(CsvError::new(CsvErrorKind::LateColumn, message, Place::default()))
     }
 
-    fn add_row(&mut self, row: &Row, _place: Place) -> Result<(), CsvError> {
+    fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), CsvError> {
         if !self.begun {
             self.begin()?;
         }

@@ -14,8 +14,15 @@ pub trait Table {
     /// row. [`Interest::Skip`]: its values are not wanted, now and later; its cells stay missing. Of such keys only the first
     /// 4,096 are columns; of any other is asked again when it comes again.
     fn add_column(&mut self, name: &str) -> Result<Interest, Self::Error>;
-    /// A complete record. It has a cell for each column so far.
-    fn add_row(&mut self, row: &Row, place: Place) -> Result<(), Self::Error>;
+    /// Puts a scalar into the row of the record that is being read, which may still be abandoned. By default as it comes; a table that
+    /// wants the value of a number converts it here, before its text is copied.
+    #[inline(always)]
+    fn put(&mut self, row: &mut Row, column: usize, cell: Cell<'_>) {
+        row.put(column, cell);
+    }
+    /// A complete record. It has a cell for each column so far. A table that writes it later swaps it for another row, whose
+    /// memory is used again.
+    fn add_row(&mut self, row: &mut Row, place: Place) -> Result<(), Self::Error>;
     /// All rows have come: commit.
     fn finish(&mut self) -> Result<(), Self::Error>;
 }
@@ -142,7 +149,7 @@ impl<T: Table> Rows<T> {
     fn scalar(&mut self, cell: Cell<'_>) -> Result<(), T::Error> {
         match self.depth {
             0 => return self.value(cell),
-            1 => self.row.put(self.column, cell),
+            1 => self.table.put(&mut self.row, self.column, cell),
             _ => self.json.cell(cell),
         }
         Ok(())
@@ -153,7 +160,7 @@ impl<T: Table> Rows<T> {
     fn value(&mut self, cell: Cell<'_>) -> Result<(), T::Error> {
         self.column = self.column_of(Key::new(VALUE))?;
         if self.column != NOWHERE {
-            self.row.put(self.column, cell);
+            self.table.put(&mut self.row, self.column, cell);
         }
         Ok(())
     }
@@ -191,7 +198,7 @@ impl<T: Table> Sink for Rows<T> {
     }
 
     fn end_record(&mut self) -> Result<(), T::Error> {
-        self.table.add_row(&self.row, self.place)
+        self.table.add_row(&mut self.row, self.place)
     }
 
     #[inline]
@@ -300,7 +307,7 @@ mod tests {
             self.0.push(format!("column {name}"));
             Ok(Interest::take_if(!name.starts_with('-')))
         }
-        fn add_row(&mut self, row: &Row, _place: Place) -> Result<(), Infallible> {
+        fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), Infallible> {
             let cell = |cell: Cell<'_>| match cell {
                 Cell::Missing => "missing".to_owned(),
                 Cell::Json(json) => format!("json {json}"),
