@@ -4,6 +4,7 @@
 //! down: as JSON, but for the values that cannot be told, which stand there in a form that JSON refuses. So what was set aside is
 //! never read again as something else than it was.
 
+use crate::cell::Cell;
 use crate::rows::Json;
 use core::fmt;
 use jird::event::{self, Interest, Key, Numeral, Place, Sink, Timestamp};
@@ -220,32 +221,32 @@ impl Sink for RawRecord {
     }
 
     fn null(&mut self) -> Result<(), Infallible> {
-        self.0.raw(b"null");
+        self.0.cell(Cell::Null);
         Ok(())
     }
 
     fn bool(&mut self, value: bool) -> Result<(), Infallible> {
-        self.0.raw(if value { b"true" } else { b"false" });
+        self.0.cell(Cell::Bool(value));
         Ok(())
     }
 
     fn number(&mut self, number: Numeral<'_>) -> Result<(), Infallible> {
-        self.0.number(number);
+        self.0.cell(Cell::Number(number));
         Ok(())
     }
 
     fn string(&mut self, text: &str) -> Result<(), Infallible> {
-        self.0.string(text);
+        self.0.cell(Cell::Text(text));
         Ok(())
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
-        self.0.string(&event::base64(bytes));
+        self.0.cell(Cell::Bytes(bytes));
         Ok(())
     }
 
     fn timestamp(&mut self, time: Timestamp) -> Result<(), Infallible> {
-        self.0.string(&time.to_string());
+        self.0.cell(Cell::Timestamp(time));
         Ok(())
     }
 }

@@ -53,6 +53,20 @@ impl Cell<'_> {
             Self::Timestamp(time) => sink.timestamp(time),
         }
     }
+
+    /// Appends it as JSON text: bytes as base64, a point in time as RFC 3339 has it.
+    #[inline(always)]
+    pub(crate) fn write_json(self, text: &mut Vec<u8>) {
+        match self {
+            Self::Missing | Self::Null => text.extend_from_slice(b"null"),
+            Self::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
+            Self::Number(number) => number.write(text),
+            Self::Text(content) => event::write_string(content, text),
+            Self::Json(json) => text.extend_from_slice(json.as_bytes()),
+            Self::Bytes(bytes) => event::write_string(&event::base64(bytes), text),
+            Self::Timestamp(time) => event::write_string(&time.to_string(), text),
+        }
+    }
 }
 
 /// Sends what a JSON text says. One that is none, which no row of ours holds, is a string.

@@ -145,7 +145,7 @@ impl CellBuilder {
             (Self::Text(texts), Cell::Timestamp(time)) => return append_text(texts, &time.to_string()),
             (Self::Json(texts), cell) => {
                 scratch.clear();
-                write_json(cell, scratch);
+                cell.write_json(scratch);
                 return append_text(texts, core::str::from_utf8(scratch).ok()?);
             }
             _ => return None,
@@ -219,17 +219,4 @@ fn count(time: Timestamp, holds: TimestampType) -> Option<i64> {
     let is_whole = time.nanoseconds.is_multiple_of(nanoseconds) && time.is_utc == holds.is_utc;
     let part = is_whole.then_some(i64::from(time.nanoseconds / nanoseconds))?;
     time.seconds.checked_mul(per_second)?.checked_add(part)
-}
-
-/// Writes what is no JSON text yet as such.
-fn write_json(cell: Cell<'_>, text: &mut Vec<u8>) {
-    match cell {
-        Cell::Missing | Cell::Null => text.extend_from_slice(b"null"),
-        Cell::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
-        Cell::Number(number) => number.write(text),
-        Cell::Text(content) => event::write_string(content, text),
-        Cell::Json(json) => text.extend_from_slice(json.as_bytes()),
-        Cell::Bytes(bytes) => event::write_string(&event::base64(bytes), text),
-        Cell::Timestamp(time) => event::write_string(&time.to_string(), text),
-    }
 }

@@ -47,7 +47,7 @@ impl<W: Write> Table for ArrowSink<W> {
     }
 
     #[inline]
-    fn add_row(&mut self, row: &Row, _place: Place) -> Result<(), ArrowError> {
+    fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), ArrowError> {
         let batch = self.batch.append(row)?;
         self.write(batch)
     }

@@ -272,7 +272,7 @@ impl<W: io::Write> Table for CsvSink<W> {
         Err(CsvError::new(CsvErrorKind::LateColumn, message, Place::default()))
     }
 
-    fn add_row(&mut self, row: &Row, _place: Place) -> Result<(), CsvError> {
+    fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), CsvError> {
         self.begin_row()?;
         for column in 0..self.columns.len().min(row.len()) {
             self.write_cell(column, row.cell(column))?;

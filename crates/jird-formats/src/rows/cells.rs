@@ -83,7 +83,7 @@ mod tests {
             fn add_column(&mut self, _: &str) -> Result<Interest, Infallible> {
                 Ok(Interest::Take)
             }
-            fn add_row(&mut self, row: &Row, _: Place) -> Result<(), Infallible> {
+            fn add_row(&mut self, row: &mut Row, _: Place) -> Result<(), Infallible> {
                 self.0 = format!("{:?}", row.cell(0));
                 Ok(())
             }

@@ -1,7 +1,8 @@
 //! JSON text, written value by value into a buffer.
 
+use crate::cell::Cell;
 use core::convert::Infallible;
-use jird::event::{self, Interest, Key, Numeral, Sink};
+use jird::event::{Interest, Key, Numeral, Sink};
 
 /// JSON text as it is written down.
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ impl Json {
 
     #[inline]
     pub(crate) fn key(&mut self, key: &str) {
-        self.string(key);
+        self.cell(Cell::Text(key));
         self.text.push(b':');
         self.behind_key = true;
     }
@@ -55,22 +56,17 @@ impl Json {
         self.behind_key = true;
     }
 
-    #[inline]
+    #[inline(always)]
+    pub(crate) fn cell(&mut self, cell: Cell<'_>) {
+        self.before();
+        cell.write_json(&mut self.text);
+    }
+
+    /// A value that is no JSON.
+    #[cfg(any(feature = "arrow", feature = "sqlite"))]
     pub(crate) fn raw(&mut self, text: &[u8]) {
         self.before();
         self.text.extend_from_slice(text);
-    }
-
-    #[inline]
-    pub(crate) fn string(&mut self, text: &str) {
-        self.before();
-        event::write_string(text, &mut self.text);
-    }
-
-    #[inline]
-    pub(crate) fn number(&mut self, number: Numeral<'_>) {
-        self.before();
-        number.write(&mut self.text);
     }
 }
 
@@ -104,22 +100,22 @@ impl Sink for Json {
     }
 
     fn null(&mut self) -> Result<(), Infallible> {
-        self.raw(b"null");
+        self.cell(Cell::Null);
         Ok(())
     }
 
     fn bool(&mut self, value: bool) -> Result<(), Infallible> {
-        self.raw(if value { b"true" } else { b"false" });
+        self.cell(Cell::Bool(value));
         Ok(())
     }
 
     fn number(&mut self, number: Numeral<'_>) -> Result<(), Infallible> {
-        Self::number(self, number);
+        self.cell(Cell::Number(number));
         Ok(())
     }
 
     fn string(&mut self, text: &str) -> Result<(), Infallible> {
-        Self::string(self, text);
+        self.cell(Cell::Text(text));
         Ok(())
     }
 }

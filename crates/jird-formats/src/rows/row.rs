@@ -21,11 +21,18 @@ enum Stored {
     I64(i64),
     U64(u64),
     F64(f64),
-    Number { start: usize, end: usize },
-    Text { start: usize, end: usize },
-    Json { start: usize, end: usize },
-    Bytes { start: usize, end: usize },
+    Number(Part),
+    Text(Part),
+    Json(Part),
+    Bytes(Part),
     Timestamp(Timestamp),
+}
+
+/// Where a value stands in the row's texts or bytes.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    start: usize,
+    end: usize,
 }
 
 impl Row {
@@ -43,7 +50,7 @@ impl Row {
     ///
     /// # Panics
     /// If there is no such column.
-    #[inline]
+    #[inline(always)]
     pub fn cell(&self, column: usize) -> Cell<'_> {
         match self.cells[column] {
             Stored::Missing => Cell::Missing,
@@ -53,14 +60,21 @@ impl Row {
             Stored::U64(value) => Cell::Number(Numeral::U64(value)),
             Stored::F64(value) => Cell::Number(Numeral::F64(value)),
             // A number's text is what it was when it came.
-            Stored::Number { start, end } => Field::from_raw(self.text(start, end))
+            Stored::Number(part) => Field::from_raw(self.text(part))
                 .as_number()
                 .map_or(Cell::Null, |number| Cell::Number(Numeral::Text(number))),
-            Stored::Text { start, end } => Cell::Text(self.text(start, end)),
-            Stored::Json { start, end } => Cell::Json(self.text(start, end)),
-            Stored::Bytes { start, end } => Cell::Bytes(&self.bytes[start..end]),
+            Stored::Text(part) => Cell::Text(self.text(part)),
+            Stored::Json(part) => Cell::Json(self.text(part)),
+            Stored::Bytes(part) => Cell::Bytes(&self.bytes[part.start..part.end]),
             Stored::Timestamp(time) => Cell::Timestamp(time),
         }
+    }
+
+    /// The cell of a column that may be newer than the row, and is missing then.
+    #[cfg(feature = "sqlite")]
+    #[inline(always)]
+    pub(crate) fn get(&self, column: usize) -> Cell<'_> {
+        if column < self.len() { self.cell(column) } else { Cell::Missing }
     }
 
     /// All cells, by column.
@@ -68,8 +82,9 @@ impl Row {
         (0..self.len()).map(|column| self.cell(column))
     }
 
-    fn text(&self, start: usize, end: usize) -> &str {
-        &self.text[start..end]
+    #[inline(always)]
+    fn text(&self, part: Part) -> &str {
+        &self.text[part.start..part.end]
     }
 
     /// Forgets all values, and has this many columns.
@@ -78,6 +93,26 @@ impl Row {
         self.cells.resize(columns, Stored::Missing);
         self.text.clear();
         self.bytes.clear();
+    }
+
+    /// How many bytes its texts and bytes have.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn size(&self) -> usize {
+        self.text.len() + self.bytes.len()
+    }
+
+    /// How many it has memory for.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn capacity(&self) -> usize {
+        self.text.capacity() + self.bytes.capacity()
+    }
+
+    /// Becomes the same as another row.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn copy_from(&mut self, row: &Self) {
+        self.cells.clone_from(&row.cells);
+        self.text.clone_from(&row.text);
+        self.bytes.clone_from(&row.bytes);
     }
 
     /// Adds columns up to this many.
@@ -90,39 +125,34 @@ impl Row {
     }
 
     /// Puts a value into a column.
-    #[inline]
-    pub(super) fn put(&mut self, column: usize, cell: Cell<'_>) {
-        let start = self.text.len();
-        let mut kept = |text: &str| {
-            self.text.push_str(text);
-            (start, start + text.len())
-        };
-        let stored = match cell {
+    ///
+    /// # Panics
+    /// If there is no such column.
+    #[inline(always)]
+    pub fn put(&mut self, column: usize, cell: Cell<'_>) {
+        self.cells[column] = match cell {
             Cell::Missing => Stored::Missing,
             Cell::Null => Stored::Null,
             Cell::Bool(value) => Stored::Bool(value),
             Cell::Number(Numeral::I64(value)) => Stored::I64(value),
             Cell::Number(Numeral::U64(value)) => Stored::U64(value),
             Cell::Number(Numeral::F64(value)) => Stored::F64(value),
-            Cell::Number(Numeral::Text(number)) => {
-                let (start, end) = kept(number.text());
-                Stored::Number { start, end }
-            }
-            Cell::Text(text) => {
-                let (start, end) = kept(text);
-                Stored::Text { start, end }
-            }
-            Cell::Json(json) => {
-                let (start, end) = kept(json);
-                Stored::Json { start, end }
-            }
+            Cell::Number(Numeral::Text(number)) => Stored::Number(self.copy(number.text())),
+            Cell::Text(text) => Stored::Text(self.copy(text)),
+            Cell::Json(json) => Stored::Json(self.copy(json)),
             Cell::Bytes(bytes) => {
                 let start = self.bytes.len();
                 self.bytes.extend_from_slice(bytes);
-                Stored::Bytes { start, end: self.bytes.len() }
+                Stored::Bytes(Part { start, end: self.bytes.len() })
             }
             Cell::Timestamp(time) => Stored::Timestamp(time),
         };
-        self.cells[column] = stored;
+    }
+
+    #[inline(always)]
+    fn copy(&mut self, text: &str) -> Part {
+        let start = self.text.len();
+        self.text.push_str(text);
+        Part { start, end: self.text.len() }
     }
 }

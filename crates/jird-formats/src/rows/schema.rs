@@ -139,7 +139,7 @@ impl Table for Schema {
         Ok(Interest::Take)
     }
 
-    fn add_row(&mut self, row: &Row, place: Place) -> Result<(), Infallible> {
+    fn add_row(&mut self, row: &mut Row, place: Place) -> Result<(), Infallible> {
         self.rows += 1;
         for (column, cell) in self.columns.iter_mut().zip(row.cells()) {
             if let Cell::Missing = cell {

@@ -3,7 +3,7 @@
 use super::Row;
 use super::json::Json;
 use crate::cell::Cell;
-use jird::event::{self, Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
+use jird::event::{Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
 
 /// Whoever takes rows.
 pub trait Table {
@@ -14,8 +14,15 @@ pub trait Table {
     /// row. [`Interest::Skip`]: its values are not wanted, now and later; its cells stay missing. Of such keys only the first
     /// 4,096 are columns; of any other is asked again when it comes again.
     fn add_column(&mut self, name: &str) -> Result<Interest, Self::Error>;
-    /// A complete record. It has a cell for each column so far.
-    fn add_row(&mut self, row: &Row, place: Place) -> Result<(), Self::Error>;
+    /// Puts a scalar into the row of the record that is being read, which may still be abandoned. By default as it comes; a table that
+    /// wants the value of a number converts it here, before its text is copied.
+    #[inline(always)]
+    fn put(&mut self, row: &mut Row, column: usize, cell: Cell<'_>) {
+        row.put(column, cell);
+    }
+    /// A complete record. It has a cell for each column so far. A table that writes it later swaps it for another row, whose
+    /// memory is used again.
+    fn add_row(&mut self, row: &mut Row, place: Place) -> Result<(), Self::Error>;
     /// All rows have come: commit.
     fn finish(&mut self) -> Result<(), Self::Error>;
 }
@@ -138,26 +145,22 @@ impl<T: Table> Rows<T> {
     }
 
     /// A scalar: a cell, or a part of what is nested.
-    #[inline]
-    fn scalar(&mut self, cell: Cell<'_>, write: impl FnOnce(&mut Json)) -> Result<(), T::Error> {
+    #[inline(always)]
+    fn scalar(&mut self, cell: Cell<'_>) -> Result<(), T::Error> {
         match self.depth {
-            0 => self.value(cell),
-            1 => {
-                self.row.put(self.column, cell);
-                Ok(())
-            }
-            _ => {
-                write(&mut self.json);
-                Ok(())
-            }
+            0 => return self.value(cell),
+            1 => self.table.put(&mut self.row, self.column, cell),
+            _ => self.json.cell(cell),
         }
+        Ok(())
     }
 
     /// The record as a whole.
+    #[inline(never)]
     fn value(&mut self, cell: Cell<'_>) -> Result<(), T::Error> {
         self.column = self.column_of(Key::new(VALUE))?;
         if self.column != NOWHERE {
-            self.row.put(self.column, cell);
+            self.table.put(&mut self.row, self.column, cell);
         }
         Ok(())
     }
@@ -195,7 +198,7 @@ impl<T: Table> Sink for Rows<T> {
     }
 
     fn end_record(&mut self) -> Result<(), T::Error> {
-        self.table.add_row(&self.row, self.place)
+        self.table.add_row(&mut self.row, self.place)
     }
 
     #[inline]
@@ -246,45 +249,39 @@ impl<T: Table> Sink for Rows<T> {
 
     #[inline]
     fn null(&mut self) -> Result<(), T::Error> {
-        self.scalar(Cell::Null, |json| json.raw(b"null"))
+        self.scalar(Cell::Null)
     }
 
     #[inline]
     fn bool(&mut self, value: bool) -> Result<(), T::Error> {
-        self.scalar(Cell::Bool(value), |json| json.raw(if value { b"true" } else { b"false" }))
+        self.scalar(Cell::Bool(value))
     }
 
     #[inline]
     fn number(&mut self, number: Numeral<'_>) -> Result<(), T::Error> {
-        self.scalar(Cell::Number(number), |json| json.number(number))
+        self.scalar(Cell::Number(number))
     }
 
     #[inline]
     fn string(&mut self, text: &str) -> Result<(), T::Error> {
-        self.scalar(Cell::Text(text), |json| json.string(text))
+        self.scalar(Cell::Text(text))
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), T::Error> {
-        if self.depth > 1 { self.string(&event::base64(bytes)) } else { self.scalar(Cell::Bytes(bytes), |_| {}) }
+        self.scalar(Cell::Bytes(bytes))
     }
 
     fn timestamp(&mut self, time: Timestamp) -> Result<(), T::Error> {
-        if self.depth > 1 { self.string(&time.to_string()) } else { self.scalar(Cell::Timestamp(time), |_| {}) }
+        self.scalar(Cell::Timestamp(time))
     }
 
     /// Copied, but for a scalar, which is a cell.
     fn json(&mut self, text: JsonText<'_>) -> Result<(), T::Error> {
         let json = text.as_str();
-        match self.depth {
-            1 if json.starts_with(['{', '[']) => {
-                self.row.put(self.column, Cell::Json(json));
-                Ok(())
-            }
-            0 | 1 => text.send(self),
-            _ => {
-                self.json.raw(json.as_bytes());
-                Ok(())
-            }
+        if self.depth > 1 || self.depth == 1 && json.starts_with(['{', '[']) {
+            self.scalar(Cell::Json(json))
+        } else {
+            text.send(self)
         }
     }
 
@@ -297,7 +294,7 @@ impl<T: Table> Sink for Rows<T> {
 mod tests {
     use super::*;
     use core::convert::Infallible;
-    use jird::event::JsonSource;
+    use jird::event::{self, JsonSource};
 
     /// Columns that begin with `-` are not wanted.
     #[derive(Default)]
@@ -310,7 +307,7 @@ mod tests {
             self.0.push(format!("column {name}"));
             Ok(Interest::take_if(!name.starts_with('-')))
         }
-        fn add_row(&mut self, row: &Row, _place: Place) -> Result<(), Infallible> {
+        fn add_row(&mut self, row: &mut Row, _place: Place) -> Result<(), Infallible> {
             let cell = |cell: Cell<'_>| match cell {
                 Cell::Missing => "missing".to_owned(),
                 Cell::Json(json) => format!("json {json}"),

@@ -7,8 +7,9 @@ mod table;
 use super::database::quote;
 use super::insert::{Insert, RowNumbers, rows_per_statement};
 use super::scope::Scope;
-use super::value::Value;
+use super::value::{self, Value};
 use super::{Definition, SqliteError, SqliteErrorKind};
+use crate::cell::Cell;
 use crate::rows::{Row, Rows, Table};
 use core::num::NonZeroU64;
 use jird::event::{Interest, Place};
@@ -45,7 +46,8 @@ use table::{TableColumn, Target};
 /// **Names.** SQLite takes `Id` and `id` for the same name. A key finds the column of its very name, else one that differs
 /// in case and that no other key has; else it gets a column of another name (`id_2`), which the [report](Self::report) tells.
 ///
-/// Costs: the texts of a row are copied twice, into the row and into a buffer of at most a megabyte, or one row.
+/// Costs: each text is copied into its row, from which it is bound; SQLite then makes a copy of its own. Rows that wait for each
+/// other have about a megabyte of text, or are one row; four megabytes of memory are kept for the next.
 ///
 /// ```
 /// use jird::event::{self, JsonSource};
@@ -75,6 +77,8 @@ pub struct SqliteSink<'c> {
     /// Those of the key.
     key_columns: Vec<usize>,
     pending: Pending,
+    /// What goes to a column of JSON texts, as it is written down.
+    json: Vec<u8>,
     inserts: HashMap<Vec<usize>, Insert<'c>>,
     /// The column of the row numbers.
     numbers: Option<(String, RowNumbers<'c>)>,
@@ -158,6 +162,7 @@ impl<'c> SqliteSink<'c> {
             columns: Vec::new(),
             key_columns: Vec::new(),
             pending: Pending::default(),
+            json: Vec::new(),
             inserts: HashMap::new(),
             numbers: None,
             batch: 1,
@@ -228,6 +233,17 @@ impl<'c> SqliteSink<'c> {
         if let Mode::Upsert(keys) = &self.mode { keys } else { &[] }
     }
 
+    /// Into a column in which every value is JSON text, but null.
+    #[inline(never)]
+    fn put_json(&mut self, row: &mut Row, column: usize, cell: Cell<'_>) {
+        if cell.is_null() {
+            return row.put(column, cell);
+        }
+        self.json.clear();
+        cell.write_json(&mut self.json);
+        row.put(column, Cell::Json(core::str::from_utf8(&self.json).expect("JSON text is UTF-8")));
+    }
+
     fn failed(&self, what: &str) -> impl Fn(rusqlite::Error) -> SqliteError + use<> {
         let what = format!("{what} the table {}", quote(&self.table));
         move |error| SqliteError::sqlite(&what, error)
@@ -251,16 +267,23 @@ impl Table for SqliteSink<'_> {
         Ok(Interest::Take)
     }
 
-    fn add_row(&mut self, row: &Row, place: Place) -> Result<(), SqliteError> {
+    #[inline(always)]
+    fn put(&mut self, row: &mut Row, column: usize, cell: Cell<'_>) {
+        match cell {
+            _ if self.columns[column].is_json => self.put_json(row, column, cell),
+            Cell::Number(number) => row.put(column, Cell::Number(value::converted(number))),
+            cell => row.put(column, cell),
+        }
+    }
+
+    fn add_row(&mut self, row: &mut Row, place: Place) -> Result<(), SqliteError> {
         self.begin()?;
         self.check_keys(row)?;
         if self.tells_missing {
             self.gather(row)?;
         }
-        for column in 0..row.len() {
-            self.keep(column, row.cell(column))?;
-        }
-        self.pending.end_row(place);
+        self.check_values(row)?;
+        self.pending.push(row, place);
         if self.pending.is_full(self.batch) { self.flush() } else { Ok(()) }
     }
 

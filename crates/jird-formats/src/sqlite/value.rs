@@ -2,11 +2,11 @@
 
 use crate::cell::Cell;
 use crate::columns::survives;
+use core::fmt::{Display, Write};
 use jird::MachineNumber;
-use jird::event::{self, Numeral};
+use jird::event::Numeral;
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use std::borrow::Cow;
 
 /// A value as SQLite has it: one of its five storage classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,56 +35,45 @@ impl Value<'_> {
     }
 }
 
-/// What a cell is in a table.
-#[derive(Clone, Debug)]
-pub(super) enum Stored<'a> {
-    /// This.
-    Plain(Value<'a>),
-    /// The text of a number that neither an `i64` nor the ordinary decimal of an `f64` is.
-    Exact(Cow<'a, str>),
-    /// The text of an array or an object.
-    Json(&'a str),
-    /// The text of a point in time.
-    Time(String),
+/// A number's text as an `i64`, or as the `f64` whose ordinary decimal it is. Any other number stays text.
+#[inline(always)]
+pub(super) fn converted(number: Numeral<'_>) -> Numeral<'_> {
+    let Numeral::Text(text) = number else { return number };
+    match text.machine_number() {
+        Some(MachineNumber::I64(value)) => Numeral::I64(value),
+        Some(MachineNumber::F64(value)) if survives(text) => Numeral::F64(value),
+        _ => number,
+    }
 }
 
-/// A cell as SQLite has it. Nothing is changed, but that booleans are 1 and 0.
-#[inline]
-pub(super) fn store(cell: Cell<'_>) -> Stored<'_> {
-    Stored::Plain(match cell {
+/// A cell as SQLite has it, if its number is [`converted`]. Nothing is changed, but that booleans are 1 and 0. A text that the cell does
+/// not have is written into `scratch`.
+#[inline(always)]
+pub(super) fn of_cell<'a>(cell: Cell<'a>, scratch: &'a mut String) -> Value<'a> {
+    match cell {
         Cell::Missing | Cell::Null => Value::Null,
         Cell::Bool(value) => Value::Integer(value.into()),
-        Cell::Number(number) => return store_number(number),
-        Cell::Text(text) => Value::Text(text),
+        Cell::Number(number) => of_number(number, scratch),
+        Cell::Text(text) | Cell::Json(text) => Value::Text(text),
         Cell::Bytes(bytes) => Value::Blob(bytes),
-        Cell::Json(json) => return Stored::Json(json),
-        Cell::Timestamp(time) => return Stored::Time(time.to_string()),
-    })
-}
-
-/// A number as SQLite has it.
-#[inline]
-pub(super) fn store_number(number: Numeral<'_>) -> Stored<'_> {
-    Stored::Plain(match (number.machine(), number) {
-        (Some(MachineNumber::I64(value)), _) => Value::Integer(value),
-        (Some(MachineNumber::U64(value)), _) => return Stored::Exact(value.to_string().into()),
-        (Some(MachineNumber::F64(value)), Numeral::Text(text)) if survives(text) => Value::Real(value),
-        (_, Numeral::Text(text)) => return Stored::Exact(text.text().into()),
-        (Some(MachineNumber::F64(value)), _) => Value::Real(value),
-        (None, _) => unreachable!("only a number's text is beyond what a machine has"),
-    })
-}
-
-/// A cell as JSON text, appended; `None` if it is null.
-pub(super) fn write_json(cell: Cell<'_>, text: &mut Vec<u8>) -> Option<()> {
-    match cell {
-        Cell::Missing | Cell::Null => return None,
-        Cell::Bool(value) => text.extend_from_slice(if value { b"true" } else { b"false" }),
-        Cell::Number(number) => number.write(text),
-        Cell::Text(content) => event::write_string(content, text),
-        Cell::Bytes(bytes) => event::write_string(&event::base64(bytes), text),
-        Cell::Json(json) => text.extend_from_slice(json.as_bytes()),
-        Cell::Timestamp(time) => event::write_string(&time.to_string(), text),
+        Cell::Timestamp(time) => written(&time, scratch),
     }
-    Some(())
+}
+
+/// A number as SQLite has it. One that is still text after [`converted`] is a text there.
+#[inline(always)]
+pub(super) fn of_number<'a>(number: Numeral<'a>, scratch: &'a mut String) -> Value<'a> {
+    match number {
+        Numeral::I64(value) => Value::Integer(value),
+        Numeral::U64(value) => i64::try_from(value).map_or_else(|_| written(&value, scratch), Value::Integer),
+        Numeral::F64(value) => Value::Real(value),
+        Numeral::Text(number) => Value::Text(number.text()),
+    }
+}
+
+#[cold]
+fn written<'a>(value: &dyn Display, scratch: &'a mut String) -> Value<'a> {
+    scratch.clear();
+    write!(scratch, "{value}").expect("a `String` takes everything");
+    Value::Text(scratch)
 }

@@ -1,7 +1,8 @@
 //! Tables as sinks: what is in them afterwards.
 
 use crate::{Task, check_integrity, fill, lines, made, memory, schema, stored, try_lines};
-use jird::event::{self, JsonSource};
+use jird::Number;
+use jird::event::{self, Interest, JsonSource, Key, Numeral, Place, Sink, Timestamp};
 use jird_formats::sqlite::rusqlite::limits::Limit;
 use jird_formats::sqlite::rusqlite::types::Value as Stored;
 use jird_formats::sqlite::{Definition, Inserter, SqliteErrorKind, SqliteQuery, SqliteReport, SqliteSink, tables};
@@ -81,6 +82,78 @@ fn numbers_that_a_table_does_not_have_are_texts_of_the_same_digits() {
     assert_eq!(report.exact_as_text, 0);
     let values = [Stored::Real(1.1), Stored::Real(100.0), Stored::Integer(1), Stored::Integer(0)];
     assert_eq!(stored(&conn, "select a from t"), values);
+}
+
+#[test]
+fn rows_that_wait_for_each_other_keep_their_values() {
+    // Large and small texts by turns, and a key that comes late and is missing in every other record.
+    let (mut records, mut wanted) = (Vec::new(), Vec::new());
+    for index in 0..400 {
+        let text = "x".repeat(if index % 37 == 5 { 90_000 } else { index * 31 % 3000 });
+        let row = format!("{{\"id\":{index},\"text\":\"{index} {text}\",\"half\":{index}.5");
+        let late = if index > 150 && index % 2 == 0 { format!("[{index}]") } else { "null".to_owned() };
+        let full = format!("{row},\"late\":{late}}}\n");
+        records.push(if late == "null" { format!("{row}}}\n") } else { full.clone() });
+        wanted.push(full);
+    }
+    let (records, wanted) = (records.concat(), wanted.concat());
+    for rows in [1, 7, 100] {
+        let conn = memory();
+        fill(&records, SqliteSink::create(&conn, "t").rows_per_statement(rows)).unwrap();
+        let mut query = SqliteQuery::table(&conn, "t").unwrap().json_declared();
+        assert!(try_lines(&mut query).unwrap() == wanted, "{rows}");
+        // Missing is told apart, so that rows wait for those with the same keys.
+        fill(&records, SqliteSink::upsert(&conn, "u", ["id"]).rows_per_statement(rows)).unwrap();
+        let mut query = SqliteQuery::table(&conn, "u").unwrap().json_columns(["late"]).unwrap();
+        assert!(try_lines(&mut query).unwrap() == wanted, "{rows}");
+    }
+}
+
+#[test]
+fn columns_declared_json_get_every_value_as_it_was_written() {
+    let conn = made("create table t (a json text, value json text)");
+    let records = r#"{"a":1.50} {"a":-0} {"a":"1.50"} {"a":null} {"a":true} {"a":[1.0]} 2.50"#;
+    let report = fill(records, SqliteSink::append(&conn, "t").json_declared()).unwrap();
+    assert_eq!((report.converted, report.exact_as_text), (0, 0));
+    let text = |text: &str| Stored::Text(text.to_owned());
+    let wanted = [text("1.50"), text("-0"), text("\"1.50\""), Stored::Null, text("true"), text("[1.0]"), Stored::Null];
+    assert_eq!(stored(&conn, "select a from t"), wanted);
+    assert_eq!(stored(&conn, "select value from t where value is not null"), [text("2.50")]);
+}
+
+#[test]
+fn what_json_does_not_have_is_stored_and_what_is_abandoned_counts_nothing() {
+    let conn = made("create table t (a, b json)");
+    let mut rows = SqliteSink::append(&conn, "t").json_declared().into_rows();
+    let mut record = |is_complete: bool, send: &dyn Fn(&mut Rows<SqliteSink<'_>>)| {
+        rows.begin_record(Place::default()).unwrap();
+        rows.begin_object().unwrap();
+        for key in ["a", "b"] {
+            assert_eq!(rows.key(Key::new(key)).unwrap(), Interest::Take);
+            send(&mut rows);
+        }
+        if is_complete {
+            rows.end_object().unwrap();
+            rows.end_record().unwrap();
+        }
+    };
+    let time = Timestamp { seconds: 0, nanoseconds: 0, is_utc: true };
+    record(true, &|rows| rows.timestamp(time).unwrap());
+    record(true, &|rows| rows.bytes(b"Hello").unwrap());
+    record(false, &|rows| rows.number(Numeral::Text(Number::new("1e400").unwrap())).unwrap());
+    record(true, &|rows| rows.number(Numeral::U64(u64::MAX)).unwrap());
+    record(true, &|rows| rows.number(Numeral::U64(7)).unwrap());
+    rows.finish().unwrap();
+    assert_eq!(rows.table().report().exact_as_text, 1);
+    let text = |text: &str| Stored::Text(text.to_owned());
+    let wanted = [
+        [text("1970-01-01T00:00:00Z"), text("\"1970-01-01T00:00:00Z\"")],
+        [Stored::Blob(b"Hello".to_vec()), text("\"SGVsbG8=\"")],
+        // The column's type makes a double of the digits, which is not told of columns of JSON.
+        [text("18446744073709551615"), Stored::Real(18_446_744_073_709_551_615.0)],
+        [Stored::Integer(7), Stored::Integer(7)],
+    ];
+    assert_eq!(stored(&conn, "select a, b from t"), wanted.concat());
 }
 
 #[test]

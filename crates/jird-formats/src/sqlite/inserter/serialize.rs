@@ -4,7 +4,7 @@ use super::plan::Plan;
 use crate::sqlite::affinity::{Affinity, Fit};
 use crate::sqlite::database::TableInfo;
 use crate::sqlite::sink::{insert_failed, unfit};
-use crate::sqlite::value::{Stored, Value, store_number};
+use crate::sqlite::value::{self, Value};
 use crate::sqlite::{SqliteError, SqliteErrorKind};
 use core::fmt::{self, Display};
 use jird::event::Numeral;
@@ -356,12 +356,7 @@ impl CellSerializer<'_, '_> {
     }
 
     fn number(&mut self, number: Numeral<'_>) -> Result<(), InsertStop> {
-        match store_number(number) {
-            Stored::Plain(value) => self.put(value),
-            Stored::Exact(text) => self.put(Value::Text(&text)),
-            Stored::Json(text) => self.put(Value::Text(text)),
-            Stored::Time(text) => self.put(Value::Text(&text)),
-        }
+        self.put(value::of_number(value::converted(number), &mut String::new()))
     }
 
     /// What has parts is JSON text; what is JSON text already (`jird::RawValue`, `jird::NumberBuf`) is what that says.

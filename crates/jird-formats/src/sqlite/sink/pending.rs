@@ -6,121 +6,93 @@ use crate::rows::Row;
 use crate::sqlite::affinity::Fit;
 use crate::sqlite::database::quote;
 use crate::sqlite::insert::{Insert, rows_per_statement};
-use crate::sqlite::value::{self, Stored, Value};
+use crate::sqlite::value::{self, Value};
 use crate::sqlite::{SqliteError, SqliteErrorKind};
 use core::ops::Range;
 use jird::event::Place;
-use rusqlite::Statement;
-use rusqlite::types::{ToSqlOutput, ValueRef};
 
-/// Rows that wait until a statement is full.
+/// Rows that wait until a statement is full: those that the events filled, taken as they are.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    kept: Vec<Kept>,
-    arena: Vec<u8>,
-    rows: Vec<(usize, Place)>,
+    /// The first `len` wait. The others were written, and are swapped for the next that come.
+    rows: Vec<(Row, Place)>,
+    len: usize,
+    /// How many bytes the texts of those that wait have.
+    size: usize,
+    /// How many bytes all of the rows have memory for.
+    capacity: usize,
     /// The columns that all of the rows have, where that matters.
     present: Vec<usize>,
-}
-
-#[derive(Clone, Debug)]
-enum Kept {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(Range<usize>),
-    Blob(Range<usize>),
+    /// For texts that a row does not have.
+    scratch: String,
 }
 
 /// Pending rows are written when they have so many bytes.
 const PENDING_BYTES: usize = 1 << 20;
+/// So much memory is kept for the texts of the next rows.
+const SPARE_BYTES: usize = 4 * PENDING_BYTES;
+/// A row that has memory for so much more than it needs is copied.
+const ROOMY_BYTES: usize = 4 << 10;
 /// So many statements are kept, for rows that have different columns.
 const INSERTS_MAX: usize = 64;
 
 impl Pending {
-    /// The cells that were kept since the last row are one.
-    pub(super) fn end_row(&mut self, place: Place) {
-        self.rows.push((self.kept.len(), place));
+    /// Takes a row, and leaves another for the next record.
+    pub(super) fn push(&mut self, row: &mut Row, place: Place) {
+        if self.len == self.rows.len() {
+            self.rows.push((Row::default(), place));
+        }
+        self.size += row.size();
+        let (spare, of) = &mut self.rows[self.len];
+        self.capacity -= spare.capacity();
+        if row.capacity() > 2 * row.size() + ROOMY_BYTES {
+            // The memory of a large text stays where the next may come.
+            spare.copy_from(row);
+        } else {
+            core::mem::swap(spare, row);
+        }
+        self.capacity += spare.capacity();
+        *of = place;
+        self.len += 1;
     }
 
     /// A statement takes `rows` of them.
     pub(super) fn is_full(&self, rows: usize) -> bool {
-        self.rows.len() >= rows || self.arena.len() > PENDING_BYTES
-    }
-
-    fn cell(&self, row: usize, column: usize) -> &Kept {
-        let start = row.checked_sub(1).map_or(0, |before| self.rows[before].0);
-        // A column may be newer than the row.
-        if column < self.rows[row].0 - start { &self.kept[start + column] } else { &Kept::Null }
-    }
-
-    #[inline]
-    fn bind(
-        &self,
-        row: usize,
-        column: usize,
-        statement: &mut Statement<'_>,
-        parameter: usize,
-    ) -> Result<(), rusqlite::Error> {
-        let value = match self.cell(row, column) {
-            Kept::Null => ValueRef::Null,
-            Kept::Integer(value) => ValueRef::Integer(*value),
-            Kept::Real(value) => ValueRef::Real(*value),
-            Kept::Text(range) => ValueRef::Text(&self.arena[range.clone()]),
-            Kept::Blob(range) => ValueRef::Blob(&self.arena[range.clone()]),
-        };
-        statement.raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value))
+        self.len >= rows || self.size > PENDING_BYTES
     }
 
     fn clear(&mut self) {
-        self.kept.clear();
-        self.arena.clear();
-        self.rows.clear();
+        (self.len, self.size) = (0, 0);
+        // Each row may have been large at another time.
+        if self.capacity > SPARE_BYTES {
+            self.rows.clear();
+            self.capacity = 0;
+        }
     }
 }
 
-impl<'c> SqliteSink<'c> {
-    /// Keeps a cell until its row is written.
+impl SqliteSink<'_> {
+    /// Refuses or counts what the table's columns would change.
     #[inline]
-    pub(super) fn keep(&mut self, index: usize, cell: Cell<'_>) -> Result<(), SqliteError> {
-        let column = &mut self.columns[index];
-        let pending = &mut self.pending;
-        let start = pending.arena.len();
-        if column.is_json {
-            let written = value::write_json(cell, &mut pending.arena);
-            pending.kept.push(written.map_or(Kept::Null, |()| Kept::Text(start..pending.arena.len())));
-            return Ok(());
-        }
-        let stored = value::store(cell);
-        let (value, seen) = match &stored {
-            Stored::Plain(value) => (*value, seen::of(*value)),
-            Stored::Exact(text) => {
-                self.report.exact_as_text += 1;
-                (Value::Text(text), seen::TEXT)
+    pub(super) fn check_values(&mut self, row: &Row) -> Result<(), SqliteError> {
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            if column.is_json {
+                continue;
             }
-            Stored::Json(text) => (Value::Text(text), seen::JSON),
-            Stored::Time(text) => (Value::Text(text), seen::TEXT),
-        };
-        column.seen |= seen;
-        match column.affinity.fit(value) {
-            Fit::Same => {}
-            Fit::Changes if !self.options.converts => return Err(unfit(&self.table, &column.name, value)),
-            Fit::Changes | Fit::LosesSign => self.report.converted += 1,
-        }
-        let mut kept = |bytes: &[u8]| {
-            pending.arena.extend_from_slice(bytes);
-            start..start + bytes.len()
-        };
-        let kept = match value {
-            Value::Null => Kept::Null,
-            Value::Integer(value) => Kept::Integer(value),
-            Value::Real(value) if value.is_finite() => Kept::Real(value),
+            let cell = row.get(index);
+            let value = value::of_cell(cell, &mut self.pending.scratch);
+            column.seen |= seen::of(cell, value);
+            self.report.exact_as_text += u64::from(matches!((cell, value), (Cell::Number(_), Value::Text(_))));
+            match column.affinity.fit(value) {
+                Fit::Same => {}
+                Fit::Changes if !self.options.converts => return Err(unfit(&self.table, &column.name, value)),
+                Fit::Changes | Fit::LosesSign => self.report.converted += 1,
+            }
             // SQLite would make NULL of NaN.
-            Value::Real(_) => return Err(unfit(&self.table, &column.name, value)),
-            Value::Text(text) => Kept::Text(kept(text.as_bytes())),
-            Value::Blob(bytes) => Kept::Blob(kept(bytes)),
-        };
-        pending.kept.push(kept);
+            if matches!(value, Value::Real(real) if !real.is_finite()) {
+                return Err(unfit(&self.table, &column.name, value));
+            }
+        }
         Ok(())
     }
 
@@ -136,7 +108,7 @@ impl<'c> SqliteSink<'c> {
     /// Waiting rows have the same columns, where that matters: what has others begins anew.
     pub(super) fn gather(&mut self, row: &Row) -> Result<(), SqliteError> {
         let present = || (0..row.len()).filter(|column| !matches!(row.cell(*column), Cell::Missing));
-        if !self.pending.rows.is_empty() && self.pending.present.iter().copied().eq(present()) {
+        if self.pending.len > 0 && self.pending.present.iter().copied().eq(present()) {
             return Ok(());
         }
         self.flush()?;
@@ -148,7 +120,7 @@ impl<'c> SqliteSink<'c> {
 
     /// Writes the rows that wait.
     pub(super) fn flush(&mut self) -> Result<(), SqliteError> {
-        if self.pending.rows.is_empty() {
+        if self.pending.len == 0 {
             return Ok(());
         }
         self.scope.begin()?;
@@ -160,7 +132,7 @@ impl<'c> SqliteSink<'c> {
         let written = self.write(&present);
         self.pending.present = present;
         written?;
-        let rows = self.pending.rows.len() as u64;
+        let rows = self.pending.len as u64;
         self.report.rows += rows;
         self.rows_since_commit += rows;
         self.pending.clear();
@@ -173,11 +145,11 @@ impl<'c> SqliteSink<'c> {
     }
 
     fn write(&mut self, present: &[usize]) -> Result<(), SqliteError> {
-        let rows = self.pending.rows.len();
+        let rows = self.pending.len;
         if rows > 1 && rows == self.batch {
             let counted = self.counted_column(present)?;
             let left: Vec<usize> = present.iter().copied().filter(|column| Some(*column) != counted).collect();
-            match (self.write_together(&left), &mut self.numbers, counted) {
+            match (self.write_rows(&left, 0..rows), &mut self.numbers, counted) {
                 (Ok(()), Some((_, numbers)), Some(_)) => return numbers.counted(rows),
                 (Ok(()), ..) => return Ok(()),
                 // One row is to blame, and is found by writing each alone.
@@ -186,7 +158,7 @@ impl<'c> SqliteSink<'c> {
             }
         }
         (0..rows).try_for_each(|row| {
-            self.write_alone(present, row).map_err(|error| error.of_record(self.pending.rows[row].1))
+            self.write_rows(present, row..row + 1).map_err(|error| error.of_record(self.pending.rows[row].1))
         })
     }
 
@@ -195,17 +167,18 @@ impl<'c> SqliteSink<'c> {
         let Some((name, numbers)) = &mut self.numbers else { return Ok(None) };
         let column = present.iter().copied().find(|column| self.columns[*column].name == *name);
         let Some(column) = column.filter(|_| present.len() > 1) else { return Ok(None) };
-        let Some(first) = numbers.next(self.pending.rows.len())? else { return Ok(None) };
-        let counts_up = (0..self.pending.rows.len())
-            .zip(first..)
-            .all(|(row, next)| matches!(self.pending.cell(row, column), Kept::Integer(number) if *number == next));
+        let Some(first) = numbers.next(self.pending.len)? else { return Ok(None) };
+        let Pending { rows, len, scratch, .. } = &mut self.pending;
+        let mut values = rows[..*len].iter().zip(first..);
+        let counts_up = values.all(|((row, _), next)| value::of_cell(row.get(column), scratch) == Value::Integer(next));
         if !counts_up {
             numbers.missed();
         }
         Ok(counts_up.then_some(column))
     }
 
-    fn insert(&mut self, present: &[usize]) -> &mut Insert<'c> {
+    /// Writes rows with one statement.
+    fn write_rows(&mut self, present: &[usize], rows: Range<usize>) -> Result<(), SqliteError> {
         if !self.inserts.contains_key(present) {
             if self.inserts.len() >= INSERTS_MAX {
                 self.inserts.clear();
@@ -214,32 +187,16 @@ impl<'c> SqliteSink<'c> {
             let insert = Insert::new(self.conn, &self.table, &names, self.keys());
             self.inserts.insert(present.to_vec(), insert);
         }
-        self.inserts.get_mut(present).expect("it is there, or was just put in")
-    }
-
-    fn write_together(&mut self, present: &[usize]) -> Result<(), SqliteError> {
-        self.insert(present);
         let Self { inserts, pending, table, .. } = self;
-        let insert = inserts.get_mut(present).expect("it was just asked for");
-        let statement = insert.rows(pending.rows.len())?;
+        let insert = inserts.get_mut(present).expect("it was there, or was just put in");
+        let statement = insert.rows(rows.len())?;
         let mut parameter = 0;
-        let bound = (0..pending.rows.len()).try_for_each(|row| {
+        let bound = pending.rows[rows].iter().try_for_each(|(row, _)| {
             present.iter().try_for_each(|column| {
                 parameter += 1;
-                pending.bind(row, *column, statement, parameter)
+                value::of_cell(row.get(*column), &mut pending.scratch).bind(statement, parameter)
             })
         });
-        bound.and_then(|()| statement.raw_execute()).map(drop).map_err(|error| insert_failed(table, error))
-    }
-
-    fn write_alone(&mut self, present: &[usize], row: usize) -> Result<(), SqliteError> {
-        self.insert(present);
-        let Self { inserts, pending, table, .. } = self;
-        let statement = inserts.get_mut(present).expect("it was just asked for").rows(1)?;
-        let bound = present
-            .iter()
-            .zip(1..)
-            .try_for_each(|(column, parameter)| pending.bind(row, *column, statement, parameter));
         bound.and_then(|()| statement.raw_execute()).map(drop).map_err(|error| insert_failed(table, error))
     }
 }
