@@ -33,6 +33,10 @@ const CRATES: [Layers; 4] = [
 /// Uses that may run up, and why: crate, user, used, reason. There is none.
 const EXCEPTIONS: [[&str; 4]; 0] = [];
 
+/// The folders that may have unsafe code: it takes this attribute, since their crates refuse it elsewhere.
+const UNSAFE: [(&str, &[&str]); 1] = [("jird", &["kernel", "number", "scan", "tape", "text"])];
+const ALLOWS_UNSAFE: [&str; 2] = ["allow(unsafe_code", "expect(unsafe_code"];
+
 /// How many types of one name a crate may have.
 const SAME_NAME_MAX: usize = 2;
 
@@ -42,14 +46,18 @@ struct Layers {
 }
 
 pub(crate) fn step() -> Step {
-    Step::new("layers", "no folder uses one above it, and types have names of their own", |house, log| {
-        let found = faults(house);
-        match &found {
-            Ok(faults) => faults.iter().for_each(|fault| log.say(fault)),
-            Err(error) => log.say(&format!("error: {error}")),
-        }
-        found.is_ok_and(|faults| faults.is_empty()).into()
-    })
+    Step::new(
+        "layers",
+        "no folder uses one above it; types have names of their own; unsafe code stands in few folders",
+        |house, log| {
+            let found = faults(house);
+            match &found {
+                Ok(faults) => faults.iter().for_each(|fault| log.say(fault)),
+                Err(error) => log.say(&format!("error: {error}")),
+            }
+            found.is_ok_and(|faults| faults.is_empty()).into()
+        },
+    )
 }
 
 /// What is wrong, a line each.
@@ -59,6 +67,7 @@ fn faults(house: &House) -> io::Result<Vec<String>> {
         let source = Source::read(&house.root.join("crates").join(layers.name).join("src"))?;
         source.uses_that_run_up(layers, &mut faults);
         source.names_used_again(layers.name, &mut faults);
+        source.unsafe_elsewhere(layers.name, &mut faults);
     }
     Ok(faults)
 }
@@ -131,6 +140,21 @@ impl Source {
             let is_it = |word: &str| word == name;
             exported.split(|char: char| !is_part(char)).skip(1).any(is_it).then(|| ident(exported)).flatten()
         })
+    }
+
+    /// Unsafe code outside the folders that may have it.
+    fn unsafe_elsewhere(&self, krate: &str, faults: &mut Vec<String>) {
+        let refused = ["deny(unsafe_code)", "forbid(unsafe_code)"];
+        if !refused.iter().any(|attribute| self.root.contains(attribute)) {
+            faults.push(format!("{krate}: unsafe code is not refused"));
+        }
+        let folders = UNSAFE.iter().find(|(name, _)| *name == krate).map_or(&[][..], |(_, folders)| folders);
+        for (file, code) in &self.files {
+            let allows = ALLOWS_UNSAFE.iter().any(|attribute| code.contains(attribute));
+            if allows && !folders.contains(&folder_of(file).as_str()) {
+                faults.push(format!("{krate}: {} allows unsafe code", file.display()));
+            }
+        }
     }
 
     /// Types of one name: where somebody reads it, it should say what it is.
@@ -252,6 +276,19 @@ mod tests {
         assert_eq!(run_up(&source(root, &[("ground/a.rs", "crate::Thing::new(); crate::Stone;")])).len(), 1);
         assert_eq!(run_up(&source(root, &[("top/a.rs", "crate::Nobody")])).len(), 1);
         assert_eq!(run_up(&source(root, &[("attic.rs", "")])).len(), 1);
+    }
+
+    #[test]
+    fn unsafe_code_stands_in_few_folders() {
+        let faults = |root: &str, file: &str| {
+            let mut faults = Vec::new();
+            source(root, &[(file, "#![allow(unsafe_code, reason = \"intrinsics\")]")])
+                .unsafe_elsewhere("jird", &mut faults);
+            faults.len()
+        };
+        assert_eq!(faults("#![deny(unsafe_code)]", "kernel/avx2.rs"), 0);
+        assert_eq!(faults("#![deny(unsafe_code)]", "lines/search.rs"), 1);
+        assert_eq!(faults("", "kernel/avx2.rs"), 1);
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! `cargo xtask`: the one command that runs all tests, the longer checks, and what they need.
+#![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
 mod assembly; // `assembly`: what the kernels were compiled to
 mod deep; // `deep`: the checks that take too long for every change

@@ -1,4 +1,5 @@
 //! The `jird` command: reads, checks, reshapes and queries JSON. Data goes to standard output, words to standard error.
+#![forbid(unsafe_code)]
 
 mod args;
 #[cfg(feature = "query")]

@@ -6,6 +6,7 @@
 //!
 //! Two examples to begin with, in `examples/` of the repository: `artists.rs` reads Rust values from a table and from a document
 //! alike, `tasks.rs` writes some to a table. `docs/formats.md` there says what survives from one format to another.
+#![forbid(unsafe_code)]
 
 #[cfg(feature = "arrow")]
 mod arrow;

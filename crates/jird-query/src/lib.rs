@@ -4,6 +4,7 @@
 //! SQL is rewritten so that every name is a scanned column and every comparison is the engine's (`sql`); the types of those
 //! fields that are computed with are inferred from all records (`infer`), or guessed, and confirmed in passing (`guess`);
 //! DataFusion plans it over our file source (`scan`) and runs it; batches become text (`output`).
+#![forbid(unsafe_code)]
 
 mod bad;
 mod error;

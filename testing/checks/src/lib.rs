@@ -3,6 +3,7 @@
 //! generate.
 //!
 //! Each panics, with the input in the message, if something does not hold.
+#![forbid(unsafe_code)]
 
 mod compare;
 mod documents;
