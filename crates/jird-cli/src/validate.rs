@@ -210,18 +210,18 @@ impl Part {
         let nothing = Projection::new(&[]);
         let good = |_: lines::Match<'_, '_>| ControlFlow::Continue(());
         scanner.scan_all(text, &nothing, None, good, |bad| {
-            part.lines += feeds(&text[counted..bad.offset]);
+            part.lines += newlines(&text[counted..bad.offset]);
             counted = bad.offset;
             let stray = usize::try_from(bad.error.offset()).ok().and_then(|at| stray_mark(text.get(at..)?));
             part.bad.push((bad.locate().after_lines(part.lines, bad.offset as u64), stray));
             ControlFlow::Continue(())
         });
-        part.lines += feeds(&text[counted..]);
+        part.lines += newlines(&text[counted..]);
         part
     }
 }
 
-fn feeds(text: &[u8]) -> u64 {
+fn newlines(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 

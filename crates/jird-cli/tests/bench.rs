@@ -78,7 +78,7 @@ fn what_is_wrong_is_told_with_its_place() {
 #[test]
 fn the_cases_over_events_have_as_many_hits_as_duckdb_finds() {
     let folder = folder("events");
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let (cases, events) = (root.join("bench/cases/events.sql"), root.join("examples/events.ndjson"));
     let output =
         bench(&folder, &["--cases", cases.to_str().unwrap(), "--runs", "1", "--json", events.to_str().unwrap()]);

@@ -22,7 +22,7 @@ pub(crate) enum Layout {
 
 impl Layout {
     /// Whether a byte of the text, as lines, stands where the text has a line feed.
-    pub(crate) fn is_feed(self, byte: u8) -> bool {
+    pub(crate) fn is_newline(self, byte: u8) -> bool {
         match self {
             Self::Lines | Self::Quarantine => byte == b'\n',
             Self::Array => byte == b'\r',
@@ -31,8 +31,8 @@ impl Layout {
     }
 
     /// The line feeds that a piece of the text, as lines, stands for.
-    pub(crate) fn feeds(self, text: &[u8]) -> u64 {
-        text.iter().map(|&byte| u64::from(self.is_feed(byte))).sum()
+    pub(crate) fn newlines(self, text: &[u8]) -> u64 {
+        text.iter().map(|&byte| u64::from(self.is_newline(byte))).sum()
     }
 
     /// Whether records may have more than one line.

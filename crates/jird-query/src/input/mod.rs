@@ -300,7 +300,7 @@ impl InputFile {
             if read == 0 {
                 break;
             }
-            lines += Layout::Lines.feeds(&buffer[..read]);
+            lines += Layout::Lines.newlines(&buffer[..read]);
             left -= read as u64;
         }
         Ok(lines)

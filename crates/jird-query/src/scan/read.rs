@@ -183,7 +183,7 @@ struct Finding<'t> {
     file: &'t InputFile,
     text: &'t [u8],
     offset: u64,
-    /// Bytes whose line feeds were counted.
+    /// Bytes whose newlines were counted.
     counted: usize,
     found: Found,
 }
@@ -194,7 +194,7 @@ impl Finding<'_> {
     fn push(&mut self, at: usize, raw: &[u8], what: Wrong) -> ControlFlow<()> {
         let at = at.min(self.text.len());
         if at > self.counted {
-            self.found.lines += self.file.layout.feeds(&self.text[self.counted..at]);
+            self.found.lines += self.file.layout.newlines(&self.text[self.counted..at]);
             self.counted = at;
         }
         self.found.push(self.found.lines, self.offset + at as u64, what, raw);
@@ -204,7 +204,7 @@ impl Finding<'_> {
     /// Counts the rest, if somebody wants to know.
     fn end(mut self, counts: bool) -> Found {
         if counts {
-            self.found.lines += self.file.layout.feeds(&self.text[self.counted..]);
+            self.found.lines += self.file.layout.newlines(&self.text[self.counted..]);
         }
         self.found
     }
@@ -212,9 +212,9 @@ impl Finding<'_> {
 
 /// Where a byte of a text is: file, line, and what stands before it in that line.
 fn place(file: &InputFile, text: &[u8], offset: u64, at: usize, lines_before: Option<u64>) -> (u64, usize) {
-    let start = text[..at].iter().rposition(|&byte| file.layout.is_feed(byte)).map_or(0, |feed| feed + 1);
+    let start = text[..at].iter().rposition(|&byte| file.layout.is_newline(byte)).map_or(0, |newline| newline + 1);
     let line = match lines_before {
-        Some(before) => before + file.layout.feeds(&text[..start]) + 1,
+        Some(before) => before + file.layout.newlines(&text[..start]) + 1,
         None => file.line_at(offset + start as u64).unwrap_or_default(),
     };
     (line, at - start)
@@ -238,11 +238,11 @@ fn bad_record(
     lines_before: Option<u64>,
 ) -> Error {
     let at = usize::try_from(at).map_or(text.len(), |at| at.min(text.len()));
-    let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |feed| feed + 1);
+    let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
     // Of a record that has several lines, not those before it.
     let is_long = file.layout.has_long_records();
     let start = start + if is_long { at - start - text[start..at].trim_ascii_start().len() } else { 0 };
-    let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |feed| at + feed);
+    let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |newline| at + newline);
     let located = jird::Error::new(kind, (at - start) as u64).locate(&text[start..end]);
     let (line, column) = place(file, text, offset, at, lines_before);
     let pointer = match located.pointer() {

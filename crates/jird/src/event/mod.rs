@@ -32,10 +32,12 @@
 
 mod condition;
 pub mod filter;
+#[cfg(feature = "serde")]
+mod from_types;
+#[cfg(feature = "serde")]
+mod into_types;
 mod json;
 mod keys;
-#[cfg(feature = "serde")]
-mod objects;
 mod parts;
 mod pattern;
 mod pipe;
@@ -43,16 +45,16 @@ mod protocol;
 mod recording;
 mod row;
 mod tape;
-#[cfg(feature = "serde")]
-mod values;
 
 pub use condition::Condition;
+#[cfg(feature = "serde")]
+pub use from_types::{Values, send_value};
+#[cfg(feature = "serde")]
+pub use into_types::{Objects, for_each};
 #[cfg(feature = "serde")]
 pub(crate) use json::Cutter;
 pub use json::{Feed, JsonSink, JsonSource};
 pub use keys::KeyTable;
-#[cfg(feature = "serde")]
-pub use objects::{Objects, for_each};
 pub use parts::{PartBuffer, Parts};
 pub use pattern::{BadPattern, Pattern};
 pub use pipe::{Pipe, PipeError, pipe};
@@ -60,8 +62,6 @@ pub use protocol::{Failure, Interest, Key, Numeral, Place, Scalar, Sink, Source,
 pub use recording::{Recording, Replay};
 pub use row::Row;
 pub use tape::{JsonText, Parsed, send, send_text};
-#[cfg(feature = "serde")]
-pub use values::{Values, send_value};
 
 /// Appends a string as JSON, with its quotes and with as few escapes as possible.
 ///

@@ -44,13 +44,13 @@ impl<'f> FoundLines<'f> {
         }
         let passed = search(self.kernel, text, from, self.needles);
         self.tried += passed.tried;
-        let start = from + memchr::memrchr(b'\n', &text[from..passed.at]).map_or(0, |feed| feed + 1);
-        let end = memchr::memchr(b'\n', &text[passed.at..]).map_or(text.len(), |feed| passed.at + feed + 1);
+        let start = from + memchr::memrchr(b'\n', &text[from..passed.at]).map_or(0, |newline| newline + 1);
+        let end = memchr::memchr(b'\n', &text[passed.at..]).map_or(text.len(), |newline| passed.at + newline + 1);
         self.from = end;
         let is_none = passed.at == text.len();
         let open = u64::from(is_none && !is_blank(&text[start..]));
         let range = if is_none { end..end } else { start..end };
-        Some(Lines { range, passed: passed.feeds - passed.blank + open })
+        Some(Lines { range, passed: passed.newlines - passed.blank + open })
     }
 }
 

@@ -83,7 +83,7 @@ fn batch<S: Simd>(
     let valid = u64::MAX >> (BATCH - count);
     let block = simd.load(kinds);
     let is = simd.kinds(block, valid);
-    let feed = simd.eq(block, b'\n') & valid;
+    let newline = simd.eq(block, b'\n') & valid;
     // A token that begins beyond ASCII begins no value, unless it is a string with an escape, though its kind may look
     // like one.
     let marked = simd.beyond_ascii(block) & valid;
@@ -91,15 +91,15 @@ fn batch<S: Simd>(
         return false;
     }
     let scalar = is.scalar();
-    let operators = is.open() | is.close() | is.comma | is.colon | feed;
+    let operators = is.open() | is.close() | is.comma | is.colon | newline;
     let odd = scalar & !(operators >> 1 | 1 << (BATCH - 1));
     check_scalars(simd, text, kinds, pos, &[0; BATCH], &is, 0, odd, true, numbers).is_none()
-        && rules(simd, &is, feed, valid, depth_max, state)
+        && rules(simd, &is, newline, valid, depth_max, state)
 }
 
 /// Judges each token by the token before it and by the container it stands in.
 #[inline(always)]
-fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, state: &mut GrammarState) -> bool {
+fn rules<S: Simd>(simd: S, is: &Kinds, newline: u64, valid: u64, depth_max: usize, state: &mut GrammarState) -> bool {
     let (open, close) = (is.open(), is.close());
     // Bits where the innermost container becomes another kind, and where the top level begins or ends.
     let (mut kind_changes, mut outside_changes) = (0, 0);
@@ -133,7 +133,7 @@ fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, 
     let in_object = inclusive << 1 | state.in_object & 1;
     let inclusive_outside = simd.prefix_xor(outside_changes) ^ state.outside;
     let outside = inclusive_outside << 1 | state.outside & 1;
-    let separator = is.comma | feed;
+    let separator = is.comma | newline;
     let begins = (separator | open) << 1 | state.begins;
     let key = is.string & begins & in_object;
     let before = Before {
@@ -144,7 +144,7 @@ fn rules<S: Simd>(simd: S, is: &Kinds, feed: u64, valid: u64, depth_max: usize, 
         after_key: key << 1 | state.key,
     };
     // At the top level there are no commas, and a line may be blank.
-    let good = before.allows(is) & !(is.comma & outside) | feed & outside;
+    let good = before.allows(is) & !(is.comma & outside) | newline & outside;
     state.begins = (separator | open) >> 63;
     state.opened = open >> 63;
     state.colon = is.colon >> 63;

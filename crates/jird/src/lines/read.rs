@@ -60,9 +60,9 @@ pub fn read_range<E: From<Error> + From<io::Error>>(
         let mut start = 0;
         if skip_line {
             match memchr::memchr(b'\n', &buffer[new..filled]) {
-                Some(feed) => {
+                Some(newline) => {
                     skip_line = false;
-                    start = new + feed + 1;
+                    start = new + newline + 1;
                 }
                 None if at_end => return Ok(ControlFlow::Continue(())),
                 None => {
@@ -106,14 +106,14 @@ fn lines_end(text: &[u8], new: usize, offset: u64, range_end: u64, at_end: bool)
     // The last line of the range is the one that holds its last byte: it ends at the first newline from there on.
     let last = usize::try_from(range_end - 1 - offset).unwrap_or(usize::MAX);
     if last < text.len()
-        && let Some(feed) = memchr::memchr(b'\n', &text[last.max(new)..])
+        && let Some(newline) = memchr::memchr(b'\n', &text[last.max(new)..])
     {
-        return Some(last.max(new) + feed + 1);
+        return Some(last.max(new) + newline + 1);
     }
     if at_end {
         return Some(text.len());
     }
-    memchr::memrchr(b'\n', &text[new..]).map(|feed| new + feed + 1)
+    memchr::memrchr(b'\n', &text[new..]).map(|newline| new + newline + 1)
 }
 
 fn read_some(source: &dyn ReadAt, buffer: &mut [u8], offset: u64) -> io::Result<usize> {

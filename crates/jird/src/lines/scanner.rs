@@ -166,8 +166,8 @@ impl Scanner {
             };
             let at = usize::try_from(fault.offset()).map_or(to, |at| to.min(from + at));
             // An error at the end of a line belongs to that line.
-            let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |feed| from + feed + 1);
-            let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |feed| at + feed);
+            let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |newline| from + newline + 1);
+            let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline);
             let error =
                 Error::in_text(Fault::at_byte(fault.kind(), at - start), &text[start..end]).shifted(start as u64);
             if self.options.check != Check::All && run.would_pass_by(&text[start..end]) {
@@ -431,10 +431,10 @@ fn piece_end(text: &[u8], from: usize, reach: usize) -> usize {
     let near = &rest[..rest.len().min(reach)];
     if near.len() == rest.len() {
         text.len()
-    } else if let Some(feed) = memchr::memrchr(b'\n', near) {
-        from + feed + 1
+    } else if let Some(newline) = memchr::memrchr(b'\n', near) {
+        from + newline + 1
     } else {
-        memchr::memchr(b'\n', rest).map_or(text.len(), |feed| from + feed + 1)
+        memchr::memchr(b'\n', rest).map_or(text.len(), |newline| from + newline + 1)
     }
 }
 

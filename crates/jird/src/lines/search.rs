@@ -13,7 +13,7 @@ pub(crate) struct Passed {
     /// end if no line has a needle.
     pub(crate) at: usize,
     /// The number of newlines before that.
-    pub(crate) feeds: u64,
+    pub(crate) newlines: u64,
     /// The number of those newlines that end an empty line or a line of white space.
     pub(crate) blank: u64,
     /// The number of places that were looked at because a needle might stand there.
@@ -104,10 +104,10 @@ impl<S: Simd, const N: usize> Search<'_, S, N> {
         for pair in &self.pairs {
             hits |= simd.eq(block, pair.first) & simd.eq(load(pair.distance), pair.second);
         }
-        let feeds = simd.eq(block, b'\n');
+        let newlines = simd.eq(block, b'\n');
         let white = simd.between(block, 0, b' ');
         // The last byte of a line is seldom white space.
-        let blank = feeds & (white << 1 | self.white);
+        let blank = newlines & (white << 1 | self.white);
         self.white = white >> 63;
         if hits | blank != 0 {
             let mut before = u64::MAX;
@@ -117,11 +117,11 @@ impl<S: Simd, const N: usize> Search<'_, S, N> {
                 before = (1 << found) - 1;
                 self.passed.at = at + found;
             }
-            self.passed.feeds += u64::from((feeds & before).count_ones());
+            self.passed.newlines += u64::from((newlines & before).count_ones());
             self.passed.blank += blank_lines(self.text, self.from, at, blank & before);
             return before != u64::MAX;
         }
-        self.passed.feeds += u64::from(feeds.count_ones());
+        self.passed.newlines += u64::from(newlines.count_ones());
         false
     }
 
@@ -143,13 +143,13 @@ impl<S: Simd, const N: usize> Search<'_, S, N> {
 
 /// The number of these newlines, of the block at `at`, that have only white space before them in their line.
 #[cold]
-fn blank_lines(text: &[u8], from: usize, at: usize, mut feeds: u64) -> u64 {
+fn blank_lines(text: &[u8], from: usize, at: usize, mut newlines: u64) -> u64 {
     let mut blank = 0;
-    while feeds != 0 {
-        let feed = at + feeds.trailing_zeros() as usize;
-        let line = text[from..feed].iter().rev().find(|&&byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+    while newlines != 0 {
+        let newline = at + newlines.trailing_zeros() as usize;
+        let line = text[from..newline].iter().rev().find(|&&byte| !matches!(byte, b' ' | b'\t' | b'\r'));
         blank += u64::from(line.is_none_or(|&byte| byte == b'\n'));
-        feeds &= feeds - 1;
+        newlines &= newlines - 1;
     }
     blank
 }
@@ -183,13 +183,15 @@ mod tests {
     }
 
     fn assert_found(text: &[u8], from: usize, needles: &Needles) {
-        let (line, feeds, blank) = naive(text, from, needles);
+        let (line, newlines, blank) = naive(text, from, needles);
         for kernel in Kernel::available() {
             let passed = search(kernel, text, from, needles);
             let name = || format!("{kernel:?} from {from}: {:?} in {:?}", needles, String::from_utf8_lossy(text));
-            assert_eq!((passed.feeds, passed.blank), (feeds, blank), "{}", name());
-            let found =
-                text[from..passed.at].iter().rposition(|&byte| byte == b'\n').map_or(from, |feed| from + feed + 1);
+            assert_eq!((passed.newlines, passed.blank), (newlines, blank), "{}", name());
+            let found = text[from..passed.at]
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .map_or(from, |newline| from + newline + 1);
             let found = if passed.at == text.len() { text.len() } else { found };
             assert_eq!(found, line, "{}", name());
         }

@@ -30,7 +30,7 @@ impl LineCount {
                 self.count += 1;
                 self.start = base + known as u64;
             }
-            self.next = memchr::memchr(b'\n', &window[known..]).map_or(window.len(), |feed| known + feed);
+            self.next = memchr::memchr(b'\n', &window[known..]).map_or(window.len(), |newline| known + newline);
             self.known = known;
         }
         if at >= self.known {
@@ -46,8 +46,8 @@ impl LineCount {
         if at >= self.known {
             return self.start;
         }
-        let feed = memchr::memrchr(b'\n', &window[..at]);
-        base + feed.map_or(0, |feed| feed + 1) as u64
+        let newline = memchr::memrchr(b'\n', &window[..at]);
+        base + newline.map_or(0, |newline| newline + 1) as u64
     }
 
     /// Adjusts the offsets before the bytes before `at` leave the window.

@@ -26,7 +26,6 @@ mod tests;
 mod tokens;
 mod whole;
 
-#[cfg(feature = "parallel")]
 pub(crate) use crate::word::ESCAPED;
 pub(crate) use compact::compact;
 pub(crate) use fault::first_fault;
@@ -37,6 +36,7 @@ pub(crate) use pull::{Content, OpenBrackets, Pull, Token};
 pub(crate) use source::KEY_BYTES;
 pub use source::{IoRead, Read, SliceRead, Trusted};
 pub(crate) use source::{Slice, TextSource};
+#[cfg(feature = "parallel")]
 pub(crate) use tokens::Cut;
 use tokens::Free;
 pub(crate) use tokens::{BATCH, BRACKET, Cursor, END, SENTINELS, Tokens, Tuning};

@@ -92,13 +92,13 @@ impl<'de, S: TextSource<'de>> Pull<S> {
         let mut ends = false;
         loop {
             let text = self.text.window();
-            let feed = text.get(at..).and_then(|rest| memchr::memchr(b'\n', rest));
-            let end = feed.map_or(text.len(), |feed| at + feed);
+            let newline = text.get(at..).and_then(|rest| memchr::memchr(b'\n', rest));
+            let end = newline.map_or(text.len(), |newline| at + newline);
             if line.len() < self.window_max {
                 line.extend_from_slice(text.get(from..end).unwrap_or_default());
             }
-            if feed.is_some() || ends || self.done && self.fault.is_none() {
-                self.anew(end + usize::from(feed.is_some()));
+            if newline.is_some() || ends || self.done && self.fault.is_none() {
+                self.anew(end + usize::from(newline.is_some()));
                 return Ok(line);
             }
             self.anew(end);
