@@ -37,6 +37,10 @@ const EXCEPTIONS: [[&str; 4]; 0] = [];
 const UNSAFE: [(&str, &[&str]); 1] = [("jird", &["kernel", "number", "scan", "tape", "text"])];
 const ALLOWS_UNSAFE: [&str; 2] = ["allow(unsafe_code", "expect(unsafe_code"];
 
+/// What names an instruction set, and the one folder that may.
+const NAMES_INSTRUCTIONS: [&str; 3] = ["::arch::", "target_arch", "is_x86_feature_detected"];
+const INSTRUCTIONS: (&str, &str) = ("jird", "kernel");
+
 /// How many types of one name a crate may have.
 const SAME_NAME_MAX: usize = 2;
 
@@ -142,7 +146,7 @@ impl Source {
         })
     }
 
-    /// Unsafe code outside the folders that may have it.
+    /// Unsafe code outside the folders that may have it, and instruction sets outside theirs.
     fn unsafe_elsewhere(&self, krate: &str, faults: &mut Vec<String>) {
         let refused = ["deny(unsafe_code)", "forbid(unsafe_code)"];
         if !refused.iter().any(|attribute| self.root.contains(attribute)) {
@@ -153,6 +157,10 @@ impl Source {
             let allows = ALLOWS_UNSAFE.iter().any(|attribute| code.contains(attribute));
             if allows && !folders.contains(&folder_of(file).as_str()) {
                 faults.push(format!("{krate}: {} allows unsafe code", file.display()));
+            }
+            let names = NAMES_INSTRUCTIONS.iter().any(|name| code.contains(name));
+            if names && (krate, folder_of(file).as_str()) != INSTRUCTIONS {
+                faults.push(format!("{krate}: {} names an instruction set", file.display()));
             }
         }
     }
@@ -289,6 +297,17 @@ mod tests {
         assert_eq!(faults("#![deny(unsafe_code)]", "kernel/avx2.rs"), 0);
         assert_eq!(faults("#![deny(unsafe_code)]", "lines/search.rs"), 1);
         assert_eq!(faults("", "kernel/avx2.rs"), 1);
+    }
+
+    #[test]
+    fn instruction_sets_are_named_in_one_folder() {
+        let faults = |file: &str| {
+            let mut faults = Vec::new();
+            source("#![deny(unsafe_code)]", &[(file, "use core::arch::x86_64::*;")])
+                .unsafe_elsewhere("jird", &mut faults);
+            faults.len()
+        };
+        assert_eq!((faults("kernel/avx2.rs"), faults("number/swar.rs")), (0, 1));
     }
 
     #[test]
