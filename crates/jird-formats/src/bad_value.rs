@@ -1,8 +1,8 @@
-//! Values that a table holds and JSON has no way to tell: they make a bad record, not a bad file.
+//! Values that a table holds and JSON cannot represent: they make a bad record, not a bad file.
 //!
-//! A source that meets one returns an error with a [`BadValue`], and goes on with the next record. The bad record can be written
-//! down: as JSON, but for the values that cannot be told, which stand there in a form that JSON refuses. So what was set aside is
-//! never read again as something else than it was.
+//! A source that meets such a value returns an error with a [`BadValue`], and goes on with the next record. The bad
+//! record can be written as JSON, except that the values that JSON cannot represent are written in a form that JSON
+//! refuses. So a record that was set aside is never read back as something that it was not.
 
 use crate::cell::Cell;
 use crate::rows::Json;
@@ -16,20 +16,20 @@ use std::convert::Infallible;
 pub enum BadValueKind {
     /// A double that is NaN or infinite.
     NotFinite,
-    /// A time of day before the day's beginning or after its end.
+    /// A time of day before the start of the day or after its end.
     Time,
     /// A text that is not UTF-8.
     Utf8,
     /// A text that is not JSON, in a column of JSON texts.
     Json,
-    /// A key of a map that is null.
+    /// A null key of a map.
     Key,
-    /// An element of a union that is none of its types.
+    /// An element of a union whose type is not among the union's types.
     Union,
 }
 
 impl BadValueKind {
-    /// A short text for it, which stays the same.
+    /// A short name for it, which never changes.
     pub fn code(self) -> &'static str {
         match self {
             Self::NotFinite => "not_finite",
@@ -42,7 +42,8 @@ impl BadValueKind {
     }
 }
 
-/// A value that JSON has no way to tell, and where it was found. `Display` names the column, the value and the record. One word wide.
+/// A value that JSON cannot represent, and where it was found. `Display` names the column, the value and the record.
+/// The size is one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadValue(Box<Inner>);
 
@@ -60,22 +61,22 @@ impl BadValue {
         Self(Box::new(Inner { kind: value.kind(), column: column.to_owned(), words: value.to_string(), place }))
     }
 
-    /// Which rule it breaks.
+    /// The rule that it breaks.
     pub fn kind(&self) -> BadValueKind {
         self.0.kind
     }
 
-    /// The column that holds it.
+    /// The column that holds the value.
     pub fn column(&self) -> &str {
         &self.0.column
     }
 
-    /// Which record holds it.
+    /// The record that holds the value.
     pub fn place(&self) -> Place {
         self.0.place
     }
 
-    /// The same, in this record.
+    /// The same value, placed in this record.
     #[cfg(feature = "arrow")]
     pub(crate) fn at(mut self, place: Place) -> Self {
         self.0.place = place;
@@ -92,7 +93,7 @@ impl fmt::Display for BadValue {
 
 impl std::error::Error for BadValue {}
 
-/// A value that JSON has no way to tell. `Display` says what it is, and why.
+/// A value that JSON cannot represent. `Display` says what it is, and why.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(all(feature = "arrow", feature = "sqlite")), expect(dead_code, reason = "each format has its own"))]
 pub(crate) enum Untold<'a> {
@@ -102,7 +103,7 @@ pub(crate) enum Untold<'a> {
     NotUtf8(&'a [u8]),
     NotJson(&'a str),
     NullKey,
-    /// The number of a type that a union does not have.
+    /// A type number that the union does not have.
     NoType(i8),
 }
 
@@ -135,7 +136,7 @@ impl fmt::Display for Untold<'_> {
     }
 }
 
-/// Hours, minutes and seconds since midnight: `12:30:00.5`; beyond the day `25:00:00`, before it `-00:00:01`.
+/// Hours, minutes and seconds since midnight, such as `12:30:00.5`; `25:00:00` is after the day, `-00:00:01` before it.
 pub(crate) fn time_of_day(value: i64, per_second: i64) -> String {
     let (sign, value, per_second) = (if value < 0 { "-" } else { "" }, value.unsigned_abs(), per_second.unsigned_abs());
     let (seconds, part) = (value / per_second, value % per_second * (1_000_000_000 / per_second));
@@ -143,7 +144,7 @@ pub(crate) fn time_of_day(value: i64, per_second: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Writes a record down as JSON, but for values that cannot be told: a sink for a source that hands it those too.
+/// A sink that writes a record as JSON, for a source that also hands it the values that JSON cannot represent.
 #[derive(Debug, Default)]
 pub(crate) struct RawRecord(Json);
 
@@ -153,7 +154,8 @@ impl RawRecord {
         self.0.text
     }
 
-    /// A value that JSON refuses where it stands: `NaN`, `25:00:00`, a string with bytes that are not UTF-8, `not JSON: "…"`.
+    /// Writes the value in a form that JSON refuses: `NaN`, `25:00:00`, a string with bytes that are not UTF-8, `not
+    /// JSON: "…"`.
     pub(crate) fn untold(&mut self, value: &Untold<'_>) {
         let mut text = Vec::new();
         match *value {
@@ -175,7 +177,7 @@ impl RawRecord {
     }
 }
 
-/// Bytes as a string: escaped where they are UTF-8, and as they are elsewhere.
+/// Writes bytes as a string: UTF-8 is escaped, and all other bytes are copied.
 fn write_broken_string(bytes: &[u8], text: &mut Vec<u8>) {
     text.push(b'"');
     for chunk in bytes.utf8_chunks() {

@@ -1,8 +1,8 @@
-//! A value of a row.
+//! A value in a row.
 
 use jird::event::{self, Failure, Numeral, Sink, Timestamp};
 
-/// A value of a row. What a record has nested in a column is JSON text.
+/// A value in a row. A nested value is JSON text.
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'a> {
     /// The record has no such key.
@@ -11,25 +11,26 @@ pub enum Cell<'a> {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, as its source has it.
+    /// A number, in the form that its source has it in.
     Number(Numeral<'a>),
-    /// A string's content.
+    /// The content of a string.
     Text(&'a str),
     /// The JSON text of an object or an array, without white space.
     Json(&'a str),
-    /// Bytes, of a source that has such.
+    /// Bytes, from a source that has a type for them.
     Bytes(&'a [u8]),
-    /// A point in time, of a source that has such.
+    /// A point in time, from a source that has a type for it.
     Timestamp(Timestamp),
 }
 
 impl Cell<'_> {
-    /// Whether it is null or missing: what SQL calls NULL.
+    /// Whether it is null or missing, both of which SQL calls NULL.
     pub fn is_null(self) -> bool {
         matches!(self, Self::Missing | Self::Null)
     }
 
-    /// Sends it to a sink as a value. JSON text is sent as what it says, or as a string if it is none; what is missing, as null.
+    /// Sends the cell to a sink as a value. JSON text is sent as the value that it denotes, or as a string if it is not
+    /// JSON. A missing cell is sent as null.
     ///
     /// ```
     /// use jird::event::JsonSink;
@@ -41,7 +42,7 @@ impl Cell<'_> {
     /// ```
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The sink's errors.
     pub fn send<S: Sink>(self, sink: &mut S) -> Result<(), S::Error> {
         match self {
             Self::Missing | Self::Null => sink.null(),
@@ -54,7 +55,7 @@ impl Cell<'_> {
         }
     }
 
-    /// Appends it as JSON text: bytes as base64, a point in time as RFC 3339 has it.
+    /// Appends the cell as JSON text, with bytes in base64 and a point in time as in RFC 3339.
     #[inline(always)]
     pub(crate) fn write_json(self, text: &mut Vec<u8>) {
         match self {
@@ -69,7 +70,7 @@ impl Cell<'_> {
     }
 }
 
-/// Sends what a JSON text says. One that is none, which no row of ours holds, is a string.
+/// Sends the value that a JSON text denotes. A text that is not JSON is sent as a string; our rows hold none.
 fn send_json<S: Sink>(json: &str, sink: &mut S) -> Result<(), S::Error> {
     match event::send_text(json.as_bytes(), sink) {
         Ok(()) => Ok(()),

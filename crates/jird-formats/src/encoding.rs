@@ -1,16 +1,16 @@
-//! How a text begins: with a byte order mark, or in another encoding than UTF-8.
+//! How a text begins: with a byte order mark, or in an encoding other than UTF-8.
 //!
-//! JSON and CSV are read as UTF-8. RFC 8259 section 8.1 lets a reader pass over a byte order mark at the very start of a text,
-//! and this one does, whatever is done with the text: the mark is blanked, so that offsets and columns still count its three bytes.
+//! JSON and CSV are read as UTF-8. RFC 8259 section 8.1 lets a reader ignore a byte order mark at the very start of a
+//! text, and this one does: the mark is replaced with blanks, so that offsets and columns still count its three bytes.
 //! UTF-16 and UTF-32 are not read. They are recognised, so that a message can name them.
 
 use core::fmt;
 use std::io::{self, Read};
 
-/// The byte order mark of UTF-8, which some programs put before a text.
+/// The byte order mark of UTF-8, which some programs write before a text.
 pub const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Puts blanks in the place of a mark that `start`, the first bytes of a JSON text, begins with. Returns whether there was one.
+/// Replaces the mark with blanks if `start`, the first bytes of a JSON text, begins with one. Returns whether it did.
 pub fn blank_mark(start: &mut [u8]) -> bool {
     let is_marked = start.starts_with(MARK);
     if is_marked {
@@ -19,21 +19,22 @@ pub fn blank_mark(start: &mut [u8]) -> bool {
     is_marked
 }
 
-/// The same for a piece of a text that is known to begin with a mark: `bytes` stand at `offset` in it.
+/// Does the same for a piece of a text that is known to begin with a mark. `bytes` are at `offset` in that text.
 pub fn blank_mark_at(bytes: &mut [u8], offset: u64) {
     let (_, marked) = MARK.split_at(MARK.len().min(usize::try_from(offset).unwrap_or(usize::MAX)));
     bytes.iter_mut().zip(marked).for_each(|(byte, _)| *byte = b' ');
 }
 
-/// What to say of an error at `found`, the rest of a text from where it could no longer be right, if a mark stands there.
+/// The message for an error caused by a mark. `found` is the rest of the text, from the first byte that is wrong.
 pub fn stray_mark(found: &[u8]) -> Option<&'static str> {
     found.starts_with(MARK).then_some("a byte order mark is passed over only at the start of a file")
 }
 
-/// Reads the first bytes of a text, as many as tell an encoding or a mark. Waits for no more of them than there are in a line.
+/// Reads as many of a text's first bytes as tell an encoding or a mark. Stops early at the end of a line, so that it
+/// does not wait for more.
 ///
 /// # Errors
-/// Those of the reader.
+/// The reader's errors.
 pub fn read_start(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     let mut byte = [0];
@@ -48,10 +49,10 @@ pub fn read_start(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// So many bytes tell an encoding; a mark is shorter.
+/// The number of bytes that tell an encoding. A mark is shorter.
 pub(crate) const START_BYTES: usize = 4;
 
-/// An encoding that is recognised and not read. `Display` says so, and what to do.
+/// An encoding that is recognised but not read. `Display` says so, and what to do about it.
 ///
 /// ```
 /// use jird_formats::encoding::Encoding;
@@ -61,25 +62,25 @@ pub(crate) const START_BYTES: usize = 4;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// UTF-16, the low byte first.
+    /// UTF-16, low byte first.
     Utf16Le,
-    /// UTF-16, the high byte first.
+    /// UTF-16, high byte first.
     Utf16Be,
-    /// UTF-32, the low byte first.
+    /// UTF-32, low byte first.
     Utf32Le,
-    /// UTF-32, the high byte first.
+    /// UTF-32, high byte first.
     Utf32Be,
 }
 
 impl Encoding {
-    /// The encoding of a text that begins with `start`, told by a byte order mark or by where the zeros are among the first four
-    /// bytes (RFC 4627 section 3: the first two characters of a JSON text are ASCII; of a string, since RFC 7159, the first one
-    /// is). `None` for UTF-8, and for what cannot be told.
+    /// The encoding of a text that begins with `start`. It is told by a byte order mark, or by where the zeros are
+    /// among the first four bytes: the first two characters of a JSON text are ASCII (RFC 4627 section 3), or at least
+    /// the first one is if the text is a string (since RFC 7159). `None` for UTF-8, and if the encoding cannot be told.
     pub fn of(start: &[u8]) -> Option<Self> {
         match *start {
             [0xff, 0xfe, 0, 0, ..] | [1..=0xff, 0, 0, 0, ..] => Some(Self::Utf32Le),
             [0, 0, 0xfe, 0xff, ..] | [0, 0, 0, 1..=0xff, ..] => Some(Self::Utf32Be),
-            // Two bytes and three: there is no more than that, or no more before the end of a line.
+            // Two or three bytes: the text has no more, or its first line ends there.
             [0xff, 0xfe, ..]
             | [1..=0xff, 0, 1..=0xff, 0, ..]
             | [b'"', 0, _, 1..=0xff, ..]
@@ -92,7 +93,7 @@ impl Encoding {
         }
     }
 
-    /// Its name, as `iconv` knows it.
+    /// The encoding's name for `iconv`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf16Le => "UTF-16LE",

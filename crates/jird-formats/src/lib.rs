@@ -1,11 +1,12 @@
-//! Tables as sources and sinks of events: CSV, SQLite, Arrow IPC, Parquet; and JSON records as columns.
+//! Tables as sources and sinks of events (CSV, SQLite, Arrow IPC, Parquet), and JSON records as columns.
 //!
-//! [`Rows`] makes rows of records, for whatever is a [`Table`]. [`Schema`] reads an input and knows its columns. [`Accumulator`]
-//! sees every value of a column and knows the narrowest [`ColumnType`] that keeps them all; a [`ColumnBuilder`] makes an Arrow
-//! array. Nothing here knows of SQL, but that of SQLite.
+//! [`Rows`] turns records into rows for any [`Table`]. [`Schema`] reads an input and finds its columns. [`Accumulator`]
+//! sees every value of a column and finds the narrowest [`ColumnType`] that keeps them all. A [`ColumnBuilder`] makes
+//! an Arrow array. Apart from SQLite's, nothing here knows SQL.
 //!
-//! Two examples to begin with, in `examples/` of the repository: `artists.rs` reads Rust values from a table and from a document
-//! alike, `tasks.rs` writes some to a table. `docs/formats.md` there says what survives from one format to another.
+//! Two examples in `examples/` of the repository are a good start: `artists.rs` reads Rust values from a table and from
+//! a document in the same way, and `tasks.rs` writes some to a table. `docs/formats.md` there lists what each
+//! conversion preserves.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "arrow")]

@@ -10,7 +10,7 @@ use jird::{Kind, record::Field};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A value that its column's type cannot hold: the type came from other values than these.
+/// A value that its column's type cannot hold, because the type was inferred from other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfit;
 
@@ -18,7 +18,7 @@ pub struct Unfit;
 #[derive(Debug)]
 pub struct ColumnBuilder {
     kind: Builder,
-    /// For strings with escapes.
+    /// Scratch space for strings with escapes.
     scratch: String,
 }
 
@@ -29,7 +29,7 @@ enum Builder {
     UInt64(UInt64Builder),
     Decimal(Decimal128Builder),
     Float64(Float64Builder),
-    /// Without the signs of zeros.
+    /// Doubles in which -0.0 is written as 0.0.
     Unsigned(Float64Builder),
     Text(StringBuilder),
     Json(StringBuilder),
@@ -38,7 +38,7 @@ enum Builder {
 }
 
 impl ColumnBuilder {
-    /// A column of this type. Null and missing are nulls.
+    /// A column of this type. Null and missing become nulls.
     pub fn new(kind: ColumnType) -> Self {
         Self::of(match kind {
             ColumnType::Bool => Builder::Bool(BooleanBuilder::new()),
@@ -53,19 +53,21 @@ impl ColumnBuilder {
         })
     }
 
-    /// A column of JSON texts as they stand in which null is the text `null`, and only what is missing is a null.
+    /// A column of JSON texts as they stand in the input. A JSON null is the text `null`; only a missing value becomes
+    /// a null.
     pub fn plain() -> Self {
         Self::of(Builder::Plain(StringBuilder::new()))
     }
 
-    /// A column of JSON texts in which equal values have equal texts: numbers are normalised by value, strings are escaped
-    /// only where they must be. Objects and arrays stay as they stand. Null and missing are nulls.
+    /// A column of JSON texts in which equal values have equal texts: numbers are normalised by value, and strings are
+    /// escaped only where they must be. Objects and arrays stay as they are in the input. Null and missing become
+    /// nulls.
     pub fn key() -> Self {
         Self::of(Builder::Key(StringBuilder::new()))
     }
 
-    /// A column of this type in which equal values are the same to Arrow too, which tells -0.0 from 0.0: here both are 0.0, and JSON
-    /// texts are [keys](Self::key).
+    /// A column of this type in which equal values are equal to Arrow too. Arrow tells -0.0 from 0.0, so both become
+    /// 0.0. JSON texts are [keys](Self::key).
     pub fn group(kind: ColumnType) -> Self {
         match kind {
             ColumnType::Float64 => Self::of(Builder::Unsigned(Float64Builder::new())),
@@ -78,10 +80,10 @@ impl ColumnBuilder {
         Self { kind, scratch: String::new() }
     }
 
-    /// Appends one value. Copies it; allocates only to grow.
+    /// Appends a copy of one value. Allocates only to grow.
     ///
     /// # Errors
-    /// [`Unfit`] if the type cannot hold it; a null was appended then.
+    /// [`Unfit`] if the type cannot hold the value; a null is appended in its place.
     #[inline]
     pub fn append(&mut self, field: Field<'_>) -> Result<(), Unfit> {
         let null = field.is_null();
@@ -126,7 +128,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Bytes of text held so far.
+    /// The number of bytes of text held so far.
     pub fn text_bytes(&self) -> usize {
         match &self.kind {
             Builder::Text(texts) | Builder::Json(texts) | Builder::Plain(texts) | Builder::Key(texts) => {
@@ -136,7 +138,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// The array of what was appended; the builder starts anew.
+    /// The array of the values appended so far. The builder starts anew.
     pub fn finish(&mut self) -> ArrayRef {
         match &mut self.kind {
             Builder::Bool(builder) => Arc::new(builder.finish()),
@@ -167,7 +169,7 @@ fn fits(is_value: bool, null: bool) -> Result<(), Unfit> {
     if is_value || null { Ok(()) } else { Err(Unfit) }
 }
 
-/// The text that all values equal to this one share.
+/// A text that is the same for all values equal to this one.
 fn canonical<'s>(field: Field<'s>, scratch: &'s mut String) -> &'s str {
     match field.kind() {
         Some(Kind::Number) => match field.as_number() {

@@ -1,32 +1,32 @@
-//! Which type a field needs, from all of its values.
+//! The type that a field needs, inferred from all of its values.
 //!
-//! Every value sets one or two of twelve flags; a column's type is a function of its flags alone. So pieces of an input
-//! can be looked at in any order and merged, and the answer does not depend on how it was cut.
+//! Every value sets one or two of twelve flags, and a column's type is a function of its flags alone. So pieces of an
+//! input can be read in any order and merged, and the answer does not depend on how the input was cut.
 
 use super::kind::ColumnType;
 use crate::cell::Cell;
 use jird::event::Numeral;
 use jird::{Kind, Number, record::Field};
 
-/// What a value can be, as far as a column's type depends on it.
+/// The kinds of value that a column's type depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flag {
     Bool,
-    /// An integer of `i64`, not negative.
+    /// A non-negative integer that fits `i64`.
     Small,
-    /// A negative integer of `i64`.
+    /// A negative integer that fits `i64`.
     Negative,
-    /// An integer of `u64` beyond `i64`.
+    /// An integer that fits `u64` but not `i64`.
     Unsigned,
-    /// An integer of at most 38 digits beyond both.
+    /// An integer of at most 38 digits that fits neither.
     Wide,
     /// A longer integer.
     Huge,
-    /// An integer that is not exactly an `f64`; set beside one of those above.
+    /// An integer that `f64` cannot represent exactly; set together with one of the flags above.
     Inexact,
     /// A number with a point or an exponent that survives as `f64`.
     Float,
-    /// One that does not.
+    /// A number with a point or an exponent that does not.
     FloatInexact,
     Text,
     Object,
@@ -48,19 +48,18 @@ const FLAGS: [Flag; 12] = [
     Flag::Array,
 ];
 
-/// Integers up to this magnitude are all exactly `f64`.
+/// All integers up to this magnitude are exact as `f64`.
 const EXACT_MAX: u64 = 1 << 53;
 
 /// Decimals of up to this many significant digits survive a round trip through `f64` (IEEE 754's `DBL_DIG`).
 const DIGITS_SAFE: usize = 15;
 
-/// Sees the values of a field, in any number of pieces, and knows the narrowest type that keeps them all.
+/// Sees the values of a field, in any number of pieces, and finds the narrowest type that keeps them all.
 ///
-/// The lattice: `i64` → `u64` (no negatives) → `Decimal128(38,0)`; integers together with floats become `f64` only if every
-/// value survives; every other mixture is JSON text. An integer survives as `f64` if it is exactly representable; a number
-/// with a point or an exponent if it is the decimal by which that `f64` is ordinarily written, that is, if printing the
-/// nearest `f64` in the shortest way gives the same value: `0.1` survives though no `f64` is exactly a tenth,
-/// `0.1000000000000000055` and `1e309` do not.
+/// The lattice is `i64` → `u64` (no negatives) → `Decimal128(38,0)`. Integers together with floats become `f64` only if
+/// every value survives. Every other mixture is JSON text. An integer survives as `f64` if it is exactly representable.
+/// A number with a point or an exponent survives if printing the nearest `f64` in the shortest way gives the same
+/// value. So `0.1` survives, although no `f64` is exactly a tenth; `0.1000000000000000055` and `1e309` do not.
 ///
 /// ```
 /// use jird::record::Field;
@@ -76,23 +75,24 @@ const DIGITS_SAFE: usize = 15;
 pub struct Accumulator {
     flags: u16,
     present: bool,
-    /// Where each flag was set first; meaningless where it is not set.
+    /// Where each flag was set first; meaningless if the flag is not set.
     first: [u64; FLAGS.len()],
 }
 
-/// A place where a column's type had to give way.
+/// A place where a column's type had to widen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Widening {
-    /// What would have done until there.
+    /// The type that sufficed up to that place.
     pub from: ColumnType,
-    /// What is needed from there on.
+    /// The type that is needed from there on.
     pub to: ColumnType,
-    /// Where the record is that needs it, as given to [`Accumulator::observe`].
+    /// Where the record that needs it is, as given to [`Accumulator::observe`].
     pub at: u64,
 }
 
 impl Accumulator {
-    /// Takes a value in. `at` says where its record is; offsets are compared, so that the first of several can be named.
+    /// Takes in a value. `at` is the offset of its record. Offsets are compared, so that messages can name the first
+    /// record.
     #[inline]
     pub fn observe(&mut self, field: Field<'_>, at: u64) {
         let Some(kind) = field.kind() else { return };
@@ -143,7 +143,7 @@ impl Accumulator {
         }
     }
 
-    /// Takes in what another one saw of the same input.
+    /// Takes in what another accumulator saw of the same input.
     pub fn merge(&mut self, other: &Self) {
         self.present |= other.present;
         for flag in FLAGS {
@@ -153,7 +153,7 @@ impl Accumulator {
         }
     }
 
-    /// Whether the field was ever there, be it null.
+    /// Whether any record had the field, null or not.
     pub fn is_present(&self) -> bool {
         self.present
     }
@@ -163,7 +163,7 @@ impl Accumulator {
         type_of(self.flags)
     }
 
-    /// The kinds of value that were met, in the order in which they were, each with its first record: for messages.
+    /// The kinds of value that were met, in order, each with its first record. Messages use them.
     pub fn met(&self) -> Vec<(&'static str, u64)> {
         let mut met: Vec<(&'static str, u64)> = Vec::new();
         for (flag, at) in self.in_order() {
@@ -185,7 +185,7 @@ impl Accumulator {
         met
     }
 
-    /// Where the type had to give way, first to last.
+    /// Where the type had to widen, first to last.
     pub fn widenings(&self) -> Vec<Widening> {
         let mut widenings = Vec::new();
         let mut flags = 0;
@@ -273,7 +273,8 @@ fn survives_as(number: Number<'_>, value: f64) -> bool {
     {
         return true;
     }
-    // As it is written as JSON: of two that are equally short and equally near, others may take the other.
+    // The decimal that JSON output uses. Other printers may choose another one of two that are equally short and
+    // equally near.
     let mut shortest = Vec::new();
     Numeral::F64(value).write(&mut shortest);
     let shortest = core::str::from_utf8(&shortest).ok().and_then(Number::new);
@@ -337,7 +338,7 @@ mod tests {
         check(&["9007199254740992", "1.5"], Some(Float64));
         check(&["1000000000000000019884624838656", "1.5"], Some(Float64));
         check(&["0.1", "1e22", "5e-324", "1.7976931348623157e308"], Some(Float64));
-        // Between two decimals of 16 digits, of which the even one is written.
+        // Halfway between two decimals of 16 digits; the even one is written.
         check(&["543.7100219726562"], Some(Float64));
         check(&["543.7100219726563"], Some(Json));
         check(&["0.1000000000000000055"], Some(Json));

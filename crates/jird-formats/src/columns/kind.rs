@@ -13,7 +13,7 @@ pub const JSON_EXTENSION: &str = "jird.json";
 #[cfg(feature = "arrow")]
 const EXTENSION_NAME: &str = "ARROW:extension:name";
 
-/// A column's type. In each, null and missing are Arrow's null.
+/// A column's type. In all types, null and missing are Arrow's null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnType {
     /// `true` and `false`.
@@ -24,11 +24,12 @@ pub enum ColumnType {
     UInt64,
     /// Integers of at most 38 digits, as Arrow's `Decimal128(38, 0)`.
     Decimal,
-    /// Numbers that all survive as `f64`, at least one of them with a point or an exponent.
+    /// Numbers that all survive as `f64`, at least one of which has a point or an exponent.
     Float64,
     /// The content of strings.
     Text,
-    /// Everything else: JSON text as it stands, `Utf8` marked with the extension type [`JSON_EXTENSION`].
+    /// Everything else: JSON text as it stood in the input, in `Utf8` marked with the extension type
+    /// [`JSON_EXTENSION`].
     Json,
 }
 

@@ -6,8 +6,8 @@ use jird::event::{self, Numeral};
 use jird::record::Field;
 use jird::{Kind, event::JsonText};
 
-/// Makes cells of JSON texts, for programs that have the text of each column and no records: each cell is the same that
-/// [`Rows`](crate::Rows) makes of the value in a record.
+/// Makes cells of JSON texts, for programs that have the text of each column but no records. Each cell is the one that
+/// [`Rows`](crate::Rows) makes of the same value in a record.
 ///
 /// ```
 /// use jird_formats::{Cell, JsonCells};
@@ -24,7 +24,8 @@ pub struct JsonCells {
 }
 
 impl JsonCells {
-    /// The cell of a JSON value, which was checked before. A text that is not JSON makes a wrong cell, but never an unsafe one.
+    /// The cell of a JSON value that was checked before. A text that is not JSON makes a wrong cell, but never an
+    /// unsafe one.
     #[inline]
     pub fn cell<'s>(&'s mut self, text: &'s str) -> Cell<'s> {
         let field = Field::from_raw(text);
@@ -38,7 +39,7 @@ impl JsonCells {
         }
     }
 
-    /// As it would be written down value by value. Where nothing is escaped, only white space differs.
+    /// The text as [`Json`] would write it, value by value. If nothing is escaped, only white space differs.
     fn nested<'s>(&'s mut self, text: &'s str) -> &'s str {
         if text.as_bytes().contains(&b'\\') {
             self.json.begin();
@@ -54,10 +55,10 @@ impl JsonCells {
     }
 }
 
-/// Whether there may be white space between tokens. In strings there is none but blanks, and of the white space between two tokens
-/// the first byte is next to a bracket, a colon or a comma, or the last one is.
+/// Whether there may be white space between tokens. Strings contain no white space but blanks. White space between two
+/// tokens either begins right after a bracket, a colon or a comma, or ends right before one.
 ///
-/// There are no branches, so that many bytes are compared at once.
+/// The loop has no branches, so that many bytes are compared at once.
 fn has_space_between(text: &[u8]) -> bool {
     let opens = |byte| matches!(byte, b'{' | b'[' | b':' | b',');
     let closes = |byte| matches!(byte, b'}' | b']' | b':' | b',');

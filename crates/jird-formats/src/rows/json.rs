@@ -4,7 +4,7 @@ use crate::cell::Cell;
 use core::convert::Infallible;
 use jird::event::{Interest, Key, Numeral, Sink};
 
-/// JSON text as it is written down.
+/// JSON text, built from events.
 #[derive(Debug, Default)]
 pub(crate) struct Json {
     pub(crate) text: Vec<u8>,
@@ -13,7 +13,7 @@ pub(crate) struct Json {
 }
 
 impl Json {
-    /// Forgets what was written: one value comes now.
+    /// Forgets what was written, and prepares for one value.
     pub(crate) fn begin(&mut self) {
         self.text.clear();
         self.first = true;
@@ -48,7 +48,7 @@ impl Json {
         self.behind_key = true;
     }
 
-    /// A key that is no string.
+    /// A key that is not a string.
     #[cfg(any(feature = "arrow", feature = "sqlite"))]
     pub(crate) fn raw_key(&mut self, text: &[u8]) {
         self.raw(text);
@@ -62,7 +62,7 @@ impl Json {
         cell.write_json(&mut self.text);
     }
 
-    /// A value that is no JSON.
+    /// A value that JSON cannot represent.
     #[cfg(any(feature = "arrow", feature = "sqlite"))]
     pub(crate) fn raw(&mut self, text: &[u8]) {
         self.before();
@@ -70,7 +70,7 @@ impl Json {
     }
 }
 
-/// Writes one value down: what begins before the first event and is taken after the last one.
+/// Writes one value. The caller calls `begin` before the first event and takes the text after the last one.
 impl Sink for Json {
     type Error = Infallible;
 

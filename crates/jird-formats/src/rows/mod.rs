@@ -1,4 +1,4 @@
-//! Records as rows: for every sink that has columns.
+//! Records as rows, for every sink that has columns.
 //!
 //! ```text
 //! json     JSON text as it is written down

@@ -4,7 +4,7 @@ use crate::cell::Cell;
 use jird::event::{Numeral, Timestamp};
 use jird::record::Field;
 
-/// A record's cells, one for each column that is known so far. Its memory is used again for the next.
+/// A record's cells, one for each column known so far. Its memory is reused for the next record.
 #[derive(Debug, Default)]
 pub struct Row {
     cells: Vec<Stored>,
@@ -28,7 +28,7 @@ enum Stored {
     Timestamp(Timestamp),
 }
 
-/// Where a value stands in the row's texts or bytes.
+/// Where a value is in the row's texts or bytes.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     start: usize,
@@ -36,12 +36,12 @@ struct Part {
 }
 
 impl Row {
-    /// How many columns there are.
+    /// The number of columns.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -59,7 +59,7 @@ impl Row {
             Stored::I64(value) => Cell::Number(Numeral::I64(value)),
             Stored::U64(value) => Cell::Number(Numeral::U64(value)),
             Stored::F64(value) => Cell::Number(Numeral::F64(value)),
-            // A number's text is what it was when it came.
+            // `put` stored the text of a valid number.
             Stored::Number(part) => Field::from_raw(self.text(part))
                 .as_number()
                 .map_or(Cell::Null, |number| Cell::Number(Numeral::Text(number))),
@@ -70,7 +70,7 @@ impl Row {
         }
     }
 
-    /// The cell of a column that may be newer than the row, and is missing then.
+    /// The cell of a column; missing if the column is newer than the row.
     #[cfg(feature = "sqlite")]
     #[inline(always)]
     pub(crate) fn get(&self, column: usize) -> Cell<'_> {
@@ -87,7 +87,7 @@ impl Row {
         &self.text[part.start..part.end]
     }
 
-    /// Forgets all values, and has this many columns.
+    /// Forgets all values, and makes room for this many columns.
     pub(super) fn clear(&mut self, columns: usize) {
         self.cells.clear();
         self.cells.resize(columns, Stored::Missing);
@@ -95,19 +95,19 @@ impl Row {
         self.bytes.clear();
     }
 
-    /// How many bytes its texts and bytes have.
+    /// The number of bytes in the row's texts and bytes.
     #[cfg(feature = "sqlite")]
     pub(crate) fn size(&self) -> usize {
         self.text.len() + self.bytes.len()
     }
 
-    /// How many it has memory for.
+    /// The number of bytes that the row has memory for.
     #[cfg(feature = "sqlite")]
     pub(crate) fn capacity(&self) -> usize {
         self.text.capacity() + self.bytes.capacity()
     }
 
-    /// Becomes the same as another row.
+    /// Becomes a copy of another row.
     #[cfg(feature = "sqlite")]
     pub(crate) fn copy_from(&mut self, row: &Self) {
         self.cells.clone_from(&row.cells);
@@ -115,7 +115,7 @@ impl Row {
         self.bytes.clone_from(&row.bytes);
     }
 
-    /// Adds columns up to this many.
+    /// Adds columns until there are this many.
     pub(super) fn widen(&mut self, columns: usize) {
         self.cells.resize(columns, Stored::Missing);
     }

@@ -6,7 +6,7 @@ use crate::columns::{Accumulator, ColumnType};
 use core::convert::Infallible;
 use jird::event::{Interest, Place, Timestamp};
 
-/// The columns of an input, found by reading all of it: a [`Table`] that keeps no row.
+/// The columns of an input, found by reading all of it. It is a [`Table`] that keeps no rows.
 ///
 /// ```
 /// use jird::event::{self, JsonSource};
@@ -41,28 +41,28 @@ pub struct Column {
 struct Times {
     utc: bool,
     local: bool,
-    /// Some have digits behind the microsecond.
+    /// Some have digits after the microsecond.
     nanoseconds: bool,
-    /// The farthest from 1970, in seconds.
+    /// The largest distance from 1970, in seconds.
     seconds_max: u64,
 }
 
 /// The type that holds a column's points in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimestampType {
-    /// In nanoseconds since 1970, else in microseconds; as an `i64`.
+    /// Counts nanoseconds since 1970, or else microseconds, as an `i64`.
     pub nanoseconds: bool,
-    /// Whether they are in UTC, and not in a zone that nobody said.
+    /// Whether they are in UTC, as opposed to a time zone that is not stated.
     pub is_utc: bool,
 }
 
 impl Schema {
-    /// By the order in which they were first met.
+    /// The columns, in the order in which they were first met.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// How many rows were seen.
+    /// The number of rows seen.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -74,17 +74,18 @@ impl Column {
         &self.name
     }
 
-    /// The narrowest type that keeps all values; `None` if there was none but nulls. Bytes and timestamps count as text here.
+    /// The narrowest type that keeps all values; `None` if there were only nulls. Bytes and timestamps count as text
+    /// here.
     pub fn column_type(&self) -> Option<ColumnType> {
         self.seen.column_type()
     }
 
-    /// Which values were met, and where the type had to give way; records by their number, from 0.
+    /// Which values were met, and where the type had to widen. Records are named by their number, from 0.
     pub fn seen(&self) -> &Accumulator {
         &self.seen
     }
 
-    /// How many rows have it, be it null.
+    /// The number of rows that have the column, null or not.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -104,7 +105,8 @@ impl Column {
         self.timestamps > 0 && self.timestamps == self.rows - self.nulls
     }
 
-    /// What holds them, if all values are points in time: all in UTC or none, and none too far away.
+    /// The type that holds all values, if all are points in time, all of them or none are in UTC, and none is too far
+    /// from 1970.
     pub fn timestamp_type(&self) -> Option<TimestampType> {
         let Times { utc, local, nanoseconds, seconds_max } = self.times;
         let per_second = if nanoseconds { 1_000_000_000 } else { 1_000_000 };

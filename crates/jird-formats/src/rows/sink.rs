@@ -5,56 +5,59 @@ use super::json::Json;
 use crate::cell::Cell;
 use jird::event::{Interest, JsonText, Key, KeyTable, Numeral, Place, Sink, Timestamp};
 
-/// Whoever takes rows.
+/// Receives rows.
 pub trait Table {
-    /// Why it stops.
+    /// Why the table stops.
     type Error;
 
-    /// A key that no record had before: it is the next column, the first is 0. Comes in the middle of a record, before its
-    /// row. [`Interest::Skip`]: its values are not wanted, now and later; its cells stay missing. Of such keys only the first
-    /// 4,096 are columns; of any other is asked again when it comes again.
+    /// Adds a column for a key that no record had before. The first column is 0. The call comes in the middle of a
+    /// record, before that record's row. With [`Interest::Skip`] the table says that it never wants the key's values;
+    /// their cells stay missing. Only the first 256 skipped keys become columns; for any other skipped key this method
+    /// is called each time the key comes.
     fn add_column(&mut self, name: &str) -> Result<Interest, Self::Error>;
-    /// Puts a scalar into the row of the record that is being read, which may still be abandoned. By default as it comes; a table that
-    /// wants the value of a number converts it here, before its text is copied.
+    /// Puts a scalar into the row of the current record, which may still be abandoned. By default the scalar is stored
+    /// as it comes. A table that wants a number's value converts it here, before the number's text is copied.
     #[inline(always)]
     fn put(&mut self, row: &mut Row, column: usize, cell: Cell<'_>) {
         row.put(column, cell);
     }
-    /// A complete record. It has a cell for each column so far. A table that writes it later swaps it for another row, whose
-    /// memory is used again.
+    /// Receives a complete record, with a cell for each column so far. A table that writes the row later swaps it for
+    /// another one, whose memory is then reused.
     fn add_row(&mut self, row: &mut Row, place: Place) -> Result<(), Self::Error>;
-    /// All rows have come: commit.
+    /// All rows have come: the table commits.
     fn finish(&mut self) -> Result<(), Self::Error>;
 }
 
-/// Makes rows of records: an object's members are cells, and what is nested in them is JSON text. Of a key that comes again in its
-/// object the first value counts. A record that is no object has one cell, in the column `value`.
+/// Turns records into rows: an object's members become cells, and nested values become JSON text. If a key repeats
+/// within its object, the first value counts. A record that is not an object has one cell, in the column `value`.
 ///
-/// Keys are found by where they stood in the record before, so that records of one shape cost a comparison for each key.
+/// A key is first compared with the one at the same place in the record before, so records of one shape cost one
+/// comparison for each key.
 #[derive(Debug)]
 pub struct Rows<T> {
     table: T,
     keys: KeyTable,
     wanted: Vec<bool>,
-    /// How many columns are not wanted.
+    /// The number of columns that are not wanted.
     skipped: usize,
-    /// By the source's numbers for keys, ours, to look at first; `u32::MAX` where that is not known.
+    /// The column to try first for each of the source's key numbers; `u32::MAX` where it is not known.
     numbers: Vec<u32>,
     row: Row,
     place: Place,
-    /// Where the next value goes.
+    /// The column of the next value.
     column: usize,
-    /// How many objects and arrays are open.
+    /// The number of open objects and arrays.
     depth: usize,
-    /// What is nested, as it is written down.
+    /// The JSON text of the nested value.
     json: Json,
 }
 
-/// The column of records that are no objects.
+/// The column of records that are not objects.
 const VALUE: &str = "value";
-/// So many keys that are not wanted are known, and have a cell in each row: each record may have others.
+/// The most keys that are remembered as not wanted; each takes a cell in every row. There is a limit because every
+/// record may have other keys.
 const SKIPPED_MAX: usize = 1 << 8;
-/// Where values go that nobody wants and that came all the same.
+/// The column of values that are not wanted but come all the same.
 const NOWHERE: usize = usize::MAX;
 
 impl<T: Table> Rows<T> {
@@ -99,15 +102,16 @@ impl<T: Table> Rows<T> {
         self.table
     }
 
-    /// All columns so far, also those that are not wanted.
+    /// All columns so far, including those that are not wanted.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.keys.names()
     }
 
-    /// The column of a key, which is the next new one if it was not seen before; [`NOWHERE`] if it has none.
+    /// The column of a key; for a new key, the next new column. [`NOWHERE`] if the key has none.
     #[inline]
     fn column_of(&mut self, key: Key<'_>) -> Result<usize, T::Error> {
-        // What this number meant before, which another source may have had; or what came behind the key before.
+        // The guess is the column that this number had before, perhaps in another source. Without a number, it is the
+        // column after that of the previous key.
         let numbered = key.number().and_then(|number| self.numbers.get(number as usize));
         let guess = numbered.copied().unwrap_or(self.column.wrapping_add(1) as u32);
         let column = match self.keys.get_near(key.text(), guess) {
@@ -144,7 +148,7 @@ impl<T: Table> Rows<T> {
         Ok(Some(column))
     }
 
-    /// A scalar: a cell, or a part of what is nested.
+    /// A scalar becomes a cell, or a part of the nested value.
     #[inline(always)]
     fn scalar(&mut self, cell: Cell<'_>) -> Result<(), T::Error> {
         match self.depth {
@@ -173,7 +177,7 @@ impl<T: Table> Rows<T> {
         self.depth += 1;
     }
 
-    /// A container within the record ends, and with the outermost its JSON text.
+    /// Closes a container within the record; the outermost one completes its JSON text.
     fn close(&mut self, bracket: u8) {
         self.depth -= 1;
         self.json.close(bracket);
@@ -275,7 +279,7 @@ impl<T: Table> Sink for Rows<T> {
         self.scalar(Cell::Timestamp(time))
     }
 
-    /// Copied, but for a scalar, which is a cell.
+    /// A scalar becomes a cell; any other text is copied.
     fn json(&mut self, text: JsonText<'_>) -> Result<(), T::Error> {
         let json = text.as_str();
         if self.depth > 1 || self.depth == 1 && json.starts_with(['{', '[']) {
@@ -296,7 +300,7 @@ mod tests {
     use core::convert::Infallible;
     use jird::event::{self, JsonSource};
 
-    /// Columns that begin with `-` are not wanted.
+    /// Skips the columns that begin with `-`.
     #[derive(Default)]
     struct Lines(Vec<String>);
 
