@@ -1,33 +1,33 @@
-//! What SQLite makes of a value because of its column's declared type.
+//! What SQLite does to a value because of its column's declared type.
 
 use super::value::Value;
 
-/// A column's type affinity ("Datatypes In SQLite", section 3): to what it turns the values that are written to it.
+/// A column's type affinity ("Datatypes In SQLite", section 3): what it converts the values written to it into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Affinity {
-    /// Keeps everything as it is: no type, or `BLOB`.
+    /// Converts nothing: a column without a type, or a `BLOB` column.
     None,
-    /// Makes texts of numbers.
+    /// Converts numbers to texts.
     Text,
-    /// Makes numbers of texts that read as such, and integers of doubles that are such: `INTEGER`, `NUMERIC`.
+    /// Converts texts that read as numbers to numbers, and doubles that are whole to integers: `INTEGER`, `NUMERIC`.
     Numeric,
-    /// Makes doubles of integers, and of texts that read as numbers.
+    /// Converts integers, and texts that read as numbers, to doubles.
     Real,
 }
 
-/// What becomes of a value.
+/// What a conversion does to a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// The same value, though perhaps an integer as a double or the other way round.
+    /// The value stays the same, though an integer may become a double or the other way round.
     Same,
     /// -0.0 becomes 0.
     LosesSign,
-    /// Another value.
+    /// The value changes.
     Changes,
 }
 
 impl Affinity {
-    /// By the declared type ("Datatypes In SQLite", section 3.1).
+    /// The affinity of a declared type ("Datatypes In SQLite", section 3.1).
     pub(super) fn of(declared: &str, is_strict: bool) -> Self {
         let declared = declared.to_ascii_uppercase();
         let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
@@ -44,7 +44,7 @@ impl Affinity {
         }
     }
 
-    /// What becomes of a value that is written.
+    /// What happens to a value when it is written.
     #[inline(always)]
     #[expect(clippy::cast_precision_loss, reason = "whether it is lost is the question")]
     pub(super) fn fit(self, value: Value<'_>) -> Fit {
@@ -52,7 +52,7 @@ impl Affinity {
             (Self::Numeric | Self::Real, Value::Real(value)) if value == 0.0 && value.is_sign_negative() => {
                 Fit::LosesSign
             }
-            // 2^63 is no `i64`, though `as` makes one of it.
+            // 2^63 does not fit `i64`, though `as` would saturate it.
             (Self::Real, Value::Integer(value)) if i128::from(value) == value as f64 as i128 => Fit::Same,
             (Self::Real, Value::Integer(_)) | (Self::Text, Value::Integer(_) | Value::Real(_)) => Fit::Changes,
             (Self::Numeric | Self::Real, Value::Text(text)) if reads_as_number(text) => Fit::Changes,
@@ -61,7 +61,8 @@ impl Affinity {
     }
 }
 
-/// Whether SQLite takes a text for a number: white space, sign, digits with a point, exponent, white space; then NUL may come, and
+/// Whether SQLite takes a text for a number: white space, sign, digits with a point, exponent, white space. After that
+/// it may hold a NUL, followed by anything.
 /// anything behind it.
 #[inline]
 fn reads_as_number(text: &str) -> bool {
@@ -103,7 +104,7 @@ mod tests {
     use rusqlite::Connection;
     use rusqlite::types::ValueRef;
 
-    /// What SQLite itself makes of the value.
+    /// What SQLite itself does to the value.
     #[expect(clippy::float_cmp, clippy::cast_precision_loss, reason = "whether they are the same is the question")]
     fn fit_by_sqlite(declared: &str, value: Value<'_>) -> Fit {
         let conn = Connection::open_in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! Opening a database, and what it says of its tables.
+//! Opening a database, and what it says about its tables.
 
 use super::affinity::Affinity;
 use super::{SqliteError, SqliteErrorKind};
@@ -6,18 +6,18 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
 use std::path::Path;
 
-/// Opens a database to read it; it is never changed, nor made.
+/// Opens a database for reading. The file is never changed or created.
 ///
 /// # Errors
-/// If there is no such file, if it is no database or a broken one, or if somebody holds it locked.
+/// If the file is missing, is not a database, is damaged, or is locked by another connection.
 pub fn open_read_only(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
     open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// Opens a database to write to it; it is made if there is none.
+/// Opens a database for writing. The file is created if it is missing.
 ///
 /// # Errors
-/// Those of [`open_read_only`], but that the file may be missing.
+/// Those of [`open_read_only`], except that the file may be missing.
 pub fn open(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
     open_with(path.as_ref(), OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
 }
@@ -25,10 +25,10 @@ pub fn open(path: impl AsRef<Path>) -> Result<Connection, SqliteError> {
 fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, SqliteError> {
     let failed = |error| SqliteError::sqlite(path.display(), error);
     let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
-    // Opening reads nothing yet.
+    // Opening reads nothing yet; this query does.
     conn.query_row("select count(*) from sqlite_schema", [], |_| Ok(())).map_err(failed)?;
     let page: u32 = conn.query_row("pragma page_size", [], |row| row.get(0)).map_err(failed)?;
-    // SQLite notices when whole pages are missing, and takes the rest of a page for zeros.
+    // SQLite notices missing pages, but takes the missing rest of a page for zeros.
     match std::fs::metadata(path) {
         Ok(data) if data.len() % u64::from(page.max(1)) > 0 => {
             let message = format!("{}: the file ends within a page", path.display());
@@ -38,16 +38,16 @@ fn open_with(path: &Path, flags: OpenFlags) -> Result<Connection, SqliteError> {
     }
 }
 
-/// The tables, in the order in which they were made, without SQLite's own (`sqlite_…`, and those in which virtual tables keep
-/// what they hold).
+/// The tables, in the order of their creation. SQLite's own tables (`sqlite_…`, and those in which virtual tables keep
+/// their content) are left out.
 ///
 /// # Errors
-/// Those of SQLite, and if a name is not UTF-8.
+/// If SQLite fails, or if a name is not UTF-8.
 pub fn tables(conn: &Connection) -> Result<Vec<String>, SqliteError> {
     names(conn, "'table', 'virtual'")
 }
 
-/// The tables and views, as [`tables`].
+/// The tables and views, with the same order and exceptions as [`tables`].
 ///
 /// # Errors
 /// As [`tables`].
@@ -65,7 +65,7 @@ fn names(conn: &Connection, types: &str) -> Result<Vec<String>, SqliteError> {
     query(conn, &sql, &[], |row| text(row, 0))
 }
 
-/// A name as SQL: in double quotes, those within it doubled.
+/// A name as SQL: in double quotes, with the quotes within it doubled.
 ///
 /// ```
 /// assert_eq!(jird_formats::sqlite::quote("select \"x\""), "\"select \"\"x\"\"\"");
@@ -74,7 +74,7 @@ pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Refuses a schema that is not UTF-8: the binding panics when it is asked for such a name.
+/// Refuses a schema that is not UTF-8, because the binding panics when it is asked for such a name.
 pub(super) fn check_schema(conn: &Connection) -> Result<(), SqliteError> {
     let databases = query(conn, "select name from pragma_database_list", &[], |row| text(row, 0))?;
     for database in databases {
@@ -101,7 +101,7 @@ pub(super) fn query<T>(
     Ok(all)
 }
 
-/// A text of the schema; none is empty.
+/// A text of the schema, which is never empty.
 pub(super) fn text(row: &Row<'_>, column: usize) -> Result<String, SqliteError> {
     match row.get_ref(column) {
         Ok(ValueRef::Text(bytes)) => core::str::from_utf8(bytes)
@@ -116,22 +116,22 @@ fn integer(row: &Row<'_>, column: usize) -> i64 {
     row.get_ref(column).ok().and_then(|value| value.as_i64().ok()).unwrap_or(0)
 }
 
-/// What a database says of a table.
+/// What a database says about a table.
 #[derive(Debug)]
 pub(super) struct TableInfo {
     pub(super) name: String,
     pub(super) is_view: bool,
     pub(super) columns: Vec<ColumnInfo>,
-    /// The column that is another name of the row number.
+    /// The column that is an alias of the row number.
     pub(super) rowid: Option<usize>,
-    /// Row numbers that are left out are the highest so far and one: neither triggers nor `AUTOINCREMENT` have a say.
+    /// A row inserted without a number gets the highest so far plus one: no trigger and no `AUTOINCREMENT` interferes.
     pub(super) counts_up: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct ColumnInfo {
     pub(super) name: String,
-    /// As it stands in the table's definition.
+    /// The type in the table's definition.
     pub(super) declared: String,
     pub(super) affinity: Affinity,
     pub(super) is_not_null: bool,
@@ -142,7 +142,7 @@ pub(super) struct ColumnInfo {
 }
 
 impl TableInfo {
-    /// What the main database says of a table or view; `None` if there is no such.
+    /// What the main database says about a table or view; `None` if there is none of this name.
     pub(super) fn of(conn: &Connection, table: &str) -> Result<Option<Self>, SqliteError> {
         check_schema(conn)?;
         let sql = "select name, type, strict from pragma_table_list
@@ -164,7 +164,7 @@ impl TableInfo {
             })
         })?;
         let count = |sql, parameters: &[&str]| query(conn, sql, parameters, |row| Ok(integer(row, 0)));
-        // SQLite needs an index for every primary key but that which is the row number.
+        // SQLite makes an index for every primary key, except one that is the row number.
         let key_indexes = count("select count(*) from pragma_index_list(?, 'main') where origin = 'pk'", &[&name])?;
         let mut keys = (0..columns.len()).filter(|column| columns[*column].key.is_some());
         let rowid = match (keys.next(), keys.next()) {
@@ -181,13 +181,14 @@ impl TableInfo {
         Ok(Some(Self { name, is_view: kind == "view", columns, rowid, counts_up: kind == "table" && meddlers == [0] }))
     }
 
-    /// The same, but that a table has to be there.
+    /// Like [`of`](Self::of), but the table must exist.
     pub(super) fn of_table(conn: &Connection, table: &str) -> Result<Self, SqliteError> {
         Self::of(conn, table)?
             .ok_or_else(|| SqliteError::new(SqliteErrorKind::Missing, format!("there is no table {}", quote(table))))
     }
 
-    /// The column of this name, else one that differs from it in case only: SQLite takes them for the same.
+    /// The column of this name, or else one that differs from it in case only, because SQLite treats such names as the
+    /// same.
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         let place = |is: &dyn Fn(&str) -> bool| self.columns.iter().position(|column| is(&column.name));
         place(&|other| other == name).or_else(|| place(&|other| other.eq_ignore_ascii_case(name)))

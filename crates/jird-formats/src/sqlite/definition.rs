@@ -1,4 +1,4 @@
-//! What a table looks like: from a Rust type, from a schema, from the database, and as SQL.
+//! What a table looks like: read from a Rust type, a schema or the database, and written as SQL.
 
 use super::affinity::Affinity;
 use super::database::{TableInfo, quote};
@@ -9,7 +9,7 @@ use core::fmt;
 use rusqlite::Connection;
 use serde_core::Deserialize;
 
-/// A table to be made. Displayed it is the statement that makes it.
+/// A table to be created. `Display` writes the statement that creates it.
 ///
 /// ```
 /// use jird_formats::sqlite::{Definition, StorageType, rusqlite::Connection};
@@ -42,7 +42,7 @@ pub struct ColumnDefinition {
     pub name: String,
     /// What it holds.
     pub storage: StorageType,
-    /// Whether it may be null.
+    /// Whether the column may be null.
     pub is_nullable: bool,
 }
 
@@ -54,15 +54,16 @@ pub enum StorageType {
     Integer,
     /// `REAL`: doubles. -0.0 loses its sign there.
     Real,
-    /// `NUMERIC`: integers and doubles. -0.0 loses its sign there, and what SQLite writes there anew as `2.0` is 2.
+    /// `NUMERIC`: integers and doubles. -0.0 loses its sign there, and if SQLite itself writes a new `2.0` there, it
+    /// becomes 2.
     Number,
     /// `TEXT`
     Text,
     /// `BLOB`
     Blob,
-    /// `JSON TEXT`: every value as JSON text, strings with their quotes; nothing is lost.
+    /// `JSON TEXT`: every value as JSON text, strings with their quotes. Nothing is lost.
     Json,
-    /// No type: everything, as it is.
+    /// No type: every value, unchanged.
     Any,
 }
 
@@ -84,7 +85,7 @@ impl StorageType {
     }
 }
 
-/// Makes the table for a type, as [`Definition::of`] has it, and says how.
+/// Creates the table for a type, as [`Definition::of`] describes it, and returns its definition.
 ///
 /// # Errors
 /// Those of [`Definition::of`], [`Definition::key`] and [`Definition::create`].
@@ -99,12 +100,13 @@ pub fn create_for<'de, T: Deserialize<'de>>(
 }
 
 impl Definition {
-    /// A table with a column for each field of a struct, found by asking its `Deserialize`; no value is needed. `Option` is a
-    /// column that may be null; bytes are `BLOB`; lists, maps and structs are JSON; what takes any value has no type. Where
-    /// a type reads something else than it writes, it is what it reads.
+    /// A table with a column for each field of a struct. The fields are found through the struct's `Deserialize`; no
+    /// value is needed. An `Option` is a column that may be null. Bytes are `BLOB`. Lists, maps and structs are JSON. A
+    /// field that takes any value gets a column without a type. If a type reads something other than what it writes,
+    /// the column is for what it reads.
     ///
     /// # Errors
-    /// If the type is no struct with named fields, or if some of them are flattened.
+    /// If the type is not a struct with named fields, or if some of its fields are flattened.
     pub fn of<'de, T: Deserialize<'de>>(table: &str) -> Result<Self, SqliteError> {
         let columns = trace::columns::<T>().map_err(|message| {
             SqliteError::new(SqliteErrorKind::Other, format!("no table for this type: {message}"))
@@ -112,8 +114,8 @@ impl Definition {
         Ok(Self { table: table.to_owned(), columns, key: Vec::new() })
     }
 
-    /// A table for an input that was read once. Columns of mixed values, objects or arrays hold JSON, so that each comes back
-    /// as it was; a [sink](super::SqliteSink) declares the others by what it gets.
+    /// A table for an input that was read once before. Columns of mixed values, objects or arrays hold JSON, so that
+    /// each value comes back as it was. A [sink](super::SqliteSink) declares the other columns by what they get.
     pub fn of_schema(table: &str, schema: &Schema) -> Self {
         let column = |column: &crate::Column| ColumnDefinition {
             name: column.name().to_owned(),
@@ -131,7 +133,7 @@ impl Definition {
         Self { table: table.to_owned(), columns, key: Vec::new() }
     }
 
-    /// Makes these columns the primary key. A single one of integers is the row number.
+    /// Makes these columns the primary key. A single integer column becomes the row number.
     ///
     /// # Errors
     /// If there is no such column.
@@ -158,10 +160,10 @@ impl Definition {
         &self.key
     }
 
-    /// Makes the table.
+    /// Creates the table.
     ///
     /// # Errors
-    /// Those of SQLite; if there is such a table, among others.
+    /// SQLite's errors, for example if the table already exists.
     pub fn create(&self, conn: &Connection) -> Result<(), SqliteError> {
         if TableInfo::of(conn, &self.table)?.is_some() {
             let message = format!("there is a table {} already", quote(&self.table));

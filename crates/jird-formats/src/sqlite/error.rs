@@ -14,34 +14,34 @@ pub struct SqliteError {
     value: Option<BadValue>,
 }
 
-/// Which kind of trouble it is.
+/// The kind of error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SqliteErrorKind {
-    /// Somebody else holds a lock, and kept it for longer than the connection's busy timeout.
+    /// Another connection held a lock for longer than this connection's busy timeout.
     Locked,
-    /// The database, or the connection, is for reading only.
+    /// The database, or the connection, is read-only.
     ReadOnly,
-    /// The file is no database, or a broken one.
+    /// The file is not a database, or is damaged.
     NotADatabase,
     /// The file cannot be opened, read or written, or the disk is full.
     File,
     /// A row breaks a rule of its table: `NOT NULL`, `UNIQUE`, `CHECK`, a foreign key, or the types of a strict table.
     Constraint,
-    /// There is a table of this name.
+    /// A table of this name already exists.
     Exists,
     /// There is no such table or column.
     Missing,
     /// More columns than SQLite allows.
     Columns,
-    /// A value that the table's column, or JSON, does not have and that would have to change.
+    /// A value that the table's column, or JSON, cannot represent and that would have to change.
     Value,
     /// Anything else, such as an error in the SQL.
     Other,
 }
 
 impl SqliteError {
-    /// Which kind of trouble it is.
+    /// The kind of error.
     pub fn kind(&self) -> SqliteErrorKind {
         self.kind
     }
@@ -50,13 +50,13 @@ impl SqliteError {
         Self { kind, message: message.into(), source: None, value: None }
     }
 
-    /// An error of SQLite, while doing `what`.
+    /// An error of SQLite that occurred while doing `what`.
     pub(super) fn sqlite(what: impl fmt::Display, error: rusqlite::Error) -> Self {
         let message = format!("{what}: {error}");
         Self { kind: kind_of(&error), message, source: Some(Box::new(error)), value: None }
     }
 
-    /// A row has a value that JSON has no way to tell.
+    /// The error for a row with a value that JSON cannot represent.
     #[cold]
     pub(super) fn of_value(value: BadValue) -> Self {
         Self { kind: SqliteErrorKind::Value, message: value.to_string(), source: None, value: Some(value) }
@@ -67,12 +67,12 @@ impl SqliteError {
         self.value.as_ref()
     }
 
-    /// Whether it is the fault of a row, and not of the database.
+    /// Whether a row is at fault, and not the database.
     pub(super) fn is_of_a_row(&self) -> bool {
         matches!(self.kind, SqliteErrorKind::Constraint | SqliteErrorKind::Value)
     }
 
-    /// The same, of this record.
+    /// The same error, naming this record.
     pub(super) fn of_record(self, place: Place) -> Self {
         Self { message: format!("{}, in {place}", self.message), ..self }
     }

@@ -1,17 +1,18 @@
-//! Rows into a table, many per statement.
+//! Inserts rows into a table, many per statement.
 
 use super::database::{TableInfo, quote};
 use super::{SqliteError, SqliteErrorKind};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, Statement};
 
-/// Rows per statement. One statement with n rows saves n - 1 times what SQLite does to begin and end a statement; beyond this
-/// nothing was gained.
+/// Rows per statement. One statement with n rows saves n - 1 times the work that SQLite does to begin and end a
+/// statement. Larger statements gained nothing.
 const ROWS: usize = 100;
-/// Parameters per statement, about: its program grows with them, and one beyond the first-level cache loses what was gained.
+/// Parameters per statement, approximately. A statement's program grows with them, and a program that exceeds the
+/// first-level cache loses what was gained.
 const PARAMETERS: usize = 1500;
 
-/// How many rows of so many columns one statement takes at best.
+/// The best number of rows for one statement, if a row has this many columns.
 pub(super) fn rows_per_statement(conn: &Connection, columns: usize, wanted: Option<usize>) -> usize {
     if columns == 0 {
         return 1;
@@ -20,19 +21,19 @@ pub(super) fn rows_per_statement(conn: &Connection, columns: usize, wanted: Opti
     wanted.unwrap_or(ROWS.min(PARAMETERS / columns)).min(limit / columns).max(1)
 }
 
-/// `insert` into some columns of a table.
+/// An `insert` into some columns of a table.
 #[derive(Debug)]
 pub(super) struct Insert<'c> {
     conn: &'c Connection,
     head: String,
     tail: String,
     columns: usize,
-    /// For one row and for many, and for how many.
+    /// A statement for one row and one for many, each with its number of rows.
     statements: [Option<(Statement<'c>, usize)>; 2],
 }
 
 impl<'c> Insert<'c> {
-    /// With `keys`, a row that is there already gets the other columns' values.
+    /// With `keys`, an existing row of the same key gets the values of the other columns.
     pub(super) fn new(conn: &'c Connection, table: &str, columns: &[&str], keys: &[String]) -> Self {
         let list = |names: &mut dyn Iterator<Item = &str>| names.map(quote).collect::<Vec<_>>().join(", ");
         let head = match columns {
@@ -54,7 +55,7 @@ impl<'c> Insert<'c> {
         Self { conn, head, tail, columns: columns.len(), statements: [None, None] }
     }
 
-    /// The statement for so many rows. Those for one and for another number are kept.
+    /// The statement for this many rows. The statements for one row and for one other number are kept.
     #[inline]
     pub(super) fn rows(&mut self, rows: usize) -> Result<&mut Statement<'c>, SqliteError> {
         let index = usize::from(rows > 1);
@@ -73,23 +74,23 @@ impl<'c> Insert<'c> {
     }
 }
 
-/// Knows which row numbers SQLite gives next, so that rows which come with just these need not say so: SQLite then looks
-/// neither for a row that has the number, nor for the place where it belongs. Of a task list in its order, this halves the
-/// time.
+/// Knows which row numbers SQLite gives next, so that rows which have exactly these need not state them. SQLite then
+/// looks neither for an existing row with the number nor for the number's place. For a task list in its order, this
+/// halves the time.
 #[derive(Debug)]
 pub(super) struct RowNumbers<'c> {
     conn: &'c Connection,
     highest: Statement<'c>,
-    /// What is next, while the connection has made so many changes.
+    /// The next number, valid while the connection's count of changes is `changes`.
     next: Option<i64>,
     changes: u64,
-    /// So many batches are not looked at, after as many misses.
+    /// The number of batches to let pass without a check; it grows with the number of misses.
     wait: u32,
     misses: u32,
 }
 
 impl<'c> RowNumbers<'c> {
-    /// `None` if the table's row numbers have no column, or if SQLite may choose others.
+    /// `None` if the table's row numbers have no column, or if SQLite may choose other numbers.
     pub(super) fn of(conn: &'c Connection, table: &TableInfo) -> Result<Option<(usize, Self)>, SqliteError> {
         let Some(column) = table.rowid.filter(|_| table.counts_up) else { return Ok(None) };
         let sql = format!("select max({}) from {}", quote(&table.columns[column].name), quote(&table.name));
@@ -97,7 +98,8 @@ impl<'c> RowNumbers<'c> {
         Ok(Some((column, Self { conn, highest, next: None, changes: u64::MAX, wait: 0, misses: 0 })))
     }
 
-    /// The number that the first of `count` rows gets if it comes without. `None` if that is not worth knowing.
+    /// The number that SQLite gives to the first of `count` rows inserted without one. `None` while checking is not
+    /// worth its cost.
     pub(super) fn next(&mut self, count: usize) -> Result<Option<i64>, SqliteError> {
         if self.wait > 0 {
             self.wait -= 1;
@@ -114,16 +116,16 @@ impl<'c> RowNumbers<'c> {
         Ok(self.next.filter(|next| next.checked_add(count as i64).is_some()))
     }
 
-    /// The rows did not have the numbers that come next.
+    /// Records that the rows did not have the next numbers.
     pub(super) fn missed(&mut self) {
         self.wait = (1 << self.misses) - 1;
         self.misses = (self.misses + 1).min(8);
     }
 
-    /// So many rows were inserted without their numbers.
+    /// Records that `count` rows were inserted without their numbers.
     ///
     /// # Errors
-    /// If they got others: then somebody else wrote on this connection in between.
+    /// If the rows got other numbers, because another writer used this connection in between.
     pub(super) fn counted(&mut self, count: usize) -> Result<(), SqliteError> {
         let next = self.next.and_then(|next| next.checked_add(count as i64));
         self.misses = 0;

@@ -1,4 +1,4 @@
-//! Rust values into a table: straight from their `Serialize` to the parameters of a statement.
+//! Inserts Rust values into a table: values go straight from `Serialize` to the parameters of a statement.
 
 mod plan;
 mod serialize;
@@ -17,15 +17,15 @@ use rusqlite::{Connection, Statement};
 use serde_core::Serialize;
 use serialize::{InsertStop, RowSerializer, Why};
 
-/// Writes Rust values into a table that is there, a row each, in one transaction: all of them or none. [`finish`](Self::finish)
-/// commits it; dropped before, it is rolled back.
+/// Writes Rust values into an existing table, one row each, in one transaction: all of them or none.
+/// [`finish`](Self::finish) commits it; if the inserter is dropped before, it is rolled back.
 ///
-/// A type is a struct, or a map with text keys; its fields are columns of these names. Which field goes where is found once
-/// for all values. Values are as in [`SqliteSink`](super::SqliteSink): what a column would change is refused. A field that a value
-/// skips is `NULL`.
+/// A type is a struct, or a map with text keys; its fields are columns of the same names. The column of each field is
+/// found once for all values. Values are stored as by [`SqliteSink`](super::SqliteSink): a value that a column would
+/// change is refused. A field that a value skips is `NULL`.
 ///
-/// Costs: values are bound as they are serialized, without a row in between; what is nested becomes JSON text first. With
-/// [`insert_all`](Self::insert_all) one statement writes many rows.
+/// *Cost.** Values are bound as they are serialized, without a row in between; a nested value becomes JSON text first.
+/// With [`insert_all`](Self::insert_all) one statement writes many rows.
 ///
 /// ```
 /// use jird_formats::sqlite::{Inserter, create_for, rusqlite::Connection};
@@ -50,7 +50,7 @@ pub struct Inserter<'c, T: ?Sized> {
     info: TableInfo,
     plan: Plan,
     insert: Option<Insert<'c>>,
-    /// Without the row numbers.
+    /// The statement without the row numbers.
     insert_counted: Option<Insert<'c>>,
     numbers: Option<(usize, RowNumbers<'c>)>,
     /// The field that is the row number.
@@ -59,12 +59,12 @@ pub struct Inserter<'c, T: ?Sized> {
     rows_wanted: Option<usize>,
     rows: u64,
     of: PhantomData<fn(&T)>,
-    // Dropped last: the statements have to go before the transaction is rolled back.
+    // Dropped last, because the statements must be dropped before the transaction is rolled back.
     scope: Scope<'c>,
 }
 
 impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
-    /// Into this table.
+    /// An inserter for this table.
     ///
     /// # Errors
     /// If there is no such table, or if it is a view.
@@ -90,7 +90,8 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
         })
     }
 
-    /// Writes so many rows with one statement, as far as SQLite allows; without this, what was found to be fast.
+    /// Writes this many rows with one statement, as far as SQLite allows. The default is a number that was measured to
+    /// be fast.
     #[must_use]
     pub fn rows_per_statement(mut self, rows: usize) -> Self {
         self.rows_wanted = Some(rows);
@@ -100,8 +101,8 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     /// Writes one value, with a statement of its own.
     ///
     /// # Errors
-    /// If the table does not take it, if it has a field that the table has not, and those of SQLite. The transaction is still
-    /// open then, and has the rows before.
+    /// If the table refuses the value, if the value has a field that the table lacks, or if SQLite fails. The
+    /// transaction is then still open, and has the earlier rows.
     pub fn insert(&mut self, value: &T) -> Result<(), SqliteError> {
         self.scope.begin()?;
         let written = self.learn(value).and_then(|()| {
@@ -113,7 +114,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
         Ok(())
     }
 
-    /// Writes values, many per statement. They may be borrowed; those for one statement are held at a time.
+    /// Writes values, many per statement. They may be borrowed. The values of one statement are held at a time.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
@@ -135,10 +136,10 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
         self.write(&waiting)
     }
 
-    /// Commits, and says how many rows were written.
+    /// Commits, and returns how many rows were written.
     ///
     /// # Errors
-    /// Those of SQLite; then nothing was written.
+    /// SQLite's errors; then nothing was written.
     pub fn finish(mut self) -> Result<u64, SqliteError> {
         self.scope.commit()?;
         Ok(self.rows)
@@ -153,7 +154,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
                     return Ok(());
                 }
                 Ok(false) => {}
-                // One row is to blame, and is found by writing each alone.
+                // One row is at fault; writing each row alone finds it.
                 Err(error) if error.is_of_a_row() && !self.scope.is_lost() => {}
                 Err(error) => return Err(error),
             }
@@ -161,8 +162,8 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
         values.iter().try_for_each(|value| self.insert(value.borrow()))
     }
 
-    /// Writes values with one statement. False if the type has shown something new: then nothing was written, and it has to be
-    /// tried again, with as many rows as there are fields for.
+    /// Writes values with one statement. Returns false if the type has shown something new. Then nothing was written,
+    /// and the caller must try again, with as many rows as fit the new number of fields.
     #[inline]
     fn write_rows<V: Borrow<T>>(&mut self, values: &[V]) -> Result<bool, SqliteError> {
         let Self { conn, info, plan, numbers, .. } = self;
@@ -191,7 +192,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
         }
     }
 
-    /// Finds out which fields the type has.
+    /// Finds the fields of the type.
     fn learn(&mut self, value: &T) -> Result<(), SqliteError> {
         if self.plan.len() > 0 {
             return Ok(());
@@ -208,7 +209,8 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
         self.batch = rows_per_statement(self.conn, self.plan.len(), self.rows_wanted);
     }
 
-    /// What is new of the type: after a field the statements have to be made again. Everything else is an error.
+    /// Takes in what is new about the type; a new field means that the statements must be made again. Anything else is
+    /// an error.
     fn halted(&mut self, stop: InsertStop) -> Result<(), SqliteError> {
         match *stop.0 {
             Why::NewKey(key) => {
@@ -222,8 +224,8 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     }
 }
 
-/// Binds values to the parameters of a statement, row behind row. `counted`: this field is left out, and has to count up
-/// from there.
+/// Binds values to the parameters of a statement, one row after the other. The field of `counted` is left out, and its
+/// values must count up from the number in `counted`.
 fn bind_rows<T: Serialize + ?Sized, V: Borrow<T>>(
     plan: &mut Plan,
     info: &TableInfo,

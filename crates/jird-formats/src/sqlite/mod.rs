@@ -30,7 +30,7 @@ pub use definition::{ColumnDefinition, Definition, StorageType, create_for};
 pub use error::{SqliteError, SqliteErrorKind};
 pub use inserter::Inserter;
 pub use pieces::{TablePiece, TablePieces, is_same_state};
-/// The binding, of the version whose connections are meant here.
+/// The binding, in the version whose connections this module takes.
 pub use rusqlite;
 pub use rust::describe_rust;
 pub use sink::{SqliteReport, SqliteSink};

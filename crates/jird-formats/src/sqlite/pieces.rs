@@ -5,10 +5,10 @@ use super::{SqliteError, SqliteErrorKind};
 use rusqlite::{Connection, OptionalExtension};
 use std::sync::Arc;
 
-/// The pieces of a table, by its row numbers: so many rows each, in order.
+/// The pieces of a table, cut by row numbers: a given number of rows each, in order.
 ///
-/// Each can be read by another connection ([`SqliteQuery::piece`](super::SqliteQuery::piece)), if all of them see
-/// [the same](is_same_state). To find where a piece ends, SQLite passes over its rows: some 20 ns each.
+/// Each piece can be read by another connection ([`SqliteQuery::piece`](super::SqliteQuery::piece)), if all of them see
+/// [the same state](is_same_state). To find the end of a piece, SQLite steps over its rows, at about 20 ns each.
 ///
 /// ```
 /// use jird_formats::sqlite::{TablePieces, rusqlite::Connection};
@@ -21,11 +21,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct TablePieces {
     conn: Connection,
-    /// Finds the row number with which the next piece begins.
+    /// The SQL that finds the row number at which the next piece begins.
     border: String,
     select: Arc<str>,
     rows: u32,
-    /// Where the next piece begins, if there is one.
+    /// The row number at which the next piece begins, if there is one.
     next: Option<i64>,
 }
 
@@ -44,17 +44,17 @@ impl TablePiece {
 }
 
 impl TablePieces {
-    /// Pieces of so many rows. `None` if the table's rows have no numbers, or none that a query could name: views, virtual tables, tables
-    /// `without rowid`.
+    /// Pieces of `rows` rows. `None` if the table's rows have no numbers, or none that a query can name: views, virtual
+    /// tables, and tables `without rowid`.
     ///
     /// # Errors
-    /// If there is no such table, and those of SQLite.
+    /// If there is no such table, or if SQLite fails.
     pub fn new(conn: Connection, table: &str, rows: u32) -> Result<Option<Self>, SqliteError> {
         let info = TableInfo::of_table(&conn, table)?;
         let numbered =
             "select name from pragma_table_list where schema = 'main' and name = ? and type = 'table' and wr = 0";
         let is_numbered = !query(&conn, numbered, &[&info.name], |row| text(row, 0))?.is_empty();
-        // A column may have one of these names.
+        // A column may use one of these names.
         let rowid = ["rowid", "_rowid_", "oid"].into_iter().find(|name| info.column(name).is_none());
         let Some(rowid) = rowid.filter(|_| is_numbered) else { return Ok(None) };
         let table = quote(&info.name);
@@ -88,18 +88,18 @@ impl Iterator for TablePieces {
     }
 }
 
-/// Begins to read with each connection to a database file, and says whether all of them see the same, for as long as the first has not
-/// ended its transaction. That is not so with a write-ahead log, where others may write between.
+/// Begins a read transaction on each connection to a database file. Returns whether all of them see the same state
+/// until the first one ends its transaction. With a write-ahead log they do not, because others may write in between.
 ///
 /// # Errors
-/// Those of SQLite, also if a transaction has begun.
+/// SQLite's errors, including the one for a transaction that has already begun.
 pub fn is_same_state<'c>(connections: impl IntoIterator<Item = &'c Connection>) -> Result<bool, SqliteError> {
     let failed = |error| SqliteError::sqlite("beginning to read", error);
     for conn in connections {
         conn.execute_batch("begin").map_err(failed)?;
         let mode = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
         let mode = conn.query_row("pragma main.journal_mode", [], mode).map_err(failed)?;
-        // From here on it keeps everybody from writing.
+        // From here on this connection keeps every other one from writing.
         match conn.query_row("select count(*) from main.sqlite_schema", [], |_| Ok(())).map_err(failed) {
             Ok(()) if mode != "wal" => {}
             Err(error) if error.kind() != SqliteErrorKind::Locked => return Err(error),

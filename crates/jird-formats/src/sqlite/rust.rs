@@ -5,11 +5,11 @@ use super::database::{ColumnInfo, TableInfo};
 use core::fmt::Write;
 use rusqlite::Connection;
 
-/// A struct for a table's or a view's rows, with serde's attributes, as Rust source text.
+/// A Rust struct for the rows of a table or view, with serde's attributes, as source text.
 ///
-/// Columns that may be null are `Option`s; names become identifiers, with `rename` where they differ. A type follows from the
-/// column's declared type: SQLite itself does not hold to it. Dates and times are texts, decimals doubles, and columns
-/// without a type any JSON value. Bytes need the crate `serde_bytes`.
+/// Columns that may be null are `Option`s. Names become identifiers, with `rename` where they differ. The Rust type
+/// follows from the column's declared type, which SQLite itself does not enforce. Dates and times are texts, decimals
+/// are doubles, and columns without a type take any JSON value. Bytes need the crate `serde_bytes`.
 ///
 /// ```
 /// use jird_formats::sqlite::{describe_rust, rusqlite::Connection};
@@ -31,7 +31,7 @@ use rusqlite::Connection;
 /// ```
 ///
 /// # Errors
-/// If there is no such table, and those of SQLite.
+/// If there is no such table, or if SQLite fails.
 pub fn describe_rust(conn: &Connection, table: &str) -> Result<String, SqliteError> {
     let info = TableInfo::of_table(conn, table)?;
     let any = info.columns.iter().any(|column| rust_type(column) == ANY);
@@ -48,7 +48,7 @@ pub fn describe_rust(conn: &Connection, table: &str) -> Result<String, SqliteErr
         let kind = rust_type(column);
         let is_required = column.is_not_null || info.rowid == Some(index) || kind == ANY;
         if kind == BYTES {
-            // A field with a `with` is not left out by itself.
+            // Serde treats an absent `Option` as `None`, but not if the field has a `with`.
             let or_none = if is_required { "" } else { ", default" };
             let _ = writeln!(text, "    #[serde(with = \"serde_bytes\"{or_none})]");
         }
@@ -64,7 +64,7 @@ const TRAITS: &str = "Clone, Debug, PartialEq, serde::Serialize, serde::Deserial
 const ANY: &str = "serde_json::Value";
 const BYTES: &str = "Vec<u8>";
 
-/// By the declared type: words within it, the first that is found.
+/// Rust types by words within the declared type; the first word found counts.
 const TYPES: [(&str, &str); 14] = [
     ("JSON", ANY),
     ("INT", "i64"),
@@ -87,7 +87,7 @@ fn rust_type(column: &ColumnInfo) -> &'static str {
     TYPES.iter().find(|(word, _)| declared.contains(word)).map_or(ANY, |(_, rust)| rust)
 }
 
-/// The words of a name: at what is neither letter nor digit, and where capitals begin.
+/// The words of a name, split where a character is neither letter nor digit, and where capitals begin.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
@@ -127,10 +127,10 @@ fn type_name(name: &str) -> String {
     }
 }
 
-/// For a name in which nothing is left.
+/// The name to use if no character of a name is left.
 const UNNAMED: &str = "unnamed";
 
-/// Something that is allowed as an identifier. Letters beyond ASCII that the language might not take are left out.
+/// A valid identifier. Letters beyond ASCII that the language might refuse are left out.
 fn identifier(name: &str) -> String {
     let mut name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
     if name.starts_with(|c: char| !c.is_ascii_alphabetic()) {
@@ -144,7 +144,7 @@ fn identifier(name: &str) -> String {
     }
 }
 
-/// A name that is not taken: this, or with a number behind it.
+/// A name that is not taken: the name itself, or with a number after it.
 pub(super) fn free(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(name) {
         return name.to_owned();
@@ -159,7 +159,7 @@ pub(super) fn free(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     }
 }
 
-/// The language's strict and reserved words, of all editions, that may be raw identifiers.
+/// The strict and reserved keywords, of all editions, that can be raw identifiers.
 const KEYWORDS: [&str; 48] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
     "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",

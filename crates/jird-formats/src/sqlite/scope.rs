@@ -3,7 +3,8 @@
 use super::{SqliteError, SqliteErrorKind};
 use rusqlite::Connection;
 
-/// A transaction, or a savepoint if there is a transaction already. Dropped while it is open, it is rolled back.
+/// A transaction, or a savepoint if there is a transaction already. If it is dropped while it is open, it is rolled
+/// back.
 #[derive(Debug)]
 pub(super) struct Scope<'c> {
     conn: &'c Connection,
@@ -21,7 +22,8 @@ impl<'c> Scope<'c> {
         Self { conn, open: None }
     }
 
-    /// Begins, unless it has begun. The lock is taken here, and not when somebody else has it in the middle of the work.
+    /// Begins, unless it has begun. The lock is taken here, so that the work cannot fail halfway because another
+    /// connection has it.
     pub(super) fn begin(&mut self) -> Result<(), SqliteError> {
         if self.is_lost() {
             // What is written now would stay, without what came before.
@@ -40,12 +42,12 @@ impl<'c> Scope<'c> {
         Ok(())
     }
 
-    /// Whether SQLite itself rolled the transaction back, as it does when the disk is full, say.
+    /// Whether SQLite itself rolled the transaction back, as it does when the disk is full, for example.
     pub(super) fn is_lost(&self) -> bool {
         self.open.is_some() && self.conn.is_autocommit()
     }
 
-    /// Makes what was written stay. If that fails it is still open.
+    /// Commits what was written. If that fails, the transaction is still open.
     pub(super) fn commit(&mut self) -> Result<(), SqliteError> {
         let sql = match self.open {
             None => return Ok(()),
@@ -65,7 +67,8 @@ impl Drop for Scope<'_> {
             Some(Kind::Transaction) => "rollback",
             Some(Kind::Savepoint) => "rollback to jird; release jird",
         };
-        // Nobody can be told; SQLite rolls back what is not committed anyway: when it failed to write, with the next that is read.
+        // A drop cannot report errors. SQLite rolls back what is not committed anyway; if a write failed, it does so
+        // with the next read.
         let _ = self.conn.execute_batch(sql);
         if self.conn.is_autocommit() {
             let _ = self.conn.query_row("select count(*) from sqlite_schema", [], |_| Ok(()));

@@ -18,36 +18,39 @@ use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
 use table::{TableColumn, Target};
 
-/// Writes rows into a table of an open database, many per statement, in one transaction: all of them or none. It begins with
-/// the first row or column, is committed by `finish`, and rolled back if the sink is dropped before. Within a transaction
-/// of the caller's it is a savepoint.
+/// Writes rows into a table of an open database, many per statement, in one transaction: all of them or none. The
+/// transaction begins with the first row or column and is committed by `finish`; if the sink is dropped before, it is
+/// rolled back. Within a transaction of the caller, a savepoint is used.
 ///
-/// **No value changes.** A table that the sink makes gets its types at the end, by all of its values: `INTEGER`, `REAL`, `NUMERIC`
-/// (both), `TEXT`, `BLOB` or `JSON TEXT` where all are that, and none where they are mixed: SQLite turns the text `12` into a number in an
-/// `INTEGER` column and the number into a text in a `TEXT` column, and nothing into anything in a column without type. In a
-/// table with types, whoever made it, what would change is refused, unless the sink is told to [`convert`](Self::convert).
+/// *No value changes.** A table that the sink creates gets its types at the end, from all values: `INTEGER`, `REAL`,
+/// `NUMERIC` (both), `TEXT`, `BLOB` or `JSON TEXT` if all values of a column are of that kind, and no type if they are
+/// mixed. The reason is that SQLite turns the text `12` into a number in an `INTEGER` column, and the number into a
+/// text in a `TEXT` column, but changes nothing in a column without a type. In an existing table with types, a value
+/// that SQLite would change is refused, unless the sink is told to [`convert`](Self::convert).
 ///
 /// | value | in the table |
 /// |---|---|
 /// | `null`, and a key that is missing | `NULL`; see below |
 /// | `true`, `false` | 1, 0 |
 /// | an integer of `i64` (`-0` is 0) | `INTEGER` |
-/// | a decimal that is the shortest one of its double, as `0.1` or `1.10` | `REAL`; -0.0 keeps its sign where the column has no type |
+/// | the shortest decimal of a double, as `0.1` or `1.10` | `REAL`; -0.0 keeps its sign if the column has no type |
 /// | any other number | `TEXT`, its digits as they stood; [counted](SqliteReport::exact_as_text) |
 /// | a string, `"\u0000"` within it too | `TEXT` |
 /// | bytes | `BLOB` |
 /// | a point in time | `TEXT`, RFC 3339 |
 /// | an array or object | `TEXT`, JSON |
 ///
-/// **Missing.** A key that is missing in a record leaves its column out of the insert if some column of the table has a
-/// default, or if rows are updated by key: then the column gets its default, and keeps its value. Elsewhere, and in a table that
-/// the sink makes, missing is `NULL`.
+/// *Missing.** If some column of the table has a default, or if rows are updated by key, a key that a record lacks
+/// leaves its column out of the insert: a new row then gets the column's default, and an updated row keeps its value.
+/// In all other cases, and in a table that the sink creates, missing is `NULL`.
 ///
-/// **Names.** SQLite takes `Id` and `id` for the same name. A key finds the column of its very name, else one that differs
-/// in case and that no other key has; else it gets a column of another name (`id_2`), which the [report](Self::report) tells.
+/// *Names.** SQLite treats `Id` and `id` as the same name. A key gets the column of exactly its name, or else one that
+/// differs in case and that no other key has. Otherwise it gets a column of another name (`id_2`), which the
+/// [report](Self::report) lists.
 ///
-/// Costs: each text is copied into its row, from which it is bound; SQLite then makes a copy of its own. Rows that wait for each
-/// other have about a megabyte of text, or are one row; four megabytes of memory are kept for the next.
+/// *Cost.** Each text is copied into its row and bound from there; SQLite then makes a copy of its own. The rows that
+/// wait for a statement have about a megabyte of text, or are a single row. Four megabytes of memory are kept for the
+/// next rows.
 ///
 /// ```
 /// use jird::event::{self, JsonSource};
@@ -66,7 +69,7 @@ pub struct SqliteSink<'c> {
     conn: &'c Connection,
     table: String,
     mode: Mode,
-    /// What the table is to be, if somebody said; then what it is.
+    /// The table that the caller defined, if any; later, the table as it is.
     definition: Option<Definition>,
     options: Options,
     commit_every: Option<NonZeroU64>,
@@ -74,25 +77,25 @@ pub struct SqliteSink<'c> {
 
     target: Option<Target>,
     columns: Vec<TableColumn>,
-    /// Those of the key.
+    /// The columns of the key.
     key_columns: Vec<usize>,
     pending: Pending,
-    /// What goes to a column of JSON texts, as it is written down.
+    /// The JSON text for a column of JSON texts.
     json: Vec<u8>,
     inserts: HashMap<Vec<usize>, Insert<'c>>,
     /// The column of the row numbers.
     numbers: Option<(String, RowNumbers<'c>)>,
-    /// How many rows wait for each other.
+    /// The number of rows that one statement writes.
     batch: usize,
-    /// What a row lacks is left out of the insert.
+    /// Columns that a row lacks are left out of the insert.
     tells_missing: bool,
-    /// By lower case, the columns that the table or its definition has, and those that keys have.
+    /// The names, in lower case, of the columns of the table or its definition. `claimed` has those that keys use.
     known: HashSet<String>,
     claimed: HashSet<String>,
     new_columns: usize,
     rows_since_commit: u64,
     report: SqliteReport,
-    // Dropped last: the statements have to go before the transaction is rolled back.
+    // Dropped last, because the statements must be dropped before the transaction is rolled back.
     scope: Scope<'c>,
 }
 
@@ -103,7 +106,7 @@ struct Options {
     json_declared: bool,
 }
 
-/// What is done with a table that is there, and with one that is not.
+/// What the sink does with a table that exists, and with one that does not.
 #[derive(Clone, Debug)]
 enum Mode {
     Create,
@@ -115,36 +118,37 @@ enum Mode {
 /// What a [`SqliteSink`] has written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SqliteReport {
-    /// Rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Numbers that neither `i64` nor `f64` keeps, and that are texts therefore.
+    /// The number of numbers that neither `i64` nor `f64` keeps, and that are therefore stored as texts.
     pub exact_as_text: u64,
-    /// Values that SQLite changed by the type of their column: -0.0 into 0.0, and what [`SqliteSink::convert`] allows.
+    /// The number of values that SQLite changed because of their column's type: -0.0 into 0.0, and what
+    /// [`SqliteSink::convert`] allows.
     pub converted: u64,
     /// Keys whose column has another name, with that name.
     pub renamed: Vec<(String, String)>,
-    /// Columns that were added to a table that was there.
+    /// Columns that were added to an existing table.
     pub added: Vec<String>,
 }
 
 impl<'c> SqliteSink<'c> {
-    /// Into a new table; it is an error if there is one of this name.
+    /// Writes into a new table. It is an error if there is already one of this name.
     pub fn create(conn: &'c Connection, table: &str) -> Self {
         Self::new(conn, table, Mode::Create)
     }
 
-    /// Into a table, which is made if there is none.
+    /// Writes into a table, which is created if it does not exist.
     pub fn append(conn: &'c Connection, table: &str) -> Self {
         Self::new(conn, table, Mode::Append)
     }
 
-    /// Into a new table, in place of the one of this name: its rows, indexes and triggers go with it.
+    /// Writes into a new table that replaces one of this name, with its rows, indexes and triggers.
     pub fn replace(conn: &'c Connection, table: &str) -> Self {
         Self::new(conn, table, Mode::Replace)
     }
 
-    /// Into a table, which is made if there is none; a row whose key is there already updates it. The key columns need a unique
-    /// index, and no record may lack one of them.
+    /// Writes into a table, which is created if it does not exist. If a row's key is already there, the row updates the
+    /// existing one. The key columns need a unique index, and no record may lack one of them.
     pub fn upsert<'k>(conn: &'c Connection, table: &str, key: impl IntoIterator<Item = &'k str>) -> Self {
         Self::new(conn, table, Mode::Upsert(key.into_iter().map(str::to_owned).collect()))
     }
@@ -176,55 +180,57 @@ impl<'c> SqliteSink<'c> {
         }
     }
 
-    /// If the table has to be made, it is made like this, under the sink's name. Columns without type get one at the end.
+    /// If the sink has to create the table, it uses this definition, under the sink's table name. Columns without a
+    /// type get one at the end.
     #[must_use]
     pub fn define(mut self, definition: Definition) -> Self {
         self.definition = Some(definition);
         self
     }
 
-    /// A key that neither the table nor the definition has is an error. Elsewhere it adds a column.
+    /// Makes it an error if a key is neither in the table nor in the definition. By default such a key adds a column.
     #[must_use]
     pub fn refuse_new_columns(mut self) -> Self {
         self.options.refuses_columns = true;
         self
     }
 
-    /// Lets SQLite turn texts into numbers and numbers into texts where a column's type says so, and counts them.
+    /// Lets SQLite turn texts into numbers and numbers into texts where a column's type asks for it, and counts them.
     #[must_use]
     pub fn convert(mut self) -> Self {
         self.options.converts = true;
         self
     }
 
-    /// Into columns of the existing table that are declared `JSON…`, every value is written as JSON text: strings with their
-    /// quotes. Elsewhere a string is taken to be JSON text already.
+    /// In columns of an existing table that are declared `JSON…`, every value is written as JSON text, strings with
+    /// their quotes. By default a string is taken to be JSON text already.
     #[must_use]
     pub fn json_declared(mut self) -> Self {
         self.options.json_declared = true;
         self
     }
 
-    /// Commits after so many rows, about, and begins anew: what was committed stays if a later row fails.
+    /// Commits after about this many rows, and begins a new transaction. What was committed stays if a later row fails.
     #[must_use]
     pub fn commit_every(mut self, rows: NonZeroU64) -> Self {
         self.commit_every = Some(rows);
         self
     }
 
-    /// Writes so many rows with one statement, as far as SQLite allows; without this, what was found to be fast.
+    /// Writes this many rows with one statement, as far as SQLite allows. The default is a number that was measured to
+    /// be fast.
     #[must_use]
     pub fn rows_per_statement(mut self, rows: usize) -> Self {
         self.rows_wanted = Some(rows);
         self
     }
 
-    /// As the sink of events.
+    /// Makes an event sink of it.
     pub fn into_rows(self) -> Rows<Self> {
         Rows::new(self)
     }
 
-    /// What was written so far; complete behind `finish`.
+    /// What was written so far; complete after `finish`.
     pub fn report(&self) -> &SqliteReport {
         &self.report
     }
@@ -233,7 +239,7 @@ impl<'c> SqliteSink<'c> {
         if let Mode::Upsert(keys) = &self.mode { keys } else { &[] }
     }
 
-    /// Into a column in which every value is JSON text, but null.
+    /// Puts a value into a column in which every value except null is JSON text.
     #[inline(never)]
     fn put_json(&mut self, row: &mut Row, column: usize, cell: Cell<'_>) {
         if cell.is_null() {
@@ -306,7 +312,7 @@ pub(super) fn insert_failed(table: &str, error: rusqlite::Error) -> SqliteError 
     SqliteError::sqlite(format_args!("inserting into the table {}", quote(table)), error)
 }
 
-/// A value that a column does not keep.
+/// The error for a value that a column would change.
 #[cold]
 pub(super) fn unfit(table: &str, column: &str, value: Value<'_>) -> SqliteError {
     let value = match value {

@@ -11,18 +11,21 @@ use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Rows, Statement};
 
-/// A table, or what a `select` finds, to be sent: a record for each row, an object with a member for each column.
+/// Sends the rows of a table or of a `select`. Each row is a record: an object with a member for each column.
 ///
 /// | in SQLite | sent as |
 /// |---|---|
 /// | `NULL` | null |
 /// | `INTEGER` | an integer |
-/// | `REAL` | a double; infinities are an error of their record that names row and column, or [null](Self::infinite_as_null) |
-/// | `TEXT` | a string; if it is not UTF-8 an error of its record, or [bytes](Self::broken_text_as_bytes); [JSON](Self::json_declared) on request |
+/// | `REAL` | a double |
+/// | `TEXT` | a string, or [JSON](Self::json_declared) on request |
 /// | `BLOB` | bytes |
 ///
-/// If columns of a `select` have the same name, the later ones get a number: `id`, `id_2`. Keys are numbered by column. A value
-/// that the sink skips is not read; a row costs no allocation.
+/// An infinity is an error of its record that names row and column, or [null](Self::infinite_as_null). A text that is
+/// not UTF-8 is an error of its record, or [bytes](Self::broken_text_as_bytes).
+///
+/// If columns of a `select` have the same name, the later ones get a number: `id`, `id_2`. Keys are numbered by column.
+/// A value that the sink skips is not read. A row costs no allocation.
 ///
 /// ```
 /// use jird::event::{self, JsonSink};
@@ -44,12 +47,12 @@ pub struct SqliteQuery<'c> {
 #[derive(Debug)]
 struct SourceColumn {
     name: String,
-    /// As it stands in its table's definition.
+    /// The type in its table's definition.
     declared: String,
     is_json: bool,
 }
 
-/// What becomes of values that JSON does not have.
+/// What happens to values that JSON cannot represent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Odd {
     infinite_as_null: bool,
@@ -60,7 +63,7 @@ impl<'c> SqliteQuery<'c> {
     /// All rows of a table or view.
     ///
     /// # Errors
-    /// If there is none of this name, and those of SQLite.
+    /// If there is no table or view of this name, or if SQLite fails.
     pub fn table(conn: &'c Connection, table: &str) -> Result<Self, SqliteError> {
         let info = TableInfo::of_table(conn, table)?;
         Self::select(conn, &format!("select * from {}", quote(&info.name)))
@@ -69,15 +72,15 @@ impl<'c> SqliteQuery<'c> {
     /// The rows of a piece.
     ///
     /// # Errors
-    /// Those of SQLite. The connection sees what the pieces' does.
+    /// SQLite's errors. The connection must see the same state as the one that made the pieces.
     pub fn piece(conn: &'c Connection, piece: &TablePiece) -> Result<Self, SqliteError> {
         Self::prepare(conn, &piece.select())
     }
 
-    /// What a `select` finds; also other statements that give rows and change nothing.
+    /// The rows of a `select`, or of another statement that returns rows and changes nothing.
     ///
     /// # Errors
-    /// If it is no such statement, or has parameters, and those of SQLite.
+    /// If the statement is not such a statement or has parameters, or if SQLite fails.
     pub fn select(conn: &'c Connection, sql: &str) -> Result<Self, SqliteError> {
         check_schema(conn)?;
         Self::prepare(conn, sql)
@@ -104,8 +107,8 @@ impl<'c> SqliteQuery<'c> {
         Ok(Self { statement, columns, odd: Odd::default() })
     }
 
-    /// Sends the texts of columns that are declared `JSON…` as what they say: objects, arrays, numbers, strings. What is no JSON
-    /// is an error then.
+    /// Sends the texts of columns declared `JSON…` as the values that they denote: objects, arrays, numbers, strings. A
+    /// text that is not JSON becomes an error.
     #[must_use]
     pub fn json_declared(mut self) -> Self {
         for column in &mut self.columns {
@@ -114,7 +117,7 @@ impl<'c> SqliteQuery<'c> {
         self
     }
 
-    /// The same for columns by name.
+    /// Does the same for columns given by name.
     ///
     /// # Errors
     /// If there is no column of this name.
@@ -147,12 +150,12 @@ impl<'c> SqliteQuery<'c> {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// The rows, from the first on.
+    /// The rows, from the first one on.
     pub fn source(&mut self) -> SqliteSource<'_> {
         self.source_behind(0)
     }
 
-    /// The same for rows before which there were so many others: places count from there.
+    /// The rows, with places counted as if `records` records came before them.
     pub fn source_behind(&mut self, records: u64) -> SqliteSource<'_> {
         let Self { statement, columns, odd } = self;
         let has_json = columns.iter().any(|column| column.is_json);
@@ -161,7 +164,7 @@ impl<'c> SqliteQuery<'c> {
     }
 }
 
-/// A name that no column before has.
+/// A name that no earlier column has.
 fn free_of(columns: &[SourceColumn], name: &str) -> String {
     free(name, |name| columns.iter().any(|other| other.name == name))
 }
@@ -179,21 +182,21 @@ pub struct SqliteSource<'q> {
 }
 
 impl SqliteSource<'_> {
-    /// How many infinities were sent as null.
+    /// The number of infinities that were sent as null.
     pub fn nulls_made(&self) -> u64 {
         self.nulls_made
     }
 
-    /// How many records were sent, or were bad; with what came before.
+    /// The number of records that were sent or bad, plus those counted before the first one.
     pub fn records_begun(&self) -> u64 {
         self.records
     }
 
-    /// The record that the last [bad value](SqliteError::bad_value) is about, written down: as JSON, but for the values that JSON
-    /// has no way to tell, which stand there as `Infinity`, `not JSON: "…"`, or a string with bytes that are not UTF-8.
+    /// The record that the last [bad value](SqliteError::bad_value) is about, as JSON. The values that JSON cannot
+    /// represent are written as `Infinity`, `not JSON: "…"`, or a string with bytes that are not UTF-8.
     ///
     /// # Errors
-    /// Those of SQLite.
+    /// SQLite's errors.
     pub fn bad_record(&self) -> Result<Vec<u8>, SqliteError> {
         let mut record = RawRecord::default();
         let Some(values) = self.rows.get() else { return Ok(record.into_text()) };
@@ -229,14 +232,14 @@ impl Source for SqliteSource<'_> {
             nulls_made: &mut self.nulls_made,
             json: &mut self.json,
         };
-        // What is JSON is no scalar.
+        // A row of scalars cannot hold JSON.
         let sent = if self.has_json { row.send(sink) } else { sink.row(row) };
         self.records += 1;
         sent.map(|()| true)
     }
 }
 
-/// A row that the query is at.
+/// The query's current row.
 struct SqliteRow<'a> {
     values: &'a rusqlite::Row<'a>,
     columns: &'a [SourceColumn],
@@ -305,16 +308,16 @@ impl Row for SqliteRow<'_> {
     }
 }
 
-/// A value as its events have it.
+/// A value, in the form of its event.
 enum Told<'a> {
     Scalar(Scalar<'a>),
     Json(JsonText<'a>),
-    /// An infinity, of which null was to be made.
+    /// An infinity that is to be sent as null.
     MadeNull,
 }
 
 impl<'a> Told<'a> {
-    /// What SQLite has in a column. `json` is for a text without its white space.
+    /// The value of a column. `json` receives a JSON text without its white space.
     #[inline]
     fn of(value: ValueRef<'a>, column: &SourceColumn, odd: Odd, json: &'a mut Vec<u8>) -> Result<Self, Untold<'a>> {
         Ok(Self::Scalar(match value {

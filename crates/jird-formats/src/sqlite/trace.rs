@@ -1,7 +1,8 @@
-//! Which fields a type has, and of what kind: found by asking it to read a record, and listening to what it asks for.
+//! Finds a type's fields and their kinds, by asking the type to read a record and listening to what it asks for.
 //!
-//! Each field is offered alone, in a run of its own, and its value is answered with the least that there is; what becomes of
-//! the run does not matter. So types that refuse such a value are traced as well, and those that hold themselves.
+//! Each field is offered alone, in a run of its own, and its value is answered with the smallest value of the kind
+//! asked for. Whether the run succeeds does not matter. So types that refuse such a value, and types that contain
+//! themselves, are traced as well.
 
 use super::{ColumnDefinition, StorageType};
 use core::cell::{Cell, RefCell};
@@ -11,12 +12,12 @@ use serde_core::de::{
     self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor, value::BorrowedStrDeserializer,
 };
 
-/// The columns of a type; what is in the way, else.
+/// The columns of a type, or else why it has none.
 pub(super) fn columns<'de, T: Deserialize<'de>>() -> Result<Vec<ColumnDefinition>, String> {
     let mut columns: Vec<ColumnDefinition> = Vec::new();
     let names = run::<T>(&[]).fields.ok_or("it is no struct with named fields, or has flattened ones")?;
     for (index, name) in names.iter().copied().enumerate() {
-        // Other names of a field stand beside it, and are refused as its double.
+        // Aliases of a field come next to it, and are refused as duplicates of it.
         let before = names[..index].iter().rev().take(NAMES_MAX);
         let double = before.copied().find_map(|before| run::<T>(&[before, name]).double);
         if let Some(field) = double {
@@ -30,10 +31,10 @@ pub(super) fn columns<'de, T: Deserialize<'de>>() -> Result<Vec<ColumnDefinition
     if columns.is_empty() { Err("it has no fields".into()) } else { Ok(columns) }
 }
 
-/// How many names of one field are told from fields of their own.
+/// The number of preceding names that are tried, to tell an alias from a field of its own.
 const NAMES_MAX: usize = 8;
 
-/// A field was met by another name before: it gets its own.
+/// Gives a column the name of its field, if the column was found under an alias.
 fn rename_to(columns: &mut [ColumnDefinition], names: &[&str], field: &str) {
     if let Some(last) = columns.last_mut()
         && names.contains(&field)
@@ -61,7 +62,7 @@ struct Listener {
     asked: Cell<Option<Asked>>,
 }
 
-/// What was asked for first.
+/// What the type asked for first.
 #[derive(Clone, Copy, Default)]
 struct Asked {
     storage: Option<StorageType>,
@@ -103,7 +104,7 @@ impl de::Error for TraceStop {
     }
 }
 
-/// All methods of a kind alike.
+/// Implements several methods of one kind alike.
 macro_rules! methods {
     ($($method:ident($($name:ident: $type:ty),*) $self:ident $visitor:ident $body:block)*) => {
         $(
@@ -169,7 +170,7 @@ impl<'de> MapAccess<'de> for Fields<'_, 'de> {
     }
 }
 
-/// Nothing in it.
+/// A sequence or map without elements.
 struct Empty;
 
 impl<'de> SeqAccess<'de> for Empty {
@@ -189,7 +190,7 @@ impl<'de> MapAccess<'de> for Empty {
     }
 }
 
-/// A field's value: the least of what is asked for.
+/// A field's value: the smallest value of the kind asked for.
 struct Least<'a>(&'a Listener);
 
 macro_rules! least {
@@ -218,7 +219,7 @@ impl<'de> Deserializer<'de> for Least<'_> {
         deserialize_u8 => Integer, visit_u8(0);
         deserialize_u16 => Integer, visit_u16(0);
         deserialize_u32 => Integer, visit_u32(0);
-        // What is beyond `i64` is a text, and the others are none.
+        // Values beyond `i64` are stored as texts, and the others are not.
         deserialize_u64 => Any, visit_u64(0);
         deserialize_i128 => Any, visit_i128(0);
         deserialize_u128 => Any, visit_u128(0);
@@ -256,7 +257,7 @@ impl<'de> Deserializer<'de> for Least<'_> {
             self.0.hear(StorageType::Json);
             visitor.visit_map(Empty)
         }
-        // Variants without content are strings, the others objects; as texts both keep.
+        // Variants without content are strings, and the others are objects; a text column keeps both.
         deserialize_enum(_name: &'static str, variants: &'static [&'static str]) self visitor {
             self.0.hear(StorageType::Text);
             let first = BorrowedStrDeserializer::new(variants.first().copied().unwrap_or_default());

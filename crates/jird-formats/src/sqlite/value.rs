@@ -1,4 +1,4 @@
-//! A value as SQLite has it.
+//! A value as SQLite stores it.
 
 use crate::cell::Cell;
 use crate::columns::survives;
@@ -8,7 +8,7 @@ use jird::event::Numeral;
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-/// A value as SQLite has it: one of its five storage classes.
+/// A value as SQLite stores it, in one of its five storage classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Value<'a> {
     Null,
@@ -19,7 +19,7 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Binds it to a statement's parameter, numbered from 1.
+    /// Binds the value to a statement's parameter, numbered from 1.
     #[inline(always)]
     pub(super) fn bind(self, statement: &mut Statement<'_>, parameter: usize) -> Result<(), rusqlite::Error> {
         statement.raw_bind_parameter(
@@ -35,7 +35,7 @@ impl Value<'_> {
     }
 }
 
-/// A number's text as an `i64`, or as the `f64` whose ordinary decimal it is. Any other number stays text.
+/// Converts a number's text to an `i64`, or to the `f64` whose ordinary decimal it is. Any other number stays text.
 #[inline(always)]
 pub(super) fn converted(number: Numeral<'_>) -> Numeral<'_> {
     let Numeral::Text(text) = number else { return number };
@@ -46,7 +46,8 @@ pub(super) fn converted(number: Numeral<'_>) -> Numeral<'_> {
     }
 }
 
-/// A cell as SQLite has it, if its number is [`converted`]. Nothing is changed, but that booleans are 1 and 0. A text that the cell does
+/// The value that SQLite stores for a cell whose number is [`converted`]. Nothing changes, except that booleans become
+/// 1 and 0. If the cell does not hold the text itself, the text is written into `scratch`.
 /// not have is written into `scratch`.
 #[inline(always)]
 pub(super) fn of_cell<'a>(cell: Cell<'a>, scratch: &'a mut String) -> Value<'a> {
@@ -60,7 +61,7 @@ pub(super) fn of_cell<'a>(cell: Cell<'a>, scratch: &'a mut String) -> Value<'a> 
     }
 }
 
-/// A number as SQLite has it. One that is still text after [`converted`] is a text there.
+/// The value that SQLite stores for a number. A number that is still text after [`converted`] is stored as text.
 #[inline(always)]
 pub(super) fn of_number<'a>(number: Numeral<'a>, scratch: &'a mut String) -> Value<'a> {
     match number {

@@ -1,4 +1,4 @@
-//! Which field of a type is which column of a table.
+//! Maps the fields of a type to the columns of a table.
 
 use crate::sqlite::affinity::Affinity;
 use crate::sqlite::database::{TableInfo, quote};
@@ -8,7 +8,7 @@ use crate::sqlite::{SqliteError, SqliteErrorKind};
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     fields: Vec<Field>,
-    /// The JSON text of what is nested.
+    /// The JSON text of a nested value.
     pub(super) json: Vec<u8>,
     /// Some value lacks a field.
     pub(super) is_sparse: bool,
@@ -17,7 +17,7 @@ pub(super) struct Plan {
 #[derive(Debug)]
 pub(super) struct Field {
     key: String,
-    /// Where a key that lives for ever stood: what stands there again is the same.
+    /// The address and length of a `'static` key. Another key with the same address and length is the same.
     place: Option<(*const u8, usize)>,
     pub(super) column: usize,
     pub(super) affinity: Affinity,
@@ -33,7 +33,7 @@ impl Plan {
         &self.fields[place]
     }
 
-    /// The place of a key, which is most often the `expected` one.
+    /// The place of a key, which is usually the `expected` one.
     #[inline]
     pub(super) fn find(&self, key: &str, expected: usize) -> Option<usize> {
         match self.fields.get(expected) {
@@ -42,7 +42,7 @@ impl Plan {
         }
     }
 
-    /// The same of a key that lives for ever: the bytes are looked at once.
+    /// The place of a `'static` key, whose bytes are compared only once.
     #[inline(always)]
     pub(super) fn find_static(&mut self, key: &'static str, expected: usize) -> Option<usize> {
         match self.fields.get(expected) {
@@ -59,18 +59,18 @@ impl Plan {
         Some(found)
     }
 
-    /// The place of the field that goes to a column.
+    /// The place of the field that belongs to a column.
     pub(super) fn place_of(&self, column: usize) -> Option<usize> {
         self.fields.iter().position(|field| field.column == column)
     }
 
-    /// The names of the columns, but of one.
+    /// The names of the columns, except for column `without`.
     pub(super) fn names<'i>(&self, info: &'i TableInfo, without: Option<usize>) -> Vec<&'i str> {
         let fields = self.fields.iter().enumerate().filter(|(place, _)| Some(*place) != without);
         fields.map(|(_, field)| info.columns[field.column].name.as_str()).collect()
     }
 
-    /// Takes a field in.
+    /// Adds a field.
     ///
     /// # Errors
     /// If the table has no column for it.

@@ -1,4 +1,4 @@
-//! The serializers: of a row, and of a value in it.
+//! The serializers of a row, and of a value in a row.
 
 use super::plan::Plan;
 use crate::sqlite::affinity::{Affinity, Fit};
@@ -12,25 +12,25 @@ use jird::{Kind, record::Field};
 use rusqlite::Statement;
 use serde_core::ser::{self, Impossible, Serialize, SerializeMap, SerializeStruct, Serializer};
 
-/// Why a value was not bound. One word, so that results stay in registers.
+/// Why a value was not bound. Its size is one word, so that results stay in registers.
 #[derive(Debug)]
 pub(super) struct InsertStop(pub(super) Box<Why>);
 
 #[derive(Debug)]
 pub(super) enum Why {
-    /// It is nested: it has to be JSON.
+    /// The value is nested, and has to become JSON.
     Nested,
-    /// It is not the row number that comes next.
+    /// The value is not the next row number.
     NotNext,
-    /// The plan does not have this field.
+    /// The plan lacks this field.
     NewKey(String),
-    /// A value lacks a field, which none did before: it has to be bound again.
+    /// A value lacks a field, which no value did before. The row has to be bound again.
     Sparse,
-    /// SQLite did not want to.
+    /// SQLite failed to bind the value.
     Bind(rusqlite::Error),
-    /// The table does not take it.
+    /// The table refuses the value.
     Table(SqliteError),
-    /// The type did not want to.
+    /// The type failed to serialize.
     Type(String),
 }
 
@@ -84,25 +84,25 @@ impl ser::Error for InsertStop {
 pub(super) struct RowSerializer<'a, 'c> {
     plan: &'a mut Plan,
     info: &'a TableInfo,
-    /// Where it is bound; without it, the plan learns its fields.
+    /// The statement that the fields are bound to. Without one, the plan learns the fields.
     statement: Option<&'a mut Statement<'c>>,
-    /// How many parameters come before.
+    /// The number of parameters of the rows before.
     before: usize,
-    /// The field that is not bound, and what it has to be.
+    /// The field that is not bound, and the number that it must have.
     counted: Option<(usize, i64)>,
-    /// The field that is expected; of a map, behind its key, the one that it is.
+    /// The field that is expected next; in a map, after its key, the key's field.
     next: usize,
-    /// How many fields came.
+    /// The number of fields so far.
     count: usize,
 }
 
 impl<'a, 'c> RowSerializer<'a, 'c> {
-    /// Puts the fields into the plan.
+    /// Adds the fields to the plan.
     pub(super) fn learn(plan: &'a mut Plan, info: &'a TableInfo) -> Self {
         Self { plan, info, statement: None, before: 0, counted: None, next: 0, count: 0 }
     }
 
-    /// Binds the fields to the parameters behind `before`.
+    /// Binds the fields to the parameters after the first `before` ones.
     #[inline]
     pub(super) fn bind(
         plan: &'a mut Plan,
@@ -114,7 +114,7 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
         Self { plan, info, statement: Some(statement), before, counted, next: 0, count: 0 }
     }
 
-    /// The place of a key. A new one is learned, or else stops the row.
+    /// The place of a key. A new key is learned, or else stops the row.
     #[inline]
     fn place(&mut self, key: &str) -> Result<usize, InsertStop> {
         self.plan.find(key, self.next).map_or_else(|| self.new_field(key), Ok)
@@ -146,7 +146,7 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
         }
     }
 
-    /// Fields may be lacking: they are `NULL`, and not what the row before had.
+    /// Sets all fields to `NULL`, so that a field that is lacking does not keep the value of the row before.
     fn clear(&mut self) -> Result<(), InsertStop> {
         let width = self.plan.len() - usize::from(self.counted.is_some());
         let Some(statement) = &mut self.statement else { return Ok(()) };
@@ -162,7 +162,7 @@ impl<'a, 'c> RowSerializer<'a, 'c> {
     }
 }
 
-/// Methods for what cannot be here.
+/// Methods for types that cannot be here.
 macro_rules! refuse {
     ($ok:ty: $($method:ident $(($($type:ty),+))?)*) => {
         $(
@@ -174,7 +174,7 @@ macro_rules! refuse {
     };
 }
 
-/// Associated types for what has parts, and is none.
+/// Associated types for a serializer that accepts no compound types.
 macro_rules! no_compounds {
     ($ok:ty: $($type:ident)*) => {
         type Ok = $ok;
@@ -268,7 +268,7 @@ impl SerializeMap for RowSerializer<'_, '_> {
     }
 }
 
-/// A map's key: becomes its place.
+/// Serializes a map's key, and returns its place.
 struct KeySerializer<'s, 'a, 'c>(&'s mut RowSerializer<'a, 'c>);
 
 impl Serializer for KeySerializer<'_, '_, '_> {
@@ -313,7 +313,7 @@ impl Serializer for KeySerializer<'_, '_, '_> {
     }
 }
 
-/// A value in a row.
+/// Serializes a value in a row.
 struct CellSerializer<'s, 'c> {
     target: Target<'s, 'c>,
     affinity: Affinity,
@@ -323,9 +323,9 @@ struct CellSerializer<'s, 'c> {
 
 /// Where a value goes.
 enum Target<'s, 'c> {
-    /// To a parameter of a statement.
+    /// A parameter of a statement.
     Parameter(&'s mut Statement<'c>, usize),
-    /// Nowhere: it has to be this number, which SQLite gives the row anyway.
+    /// No parameter: the value must be this number, which SQLite gives the row anyway.
     Next(i64),
 }
 
@@ -351,7 +351,7 @@ impl CellSerializer<'_, '_> {
 
     #[inline]
     fn real(&mut self, value: f64) -> Result<(), InsertStop> {
-        // SQLite would make NULL of NaN.
+        // SQLite would turn NaN into NULL.
         if value.is_finite() { self.put(Value::Real(value)) } else { Err(self.unfit(Value::Real(value))) }
     }
 
@@ -359,7 +359,8 @@ impl CellSerializer<'_, '_> {
         self.put(value::of_number(value::converted(number), &mut String::new()))
     }
 
-    /// What has parts is JSON text; what is JSON text already (`jird::RawValue`, `jird::NumberBuf`) is what that says.
+    /// Binds a compound value as JSON text. A value that is already JSON text (`jird::RawValue`, `jird::NumberBuf`) is
+    /// bound as the value that its text denotes.
     fn nested<T: ?Sized + Serialize>(&mut self, value: &T, json: &mut Vec<u8>) -> Result<(), InsertStop> {
         json.clear();
         jird::ser::to_vec_in(value, json).map_err(|error| Why::Type(error.to_string()))?;
@@ -375,7 +376,7 @@ impl CellSerializer<'_, '_> {
     }
 }
 
-/// Methods that put a value, and those for what has parts.
+/// Methods that bind a value, and those for compound values.
 macro_rules! cells {
     (put: $($method:ident($type:ty) $value:ident => $made:expr;)*) => {
         $(
@@ -468,7 +469,7 @@ impl Serializer for &mut CellSerializer<'_, '_> {
 
     #[inline]
     fn serialize_newtype_struct<T: ?Sized + Serialize>(self, name: &'static str, value: &T) -> Result<(), InsertStop> {
-        // The engine's own kinds, which it alone can read.
+        // These are the engine's own types, which only the engine can read.
         if name.starts_with("$jird::") { Err(Why::Nested.into()) } else { value.serialize(self) }
     }
 

@@ -1,4 +1,4 @@
-//! The rows of a sink that wait until a statement is full, and how they are written.
+//! The sink's rows that wait until a statement is full, and how they are written.
 
 use super::{SqliteSink, insert_failed, seen, unfit};
 use crate::cell::Cell;
@@ -11,33 +11,33 @@ use crate::sqlite::{SqliteError, SqliteErrorKind};
 use core::ops::Range;
 use jird::event::Place;
 
-/// Rows that wait until a statement is full: those that the events filled, taken as they are.
+/// Rows that wait until a statement is full. They are the very rows that the events filled.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    /// The first `len` wait. The others were written, and are swapped for the next that come.
+    /// The first `len` rows wait. The others were written, and are swapped for the next ones.
     rows: Vec<(Row, Place)>,
     len: usize,
-    /// How many bytes the texts of those that wait have.
+    /// Bytes in the texts of the waiting rows.
     size: usize,
-    /// How many bytes all of the rows have memory for.
+    /// Bytes that all of the rows have memory for.
     capacity: usize,
-    /// The columns that all of the rows have, where that matters.
+    /// The columns that all waiting rows have, if missing columns are left out of the insert.
     present: Vec<usize>,
-    /// For texts that a row does not have.
+    /// Scratch space for texts that a row does not hold itself.
     scratch: String,
 }
 
-/// Pending rows are written when they have so many bytes.
+/// Bytes at which pending rows are written.
 const PENDING_BYTES: usize = 1 << 20;
-/// So much memory is kept for the texts of the next rows.
+/// Bytes of memory kept for the texts of the next rows.
 const SPARE_BYTES: usize = 4 * PENDING_BYTES;
-/// A row that has memory for so much more than it needs is copied.
+/// A row is copied, not swapped, if it has this many more bytes of memory than twice its size.
 const ROOMY_BYTES: usize = 4 << 10;
-/// So many statements are kept, for rows that have different columns.
+/// The most statements that are kept, for rows with different columns.
 const INSERTS_MAX: usize = 64;
 
 impl Pending {
-    /// Takes a row, and leaves another for the next record.
+    /// Takes a row, and leaves another one for the next record.
     pub(super) fn push(&mut self, row: &mut Row, place: Place) {
         if self.len == self.rows.len() {
             self.rows.push((Row::default(), place));
@@ -46,7 +46,7 @@ impl Pending {
         let (spare, of) = &mut self.rows[self.len];
         self.capacity -= spare.capacity();
         if row.capacity() > 2 * row.size() + ROOMY_BYTES {
-            // The memory of a large text stays where the next may come.
+            // The memory that a large text needed stays with the row for the next record, which may need it too.
             spare.copy_from(row);
         } else {
             core::mem::swap(spare, row);
@@ -56,7 +56,7 @@ impl Pending {
         self.len += 1;
     }
 
-    /// A statement takes `rows` of them.
+    /// Whether the rows should be written, if a statement takes `rows` of them.
     pub(super) fn is_full(&self, rows: usize) -> bool {
         self.len >= rows || self.size > PENDING_BYTES
     }
@@ -72,7 +72,7 @@ impl Pending {
 }
 
 impl SqliteSink<'_> {
-    /// Refuses or counts what the table's columns would change.
+    /// Refuses or counts the values that the table's columns would change.
     #[inline]
     pub(super) fn check_values(&mut self, row: &Row) -> Result<(), SqliteError> {
         for (index, column) in self.columns.iter_mut().enumerate() {
@@ -88,7 +88,7 @@ impl SqliteSink<'_> {
                 Fit::Changes if !self.options.converts => return Err(unfit(&self.table, &column.name, value)),
                 Fit::Changes | Fit::LosesSign => self.report.converted += 1,
             }
-            // SQLite would make NULL of NaN.
+            // SQLite would turn NaN into NULL.
             if matches!(value, Value::Real(real) if !real.is_finite()) {
                 return Err(unfit(&self.table, &column.name, value));
             }
@@ -105,7 +105,8 @@ impl SqliteSink<'_> {
         Err(SqliteError::new(SqliteErrorKind::Value, format!("a record has no value for the key {keys}")))
     }
 
-    /// Waiting rows have the same columns, where that matters: what has others begins anew.
+    /// Waiting rows have the same columns, if missing columns are left out of the insert. A row with others starts a
+    /// new group.
     pub(super) fn gather(&mut self, row: &Row) -> Result<(), SqliteError> {
         let present = || (0..row.len()).filter(|column| !matches!(row.cell(*column), Cell::Missing));
         if self.pending.len > 0 && self.pending.present.iter().copied().eq(present()) {
@@ -152,7 +153,7 @@ impl SqliteSink<'_> {
             match (self.write_rows(&left, 0..rows), &mut self.numbers, counted) {
                 (Ok(()), Some((_, numbers)), Some(_)) => return numbers.counted(rows),
                 (Ok(()), ..) => return Ok(()),
-                // One row is to blame, and is found by writing each alone.
+                // One row is at fault; writing each row alone finds it.
                 (Err(error), ..) if error.is_of_a_row() && !self.scope.is_lost() => {}
                 (Err(error), ..) => return Err(error),
             }
@@ -162,7 +163,7 @@ impl SqliteSink<'_> {
         })
     }
 
-    /// The column that needs not be written, since the rows have the numbers which SQLite gives anyway.
+    /// The column that need not be written, because the rows have the very numbers that SQLite would give them.
     fn counted_column(&mut self, present: &[usize]) -> Result<Option<usize>, SqliteError> {
         let Some((name, numbers)) = &mut self.numbers else { return Ok(None) };
         let column = present.iter().copied().find(|column| self.columns[*column].name == *name);

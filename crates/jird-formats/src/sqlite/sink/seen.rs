@@ -1,4 +1,4 @@
-//! What a column has held: a bit for each kind of value.
+//! What a column has held: one bit for each kind of value.
 
 use crate::cell::Cell;
 use crate::sqlite::value::Value;
@@ -8,10 +8,10 @@ pub(super) const REAL: u8 = 2;
 pub(super) const TEXT: u8 = 4;
 pub(super) const JSON: u8 = 8;
 pub(super) const BLOB: u8 = 16;
-/// -0.0, which a `REAL` column would not keep when it is copied.
+/// -0.0, which loses its sign if it is copied to a `REAL` column.
 const NEGATIVE_ZERO: u8 = 32;
 
-/// The bit of a cell, and of the value that it is in a table.
+/// The bit of a cell, given the value that is stored for it.
 #[inline]
 pub(super) fn of(cell: Cell<'_>, value: Value<'_>) -> u8 {
     match value {

@@ -1,4 +1,4 @@
-//! The table of a sink: what is there, what is made, and which column is whose.
+//! The sink's table: what exists, what is created, and which column belongs to which key.
 
 use super::{Mode, SqliteSink, is_declared_json, seen};
 use crate::sqlite::affinity::Affinity;
@@ -12,29 +12,29 @@ use std::collections::{HashMap, HashSet};
 /// The table that is written to.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// It was there.
+    /// The table existed before.
     Existing(TableInfo),
-    /// It is to be made, when the first rows are written.
+    /// The table is created when the first rows are written.
     Planned,
-    /// The sink made it.
+    /// The sink created the table.
     Made,
 }
 
 #[derive(Debug)]
 pub(super) struct TableColumn {
-    /// In the table.
+    /// The column's name in the table.
     pub(super) name: String,
     pub(super) affinity: Affinity,
     /// Every value is written as JSON.
     pub(super) is_json: bool,
-    /// The table has it.
+    /// The table has the column.
     pub(super) exists: bool,
     /// See [`seen`].
     pub(super) seen: u8,
 }
 
 impl<'c> SqliteSink<'c> {
-    /// Begins the transaction, and looks what is there.
+    /// Begins the transaction, and looks for the table.
     pub(super) fn begin(&mut self) -> Result<(), SqliteError> {
         if self.target.is_some() {
             return Ok(());
@@ -72,7 +72,7 @@ impl<'c> SqliteSink<'c> {
     }
 
     fn row_numbers(&self, info: &TableInfo) -> Result<Option<(String, RowNumbers<'c>)>, SqliteError> {
-        // A row that updates another gets no number.
+        // A row that updates another one gets no number.
         if !self.keys().is_empty() {
             return Ok(None);
         }
@@ -80,7 +80,7 @@ impl<'c> SqliteSink<'c> {
         Ok(numbers.map(|(column, numbers)| (info.columns[column].name.clone(), numbers)))
     }
 
-    /// Makes the table, or adds the columns that are new.
+    /// Creates the table, or adds the new columns.
     pub(super) fn prepare_table(&mut self) -> Result<(), SqliteError> {
         if let Some(Target::Planned) = self.target {
             return self.make_table();
@@ -112,7 +112,7 @@ impl<'c> SqliteSink<'c> {
             }
         }
         if columns.is_empty() {
-            // Rows without a value, which a table cannot have.
+            // The rows have no values, but a table needs a column.
             columns.push(plain_column("value"));
         }
         let mut definition = Definition::of_columns(&self.table, columns);
@@ -129,12 +129,13 @@ impl<'c> SqliteSink<'c> {
         Ok(())
     }
 
-    /// No row came.
+    /// Makes the table for an input without rows.
     pub(super) fn make_empty(&mut self) -> Result<(), SqliteError> {
         if self.definition.is_some() || !self.columns.is_empty() {
             return self.make_table();
         }
-        // Of no rows and no keys no table can be made. One that is replaced by that is emptied.
+        // Without rows and keys there are no columns to make a table of. An existing table that is to be replaced is
+        // emptied.
         if TableInfo::of(self.conn, &self.table)?.is_none() {
             return Ok(());
         }
@@ -142,8 +143,8 @@ impl<'c> SqliteSink<'c> {
         self.conn.execute_batch(&sql).map_err(self.failed("emptying"))
     }
 
-    /// Declares the columns without type by what they hold. Their values are stored as they would be with it, so that the
-    /// table's text is all that has to change ("ALTER TABLE", section 7: `writable_schema`).
+    /// Gives the columns without a type the type of what they hold. Their values are already stored as they would be
+    /// with that type, so only the table's text has to change ("ALTER TABLE", section 7: `writable_schema`).
     pub(super) fn declare(&mut self) -> Result<(), SqliteError> {
         let (Some(Target::Made), Some(definition)) = (&self.target, &mut self.definition) else { return Ok(()) };
         let before = definition.to_string();
@@ -151,7 +152,7 @@ impl<'c> SqliteSink<'c> {
         let key = definition.key_columns().to_vec();
         for column in definition.columns_mut().iter_mut().filter(|column| column.storage == StorageType::Any) {
             column.storage = match seen.get(column.name.as_str()).copied().unwrap_or(0) {
-                // A single key of integers would become the row number, which it is not.
+                // A single key of type `INTEGER` would become the row number, which it is not in this table.
                 seen::INTEGER if key == [column.name.as_str()] => StorageType::Any,
                 seen::INTEGER => StorageType::Integer,
                 seen::REAL => StorageType::Real,
@@ -175,17 +176,17 @@ impl<'c> SqliteSink<'c> {
         let updated = self.conn.execute(sql, [self.table.as_str(), after.as_str()]);
         self.conn.execute_batch(&format!("pragma writable_schema = {was_writable}")).map_err(failed)?;
         match updated {
-            // Whoever has read the schema reads it again.
+            // A new version makes every connection read the schema again.
             Ok(_) => {
                 let sql = format!("pragma schema_version = {}", (version as i32).wrapping_add(1));
                 self.conn.execute_batch(&sql).map_err(failed)
             }
-            // A connection that defends its schema: the columns stay without type, and hold the same.
+            // The connection protects its schema: the columns stay without a type, and hold the same values.
             Err(_) => Ok(()),
         }
     }
 
-    /// The column of the table for a key.
+    /// The table's column for a key.
     pub(super) fn column_for(&mut self, key: &str) -> Result<TableColumn, SqliteError> {
         if let Some(column) = self.known_column(key)? {
             return Ok(column);
@@ -203,7 +204,7 @@ impl<'c> SqliteSink<'c> {
             let message = format!("the table {} would have more than {max} columns", quote(&self.table));
             return Err(SqliteError::new(SqliteErrorKind::Columns, message));
         }
-        // No SQL can say NUL.
+        // SQL cannot express NUL.
         let plain = key.replace('\0', "\u{fffd}");
         let name = free(&plain, |name| {
             let name = name.to_ascii_lowercase();
@@ -215,7 +216,7 @@ impl<'c> SqliteSink<'c> {
         Ok(TableColumn { name, affinity: Affinity::None, is_json: false, exists: false, seen: 0 })
     }
 
-    /// The column that the table, its definition or its key has for a key of a record.
+    /// The column that the table, its definition or its key already has for a record's key.
     fn known_column(&self, key: &str) -> Result<Option<TableColumn>, SqliteError> {
         let plain = |name: &str| TableColumn {
             name: name.to_owned(),
@@ -249,7 +250,7 @@ impl<'c> SqliteSink<'c> {
     }
 }
 
-/// What has this name, else what differs from it in case only.
+/// The item of this name, or else one whose name differs in case only.
 fn find<'a, T>(all: &'a [T], name: &str, name_of: impl Fn(&T) -> &str) -> Option<&'a T> {
     let same = all.iter().find(|one| name_of(one) == name);
     same.or_else(|| all.iter().find(|one| name_of(one).eq_ignore_ascii_case(name)))
