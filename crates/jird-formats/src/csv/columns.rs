@@ -2,17 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// Gives names, no two the same, in time linear in their text.
+/// Gives out names that are all different, in time linear in their text.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     taken: HashSet<String>,
-    /// The last number that a name got which was taken.
+    /// For each name that was taken already, the number of the last variant tried.
     numbers: HashMap<String, u64>,
 }
 
 impl Names {
-    /// A name for each column. Column 3 without a name is `column3`; the second column `a` is `a_2`, or, if another column has that
-    /// name, `a_3`.
+    /// A name for each column. Column 3 without a name is `column3`. The second column `a` is `a_2`, or, if another
+    /// column has that name, `a_3`.
     pub(super) fn distinct(&mut self, given: Vec<String>) -> Vec<String> {
         self.taken.extend(given.iter().filter(|name| !name.is_empty()).cloned());
         let mut met = HashSet::new();
@@ -25,7 +25,7 @@ impl Names {
         given.into_iter().enumerate().map(name).collect()
     }
 
-    /// The name of a column that has none.
+    /// The name of a column that has none of its own.
     pub(super) fn numbered(&mut self, column: usize) -> String {
         let name = format!("column{}", column + 1);
         if self.taken.insert(name.clone()) { name } else { self.another(&name) }

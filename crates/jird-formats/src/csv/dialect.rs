@@ -1,4 +1,4 @@
-//! Which bytes delimit, quote and end.
+//! Which bytes delimit, quote and end fields and records.
 
 /// A way to write records as text. All bytes are ASCII, and no two are the same.
 ///
@@ -10,30 +10,30 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    /// Stands between two fields.
+    /// Separates two fields.
     pub delimiter: u8,
-    /// Stands around a field that may have any byte in it. It has that meaning at a field's first byte only. `None`: there are no
-    /// quotes.
+    /// Surrounds a field, which may then contain any byte. It has that meaning only as a field's first byte. `None`:
+    /// there are no quotes.
     pub quote: Option<u8>,
-    /// Within quotes, says that the next byte has no meaning but itself.
+    /// Within quotes, takes away the special meaning of the next byte.
     pub escape: Option<u8>,
-    /// Within quotes, two quotes are one.
+    /// Within quotes, two quotes stand for one.
     pub double_quote: bool,
-    /// A line that begins with it is none: up to the next line feed.
+    /// Begins a comment, if it is a line's first byte. The comment ends at the next line feed.
     pub comment: Option<u8>,
-    /// Ends a record.
+    /// What ends a record.
     pub terminator: Terminator,
-    /// The first record has the columns' names.
+    /// Whether the first record has the columns' names.
     pub header: bool,
 }
 
 /// What ends a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminator {
-    /// Read: any of `\n`, `\r\n` and `\r`, also mixed. Written: `\n`.
+    /// When reading: any of `\n`, `\r\n` and `\r`, also mixed. When writing: `\n`.
     #[default]
     Lines,
-    /// Read: as [`Lines`](Self::Lines). Written: `\r\n`.
+    /// When reading: as [`Lines`](Self::Lines). When writing: `\r\n`.
     Crlf,
     /// This byte.
     Byte(u8),
@@ -60,7 +60,7 @@ impl Dialect {
         Self { delimiter: b'\t', ..Self::default() }
     }
 
-    /// The bytes that end a record when it is read.
+    /// The bytes that end a record when reading.
     pub(super) fn ends(&self) -> [u8; 2] {
         match self.terminator {
             Terminator::Lines | Terminator::Crlf => [b'\n', b'\r'],
@@ -68,7 +68,7 @@ impl Dialect {
         }
     }
 
-    /// Why it makes no sense, if it does not.
+    /// Why the dialect is invalid, if it is.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let [end, other] = self.ends();
         let mut bytes = vec![self.delimiter, end];
@@ -84,7 +84,7 @@ impl Dialect {
         None
     }
 
-    /// The parser that decides what is right.
+    /// The parser that defines what is valid.
     pub(super) fn core(&self) -> csv_core::Reader {
         let terminator = match self.terminator {
             Terminator::Lines | Terminator::Crlf => csv_core::Terminator::CRLF,

@@ -1,4 +1,4 @@
-//! What can be wrong, and where.
+//! What can be wrong with CSV, and where.
 
 use core::fmt;
 use jird::event::Place;
@@ -8,34 +8,34 @@ use std::io;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CsvErrorKind {
-    /// A record, or the header, is not UTF-8.
+    /// A record or the header is not UTF-8.
     Utf8,
     /// The input ends within quotes.
     Unclosed,
-    /// A record is longer than allowed.
+    /// A record is longer than the limit.
     Size,
     /// A record has more fields, or fewer, than there are columns.
     Fields,
     /// There are more than 2^20 columns.
     Columns,
-    /// A field is not of its column's type.
+    /// A field does not have its column's type.
     Type,
-    /// There is no column of a name that was asked for.
+    /// A column that the caller named does not exist.
     NoColumn,
-    /// The header was not read, so that what follows has no names.
+    /// The header could not be read, so the fields have no names.
     Header,
-    /// A dialect that makes no sense.
+    /// The dialect is invalid.
     Dialect,
-    /// A key came for the first time when the header was written already.
+    /// A key came for the first time after the header was written.
     LateColumn,
-    /// A field that the dialect has no way to write.
+    /// The dialect cannot represent a field.
     Quote,
     /// Reading or writing failed.
     Io,
 }
 
 impl CsvErrorKind {
-    /// A short text for it, which stays the same.
+    /// A short name for it, which never changes.
     pub fn code(self) -> &'static str {
         match self {
             Self::Utf8 => "utf8",
@@ -54,7 +54,7 @@ impl CsvErrorKind {
     }
 }
 
-/// Why CSV could not be read or written. One word wide.
+/// Why CSV could not be read or written. The size is one word.
 ///
 /// ```
 /// use jird::event::{self, JsonSink};
@@ -73,7 +73,7 @@ struct Inner {
     kind: CsvErrorKind,
     message: String,
     place: Place,
-    /// The place is the header's, which is no record.
+    /// The error's place is in the header, which is not a record.
     of_header: bool,
     io: Option<io::Error>,
 }
@@ -84,24 +84,24 @@ impl CsvError {
         Self(Box::new(Inner { kind, message: message.into(), place, of_header: false, io: None }))
     }
 
-    /// The same of the header, which is no record and without which there are none.
+    /// The same error, in the header. The header is not a record, and without it there are no records.
     pub(super) fn of_header(mut self) -> Self {
         self.0.of_header = true;
         self
     }
 
-    /// Whether the header is wrong: then no record can be read.
+    /// Whether the error is in the header, so that no record can be read.
     pub fn is_of_header(&self) -> bool {
         self.0.of_header
     }
 
-    /// What is wrong.
+    /// The kind of error.
     pub fn kind(&self) -> CsvErrorKind {
         self.0.kind
     }
 
-    /// Which record; the offending byte, or the record's first, from the start of the input; and its one-based line, which is zero
-    /// when something was written.
+    /// The record; the offset in the input of the offending byte, or of the record's first byte; and its one-based
+    /// line. The line is zero for an error while writing.
     pub fn place(&self) -> Place {
         self.0.place
     }

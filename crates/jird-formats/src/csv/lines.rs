@@ -1,21 +1,21 @@
-//! Cells as fields of lines.
+//! Writes cells as fields of lines.
 
 use super::dialect::{Dialect, Terminator};
 use super::row::is_value;
 use crate::Cell;
 
-/// Text as it is written down.
+/// The text that is written.
 #[derive(Debug)]
 pub(super) struct Lines {
     pub(super) out: Vec<u8>,
     pub(super) dialect: Dialect,
-    /// What no field has without quotes: delimiter, quote, and a record's ends.
+    /// Bytes that no field has without quotes: delimiter, quote, and the ends of a record.
     marks: [u8; 4],
-    /// A mark of the dialect may be a part of a number or a boolean.
+    /// Some mark of the dialect can be a part of a number or a boolean.
     marks_values: bool,
 }
 
-/// The dialect has no way to write a field.
+/// The error if the dialect cannot represent a field.
 pub(super) struct Unwritable;
 
 impl Lines {
@@ -65,7 +65,7 @@ impl Lines {
         }
     }
 
-    /// A value was written without quotes, which does not do if it has marks of the dialect.
+    /// Checks a value that was written without quotes, and adds quotes if it contains marks of the dialect.
     #[inline(always)]
     fn check(&mut self, start: usize) -> Result<(), Unwritable> {
         if !self.marks_values {
@@ -85,18 +85,19 @@ impl Lines {
         Ok(())
     }
 
-    /// Whether a first field, without quotes, would be read as a comment or as a mark of UTF-8.
+    /// Whether a first field, without quotes, would be read as a comment or as a UTF-8 byte order mark.
     fn is_beginning(&self, text: &[u8]) -> bool {
         text.first().copied() == self.dialect.comment && !text.is_empty() || text.starts_with(b"\xef\xbb\xbf")
     }
 
-    /// Whether there is a delimiter, a quote, or a record's end. Eight bytes at once, without a branch on what they are.
+    /// Whether the text contains a delimiter, a quote, or a record's end. Compares eight bytes at a time, with no
+    /// branch on their values.
     #[inline(always)]
     fn has_mark(&self, text: &[u8]) -> bool {
         let marks = self.marks.map(|mark| u64::from_ne_bytes([mark; 8]));
         let found_in = |word: u64| {
             marks.iter().fold(0, |found, mark| {
-                // The lowest byte that is zero, and perhaps others above it, gets its highest bit.
+                // The lowest zero byte, and perhaps some above it, get their highest bit set.
                 let other = word ^ mark;
                 found | other.wrapping_sub(u64::from_ne_bytes([1; 8])) & !other
             })
@@ -116,12 +117,12 @@ impl Lines {
         found & u64::from_ne_bytes([0x80; 8]) != 0
     }
 
-    /// A field in quotes.
+    /// Writes a field in quotes.
     #[inline(never)]
     fn quoted(&mut self, text: &[u8]) -> Result<(), Unwritable> {
         let Dialect { quote, escape, double_quote, .. } = self.dialect;
         let Some(quote) = quote else {
-            // Nothing is nothing.
+            // Without quotes, an empty string is written as an empty field.
             return if text.is_empty() { Ok(()) } else { Err(Unwritable) };
         };
         self.out.push(quote);
@@ -144,7 +145,7 @@ impl Lines {
         Ok(())
     }
 
-    /// A field that has nothing, in quotes.
+    /// Writes an empty field in quotes.
     pub(super) fn quotes(&mut self) -> Result<(), Unwritable> {
         if self.dialect.quote.is_none() { Err(Unwritable) } else { self.quoted(b"") }
     }

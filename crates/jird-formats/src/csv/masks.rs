@@ -1,20 +1,20 @@
-//! Where the marks of 64 bytes are: without intrinsics, in loops that compilers turn into vector instructions.
+//! Finds the marks in 64 bytes, without intrinsics, in loops that compilers turn into vector instructions.
 
-/// Bytes in a block, bits in a mask.
+/// Bytes in a block, and bits in a mask.
 pub(super) const BLOCK: usize = 64;
 
-/// The bytes that are looked for.
+/// The bytes to search for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     pub(super) delimiter: u8,
     pub(super) ends: [u8; 2],
-    /// Looked for only if there are quotes.
+    /// Searched for only if there are quotes.
     pub(super) quote: u8,
     pub(super) has_quotes: bool,
 }
 
 impl Marks {
-    /// Where a field or a record may end, and where a quote stands; bit 0 is the first byte.
+    /// Two masks: where a field or a record may end, and where the quotes are. Bit 0 is the first byte.
     #[inline(always)]
     #[expect(clippy::needless_bitwise_bool, reason = "all bytes are looked at in the same way: as a vector")]
     pub(super) fn of(self, block: &[u8; BLOCK]) -> (u64, u64) {
@@ -25,7 +25,7 @@ impl Marks {
     }
 }
 
-/// A bit for each byte: whether it is such a byte.
+/// A mask with a bit for each byte for which `is` is true.
 #[inline(always)]
 fn mask(block: &[u8; BLOCK], is: impl Fn(u8) -> bool) -> u64 {
     let mut found = [0_u8; BLOCK];
@@ -35,7 +35,7 @@ fn mask(block: &[u8; BLOCK], is: impl Fn(u8) -> bool) -> u64 {
     let (words, _) = found.as_chunks::<8>();
     let mut mask = 0;
     for (index, &word) in words.iter().enumerate() {
-        // Each byte keeps a bit of its own, and the highest byte of the product is the sum of all.
+        // Each byte keeps a bit of its own, and the highest byte of the product is the sum of all of them.
         let bits = u64::from_le_bytes(word) & 0x8040_2010_0804_0201;
         mask |= (bits.wrapping_mul(0x0101_0101_0101_0101) >> 56) << (8 * index);
     }

@@ -1,4 +1,4 @@
-//! CSV and its kin (RFC 4180), as a source and as a sink.
+//! CSV and its relatives (RFC 4180), as a source and as a sink.
 //!
 //! ```text
 //! dialect  which bytes delimit, quote and end
@@ -12,8 +12,8 @@
 //! sink     rows as records
 //! ```
 //!
-//! csv-core (the parser of the `csv` crate) decides what is right: for records that `scan` does not understand it is asked, and
-//! for all others the tests compare.
+//! csv-core (the parser of the `csv` crate) defines what is valid. It parses the records that `scan` does not
+//! understand; for all others, tests compare the two.
 
 mod columns;
 mod dialect;
@@ -31,5 +31,5 @@ pub use error::{CsvError, CsvErrorKind};
 pub use sink::CsvSink;
 pub use source::{CsvSource, CsvType, Empty};
 
-/// More columns than this are an error: what is kept of a record is bounded by it.
+/// More columns than this are an error. This limits the memory for a record.
 pub(crate) const COLUMNS_MAX: usize = 1 << 20;

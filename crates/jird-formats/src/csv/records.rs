@@ -1,4 +1,4 @@
-//! Records of a reader, one at a time.
+//! Reads records, one at a time.
 
 use super::dialect::{Dialect, Terminator};
 use super::error::{CsvError, CsvErrorKind};
@@ -7,23 +7,23 @@ use csv_core::ReadFieldResult;
 use jird::event::Place;
 use std::io;
 
-/// What a reader is asked for at once.
+/// Bytes asked of the reader at a time.
 pub(super) const BUFFER: usize = 128 << 10;
-/// A record may have so many bytes, if nobody says otherwise.
+/// The default limit of a record's length in bytes.
 pub(super) const RECORD_BYTES_MAX: usize = 64 << 20;
 
-/// A record: its fields, by where they stand in a text.
+/// A record. Its fields are ranges of a text.
 pub(super) struct Record<'a> {
     text: &'a str,
     pub(super) fields: &'a [Field],
     pub(super) place: Place,
-    /// There are quotes in some field.
+    /// Some field contains quotes.
     pub(super) has_doubled: bool,
     quote: u8,
 }
 
 impl<'a> Record<'a> {
-    /// How many bytes its text has.
+    /// The length of its text in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
@@ -32,7 +32,7 @@ impl<'a> Record<'a> {
         self.quote
     }
 
-    /// A field as it stands, without quotes around it.
+    /// A field as it stands in the text, without the quotes around it.
     #[inline(always)]
     pub(super) fn raw(&self, field: Field) -> &'a str {
         &self.text[field.start as usize..field.end as usize]
@@ -49,7 +49,8 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Makes two quotes one. They are all in pairs. Returns how many bytes that is; none if `to` has fewer.
+/// Replaces pairs of quotes with single ones; every quote has its pair. Returns the resulting number of bytes, or
+/// `None` if `to` is shorter.
 pub(super) fn undouble_into(raw: &str, quote: u8, to: &mut [u8]) -> Option<usize> {
     let (mut rest, mut len) = (raw.as_bytes(), 0);
     loop {
@@ -62,7 +63,7 @@ pub(super) fn undouble_into(raw: &str, quote: u8, to: &mut [u8]) -> Option<usize
     }
 }
 
-/// The same into a string.
+/// Does the same into a string.
 fn undouble<'s>(raw: &str, quote: u8, scratch: &'s mut String) -> &'s str {
     scratch.clear();
     let mut rest = raw;
@@ -79,43 +80,44 @@ fn undouble<'s>(raw: &str, quote: u8, scratch: &'s mut String) -> &'s str {
 pub(super) struct Records<R> {
     input: R,
     dialect: Dialect,
-    /// Input may end within quotes.
+    /// The input may end within quotes.
     lenient: bool,
     pub(super) record_bytes_max: usize,
     pub(super) chunk_bytes: usize,
     buffer: Vec<u8>,
     filled: usize,
-    /// Where the buffer's first byte stands in the input.
+    /// The offset of the buffer's first byte in the input.
     base: u64,
-    /// Where the record begins that was read last, and where it ends, in the buffer.
+    /// Where the last record that was read begins and ends in the buffer.
     start: usize,
     end: usize,
-    /// Where what follows begins, and its line.
+    /// Where the next record begins, and its line.
     next: usize,
     line: u64,
-    /// How many records were read.
+    /// The number of records that were read.
     pub(super) count: u64,
     place: Place,
     scan: Scan,
-    /// The first record was looked for.
+    /// The search for the first record has begun.
     begun: bool,
-    /// A record is too long, and its end was not found yet.
+    /// The record is too long, and its end was not found yet.
     overlong: bool,
     odd: Option<Odd>,
     core: csv_core::Reader,
-    /// Contents of the fields of an odd record, and what is left of others behind them: never cleared, as that is dear.
+    /// The contents of the fields of an odd record, followed by remains of other records: clearing the buffer would be
+    /// expensive.
     contents: Vec<u8>,
 }
 
-/// A record that csv-core reads: how far it is.
+/// The state of a record that csv-core reads.
 #[derive(Clone, Copy, Debug)]
 struct Odd {
-    /// Where it goes on, in the buffer.
+    /// Where reading continues in the buffer.
     at: usize,
-    /// Where the field begins, in the contents; and whether with a quote, once that is known.
+    /// Where the field begins in the contents; and whether it begins with a quote, once that is known.
     field: usize,
     quoted: Option<bool>,
-    /// How many bytes the contents have.
+    /// The number of bytes in the contents.
     len: usize,
 }
 
@@ -145,7 +147,7 @@ impl<R: io::Read> Records<R> {
         }
     }
 
-    /// The input may end within quotes.
+    /// Allows the input to end within quotes.
     pub(super) fn be_lenient(&mut self) {
         self.lenient = true;
     }
@@ -154,17 +156,18 @@ impl<R: io::Read> Records<R> {
         &self.dialect
     }
 
-    /// The record that was read last, as it stands, without what ends it; as much as there is of one that is too long.
+    /// The last record that was read, unchanged, without the bytes that end it. If the record is too long, the part
+    /// that was read.
     pub(super) fn raw(&self) -> &[u8] {
         &self.buffer[self.start..self.end.max(self.start)]
     }
 
-    /// Where it stands.
+    /// The record's place.
     pub(super) fn place(&self) -> Place {
         self.place
     }
 
-    /// How many fields it has.
+    /// The number of its fields.
     pub(super) fn fields(&self) -> u64 {
         self.scan.count()
     }
@@ -183,7 +186,7 @@ impl<R: io::Read> Records<R> {
         self.complete(end, end + 1)
     }
 
-    /// A record that is not all in the buffer, or odd.
+    /// Reads a record that is odd, or not completely in the buffer.
     #[cold]
     #[inline(never)]
     fn next_slowly(&mut self, found: Found) -> Result<Option<Record<'_>>, CsvError> {
@@ -191,7 +194,7 @@ impl<R: io::Read> Records<R> {
         self.complete(end, next)
     }
 
-    /// Before the first record, or behind one that was too long.
+    /// Runs before the first record, and after one that was too long.
     #[cold]
     fn prepare(&mut self) -> Result<(), CsvError> {
         if !self.begun {
@@ -211,7 +214,7 @@ impl<R: io::Read> Records<R> {
         Ok(())
     }
 
-    /// Goes to where the next record begins. False if there is none.
+    /// Moves to where the next record begins. Returns false if there is none.
     #[inline(always)]
     fn begin(&mut self) -> Result<bool, CsvError> {
         let [end, other] = self.dialect.ends();
@@ -256,7 +259,7 @@ impl<R: io::Read> Records<R> {
         }
     }
 
-    /// Goes on to the record's end. Returns where it ends, and where what follows begins.
+    /// Moves to the record's end. Returns where it ends, and where the next one begins.
     fn advance(&mut self, mut found: Found) -> Result<(usize, usize), CsvError> {
         loop {
             match found {
@@ -270,7 +273,8 @@ impl<R: io::Read> Records<R> {
                         return Ok((self.filled, self.filled));
                     }
                 }
-                // What is behind quotes belongs to the field. How it is read makes no difference to where the record ends.
+                // Bytes after the closing quote belong to the field. How they are read does not change where the record
+                // ends.
                 Found::Odd(_) if self.overlong && self.dialect.double_quote && self.dialect.escape.is_none() => {}
                 Found::Odd(at) => {
                     self.fresh_core();
@@ -284,13 +288,13 @@ impl<R: io::Read> Records<R> {
         }
     }
 
-    /// At a record's beginning, and not at an input's, where a mark of UTF-8 would be passed over.
+    /// Puts csv-core at a record's beginning. At an input's beginning it would skip a UTF-8 byte order mark.
     fn fresh_core(&mut self) {
         self.core.reset();
         self.core.read_field(&[], &mut []);
     }
 
-    /// [`advance`](Self::advance), by csv-core.
+    /// Does what [`advance`](Self::advance) does, with csv-core.
     fn advance_odd(&mut self) -> Result<(usize, usize), CsvError> {
         loop {
             let Some(mut odd) = self.odd else { unreachable!("only what is odd comes here") };
@@ -304,7 +308,7 @@ impl<R: io::Read> Records<R> {
             let input = &self.buffer[odd.at..self.filled];
             odd.quoted.get_or_insert(Some(input[0]) == self.dialect.quote);
             if self.contents.len() < odd.len + input.len() {
-                // Unquoted it is never longer.
+                // Content is never longer than its text.
                 self.contents.resize(odd.len + input.len(), 0);
             }
             let (result, used, written) = self.core.read_field(input, &mut self.contents[odd.len..]);
@@ -320,7 +324,8 @@ impl<R: io::Read> Records<R> {
         }
     }
 
-    /// The input is over. One more byte, an end, tells whether quotes are open.
+    /// Finishes the record at the end of the input. Feeding csv-core one more byte, a terminator, tells whether quotes
+    /// are open.
     fn finish_odd(&mut self) -> Result<(usize, usize), CsvError> {
         let [end, _] = self.dialect.ends();
         let (result, ..) = self.core.read_field(&[end], &mut [0]);
@@ -343,13 +348,13 @@ impl<R: io::Read> Records<R> {
         (odd.field, odd.quoted) = (odd.len, None);
     }
 
-    /// What was read is a record, if it is right.
+    /// Checks the record that was read, and returns it.
     #[inline(always)]
     fn complete(&mut self, end: usize, next: usize) -> Result<Option<Record<'_>>, CsvError> {
         (self.end, self.next) = (end, next);
         self.count += 1;
         let raw = &self.buffer[self.start..end];
-        // A line feed may be in quotes, or the record's end, or anywhere.
+        // A line feed may be within quotes, or end the record, or be anywhere.
         if self.scan.quotes_marks() || self.odd.is_some() || matches!(self.dialect.terminator, Terminator::Byte(_)) {
             self.line += count(raw);
         }
@@ -367,7 +372,7 @@ impl<R: io::Read> Records<R> {
             return Err(self.too_many());
         }
         if let Some(odd) = self.odd {
-            // Only ASCII was left out.
+            // Only ASCII bytes were left out.
             text = core::str::from_utf8(&self.contents[..odd.len]).expect("a part of text is text");
         }
         let quote = self.dialect.quote.unwrap_or(0);
@@ -380,7 +385,7 @@ impl<R: io::Read> Records<R> {
         }))
     }
 
-    /// Reads once, behind what is kept: the record. False if there is no more.
+    /// Reads once, and appends to the record, which is kept. Returns false at the end of the input.
     #[cold]
     #[inline(never)]
     fn fill(&mut self) -> Result<bool, CsvError> {
@@ -398,7 +403,7 @@ impl<R: io::Read> Records<R> {
             (self.start, self.end) = (0, 0);
         }
         if self.buffer.len() < self.filled + self.chunk_bytes {
-            // Twice as much, so that a record of any length is moved a constant number of times.
+            // Doubling means that a record of any length is moved a constant number of times.
             let len = (2 * self.buffer.len()).clamp(self.chunk_bytes, self.record_bytes_max.saturating_add(BUFFER));
             self.buffer.resize(len.max(self.filled + self.chunk_bytes), 0);
         }
@@ -419,7 +424,7 @@ impl<R: io::Read> Records<R> {
         }
     }
 
-    /// Leaves out what was read of a record that is too long.
+    /// Drops what was read of a record that is too long.
     fn forget(&mut self) {
         self.line += count(&self.buffer[self.start..self.filled]);
         self.base += self.filled as u64;
@@ -430,7 +435,7 @@ impl<R: io::Read> Records<R> {
         (self.start, self.end, self.next, self.filled) = (0, 0, 0, 0);
     }
 
-    /// More bytes are needed: not if there are too many.
+    /// Checks that the record may still grow.
     fn check_size(&mut self) -> Result<(), CsvError> {
         if self.overlong || self.filled - self.start <= self.record_bytes_max {
             return Ok(());
@@ -468,7 +473,7 @@ impl<R: io::Read> Records<R> {
     }
 }
 
-/// How many lines end in `text`.
+/// The number of line feeds in `text`.
 fn count(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }

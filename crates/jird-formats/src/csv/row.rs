@@ -1,4 +1,4 @@
-//! A record's fields as values: asked for one by one, or sent as events.
+//! Reads a record's fields as values: one by one, or as events.
 
 use super::CsvType;
 use super::error::{CsvError, CsvErrorKind};
@@ -9,17 +9,17 @@ use core::cell::Cell;
 use jird::Number;
 use jird::event::{Failure, Interest, Key, Numeral, Place, Row, Scalar, Sink};
 
-/// A record, and what its fields are.
+/// A record, and the description of its fields.
 pub(super) struct CsvRow<'a> {
     pub(super) record: Record<'a>,
     pub(super) plan: &'a Plan,
     pub(super) scratch: &'a mut String,
-    /// Room for fields in which quotes were doubled.
+    /// Space for the contents of fields with doubled quotes.
     pub(super) spare: Cell<&'a mut [u8]>,
 }
 
 impl CsvRow<'_> {
-    /// A field's content; none if there is no room for it any more.
+    /// A field's content; `None` if there is no space for it.
     #[inline(always)]
     fn content(&self, field: Field) -> Option<&str> {
         let raw = self.record.raw(field);
@@ -89,12 +89,12 @@ impl Row for CsvRow<'_> {
     }
 }
 
-/// Bytes for fields in which quotes are doubled, all of a record's.
+/// Space for the contents of a record's fields with doubled quotes.
 #[derive(Debug, Default)]
 pub(super) struct Spare(Vec<u8>);
 
 impl Spare {
-    /// As many as may be needed.
+    /// As many bytes as the record may need.
     #[inline(always)]
     pub(super) fn for_doubled(&mut self, record: &Record<'_>) -> &mut [u8] {
         if record.has_doubled { self.grown(record.len()) } else { &mut [] }
@@ -109,7 +109,7 @@ impl Spare {
     }
 }
 
-/// Why a record was not sent to its end.
+/// Why sending a record stopped.
 enum RowStop<E> {
     Sink(E),
     Type(CsvError),
@@ -160,7 +160,7 @@ fn send<S: Sink>(
     Ok(sink.end_record()?)
 }
 
-/// Sends a field as what its column is said to be.
+/// Sends a field with its column's declared type.
 #[inline(never)]
 fn send_as<S: Sink>(column: &CsvColumn, text: &str, place: Place, sink: &mut S) -> Result<(), RowStop<S::Error>> {
     let column_type = column.column_type;
@@ -181,7 +181,7 @@ fn send_as<S: Sink>(column: &CsvColumn, text: &str, place: Place, sink: &mut S) 
     Err(RowStop::Type(CsvError::new(CsvErrorKind::Type, message, place)))
 }
 
-/// A field without quotes as what it looks like.
+/// The value that a field without quotes looks like.
 #[inline(always)]
 fn auto(text: &str) -> Scalar<'_> {
     match text.as_bytes().first() {
@@ -192,7 +192,7 @@ fn auto(text: &str) -> Scalar<'_> {
     }
 }
 
-/// Sends [`auto`]: a number with its text, which most sinks write.
+/// Sends [`auto`]'s value. A number is sent with its text, which most sinks write.
 #[inline(always)]
 fn send_auto<S: Sink>(text: &str, sink: &mut S) -> Result<(), S::Error> {
     match text.as_bytes().first() {
@@ -206,7 +206,7 @@ fn send_auto<S: Sink>(text: &str, sink: &mut S) -> Result<(), S::Error> {
     }
 }
 
-/// Whether [`auto`] would take it for something else than a string.
+/// Whether [`auto`] would read the text as something other than a string.
 pub(super) fn is_value(text: &str) -> bool {
     matches!(text.as_bytes().first(), Some(b'-' | b'0'..=b'9')) && Number::new(text).is_some()
         || matches!(text, "true" | "false")

@@ -1,7 +1,8 @@
-//! The fields of a record as most are written: found by their marks, resumed at any byte.
+//! Finds the fields of an ordinary record by their marks, and can resume at any byte.
 //!
-//! On entry: the buffer holds the record from its first byte as far as it was read. On exit: its fields and where it ends; or that
-//! more bytes are needed, and then `run` goes on where it stopped; or that the record is out of the ordinary.
+//! On entry, the buffer holds the record from its first byte, as far as it was read. The result is one of three: the
+//! fields and the record's end; or that more bytes are needed, after which `run` continues where it stopped; or that
+//! the record is out of the ordinary.
 
 use super::COLUMNS_MAX;
 use super::dialect::Dialect;
@@ -10,7 +11,7 @@ use super::masks::{BLOCK, Marks};
 /// A field of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
-    /// From the record's first byte, without quotes around it.
+    /// Offset from the record's first byte, without the quote before the field.
     pub(super) start: u32,
     pub(super) end: u32,
     pub(super) form: Form,
@@ -20,56 +21,56 @@ pub(super) struct Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Plain,
-    /// In quotes, or it was.
+    /// In quotes, or it was in the input.
     Quoted,
-    /// In quotes, and with quotes in it, each of them twice.
+    /// In quotes, and contains quotes, each of them doubled.
     Doubled,
 }
 
-/// How far a scan came.
+/// How far a scan got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The record ends before this byte, which is an end.
+    /// The record ends before this byte, which is a terminator.
     End(usize),
     /// More bytes are needed.
     Dry,
-    /// A quoted field, from this byte on, is none that is understood here.
+    /// The scan does not understand the quoted field at this byte.
     Odd(usize),
 }
 
 #[derive(Debug)]
 pub(super) struct Scan {
     marks_of: Marks,
-    /// Quoted fields are understood: quotes within are doubled and there are no other escapes.
+    /// Whether the scan understands quoted fields: quotes within them are doubled, and there are no other escapes.
     understands_quotes: bool,
-    /// The block that was looked at last, its marks from here on, and its end.
+    /// The last block that was loaded, its end, and the masks of its remaining marks.
     block: usize,
     block_end: usize,
     marks: u64,
     quotes: u64,
     /// Where the record begins.
     origin: usize,
-    /// Where the field begins; [`FORGOTTEN`] if that is not known any more.
+    /// Where the field begins; [`FORGOTTEN`] if that is no longer known.
     field: usize,
     within: Within,
     fields: Vec<Field>,
-    /// Fields that were counted only.
+    /// The number of fields that were counted but not kept.
     uncounted: u64,
-    /// How many fields are kept at most.
+    /// The most fields to keep.
     kept_max: usize,
-    /// A delimiter or an end was met within quotes: it may be a line's.
+    /// A delimiter or a terminator was found within quotes; it may be a line feed.
     quotes_marks: bool,
-    /// A quote was met that is doubled.
+    /// A doubled quote was found.
     has_doubled: bool,
 }
 
-/// Where the next byte stands.
+/// What the next byte belongs to.
 #[derive(Clone, Copy, Debug)]
 enum Within {
     Plain,
-    /// In quotes; some may have been doubled.
+    /// In quotes; there may have been doubled quotes.
     Quoted(Form),
-    /// Just behind a quote in quotes: the second of two, or the field is over.
+    /// Right after a quote in quotes: the next byte is the second of two, or the field is over.
     Behind(Form, usize),
 }
 
@@ -100,7 +101,7 @@ impl Scan {
         &self.fields
     }
 
-    /// How many fields there are, be they kept or not.
+    /// The number of fields, kept or not.
     pub(super) fn count(&self) -> u64 {
         self.fields.len() as u64 + self.uncounted
     }
@@ -113,7 +114,7 @@ impl Scan {
         self.has_doubled
     }
 
-    /// A record begins at this byte.
+    /// Begins a record at this byte.
     #[inline(always)]
     pub(super) fn begin(&mut self, at: usize) {
         self.clear();
@@ -128,7 +129,8 @@ impl Scan {
         self.uncounted = 0;
     }
 
-    /// The buffer lost its first bytes, all of them before the record. All that it has were scanned, or will be begun with.
+    /// Adjusts to a buffer that lost its first bytes, all of which were before the record. Every byte left was scanned,
+    /// or is where a record will begin.
     pub(super) fn shift(&mut self, bytes: usize) {
         self.origin = self.origin.saturating_sub(bytes);
         self.field = self.field.saturating_sub(bytes);
@@ -139,7 +141,8 @@ impl Scan {
         (self.block, self.marks, self.quotes) = (self.block_end, 0, 0);
     }
 
-    /// The buffer lost all of its `filled` bytes, all of them scanned. From now on fields of this record are not even counted.
+    /// Adjusts to a buffer that lost all of its `filled` bytes, all of which were scanned. From now on, no field of
+    /// this record is kept, and `count` starts again at zero.
     pub(super) fn forget(&mut self, filled: usize) {
         self.clear();
         self.kept_max = 0;
@@ -151,7 +154,7 @@ impl Scan {
         (self.block, self.block_end, self.marks, self.quotes) = (0, 0, 0, 0);
     }
 
-    /// Goes on through `text`, the buffer as far as it is filled.
+    /// Continues through `text`, the filled part of the buffer.
     #[inline(always)]
     pub(super) fn run(&mut self, text: &[u8]) -> Found {
         loop {
@@ -166,11 +169,11 @@ impl Scan {
         }
     }
 
-    /// Goes on to the record's end or to a quoted field.
+    /// Continues to the record's end or to a quoted field.
     #[inline(always)]
     fn plain(&mut self, text: &[u8]) -> Option<Found> {
         loop {
-            // All that is looked at again and again is in locals, which are in registers.
+            // The state of the inner loop is in locals, so that it stays in registers.
             let (block, mut field, delimiter) = (self.block, self.field, self.marks_of.delimiter);
             let (mut marks, mut quotes) = (self.marks, self.quotes);
             let found = loop {
@@ -185,7 +188,7 @@ impl Scan {
                     if at != field {
                         continue;
                     }
-                    // Most quoted fields end in the block in which they begin, with a quote before a mark.
+                    // Most quoted fields end in the block in which they begin, with a quote right before a mark.
                     let close = quotes & quotes.wrapping_neg();
                     let mark = close << 1;
                     if marks & mark == 0 || !self.understands_quotes {
@@ -222,10 +225,10 @@ impl Scan {
         }
     }
 
-    /// Goes on to the next quote.
+    /// Continues to the next quote.
     #[inline(always)]
     fn quoted(&mut self, text: &[u8], form: Form) -> Option<Found> {
-        // The marks that are left are all behind the opening quote.
+        // All remaining marks are after the opening quote.
         while self.quotes == 0 {
             self.quotes_marks |= self.marks != 0;
             if !self.load(text) {
@@ -238,7 +241,7 @@ impl Scan {
         None
     }
 
-    /// Looks at the byte behind a quote.
+    /// Looks at the byte after a quote.
     #[inline(always)]
     fn behind(&mut self, text: &[u8], form: Form, next: usize) -> Option<Found> {
         let Some(&byte) = text.get(next) else { return Some(Found::Dry) };
@@ -261,7 +264,7 @@ impl Scan {
         None
     }
 
-    /// The input is over, so that the field is, and the record. False if there are quotes around it that are not closed.
+    /// Ends the field and the record at the end of the input. Returns false if quotes are open.
     pub(super) fn finish(&mut self, end: usize) -> bool {
         let content = self.field.wrapping_add(1);
         match self.within {
@@ -275,7 +278,7 @@ impl Scan {
         true
     }
 
-    /// A field between these bytes.
+    /// Adds a field between these bytes.
     #[inline(always)]
     fn push(&mut self, start: usize, end: usize, form: Form) {
         if self.fields.len() < self.kept_max {
@@ -286,7 +289,7 @@ impl Scan {
         }
     }
 
-    /// A field that was made elsewhere.
+    /// Adds a field that csv-core read.
     pub(super) fn push_field(&mut self, field: Field) {
         if self.fields.len() < self.kept_max {
             self.fields.push(field);
@@ -301,7 +304,7 @@ impl Scan {
         byte == delimiter || byte == end || byte == other
     }
 
-    /// No mark up to `at`, and that included, is looked at again. It is in this block or the first of the next.
+    /// Drops the marks up to and including `at`, which is in this block or the first byte of the next.
     #[inline(always)]
     fn step(&mut self, text: &[u8], at: usize) {
         if at >= self.block_end {
@@ -310,7 +313,7 @@ impl Scan {
         self.pass(at + 1);
     }
 
-    /// No mark before `at` is looked at again.
+    /// Drops the marks before `at`.
     #[inline(always)]
     fn pass(&mut self, at: usize) {
         if at >= self.block_end {
@@ -322,7 +325,7 @@ impl Scan {
         }
     }
 
-    /// Looks at the next block. False if there is none.
+    /// Loads the next block. Returns false if there is none.
     #[inline(always)]
     fn load(&mut self, text: &[u8]) -> bool {
         self.block = self.block_end;

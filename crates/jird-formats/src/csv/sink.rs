@@ -1,4 +1,4 @@
-//! Rows as records.
+//! Writes rows as records.
 
 use super::dialect::Dialect;
 use super::error::{CsvError, CsvErrorKind};
@@ -7,22 +7,25 @@ use crate::{Cell, Row, Rows, Table};
 use jird::event::{Interest, KeyTable, PartBuffer, Parts, Place};
 use std::io;
 
-/// CSV as a sink: a [`Table`], to which [`Rows`] hands records.
+/// CSV as a sink. It is a [`Table`], which gets its records from [`Rows`].
 ///
-/// **Columns** are the keys of the first record, in its order, or those that were said before ([`columns`](Self::columns),
-/// [`select`](Self::select)). The header stands at the top, so a key that comes later is an error: whoever cannot know reads the
-/// input twice, once into a [`Schema`](crate::Schema).
+/// *Columns** are the keys of the first record, in its order, or those that the caller gave before
+/// ([`columns`](Self::columns), [`select`](Self::select)). The header is at the top, so a key that first comes later is
+/// an error. A caller that does not know all keys reads the input twice, the first time into a
+/// [`Schema`](crate::Schema).
 ///
-/// **Fields** are in quotes only if they must be: if there is a delimiter, a quote or a line's end in them, or if they are empty strings
-/// (RFC 4180 §2), so that `""` is a string, and nothing at all is null or missing. A row of one column that has nothing is `""`, as an
-/// empty line is no record. A number has the text that it came with; bytes are base64, times as RFC 3339 has them, and what is nested
-/// is JSON text. With [`keep_types`](Self::keep_types) strings and values are kept apart.
+/// *Fields** are in quotes only if they must be: if they contain a delimiter, a quote or a line end, or if they are
+/// empty strings (RFC 4180 §2). So `""` is a string, and an empty field is null or missing. A row whose only column is
+/// null or missing is written as `""`, because an empty line is not a record. A number keeps the text that it came
+/// with. Bytes are base64, times are as in RFC 3339, and nested values are JSON text. With
+/// [`keep_types`](Self::keep_types) strings stay distinct from values.
 ///
-/// **Formulas.** A field is written as it is, also when it begins with `=`, `+`, `-` or `@`, which spreadsheets run as a formula, be it
-/// in quotes or not. Nothing is put before it: that would change values. Whoever opens text of strangers in a spreadsheet imports
-/// such columns as text.
+/// *Formulas.** A field is written unchanged, even if it begins with `=`, `+`, `-` or `@`. Spreadsheets run such a
+/// field as a formula, whether it is in quotes or not. The sink puts nothing before it, because that would change
+/// values. To open untrusted text in a spreadsheet, import such columns as text.
 ///
-/// **Cost.** One copy; memory for one row and 64 KB. A row is written as a whole or, if its source fails, not at all.
+/// *Cost.** One copy, and memory for one row and 64 KB. A row is written completely or, if its source fails, not at
+/// all.
 ///
 /// ```
 /// use jird::event::{self, JsonSource};
@@ -39,29 +42,29 @@ pub struct CsvSink<W> {
     writer: W,
     lines: Lines,
     columns: KeyTable,
-    /// Which keys there may be beside the columns.
+    /// What happens to keys that are not columns.
     others: Others,
     keeps_types: bool,
-    /// The header was written, or is none.
+    /// The header was written, or there is none.
     begun: bool,
     rows: u64,
-    /// How many cells the row has that is being written, and where it begins.
+    /// The number of cells in the row that is being written, and the offset at which it begins.
     column: usize,
     row_at: usize,
 }
 
-/// What becomes of a key that has no column.
+/// What happens to a key that has no column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Others {
-    /// It is one.
+    /// It becomes a column.
     Join,
-    /// An error.
+    /// It is an error.
     Late,
-    /// Nobody asked for it.
+    /// It is not wanted.
     Skip,
 }
 
-/// What a writer is handed at once, about.
+/// Approximate number of bytes handed to the writer at a time.
 const BUFFER: usize = 64 << 10;
 
 impl<W: io::Write> CsvSink<W> {
@@ -70,7 +73,7 @@ impl<W: io::Write> CsvSink<W> {
         Self::with_dialect(writer, Dialect::default())
     }
 
-    /// Another dialect. If that makes no sense, the first row is an error.
+    /// CSV in another dialect. If the dialect is invalid, the first row is an error.
     ///
     /// ```
     /// use jird::event::{self, JsonSource};
@@ -95,7 +98,7 @@ impl<W: io::Write> CsvSink<W> {
         }
     }
 
-    /// These are all columns, in this order; any other key is an error. Names that come again count once.
+    /// Makes these all of the columns, in this order. Any other key is an error. Repeated names count once.
     #[must_use]
     pub fn columns<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         self.put(names);
@@ -103,7 +106,7 @@ impl<W: io::Write> CsvSink<W> {
         self
     }
 
-    /// Only these keys are wanted, in this order; sources need not send others.
+    /// Selects only these keys, in this order. Sources need not send others.
     ///
     /// ```
     /// use jird::event::{self, JsonSource};
@@ -126,8 +129,8 @@ impl<W: io::Write> CsvSink<W> {
         }
     }
 
-    /// Strings that look like a number, `true` or `false` are in quotes, so that [`typed`](crate::CsvSource::typed) reads back strings as
-    /// strings and numbers as numbers.
+    /// Puts strings that look like a number, `true` or `false` in quotes, so that [`typed`](crate::CsvSource::typed)
+    /// reads strings back as strings and numbers as numbers.
     ///
     /// ```
     /// use jird::event::{self, JsonSource};
@@ -149,19 +152,19 @@ impl<W: io::Write> CsvSink<W> {
         Rows::with_columns(self, names.iter().map(String::as_str))
     }
 
-    /// The writer, which may be emptied if it is a buffer: nothing is read back from it. What was not
-    /// [flushed](Self::flush) may be missing there.
+    /// The writer. If it is a buffer, the caller may empty it, because the sink reads nothing back from it. Data that
+    /// was not [flushed](Self::flush) may be missing there.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.writer
     }
 
-    /// The writer. What was not [finished](jird::event::Sink::finish) may be missing there.
+    /// The writer. Data that was not [finished](jird::event::Sink::finish) may be missing there.
     pub fn into_inner(self) -> W {
         self.writer
     }
 
-    /// Writes the next cell of a row: for programs that have cells and no records. After one for each column comes
-    /// [`end_row`](Self::end_row).
+    /// Writes the next cell of a row, for programs that have cells but no records. After one call for each column, the
+    /// caller calls [`end_row`](Self::end_row).
     ///
     /// ```
     /// use jird_formats::{Cell, CsvSink, Table};
@@ -215,7 +218,7 @@ impl<W: io::Write> CsvSink<W> {
     #[inline]
     fn complete_row(&mut self) -> Result<(), CsvError> {
         if self.columns.len() == 1 && self.lines.out.len() == self.row_at {
-            // An empty line is no record.
+            // An empty line is not a record.
             self.lines.quotes().map_err(|Unwritable| self.unwritable(0))?;
         }
         self.lines.end_line();
@@ -223,7 +226,7 @@ impl<W: io::Write> CsvSink<W> {
         if self.lines.out.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Before the first row.
+    /// Prepares the output before the first row.
     #[cold]
     fn begin(&mut self) -> Result<(), CsvError> {
         if let Some(fault) = self.lines.dialect.fault() {
@@ -289,7 +292,7 @@ impl<W: io::Write> Table for CsvSink<W> {
     }
 }
 
-/// All columns must be known: those of a key that no record had before the parts were made are late.
+/// All columns must be known before the parts are made: a key that no record had until then is an error.
 impl<W: io::Write> Parts for Rows<CsvSink<W>> {
     type Part = Rows<CsvSink<PartBuffer>>;
 

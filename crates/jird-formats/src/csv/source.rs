@@ -1,4 +1,4 @@
-//! Records of a reader, one by one.
+//! Reads records one by one.
 
 use super::columns::Names;
 use super::dialect::Dialect;
@@ -10,27 +10,28 @@ use core::fmt;
 use jird::event::{Failure, Place, Row, Sink, Source};
 use std::io;
 
-/// CSV as a source: a record is an object, with a member for each column.
+/// CSV as a source. A record is an object, with a member for each column.
 ///
-/// **Names** come from the header. A column without a name is `column3`, by its one-based place, and without a header all are; the
-/// second column `a` is `a_2`, or `a_3` if there is an `a_2`. Names of the caller's may stand in for the header's
-/// ([`columns`](Self::columns)).
+/// *Names** come from the header. A column without a name is `column3`, by its one-based place; if there is no header,
+/// all columns are named like this. The second column `a` is `a_2`, or `a_3` if there is an `a_2`. The caller's own
+/// names can replace the header's ([`columns`](Self::columns)).
 ///
-/// **Values** are strings, just as they stand, spaces included, unless types are asked for: for all columns
-/// ([`typed`](Self::typed)) or for one ([`column_type`](Self::column_type)). Nothing is guessed from a sample: a field is what its
-/// own text says. A field in quotes is kept apart from one without, so that `""` can be an empty string where nothing at all is null
-/// ([`empty`](Self::empty)).
+/// *Values** are strings, exactly as they stand, spaces included, unless the caller asks for types: for all columns
+/// ([`typed`](Self::typed)) or for one ([`column_type`](Self::column_type)). Nothing is guessed from a sample: a
+/// field's value depends on its own text only. A field in quotes is distinct from one without, so that `""` can be an
+/// empty string while an empty field is null ([`empty`](Self::empty)).
 ///
-/// **Lines.** Any of `\n`, `\r\n` and `\r` ends a record. Empty lines are left out, and a byte-order mark is. Line numbers count
-/// `\n`.
+/// *Lines.** Any of `\n`, `\r\n` and `\r` ends a record. Empty lines and a byte order mark are skipped. Line numbers
+/// count `\n`.
 ///
-/// **Bad records.** Each is checked whole before anything is sent of it (UTF-8, quotes, the number of its fields), but for the types of
-/// columns. Records do not depend on each other: after an error, [`send_record`](Source::send_record) goes on with the next one, and
-/// [`bad_record`](Self::bad_record) has the text of the bad one. The end of a record that is too long is looked for in constant
-/// memory. Only when the header cannot be read there is nothing to go on with.
+/// *Bad records.** A record is checked completely before any of it is sent (UTF-8, quotes, the number of its fields),
+/// except for the types of columns. Records are independent of each other: after an error,
+/// [`send_record`](Source::send_record) goes on with the next one, and [`bad_record`](Self::bad_record) has the text of
+/// the bad one. If a record is too long, the search for its end takes constant memory. Only if the header cannot be
+/// read, no more records follow.
 ///
-/// **Cost.** Memory for the longest record, 64 MB at most unless [told otherwise](Self::record_bytes_max), and for 2^20 fields; none
-/// is allocated per record. Linear in the input.
+/// *Cost.** Memory for the longest record, which has at most 64 MB unless [another limit](Self::record_bytes_max) is
+/// set, and for 2^20 fields. No memory is allocated per record. The time is linear in the input.
 ///
 /// ```
 /// use jird::event::{self, JsonSink};
@@ -56,14 +57,14 @@ use std::io;
 pub struct CsvSource<R> {
     records: Records<R>,
     head: Head,
-    /// Names of the caller's.
+    /// The caller's names.
     given: Option<Vec<String>>,
     plan: Plan,
     scratch: String,
     spare: Spare,
 }
 
-/// What the fields of a record are.
+/// Describes the fields of a record.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) columns: Vec<CsvColumn>,
@@ -73,7 +74,7 @@ pub(super) struct Plan {
     pub(super) empty: Empty,
     pub(super) nulls: Vec<String>,
     flexible: bool,
-    /// A column is JSON, so that a record is no row of scalars.
+    /// Some column is JSON, so a record is not a row of scalars.
     has_json: bool,
 }
 
@@ -87,25 +88,25 @@ pub(super) struct CsvColumn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     Unread,
-    /// There is no header; the first record says how many columns there are.
+    /// There is no header. The first record determines the number of columns.
     None,
     Read,
     Failed,
 }
 
-/// What the fields of a column are.
+/// The type of a column's fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CsvType {
     /// Strings.
     Text,
-    /// Without quotes: a number if it is exactly one of JSON's, with its text, so that `1.50` is and `007` and `+1` are not; a boolean
-    /// if it is `true` or `false`; else a string. In quotes, a string.
+    /// Without quotes: a number if the text is exactly a JSON number, with that text (`1.50` is one, `007` and `+1` are
+    /// not); a boolean if it is `true` or `false`; otherwise a string. In quotes: a string.
     Auto,
-    /// JSON numbers, in quotes or not; anything else is an error.
+    /// JSON numbers, in quotes or not. Anything else is an error.
     Number,
-    /// `true` and `false`, in quotes or not; anything else is an error.
+    /// `true` and `false`, in quotes or not. Anything else is an error.
     Bool,
-    /// JSON text, in quotes or not, sent as what it says; anything else is an error.
+    /// JSON text, in quotes or not, sent as the value that it denotes. Anything else is an error.
     Json,
 }
 
@@ -120,7 +121,8 @@ impl fmt::Display for CsvType {
     }
 }
 
-/// What a field is that has nothing, not even quotes. In a column of numbers, booleans or JSON it is null at least.
+/// The value of a field that is empty and has no quotes. In a column of numbers, booleans or JSON, [`Text`](Self::Text)
+/// acts as [`Null`](Self::Null).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Empty {
     /// An empty string, as with quotes.
@@ -132,12 +134,12 @@ pub enum Empty {
 }
 
 impl<R: io::Read> CsvSource<R> {
-    /// CSV with a header, as in RFC 4180, from a reader that needs no buffer of its own.
+    /// CSV with a header, as in RFC 4180. The reader needs no buffer of its own.
     pub fn new(reader: R) -> Self {
         Self::with_dialect(reader, Dialect::default())
     }
 
-    /// Another dialect. If that makes no sense, the first record is an error.
+    /// CSV in another dialect. If the dialect is invalid, the first record is an error.
     ///
     /// ```
     /// use jird::event::{self, JsonSink};
@@ -168,21 +170,21 @@ impl<R: io::Read> CsvSource<R> {
         }
     }
 
-    /// Names of the columns, in place of those of the header, which is passed over, or of `column1`, `column2`, ….
+    /// Names for the columns. They replace those of the header, which is skipped, or `column1`, `column2`, ….
     #[must_use]
     pub fn columns<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.given = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Fields are what they look like: [`CsvType::Auto`], and [`Empty::Null`].
+    /// Gives each field the type that its text looks like: [`CsvType::Auto`], with [`Empty::Null`].
     #[must_use]
     pub fn typed(mut self) -> Self {
         (self.plan.default_type, self.plan.empty) = (CsvType::Auto, Empty::Null);
         self
     }
 
-    /// What the fields of one column are.
+    /// Sets the type of one column's fields.
     ///
     /// ```
     /// use jird::event::{self, JsonSink};
@@ -200,22 +202,22 @@ impl<R: io::Read> CsvSource<R> {
         self
     }
 
-    /// What a field is that has nothing, not even quotes; an empty string by default.
+    /// Sets the value of a field that is empty and has no quotes; an empty string by default.
     #[must_use]
     pub fn empty(mut self, empty: Empty) -> Self {
         self.plan.empty = empty;
         self
     }
 
-    /// Fields with one of these texts are null, unless they are in quotes: `NA`, say.
+    /// Makes fields with one of these texts null, unless they are in quotes; `NA`, for example.
     #[must_use]
     pub fn nulls<N: Into<String>>(mut self, texts: impl IntoIterator<Item = N>) -> Self {
         self.plan.nulls.extend(texts.into_iter().map(Into::into));
         self
     }
 
-    /// Records may have fewer fields than there are columns: their last keys are missing; or more: they are called `column5`, by their
-    /// place. And the input may end within quotes.
+    /// Allows records with fewer fields than there are columns, whose last keys are then missing, and records with
+    /// more, whose extra keys are named `column5`, by their place. Also allows the input to end within quotes.
     #[must_use]
     pub fn flexible(mut self) -> Self {
         self.plan.flexible = true;
@@ -223,14 +225,14 @@ impl<R: io::Read> CsvSource<R> {
         self
     }
 
-    /// Limits how many bytes a record may have, 2 GiB at most; 64 MB by default.
+    /// Limits how many bytes a record may have. The default is 64 MB, and the most is 2 GiB.
     #[must_use]
     pub fn record_bytes_max(mut self, bytes: usize) -> Self {
         self.records.record_bytes_max = bytes.min(1 << 31);
         self
     }
 
-    /// Reads so many bytes at once, for tests that want borders everywhere.
+    /// Reads this many bytes at a time, for tests that want chunk borders everywhere.
     #[doc(hidden)]
     #[must_use]
     pub fn chunk_bytes(mut self, bytes: usize) -> Self {
@@ -238,7 +240,7 @@ impl<R: io::Read> CsvSource<R> {
         self
     }
 
-    /// The columns' names, as far as they are known before the first record: reads the header if that was not read yet.
+    /// The columns' names, as far as they are known before the first record. Reads the header if it was not read yet.
     ///
     /// ```
     /// let mut source = jird_formats::CsvSource::new("a,,a\n".as_bytes());
@@ -250,17 +252,18 @@ impl<R: io::Read> CsvSource<R> {
         Ok(self.plan.columns.iter().map(|column| column.name.as_str()))
     }
 
-    /// The text of the record that the last error is about, without what ends it; as far as it was read, if it is too long.
+    /// The text of the record that the last error is about, without the bytes that end it. If the record is too long,
+    /// the part that was read.
     pub fn bad_record(&self) -> &[u8] {
         self.records.raw()
     }
 
-    /// Where the record stands that was sent last, or is bad.
+    /// The place of the record that was sent last or is bad.
     pub fn place(&self) -> Place {
         self.records.place()
     }
 
-    /// Reads the header, if there is one and it was not read.
+    /// Reads the header, if there is one and it was not read yet.
     fn read_head(&mut self) -> Result<(), CsvError> {
         match self.head {
             Head::Read | Head::None => return Ok(()),
@@ -290,7 +293,7 @@ impl<R: io::Read> CsvSource<R> {
 }
 
 impl Plan {
-    /// These are the columns.
+    /// Sets the columns.
     fn start(&mut self, names: Vec<String>) -> Result<(), CsvError> {
         for name in self.names.distinct(names) {
             self.add_column(name);
@@ -310,7 +313,8 @@ impl Plan {
         self.columns.push(CsvColumn { name, column_type });
     }
 
-    /// A record has as many fields as there are columns; or it may have fewer, or there are more columns now.
+    /// Handles a record whose number of fields is not the number of columns: an error, unless records may differ. Extra
+    /// fields add columns.
     #[cold]
     fn fit(&mut self, record: &Record<'_>) -> Result<(), CsvError> {
         let (found, wanted) = (record.fields.len(), self.columns.len());
@@ -327,7 +331,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether a field that has no quotes is null, or missing.
+    /// Whether a field without quotes is null or missing.
     pub(super) fn absent(&self, text: &str, column_type: CsvType) -> Option<Empty> {
         if text.is_empty() {
             match (self.empty, column_type) {
