@@ -1,4 +1,4 @@
-//! Batches as Arrow IPC.
+//! Writes batches as Arrow IPC.
 
 use super::error::ArrowError;
 use arrow_array::RecordBatch;
@@ -7,10 +7,10 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::Schema;
 use std::io::Write;
 
-/// Writes record batches as Arrow IPC: for programs that have batches already. [`ArrowSink`](crate::ArrowSink) makes batches of
-/// records first, and writes them with this.
+/// Writes record batches as Arrow IPC, for programs that already have batches. [`ArrowSink`](crate::ArrowSink) makes
+/// batches from records, and writes them with this type.
 ///
-/// A batch is written as it comes, with the rows that it has.
+/// Each batch is written unchanged, with the rows that it has.
 ///
 /// ```
 /// use jird_formats::{ArrowBatches, ArrowOptions, ColumnPlan};
@@ -30,19 +30,19 @@ pub struct ArrowBatches<W: Write> {
 pub struct ArrowOptions {
     /// As a file or as a stream.
     pub layout: ArrowLayout,
-    /// Of each buffer; none by default.
+    /// The compression of each buffer; none by default.
     pub compression: Option<ArrowCompression>,
-    /// The most rows of a batch that is made of records; it ends earlier if it has some megabytes.
+    /// The most rows in a batch that is made from records. A batch ends earlier if its texts and bytes exceed 1 MiB.
     pub batch_rows: usize,
 }
 
 /// The two layouts of Arrow IPC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArrowLayout {
-    /// A file, also called Feather: has a footer, so that a reader can go to any batch.
+    /// A file, also called Feather. It has a footer, so that a reader can go to any batch.
     #[default]
     File,
-    /// A stream.
+    /// A stream, without a footer.
     Stream,
 }
 
@@ -67,7 +67,7 @@ impl Default for ArrowOptions {
 }
 
 impl<W: Write> ArrowBatches<W> {
-    /// Batches of this schema, which is written at once. A writer that is a file should have a buffer.
+    /// Writes batches of this schema. The schema is written at once. If the writer is a file, it should have a buffer.
     pub fn new(writer: W, schema: &Schema, options: ArrowOptions) -> Result<Self, ArrowError> {
         let compression = options.compression.map(|compression| match compression {
             ArrowCompression::Lz4 => CompressionType::LZ4_FRAME,
@@ -81,7 +81,7 @@ impl<W: Write> ArrowBatches<W> {
         Ok(Self { writer, is_finished: false })
     }
 
-    /// Writes a batch, which must be of the schema.
+    /// Writes a batch, which must have the schema.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         Ok(match &mut self.writer {
             Writer::File(writer) => writer.write(batch),
@@ -89,7 +89,7 @@ impl<W: Write> ArrowBatches<W> {
         }?)
     }
 
-    /// Writes what comes after the last batch. What is not finished is no Arrow file.
+    /// Writes the part after the last batch. Unfinished output is not an Arrow file.
     pub fn finish(&mut self) -> Result<(), ArrowError> {
         match &mut self.writer {
             Writer::File(writer) => {
@@ -105,7 +105,8 @@ impl<W: Write> ArrowBatches<W> {
         Ok(())
     }
 
-    /// The writer, which may be emptied between two batches if it is a buffer: nothing is read back from it.
+    /// The writer. If it is a buffer, the caller may empty it between two batches, because nothing is read back from
+    /// it.
     pub fn get_mut(&mut self) -> &mut W {
         match &mut self.writer {
             Writer::File(writer) => writer.get_mut(),
@@ -113,7 +114,7 @@ impl<W: Write> ArrowBatches<W> {
         }
     }
 
-    /// The writer, once all is written.
+    /// The writer, after everything is written.
     ///
     /// # Errors
     /// [`ArrowError::Unfinished`]

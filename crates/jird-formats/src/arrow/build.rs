@@ -1,4 +1,4 @@
-//! Batches from rows.
+//! Makes batches from rows.
 
 use super::error::ArrowError;
 use super::plan::{ColumnPlan, Holds};
@@ -14,12 +14,12 @@ use arrow_schema::{DataType, SchemaRef};
 use jird::event::{self, Numeral, Timestamp};
 use std::sync::Arc;
 
-/// Text and bytes of a batch, about: beyond this it is full.
+/// Approximate number of bytes of text and binary data at which a batch is full.
 const BATCH_BYTES: usize = 1 << 20;
-/// The longest text of a cell: a batch's texts are counted in 31 bits.
+/// The most bytes in a cell's text. A batch counts its texts' bytes in 31 bits.
 const CELL_BYTES_MAX: usize = 1 << 30;
 
-/// Rows, until they are a batch.
+/// Collects rows until they fill a batch.
 pub(crate) struct BatchBuilder {
     schema: SchemaRef,
     columns: Vec<CellBuilder>,
@@ -27,12 +27,12 @@ pub(crate) struct BatchBuilder {
     rows: usize,
     bytes: usize,
     rows_max: usize,
-    /// For what is written as text and was none.
+    /// Scratch space for values that are written as text but are not text.
     scratch: Vec<u8>,
 }
 
 enum CellBuilder {
-    /// How many nulls.
+    /// A count of nulls.
     Nothing(usize),
     Bool(BooleanBuilder),
     Int64(Int64Builder),
@@ -67,7 +67,7 @@ impl BatchBuilder {
         self.schema.clone()
     }
 
-    /// Appends a row, whose columns are those of the plan. A batch if that made it full.
+    /// Appends a row, whose columns are those of the plan. Returns the batch if the row filled it.
     pub(crate) fn append(&mut self, row: &Row) -> Result<Option<RecordBatch>, ArrowError> {
         for (index, column) in self.columns.iter_mut().enumerate() {
             let Some(bytes) = column.append(row.cell(index), &mut self.scratch) else {
@@ -80,7 +80,7 @@ impl BatchBuilder {
         if self.rows == self.rows_max || self.bytes > BATCH_BYTES { self.finish() } else { Ok(None) }
     }
 
-    /// The batch of what was appended, if anything was.
+    /// The batch of the rows appended so far, if there are any.
     pub(crate) fn finish(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let rows = core::mem::take(&mut self.rows);
         self.bytes = 0;
@@ -116,7 +116,7 @@ impl CellBuilder {
         }
     }
 
-    /// Appends a cell. How many bytes of text it took; `None` if it does not fit.
+    /// Appends a cell, and returns how many bytes of text it took; `None` if it does not fit.
     #[inline]
     fn append(&mut self, cell: Cell<'_>, scratch: &mut Vec<u8>) -> Option<usize> {
         if cell.is_null() {
@@ -202,7 +202,7 @@ fn to_decimal(number: Numeral<'_>) -> Option<i128> {
     }
 }
 
-/// The double, if the number survives as one.
+/// The double of a number that survives as one.
 fn exact_f64(number: Numeral<'_>) -> Option<f64> {
     match number {
         Numeral::Text(number) => surviving(number),
@@ -212,7 +212,7 @@ fn exact_f64(number: Numeral<'_>) -> Option<f64> {
     }
 }
 
-/// A point in time as a count since 1970, if it is exactly one.
+/// A point in time as a count since 1970, if the count is exact.
 fn count(time: Timestamp, holds: TimestampType) -> Option<i64> {
     let per_second = if holds.nanoseconds { 1_000_000_000 } else { 1_000_000 };
     let nanoseconds = 1_000_000_000 / per_second as u32;

@@ -1,8 +1,8 @@
-//! What `arrow-ipc` takes on trust, looked at before it is handed over.
+//! Checks what `arrow-ipc` trusts, before data is handed to it.
 //!
-//! Its conversion of schemas and its decoder of batches panic on messages that are flatbuffers and yet no Arrow: an integer of nine
-//! bits, a list without elements' type, a buffer beyond the body; and what is compressed says how much memory to take. Behind these
-//! checks, the arrays are validated by `arrow-data`.
+//! Its schema conversion and its batch decoder panic on messages that are valid flatbuffers but not valid Arrow: an
+//! integer of nine bits, a list without an element type, a buffer beyond the body. Also, compressed data itself says
+//! how much memory to allocate. After these checks, `arrow-data` validates the arrays.
 
 use super::error::ArrowError;
 use arrow_buffer::Buffer;
@@ -13,10 +13,10 @@ use arrow_ipc::{
 use arrow_schema::DataType;
 use std::collections::HashSet;
 
-/// No compression of buffers may promise more than this, all of a batch taken together.
+/// The most bytes that all compressed buffers of a batch together may claim.
 const DECOMPRESSED_BYTES_MAX: i64 = 1 << 31;
 
-/// No array may be longer than this: what is computed of lengths stays far from overflow.
+/// The most rows in an array, so that arithmetic on lengths stays far from overflow.
 const ROWS_MAX: i64 = 1 << 40;
 
 /// The deepest nesting of types.
@@ -46,7 +46,7 @@ fn is_integer(int: arrow_ipc::Int<'_>) -> bool {
     [8, 16, 32, 64].contains(&int.bitWidth())
 }
 
-/// Whether a type's parts are there and known. `None`: one is not there.
+/// Whether a type's parts are present and known. `None`: one is absent.
 fn is_type(field: Field<'_>, children: usize) -> Option<bool> {
     Some(match field.type_type() {
         Type::Null
@@ -78,7 +78,7 @@ fn is_type(field: Field<'_>, children: usize) -> Option<bool> {
         Type::RunEndEncoded => children == 2,
         Type::Decimal => {
             let decimal = field.type_as_decimal()?;
-            // By width, how many digits it holds.
+            // The most digits that fit the width.
             let digits_max = match decimal.bitWidth() {
                 32 => 9,
                 64 => 18,
@@ -99,7 +99,7 @@ fn is_type(field: Field<'_>, children: usize) -> Option<bool> {
     })
 }
 
-/// Whether a batch has what its types need, and has it in its body.
+/// Checks that a batch has what its types need, and has it in its body.
 pub(crate) fn batch<'t>(
     batch: RecordBatch<'_>,
     types: impl Iterator<Item = &'t DataType>,
@@ -139,7 +139,7 @@ fn slice(body: &[u8], offset: i64, len: i64) -> Option<&[u8]> {
     body.get(start..start.checked_add(usize::try_from(len).ok()?)?)
 }
 
-/// Whether buffers are as long as what is cut out of them before anything is validated.
+/// Checks that the buffers are long enough for what is cut out of them before anything is validated.
 fn sizes(batch: RecordBatch<'_>, need: &Need<'_>, body: &Buffer) -> Result<(), ArrowError> {
     let (Some(nodes), Some(buffers)) = (batch.nodes(), batch.buffers()) else { return Ok(()) };
     for &Part { node, buffer, of } in &need.parts {
@@ -147,7 +147,7 @@ fn sizes(batch: RecordBatch<'_>, need: &Need<'_>, body: &Buffer) -> Result<(), A
         let bytes = slice(body, buffer.offset(), buffer.length()).unwrap_or_default();
         let len = match bytes.split_first_chunk() {
             Some((promise, rest)) if batch.compression().is_some() => match i64::from_le_bytes(*promise) {
-                // Kept as it was, behind the length.
+                // The data after the length is not compressed.
                 -1 => rest.len() as i64,
                 promise => promise,
             },
@@ -165,33 +165,33 @@ fn sizes(batch: RecordBatch<'_>, need: &Need<'_>, body: &Buffer) -> Result<(), A
     Ok(())
 }
 
-/// What arrays of some types are made of.
+/// What arrays of some types consist of.
 #[derive(Default)]
 struct Need<'v> {
     version: MetadataVersion,
     nodes: usize,
-    /// `None` if there are more than can be.
+    /// `None` if there are more than `usize` counts.
     buffers: Option<usize>,
-    /// For each array of views that is still to come, how many buffers it has.
+    /// The number of buffers of each array of views that is still to come.
     variadic: &'v [i64],
     parts: Vec<Part>,
 }
 
-/// A buffer whose length matters, and the node whose rows it has.
+/// A buffer whose length matters, and the node whose rows it holds.
 struct Part {
     node: usize,
     buffer: usize,
     of: Of,
 }
 
-/// What is in a buffer.
+/// The content of a buffer.
 #[derive(Clone, Copy)]
 enum Of {
-    /// A bit for each row, if some are null.
+    /// A bit for each row, if some rows are null.
     Nulls,
     /// Words of this many bytes.
     Words(i64),
-    /// As many as there are rows.
+    /// A value of this many bytes for each row.
     Rows(i64),
 }
 
@@ -252,7 +252,8 @@ impl Need<'_> {
                 }
                 fields.iter().for_each(|(_, field)| self.add(field.data_type()));
             }
-            // Numbers, wide ones aside, which may be filled up to half of one; and the numbers of a dictionary's values.
+            // Numbers, and the keys of a dictionary. Wide numbers are excepted, because their buffer may be padded by
+            // half a number.
             other => {
                 let numbers = if let DataType::Dictionary(numbers, _) = other { numbers } else { other };
                 let width = numbers.primitive_width().filter(|width| *width <= 8).unwrap_or(1);

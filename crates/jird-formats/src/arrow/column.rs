@@ -1,20 +1,22 @@
-//! Values of Arrow arrays as events.
+//! Sends values of Arrow arrays as events.
 //!
 //! | Arrow | event |
 //! |---|---|
 //! | integers | number |
-//! | floats of 16, 32, 64 bits | number, as the double of the same value; NaN and infinities are an error of their record, or null if asked for |
+//! | floats of 16, 32, 64 bits | number, as the double of the same value; see below for NaN and infinities |
 //! | decimals of 32 to 256 bits | number, as exact text with all digits of the scale |
-//! | texts | string; in a column marked `jird.json`, what the text says |
+//! | texts | string; in a column marked `jird.json`, the value that the text denotes |
 //! | binary | bytes |
 //! | date | string `2024-02-29`; a `Date64` that is not a whole day, timestamp |
-//! | time of day | string `12:30:00.5`; `24:00:00` is the end of the day; what is beyond is an error of its record |
+//! | time of day | string `12:30:00.5`; `24:00:00` ends the day; a time outside it is an error of its record |
 //! | timestamp | timestamp; in UTC if the type has a zone, whose name is not kept |
-//! | duration, interval | string as ISO 8601-2 has it: `PT-1.5S`, `P14M`, `P1M-2DT0.5S` |
+//! | duration, interval | string as in ISO 8601-2: `PT-1.5S`, `P14M`, `P1M-2DT0.5S` |
 //! | lists | array |
 //! | struct | object |
 //! | map | object if its keys are texts, else array of pairs |
-//! | dictionary, run-end encoded, union | the value that is meant |
+//! | dictionary, run-end encoded, union | the value that it stands for |
+//!
+//! NaN and infinities are an error of their record, or null if the caller asks for that.
 
 use super::error::ArrowError;
 use crate::bad_value::{BadValue, RawRecord, Untold, time_of_day};
@@ -32,7 +34,7 @@ use core::ops::Range;
 use jird::Number;
 use jird::event::{Interest, JsonText, Key, Numeral, Place, Sink, Timestamp};
 
-/// An array taken apart, so that a value costs one branch by its type.
+/// An array taken apart, so that a value costs one branch on its type.
 pub(crate) struct ArrowColumn {
     nulls: Option<NullBuffer>,
     values: Values,
@@ -52,7 +54,7 @@ enum Values {
     Float16(ScalarBuffer<<Float16Type as ArrowPrimitiveType>::Native>),
     Float32(ScalarBuffer<f32>),
     Float64(ScalarBuffer<f64>),
-    /// With the scale.
+    /// Values and their scale.
     Decimal32(ScalarBuffer<i32>, i8),
     Decimal64(ScalarBuffer<i64>, i8),
     Decimal128(ScalarBuffer<i128>, i8),
@@ -62,7 +64,7 @@ enum Values {
     Bytes(ArrayRef, BytesKind),
     Date32(ScalarBuffer<i32>),
     Date64(ScalarBuffer<i64>),
-    /// With how many make a second.
+    /// Values, and the number of units in a second.
     Time32(ScalarBuffer<i32>, i64),
     Time64(ScalarBuffer<i64>, i64),
     Timestamp {
@@ -81,9 +83,9 @@ enum Values {
         keys: Box<ArrowColumn>,
         values: Box<ArrowColumn>,
     },
-    /// By row, where the value is.
+    /// The index of each row's value.
     Dictionary(Vec<usize>, Box<ArrowColumn>),
-    /// Where each run ends, and where this array begins.
+    /// The end of each run, and the offset at which this array begins.
     Runs {
         ends: Vec<usize>,
         offset: usize,
@@ -111,7 +113,7 @@ enum BytesKind {
     Fixed,
 }
 
-/// Where the elements of each list are.
+/// Where each list's elements are.
 enum Lists {
     Small(OffsetBuffer<i32>),
     Large(OffsetBuffer<i64>),
@@ -120,20 +122,20 @@ enum Lists {
     LargeView(ScalarBuffer<i64>, ScalarBuffer<i64>),
 }
 
-/// What is to become of a double that JSON has no text for.
+/// What happens to a double that JSON cannot represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NotFinite {
     /// It is an error.
     #[default]
     Refuse,
-    /// It is null.
+    /// It becomes null.
     Null,
 }
 
 /// Why sending a value stopped.
 pub(crate) enum ArrowStop<E> {
     Source(ArrowError),
-    /// Of a record whose place is not known here.
+    /// A bad value, whose record's place is not known here.
     Bad(BadValue),
     Sink(E),
 }
@@ -144,7 +146,7 @@ impl<E> From<E> for ArrowStop<E> {
     }
 }
 
-/// What a value's events depend on beside it.
+/// What the events of a value depend on, apart from the value.
 #[derive(Clone, Copy)]
 pub(crate) struct Sending<'a> {
     /// The column's name, for messages.
@@ -152,7 +154,7 @@ pub(crate) struct Sending<'a> {
     pub(crate) not_finite: NotFinite,
 }
 
-/// What becomes of values that JSON has no way to tell.
+/// What happens to values that JSON cannot represent.
 pub(crate) trait OnUntold<S: Sink>: Copy {
     fn untold(self, value: Untold<'_>, sink: &mut S) -> Result<(), ArrowStop<S::Error>>;
 }
@@ -167,7 +169,7 @@ impl<S: Sink> OnUntold<S> for Sending<'_> {
     }
 }
 
-/// They are written down, in a record that is a bad one.
+/// Writes them into the text of a bad record.
 #[derive(Clone, Copy)]
 pub(crate) struct WrittenDown;
 
@@ -179,7 +181,7 @@ impl OnUntold<RawRecord> for WrittenDown {
 }
 
 impl ArrowColumn {
-    /// Takes an array of this field apart. It was validated when it was made.
+    /// Takes apart an array of this field. Arrow validated the array when it was made.
     pub(crate) fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
         let values = Values::new(field, array)?;
         Ok(Self { nulls: array.nulls().cloned(), values })
@@ -189,7 +191,7 @@ impl ArrowColumn {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
-    /// Sends the value of a row, which must be there.
+    /// Sends the value of a row. The row must exist.
     pub(crate) fn send<S: Sink>(
         &self,
         row: usize,
@@ -301,7 +303,7 @@ impl ArrowColumn {
 }
 
 impl Values {
-    /// A column of any type; of Arrow's table of them, those that have others inside.
+    /// A column of any type. This function handles Arrow's types that contain others.
     fn new(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
         let child = |field: &Field, array: &ArrayRef| ArrowColumn::new(field, array).map(Box::new);
         let elements = |field: &Field, lists: Lists, array: &ArrayRef| {
@@ -349,7 +351,7 @@ impl Values {
             DataType::Dictionary(_, values) => {
                 let dictionary = array.as_any_dictionary();
                 if dictionary.values().is_empty() {
-                    // There is nothing that a key could mean but null.
+                    // Without values, every key stands for null.
                     return Ok(Self::Null);
                 }
                 let field = Field::new("", (**values).clone(), true).with_metadata(field.metadata().clone());
@@ -377,7 +379,7 @@ impl Values {
         })
     }
 
-    /// The types that have no others inside.
+    /// Handles the types that contain no others.
     fn flat(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
         Ok(match array.data_type() {
             DataType::Null => Self::Null,
@@ -511,7 +513,7 @@ fn digits<S: Sink>(value: &impl Display, scale: i8, sink: &mut S) -> Result<(), 
         zeros if scale < 0 && digits != "0" => format!("{text}{:0<zeros$}", ""),
         _ if scale < 0 => text,
         places => {
-            // At least one digit before the point.
+            // Pads to at least one digit before the point.
             let padded = format!("{digits:0>width$}", width = places + 1);
             let (whole, part) = padded.split_at(padded.len() - places);
             format!("{sign}{whole}.{part}")
@@ -523,7 +525,7 @@ fn digits<S: Sink>(value: &impl Display, scale: i8, sink: &mut S) -> Result<(), 
     }
 }
 
-/// Sends what a JSON text says, once it was seen to be one.
+/// Checks that a text is JSON, and sends the value that it denotes.
 fn json<S: Sink>(text: &str, sending: impl OnUntold<S>, sink: &mut S) -> Result<(), ArrowStop<S::Error>> {
     let mut buffer = Vec::new();
     match JsonText::check(text.as_bytes(), &mut buffer) {
@@ -574,8 +576,8 @@ fn date(seconds: i64) -> String {
     text
 }
 
-/// `12:30:00.5`, to the end of the day, which is `24:00:00` in ISO 8601: other writers have it, though Arrow's
-/// own page ends a second before.
+/// `12:30:00.5`, up to the end of the day, which is `24:00:00` in ISO 8601. Other writers produce it, although Arrow's
+/// own page ends the day a second earlier.
 fn time<S: Sink>(
     value: i64,
     per_second: i64,
@@ -589,7 +591,7 @@ fn time<S: Sink>(
     }
 }
 
-/// Seconds as a decimal with as many places as are needed.
+/// Seconds as a decimal with as many places as needed.
 fn seconds(value: i64, per_second: i64) -> String {
     let (sign, value, per_second) = (if value < 0 { "-" } else { "" }, value.unsigned_abs(), per_second as u64);
     let nanoseconds = value % per_second * (1_000_000_000 / per_second);

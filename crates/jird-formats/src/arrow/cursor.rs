@@ -1,4 +1,4 @@
-//! Records from batches of columns.
+//! Reads records from batches of columns.
 
 use super::column::{ArrowColumn, ArrowStop, NotFinite, Sending, WrittenDown};
 use super::error::ArrowError;
@@ -7,27 +7,28 @@ use arrow_array::ArrayRef;
 use arrow_schema::SchemaRef;
 use jird::event::{Failure, Interest, Key, Place, Sink};
 
-/// A file of columns, a batch of rows at a time.
+/// A file of columns, read one batch of rows at a time.
 pub(crate) trait Batches {
-    /// Goes to the next batch, and says how many rows it has; `None` at the end.
+    /// Moves to the next batch, and returns its number of rows; `None` at the end.
     fn advance(&mut self) -> Result<Option<usize>, ArrowError>;
-    /// These columns of the batch: indices ascend.
+    /// Reads these columns of the batch. The indices ascend.
     fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError>;
 }
 
-/// Where in its batches a source stands. Columns are read when a sink first takes a value of them; those that were taken in one
-/// batch are read together in the next.
+/// A source's position in its batches. A column is read when a sink first takes one of its values. The columns that
+/// were taken in one batch are read together in the next.
 pub(crate) struct Cursor<B> {
     pub(crate) batches: B,
     pub(crate) schema: SchemaRef,
     pub(crate) not_finite: NotFinite,
-    /// The columns that are told of.
+    /// The columns that are sent.
     sent: Vec<usize>,
-    /// By column, what is there of this batch.
+    /// The columns of this batch that were read.
     columns: Vec<Option<ArrowColumn>>,
-    /// By column: was taken at some time.
+    /// Whether each column was ever taken.
     wanted: Vec<bool>,
-    /// How many columns are read at once when one turns out to be missing: so wide a batch takes no quadratic time.
+    /// The number of columns to read at once when one turns out to be missing. It doubles each time, so that a wide
+    /// batch does not take quadratic time.
     stride: usize,
     row: usize,
     rows: usize,
@@ -51,7 +52,7 @@ impl<B: Batches> Cursor<B> {
         }
     }
 
-    /// Tells of these columns only, in this order.
+    /// Sends only these columns, in this order.
     pub(crate) fn select<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<(), ArrowError> {
         let index = |name: &str| self.schema.index_of(name).map_err(|_| ArrowError::NoColumn(name.to_owned()));
         self.sent = names.into_iter().map(index).collect::<Result<_, _>>()?;
@@ -78,11 +79,11 @@ impl<B: Batches> Cursor<B> {
         }
     }
 
-    /// The record that was sent last, or was bad, written down: as JSON, but for values that JSON has no way to tell.
+    /// The record that was sent last or is bad, as JSON except for the values that JSON cannot represent.
     pub(crate) fn bad_record(&mut self) -> Result<Vec<u8>, ArrowError> {
         let mut record = RawRecord::default();
         let Some(row) = self.row.checked_sub(1) else { return Ok(Vec::new()) };
-        // All that is told of is read from now on: where one record is bad, others are.
+        // All columns that are sent are read from now on: after one bad record, others are likely.
         self.sent.iter().for_each(|column| self.wanted[*column] = true);
         let is_missing = |column: &usize| self.wanted[*column] && self.columns[*column].is_none();
         let missing = (0..self.columns.len()).filter(is_missing).collect::<Vec<_>>();
@@ -135,7 +136,7 @@ impl<B: Batches> Cursor<B> {
         Ok(true)
     }
 
-    /// Reads a column that was not wanted before, and some that may be.
+    /// Reads a column that was not wanted before, and some after it, which may be wanted too.
     #[cold]
     fn load_late(&mut self, index: usize) -> Result<(), ArrowError> {
         self.wanted[index] = true;

@@ -10,27 +10,28 @@ use std::io;
 pub enum ArrowError {
     /// Reading or writing failed.
     Io(io::Error),
-    /// The file is not what it ought to be, or ends early.
+    /// The file is damaged, or ends early.
     Malformed(String),
-    /// The file has something that is not read here: a compression, an encryption, a version.
+    /// The file uses a feature that is not supported: a compression, an encryption, a version.
     Unsupported(String),
     /// There is no column of this name.
     NoColumn(String),
-    /// A record has a value that JSON has no way to tell. The source goes on with the next record. Events of the bad one may have
-    /// come before the error: a [`Recording`](jird::event::Recording) keeps them from a sink that must not see them.
+    /// A record has a value that JSON cannot represent. The source goes on with the next record. Events of the bad
+    /// record may have come before the error. To keep them from a sink that must not see them, use a
+    /// [`Recording`](jird::event::Recording).
     BadValue(BadValue),
-    /// The sink was not finished, and what it wrote is no file yet.
+    /// The sink was not finished, so what it wrote is not a complete file.
     Unfinished,
-    /// A key for which the plan has no column.
+    /// A key has no column in the plan.
     Late {
         /// The key.
         column: String,
     },
-    /// A value that its column cannot hold.
+    /// A value does not fit its column.
     Unfit {
         /// The column.
         column: String,
-        /// What it holds.
+        /// The type that the column holds.
         holds: String,
     },
 }

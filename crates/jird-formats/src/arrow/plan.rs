@@ -1,4 +1,4 @@
-//! Which columns a file to be written has.
+//! The columns of a file that is to be written.
 
 use crate::columns::ColumnType;
 use crate::rows::{Schema, TimestampType};
@@ -6,18 +6,18 @@ use arrow_schema::{DataType, Field, SchemaRef, TimeUnit};
 use core::fmt;
 use std::sync::Arc;
 
-/// The columns of a file to be written: names and types. They are fixed before the first record, and so come from all records
-/// ([`of`](Self::of)), or from whoever knows better.
+/// The columns of a file that is to be written: names and types. They are fixed before the first record. So they come
+/// from all records ([`of`](Self::of)), or from a caller that knows them.
 ///
-/// Bytes are `Binary`. Points in time are `Timestamp` in microseconds, or in nanoseconds if some need it, with the zone `UTC` if all
-/// are in it; where that does not hold them all they are text. A column that has nothing but nulls is `Null`. The rest is as
-/// [`ColumnType`] says.
+/// Bytes are `Binary`. Points in time are `Timestamp` in microseconds, or in nanoseconds if some need them, with the
+/// zone `UTC` if all are in UTC. If that type does not hold them all, they are text. A column that has only nulls is
+/// `Null`. The other types are as in [`ColumnType`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnPlan {
     columns: Vec<(String, Holds)>,
 }
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     Nothing,
@@ -27,13 +27,14 @@ pub(crate) enum Holds {
 }
 
 impl ColumnPlan {
-    /// Without columns.
+    /// A plan without columns.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Columns for records that were read before. A plan for the first of them is as good as one for all if the rest can be written
-    /// by it: then it is the same. So a long input need not be read twice, unless writing by the first plan fails.
+    /// Columns for records that were read before. If the first records are enough to plan a file into which all the
+    /// rest can be written, their plan is the plan for all. So a long input must be read twice only if writing with the
+    /// first plan fails.
     pub fn of(schema: &Schema) -> Self {
         let columns = schema.columns().iter().map(|column| {
             let holds = match (column.column_type(), column.timestamp_type()) {
@@ -47,19 +48,19 @@ impl ColumnPlan {
         Self { columns: columns.collect() }
     }
 
-    /// With one more column, of values.
+    /// Adds a column for values.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, holds: ColumnType) -> Self {
         self.columns.push((name.into(), Holds::Values(holds)));
         self
     }
 
-    /// Names, in order.
+    /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|(name, _)| &name[..])
     }
 
-    /// As an Arrow schema.
+    /// The plan as an Arrow schema.
     pub fn schema(&self) -> SchemaRef {
         Arc::new(arrow_schema::Schema::new(
             self.columns.iter().map(|(name, holds)| holds.field(name)).collect::<Vec<_>>(),

@@ -9,24 +9,25 @@ use arrow_array::RecordBatch;
 use jird::event::{Interest, Place};
 use std::io::Write;
 
-/// Writes records as Arrow IPC, with columns that were planned.
+/// Writes records as Arrow IPC, with planned columns.
 ///
-/// Null and missing are both null. A record that has a key without a column, or a value that its column does not hold, is an error;
-/// nothing is ever changed to fit. Memory is bounded by a batch.
+/// Null and missing are both null. A record is an error if it has a key without a column, or a value that its column
+/// cannot hold. No value is ever changed to fit. Memory is bounded by one batch.
 pub struct ArrowSink<W: Write> {
     batches: ArrowBatches<W>,
     batch: BatchBuilder,
 }
 
 impl<W: Write> ArrowSink<W> {
-    /// The event sink that writes these columns. A writer that is a file should have a buffer. Writes the schema.
+    /// The event sink that writes these columns. It writes the schema at once. If the writer is a file, it should have
+    /// a buffer.
     pub fn new(writer: W, plan: &ColumnPlan, options: ArrowOptions) -> Result<Rows<Self>, ArrowError> {
         let batch = BatchBuilder::new(plan, options.batch_rows);
         let batches = ArrowBatches::new(writer, &batch.schema(), options)?;
         Ok(Rows::with_columns(Self { batches, batch }, plan.names()))
     }
 
-    /// The writer, once all is written.
+    /// The writer, after everything is written.
     ///
     /// # Errors
     /// [`ArrowError::Unfinished`]

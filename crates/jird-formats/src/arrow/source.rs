@@ -13,11 +13,11 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::sync::Arc;
 
-/// Arrow IPC as a source: files (also called Feather) and streams alike, which it tells apart by how they begin. A record for each
-/// row; memory is bounded by the largest batch.
+/// Arrow IPC as a source. It reads both files (also called Feather) and streams, and tells them apart by their first
+/// bytes. Each row is a record. Memory is bounded by the largest batch.
 ///
-/// A file is read from its beginning to its end and needs no seeking; its footer must be there and know of as many batches as came.
-/// Only columns that the sink takes are decoded.
+/// A file is read from beginning to end, without seeking. Its footer must exist and list as many batches as were read.
+/// Only the columns that the sink takes are decoded.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource};
@@ -41,13 +41,13 @@ pub struct ArrowSource<R> {
 }
 
 impl<R: Read> ArrowSource<R> {
-    /// Reads as far as the schema. A reader that is a file should have a buffer.
+    /// Reads up to the end of the schema. If the reader is a file, it should have a buffer.
     pub fn new(reader: R) -> Result<Self, ArrowError> {
         let (stream, schema) = Stream::open(reader)?;
         Ok(Self { cursor: Cursor::new(stream, schema) })
     }
 
-    /// Sends these columns and no others, in this order.
+    /// Sends only these columns, in this order.
     ///
     /// # Errors
     /// [`ArrowError::NoColumn`]
@@ -56,23 +56,23 @@ impl<R: Read> ArrowSource<R> {
         Ok(self)
     }
 
-    /// What becomes of NaN and infinities; they are an error of their record by default.
+    /// Sets what happens to NaN and infinities. By default they are an error of their record.
     #[must_use]
     pub fn not_finite(mut self, not_finite: NotFinite) -> Self {
         self.cursor.not_finite = not_finite;
         self
     }
 
-    /// Names and types.
+    /// The names and types of the columns.
     pub fn schema(&self) -> &Schema {
         &self.cursor.schema
     }
 
-    /// The record that the last [`BadValue`](ArrowError::BadValue) is about, written down: as JSON, but for the values that JSON has no
-    /// way to tell, which stand there as `NaN`, `25:00:00` or `not JSON: "…"`.
+    /// The record that the last [`BadValue`](ArrowError::BadValue) is about, as JSON. The values that JSON cannot
+    /// represent are written as `NaN`, `25:00:00` or `not JSON: "…"`.
     ///
     /// # Errors
-    /// Those of reading columns of it that were not read before.
+    /// Errors from reading the record's columns that were not read before.
     pub fn bad_record(&mut self) -> Result<Vec<u8>, ArrowError> {
         self.cursor.bad_record()
     }
@@ -86,26 +86,26 @@ impl<R: Read> Source for ArrowSource<R> {
     }
 }
 
-/// What a file begins with, and ends with, and a stream does not.
+/// The first and last bytes of a file, which a stream does not have.
 const MAGIC: &[u8; 6] = b"ARROW1";
-/// What is read to know what it is.
+/// The number of bytes that tell a file from a stream.
 const HEAD: usize = 8;
-/// To no more than this a file's magic is filled up.
+/// The most bytes to which a file's magic is padded.
 const HEAD_MAX: usize = 512;
-/// What a message begins with, in all but the oldest streams.
+/// The first bytes of a message, except in the oldest streams.
 const CONTINUATION: [u8; 4] = [0xFF; 4];
-/// Memory is taken in steps of this many bytes and more, and not as much as a length promises.
+/// The least step in which memory is allocated. The reader does not allocate as much as a length in the file claims.
 const STEP: usize = 1 << 20;
 
 struct Stream<R> {
     reader: R,
     is_file: bool,
     schema: SchemaRef,
-    /// Every dictionary, and the type of its values.
+    /// Every dictionary's id, with the type of its values.
     dictionary_types: HashMap<i64, DataType>,
     dictionaries: HashMap<i64, ArrayRef>,
     batches: usize,
-    /// The message and the body of this batch.
+    /// The current batch's message and body.
     batch: Option<(Vec<u8>, Buffer)>,
 }
 
@@ -115,7 +115,7 @@ impl<R: Read> Stream<R> {
         read_exact(&mut reader, &mut head)?;
         let is_file = head.starts_with(MAGIC);
         if is_file {
-            // Filled up with zeros, to eight bytes or to some power of two.
+            // The magic is padded with zeros to eight bytes or to some power of two.
             for _ in 0..HEAD_MAX / HEAD {
                 read_exact(&mut reader, &mut head)?;
                 if head != [0; HEAD] {
@@ -154,13 +154,13 @@ impl<R: Read> Stream<R> {
         Ok(arrow_ipc::reader::read_dictionary(body, header, &self.schema, dictionaries, &message.version())?)
     }
 
-    /// A file ends with a footer, which knows how many batches there are, its length, and the magic.
+    /// Checks a file's end: a footer, which has the number of batches, its length, and the magic.
     fn check_end(&mut self) -> Result<(), ArrowError> {
         if !self.is_file {
             return Ok(());
         }
         let mut end = Vec::new();
-        // Other than a message a footer has a block for every batch, and so no fixed bound but the file's length.
+        // Unlike a message, a footer has an entry for every batch, so only the file's length bounds it.
         self.reader.read_to_end(&mut end)?;
         let rest = end.strip_suffix(MAGIC).ok_or_else(|| malformed("the file ends early"))?;
         let (footer, len) = rest.split_last_chunk().ok_or_else(|| malformed("no footer"))?;
@@ -207,7 +207,7 @@ impl<R: Read> Batches for Stream<R> {
     }
 }
 
-/// Notes the values' types of the dictionaries in a field.
+/// Records the types of values of a field's dictionaries.
 fn find_dictionaries(field: &Field, found: &mut HashMap<i64, DataType>) -> Result<(), ArrowError> {
     #[expect(deprecated, reason = "the schema of a stream has the number nowhere else")]
     let id = field.dict_id();
@@ -234,13 +234,13 @@ fn find_dictionaries(field: &Field, found: &mut HashMap<i64, DataType>) -> Resul
     }
 }
 
-/// A message without its body; `None` at the end of a stream. `head`: eight bytes that were read before.
+/// Reads a message without its body; `None` at the end of a stream. `head` has eight bytes that were read already.
 fn read_meta(reader: &mut impl Read, head: Option<[u8; HEAD]>) -> Result<Option<Vec<u8>>, ArrowError> {
     let mut first = [0; 4];
     let mut meta = Vec::new();
     let len = match head {
         Some([a, b, c, d, len @ ..]) if [a, b, c, d] == CONTINUATION => len,
-        // Streams before 2019 begin with the length.
+        // Streams from before 2019 begin with the length.
         Some([a, b, c, d, rest @ ..]) => {
             meta.extend_from_slice(&rest);
             [a, b, c, d]
@@ -269,7 +269,7 @@ fn message(meta: &[u8]) -> Result<Message<'_>, ArrowError> {
     }
 }
 
-/// Aligned, as arrays want it.
+/// Reads a body into aligned memory, as arrays require it.
 fn read_body(reader: &mut impl Read, len: i64) -> Result<Buffer, ArrowError> {
     let len = usize::try_from(len).map_err(|_| malformed("a body of negative length"))?;
     let mut body = MutableBuffer::new(len.min(STEP));
@@ -288,7 +288,7 @@ fn read_exact(reader: &mut impl Read, bytes: &mut [u8]) -> Result<(), ArrowError
     })
 }
 
-/// False if there is nothing left.
+/// Returns false if nothing is left.
 fn read_or_end(reader: &mut impl Read, bytes: &mut [u8]) -> Result<bool, ArrowError> {
     let mut first = [0];
     let read = loop {

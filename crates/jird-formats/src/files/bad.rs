@@ -1,4 +1,4 @@
-//! What becomes of bad records.
+//! What happens to bad records.
 
 use jird::event::{Place, base64, write_string};
 use std::fs::File;
@@ -6,15 +6,15 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What becomes of a bad record.
+/// What happens to a bad record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
     /// It ends the work.
     #[default]
     Stop,
-    /// It is left out, and counted.
+    /// It is skipped and counted.
     Skip,
-    /// The same, and it is set aside in this file, from which it can be [read again](super::Quarantined).
+    /// It is skipped, counted, and written to this file, from which it can be [read again](super::Quarantined).
     Quarantine(PathBuf),
 }
 
@@ -34,20 +34,21 @@ impl FromStr for OnError {
 /// A bad record.
 #[derive(Clone, Copy, Debug)]
 pub struct BadRecord<'a> {
-    /// Where it comes from.
+    /// The file that it comes from.
     pub file: &'a str,
-    /// Where it is wrong: in a text the line, from one, and the byte, from zero; elsewhere line zero, and how many records come
-    /// before it.
+    /// Where it is wrong. In a text: the line, from one, and the byte, from zero. In other formats: line zero, and the
+    /// number of records before it.
     pub place: Place,
-    /// The rule that it breaks, in one word.
+    /// The broken rule, in one word.
     pub kind: &'a str,
-    /// The same in words.
+    /// The broken rule, in a sentence.
     pub message: &'a str,
-    /// Its text as it stands; of a format that is no text, what its source says for it.
+    /// The record's text as it stands in the input. For a format that is not text, the text that its source returns for
+    /// it.
     pub raw: &'a [u8],
 }
 
-/// The bad records of a run: counts them, and sets them aside if that was asked for.
+/// Counts the bad records of a run, and writes them to the quarantine if there is one.
 #[derive(Debug, Default)]
 pub struct BadRecords {
     count: u64,
@@ -56,10 +57,10 @@ pub struct BadRecords {
 }
 
 impl BadRecords {
-    /// None so far. Opens the quarantine; an older one stays until something is written.
+    /// Starts with no bad records. Opens the quarantine; the content of an older one stays until something is written.
     ///
     /// # Errors
-    /// If that file cannot be made; names it.
+    /// If the file cannot be created. The error names it.
     pub fn new(on_error: &OnError) -> io::Result<Self> {
         let quarantine = match on_error {
             OnError::Stop | OnError::Skip => None,
@@ -72,21 +73,22 @@ impl BadRecords {
         Ok(Self { count: 0, first: None, quarantine })
     }
 
-    /// How many there were.
+    /// The number of bad records.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The first, in words.
+    /// A message about the first one.
     pub fn first(&self) -> Option<&str> {
         self.first.as_deref()
     }
 
-    /// Takes one more: a line of JSON with `file`, `line` and `offset` (or `record`, counted from one, where there are no lines),
-    /// `kind`, `message`, and `raw`; what is not UTF-8 is in `base64` and not in `raw`.
+    /// Adds a bad record. In the quarantine it is a line of JSON with `file`, `line` and `offset` (or `record`, counted
+    /// from one, if the format has no lines), `kind`, `message`, and `raw`. A text that is not UTF-8 is in `base64`
+    /// instead of `raw`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the record cannot be written.
     pub fn note(&mut self, bad: &BadRecord<'_>) -> io::Result<()> {
         if self.count == 0 {
             self.empty()?;
@@ -114,7 +116,7 @@ impl BadRecords {
         quarantine.write_all(&line)
     }
 
-    /// Forgets all: what they were found in is read anew.
+    /// Forgets all bad records, because their input is read again.
     ///
     /// # Errors
     /// If the quarantine cannot be emptied.
@@ -133,10 +135,10 @@ impl BadRecords {
         Ok(())
     }
 
-    /// Sees the quarantine out.
+    /// Completes the quarantine.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the quarantine cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
         if self.count == 0 {
             self.empty()?;

@@ -1,10 +1,11 @@
-//! How the bytes of a file are compressed, by its name or its first bytes.
+//! How the bytes of a file are compressed, told by its name or its first bytes.
 
 use super::Reader;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Packings that are met and neither read nor written: name, suffix, and the bytes that tell it with their place. Brotli has none.
+/// Compressions that are recognised but neither read nor written: the name, the suffix, and the bytes that identify it,
+/// with their place. Brotli has no such bytes.
 const FOREIGN: [(&str, &str, usize, &[u8]); 7] = [
     ("bzip2", "bz2", 4, b"1AY&SY"),
     ("xz", "xz", 0, b"\xfd7zXZ\0"),
@@ -18,17 +19,17 @@ const FOREIGN: [(&str, &str, usize, &[u8]); 7] = [
 /// How the bytes of a file are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Not compressed.
     #[default]
     None,
-    /// gzip (RFC 1952); several members, one behind the other, are one text.
+    /// gzip (RFC 1952). Several members, one after the other, are one text.
     Gzip,
     /// Zstandard (RFC 8878).
     Zstd,
 }
 
 impl Compression {
-    /// By the suffix.
+    /// Tells the compression by the suffix.
     pub fn of_name(path: &Path) -> Self {
         match path.extension().and_then(|suffix| suffix.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("gz" | "gzip") => Self::Gzip,
@@ -37,7 +38,7 @@ impl Compression {
         }
     }
 
-    /// By the first bytes.
+    /// Tells the compression by the first bytes.
     pub fn of_bytes(start: &[u8]) -> Self {
         match start {
             [0x1f, 0x8b, ..] => Self::Gzip,
@@ -46,7 +47,7 @@ impl Compression {
         }
     }
 
-    /// The name of a compression that is neither read nor written, by what tells it: a file's name, its first bytes.
+    /// The name of a compression that is neither read nor written, told by a file's name or its first bytes.
     pub fn foreign(path: Option<&Path>, start: &[u8]) -> Option<&'static str> {
         let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str()).unwrap_or_default();
         let found = FOREIGN.iter().find(|(_, named, at, magic)| {
@@ -56,7 +57,7 @@ impl Compression {
         found.map(|(name, ..)| *name)
     }
 
-    /// What it is called.
+    /// The name of the compression.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -65,10 +66,10 @@ impl Compression {
         }
     }
 
-    /// What is compressed in `reader`.
+    /// The decompressed content of `reader`.
     ///
     /// # Errors
-    /// If the decoder cannot be made.
+    /// If the decoder cannot be created.
     pub fn decompress(self, reader: Reader) -> io::Result<Reader> {
         Ok(match self {
             Self::None => reader,
@@ -78,7 +79,7 @@ impl Compression {
     }
 }
 
-/// Words for what zstd says only by its number.
+/// Gives messages for errors that zstd reports by number only.
 struct Frames<R: io::BufRead>(zstd::Decoder<'static, R>);
 
 impl<R: io::BufRead> Read for Frames<R> {

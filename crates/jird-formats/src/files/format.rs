@@ -1,11 +1,11 @@
-//! What a file holds, by its name or its first bytes.
+//! What a file contains, told by its name or its first bytes.
 
 use super::Compression;
 use crate::encoding::MARK;
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// What a file holds.
+/// What a file contains.
 ///
 /// ```
 /// use jird_formats::files::FileFormat;
@@ -16,13 +16,13 @@ use std::path::Path;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
-    /// One JSON value a line.
+    /// One JSON value on each line.
     Ndjson,
     /// One JSON value, or several, one after the other.
     Json,
     /// Comma-separated values.
     Csv,
-    /// The same, separated by tabs.
+    /// Tab-separated values.
     Tsv,
     /// An SQLite database.
     Sqlite,
@@ -32,14 +32,14 @@ pub enum FileFormat {
     Arrow,
 }
 
-/// What tells a format.
+/// The signs that tell a format.
 struct Signs {
     format: FileFormat,
-    /// The suffixes of its files, in small letters. The first one is given to new files.
+    /// The suffixes of its files, in lower case. New files get the first one.
     suffixes: &'static [&'static str],
-    /// Suffixes that files of other kinds have too.
+    /// Suffixes that other kinds of files use too.
     shared_suffixes: &'static [&'static str],
-    /// With which bytes its files begin.
+    /// The first bytes of its files.
     magic: &'static [&'static [u8]],
 }
 
@@ -65,31 +65,32 @@ const SIGNS: [Signs; 7] = [
         format: FileFormat::Arrow,
         suffixes: &["arrow", "arrows", "ipc", "feather"],
         shared_suffixes: &[],
-        // A file, and a stream.
+        // For files and for streams.
         magic: &[b"ARROW1", &[0xff; 4]],
     },
 ];
 
-/// The longest that a format or a compression is told by.
+/// The most bytes that are needed to tell a format or a compression.
 pub const MAGIC_BYTES: usize = 16;
 
 impl FileFormat {
-    /// All of them.
+    /// All formats.
     pub fn all() -> impl Iterator<Item = Self> {
         SIGNS.iter().map(|signs| signs.format)
     }
 
-    /// By the suffix, below that of a compression.
+    /// Tells the format by the suffix, after removing that of a compression.
     pub fn of_name(path: &Path) -> Option<Self> {
         by_suffix(path, |signs, suffix| signs.suffixes.contains(&suffix) || signs.shared_suffixes.contains(&suffix))
     }
 
-    /// By a suffix that says nothing else: other than [`of_name`](Self::of_name), not by `.log`, as most logs are not JSON.
+    /// Tells the format by a suffix that no other kind of file uses. Unlike [`of_name`](Self::of_name), it does not
+    /// accept `.log`, because most logs are not JSON.
     pub fn of_own_name(path: &Path) -> Option<Self> {
         by_suffix(path, |signs, suffix| signs.suffixes.contains(&suffix))
     }
 
-    /// By the first bytes. What looks like nothing else and begins like JSON is JSON.
+    /// Tells the format by the first bytes. A file that looks like nothing else and begins like JSON is JSON.
     pub fn of_bytes(start: &[u8]) -> Option<Self> {
         let signs = SIGNS.iter().find(|signs| signs.magic.iter().any(|magic| start.starts_with(magic)));
         if let Some(signs) = signs {
@@ -100,7 +101,7 @@ impl FileFormat {
         matches!(first, b'{' | b'[' | b'"').then_some(Self::Json)
     }
 
-    /// The suffix of new files, without the point.
+    /// The suffix of new files, without the dot.
     pub fn suffix(self) -> &'static str {
         SIGNS[self as usize].suffixes[0]
     }

@@ -1,4 +1,5 @@
-//! Files of records as they lie on disk: compressed or not, marked or not; and what becomes of their bad records.
+//! Files of records on disk: compressed or not, with a byte order mark or without; and what happens to their bad
+//! records.
 
 mod bad;
 mod compression;
@@ -12,5 +13,5 @@ pub use format::{FileFormat, MAGIC_BYTES};
 pub use quarantined::Quarantined;
 pub use text::Text;
 
-/// Whatever is read, on whatever thread.
+/// Any reader, usable on any thread.
 pub type Reader = Box<dyn std::io::Read + Send>;

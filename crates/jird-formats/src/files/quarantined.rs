@@ -1,14 +1,15 @@
-//! A quarantine file as the records that were set aside in it.
+//! Reads back the records that are in a quarantine file.
 
 use jird::lines::RECORD_BYTES_MAX;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// A line may hold a record in which every byte is escaped, and some words about it.
+/// A line may contain a record in which every byte is escaped, and a message about it.
 const LINE_BYTES_MAX: u64 = 7 * RECORD_BYTES_MAX as u64;
 
-/// The records that were set aside in a quarantine file, one a line as they stood, so that the run can be repeated with them: when
-/// the program is newer, or somebody has corrected the texts in `raw`. The n-th line is that of the file's n-th line.
+/// The records in a quarantine file, one a line, as they stood in their input. With them a run can be repeated, after
+/// the program was updated or the texts in `raw` were corrected. The n-th output line is the record of the file's n-th
+/// line.
 ///
 /// ```
 /// use std::io::Read;
@@ -23,7 +24,7 @@ pub struct Quarantined<R> {
     number: u64,
     line: Vec<u8>,
     record: Vec<u8>,
-    /// How much of the record was read.
+    /// The number of the record's bytes that were read.
     at: usize,
 }
 
@@ -34,7 +35,7 @@ impl<R> fmt::Debug for Quarantined<R> {
 }
 
 impl<R: Read> Quarantined<R> {
-    /// The records of the quarantine file that `reader` reads.
+    /// Reads the quarantine file that `reader` reads.
     pub fn new(reader: R) -> Self {
         let lines = BufReader::with_capacity(1 << 16, reader);
         Self { lines, number: 0, line: Vec::new(), record: Vec::new(), at: 0 }
@@ -56,7 +57,7 @@ impl<R: Read> Quarantined<R> {
                 ));
             };
             self.record = record;
-            // No feed stands in a record of JSON where it may be blank, but for the one at its end.
+            // In a JSON record, a line feed can be only where a blank could be, except for the one at its end.
             self.record.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b'\r');
         }
         self.record.push(b'\n');
@@ -64,7 +65,7 @@ impl<R: Read> Quarantined<R> {
     }
 }
 
-/// The record that a line of a quarantine file holds.
+/// The record in a line of a quarantine file.
 fn record(line: &[u8]) -> Option<Vec<u8>> {
     let document = jird::parse(line).ok()?;
     let text = |pointer| document.root().pointer(pointer).and_then(|value| Some(value.as_str()?.into_owned()));

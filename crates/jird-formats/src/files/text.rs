@@ -1,4 +1,4 @@
-//! A file or a pipe, decompressed, its first bytes looked at.
+//! A file or a pipe, decompressed, with its first bytes.
 
 use super::{Compression, MAGIC_BYTES, Reader};
 use crate::encoding::{self, Encoding, MARK, START_BYTES as ENCODING_BYTES};
@@ -6,14 +6,14 @@ use std::fmt;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-/// So much tells format and compression.
+/// The number of bytes that tell the format and the compression.
 const START_BYTES: usize = 4096;
 
-/// A file or a pipe, decompressed, its first bytes looked at.
+/// A file or a pipe, decompressed, with its first bytes.
 pub struct Text {
-    /// The first bytes. Of a pipe they may be few: nobody waits for more than what tells the format.
+    /// The first bytes. A pipe may give only a few, because the reader waits for no more than what tells the format.
     pub start: Vec<u8>,
-    /// How it was compressed.
+    /// The compression of the input.
     pub compression: Compression,
     rest: Reader,
 }
@@ -28,7 +28,7 @@ impl fmt::Debug for Text {
 }
 
 impl Text {
-    /// Looks at the first bytes of `reader`, and decompresses it if they say so.
+    /// Looks at the first bytes of `reader`, and decompresses it if they are those of a compression.
     ///
     /// ```
     /// let text = jird_formats::files::Text::open(Box::new(&b"{\"a\": 1}\n"[..]), None)?;
@@ -37,7 +37,7 @@ impl Text {
     /// ```
     ///
     /// # Errors
-    /// Those of the reader, and if it is compressed in a way that is not read.
+    /// The reader's errors; also if the compression is not supported.
     pub fn open(reader: Reader, path: Option<&Path>) -> io::Result<Self> {
         let (start, reader) = peek(reader)?;
         let compression = Compression::of_bytes(&start);
@@ -54,30 +54,30 @@ impl Text {
         }
     }
 
-    /// For JSON, where blanks are nothing: [puts blanks](encoding::blank_mark) in the place of a byte order mark.
+    /// [Replaces](encoding::blank_mark) a byte order mark with blanks. For JSON, in which blanks have no meaning.
     #[must_use]
     pub fn blank_mark(mut self) -> Self {
         encoding::blank_mark(&mut self.start);
         self
     }
 
-    /// Whether it begins with a byte order mark.
+    /// Whether the text begins with a byte order mark.
     pub fn is_marked(&self) -> bool {
         self.start.starts_with(MARK)
     }
 
-    /// Its encoding, if that is not UTF-8. For what is text, and not for formats that have bytes of any kind.
+    /// The text's encoding, if it is not UTF-8. For text only, not for formats that can contain any bytes.
     pub fn encoding(&self) -> Option<Encoding> {
         Encoding::of(&self.start)
     }
 
-    /// All of it, also the first bytes.
+    /// A reader of the whole text, including the first bytes.
     pub fn into_reader(self) -> Reader {
         Box::new(Cursor::new(self.start).chain(self.rest))
     }
 }
 
-/// The first bytes, and what comes behind them.
+/// Reads the first bytes. Returns them and the reader of the rest.
 fn peek(mut reader: Reader) -> io::Result<(Vec<u8>, Reader)> {
     let mut start = vec![0; START_BYTES];
     let mut filled = 0;
@@ -93,7 +93,7 @@ fn peek(mut reader: Reader) -> io::Result<(Vec<u8>, Reader)> {
     Ok((start, reader))
 }
 
-/// Whether there is enough to tell the format by: a bracket, a line, or as much as a magic number has.
+/// Whether these bytes are enough to tell the format: a bracket, a line, or the length of a magic number.
 fn tells(start: &[u8]) -> bool {
     let text = start.trim_ascii_start();
     let is_bracket = |first: &u8| matches!(first, b'{' | b'[') && start.len() >= ENCODING_BYTES;

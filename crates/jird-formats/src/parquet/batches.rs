@@ -1,4 +1,4 @@
-//! Batches as row groups.
+//! Writes batches as row groups.
 
 use crate::arrow::ArrowError;
 use arrow_array::RecordBatch;
@@ -8,10 +8,10 @@ use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use std::io::Write;
 
-/// Writes record batches as Parquet: for programs that have batches already. [`ParquetSink`](crate::ParquetSink) makes batches of
-/// records first, and writes them with this.
+/// Writes record batches as Parquet, for programs that already have batches. [`ParquetSink`](crate::ParquetSink) makes
+/// batches from records, and writes them with this type.
 ///
-/// Encodes and compresses in the thread that calls. Memory is bounded by a row group as it is written.
+/// Batches are encoded and compressed in the calling thread. Memory is bounded by one row group in its encoded form.
 ///
 /// ```
 /// use jird_formats::{ColumnPlan, ColumnType, ParquetBatches, ParquetOptions};
@@ -25,11 +25,11 @@ pub struct ParquetBatches<W: Write + Send>(ArrowWriter<W>);
 /// How Parquet is written.
 #[derive(Clone, Copy, Debug)]
 pub struct ParquetOptions {
-    /// Snappy by default, which every reader has.
+    /// Snappy by default, because every reader supports it.
     pub compression: ParquetCompression,
-    /// A row group has at most this many rows.
+    /// The most rows in a row group.
     pub row_group_rows: usize,
-    /// And about as many bytes as it is written; they are kept in memory until it is complete.
+    /// Approximate number of encoded bytes in a row group, which stay in memory until it is complete.
     pub row_group_bytes: usize,
 }
 
@@ -45,7 +45,7 @@ pub enum ParquetCompression {
     Lz4,
     /// gzip, level 6.
     Gzip,
-    /// Zstandard, level 1: log records take two fifths less room than with Snappy.
+    /// Zstandard, level 1. Log records take two fifths less space than with Snappy.
     Zstd,
 }
 
@@ -68,7 +68,7 @@ impl ParquetCompression {
 }
 
 impl<W: Write + Send> ParquetBatches<W> {
-    /// Batches of this schema.
+    /// Writes batches of this schema.
     pub fn new(writer: W, schema: SchemaRef, options: ParquetOptions) -> Result<Self, ArrowError> {
         let properties = WriterProperties::builder()
             .set_compression(options.compression.codec())
@@ -78,17 +78,18 @@ impl<W: Write + Send> ParquetBatches<W> {
         Ok(Self(ArrowWriter::try_new(writer, schema, Some(properties))?))
     }
 
-    /// Adds a batch, which must be of the schema, to the row group, and writes that if it is complete.
+    /// Adds a batch, which must have the schema, to the row group. Writes the row group if it is complete.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         Ok(self.0.write(batch)?)
     }
 
-    /// The writer, which may be emptied between two batches if it is a buffer: nothing is read back from it.
+    /// The writer. If it is a buffer, the caller may empty it between two batches, because nothing is read back from
+    /// it.
     pub fn get_mut(&mut self) -> &mut W {
         self.0.inner_mut()
     }
 
-    /// Writes the last row group and the footer. What is not finished is no Parquet file.
+    /// Writes the last row group and the footer. Unfinished output is not a Parquet file.
     pub fn finish(self) -> Result<W, ArrowError> {
         let mut writer = self.0.into_inner()?;
         writer.flush()?;

@@ -1,21 +1,21 @@
-//! Panics of the Parquet reader, which are errors here.
+//! Turns panics of the Parquet reader into errors.
 //!
-//! The decoders of pages trust them in places: a level that ends early, or a number of 200 bits, is a panic there. Such a panic is
-//! caught, and what was reading is not used again. What a panic says on its way is printed by the process's panic hook, which
-//! belongs to the program: a library must not replace it. So the program is told, by [`is_panic_caught`], which panics are none of
-//! its business.
+//! The decoders of pages trust them in places: a level that ends early, or a number of 200 bits, makes them panic. This
+//! module catches such a panic, and the reader is not used again. The process's panic hook prints the panic's message
+//! before it is caught. The hook belongs to the program, so a library must not replace it. Instead, a program can ask
+//! [`is_panic_caught`] which panics its hook should ignore.
 
 use crate::arrow::{ArrowError, check};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 thread_local! {
-    /// Whether this thread is in [`guard`].
+    /// Whether this thread is within [`guard`].
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread, now, is caught by this crate and becomes an error. For the panic hook of a program, which would
-/// otherwise print what the Parquet reader says of a damaged file:
+/// Whether this crate catches a panic on this thread at this moment, and turns it into an error. A program's panic hook
+/// can use it, because it would otherwise print the Parquet reader's panics about a damaged file:
 ///
 /// ```
 /// let hook = std::panic::take_hook();
@@ -26,17 +26,17 @@ thread_local! {
 /// }));
 /// ```
 pub fn is_panic_caught() -> bool {
-    // A thread that is ending has no guard around it.
+    // A thread that is ending is not within the guard.
     GUARDED.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Runs what decodes pages; a panic of it is an error.
+/// Runs code that decodes pages, and turns its panics into errors.
 pub(super) fn guard<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
     let _guarded = Guarded(GUARDED.replace(true));
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(check::malformed("a page that cannot be decoded")))
 }
 
-/// Ends the guard, also by a panic: what was before holds again.
+/// Restores the earlier state when the guard ends, also by a panic.
 struct Guarded(bool);
 
 impl Drop for Guarded {
@@ -55,7 +55,7 @@ mod tests {
         let told = guard(|| Ok(is_panic_caught()));
         assert!(told.unwrap());
         let caught = guard(|| -> Result<(), _> {
-            // Without the hook, which is everybody's.
+            // This does not call the panic hook, which the whole process shares.
             std::panic::resume_unwind(Box::new("a number of 200 bits"))
         });
         assert!(matches!(caught, Err(ArrowError::Malformed(_))));

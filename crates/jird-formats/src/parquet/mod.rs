@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! guard    panics of the reader → errors
-//! source   row groups → batches, the columns that are wanted
+//! source   row groups → batches, wanted columns only
 //! batches  batches → row groups
-//! sink     rows → batches → row groups, in a thread of their own
+//! sink     rows → batches → row groups, in a separate thread
 //! ```
 
 mod batches;

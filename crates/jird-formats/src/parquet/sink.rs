@@ -10,21 +10,22 @@ use std::io::Write;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// Writes records as Parquet, with columns that were planned.
+/// Writes records as Parquet, with planned columns.
 ///
-/// Null and missing are both null. A record that has a key without a column, or a value that its column does not hold, is an error;
-/// nothing is ever changed to fit. The footer is written at the end: what was abandoned is no Parquet file.
+/// Null and missing are both null. A record is an error if it has a key without a column, or a value that its column
+/// cannot hold. No value is ever changed to fit. The footer is written at the end, so abandoned output is not a Parquet
+/// file.
 ///
-/// Batches are encoded and compressed in a thread of their own, while the next is built. Memory is bounded by a row group as it is
-/// written, and a few batches.
+/// Batches are encoded and compressed in a separate thread, while the next one is built. Memory is bounded by one row
+/// group in its encoded form, plus a few batches.
 pub struct ParquetSink<W: Write + Send + 'static> {
     batch: BatchBuilder,
-    /// None once it is finished, or has failed.
+    /// `None` after the sink has finished or failed.
     encoder: Option<Encoder<W>>,
     writer: Option<W>,
 }
 
-/// Rows of a batch, at most.
+/// The most rows in a batch.
 const BATCH_ROWS: usize = 16 << 10;
 
 impl<W: Write + Send + 'static> ParquetSink<W> {
@@ -35,7 +36,7 @@ impl<W: Write + Send + 'static> ParquetSink<W> {
         Ok(Rows::with_columns(Self { batch, encoder, writer: None }, plan.names()))
     }
 
-    /// The writer, once all is written.
+    /// The writer, after everything is written.
     ///
     /// # Errors
     /// [`ArrowError::Unfinished`]
@@ -47,7 +48,7 @@ impl<W: Write + Send + 'static> ParquetSink<W> {
         let Some(batch) = batch else { return Ok(()) };
         match &self.encoder {
             Some(encoder) if encoder.queue.send(Some(batch)).is_ok() => Ok(()),
-            // It ended early, and says why.
+            // The thread ended early, and its result says why.
             _ => self.encoder.take().map_or(Err(ArrowError::Unfinished), |encoder| encoder.end().map(|_| ())),
         }
     }
@@ -70,19 +71,19 @@ impl<W: Write + Send + 'static> Table for ParquetSink<W> {
         let batch = self.batch.finish()?;
         self.write(batch)?;
         let encoder = self.encoder.take().ok_or(ArrowError::Unfinished)?;
-        // If nobody takes it, the end says why.
+        // If the send fails, the thread has ended, and `end` returns why.
         let _ = encoder.queue.send(None);
         self.writer = Some(encoder.end()?);
         Ok(())
     }
 }
 
-/// Who abandons the sink gets nothing back, but the writer is gone then.
+/// An abandoned sink does not return its writer, but the writer is dropped before `drop` returns.
 impl<W: Write + Send + 'static> Drop for ParquetSink<W> {
     fn drop(&mut self) {
         if let Some(Encoder { queue, thread }) = self.encoder.take() {
             drop(queue);
-            // Nobody asks why it ended.
+            // An abandoned sink has no caller to report the error to.
             let _ = thread.join();
         }
     }
@@ -90,12 +91,12 @@ impl<W: Write + Send + 'static> Drop for ParquetSink<W> {
 
 /// The thread that encodes.
 struct Encoder<W> {
-    /// `None`: all batches have come.
+    /// `None` says that all batches have come.
     queue: SyncSender<Option<RecordBatch>>,
     thread: JoinHandle<Result<W, ArrowError>>,
 }
 
-/// Batches that wait.
+/// The number of batches that can wait.
 const QUEUE: usize = 2;
 
 impl<W: Write + Send + 'static> Encoder<W> {
@@ -106,7 +107,7 @@ impl<W: Write + Send + 'static> Encoder<W> {
         Ok(Self { queue, thread })
     }
 
-    /// Waits for it. The writer, if all was written.
+    /// Waits for the thread. Returns the writer, if everything was written.
     fn end(self) -> Result<W, ArrowError> {
         drop(self.queue);
         match self.thread.join() {
@@ -120,7 +121,7 @@ fn encode<W: Write + Send>(
     mut writer: ParquetBatches<W>,
     batches: &Receiver<Option<RecordBatch>>,
 ) -> Result<W, ArrowError> {
-    // Whoever goes without saying that all have come wants no footer.
+    // If the queue closes without a `None`, the sink was abandoned, and the footer is not written.
     while let Some(batch) = batches.recv().map_err(|_| ArrowError::Unfinished)? {
         writer.write(&batch)?;
     }

@@ -17,8 +17,8 @@ use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
 use std::sync::Arc;
 
-/// Parquet as a source: a record for each row, in the order of the file. Only columns that the sink takes are read, some thousand
-/// rows at a time.
+/// Parquet as a source. Each row is a record, in the order of the file. Only the columns that the sink takes are read,
+/// up to 4,096 rows at a time.
 ///
 /// ```
 /// use jird::event::{self, JsonSink, JsonSource};
@@ -47,14 +47,14 @@ impl ParquetSource<File> {
 }
 
 impl ParquetSource<Bytes> {
-    /// From memory.
+    /// Reads the footer of a file in memory.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self, ArrowError> {
         Self::new(bytes.into())
     }
 }
 
 impl<R: ChunkReader + 'static> ParquetSource<R> {
-    /// Reads the footer of whatever can be read from any place.
+    /// Reads the footer of anything that can be read at any offset.
     pub fn new(reader: R) -> Result<Self, ArrowError> {
         let file = Shared(Arc::new(reader));
         check_plain(&file)?;
@@ -67,7 +67,7 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
         Ok(Self { cursor: Cursor::new(RowGroups::new(file, metadata)?, schema) })
     }
 
-    /// Reads and sends these columns and no others, in this order.
+    /// Reads and sends only these columns, in this order.
     ///
     /// # Errors
     /// [`ArrowError::NoColumn`]
@@ -76,28 +76,28 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
         Ok(self)
     }
 
-    /// What becomes of NaN and infinities; they are an error of their record by default.
+    /// Sets what happens to NaN and infinities. By default they are an error of their record.
     #[must_use]
     pub fn not_finite(mut self, not_finite: NotFinite) -> Self {
         self.cursor.not_finite = not_finite;
         self
     }
 
-    /// Names and types.
+    /// The names and types of the columns.
     pub fn schema(&self) -> &Schema {
         &self.cursor.schema
     }
 
-    /// The record that the last [`BadValue`](ArrowError::BadValue) is about, written down: as JSON, but for the values that JSON has no
-    /// way to tell, which stand there as `NaN`, `25:00:00` or `not JSON: "…"`.
+    /// The record that the last [`BadValue`](ArrowError::BadValue) is about, as JSON. The values that JSON cannot
+    /// represent are written as `NaN`, `25:00:00` or `not JSON: "…"`.
     ///
     /// # Errors
-    /// Those of reading columns of it that were not read before.
+    /// Errors from reading the record's columns that were not read before.
     pub fn bad_record(&mut self) -> Result<Vec<u8>, ArrowError> {
         self.cursor.bad_record()
     }
 
-    /// How many rows there are, as the footer says.
+    /// The number of rows, according to the footer.
     pub fn rows(&self) -> u64 {
         self.cursor.batches.metadata.metadata().row_groups().iter().map(|group| group.num_rows() as u64).sum()
     }
@@ -111,7 +111,7 @@ impl<R: ChunkReader + 'static> Source for ParquetSource<R> {
     }
 }
 
-/// An encrypted file ends with letters of its own.
+/// An encrypted file ends with different magic bytes.
 fn check_plain<R: ChunkReader>(file: &Shared<R>) -> Result<(), ArrowError> {
     const ENCRYPTED: &[u8; 4] = b"PARE";
     let Some(start) = file.len().checked_sub(ENCRYPTED.len() as u64) else { return Ok(()) };
@@ -121,7 +121,7 @@ fn check_plain<R: ChunkReader>(file: &Shared<R>) -> Result<(), ArrowError> {
     Ok(())
 }
 
-/// The Arrow schema that may be in a footer is not handed over unseen.
+/// Checks the Arrow schema that a footer may contain, before the reader sees it.
 fn check_schema(metadata: &ParquetMetaData) -> Result<(), ArrowError> {
     let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
     for pair in pairs.filter(|pair| pair.key == ARROW_SCHEMA_META_KEY) {
@@ -129,7 +129,7 @@ fn check_schema(metadata: &ParquetMetaData) -> Result<(), ArrowError> {
         let bytes = base64_simd::STANDARD
             .decode_to_vec(text)
             .map_err(|_| check::malformed("an Arrow schema that is no base64"))?;
-        // A message; before it a mark and its length, perhaps.
+        // A message, which may come after a mark and its length.
         let message = if bytes.starts_with(&[0xFF; 4]) { bytes.get(8..).unwrap_or_default() } else { &bytes };
         let message = arrow_ipc::root_as_message(message).map_err(|error| check::malformed(&error.to_string()))?;
         check::schema(message.header_as_schema().ok_or_else(|| check::malformed("no Arrow schema"))?)?;
@@ -137,26 +137,26 @@ fn check_schema(metadata: &ParquetMetaData) -> Result<(), ArrowError> {
     Ok(())
 }
 
-/// Rows read at once, at most.
+/// The most rows to read at once.
 const BATCH_ROWS: usize = 4096;
-/// And about as many bytes.
+/// Approximate number of bytes to read at once.
 const BATCH_BYTES: usize = 8 << 20;
 
 struct RowGroups<R> {
     file: Shared<R>,
     metadata: ArrowReaderMetadata,
-    /// Where this batch begins, and how many rows it has.
+    /// Where the current batch begins, and its number of rows.
     group: usize,
     start: usize,
     rows: usize,
-    /// Reads the columns that were wanted at the beginning of the batch before.
+    /// The open reader. It reads the columns that were wanted when the previous batch began.
     open: Option<Open>,
 }
 
 struct Open {
     columns: Vec<usize>,
     group: usize,
-    /// The row it comes to next.
+    /// The row that it reads next.
     row: usize,
     reader: ParquetRecordBatchReader,
 }
@@ -181,7 +181,7 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
         (BATCH_BYTES / row_bytes.max(1)).clamp(1, BATCH_ROWS)
     }
 
-    /// A compression that is not read is named, with the column that has it. Indices of columns ascend.
+    /// Refuses a compression that is not supported, and names it and its column. The column indices ascend.
     fn check_compression(&self, columns: &[usize]) -> Result<(), ArrowError> {
         let schema = self.metadata.parquet_schema();
         for (leaf, chunk) in self.metadata.metadata().row_group(self.group).columns().iter().enumerate() {
@@ -197,7 +197,7 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
         Ok(())
     }
 
-    /// A reader of these columns, from the beginning of this batch.
+    /// A reader of these columns, starting at this batch.
     fn reader(&self, columns: &[usize]) -> Result<Open, ArrowError> {
         self.check_compression(columns)?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
@@ -239,7 +239,8 @@ impl<R: ChunkReader + 'static> Batches for RowGroups<R> {
     }
 }
 
-/// A file that several read, and not beyond its end: lengths come from the file, and memory is taken for them.
+/// A file with several readers. It refuses reads beyond its end, because lengths come from the file, and memory is
+/// allocated for them.
 struct Shared<R>(Arc<R>);
 
 impl<R> Clone for Shared<R> {
