@@ -1,15 +1,15 @@
-//! The engine's values against the reference's.
+//! Compares the engine's values with the reference's.
 
 use crate::reference::{Node, Tree};
 use jird::{Kind, Value};
 
-/// How many members and elements of a container are looked up one by one.
+/// The most members and elements of a container that are looked up one by one.
 const LOOKUPS: usize = 4;
 
-/// Everything that can be asked of `value`, read from `text`, must be what `node` says.
+/// Checks that `value`, read from `text`, answers every question as `node` does.
 ///
 /// # Panics
-/// If it is not.
+/// If an answer differs.
 pub fn assert_same(text: &[u8], value: Value<'_>, node: &Node) {
     let at = node.start;
     let raw = &text[node.start..node.end];
@@ -63,8 +63,8 @@ pub fn assert_same(text: &[u8], value: Value<'_>, node: &Node) {
     }
 }
 
-/// Members that are asked for in order are found where they stand; in the opposite order, the first with that key unless
-/// there is one behind.
+/// Members that are sought in order are found at their places. Sought in the opposite order, a member is the next one
+/// with its key, or else the first one with it.
 fn seeks(value: Value<'_>, node: &Node, members: &[(Node, Node)]) {
     let key = |name: &'_ Node| if let Tree::String(key) = &name.tree { Some(key.clone()) } else { None };
     let keys = || members.iter().take(LOOKUPS).filter_map(|(name, member)| Some((key(name)?, member)));
@@ -105,14 +105,15 @@ fn number(raw: &[u8], value: Value<'_>) {
     assert!(value.as_str().is_none(), "a number is no string");
 }
 
-/// What holds of a value made without checks of any bytes: every text it hands out is UTF-8 and lies in `text`, children
-/// lie inside their parents and in order, and all ways to the same thing agree. Returns the number of values.
+/// Checks a value that was made from any bytes without validation. Every text that it hands out is UTF-8 and lies in
+/// `text`, children lie inside their parents and in order, and all ways to the same thing agree. Returns the number of
+/// values.
 ///
 /// # Panics
-/// If something of this does not hold.
+/// If one of these does not hold.
 pub fn assert_consistent(text: &[u8], root: Value<'_>) -> usize {
     let mut count = 0;
-    // Containers in each other have the same text over and over.
+    // Nested containers contain the same text again and again.
     let mut bytes_left = 20 * text.len() + 1000;
     let mut scratch = String::new();
     let mut open = vec![root];

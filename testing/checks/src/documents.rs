@@ -10,7 +10,7 @@ use jird::{
     record::{Record, RecordBuffer},
 };
 
-/// `parse` and `validate` say what the reference says: the same values, or the same fault at the same byte.
+/// `parse` and `validate` agree with the reference: the same values, or the same fault at the same byte.
 ///
 /// # Panics
 /// If they do not.
@@ -23,7 +23,8 @@ pub fn parse(text: &[u8]) {
     }
 }
 
-/// Every kernel says the same with every chunk size and without any technique, as does a parser that was used before.
+/// Every kernel gives the same result, with every chunk size and without any technique; and so does a parser that was
+/// used before.
 ///
 /// # Panics
 /// If one does not.
@@ -45,12 +46,12 @@ pub fn kernels(text: &[u8]) {
     }
 }
 
-/// What a validation must say.
+/// The expected result of a validation.
 fn verdict(wanted: &Result<Node, Fault>) -> Result<(), Fault> {
     wanted.as_ref().map(|_| ()).map_err(|fault| *fault)
 }
 
-/// A size that makes up to 64 pieces of a text.
+/// A size that cuts a text into up to 64 pieces.
 fn piece_bytes(text: &[u8]) -> usize {
     (text.len() / 64).max(CHUNK_BYTES[0])
 }
@@ -58,7 +59,7 @@ fn piece_bytes(text: &[u8]) -> usize {
 const TECHNIQUES: [Technique; 4] =
     [Technique::Batches, Technique::NumbersByMasks, Technique::NumbersOneByOne, Technique::AsciiShortcut];
 
-/// Two threads say the same, with many borders.
+/// Two threads give the same result, with many borders.
 ///
 /// # Panics
 /// If they do not.
@@ -75,8 +76,8 @@ pub fn threads(text: &[u8]) {
     );
 }
 
-/// A validated record says what the reference says. A trusted one does where the text is JSON, and is consistent in itself
-/// where it is not.
+/// A validated record agrees with the reference. A trusted record does so if the text is JSON, and is consistent in
+/// itself if it is not.
 ///
 /// # Panics
 /// If this does not hold.
@@ -87,12 +88,12 @@ pub fn record(text: &[u8]) {
         check(text, &wanted, kernel.name(), Record::scan(text, &mut buffer).map(Record::root));
         let trusted = Record::scan_trusted(text, &mut buffer);
         let values = assert_consistent(text, trusted.root());
-        // A byte is at most a value, a key, and another value that stands for what is missing.
+        // A byte makes at most a value, a key, and another value in place of one that is missing.
         assert!(values <= 3 * text.len() + 3, "{values} values of {} bytes", text.len());
         if let Ok(node) = &wanted {
             assert_same(text, trusted.root(), node);
         }
-        // The buffers hold no memory of it.
+        // The buffers keep no state of the trusted scan.
         check(text, &wanted, kernel.name(), Record::scan(text, &mut buffer).map(Record::root));
     }
 }
@@ -110,7 +111,7 @@ pub(crate) fn fault(error: &Error) -> Fault {
     (error.kind(), usize::try_from(error.offset()).expect("offsets are of a slice"))
 }
 
-/// The place of an error is in the text.
+/// The place of an error is within the text.
 fn locate(text: &[u8], error: &Error) {
     let located = error.locate(text);
     let before = &text[..usize::try_from(error.offset()).expect("offsets are of a slice")];

@@ -1,4 +1,4 @@
-//! Writing, compared with `serde_json`.
+//! Compares writing with `serde_json`.
 
 use crate::{Target, shown, ways};
 use jird::Layout;
@@ -6,8 +6,8 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Whatever the bytes are taken for, a document, texts, numbers, `jird` writes it as `serde_json` does; and a document of
-/// ours as what it was read from.
+/// Whatever the bytes are taken for (a document, texts, numbers), `jird` writes the same as `serde_json`. A document of
+/// ours is written as the text that it was read from.
 ///
 /// # Panics
 /// If this does not hold.
@@ -15,7 +15,7 @@ pub fn encode(text: &[u8]) {
     ways(TAKEN_FOR).for_each(|check| check(text));
 }
 
-/// What the bytes are taken for.
+/// The types that the bytes are taken for.
 const TAKEN_FOR: [Target; 10] = [
     |text| same(&String::from_utf8_lossy(text), text),
     |text| same(&texts(text), text),
@@ -55,7 +55,7 @@ fn words(text: &[u8]) -> impl Iterator<Item = u64> {
     text.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The same bytes, with and without white space.
+/// Both write the same bytes, with and without white space.
 fn same<T: ?Sized + Serialize>(value: &T, text: &[u8]) {
     let wanted = serde_json::to_vec(value).expect("it can be written");
     assert!(jird::to_vec(value).is_ok_and(|found| found == wanted), "{}", shown(text));
@@ -65,7 +65,7 @@ fn same<T: ?Sized + Serialize>(value: &T, text: &[u8]) {
     assert!(jird::to_vec_pretty(value).is_ok_and(|found| found == wanted), "pretty: {}", shown(text));
 }
 
-/// What is written of a document is the document, and its canonical form that of its text.
+/// A written document reads back as the same document, and its canonical form is that of its text.
 fn read_again(document: &jird::Document<'_>, text: &[u8]) {
     let written = jird::to_vec(document).expect("it can be written");
     let again = jird::parse(&written).unwrap_or_else(|error| panic!("{error}: {}", shown(text)));

@@ -1,4 +1,4 @@
-//! Events: the same from memory, from readers and in pieces, and those of a parse.
+//! Events are the same from memory, from readers, in pieces, and from a parse.
 
 use crate::{CHUNK_BYTES, shown, ways};
 use jird::event::filter::{Arrays, Flatten, Limit, Project, Rename, Tee, Unflatten, Validate};
@@ -10,11 +10,11 @@ use std::convert::Infallible;
 use std::fmt::Write;
 use std::io::{self, Read};
 
-/// What one way or another told of a text, and how it ended.
+/// The events of a text, and how it ended.
 type Told = (String, Option<(&'static str, u64)>);
 
-/// However a text is read and wherever it is cut, the same events come, in order, and the same error; they are those of a parse; and
-/// filters make of them what keeps to the protocol.
+/// However a text is read and wherever it is cut, the same events come in the same order, with the same error. They are
+/// also the events of a parse. Filters turn them into events that keep to the protocol.
 ///
 /// # Panics
 /// If this does not hold.
@@ -25,7 +25,7 @@ pub fn events(text: &[u8]) {
     ways(parts).for_each(|check| check(text, &wanted));
 }
 
-/// From memory and from a reader, with chunks of any size.
+/// Reads from memory and from a reader, with chunks of any size.
 fn chunks(text: &[u8], wanted: &Told) {
     for bytes in ways(CHUNK_BYTES) {
         let slice = JsonSource::from_slice(text).chunk_bytes(bytes);
@@ -35,7 +35,7 @@ fn chunks(text: &[u8], wanted: &Told) {
     }
 }
 
-/// Fed byte by byte, and in pieces whose lengths the text decides.
+/// Feeds the text byte by byte, and in pieces whose lengths depend on the text.
 fn pieces(text: &[u8], wanted: &Told) {
     assert_eq!(&fed(text, |_| 1), wanted, "byte by byte: {}", shown(text));
     let mut state = text.iter().fold(0_u64, |state, &byte| mix(state ^ u64::from(byte)));
@@ -46,14 +46,15 @@ fn pieces(text: &[u8], wanted: &Told) {
     assert_eq!(&fed(text, pieces), wanted, "in pieces: {}", shown(text));
 }
 
-/// Nothing comes of a record that is not right, and everything of those before.
+/// With `check_first`, no event comes of an invalid record, and all events of the records before it do.
 fn checked_first(text: &[u8], wanted: &Told) {
     let (checked, error) = sent(JsonSource::from_slice(text).check_first());
     assert!(wanted.0.starts_with(&checked) && error == wanted.1, "checked first: {}", shown(text));
     assert!(checked.is_empty() || checked.ends_with("end\n"), "{checked}: {}", shown(text));
 }
 
-/// What is trusted and right comes as it does otherwise; and of anything else what comes is sane, wherever chunks end.
+/// Valid text gives the same events with trusted reading as without. Any other text gives consistent events, wherever
+/// chunks end.
 fn trusted(text: &[u8], wanted: &Told) {
     let told = sent(JsonSource::from_slice_trusted(text));
     if wanted.1.is_none() {
@@ -74,7 +75,7 @@ fn mix(state: u64) -> u64 {
     (state ^ 1).wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
 }
 
-/// What a parse finds.
+/// Compares with the result of a parse.
 fn parsed(text: &[u8], wanted: &Told) {
     match jird::parse(text) {
         Ok(document) => {
@@ -84,13 +85,13 @@ fn parsed(text: &[u8], wanted: &Told) {
             assert_eq!(wanted, &(log.0.clone(), None), "{}", shown(text));
             assert_eq!(log.0, format!("record\n{}end\n", own.0), "{}", shown(text));
         }
-        // A stream may hold no value, or several.
+        // A stream may contain no value, or several.
         Err(error) if matches!(error.code(), "empty" | "trailing") => {}
         Err(error) => assert_eq!(wanted.1, Some((error.code(), error.offset())), "{}", shown(text)),
     }
 }
 
-/// The same, naively.
+/// Sends the same events, naively.
 fn tell(value: Value<'_>, log: &mut Log) {
     let Ok(()) = match value.kind() {
         Kind::Null => log.null(),
@@ -115,7 +116,7 @@ fn tell(value: Value<'_>, log: &mut Log) {
     };
 }
 
-/// Lines that are wrong are left out one by one; with borders everywhere it is the same.
+/// Skips invalid lines one by one. With chunk borders everywhere, the result is the same.
 fn lines(text: &[u8]) {
     let all = |mut source: JsonSource<jird::de::SliceRead<'_>>| {
         let mut log = Log::default();
@@ -138,7 +139,7 @@ fn lines(text: &[u8]) {
     assert_eq!(small, wanted, "lines: {}", shown(text));
 }
 
-/// What filters are told and tell is in order; what is recorded comes again.
+/// Filters receive and send events in order. A recording sends the same events again.
 fn filters(text: &[u8]) {
     let paths = || ["", "/a", "/*/a", "/0", "/*/*", "/a/*/a"].iter().filter_map(|path| path.parse::<Pattern>().ok());
     let out = || Validate::new(Null);
@@ -154,7 +155,7 @@ fn filters(text: &[u8]) {
     let Ok(true) = recording.source().send_record(&mut again) else { panic!("it is complete: {}", shown(text)) };
     let Ok(true) = JsonSource::from_slice(text).send_record(&mut once) else { panic!("it was right: {}", shown(text)) };
     assert_eq!(again.so_far(), once.so_far(), "{}", shown(text));
-    // What is nested again and flattened again is the same.
+    // Unflattening and flattening again gives the same text.
     let mut rows = Flatten::new(JsonSink::new(Vec::new()));
     let mut nested = Unflatten::new(Flatten::new(JsonSink::new(Vec::new())));
     let told = JsonSource::from_slice(text).send_record(&mut nested);
@@ -204,7 +205,7 @@ fn ended(log: Log, told: Result<(), Failure<Error, Infallible>>) -> Told {
     }
 }
 
-/// Writes everything down but what it skips.
+/// Records every event, except for what it skips.
 #[derive(Default)]
 struct Log(String);
 
@@ -256,7 +257,7 @@ impl Sink for Log {
     }
 }
 
-/// A reader that gives so many bytes at a time.
+/// A reader that gives a fixed number of bytes at a time.
 struct Drops<'a>(&'a [u8], usize);
 
 impl Read for Drops<'_> {

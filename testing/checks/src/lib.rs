@@ -1,8 +1,8 @@
-//! What must hold of jird on any input, whatever the bytes: one function per fuzz target. The fuzzers call them on bytes of
-//! their own, by [`one_of_each`]; the ordinary tests replay seeds and regressions through them, and the corpus, and what they
-//! generate.
+//! Properties of jird that must hold on any bytes: one function per fuzz target. Fuzzers call the functions on bytes of
+//! their own, through [`one_of_each`]. The ordinary tests call them on seeds, on regressions, on the corpus and on
+//! generated texts.
 //!
-//! Each panics, with the input in the message, if something does not hold.
+//! Each function panics, with the input in the message, if its property does not hold.
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -31,7 +31,7 @@ pub use ways::one_of_each;
 
 pub(crate) use ways::ways;
 
-/// What must hold of a text; panics where it does not.
+/// A property of a text; panics if it does not hold.
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
@@ -48,7 +48,8 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("neighbours", neighbours),
 ];
 
-/// Chunk sizes with borders everywhere, somewhere, and hardly anywhere. Miri fills buffers byte by byte, and has short texts.
+/// Chunk sizes with borders everywhere, in some places, and in hardly any. The last one is smaller under Miri, which
+/// fills buffers byte by byte and gets short texts.
 pub const CHUNK_BYTES: [usize; 3] = [64, 128, if cfg!(miri) { 512 } else { 64 << 10 }];
 
 /// The start of a text, for messages.

@@ -1,4 +1,4 @@
-//! Many lines at a time against one line at a time.
+//! Compares reading many lines at a time with reading one line at a time.
 
 use crate::documents::fault;
 use crate::reference::{self, Node, Tree};
@@ -12,15 +12,15 @@ use jird::{
 };
 use std::ops::ControlFlow;
 
-/// Sizes of what is scanned at a time, besides all of it.
+/// The sizes of the pieces that are scanned at a time, apart from the whole text.
 const PIECE_BYTES: [usize; 3] = [64, 200, CHUNK_BYTES[2]];
 
-/// How many paths are taken from the text itself.
+/// The most paths that are taken from the text itself.
 const PATHS_MAX: usize = 24;
 
-/// A scanner finds in each line, at each path, what the reference finds, and stops at the same fault with the records
-/// before it visited; on every kernel, whatever it scans at a time. Without checks it does the same of what is right, and
-/// stays sane on the rest.
+/// A scanner finds in each line, at each path, what the reference finds. It stops at the same fault, after visiting the
+/// records before it. This holds on every kernel and for every piece size. Without checks it does the same on valid
+/// text, and stays consistent on the rest.
 ///
 /// # Panics
 /// If this does not hold.
@@ -43,7 +43,7 @@ pub fn lines(text: &[u8]) {
     }
 }
 
-/// What was seen of a row, free of its lifetime.
+/// What was seen of a row, without its lifetime.
 struct Seen<'t> {
     offset: usize,
     text: &'t [u8],
@@ -110,7 +110,8 @@ fn assert_field(text: &[u8], field: Field<'_>, node: Option<&Node>, message: imp
     assert_eq!(Field::from_raw(field.raw()), field, "{}", message());
 }
 
-/// What stands at `path` of a record. One that is not an object is seen as an object whose member `value` it is.
+/// The value at `path` in a record. A record that is not an object is treated as an object with that value as its
+/// member `value`.
 pub(crate) fn find<'n>(record: &'n Node, path: &Path) -> Option<&'n Node> {
     let mut steps = path.steps();
     if !steps.is_empty() && !matches!(record.tree, Tree::Object(_)) {
@@ -126,7 +127,7 @@ pub(crate) fn find<'n>(record: &'n Node, path: &Path) -> Option<&'n Node> {
     })
 }
 
-/// Some paths that are always looked for, and some that the records have.
+/// Some paths that are always searched for, and some that the records have.
 pub(crate) fn paths(text: &[u8], records: &[Node]) -> Vec<Path> {
     let root = Path::root;
     let mut paths = vec![
@@ -142,7 +143,7 @@ pub(crate) fn paths(text: &[u8], records: &[Node]) -> Vec<Path> {
         root().index(0),
     ];
     let always = paths.len();
-    // Records from all over the text: the first, and some that its length picks.
+    // Records from all over the text: the first one, and others picked by the text's length.
     for pick in [0, text.len() / 7, text.len() / 3, text.len()] {
         if let Some(record) = records.get(pick % records.len().max(1)) {
             let start = if matches!(record.tree, Tree::Object(_)) { root() } else { root().key("value") };

@@ -1,4 +1,4 @@
-//! Predicates against three-valued logic as it is written in SQL textbooks.
+//! Compares predicates with three-valued logic as in SQL textbooks.
 
 use crate::lines::{find, paths};
 use crate::random::Random;
@@ -13,9 +13,9 @@ use jird::{
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-/// The first eight bytes make a predicate; the rest is lines. Those of the records before the first fault that the naive
-/// evaluator keeps are kept, and no others; and every field gives the predicate the same answer in the evaluator alone. That
-/// only lines are read that can match makes no difference but for bad lines that cannot.
+/// The first eight bytes make a predicate; the rest is lines. Of the records before the first fault, exactly those that
+/// the naive evaluator keeps are kept. The predicate alone gives the same answer for every field. Reading only the
+/// lines that can match changes nothing, except for bad lines that cannot match.
 ///
 /// # Panics
 /// If this does not hold.
@@ -49,7 +49,7 @@ pub fn predicates(data: &[u8]) {
             }
         }
     }
-    // Unknown and false both keep nothing; the difference shows when the predicate is asked.
+    // Unknown and false both keep nothing, so only evaluating the predicate itself shows the difference.
     let _ = Scanner::new(Options::default()).scan(text, &projection, None, |row| {
         let record = records.iter().find(|record| record.start == row.offset()).expect("the reference has the record");
         let slots: Vec<_> = paths.iter().map(|path| find(record, path)).collect();
@@ -96,8 +96,8 @@ impl Kept {
     }
 }
 
-/// Where only lines are read that can match, the same ones match, whether they are searched for or not; and of right lines that
-/// is so without checks too. `all` is what was kept with all checks.
+/// Checks that reading only the lines that can match finds the same matches, whether the scanner searches for them or
+/// not. For valid lines this holds without checks too. `all` is what was kept with all checks.
 fn assert_searches_change_nothing(
     text: &[u8],
     options: Options,
@@ -115,7 +115,7 @@ fn assert_searches_change_nothing(
             assert_eq!(always, kept(Search::Measured), "{name}");
             assert_eq!(always.rows, all.rows, "{name}");
             assert!(always.bad.iter().all(|line| all.bad.contains(line)), "{name}");
-            // What is wrong and cannot match is a line that was passed by.
+            // A bad line that cannot match was skipped, and counts as a record.
             assert_eq!(always.records + always.bad.len() as u64, all.records + all.bad.len() as u64, "{name}");
         }
         Check::Trusted if all.bad.is_empty() => {
@@ -181,7 +181,7 @@ fn literal(random: &mut Random) -> Literal {
 
 fn naive(predicate: &Predicate, slots: &[Option<&Node>], text: &[u8]) -> Option<bool> {
     match predicate {
-        // False is the least, true the greatest, unknown between them: and is the least of all, or the greatest.
+        // False is the least, true the greatest, and unknown is between them. `and` is the minimum, `or` the maximum.
         Predicate::And(all) => all.iter().map(|part| rank(naive(part, slots, text))).min().map_or(Some(true), unrank),
         Predicate::Or(any) => any.iter().map(|part| rank(naive(part, slots, text))).max().map_or(Some(false), unrank),
         Predicate::Not(inner) => naive(inner, slots, text).map(|known| !known),
@@ -244,7 +244,7 @@ fn kinds_differ(node: Option<&Node>, literal: &Literal) -> bool {
     }
 }
 
-/// What can be compared.
+/// The values that can be compared.
 enum Operand<'a> {
     Bool(bool),
     Number(&'a str),
@@ -281,7 +281,7 @@ fn order(left: Option<Operand<'_>>, right: Option<Operand<'_>>) -> Option<Orderi
     }
 }
 
-/// 0.d₁d₂d₃… × 10^`exponent`, with d₁ and the last digit other than 0; no digits for zero.
+/// The number 0.d₁d₂d₃… × 10^`exponent`. d₁ and the last digit are not 0, and zero has no digits.
 struct Decimal {
     negative: bool,
     exponent: i128,

@@ -1,11 +1,11 @@
-//! Random numbers that are the same on every run, and JSON made of them.
+//! Random numbers that are the same in every run, and JSON made of them.
 
 /// `SplitMix64` (Steele, Lea & Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figure 17).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator that this seed begins.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -19,18 +19,18 @@ impl Random {
         bits ^ bits >> 31
     }
 
-    /// A number below `limit`; 0 if that is 0.
+    /// A number below `limit`, or 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.bits() % limit.max(1) as u64) as usize
     }
 
-    /// One of these.
+    /// One of these items.
     pub fn pick<T: Copy>(&mut self, among: &[T]) -> T {
         among[self.below(among.len())]
     }
 }
 
-/// Keys that meet often, some of them escaped.
+/// Keys that repeat often, some of them escaped.
 const KEYS: [&str; 12] =
     ["a", "b", "a", "\\u0061", "", "value", "é", "k\\\"", "a\\/b", "longer key", "c", "\\ud83d\\ude00"];
 const STRINGS: [&str; 14] = [
@@ -75,7 +75,7 @@ const NUMBERS: [&str; 22] = [
 ];
 const SPACES: [&str; 6] = ["", "", "", " ", "\t", "  \r "];
 
-/// Appends `text` as a JSON string, each character as it is or as one of the escapes that mean it.
+/// Appends `text` as a JSON string. Each character is written as it is, or as one of the escapes for it.
 pub fn spelled(random: &mut Random, text: &str, out: &mut String) {
     out.push('"');
     for char in text.chars() {
@@ -129,8 +129,8 @@ pub fn object(random: &mut Random, depth: usize, out: &mut String) {
     out.push('}');
 }
 
-/// Lines of records, now and then one that is no object, a blank one, or one that ends in CR LF; and once in
-/// `broken_every` (never if 0) one with a byte changed.
+/// Lines of records. Some lines are not an object, are blank, or end in CR LF. One in `broken_every` (none if 0) has a
+/// byte changed.
 pub fn lines(random: &mut Random, count: usize, broken_every: usize) -> Vec<u8> {
     let mut text = Vec::new();
     for _ in 0..count {

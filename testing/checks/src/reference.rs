@@ -1,18 +1,18 @@
-//! A reader of JSON as plain as it can be written: byte by byte, RFC 8259 rule by rule, by recursion.
+//! A reader of JSON, as plain as possible: byte by byte, RFC 8259 rule by rule, by recursion.
 //!
-//! It says what a text means, with the offsets of everything, or which byte is the first at which the text can no longer be
-//! right, and which rule that byte breaks. What the engine says must be the same.
+//! It returns what a text means, with the offset of everything; or else the first byte at which the text can no longer
+//! be valid, and the rule that this byte breaks. The engine must return the same.
 
 use jird::ErrorKind;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Offset of its first byte.
+    /// The offset of its first byte.
     pub start: usize,
-    /// Offset past its last byte.
+    /// The offset after its last byte.
     pub end: usize,
-    /// What it is.
+    /// The value.
     pub tree: Tree,
 }
 
@@ -23,13 +23,13 @@ pub enum Tree {
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// A number; its text is all there is to it.
+    /// A number, which is fully described by its text.
     Number,
     /// A string, decoded.
     String(String),
     /// The elements.
     Array(Vec<Node>),
-    /// The members: a key, which is a string, and a value. Repeated keys are all there.
+    /// The members: a key, which is a string, and a value. Repeated keys are all included.
     Object(Vec<(Node, Node)>),
 }
 
@@ -47,13 +47,13 @@ impl Node {
     }
 }
 
-/// The rule that is broken, and the first byte that breaks it.
+/// The broken rule, and the first byte that breaks it.
 pub type Fault = (ErrorKind, usize);
 
 /// Reads `text` as one document in which at most `depth_max` objects and arrays are open at once.
 ///
 /// # Errors
-/// The first byte at which `text` can no longer be right.
+/// The first byte at which `text` can no longer be valid.
 pub fn read(text: &[u8], depth_max: usize) -> Result<Node, Fault> {
     let mut reader = Reader { text, at: 0, depth_left: depth_max };
     reader.space();
@@ -68,8 +68,8 @@ pub fn read(text: &[u8], depth_max: usize) -> Result<Node, Fault> {
     }
 }
 
-/// Reads `text` as values one after the other, with white space between them or none. What comes before the first fault is there
-/// beside it.
+/// Reads `text` as values one after the other, with or without white space between them. The values before the first
+/// fault are returned with the fault.
 pub fn read_values(text: &[u8], depth_max: usize) -> (Vec<Node>, Option<Fault>) {
     let mut reader = Reader { text, at: 0, depth_left: depth_max };
     let mut nodes = Vec::new();
@@ -85,8 +85,8 @@ pub fn read_values(text: &[u8], depth_max: usize) -> (Vec<Node>, Option<Fault>) 
     }
 }
 
-/// Reads `text` line by line. Blank lines are left out; offsets are of `text`. What comes before the first fault is there
-/// beside it.
+/// Reads `text` line by line. Blank lines are skipped, and offsets are relative to `text`. The values before the first
+/// fault are returned with the fault.
 pub fn read_lines(text: &[u8], depth_max: usize) -> (Vec<Node>, Option<Fault>) {
     let mut nodes = Vec::new();
     let mut from = 0;
@@ -134,11 +134,11 @@ impl Reader<'_> {
         }
     }
 
-    /// The byte here breaks this rule; unless nothing is here, or the byte begins no character. Of an escape that goes on
-    /// with such a byte, it is the escape that is named.
+    /// The fault if the current byte breaks this rule. At the end of the text, or at a byte that begins no character,
+    /// the fault is another one. An escape that continues with such a byte is still an escape fault.
     fn fault(&self, rule: ErrorKind) -> Fault {
         let kind = match (self.peek(), rule) {
-            // A word that ends too early is a wrong word, and no open bracket.
+            // A word that ends too early is a wrong word, not an open bracket.
             (None, ErrorKind::Number | ErrorKind::Literal) => rule,
             (None, ErrorKind::Escape) => ErrorKind::String,
             (None, _) => ErrorKind::Unclosed,
@@ -148,8 +148,8 @@ impl Reader<'_> {
         (kind, self.at)
     }
 
-    /// The character here. Each beginning of one is tried, from the shortest on: the first that no byte could complete ends
-    /// with the byte that is wrong.
+    /// The current character. Its prefixes are tried from the shortest on. The first prefix that no further byte could
+    /// complete ends with the wrong byte.
     fn character(&self) -> Character {
         let rest = &self.text[self.at..];
         for len in 1..=rest.len().min(4) {
@@ -162,7 +162,7 @@ impl Reader<'_> {
         Character::End
     }
 
-    /// A value begins here, after white space.
+    /// Reads a value, after white space.
     fn value(&mut self) -> Result<Node, Fault> {
         self.space();
         let start = self.at;
@@ -192,7 +192,7 @@ impl Reader<'_> {
         Ok(tree)
     }
 
-    /// From after the bracket, up to the closing one.
+    /// Reads from after the opening bracket up to the closing one.
     fn object(&mut self) -> Result<Tree, Fault> {
         let mut members = Vec::new();
         if self.peek() == Some(b'}') {
@@ -218,7 +218,7 @@ impl Reader<'_> {
         }
     }
 
-    /// From after the bracket, up to the closing one.
+    /// Reads from after the opening bracket up to the closing one.
     fn array(&mut self) -> Result<Tree, Fault> {
         let mut elements = Vec::new();
         if self.peek() == Some(b']') {
@@ -232,7 +232,7 @@ impl Reader<'_> {
         }
     }
 
-    /// After a value: the closing bracket, or a comma, which is passed.
+    /// Reads what follows a value: the closing bracket, or a comma, which is passed.
     fn closes(&mut self, bracket: u8) -> Result<bool, Fault> {
         self.space();
         match self.peek() {
@@ -289,7 +289,8 @@ impl Reader<'_> {
         if self.at == start { Err(self.fault(ErrorKind::Number)) } else { Ok(()) }
     }
 
-    /// A number or literal reaches to white space, to a structural byte, or to the end: what else follows belongs to it.
+    /// Checks that a number or literal ends at white space, at a structural byte, or at the end of the text. Any other
+    /// byte after it belongs to it.
     fn word_ends(&self, rule: ErrorKind) -> Result<(), Fault> {
         match self.peek() {
             None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'{' | b'}' | b'[' | b']' | b':' | b',') => Ok(()),
@@ -338,8 +339,8 @@ impl Reader<'_> {
         Ok(char)
     }
 
-    /// From after `\u`. A trailing surrogate by itself is refused at the digit that makes it one; a leading one at the first
-    /// byte that begins or continues no trailing one.
+    /// Reads from after `\u`. A lone trailing surrogate is refused at the digit that makes it one. A lone leading
+    /// surrogate is refused at the first byte that does not begin or continue a trailing one.
     fn code_point(&mut self) -> Result<char, Fault> {
         let mut unit = self.hex_digit(u32::MAX)?;
         for allowed in [if unit == 0xD { 0xFFF } else { u32::MAX }, u32::MAX, u32::MAX] {
@@ -361,7 +362,7 @@ impl Reader<'_> {
         Ok(char::from_u32(0x1_0000 + (unit - 0xD800) * 0x400 + (trailing - 0xDC00)).expect("a surrogate pair"))
     }
 
-    /// A hexadecimal digit whose bit is set in `allowed`.
+    /// Reads a hexadecimal digit whose bit is set in `allowed`.
     fn hex_digit(&mut self, allowed: u32) -> Result<u32, Fault> {
         match self.peek().and_then(|byte| char::from(byte).to_digit(16)) {
             Some(digit) if allowed >> digit & 1 == 1 => {
@@ -374,9 +375,9 @@ impl Reader<'_> {
 }
 
 enum Character {
-    /// The text ends here, or in the character.
+    /// The text ends here, or within the character.
     End,
-    /// This byte does not go on with the character, or begins none.
+    /// This byte does not continue the character, or begins none.
     Broken(usize),
     Char(char),
 }

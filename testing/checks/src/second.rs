@@ -5,14 +5,14 @@ use jird::{Kind, Value};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// What `serde_json` reads, with repeated keys kept and in order.
+/// A value as `serde_json` reads it, with repeated keys kept, in order.
 #[derive(Debug, PartialEq)]
 pub enum SerdeTree {
     /// `null`
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// An integer from 0 up that fits.
+    /// A non-negative integer that fits.
     U64(u64),
     /// A negative integer that fits.
     I64(i64),
@@ -29,14 +29,14 @@ pub enum SerdeTree {
 /// The document as `serde_json` reads it.
 ///
 /// # Errors
-/// What `serde_json` says.
+/// The error of `serde_json`.
 pub fn serde_tree(text: &[u8]) -> Result<SerdeTree, serde_json::Error> {
     serde_json::from_slice(text)
 }
 
-/// `jird` accepts and refuses what `serde_json` does, and reads the same values. The differences that are wanted are
-/// those of `differences.tsv` beside the tests: numbers too large for a double and nesting beyond 128 are refused by
-/// `serde_json` alone.
+/// `jird` accepts and refuses the same texts as `serde_json`, and reads the same values. The wanted differences are
+/// those in `differences.tsv` next to the tests: only `serde_json` refuses numbers too large for a double, and nesting
+/// beyond 128.
 ///
 /// # Panics
 /// If this does not hold.

@@ -1,4 +1,4 @@
-//! Decoding into types, compared with `serde_json`.
+//! Compares decoding into types with `serde_json`.
 
 use crate::second::SerdeTree;
 use crate::{CHUNK_BYTES, Target, shown, ways};
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::io::{self, Read};
 
-/// Any bytes are decoded into each type or refused as `serde_json` does it; and in every chunking, from a slice, a reader
-/// and a document to the same value or the same error.
+/// Any bytes are decoded into each type, or refused, as `serde_json` does it. Every chunking gives the same value or
+/// the same error, from a slice, a reader and a document.
 ///
 /// # Panics
 /// If this does not hold.
@@ -27,7 +27,7 @@ const TYPES: [Target; 7] = [
     ignore,
 ];
 
-/// What is ignored is checked, too.
+/// Ignored values are checked too.
 fn ignore(text: &[u8]) {
     let ignored = decode::<IgnoredAny>(text);
     let valid = jird::validate(text);
@@ -46,7 +46,7 @@ fn check<T: DeserializeOwned + Debug>(text: &[u8]) {
     let wanted = serde_json::from_slice::<T>(text);
     match (&wanted, &found) {
         (Ok(wanted), Ok(found)) => assert_eq!(format!("{wanted:?}"), format!("{found:?}"), "{}", shown(text)),
-        // Of what it ignores, and of keys that it takes for numbers, it checks less.
+        // serde_json checks less in the values that it ignores, and in keys that it reads as numbers.
         (Err(_), Err(error)) => assert!(error.offset() <= text.len() as u64 && error.line() > 0, "{}", shown(text)),
         _ => panic!("{wanted:?} of serde_json, {found:?} of jird: {}", shown(text)),
     }
@@ -73,7 +73,7 @@ fn decode<T: DeserializeOwned + Debug>(text: &[u8]) -> Result<T, Error> {
     whole
 }
 
-/// A reader that gives so many bytes at a time.
+/// A reader that gives a fixed number of bytes at a time.
 struct Drops<'a>(&'a [u8], usize);
 
 impl Read for Drops<'_> {

@@ -1,24 +1,24 @@
-//! Which of the many ways through the engine a check takes.
+//! Chooses which of the many ways through the engine a check takes.
 //!
-//! A text can be read on several kernels, in chunks of several sizes, into several types. A test takes all of these ways.
-//! A fuzzer that did so would spend its time on one text; [`one_of_each`] takes one way at each choice instead. The bytes
-//! of the text decide which. So the same text always goes the same way, and of many texts some go each way.
+//! A text can be read on several kernels, in chunks of several sizes, into several types. A test takes all of these
+//! ways. A fuzzer that did so would spend its time on one text. [`one_of_each`] takes one way at each choice instead.
+//! The bytes of the text decide which. So a text always takes the same ways, and many texts together take all of them.
 
 use crate::Target;
 use crate::random::Random;
 use std::cell::RefCell;
 
 thread_local! {
-    /// What decides at the next choice; nothing while all ways are taken.
+    /// What decides the next choice; `None` while all ways are taken.
     static CHOICE: RefCell<Option<Random>> = const { RefCell::new(None) };
 }
 
 /// Runs `check` on `text`, and takes one way at each choice.
 ///
 /// # Panics
-/// If what `check` asks for does not hold.
+/// If the property that `check` checks does not hold.
 pub fn one_of_each(check: Target, text: &[u8]) {
-    // FNV-1a: each byte matters, and a mutation of the text goes another way.
+    // FNV-1a: each byte matters, so a mutated text takes other ways.
     let hash = text
         .iter()
         .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3));
@@ -27,7 +27,7 @@ pub fn one_of_each(check: Target, text: &[u8]) {
     CHOICE.set(None);
 }
 
-/// The items to take at a choice: all, or under [`one_of_each`] one of them.
+/// The items to use at a choice: all of them, or one of them under [`one_of_each`].
 pub(crate) fn ways<T>(items: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     let mut items: Vec<T> = items.into_iter().collect();
     let picked = CHOICE.with_borrow_mut(|choice| choice.as_mut().map(|random| random.below(items.len())));
@@ -49,7 +49,7 @@ mod tests {
         static TAKEN: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// Counts in decimal digits what is taken: 1, 10 or 100 for the first choice, 1,000 or 10,000 for the second.
+    /// Counts the items used in decimal digits: 1, 10 or 100 for the first choice, 1,000 or 10,000 for the second.
     fn count(_: &[u8]) {
         let first: u32 = ways([1, 10, 100]).sum();
         let second: u32 = ways([1_000, 10_000]).sum();

@@ -1,4 +1,4 @@
-//! Instructions, counted by valgrind's callgrind.
+//! Counts instructions with valgrind's callgrind.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,19 +7,20 @@ use std::{fs, io};
 /// The symbol of [`measured`](crate::measured), as callgrind names it.
 const MEASURED: &str = "growth::case::measured";
 
-/// Whether valgrind can be run here.
+/// Whether valgrind can run here.
 pub fn is_there() -> bool {
     let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     version.is_ok_and(|status| status.success())
 }
 
-/// Runs a program that calls [`measured`](crate::measured) again and again. Returns what it printed, and the instructions
-/// of each call, in order, those of threads that it started among them. `folder` is made, used and removed.
+/// Runs a program that calls [`measured`](crate::measured) repeatedly. Returns the program's output, and the
+/// instructions of each call in order, including those of the threads that the call started. `folder` is created, used
+/// and removed.
 ///
 /// # Errors
-/// If valgrind cannot be run, or the program fails.
+/// If valgrind cannot run, or if the program fails.
 pub fn counts(program: &Path, arguments: &[&str], folder: &Path) -> io::Result<(String, Vec<u64>)> {
-    // What a run that was ended has left there.
+    // A run that was interrupted may have left files.
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
     let out = folder.join("calls");
@@ -34,7 +35,7 @@ pub fn counts(program: &Path, arguments: &[&str], folder: &Path) -> io::Result<(
         return Err(io::Error::other(format!("{} after {:?}:\n{said}", output.status, tail(&printed))));
     }
     let mut counts = Vec::new();
-    // The last file has no number: it holds what came after the last call.
+    // The last file has no number: it has the instructions after the last call.
     loop {
         let dump = PathBuf::from(with_path("", &out) + &format!(".{}", counts.len() + 1));
         match fs::read_to_string(&dump) {
@@ -47,10 +48,10 @@ pub fn counts(program: &Path, arguments: &[&str], folder: &Path) -> io::Result<(
     Ok((printed, counts))
 }
 
-/// Runs a program to its end. Returns its exit code, and all of its instructions.
+/// Runs a program to its end. Returns its exit code, and the number of all its instructions.
 ///
 /// # Errors
-/// If valgrind cannot be run, or counts nothing.
+/// If valgrind cannot run, or if it reports no count.
 pub fn count_of(command: &Command) -> io::Result<(Option<i32>, u64)> {
     let mut counted = valgrind();
     counted.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(command.get_program());
@@ -73,10 +74,10 @@ pub fn count_of(command: &Command) -> io::Result<(Option<i32>, u64)> {
 
 /// valgrind, with a C library whose costs are the same on every machine.
 ///
-/// Its allocator takes fresh memory from the system for every buffer. Left alone it would change its mind with what was freed before:
-/// then a zeroed buffer costs nothing or an instruction for each byte, by the cases before. And it copies with vectors, whatever the
-/// size. Left alone it would go over to `rep movsb` at a size that depends on the CPU, and valgrind counts that as an
-/// instruction for each byte.
+/// The library's allocator is set to take fresh memory from the system for every buffer. By default it adapts to the
+/// memory that was freed before: then a zeroed buffer costs either nothing or one instruction for each byte, depending
+/// on earlier cases. The library is also set to copy with vectors at every size. By default it uses `rep movsb` from a
+/// size on that depends on the CPU, and valgrind counts that as one instruction for each byte.
 fn valgrind() -> Command {
     let mut command = Command::new("valgrind");
     command.env("MALLOC_MMAP_THRESHOLD_", "4096");
@@ -90,7 +91,7 @@ fn with_path(option: &str, path: &Path) -> String {
     format!("{option}{}", path.display())
 }
 
-/// The last line but empty ones.
+/// The last line that is not empty.
 fn tail(said: &str) -> &str {
     said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default()
 }
@@ -101,7 +102,7 @@ fn total(dump: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The number after `Collected :` in what callgrind says at the end.
+/// The number after `Collected :` in the summary that callgrind prints.
 fn collected(said: &str) -> Option<u64> {
     let (_, rest) = said.rsplit_once("Collected :")?;
     rest.split_whitespace().next()?.parse().ok()

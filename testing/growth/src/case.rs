@@ -1,21 +1,21 @@
-//! What is measured: a way in, on a shape of input.
+//! What is measured: an entry point, on one shape of input.
 
 use crate::judge::Bar;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A way in and a shape of input.
+/// An entry point and a shape of input.
 pub struct Case {
     /// Both names, with ` · ` between them. Unique.
     pub name: String,
-    /// How much the cost may grow.
+    /// The bar for the growth of the cost.
     pub bar: Bar,
     /// The smallest of the three sizes, in bytes of input.
     pub bytes: usize,
-    /// Makes an input of about as many bytes.
+    /// Makes an input of about this many bytes.
     pub prepare: Box<dyn Fn(usize) -> Prepared>,
 }
 
-/// An input that is ready, and the work on it.
+/// An input that is ready, and the work to do on it.
 pub struct Prepared {
     /// The input's length, in bytes.
     pub bytes: usize,
@@ -29,7 +29,7 @@ impl Prepared {
         Self { bytes, work: Box::new(work) }
     }
 
-    /// Runs the work, to be counted. False if it panicked.
+    /// Runs the work, so that it is counted. Returns false if it panicked.
     pub fn run(self) -> bool {
         let mut work = Some(self.work);
         let mut ended = false;
@@ -42,8 +42,8 @@ impl Prepared {
     }
 }
 
-/// The function whose instructions are counted: callgrind sets its counters to zero when it is entered, and writes them
-/// down when it returns. It must stay one function, so it is neither generic nor inlined.
+/// The function whose instructions are counted. Callgrind zeroes its counters when the function is entered, and writes
+/// a dump when it returns. It must stay a single function, so it is neither generic nor inlined.
 #[inline(never)]
 pub fn measured(work: &mut dyn FnMut()) {
     work();

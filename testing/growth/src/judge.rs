@@ -1,57 +1,57 @@
-//! Is a growth linear?
+//! Decides whether a growth is linear.
 #![allow(clippy::cast_precision_loss, reason = "counts are far below 2^53, and compared with much to spare")]
 
 use std::fmt;
 
-/// How much a cost may grow.
+/// The most that a cost may grow.
 #[derive(Clone, Copy, Debug)]
 pub struct Bar {
-    /// The cost from 2n to 4n, divided by the cost from n to 2n: 2 if the cost is linear, 4 if it is quadratic.
+    /// The cost from 2n to 4n, divided by the cost from n to 2n: 2 for a linear cost, 4 for a quadratic one.
     pub quotient: f64,
-    /// How much each byte of the largest input may cost more than one of the smallest. A cost that has steps, such as an allocator's or
-    /// that of a buffer which doubles, has any quotient; but no byte costs more for it.
+    /// How much more a byte of the largest input may cost than a byte of the smallest. A cost with steps, such as that
+    /// of an allocator or of a buffer that doubles, can have any quotient, but its cost per byte does not grow.
     pub growth: f64,
     /// Instructions for each byte of the largest input. Catches a cost that is linear with an absurd factor, such as a
     /// chunk that is scanned again for every line.
     pub per_byte: f64,
-    /// Instructions that make no difference, whatever the size: a buffer is made, or a page is filled.
+    /// Instructions that are ignored at every size, for making a buffer or filling a page.
     pub step: f64,
 }
 
 impl Bar {
     /// The bar for a linear cost.
     ///
-    /// A cost of `a·n + b·n²` has the quotient `(2a + 12bn) / (a + 3bn)`, and grows by `(a + 4bn) / (a + bn)`. So it fails at 2.3 and
-    /// 1.15 when the quadratic part is 6 % of the cost at n, and 20 % of that at 4n.
+    /// A cost of `a·n + b·n²` has the quotient `(2a + 12bn) / (a + 3bn)`, and grows by `(a + 4bn) / (a + bn)`. So it
+    /// fails at 2.3 and 1.15 when the quadratic part is 6 % of the cost at n, and 20 % of that at 4n.
     pub const LINEAR: Self = Self { quotient: 2.3, growth: 1.15, per_byte: 1500.0, step: 8000.0 };
 
-    /// The bar for a cost of n log n, which sorting has.
+    /// The bar for a cost of n log n, as for sorting.
     pub const SORTED: Self = Self { quotient: 2.5, growth: 1.4, per_byte: 3000.0, ..Self::LINEAR };
 
-    /// The bar for a linear cost of several threads, which wait for each other as they please.
+    /// The bar for a linear cost of several threads, whose waits for each other vary.
     pub const THREADS: Self = Self { growth: 1.8, ..Self::LINEAR };
 
-    /// The same bar with another limit for each byte.
+    /// The same bar, with another limit for each byte.
     #[must_use]
     pub const fn per_byte(self, per_byte: f64) -> Self {
         Self { per_byte, ..self }
     }
 
-    /// The same bar for a whole program, which costs some millions before it begins, and never quite the same. What a byte costs
-    /// says nothing there; and tests are not optimised throughout.
+    /// The same bar for a whole program. A program costs some millions of instructions before it begins, a number that
+    /// varies slightly. The cost per byte means nothing there, also because tests are not fully optimised.
     #[must_use]
     pub const fn of_a_program(self) -> Self {
         Self { growth: 0.0, step: 3e6, per_byte: f64::INFINITY, ..self }
     }
 }
 
-/// Instructions for each byte that a step may cost: a buffer that doubles, or a chunk that was not needed for less text.
+/// Instructions for each byte that a step may cost: a buffer that doubles, or a chunk that a shorter text did not need.
 const STEP_PER_BYTE: f64 = 0.5;
 
-/// What a case cost at n, 2n and 4n.
+/// The cost of a case at n, 2n and 4n.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
-    /// Lengths of the inputs, in bytes.
+    /// The lengths of the inputs, in bytes.
     pub bytes: [u64; 3],
     /// Instructions, or bytes of memory.
     pub cost: [u64; 3],
@@ -69,7 +69,7 @@ impl Measured {
         self.cost[2] as f64 / self.bytes[2].max(1) as f64
     }
 
-    /// That divided by the cost of each byte of the smallest.
+    /// The cost of each byte of the largest input, divided by that of the smallest.
     pub fn growth(&self) -> f64 {
         self.per_byte() / (self.cost[0].max(1) as f64 / self.bytes[0].max(1) as f64)
     }
@@ -102,7 +102,7 @@ pub fn judge(measured: &Measured, bar: &Bar) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// What `cost` makes of the sizes that are used.
+    /// Applies `cost` to the sizes in use.
     fn measured(cost: impl Fn(f64) -> f64) -> Measured {
         let bytes = [40_000_u64, 80_000, 160_000];
         Measured { bytes, cost: bytes.map(|bytes| cost(bytes as f64) as u64) }

@@ -1,6 +1,8 @@
-//! `growth`: the cost of every public way into jird grows linearly with its input, whatever stands in it.
+//! `growth`: checks that the cost of every public entry point of jird grows linearly with its input, whatever the input
+//! contains.
 //!
-//! Without `--measure` it runs itself under callgrind, reads what each call cost, and says which case grows too fast.
+//! Without `--measure` the program runs itself under callgrind, reads what each call cost, and reports the cases that
+//! grow too fast.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
 
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The cases whose name contains the text, if one is given.
+/// The cases whose name contains the text, if a text is given.
 fn chosen(text: &[&str]) -> Vec<Case> {
     let text = text.first().copied().unwrap_or_default();
     cases().into_iter().filter(|case| case.name.contains(text)).collect()
@@ -43,10 +45,11 @@ fn number(text: &str) -> usize {
     text.parse().expect("the program itself writes these numbers")
 }
 
-/// Runs every case of this part, one of `parts`, and prints a line for each call: how it ended, the input's length, and the name.
-/// callgrind counts the calls.
+/// Runs every case of part `part` of `parts`. Prints a line for each call: how it ended, the input's length, and the
+/// name. Callgrind counts the calls' instructions.
 fn measure(part: usize, parts: usize, text: &[&str]) {
-    // Valgrind knows no AVX-512, and not all that compilers write with AVX2. All kernels run the same algorithms.
+    // Valgrind supports no AVX-512, and not all of the AVX2 code that compilers write. All kernels run the same
+    // algorithms.
     let portable = Kernel::named("portable").expect("every machine has it");
     portable.force().expect("no other kernel was forced");
     for case in chosen(text).iter().skip(part).step_by(parts) {
@@ -95,11 +98,11 @@ fn report(text: &[&str], all: bool) -> ExitCode {
 /// The three calls of a case.
 struct Call {
     measured: Measured,
-    /// None of them panicked.
+    /// No call panicked.
     ended: bool,
 }
 
-/// What each case costs, by its name. As many processes as there are cores count them.
+/// The cost of each case, by its name. The cases are divided among as many processes as there are cores.
 fn measured(text: &[&str]) -> io::Result<BTreeMap<String, Call>> {
     let parts = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {

@@ -1,4 +1,5 @@
-//! What DESIGN.md and the documentation promise of memory holds at one, two and four megabytes of input, whatever stands in it.
+//! Checks the promises about memory in DESIGN.md and in the documentation, at one, two and four megabytes of input,
+//! whatever the input contains.
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 
 use growth::shapes::{Shape, documents, lines};
@@ -22,25 +23,25 @@ static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
 const MB: usize = 1 << 20;
 
-/// Of each input.
+/// The sizes of the inputs.
 const SIZES: [usize; 3] = [MB, 2 * MB, 4 * MB];
 
-/// Buffers for a chunk take under 1 MB. Some more is reserved, since they double, and never touched.
+/// Bytes for a chunk's buffers. They use less than 1 MB; doubling reserves some more, which is never touched.
 const BUFFERS: usize = MB + MB / 4;
 
-/// And what is read ahead of a stream.
+/// Bytes for those buffers and for what is read ahead of a stream.
 const STREAM: usize = BUFFERS + MB / 4;
 
-/// One test after the other: what all threads allocate is counted.
+/// Makes the tests run one after the other, because the allocations of all threads are counted.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    // The first allocation of a thread makes what the thread itself needs.
+    // The first allocation of a thread also allocates what the thread itself needs.
     allocated(|| Vec::<u8>::with_capacity(1));
     alone
 }
 
-/// The bytes that `work` has allocated at its peak, and how often it allocated.
+/// The peak number of bytes that `work` has allocated, and the number of its allocations.
 fn allocated<T>(work: impl FnOnce() -> T) -> (usize, u64) {
     let _profiler = dhat::Profiler::builder().testing().trim_backtraces(Some(4)).build();
     drop(black_box(work()));
@@ -48,7 +49,8 @@ fn allocated<T>(work: impl FnOnce() -> T) -> (usize, u64) {
     (stats.max_bytes, stats.total_blocks)
 }
 
-/// Checks that work on each of these shapes stays below a bound, which may depend on the text. All that does not is named.
+/// Checks that work on each of these shapes stays below a bound, which may depend on the text. The message names all
+/// shapes that do not.
 fn assert_bounded(what: &str, shapes: &[Shape], bound: impl Fn(&[u8]) -> usize, work: impl Fn(&[u8])) {
     let mut wrong = Vec::new();
     for shape in shapes {
@@ -63,21 +65,21 @@ fn assert_bounded(what: &str, shapes: &[Shape], bound: impl Fn(&[u8]) -> usize, 
     assert!(wrong.is_empty(), "{what}:\n{}", wrong.join("\n"));
 }
 
-/// Takes everything, and does nothing with it.
+/// Takes every event, and does nothing with it.
 struct Nothing;
 
 impl Sink for Nothing {
     type Error = Infallible;
 }
 
-/// The lines of log events again and again, without all of them in memory.
+/// The lines of log events, repeated, but never all in memory.
 struct Log {
     lines: Vec<u8>,
     rest: usize,
 }
 
 impl Log {
-    /// About as many bytes.
+    /// A log of about this many bytes.
     fn new(bytes: usize) -> Self {
         let good = lines::ALL.iter().find(|shape| shape.name == "good lines").expect("there are good lines");
         let mut lines = (good.make)(100_000);
@@ -96,7 +98,7 @@ impl Read for Log {
     }
 }
 
-/// Checks that work on a stream takes no more than so much memory, however long the stream is.
+/// Checks that work on a stream takes at most `bound` bytes of memory, however long the stream is.
 fn assert_constant(what: &str, bound: usize, work: impl Fn(Log)) {
     for bytes in SIZES.map(|bytes| 2 * bytes) {
         let log = Log::new(bytes);
@@ -121,12 +123,12 @@ fn minify_takes_buffers_for_a_chunk_and_its_result() {
 #[test]
 fn a_tape_has_8_bytes_for_each_key_and_scalar_and_16_for_each_container() {
     let _alone = alone();
-    // The vector doubles, which touches no page before it is written.
+    // The vector doubles, but the memory system touches no page before it is written.
     let bound = |text: &[u8]| BUFFERS + 2 * jird::parse(text).map_or(8 * text.len(), |document| tape(document.root()));
     assert_bounded("parse", documents::ALL, bound, |text| drop(jird::parse(text)));
 }
 
-/// The bytes of a value's tape.
+/// The size in bytes of a value's tape.
 fn tape(value: Value<'_>) -> usize {
     value.descendants().map(|value| if matches!(value.kind(), Kind::Object | Kind::Array) { 16 } else { 8 }).sum()
 }
@@ -148,21 +150,22 @@ fn a_parser_allocates_nothing_for_the_next_document() {
     assert_reused("Record::scan_trusted", |text| _ = Record::scan_trusted(text, &mut buffer));
     let mut scanner = Scanner::new(Options::default());
     let nothing = Projection::new(&[]);
-    // A scan has a stack of its own where it has to walk.
+    // A scan has a stack of its own for the lines that it has to walk.
     assert_reused_but("lines", 8, |text| drop(scanner.scan(text, &nothing, None, |_| ControlFlow::Continue(()))));
 }
 
-/// Checks that work allocates nothing for an array or object that is right, once others as long were read. What is wrong is said by
-/// an error, which is allocated; a document that is a single string, number or literal is left to a walk, which has a stack of its own.
+/// Checks that work on a valid array or object allocates nothing, after texts of the same length were read. Invalid
+/// texts are left out, because their error is allocated. So is a document that is a single string, number or literal: a
+/// walk reads it, with a stack of its own.
 fn assert_reused(what: &str, work: impl FnMut(&[u8])) {
     assert_reused_but(what, 0, work);
 }
 
-/// The same, with so many allocations at most, whatever the length.
+/// The same, with at most `most` allocations, whatever the length.
 fn assert_reused_but(what: &str, most: u64, mut work: impl FnMut(&[u8])) {
     let texts = documents::ALL.iter().map(|shape| (shape.name, (shape.make)(200_000)));
     let texts: Vec<_> = texts.filter(|(_, text)| b"[{".contains(&text[0]) && jird::validate(text).is_ok()).collect();
-    // The first few make the buffers.
+    // The first rounds allocate the buffers.
     for _ in 0..2 {
         texts.iter().for_each(|(_, text)| work(text));
     }
@@ -218,7 +221,7 @@ fn a_stream_takes_the_same_memory_whatever_its_length() {
         });
         assert!(read.is_ok_and(|flow| flow.is_continue()));
     });
-    // Three pieces of 256 KB are in flight, and what was made of them, and what is read.
+    // In flight are three pieces of 256 KB, the values made of them, and what is being read.
     assert_constant("typed lines", 4 * MB, |log| {
         typed_on::<IgnoredAny>(log, 1).for_each(|item| _ = item.expect("it is right"));
     });
@@ -237,19 +240,19 @@ fn a_stream_takes_the_same_memory_whatever_its_length() {
     });
 }
 
-/// Records with a comma before each.
+/// Records, each of them after a comma.
 struct Commas<R>(R);
 
 impl<R: Read> Read for Commas<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // An array of numbers is as good: each byte of the log but every second is a comma.
+        // An array of numbers will do: every byte of the log becomes a comma or a digit, in turns.
         let read = self.0.read(buffer)? / 2 * 2;
         buffer[..read].iter_mut().enumerate().for_each(|(at, byte)| *byte = if at % 2 == 0 { b',' } else { b'1' });
         Ok(read)
     }
 }
 
-/// Bytes as rows of a table.
+/// The log's bytes, replaced with rows of a table.
 struct Rows<R>(R);
 
 impl<R: Read> Read for Rows<R> {
@@ -264,7 +267,7 @@ fn send<R: Read>(mut source: JsonSource<IoRead<R>>) {
     event::copy(&mut source, &mut JsonSink::new(io::sink())).expect("it is right");
 }
 
-/// Of a record, in bytes.
+/// The limit of a record, in bytes.
 const LIMIT: usize = 512 << 10;
 
 #[test]
@@ -273,7 +276,7 @@ fn a_record_beyond_the_limit_is_not_kept() {
     for shape in documents::named(&["a long string without end", "an array that is not closed", "nothing but spaces"]) {
         for bytes in SIZES {
             let text = (shape.make)(bytes);
-            // Tokens of five bytes, of which each byte may be one, in buffers that double.
+            // A token takes five bytes, every byte may be a token, and buffers double.
             let bound = 24 * LIMIT;
             let (peak, _) = allocated(|| {
                 let source = JsonSource::from_reader(&text[..]).record_bytes_max(LIMIT).lines().check_first();
@@ -295,7 +298,7 @@ fn a_record_beyond_the_limit_is_not_kept() {
 #[test]
 fn a_token_takes_as_much_as_it_is_long_and_some() {
     let _alone = alone();
-    // A buffer that doubles is three times as long while it is moved.
+    // A doubling buffer takes three times its length while it is moved.
     let bound = |text: &[u8]| BUFFERS + 4 * text.len();
     let shapes = documents::named(&["a long string", "a string of \\u escapes", "a number of many digits"]);
     assert_bounded("events", &shapes, bound, |text| send(JsonSource::from_reader(text)));

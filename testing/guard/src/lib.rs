@@ -1,11 +1,11 @@
-//! Memory next to pages that nobody may touch: whoever reads one byte too many, or one too few, dies of it.
+//! Memory next to pages that cannot be accessed: code that reads one byte too many, or one before the start, crashes.
 //!
 //! ```text
 //! | guard | readable ........................ | guard |
 //!         ^ at_start                  at_end ^
 //! ```
 //!
-//! The one test-support crate with unsafe code. Linux only, as the tests that need it.
+//! This is the only test-support crate with unsafe code. It works on Linux only, like the tests that need it.
 
 use std::ptr::NonNull;
 
@@ -21,7 +21,7 @@ impl Guarded {
     /// Room for at least `len` bytes between two guard pages.
     ///
     /// # Panics
-    /// If the system gives no memory.
+    /// If the system provides no memory.
     pub fn new(len: usize) -> Self {
         // SAFETY: asks for a number.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -41,7 +41,7 @@ impl Guarded {
         guarded
     }
 
-    /// A copy of `bytes` that ends where the unreadable page begins.
+    /// A copy of `bytes` that ends where the second guard page begins.
     ///
     /// # Panics
     /// If there is no room for `bytes`.
@@ -50,7 +50,7 @@ impl Guarded {
         self.copy(bytes, from)
     }
 
-    /// A copy of `bytes` that begins where the unreadable page ends.
+    /// A copy of `bytes` that begins where the first guard page ends.
     ///
     /// # Panics
     /// If there is no room for `bytes`.
@@ -65,8 +65,8 @@ impl Guarded {
 
     fn copy(&mut self, bytes: &[u8], from: usize) -> &[u8] {
         assert!(from + bytes.len() <= self.len, "room for the bytes");
-        // SAFETY: `from + bytes.len()` was compared with the length of the readable pages, which are zeroed at first, and
-        // which nobody else reads while `self` is borrowed for writing.
+        // SAFETY: `from + bytes.len()` was compared with the length of the readable pages. These are zeroed at first,
+        // and nothing else reads them while `self` is mutably borrowed.
         let room = unsafe { std::slice::from_raw_parts_mut(self.readable().add(from), bytes.len()) };
         room.copy_from_slice(bytes);
         room
@@ -75,7 +75,7 @@ impl Guarded {
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: exactly what `new` mapped; no slice of it outlives `self`.
+        // SAFETY: exactly the range that `new` mapped; no slice of it outlives `self`.
         unsafe { libc::munmap(self.mapping.as_ptr().cast(), self.len + 2 * self.page_bytes) };
     }
 }
@@ -105,9 +105,10 @@ mod tests {
                 } else {
                     guarded.at_start(b"x").as_ptr().wrapping_sub(1)
                 };
-                // SAFETY: it is not, which is the point: the page is there and cannot be read, so the system kills us.
+                // SAFETY: this access is invalid on purpose. The page exists and cannot be read, so the system kills
+                // the process.
                 let byte = unsafe { std::ptr::read_volatile(beyond) };
-                // SAFETY: leaves at once.
+                // SAFETY: exits at once.
                 unsafe { libc::_exit(i32::from(byte) & 1) };
             }
             let mut status = 0;

@@ -1,6 +1,6 @@
-//! Types whose `Deserialize` breaks serde's rules: that ask for values before keys, for two at once, for more behind the end or
-//! after an error, that stop early, do nothing, ask for one thing after another, swallow errors, or panic; by every deserializer of
-//! the engine, which is used again afterwards.
+//! Types whose `Deserialize` breaks serde's rules. They ask for values before keys, for two at once, or for more after
+//! the end or after an error; they stop early, do nothing, ask for one thing after another, swallow errors, or panic.
+//! Every deserializer of the engine decodes them, and is used again afterwards.
 
 use super::script::{Script, assert_text, caught, own_panic};
 use crate::shown;
@@ -17,13 +17,14 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 
 thread_local! {
-    /// What the types of this thread do. A type that is decoded can be handed nothing.
+    /// The program for this thread's types. It is a thread-local because nothing can be passed to a type that is being
+    /// decoded.
     static PROGRAM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     /// The next step.
     static AT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Steps of one decoding. Behind them all is ignored.
+/// The most steps of one decoding. After them everything is ignored.
 const STEPS_MAX: usize = 400;
 
 fn start(program: &[u8]) {
@@ -41,15 +42,15 @@ fn step() -> Option<u8> {
         if program.is_empty() || at >= STEPS_MAX {
             return None;
         }
-        // Again from the beginning, and not quite the same.
+        // Starts over, with slightly different steps.
         Some(program[at % program.len()].wrapping_add((at / program.len()) as u8))
     })
 }
 
-/// How deep types that wrap others go, which is their own affair.
+/// The most types that wrap each other, because how deep a type recurses is not the engine's concern.
 const WRAPPED_MAX: usize = 60;
 
-/// A value that decodes itself as its thread's program says. It keeps the texts that it was lent.
+/// A value that decodes itself as its thread's program says. It keeps the texts that it borrowed.
 #[derive(Debug, Default)]
 struct Unruly<'de>(Vec<&'de str>);
 
@@ -65,7 +66,7 @@ impl<'de> Deserialize<'de> for Unruly<'de> {
     }
 }
 
-/// One that borrows nothing.
+/// A value that borrows nothing.
 #[derive(Debug)]
 struct Owned;
 
@@ -78,7 +79,7 @@ impl<'de> Deserialize<'de> for Owned {
     }
 }
 
-/// A value inside so many that wrap it.
+/// A value wrapped in this many others.
 struct Seed(usize);
 
 impl<'de> DeserializeSeed<'de> for Seed {
@@ -129,12 +130,12 @@ fn ask<'de, D: Serde<'de>>(deserializer: D, wrapped: usize) -> Result<Unruly<'de
         32 => Ok(Unruly::default()),
         33 => Err(D::Error::custom("it says so")),
         34 if visit.step.is_multiple_of(4) => own_panic(),
-        // As a rule they ask for what is there.
+        // Most steps ask for whatever is there.
         _ => deserializer.deserialize_any(visit),
     }
 }
 
-/// What a value makes of what it is shown.
+/// What a value does with the parts that it is shown.
 struct Visit {
     wrapped: usize,
     step: u8,
@@ -154,7 +155,7 @@ impl Visit {
     }
 }
 
-/// Whether an error inside is handed on; if not, there was nothing.
+/// Passes on an error from inside, or replaces it with nothing.
 fn heed<T, E>(done: Result<T, E>) -> Result<Option<T>, E> {
     match done {
         Ok(value) => Ok(Some(value)),
@@ -250,7 +251,7 @@ impl<'de> Visitor<'de> for Visit {
                 3 if op & 64 != 0 => return Err(A::Error::custom("it says so")),
                 _ => match heed(access.next_element_seed(self.seed()))? {
                     Some(Some(value)) => all.0.extend(value.0),
-                    // Asked again, a few times.
+                    // Asks again after the end, a few times.
                     _ if behind > 0 => behind -= 1,
                     _ => break,
                 },
@@ -312,7 +313,8 @@ impl<'de> Visitor<'de> for Visit {
     }
 }
 
-/// Decodes a text into types that do as the program says, which comes first: as many bytes as the first of the rest says.
+/// Decodes a text into types that behave as a program says. The first byte gives the program's length, then come the
+/// program and the text.
 pub(super) fn deserialize(script: &Script<'_>) {
     const WAYS: u8 = 8;
     let Some((&len, rest)) = script.rest.split_first() else { return };
@@ -329,7 +331,7 @@ pub(super) fn deserialize(script: &Script<'_>) {
     }
 }
 
-/// A few times, whatever happens; and then for something that keeps to the rules.
+/// Decodes a few times, whatever happens, and then once into a type that keeps to the rules.
 fn typed<'de, R: jird::de::Read<'de>>(de: &mut Deserializer<R>) {
     let mut kept = Vec::new();
     for _ in 0..4 {
@@ -342,7 +344,7 @@ fn typed<'de, R: jird::de::Read<'de>>(de: &mut Deserializer<R>) {
 
 fn streamed(text: &[u8], script: &Script<'_>) {
     let new = || Deserializer::from_slice(text).with_chunk_bytes(script.chunk_bytes());
-    // A type that takes nothing of the text is decoded for ever.
+    // Bounded, because a type that consumes nothing of the text could be decoded forever.
     let all = |values: &mut dyn Iterator<Item = Result<Unruly<'_>, Error>>| {
         for _ in 0..8 {
             if let Some(Some(Ok(value))) = caught(|| values.next()) {
@@ -391,7 +393,7 @@ fn objects(text: &[u8]) {
     }
 }
 
-/// A text that was not checked.
+/// Decodes a text without checks.
 fn untrusted(text: &[u8]) {
     let mut buffer = RecordBuffer::new();
     let record = Record::scan_trusted(text, &mut buffer);

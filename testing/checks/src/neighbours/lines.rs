@@ -14,11 +14,11 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 thread_local! {
-    /// Lent from run to run: reading makes it a quarter of a megabyte.
+    /// Kept from run to run, because reading grows it to a quarter of a megabyte.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Pieces of whole lines, of a stream.
+/// Reads pieces of whole lines from a stream.
 pub(super) fn read_stream(script: &Script<'_>) {
     let mut reader = Reader::new(script);
     let bytes_max = if script.size & 8 == 0 { usize::MAX / 4 } else { 40 };
@@ -29,7 +29,7 @@ pub(super) fn read_stream(script: &Script<'_>) {
     lines.judge(&reader, read, bytes_max);
 }
 
-/// What a reader of lines was handed.
+/// The lines that a reader of lines received.
 struct Lines<'s> {
     text: Vec<u8>,
     script: &'s Script<'s>,
@@ -40,7 +40,7 @@ impl Lines<'_> {
         assert_eq!(offset, self.text.len() as u64, "pieces follow each other");
         assert!(!piece.is_empty(), "an empty piece");
         self.text.extend_from_slice(piece);
-        // Whatever stands there, a record of it is sane.
+        // Whatever the line contains, a record of it is consistent.
         let line = piece.split(|byte| *byte == b'\n').next().unwrap_or_default();
         assert_texts(Record::scan_trusted(line, &mut RecordBuffer::new()).root());
         match self.script.way / 8 % 8 {
@@ -71,7 +71,8 @@ impl Lines<'_> {
     }
 }
 
-/// Pieces of whole lines, of something that can be read at any offset. What it gives has nothing to do with the offset.
+/// Reads pieces of whole lines from a file that can be read at any offset. What it returns has nothing to do with the
+/// offset.
 pub(super) fn read_range(script: &Script<'_>) {
     let reader = AnyOffset(Mutex::new(Reader::new(script)));
     let [start, end] = [script.size, script.way / 64].map(u64::from);
@@ -99,7 +100,7 @@ struct AnyOffset<'s>(Mutex<Reader<'s>>);
 
 impl lines::ReadAt for AnyOffset<'_> {
     fn read_at(&self, buffer: &mut [u8], _offset: u64) -> io::Result<usize> {
-        // A reader that panicked before has not harmed itself.
+        // A reader that panicked earlier is still usable.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).read(buffer)
     }
 }

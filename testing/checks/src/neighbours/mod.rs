@@ -1,14 +1,14 @@
-//! Neighbours that misbehave: readers, writers, sinks, sources and serde's traits are other people's code, and the engine must hold
-//! whatever they do.
+//! Neighbours that misbehave. Readers, writers, sinks, sources and serde's traits are other people's code, and the
+//! engine must withstand anything they do.
 //!
-//! The first bytes of an input are a [script](Script): which neighbour, where it meets the engine, and at which of its calls it does
-//! what it should not. The rest is a text, or a program of its own.
+//! The first bytes of an input are a [script](Script): which neighbour, where it meets the engine, and at which of its
+//! calls it misbehaves. The rest is a text, or a program of its own.
 //!
-//! - Every `str` that is handed out is UTF-8, every number is one.
-//! - No panic but the neighbour's own, which it is told by.
-//! - A neighbour is asked a bounded number of times, and a sink is told a bounded number of events.
-//! - Where a neighbour keeps to its rules (single bytes, interruptions), the result is that of a good neighbour.
-//! - What a neighbour has harmed can be used again, and all this holds then too.
+//! - Every `str` that the engine hands out is UTF-8, and every number is valid.
+//! - There is no panic except the neighbour's own, which is recognisable.
+//! - A neighbour is called a bounded number of times, and a sink gets a bounded number of events.
+//! - If a neighbour keeps to its rules (single bytes, interruptions), the result is that of a good neighbour.
+//! - Everything that a neighbour has disturbed can be used again, and all of this holds then too.
 
 mod deserialize;
 mod lines;
@@ -24,7 +24,7 @@ mod writers;
 
 use script::Script;
 
-/// Whatever a reader, a writer, a sink, a source or a type does, the engine holds.
+/// The engine withstands anything that a reader, a writer, a sink, a source or a type does.
 ///
 /// # Panics
 /// If it does not.

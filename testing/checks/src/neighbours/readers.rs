@@ -1,7 +1,8 @@
-//! Readers that lie, fail, panic or give single bytes, and are asked again afterwards.
+//! Readers that lie, fail, panic or give single bytes, and are read from again afterwards.
 //!
-//! Wherever a reader keeps to the rules of [`Read`], what is read is what a slice of the same bytes gives. Where it says how much
-//! it gave and that fits into the buffer, its text is what stood in the buffer then, whatever it meant to give.
+//! If a reader keeps to the rules of [`Read`], the result is that of a slice of the same bytes. If a reader claims a
+//! length that fits into the buffer, its text is what the buffer contained at that moment, whatever the reader meant to
+//! give.
 
 use super::script::{Deed, Script, caught, own_panic};
 use super::told::{Seen, Told, assert_in};
@@ -17,33 +18,33 @@ use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A reader of `script.rest` that does the script's deeds.
+/// A reader of `script.rest` that carries out the script's deeds.
 pub(super) struct Reader<'s> {
     script: &'s Script<'s>,
     left: &'s [u8],
     calls: usize,
-    /// What it gave before it first broke a rule or failed: the text that the engine was handed, if there is one.
+    /// What it gave before it first broke a rule or failed. This is the text that the engine received, if there is one.
     pub(super) given: Vec<u8>,
-    /// The same with what it gave afterwards.
+    /// The same, followed by what it gave afterwards.
     pub(super) all: Vec<u8>,
     /// What ended `given`.
     pub(super) end: End,
-    /// Whether it panicked, then or later.
+    /// Whether it panicked, at that point or later.
     panicked: bool,
 }
 
 /// Why a reader's text ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It has not.
+    /// It has not ended.
     Open,
-    /// It said so.
+    /// The reader reported its end.
     Said,
-    /// An error of this kind.
+    /// The reader failed with an error of this kind.
     Failed(ErrorKind),
-    /// An error of the engine's own type, which the reader made.
+    /// The reader failed with an error of the engine's own type, which it made itself.
     Forged,
-    /// It claimed more than there was room for.
+    /// The reader claimed more bytes than the buffer has.
     Overclaimed,
     Panicked,
 }
@@ -53,13 +54,13 @@ impl<'s> Reader<'s> {
         Self::resume(script, 0, script.rest.len())
     }
 
-    /// As after so many calls, with so many bytes left of its text.
+    /// A reader in its state after `calls` calls, with `left` bytes of its text left.
     fn resume(script: &'s Script<'s>, calls: usize, left: usize) -> Self {
         let left = &script.rest[script.rest.len() - left..];
         Self { script, left, calls, given: Vec::new(), all: Vec::new(), end: End::Open, panicked: false }
     }
 
-    /// Calls after which there is nothing any more, so that a reader which claims what it does not give ends too.
+    /// The number of calls after which it gives nothing, so that a reader that claims bytes it did not give also ends.
     fn calls_max(&self) -> usize {
         self.script.rest.len() + 64
     }
@@ -70,7 +71,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Puts so many bytes of the text into the buffer.
+    /// Puts this many bytes of the text into the buffer.
     fn give(&mut self, buffer: &mut [u8], bytes: usize) -> usize {
         let len = bytes.min(buffer.len()).min(self.left.len());
         let (now, later) = self.left.split_at(len);
@@ -79,7 +80,7 @@ impl<'s> Reader<'s> {
         len
     }
 
-    /// Claims to have put so many bytes there.
+    /// Claims to have put this many bytes into the buffer.
     fn claim(&mut self, buffer: &[u8], bytes: usize) -> usize {
         match buffer.get(..bytes) {
             None => self.close(End::Overclaimed),
@@ -115,7 +116,7 @@ impl<'s> Reader<'s> {
             6 => room + 2 + amount,
             7 => usize::MAX / 2 + amount,
             8 => 0,
-            // One that goes on like that would end nothing but the time.
+            // Every other call only, because endless interruptions would make the test endless.
             9 if self.calls.is_multiple_of(2) => return Err(ErrorKind::Interrupted.into()),
             10 => return self.fail(ErrorKind::WouldBlock),
             11 => return self.fail(ErrorKind::UnexpectedEof),
@@ -144,7 +145,7 @@ impl<'s> Reader<'s> {
                 buffer.fill(b'"');
                 self.give(buffer, step)
             }
-            // What stood there before.
+            // Claims what the buffer contained before.
             19 => room.min(1 + amount),
             _ => self.give(buffer, step),
         };
@@ -169,12 +170,12 @@ impl Read for Reader<'_> {
     }
 }
 
-/// A reader that owns its script, for threads of the engine's own.
+/// A reader that owns its script, for the engine's own threads.
 pub(super) struct Owned {
     input: Vec<u8>,
     calls: usize,
     left: usize,
-    /// Whether it panicked, for the other side to see.
+    /// Whether it panicked, visible to the other thread.
     panicked: Arc<AtomicBool>,
 }
 
@@ -199,7 +200,7 @@ impl Read for Owned {
     }
 }
 
-/// Reads a text by way of a reader that does as its script says.
+/// Reads a text through a reader that behaves as its script says.
 pub(super) fn readers(script: &Script<'_>) {
     const WAYS: u8 = 8;
     let variant = script.variant(WAYS);
@@ -236,7 +237,8 @@ fn with_type(variant: u8, script: &Script<'_>, way: Way) {
     }
 }
 
-/// The values of one type, each checked, and how they end. Asked for `rounds` times.
+/// Decodes the values of one type, checks each, and judges how they end. Then does the same [`ROUNDS`] more times, and
+/// checks the texts only.
 fn typed<T: DeserializeOwned + Texts>(script: &Script<'_>, way: Way) {
     let chunk_bytes = script.chunk_bytes();
     let pattern: Pattern = ["", "/*", "/a", "/*/*"][usize::from(script.size / 16 % 4)].parse().expect("a pattern");
@@ -251,7 +253,7 @@ fn typed<T: DeserializeOwned + Texts>(script: &Script<'_>, way: Way) {
     };
     let mut again = Vec::new();
     {
-        // Judged while the deserializer is alive still, which holds the reader.
+        // Judged while the deserializer, which holds the reader, is still alive.
         let shared = Shared(RefCell::new(&mut reader));
         let de = Deserializer::from_reader(&shared).with_chunk_bytes(chunk_bytes);
         let len = 2 * script.rest.len() + 16;
@@ -276,7 +278,7 @@ fn typed<T: DeserializeOwned + Texts>(script: &Script<'_>, way: Way) {
     again.iter().for_each(|seen| assert_in(&seen.texts, &reader.all));
 }
 
-/// How often something is used again after it failed.
+/// The number of uses after the first one, which may have failed.
 const ROUNDS: usize = 3;
 
 fn whole<'de, R: jird::de::Read<'de>, T: Deserialize<'de> + Texts>(de: &mut Deserializer<R>) -> Seen {
@@ -304,7 +306,7 @@ fn records<'de, R: jird::de::Read<'de>, T: Deserialize<'de>>(
     if lines { records.lines() } else { records }
 }
 
-/// A reader that can be looked at while the engine has it.
+/// A reader that can be inspected while the engine has it.
 pub(super) struct Shared<'r, 's>(pub(super) RefCell<&'r mut Reader<'s>>);
 
 impl Read for &Shared<'_, '_> {
@@ -313,7 +315,7 @@ impl Read for &Shared<'_, '_> {
     }
 }
 
-/// What was seen of a reader's text is what is seen of a slice of it; or the beginning of that, if the reader failed.
+/// Checks that a reader's text gave the same result as a slice of it, or the beginning of that if the reader failed.
 pub(super) fn judge(seen: Option<Seen>, reader: &Shared<'_, '_>, wanted: impl Fn(&[u8]) -> Seen) {
     let (end, given) = {
         let reader = reader.0.borrow();
@@ -329,7 +331,7 @@ pub(super) fn judge(seen: Option<Seen>, reader: &Shared<'_, '_>, wanted: impl Fn
         return;
     }
     let (told, wanted) = (seen.before_errors(), wanted(&given).told);
-    // An error that the reader made up may say anything of where the next line is.
+    // An error made by the reader can claim any place for the next line.
     assert!(end == End::Forged || wanted.starts_with(told), "{told}\ninstead of\n{wanted}\nfrom {}", shown(&given));
     match (end, &seen.error) {
         (End::Open | End::Said, _) | (End::Forged, Some(_)) => {}
@@ -337,13 +339,13 @@ pub(super) fn judge(seen: Option<Seen>, reader: &Shared<'_, '_>, wanted: impl Fn
             assert_eq!(error.io_error_kind(), Some(kind), "another error than the reader's: {}", shown(&given));
         }
         (End::Overclaimed, Some(error)) if error.is_io() => {}
-        // What is wrong before the reader failed.
+        // An error in the text before the point at which the reader failed.
         (_, Some(error)) => assert!(error.offset() <= given.len() as u64, "{error}: {}", shown(&given)),
         (_, None) => panic!("{end:?}, and no error: {}", shown(&given)),
     }
 }
 
-/// As events.
+/// Reads the text as events.
 fn events(script: &Script<'_>, variant: u8) {
     let mut reader = Reader::new(script);
     let options = Options { variant, chunk_bytes: script.chunk_bytes() };
@@ -376,7 +378,7 @@ fn run_events<'de, R: jird::de::Read<'de>>(
     }
 }
 
-/// How a [`JsonSource`] is set.
+/// The options of a [`JsonSource`].
 #[derive(Clone, Copy)]
 pub(super) struct Options {
     pub(super) variant: u8,
@@ -404,7 +406,7 @@ impl Options {
         source.records(pattern.parse().expect("a pattern"))
     }
 
-    /// All records; of lines those that are right, and the first error.
+    /// Reads all records. In lines mode, reads the valid lines and the first error.
     pub(super) fn told<'de, R: jird::de::Read<'de>>(self, source: &mut JsonSource<R>, len: usize) -> Seen {
         let mut told = Told::new(len);
         let mut first = None;

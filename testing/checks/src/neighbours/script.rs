@@ -1,28 +1,29 @@
-//! The script of a neighbour, which the first bytes of an input are; and how its own panics are told from those of the engine.
+//! The script of a neighbour, which is made of the first bytes of an input. Also tells the neighbour's own panics from
+//! the engine's.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 
-/// What is done, in which way, and where it goes wrong.
+/// What the neighbour is, how the engine meets it, and where it misbehaves.
 ///
 /// ```text
 /// neighbour  way  size  deeds   (call what amount) × deeds   the rest: a text, or a program
 /// ```
 ///
-/// What is missing at the end of a short input is zero.
+/// Bytes that are missing at the end of a short input are zero.
 #[derive(Clone, Debug)]
 pub(super) struct Script<'i> {
-    /// Which neighbour it is.
+    /// The kind of neighbour.
     pub(super) neighbour: u8,
-    /// Which function of the engine meets it.
+    /// The function of the engine that meets it.
     pub(super) way: u8,
-    /// How much is read or scanned at a time: see [`chunk_bytes`](Self::chunk_bytes) and [`step`](Self::step).
+    /// How much to read or scan at a time: see [`chunk_bytes`](Self::chunk_bytes) and [`step`](Self::step).
     pub(super) size: u8,
     pub(super) deeds: Vec<Deed>,
     pub(super) rest: &'i [u8],
 }
 
-/// What a neighbour does at one of its calls instead of what it should do.
+/// A neighbour's misbehaviour at one of its calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deed {
     /// The call, from 0.
@@ -31,10 +32,10 @@ pub(super) struct Deed {
     pub(super) amount: u8,
 }
 
-/// Deeds are few, so that most calls are as they should be.
+/// There are few deeds, so that most calls behave.
 const DEEDS_MAX: u8 = 8;
 
-/// A deed of this call is done at each call from its amount on.
+/// As a deed's call, this means every call from the deed's amount on.
 const ALWAYS: u8 = u8::MAX;
 
 impl<'i> Script<'i> {
@@ -59,7 +60,7 @@ impl<'i> Script<'i> {
         bytes
     }
 
-    /// What is done at this call, if it is not what should be done.
+    /// The deed of this call, if it has one.
     pub(super) fn deed(&self, call: usize) -> Option<Deed> {
         self.deeds
             .iter()
@@ -67,42 +68,42 @@ impl<'i> Script<'i> {
             .find(|deed| usize::from(deed.call) == call || deed.call == ALWAYS && call >= usize::from(deed.amount))
     }
 
-    /// Chunks of one block, of two, of some more, and now and then of the usual size.
+    /// Chunks of one block, of two, of some more, and sometimes of the usual size.
     pub(super) fn chunk_bytes(&self) -> usize {
         [64, 64, 128, 64, 192, 320, 64, 64 << 10][usize::from(self.size % 8)]
     }
 
-    /// How many bytes a reader gives, or a writer takes, at a call.
+    /// The number of bytes that a reader gives, or a writer takes, at a call.
     pub(super) fn step(&self) -> usize {
         [1, 3, 7, 16, 50, 64, 65, 100, 128, 129, 200, 300, 500, 1000, 5000, usize::MAX][usize::from(self.size / 16)]
     }
 
-    /// One of so many ways.
+    /// Chooses one of `ways` ways.
     pub(super) fn way(&self, ways: u8) -> u8 {
         self.way % ways
     }
 
-    /// The bits of the way beyond those that chose among so many.
+    /// The part of `way` that [`way`](Self::way) does not use.
     pub(super) fn variant(&self, ways: u8) -> u8 {
         self.way / ways
     }
 }
 
-/// What a neighbour panics with.
+/// The payload of a neighbour's panics.
 struct Own;
 
-/// A neighbour's panic. The panic hook does not hear of it, so that one that ends the process, as a fuzzer's does, hears of the
-/// engine's panics alone.
+/// Panics on behalf of a neighbour. The panic hook is not called, so a hook that ends the process, as a fuzzer's does,
+/// sees only the engine's panics.
 pub(super) fn own_panic() -> ! {
     panic::resume_unwind(Box::new(Own))
 }
 
-/// Whether this is what a neighbour panicked with.
+/// Whether a panic's payload is a neighbour's.
 pub(super) fn is_own(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Own>()
 }
 
-/// What `work` returns; `None` if a neighbour of its panicked. Any other panic goes on.
+/// What `work` returns; `None` if a neighbour panicked. Any other panic continues.
 pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => Some(done),
@@ -111,7 +112,7 @@ pub(super) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
-/// Checks that a text which the engine handed out is one.
+/// Checks that a text handed out by the engine is UTF-8.
 ///
 /// # Panics
 /// If it is not.
@@ -119,11 +120,11 @@ pub(super) fn assert_text(text: &str) {
     assert!(std::str::from_utf8(text.as_bytes()).is_ok(), "a str that is not UTF-8: {:?}", text.as_bytes());
 }
 
-/// The bytes of a program, one after the other; zeros behind its end.
+/// The bytes of a program, one after the other, with zeros after its end.
 #[derive(Clone, Debug)]
 pub(super) struct Program<'i> {
     rest: &'i [u8],
-    /// Steps that are left; behind them it is over.
+    /// The steps that are left before the program is over.
     steps_left: usize,
 }
 

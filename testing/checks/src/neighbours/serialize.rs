@@ -1,6 +1,6 @@
-//! Types whose `Serialize` breaks serde's rules: values without keys, keys without values, lengths that are wrong, errors that are
-//! swallowed, texts under the engine's own private names, things that cannot be displayed; and serializers that are used again
-//! after all that.
+//! Types whose `Serialize` breaks serde's rules: values without keys, keys without values, wrong lengths, swallowed
+//! errors, texts under the engine's own private names, things that cannot be displayed. Also serializers that are used
+//! again after all that.
 
 use super::script::{Program, Script, assert_text, caught, own_panic};
 use super::types::Profile;
@@ -16,7 +16,7 @@ use serde::ser::{
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display};
 
-/// The names by which this engine, and `serde_json`, know text that is JSON already.
+/// The names under which this engine, and `serde_json`, pass text that is already JSON.
 const NAMES: [&str; 6] = [
     "$jird::private::RawText",
     "$jird::private::RawText",
@@ -26,18 +26,18 @@ const NAMES: [&str; 6] = [
     "é\"\\",
 ];
 
-/// A value that serializes as its program says, anew with each call.
+/// A value that serializes as its program says, from the start of it at each call.
 struct Unruly<'i> {
     program: Program<'i>,
     running: RefCell<Program<'i>>,
     depth: Cell<usize>,
-    /// Whether a rule of serde's was broken.
+    /// Whether the value broke a rule of serde's.
     broke: Cell<bool>,
-    /// Whether it came to an end where it had none.
+    /// Whether the value reported an error of its own.
     failed: Cell<bool>,
 }
 
-/// What is nested deeper is null: how deep a type goes is its own affair.
+/// Values nested deeper are null, because how deep a type recurses is not the engine's concern.
 const DEPTH_MAX: usize = 100;
 
 impl<'i> Unruly<'i> {
@@ -47,7 +47,7 @@ impl<'i> Unruly<'i> {
         Self { program, running, depth: Cell::new(0), broke: Cell::new(false), failed: Cell::new(false) }
     }
 
-    /// To the beginning of the program.
+    /// Returns to the beginning of the program.
     fn restart(&self) {
         self.running.replace(self.program.clone());
         self.depth.set(0);
@@ -73,7 +73,7 @@ impl<'i> Unruly<'i> {
         name
     }
 
-    /// How many items come, and how many are said to.
+    /// The actual number of items, and the number that is claimed.
     fn len(&self) -> (usize, usize) {
         let byte = self.byte();
         let len = usize::from(byte % 8);
@@ -88,7 +88,7 @@ impl<'i> Unruly<'i> {
         self.broke.set(true);
     }
 
-    /// An error inside is handed on, or is not.
+    /// Passes on an error from inside, or swallows it.
     fn heed<T, E>(&self, done: Result<T, E>) -> Result<(), E> {
         match done {
             Ok(_) => Ok(()),
@@ -189,7 +189,7 @@ impl Unruly<'_> {
         }
     }
 
-    /// Text under a private name may be anything.
+    /// Text under a private name can be anything.
     fn forges(&self, name: &str) {
         if name.starts_with('$') {
             self.broke();
@@ -205,7 +205,7 @@ impl Unruly<'_> {
         seq.end()
     }
 
-    /// Members in order; or parts of members in any order.
+    /// Serializes members in order, or parts of members in any order.
     fn map<S: Serde>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (len, said) = self.len();
         let mut map = serializer.serialize_map(if said % 3 == 2 { None } else { Some(said) })?;
@@ -219,7 +219,7 @@ impl Unruly<'_> {
                     self.broke();
                     self.heed(map.serialize_value(self))?;
                 }
-                // Keys of any kind.
+                // Serializes keys of any kind.
                 2 => self.heed(map.serialize_entry(self, self))?,
                 3 => self.heed(map.serialize_entry(&self.word(), self))?,
                 _ => self.heed(map.serialize_entry(&self.text(9), self))?,
@@ -229,12 +229,12 @@ impl Unruly<'_> {
     }
 }
 
-/// As serde has it, a serializer says the same each time.
+/// A serializer gives the same answer each time, as serde requires.
 fn serializer_says_so(once: bool) -> bool {
     once
 }
 
-/// Displays a few texts; or fails, or panics.
+/// Displays a few texts, or fails, or panics.
 struct Shown<'u, 'i>(&'u Unruly<'i>);
 
 impl Display for Shown<'_, '_> {
@@ -250,7 +250,7 @@ impl Display for Shown<'_, '_> {
                 Err(fmt::Error)
             }
             1 => own_panic(),
-            // What is told of an error does not reach it.
+            // The error is swallowed, and does not reach the engine.
             2 => {
                 unruly.broke();
                 let _ = f.write_str("é");
@@ -271,7 +271,7 @@ impl Display for Silent {
     }
 }
 
-/// Serializes a value that does as its program says, in every way.
+/// Serializes a value that behaves as its program says, in every way.
 pub(super) fn serialize(script: &Script<'_>) {
     const WAYS: u8 = 8;
     let unruly = Unruly::new(script.rest);
@@ -284,13 +284,13 @@ pub(super) fn serialize(script: &Script<'_>) {
     }
 }
 
-/// Serializes from the beginning of the program; `None` if the value panicked.
+/// Serializes from the start of the program; `None` if the value panicked.
 fn from_start<T>(unruly: &Unruly<'_>, work: impl FnOnce() -> T) -> Option<T> {
     unruly.restart();
     caught(work)
 }
 
-/// As text; which is what `serde_json` makes of it, if no rule was broken.
+/// Serializes to text, which must equal `serde_json`'s if no rule was broken.
 fn texts(unruly: &Unruly<'_>) {
     let text = from_start(unruly, || jird::to_string(unruly));
     let broke = unruly.broke.get();
@@ -330,16 +330,16 @@ fn same(wanted: Option<&Result<String, serde_json::Error>>, found: Option<&Resul
     }
 }
 
-/// A value that is as it should be.
+/// A value that keeps to the rules.
 const GOOD: (u8, [&str; 2], Option<bool>) = (7, ["a", "\n"], None);
 
-/// One serializer for what fails and for what does not.
+/// Uses one serializer for values that fail and for values that do not.
 fn again(unruly: &Unruly<'_>, script: &Script<'_>) {
     let mut serializer = Serializer::new(Vec::new());
     for _ in 0..3 {
         unruly.restart();
         let _ = caught(|| unruly.serialize(&mut serializer).is_ok());
-        // A container that is left open.
+        // Leaves a container open.
         let open = |serializer| Serde::serialize_seq(serializer, None);
         let _ = caught(|| {
             open(&mut serializer).and_then(|mut seq| SerializeSeq::serialize_element(&mut seq, unruly)).is_ok()
@@ -352,7 +352,7 @@ fn again(unruly: &Unruly<'_>, script: &Script<'_>) {
     assert!(std::str::from_utf8(&text).is_ok(), "{}", shown(&text));
 }
 
-/// The same, with white space: as much as if nothing had been before.
+/// The same with white space; the indentation must not depend on earlier values.
 fn pretty_again(unruly: &Unruly<'_>) {
     let wanted = jird::to_string_pretty(&GOOD).expect("it can be written");
     let mut serializer = Serializer::pretty(Vec::new());
@@ -368,7 +368,7 @@ fn pretty_again(unruly: &Unruly<'_>) {
     assert_eq!(String::from_utf8_lossy(&text[begins..]), wanted, "laid out anew after an error");
 }
 
-/// The canonical form is checked: it is JSON, or an error.
+/// Checks the canonical form: it is JSON, or an error.
 fn canonical(unruly: &Unruly<'_>) {
     if let Some(Ok(text)) = from_start(unruly, || jird::ser::to_string_canonical(unruly)) {
         assert_text(&text);
@@ -379,7 +379,7 @@ fn canonical(unruly: &Unruly<'_>) {
     }
 }
 
-/// As events, to sinks that rely on their order and to one that checks it.
+/// Serializes to events, for sinks that rely on their order and for one that checks it.
 fn events(unruly: &Unruly<'_>, variant: u8) {
     let out = || JsonSink::new(Vec::new());
     let sent = |told: Option<Result<(), Failure<Error, Disorder<Error>>>>| {

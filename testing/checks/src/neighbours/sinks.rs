@@ -1,5 +1,5 @@
-//! Sinks that fail or panic at any event, change their minds about what they want, and are sent to again afterwards; by a source
-//! that is used again.
+//! Sinks that fail or panic at any event, change what they want, and receive events again afterwards from a source that
+//! is used again.
 
 use super::readers::Options;
 use super::script::{Deed, Script, assert_text, caught, own_panic};
@@ -13,7 +13,7 @@ use jird::event::{
 use jird::{Error, de::Trusted};
 use std::cell::Cell;
 
-/// A sink that does the script's deeds.
+/// A sink that carries out the script's deeds.
 #[derive(Debug)]
 pub(super) struct Rogue<'s> {
     script: &'s Script<'s>,
@@ -26,11 +26,11 @@ pub(super) struct Rogue<'s> {
 enum Wants {
     More,
     Nothing,
-    /// Every other time.
+    /// Wants more at every other question.
     Now,
 }
 
-/// What it fails with.
+/// The error that it fails with.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stopped;
 
@@ -45,7 +45,7 @@ impl<'s> Rogue<'s> {
         Self { script, calls: 0, asked: Cell::new(0), wants: Wants::More }
     }
 
-    /// What it does at this event, if that is a deed.
+    /// Carries out the deed for this event, and returns it, if there is one.
     fn event(&mut self) -> Result<Option<Deed>, Stopped> {
         let call = self.calls;
         self.calls += 1;
@@ -115,7 +115,7 @@ impl Sink for Rogue<'_> {
     }
 }
 
-/// Sends a text to a sink that does as its script says.
+/// Sends a text to a sink that behaves as its script says.
 pub(super) fn sinks(script: &Script<'_>) {
     const WAYS: u8 = 8;
     let variant = script.variant(WAYS);
@@ -133,8 +133,8 @@ pub(super) fn sinks(script: &Script<'_>) {
     }
 }
 
-/// What a source sends keeps to the protocol until the sink fails; afterwards both can be used again, and nothing worse than an
-/// error comes of it.
+/// Checks that a source keeps to the protocol until the sink fails. Afterwards both can be used again, with no result
+/// worse than an error.
 fn drive<A: Source<Error: std::fmt::Debug>>(source: &mut A, script: &Script<'_>) {
     let mut sink = Validate::new(Rogue::new(script));
     let sent = caught(|| event::copy(source, &mut sink));
@@ -153,7 +153,7 @@ fn in_order<T, E>(sent: Option<Result<T, Failure<E, Disorder<Stopped>>>>, script
     }
 }
 
-/// In pieces. Those of one go on after a failure, and one is ended after it.
+/// Feeds the text in pieces. Feeding continues after a failure, and the feed is finished even then.
 fn feed(script: &Script<'_>, variant: u8) {
     let pattern: Pattern = ["", "/*", "/a", "/*/1"][usize::from(variant % 4)].parse().expect("a pattern");
     let mut sink = Validate::new(Rogue::new(script));
@@ -173,7 +173,7 @@ fn feed(script: &Script<'_>, variant: u8) {
     }
 }
 
-/// What was parsed or recorded before.
+/// Sends a text that was parsed or recorded before.
 fn parsed(script: &Script<'_>, variant: u8) {
     let text = script.rest;
     if variant & 1 != 0 {
@@ -184,7 +184,7 @@ fn parsed(script: &Script<'_>, variant: u8) {
         return;
     }
     let mut sink = Rogue::new(script);
-    // The parser of the thread is lent while the sink is sent to.
+    // The thread's parser is in use while the sink receives events.
     let _ = caught(|| event::send_text(text, &mut sink).is_ok());
     let mut buffer = Vec::new();
     if let Ok(json) = event::JsonText::check(text, &mut buffer) {
@@ -213,7 +213,7 @@ fn filtered(script: &Script<'_>, variant: u8) {
     }
 }
 
-/// The first time, the sink behind the filter sees what keeps to the protocol.
+/// In its first use, the filter sends to its sink events that keep to the protocol.
 fn through<S: Sink<Error: std::fmt::Debug>>(filter: &mut S, script: &Script<'_>) {
     let mut source = JsonSource::from_slice(script.rest).chunk_bytes(script.chunk_bytes());
     if let Some(Err(Failure::Sink(error, place))) = caught(|| event::copy(&mut source, filter)) {
@@ -227,7 +227,7 @@ fn through<S: Sink<Error: std::fmt::Debug>>(filter: &mut S, script: &Script<'_>)
     }
 }
 
-/// Rust types.
+/// Sends Rust types.
 fn values(script: &Script<'_>) {
     let text = String::from_utf8_lossy(script.rest);
     let words: Vec<&str> = text.split([' ', '"', '\n']).take(8).collect();

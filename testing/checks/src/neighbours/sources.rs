@@ -1,5 +1,5 @@
-//! Sources that do not keep to the protocol: events in any order, keys with numbers that are others', doubles that are no numbers,
-//! and rows that change from one look to the next; and that are used again after they panicked.
+//! Sources that break the protocol: events in any order, keys with the numbers of others, doubles that are not numbers,
+//! and rows that differ each time they are read. They are used again after they panicked.
 
 use super::script::{Program, Script, assert_text, caught, own_panic};
 use super::types::{Choice, Profile};
@@ -17,12 +17,12 @@ use jird::{
 use std::cell::Cell;
 use std::convert::Infallible;
 
-/// Sends what its program says.
+/// Sends the events of its program.
 struct Emitter<'i> {
     program: Program<'i>,
-    /// How many were begun.
+    /// The number of records begun.
     records: u64,
-    /// Whether one was begun and has not ended; and whether one ever was begun in another, or the stream ended early.
+    /// Whether a record is open; and whether a record ever began within another, or the stream ended early.
     is_open: bool,
     abandons: bool,
 }
@@ -36,7 +36,7 @@ impl<'i> Emitter<'i> {
         Place { record: self.records, offset: self.records * 7, line: 0 }
     }
 
-    /// Sends events up to the end of a record, or the program's.
+    /// Sends events up to the end of a record or of the program.
     fn send_some<S: Sink>(&mut self, sink: &mut S) -> Result<(), S::Error> {
         while !self.program.is_over() {
             let op = self.program.byte();
@@ -89,7 +89,7 @@ impl<'i> Emitter<'i> {
                 }
                 15 if op & 32 != 0 => own_panic(),
                 15 => {
-                    // Behind its end nothing more may come.
+                    // No event may come after the end.
                     self.abandons = true;
                     let _ = sink.wants_more();
                     sink.finish()?;
@@ -105,7 +105,7 @@ impl<'i> Emitter<'i> {
     }
 }
 
-/// A key, and a value that the sink has not asked for if it skips it.
+/// Sends a key, and a value that the sink did not ask for if it skips the key.
 fn send_key<S: Sink>(sink: &mut S, key: Key<'_>) -> Result<(), S::Error> {
     match sink.key(key)? {
         Interest::Take => Ok(()),
@@ -113,7 +113,7 @@ fn send_key<S: Sink>(sink: &mut S, key: Key<'_>) -> Result<(), S::Error> {
     }
 }
 
-/// Of each kind, and of each size.
+/// A number of any kind and any size.
 fn number(op: u8, word: u64) -> Numeral<'static> {
     match op / 24 % 4 {
         0 => Numeral::I64(word.cast_signed()),
@@ -185,7 +185,7 @@ pub(super) fn sources(script: &Script<'_>) {
     }
 }
 
-/// All that the program says; and on after a panic or an error.
+/// Sends the whole program, continuing after a panic or an error.
 fn send<S: Sink>(program: &Program<'_>, mut sink: S) -> S {
     let mut source = Emitter::new(program);
     for _ in 0..100 {
@@ -201,19 +201,19 @@ fn assert_out<W: std::io::Write>(sink: &JsonSink<W>) {
     assert!(std::str::from_utf8(sink.so_far()).is_ok(), "text that is not UTF-8: {}", shown(sink.so_far()));
 }
 
-/// As JSON; which it is, if the program keeps to the protocol.
+/// Writes JSON, and checks that it is JSON if the program keeps to the protocol.
 fn written(program: &Program<'_>, layout: Layout, variant: u8) {
     let array = variant & 1 != 0;
     let new = || if array { JsonSink::new(Vec::new()).array() } else { JsonSink::new(Vec::new()) };
     let sink = send(program, new().layout(layout));
     assert_out(&sink);
-    // Keys may be doubled, and numbers too large, in the canonical form.
+    // The canonical form can fail: keys may be doubled, and numbers too large.
     let mut source = Emitter::new(program);
     let mut sink = Validate::new(new().layout(layout));
     let told = caught(|| event::copy(&mut source, &mut sink));
     let text = sink.into_inner().into_inner();
     match told {
-        // Of a record that was abandoned the beginning may be written.
+        // The beginning of an abandoned record may be written.
         _ if source.abandons || source.is_open => {}
         Some(Ok(())) if array => assert!(jird::validate(&text).is_ok(), "{}", shown(&text)),
         Some(Ok(())) => {
@@ -228,7 +228,7 @@ fn written(program: &Program<'_>, layout: Layout, variant: u8) {
     }
 }
 
-/// Kept, and then decoded, sent again and asked.
+/// Records the events, and then decodes them, sends them again and filters them.
 fn recorded(program: &Program<'_>, script: &Script<'_>) {
     let mut recording = Recording::new();
     let mut source = Emitter::new(program);
@@ -252,7 +252,7 @@ fn recorded(program: &Program<'_>, script: &Script<'_>) {
     }
 }
 
-/// Decoded one by one.
+/// Decodes the records one by one.
 fn objects(program: &Program<'_>) {
     let mut seen = 0;
     let sink = Objects::new(|_, profile: Profile| {
@@ -264,7 +264,7 @@ fn objects(program: &Program<'_>) {
     send(program, Objects::new(|_, _: Vec<(Choice, f32)>| Ok::<(), Error>(())));
 }
 
-/// A row whose columns change with each look at them.
+/// A row whose columns differ each time they are read.
 struct Changing<'i> {
     program: &'i [u8],
     at: Cell<usize>,
@@ -321,7 +321,7 @@ impl Row for &Changing<'_> {
     }
 }
 
-/// Rows to sinks that ask for their values, and to some that do not.
+/// Sends rows to sinks that ask for their values, and to some that do not.
 fn rows(script: &Script<'_>) {
     let row = Changing { program: script.rest, at: Cell::new(0), records: 3 };
     let mut profiles = Objects::new(|_, _: Profile| Ok::<(), Error>(()));

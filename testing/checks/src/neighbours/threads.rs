@@ -1,4 +1,5 @@
-//! Neighbours on threads: a reader or a sink at one end of a pipe, and readers of lines that are decoded on other threads.
+//! Neighbours on threads: a reader or a sink at one end of a pipe, and readers whose lines are decoded on other
+//! threads.
 
 use super::readers::{End, Options, Owned, Reader};
 use super::script::{Script, caught};
@@ -11,7 +12,7 @@ use jird::lines;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A reader on the source's thread of a pipe; or one whose lines are decoded elsewhere.
+/// A reader on the source's thread of a pipe, or one whose lines are decoded on another thread.
 pub(super) fn readers(script: &Script<'_>) {
     if script.size & 8 == 0 { read_and_pipe(script) } else { decode_lines(script) }
 }
@@ -36,7 +37,7 @@ fn read_and_pipe(script: &Script<'_>) {
     assert!(!sent || end == End::Said && wanted.told == seen.told, "{}", shown(&given));
 }
 
-/// What the reader gives is not known here; that nothing is lost without a word is.
+/// The reader's text is not known here, so the check is only that nothing is lost without an error.
 fn decode_lines(script: &Script<'_>) {
     let panicked = Arc::new(AtomicBool::new(false));
     let reader = Owned::new(&script.to_bytes(), Arc::clone(&panicked));

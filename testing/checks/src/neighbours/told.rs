@@ -1,4 +1,4 @@
-//! What the engine told, written down and checked on the way.
+//! Records what the engine reported, and checks it at once.
 
 use super::script::assert_text;
 use super::types::Texts;
@@ -7,20 +7,20 @@ use jird::{Error, Value};
 use std::convert::Infallible;
 use std::fmt::{self, Debug, Write};
 
-/// What was seen of a text, and how it ended.
+/// What a reader of a text saw, and how it ended.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// All of it, in order.
+    /// Everything that was reported, in order.
     pub(super) told: String,
-    /// The texts among it.
+    /// The texts in it.
     pub(super) texts: Vec<String>,
     /// The first error.
     pub(super) error: Option<Error>,
-    /// How much had been told before it, if the source went on after it.
+    /// The length of `told` at the first error, if the source continued after it.
     until_error: Option<usize>,
 }
 
-/// The same things came, and the same error.
+/// Equal if the same things were reported, with the same error.
 impl PartialEq for Seen {
     fn eq(&self, other: &Self) -> bool {
         let ends = |seen: &Self| seen.error.as_ref().map(|error| (error.code(), error.offset()));
@@ -29,13 +29,13 @@ impl PartialEq for Seen {
 }
 
 impl Seen {
-    /// What was told before the first error. What is told of a line that is wrong, and where it is wrong, may depend on how much of
-    /// it was read.
+    /// What was reported before the first error. What is reported of a bad line, and the place of its error, may depend
+    /// on how much of the line was read.
     pub(super) fn before_errors(&self) -> &str {
         &self.told[..self.until_error.unwrap_or(self.told.len())]
     }
 
-    /// Notes a value, all of whose texts are checked first; or an error.
+    /// Records a value, all of whose texts are checked first, or an error.
     pub(super) fn value<T: Texts>(&mut self, value: Result<T, Error>) {
         match value {
             Ok(value) => {
@@ -59,10 +59,10 @@ impl Seen {
     }
 }
 
-/// Checks that texts which were handed out stand in the text that was read, where that has no escapes.
+/// Checks that the texts handed out are parts of the text that was read, if that has no escapes.
 ///
 /// # Panics
-/// If one does not.
+/// If a text is not.
 pub(super) fn assert_in(texts: &[String], read: &[u8]) {
     if read.contains(&b'\\') {
         return;
@@ -73,7 +73,7 @@ pub(super) fn assert_in(texts: &[String], read: &[u8]) {
     }
 }
 
-/// Checks all texts of a value that was parsed on trust.
+/// Checks all texts of a value that was parsed without checks.
 ///
 /// # Panics
 /// If one is not UTF-8.
@@ -88,21 +88,21 @@ pub(super) fn assert_texts(root: Value<'_>) {
     }
 }
 
-/// A sink that writes everything down but what it skips, and checks it.
+/// A sink that records and checks every event, except for what it skips.
 #[derive(Debug)]
 pub(super) struct Told {
     log: String,
     texts: Vec<String>,
     events_left: usize,
-    /// A record was begun, and nothing is told of it yet: where reading fails, that is as good as none.
+    /// A record was begun, but has no events yet. If reading then fails, that is the same as no record.
     begun: bool,
     until_error: Option<usize>,
-    /// Where the last complete record ends.
+    /// The end of the last complete record.
     complete: usize,
 }
 
 impl Told {
-    /// For a text of about so many bytes.
+    /// A sink for a text of about this many bytes.
     pub(super) fn new(len: usize) -> Self {
         Self {
             log: String::new(),
@@ -118,7 +118,7 @@ impl Told {
         Seen { told: self.log, texts: self.texts, error, until_error: self.until_error }
     }
 
-    /// Notes an error that the source went on after.
+    /// Records an error after which the source continued.
     pub(super) fn error(&mut self, error: &Error) {
         self.begun = false;
         self.until_error.get_or_insert(self.complete);
@@ -142,7 +142,7 @@ impl Told {
 /// Checks a number that the engine handed out.
 ///
 /// # Panics
-/// If it is none.
+/// If it is not a number.
 pub(super) fn assert_number(number: Numeral<'_>) {
     match number {
         Numeral::F64(value) => assert!(value.is_finite(), "{value} as a number"),

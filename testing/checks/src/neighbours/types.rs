@@ -1,4 +1,4 @@
-//! Types that are decoded, and the texts in their values.
+//! Types to decode, and the texts in their values.
 
 use crate::second::SerdeTree;
 use jird::RawValue;
@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// A value all of whose texts can be looked at.
+/// A value all of whose texts can be inspected.
 pub(super) trait Texts: Debug {
     fn texts(&self, each: &mut dyn FnMut(&str));
 }
 
-/// A struct, with fields that may be missing.
+/// A struct with fields that may be missing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Profile {
@@ -25,7 +25,7 @@ pub(super) struct Profile {
     k: Option<Box<Profile>>,
 }
 
-/// All kinds of variants.
+/// Variants of all kinds.
 #[derive(Debug, Deserialize)]
 pub(super) enum Choice {
     #[serde(rename = "a")]
@@ -55,7 +55,7 @@ impl Texts for IgnoredAny {
 impl Texts for Box<RawValue> {
     fn texts(&self, each: &mut dyn FnMut(&str)) {
         each(self.get());
-        // What is stepped over may be deeper than a document.
+        // A value that is stepped over may be deeper than a document.
         let valid = jird::validate(self.get().as_bytes());
         assert!(
             valid.is_ok() || valid.is_err_and(|error| error.code() == "depth"),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::cell::RefCell;
 use std::io::{self, ErrorKind, Write};
 
-/// A writer that does the script's deeds, and can be looked at while the engine has it.
+/// A writer that carries out the script's deeds, and can be inspected while the engine has it.
 #[derive(Clone, Copy)]
 struct Writer<'s> {
     script: &'s Script<'s>,
@@ -18,19 +18,19 @@ struct Writer<'s> {
 #[derive(Default)]
 struct State {
     calls: usize,
-    /// What the writer took.
+    /// The bytes that the writer took.
     taken: Vec<u8>,
-    /// What it did first that a writer should not do.
+    /// The first thing that it did wrong.
     wrong: Option<Wrong>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrong {
     Failed(ErrorKind),
-    /// With an error of the engine's own type, which the writer made.
+    /// It failed with an error of the engine's own type, which the writer made.
     Forged,
     Panicked,
-    /// It has not taken what it claimed.
+    /// It did not take what it claimed.
     Lied,
 }
 
@@ -106,7 +106,8 @@ impl Write for Writer<'_> {
         }
     }
 
-    /// As the standard library has it. There the panic for a writer that claims too much is the writer's own, and so it is here.
+    /// As in the standard library. There, the panic for a writer that claims too much is the writer's own, so here it
+    /// is too.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut left = bytes;
         while !left.is_empty() {
@@ -131,7 +132,7 @@ impl Write for Writer<'_> {
     }
 }
 
-/// What is written: short, or longer than any buffer.
+/// The values to write: short ones, and ones longer than any buffer.
 #[derive(Serialize)]
 struct Value<'t> {
     text: &'t str,
@@ -148,7 +149,7 @@ impl<'t> Value<'t> {
     }
 }
 
-/// Writes values to a writer that does as its script says.
+/// Writes values to a writer that behaves as its script says.
 pub(super) fn writers(script: &Script<'_>) {
     const WAYS: u8 = 8;
     let variant = script.variant(WAYS);
@@ -174,12 +175,14 @@ pub(super) fn writers(script: &Script<'_>) {
     }
 }
 
-/// Writes a few times. Where the writer did as it should, the text is what was taken last; where not, that is told.
+/// Writes a few times. If the writer did nothing wrong, the last bytes it took are the text; otherwise the engine
+/// reports it.
 fn rounds(state: &RefCell<State>, wanted: &[u8], write: impl FnMut() -> Result<(), Error>) {
     rounds_until_broken(state, wanted, None, write);
 }
 
-/// The same. Once the writer has failed, an error that says `broken` may be told as well: of what cannot go on.
+/// The same, but once the writer has failed, the engine may also return an error that says `broken`, for output that
+/// cannot continue.
 fn rounds_until_broken(
     state: &RefCell<State>,
     wanted: &[u8],
@@ -203,7 +206,7 @@ fn rounds_until_broken(
     }
 }
 
-/// By a sink of events.
+/// Writes through a sink of events.
 fn lines(writer: Writer<'_>, record: &[u8], variant: u8) {
     let layout = [Layout::Minify, Layout::Indent(1), Layout::Canonical][usize::from(variant / 2 % 3)];
     let text = [record, b" ", record].concat();
@@ -214,7 +217,7 @@ fn lines(writer: Writer<'_>, record: &[u8], variant: u8) {
     if variant & 8 == 0 {
         rounds(writer.state, &wanted, || copy(&text, &mut sink));
     } else {
-        // Whatever comes between the records, the array ends; or it has a part of one, and does not.
+        // Whatever was written before, the array ends with its bracket, or fails because it has a part of a record.
         sink = sink.array();
         rounds_until_broken(writer.state, b"\n]\n", Some("the array is broken"), || copy(&text, &mut sink));
     }
@@ -224,7 +227,7 @@ fn copy<W: Write>(text: &[u8], sink: &mut JsonSink<W>) -> Result<(), Error> {
     event::copy(&mut JsonSource::from_slice(text), sink).map_err(Failure::either)
 }
 
-/// By a sink in parts.
+/// Writes through a sink in parts.
 fn parts(writer: Writer<'_>, record: &[u8], array: bool) {
     let mut sink = JsonSink::new(writer);
     if array {

@@ -2,7 +2,7 @@
 
 use super::{Shape, numbered, repeat, shape};
 
-/// All of them.
+/// All shapes of this file.
 pub const ALL: &[Shape] = &[
     shape("good rows", |n| {
         ["id,name\n", &numbered(n, "", |index| format!("{index},\"row {index}\"\n"))].concat().into_bytes()

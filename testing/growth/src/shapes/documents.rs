@@ -1,8 +1,8 @@
-//! One document, or what should have been one.
+//! One document, or a text that is almost one.
 
 use super::{Shape, around, array, keys, numbered, repeat, shape};
 
-/// All of them.
+/// All shapes of this file.
 pub const ALL: &[Shape] = &[
     // Brackets.
     shape("nothing but [", |n| repeat("[", n).into_bytes()),
@@ -72,7 +72,7 @@ pub const ALL: &[Shape] = &[
     shape("spaces before all colons", |n| around("{", "\"a\"  : 1 , ", "\"z\" : 1 }", n)),
     shape("spaces before a comma", |n| around("[1", " \n", ",2]", n)),
     shape("spaces around all values", |n| around("[ 1 ", "\n , \t 1 ", "]", n)),
-    // What is wrong at the end.
+    // Errors at the end.
     shape("an array that is not closed", |n| around("[1", ",1", "", n)),
     shape("a comma at the end", |n| around("[1", ",1", ",]", n)),
     shape("a bracket too many", |n| around("[1", ",1", "]]", n)),
@@ -80,7 +80,7 @@ pub const ALL: &[Shape] = &[
     shape("a literal that is wrong at the end", |n| around("[true", ",true", ",trux]", n)),
     shape("bytes that are not UTF-8 at the end", |n| [&around("[\"é", "\",\"é", "", n)[..], b"\xC3\"]"].concat()),
     shape("a character that is cut off", |n| [&around("[\"", "é", "", n)[..], b"\xF0\x9F"].concat()),
-    // What is wrong at the start.
+    // Errors at the start.
     shape("wrong at byte 2", |n| around("[}", "1,", "1]", n)),
     shape("a comma at byte 2", |n| around("[,", "1,", "1]", n)),
     shape("a key that is none at byte 2", |n| around("{1", ",1", "}", n)),
@@ -93,7 +93,7 @@ pub const ALL: &[Shape] = &[
     shape("nothing but letters", |n| repeat("x", n).into_bytes()),
     shape("nothing but 0xFF", |n| vec![0xFF; n]),
     shape("nothing but 0x00", |n| vec![0; n]),
-    // Several.
+    // Several values.
     shape("numbers beside each other", |n| repeat("1 ", n).into_bytes()),
     shape("arrays beside each other", |n| repeat("[]", n).into_bytes()),
     shape("records in an array", |n| [b"[".to_vec(), keys::records(n, ",").into_bytes(), b"]".to_vec()].concat()),
@@ -103,7 +103,7 @@ pub const ALL: &[Shape] = &[
     }),
 ];
 
-/// Those in which ways differ that are made of the same parts.
+/// The shapes that tell apart entry points made of the same parts.
 pub fn core() -> Vec<Shape> {
     const CORE: [&str; 28] = [
         "nothing but [",
@@ -138,10 +138,10 @@ pub fn core() -> Vec<Shape> {
     named(&CORE)
 }
 
-/// Those of these names.
+/// The shapes of these names.
 ///
 /// # Panics
-/// If there is no shape of a name.
+/// If no shape has one of the names.
 pub fn named(names: &[&str]) -> Vec<Shape> {
     let find = |name: &&str| ALL.iter().find(|shape| shape.name == *name).copied();
     names.iter().map(|name| find(name).unwrap_or_else(|| panic!("no shape is called {name:?}"))).collect()

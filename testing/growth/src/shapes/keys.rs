@@ -1,4 +1,4 @@
-//! Keys, and objects that are made of them.
+//! Keys, and objects made of them.
 
 use super::numbered;
 
@@ -7,7 +7,7 @@ pub fn object(bytes: usize, key: impl Fn(usize) -> String) -> Vec<u8> {
     ["{", &numbered(bytes, ",", |index| format!("\"{}\":{index}", key(index))), "}"].concat().into_bytes()
 }
 
-/// Keys that the hash of a key table takes for the same: it looks at both ends alone.
+/// Keys with the same hash in a key table, which looks only at both ends of a key.
 pub fn alike(index: usize) -> String {
     format!("beginning{index:08}ending..")
 }
@@ -22,7 +22,7 @@ pub fn small_and_large(bytes: usize, small_first: bool) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Records as logs have them.
+/// Records as in logs.
 pub fn records(bytes: usize, between: &str) -> String {
     numbered(bytes, between, |index| {
         format!(r#"{{"id":{index},"name":"record {index}","tags":["a","b\n"],"in":{{"x":{index}.5,"y":null}}}}"#)

@@ -2,12 +2,12 @@
 
 use super::{Shape, keys, numbered, repeat, shape};
 
-/// Bad lines: after each of them some hundreds of bytes are scanned again.
+/// Bad lines. After each of them some hundreds of bytes are scanned again.
 const fn bad(name: &'static str, make: fn(usize) -> Vec<u8>) -> Shape {
     Shape { smaller: 12, ..shape(name, make) }
 }
 
-/// All of them.
+/// All shapes of this file.
 pub const ALL: &[Shape] = &[
     shape("good lines", |n| keys::records(n, "\n").into_bytes()),
     shape("short lines", |n| repeat("1\n", n).into_bytes()),
@@ -37,7 +37,7 @@ pub const ALL: &[Shape] = &[
     bad("lines of two values", |n| repeat("1 1\n", n).into_bytes()),
     shape("lines that are too deep", |n| repeat(&["[".repeat(2000), "\n".to_owned()].concat(), n).into_bytes()),
     bad("lines of the wrong type", |n| repeat("{\"id\":\"x\"}\n", n).into_bytes()),
-    // Good and bad.
+    // Good and bad lines.
     bad("a bad line after each good one", |n| repeat("{\"id\":1}\nx\n", n).into_bytes()),
     shape("a long bad line after each short one", |n| {
         repeat(&["1\n[", &"1,".repeat(500), "x]\n"].concat(), n).into_bytes()
@@ -70,7 +70,7 @@ pub const ALL: &[Shape] = &[
     }),
 ];
 
-/// Those in which ways differ that are made of the same parts.
+/// The shapes that tell apart entry points made of the same parts.
 pub fn core() -> Vec<Shape> {
     const CORE: [&str; 14] = [
         "good lines",

@@ -1,4 +1,4 @@
-//! Inputs that are made to hurt, each of as many bytes as are asked for, about.
+//! Inputs that are made to hurt, each of about the requested size.
 
 pub mod csv;
 pub mod documents;
@@ -13,17 +13,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Shape {
     /// What it looks like.
     pub name: &'static str,
-    /// Makes about as many bytes of it.
+    /// Makes an input of about this many bytes.
     pub make: fn(usize) -> Vec<u8>,
-    /// The sizes are divided by this, where each byte costs much.
+    /// The sizes are divided by this, for a shape whose bytes are expensive.
     pub smaller: usize,
 }
 
-/// Texts that were made, by the shape's name and the size that was asked for.
+/// Texts made so far, by the shape's name and the requested size.
 type Made = BTreeMap<(&'static str, usize), Arc<[u8]>>;
 
 impl Shape {
-    /// About as many bytes of it, which are made once: that costs more under callgrind than reading them does.
+    /// A text of about this many bytes. It is made once and kept, because under callgrind making it costs more than
+    /// reading it.
     pub fn text(&self, bytes: usize) -> Arc<[u8]> {
         static MADE: Mutex<Made> = Mutex::new(BTreeMap::new());
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,12 +37,12 @@ pub(crate) const fn shape(name: &'static str, make: fn(usize) -> Vec<u8>) -> Sha
     Shape { name, make, smaller: 1 }
 }
 
-/// `piece` again and again, in about `bytes` bytes.
+/// Repeats `piece` until there are about `bytes` bytes.
 pub(crate) fn repeat(piece: &str, bytes: usize) -> String {
     piece.repeat((bytes / piece.len()).max(1))
 }
 
-/// Pieces with their number in them, in about `bytes` bytes, and what stands between them.
+/// Repeats numbered pieces, with `between` between them, until there are about `bytes` bytes.
 pub(crate) fn numbered(bytes: usize, between: &str, piece: impl Fn(usize) -> String) -> String {
     let mut text = String::with_capacity(bytes + 64);
     for index in 0.. {
@@ -56,12 +57,12 @@ pub(crate) fn numbered(bytes: usize, between: &str, piece: impl Fn(usize) -> Str
     text
 }
 
-/// `before`, `piece` again and again, `after`.
+/// `before`, then `piece` repeated, then `after`.
 pub(crate) fn around(before: &str, piece: &str, after: &str, bytes: usize) -> Vec<u8> {
     [before, &repeat(piece, bytes), after].concat().into_bytes()
 }
 
-/// An array of `element` again and again.
+/// An array in which `element` is repeated.
 pub(crate) fn array(element: &str, bytes: usize) -> Vec<u8> {
     let rest = [",", element].concat();
     [b"[", element.as_bytes(), repeat(&rest, bytes).as_bytes(), b"]"].concat()

@@ -1,4 +1,4 @@
-//! Tables as text, and what a conversion does with bad records.
+//! Tables as text, and how a conversion handles bad records.
 
 use super::{Way, each, used, way};
 use crate::case::Case;
@@ -70,7 +70,7 @@ const FROM_JSON: &[Way] = &[
 pub(super) fn cases() -> Vec<Case> {
     let json = documents::core();
     let rows = each(FROM_CSV, csv::ALL).chain(each(FROM_LINES, lines::ALL)).chain(each(FROM_JSON, &json));
-    // A table has as many cells as rows times columns: here that is what is asked for.
+    // A table has rows times columns cells, and these two cases ask for a square table.
     let rows = rows.filter(|case| {
         let is_square =
             ["columns of lines · a new key in each line", "columns of a document · a large object, then small ones"];
@@ -81,7 +81,7 @@ pub(super) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Sends all rows, and goes on after a bad one.
+/// Sends all rows, and continues after a bad one.
 fn skip_records<R: Read, S: Sink>(mut source: CsvSource<R>, sink: &mut S) {
     loop {
         match source.send_record(sink) {

@@ -9,13 +9,13 @@ use jird::{
     record::{Record, RecordBuffer},
 };
 
-/// Limits that no text of a test meets.
+/// Limits that no test text reaches.
 const DEEP: Policy = Policy { numbers: Numbers::Any, duplicates: Duplicates::Keep, depth_max: usize::MAX >> 8 };
 
-/// So small that a text has many chunks.
+/// Small, so that a text has many chunks.
 const CHUNK_BYTES: usize = 256;
 
-/// On every shape.
+/// Measured on every shape.
 const MAIN: &[Way] = &[
     way("validate, deep", |text| used(Parser::with_policy(DEEP).validate(text))),
     way("validate, small chunks", |text| {
@@ -44,7 +44,7 @@ const MAIN: &[Way] = &[
     way("format, canonical", |text| used(jird::format(text, Layout::Canonical))).bar(Bar::SORTED),
 ];
 
-/// On some.
+/// Measured on some shapes.
 const OTHERS: &[Way] = &[
     way("validate", |text| used(jird::validate(text))),
     way("validate, machine numbers", |text| {
@@ -103,13 +103,13 @@ pub(super) fn cases() -> Vec<Case> {
     each(MAIN, documents::ALL).chain(each(OTHERS, &documents::core())).chain(large).collect()
 }
 
-/// Reads every scalar, in the order of the text.
+/// Reads every scalar, in document order.
 fn read_all(root: Value<'_>) {
     let mut scratch = String::new();
     root.descendants().for_each(|value| read(value, &mut scratch));
 }
 
-/// Reads every scalar, by the children of each container.
+/// Reads every scalar, through the children of each container.
 fn walk_all(root: Value<'_>) {
     let mut scratch = String::new();
     let mut open = vec![root];

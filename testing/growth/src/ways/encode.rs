@@ -1,4 +1,4 @@
-//! Writing: what was parsed, and trees of serde.
+//! Writing: parsed documents, and trees of serde.
 
 use super::{Way, each, used, way};
 use crate::case::Case;
@@ -7,17 +7,17 @@ use crate::shapes::documents;
 use jird::Json;
 use jird::event::{self, JsonSink, JsonText};
 
-/// On every shape.
+/// Measured on every shape.
 const MAIN: &[Way] = &[way("to_string of a tree", |text| {
     if let Ok(tree) = jird::from_slice::<Json>(text) {
         used((jird::to_string(&tree), jird::to_string_pretty(&tree)));
         used(jird::to_writer(std::io::sink(), &tree));
     }
 })
-// A tree sorts its keys; and what is deep is indented far.
+// A tree sorts its keys, and deep values are indented far.
 .bar(Bar::SORTED)];
 
-/// On some.
+/// Measured on some shapes.
 const OTHERS: &[Way] = &[
     way("to_string of a document", |text| {
         if let Ok(document) = jird::parse(text) {

@@ -14,17 +14,17 @@ use jird::{
 use std::convert::Infallible;
 use std::io;
 
-/// Takes everything, and does nothing with it.
+/// Takes every event, and does nothing with it.
 struct Nothing;
 
 impl Sink for Nothing {
     type Error = Infallible;
 }
 
-/// Limits that no text of a test meets.
+/// A limit that no test text reaches.
 const DEEP: usize = usize::MAX >> 8;
 
-/// On every shape.
+/// Measured on every shape.
 const MAIN: &[Way] = &[
     way("events from a slice, checked first", |text| run(deep(text).check_first(), Nothing)),
     way("events from a reader, checked first, small chunks", |text| {
@@ -32,14 +32,14 @@ const MAIN: &[Way] = &[
     }),
     way("feed, in pieces of 100 bytes", |text| feed(text, 100)),
     way("events to JSON", |text| run(deep(text), json())),
-    // Keys are sorted; and a record of one byte costs some thousand instructions.
+    // Keys are sorted, and a record of one byte costs some thousand instructions.
     way("events to JSON, canonical", |text| run(JsonSource::from_slice(text), json().layout(Layout::Canonical)))
         .bar(Bar::SORTED.per_byte(5000.0))
         .smaller(2),
     way("events, unflattened", |text| run(deep(text), Unflatten::new(json()))),
 ];
 
-/// On some.
+/// Measured on some shapes.
 const OTHERS: &[Way] = &[
     way("events from a slice", |text| run(deep(text), Nothing)),
     way("events from a slice, trusted", |text| run(JsonSource::from_slice_trusted(text).depth_max(DEEP), Nothing)),

@@ -1,4 +1,4 @@
-//! NDJSON: the scanner, events and types, with bad lines left out.
+//! NDJSON: the scanner, events and types. Bad lines are skipped.
 
 use super::{ByteByByte, Way, beyond_a_chunk, case, each, used, way};
 use crate::case::{Case, Prepared};
@@ -15,14 +15,14 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::ops::ControlFlow;
 
-/// What is asked of each line.
+/// The fields that are read from each line.
 #[derive(Deserialize)]
 struct Line {
     #[allow(dead_code, reason = "it is decoded")]
     id: Option<u64>,
 }
 
-/// On every shape.
+/// Measured on every shape.
 const MAIN: &[Way] = &[
     way("lines, all checked", |text| scan(text, Options::default(), None)),
     way("lines, touched, searched", |text| {
@@ -34,7 +34,7 @@ const MAIN: &[Way] = &[
     way("events of lines from a reader", |text| skip_lines(JsonSource::from_reader(text))),
 ];
 
-/// On some.
+/// Measured on some shapes.
 const OTHERS: &[Way] = &[
     way("lines, all checked, small pieces", |text| {
         scan(text, Options { piece_bytes: 256, ..Options::default() }, None);
@@ -77,7 +77,7 @@ const OTHERS: &[Way] = &[
     }),
     way("lines of ranges", |text| {
         let mut buffer = Vec::new();
-        // Each range has to find the end of a line that goes beyond it.
+        // Each range has to find the end of the line that extends beyond it.
         let len = text.len().div_ceil(4) as u64;
         for start in (0..4).map(|index| index * len) {
             let range = start..(start + len).min(text.len() as u64);
@@ -116,7 +116,7 @@ const OTHERS: &[Way] = &[
     way("events of lines from a reader, byte by byte", |text| skip_lines(JsonSource::from_reader(ByteByByte(text)))),
 ];
 
-/// After a bad line some hundreds of bytes are scanned anew, and a line may have two bytes.
+/// After a bad line some hundreds of bytes are scanned again, and a line may have only two bytes.
 const PER_BYTE: f64 = 15_000.0;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -152,7 +152,7 @@ fn projection() -> Projection {
     Projection::new(&[Path::root().key("id"), Path::root().key("name"), Path::root().key("in").key("x")])
 }
 
-/// What has a text that can be searched for.
+/// A predicate with a text that can be searched for.
 fn needle() -> Predicate {
     let equal = Predicate::Compare { slot: 1, op: Comparison::Eq, literal: Literal::Text("needle".into()) };
     let like = Predicate::Like { slot: 1, pattern: Like::new("%a%needle%") };
@@ -161,7 +161,7 @@ fn needle() -> Predicate {
     Predicate::Or(vec![equal, like, matches])
 }
 
-/// Scans all lines, and locates what is wrong with each.
+/// Scans all lines, and locates the error of each bad one.
 fn scan(text: &[u8], options: Options, filter: Option<&Predicate>) {
     used(scan_all(&mut Scanner::new(options), text, &projection(), filter));
 }
@@ -181,13 +181,13 @@ fn scan_all(scanner: &mut Scanner, text: &[u8], projection: &Projection, filter:
     scanned.bad
 }
 
-/// Decodes each line, and goes on after a bad one.
+/// Decodes each line, and continues after a bad one.
 fn records<'de, R: Read<'de>, T: Deserialize<'de>>(deserializer: Deserializer<R>) {
     let records = deserializer.records::<T>(jird::event::Pattern::default()).lines();
     records.for_each(used);
 }
 
-/// Sends each line, and goes on after a bad one.
+/// Sends each line, and continues after a bad one.
 fn skip_lines<'de, R: Read<'de>>(source: JsonSource<R>) {
     let mut source = source.lines();
     let mut sink = JsonSink::new(std::io::sink());
@@ -205,7 +205,7 @@ fn skip_lines<'de, R: Read<'de>>(source: JsonSource<R>) {
     }
 }
 
-/// Many fields are asked for, of a record that has them all.
+/// Asks for many fields of a record that has them all.
 fn many_paths() -> Case {
     case("lines · as many fields as are asked for", |bytes| {
         let count = bytes / 12;

@@ -1,4 +1,4 @@
-//! The ways into jird, and the shapes that each is tried on.
+//! The entry points of jird, and the shapes that each is tried on.
 
 mod csv;
 mod documents;
@@ -13,14 +13,14 @@ use crate::case::{Case, Prepared};
 use crate::judge::Bar;
 use crate::shapes::Shape;
 
-/// The smallest of the three sizes. All three are below the 64 KB that are scanned, read or forgotten at a time, since the cost
-/// has a step there; what happens beyond that is tried with small chunks.
+/// The smallest of the three sizes. All three are below the 64 KB that are scanned, read or dropped at a time, because
+/// the cost has a step there. Longer inputs are tried with small chunks.
 const BYTES: usize = 15 << 10;
 
-/// The smallest size of the cases [`beyond_a_chunk`]: the inputs have some more than one, two and four chunks.
+/// The smallest size of the cases [`beyond_a_chunk`]. The inputs are slightly longer than one, two and four chunks.
 const LARGE_BYTES: usize = 68 << 10;
 
-/// Every way in, on every shape that it is tried on.
+/// Every entry point, on every shape that it is tried on.
 pub fn cases() -> Vec<Case> {
     [
         documents::cases(),
@@ -37,17 +37,17 @@ pub fn cases() -> Vec<Case> {
     .collect()
 }
 
-/// A way in that takes a text.
+/// An entry point that takes a text.
 #[derive(Clone, Copy)]
 struct Way {
     name: &'static str,
     run: fn(&[u8]),
     bar: Bar,
-    /// The sizes are divided by this, where each byte costs much.
+    /// The sizes are divided by this, for an entry point that spends much on each byte.
     smaller: usize,
 }
 
-/// A way whose cost is linear.
+/// An entry point with linear cost.
 const fn way(name: &'static str, run: fn(&[u8])) -> Way {
     Way { name, run, bar: Bar::LINEAR, smaller: 1 }
 }
@@ -61,7 +61,7 @@ impl Way {
         Self { smaller, ..self }
     }
 
-    /// This way on one shape.
+    /// This entry point on one shape.
     fn on(self, shape: Shape) -> Case {
         let prepare = move |bytes| {
             let text = shape.text(bytes);
@@ -72,12 +72,12 @@ impl Way {
     }
 }
 
-/// Each of these ways on each of these shapes.
+/// Each of these entry points on each of these shapes.
 fn each<'s>(ways: &'s [Way], shapes: &'s [Shape]) -> impl Iterator<Item = Case> + 's {
     ways.iter().flat_map(|way| shapes.iter().map(|shape| way.on(*shape)))
 }
 
-/// Those of these ways that have one of these names, on the shapes that have one of these names, with inputs of several chunks.
+/// The entry points with one of these names, on the shapes with one of these names, with inputs of several chunks.
 fn beyond_a_chunk(ways: &[&[Way]], names: &[&str], shapes: &[Shape], shape_names: &[&str]) -> Vec<Case> {
     let mut cases = Vec::new();
     for name in names {
@@ -91,12 +91,12 @@ fn beyond_a_chunk(ways: &[&[Way]], names: &[&str], shapes: &[Shape], shape_names
     cases
 }
 
-/// A case of its own: `prepare` makes an input of about as many bytes as it is told, and says what is done with it.
+/// A single case. `prepare` makes an input of about the size that it is given, and the work to do on it.
 fn case(name: &str, prepare: impl Fn(usize) -> Prepared + 'static) -> Case {
     Case { name: name.to_owned(), bar: Bar::LINEAR, bytes: BYTES, prepare: Box::new(prepare) }
 }
 
-/// Keeps the compiler from leaving out what nobody uses.
+/// Keeps the compiler from removing work whose result is not used.
 fn used<T>(value: T) {
     drop(std::hint::black_box(value));
 }

@@ -1,4 +1,4 @@
-//! What is made of texts beside JSON: patterns, numbers, pointers, tables of keys.
+//! Uses of texts other than JSON: patterns, numbers, pointers, and tables of keys.
 
 use super::{case, used};
 use crate::case::{Case, Prepared};
@@ -63,12 +63,12 @@ pub(super) fn cases() -> Vec<Case> {
             })
         }),
     ];
-    // A digit is looked at by each of seven conversions.
+    // Each of seven conversions looks at every digit.
     all.iter_mut().filter(|case| case.name.starts_with("a number")).for_each(|case| case.bar = Bar::LINEAR);
     all
 }
 
-/// A pattern on a text of one piece again and again.
+/// Matches a pattern on a text in which one piece is repeated.
 fn like(name: &str, pattern: &'static str, piece: &'static str, end: &'static str) -> Case {
     case(name, move |bytes| {
         let text = [&repeat(piece, bytes), end].concat();
@@ -76,7 +76,7 @@ fn like(name: &str, pattern: &'static str, piece: &'static str, end: &'static st
     })
 }
 
-/// Everything that a number can be turned into.
+/// Converts a number to every type there is.
 fn number(name: &str, make: fn(usize) -> String) -> Case {
     case(name, move |bytes| {
         let text = make(bytes);
@@ -91,7 +91,7 @@ fn number(name: &str, make: fn(usize) -> String) -> Case {
     })
 }
 
-/// Keys are put into a table, and looked up.
+/// Puts keys into a table, and looks them up.
 fn table(name: &str, key: fn(usize) -> String) -> Case {
     case(name, move |bytes| {
         let mut keys: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Rust types, from a slice and from readers.
+//! Rust types, read from slices and from readers.
 
 use super::{ByteByByte, Way, beyond_a_chunk, each, used, way};
 use crate::case::Case;
@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// One of several, known by what it holds: serde keeps the whole value to try them.
+/// One of several types, told by its content: serde keeps the whole value to try each of them.
 #[derive(Deserialize, Serialize)]
 #[serde(untagged)]
 enum Untagged {
@@ -20,7 +20,7 @@ enum Untagged {
     Other(Json),
 }
 
-/// Fields that are known, and others.
+/// Known fields, and others.
 #[derive(Deserialize)]
 struct Flat {
     #[serde(default)]
@@ -31,14 +31,14 @@ struct Flat {
     rest: HashMap<String, Json>,
 }
 
-/// A field that is known; others are ignored.
+/// One known field; the others are ignored.
 #[derive(Deserialize)]
 struct Known {
     #[allow(dead_code, reason = "it is decoded")]
     id: Option<u64>,
 }
 
-/// On every shape.
+/// Measured on every shape.
 const MAIN: &[Way] = &[
     way("from_slice, ignored", |text| used(jird::from_slice::<IgnoredAny>(text))),
     way("from_slice, a tree", |text| used(jird::from_slice::<Json>(text))),
@@ -47,7 +47,7 @@ const MAIN: &[Way] = &[
     }),
 ];
 
-/// On some.
+/// Measured on some shapes.
 const OTHERS: &[Way] = &[
     way("from_slice, a list of ignored", |text| used(jird::from_slice::<Vec<IgnoredAny>>(text))),
     way("from_slice, a list of f64", |text| used(jird::from_slice::<Vec<f64>>(text))),

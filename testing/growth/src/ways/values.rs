@@ -1,11 +1,12 @@
-//! The cursor over a document: by index, by key, by pointer, level by level.
+//! The cursor over a document: by index, by key, by pointer, and level by level.
 
 use super::{case, used};
 use crate::case::{Case, Prepared};
 use crate::shapes::{keys, numbered, repeat};
 use jird::{Parser, Policy, Value};
 
-/// Four times as many fit into a document where limits are small: see `JIRD_SMALL_LIMITS` in the engine's build script.
+/// The size n. Four times as many bytes still fit into a document in a build with small limits: see `JIRD_SMALL_LIMITS`
+/// in the engine's build script.
 const BYTES: usize = 12 << 10;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -81,7 +82,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// A text is parsed, and its value looked at.
+/// Parses a text, and looks at its value.
 fn on_value(name: &str, make: fn(usize) -> Vec<u8>, look: fn(Value<'_>)) -> Case {
     let case = case(name, move |bytes| {
         let text = make(bytes);
