@@ -1,8 +1,9 @@
-//! What the kernels were compiled to.
+//! Checks the compiled code of the kernels.
 //!
-//! A kernel is fast only if everything below its entry function fused into it: code that is called does not have the
-//! entry's instruction set, so that every vector would go through memory. No test sees that, and a compiler may change
-//! its mind, so we read the assembly: each entry has its vector instructions and calls nothing but what is allowed.
+//! A kernel is fast only if everything below its entry function is inlined into it. A function that is called does not
+//! have the entry's instruction set, so every vector would go through memory. No test notices that, and a compiler may
+//! change its inlining. So we read the assembly: each entry function has its vector instructions, and calls only what
+//! is allowed.
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -13,8 +14,8 @@ use crate::step::{Log, Outcome, Step};
 const ENTRIES: [Entry; 2] =
     [Entry { marker: "enter_avx512", register: "%zmm" }, Entry { marker: "enter_avx2", register: "%ymm" }];
 
-/// Parts of symbols that an entry may call: moving memory, the allocator and what asks it for more room, and ways that
-/// end in a panic or an error.
+/// Parts of the symbols that an entry may call: moves of memory, the allocator and the code that requests more room
+/// from it, and paths that end in a panic or an error.
 const ALLOWED: [&str; 28] = [
     "memcpy",
     "memmove",
@@ -33,22 +34,22 @@ const ALLOWED: [&str; 28] = [
     "_fail",
     "_Unwind_Resume",
     "cold",
-    // Looks at escaped surrogates one by one; text without them never gets there.
+    // Checks escaped surrogates one by one. Text without them never gets there.
     "check_surrogates",
-    // Look at a place where a literal may stand, and at lines that are perhaps blank, byte by byte: few are left for them.
+    // These check, byte by byte, a place where a literal may be, and lines that may be blank. There are few of both.
     "stand_at",
     "blank_lines",
-    // Look at a key with an escape, and at a long one that has a wanted key's length.
+    // These check a key with an escape, and a long key with the length of a wanted one.
     "escaped_member",
     "bcmp",
-    // Looks a key up where more than 32 are wanted.
+    // Looks up a key if more than 32 keys are wanted.
     "find_among_many",
-    // Say where what is wrong, when something is.
+    // These locate an error, after one was found.
     "first_control",
     "verdict",
     "trailing",
     "careful_literal",
-    // Numbers with exponents, where pass two judges numbers at all.
+    // Handles numbers with exponents, if pass two checks numbers at all.
     "careful_number",
 ];
 
@@ -63,12 +64,12 @@ struct Function<'a> {
     instructions: Vec<&'a str>,
 }
 
-/// With `Show::Report`, says what it found also when all is well.
+/// With `Show::Report`, prints its findings even if all is well.
 pub(crate) fn step(show: Show) -> Step {
     Step::new("assembly", "the kernels' entry functions are one piece each", move |house, log| run(house, log, show))
 }
 
-/// How much is said when all is well.
+/// How much to print if all is well.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Show {
     Report,
@@ -101,7 +102,7 @@ fn emit(house: &House, log: &mut Log) -> Option<String> {
     }
     let mut command = house.cargo(["rustc", "--release", "--package", "jird", "--lib", "--target-dir"]);
     command.arg(&target).args(["--", "--emit", "asm", "-C", "debuginfo=0", "-C", "codegen-units=1"]);
-    // Removed files do not make cargo run the compiler again; another input of the build does.
+    // Removing files does not make cargo run the compiler again, but changing an input of the build does.
     command.args(["-C", &format!("metadata={}", unique())]);
     if !log.run(&mut command) {
         return None;
@@ -110,12 +111,12 @@ fn emit(house: &House, log: &mut Log) -> Option<String> {
     Some(texts.concat())
 }
 
-/// Something that no earlier run used.
+/// A value that no earlier run used.
 fn unique() -> u128 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos())
 }
 
-/// What is to be said about the entry functions, and whether all is well.
+/// The report on the entry functions, and whether all is well.
 fn check(assembly: &str) -> (String, bool) {
     let functions = functions(assembly);
     let mut lines = Vec::new();
@@ -133,7 +134,7 @@ fn check(assembly: &str) -> (String, bool) {
     (lines.join("\n"), good)
 }
 
-/// Adds what is to be said about one entry function to `lines`, and tells whether it is as it should be.
+/// Adds the report on one entry function to `lines`, and returns whether the function is as it should be.
 fn describe(entry: &Entry, function: &Function<'_>, lines: &mut Vec<String>) -> bool {
     let len = function.instructions.len();
     let vectors = function.instructions.iter().filter(|text| text.contains(entry.register)).count();
@@ -147,7 +148,8 @@ fn describe(entry: &Entry, function: &Function<'_>, lines: &mut Vec<String>) -> 
     good
 }
 
-/// Whom the function calls or jumps to, and how often; a call through a register goes by the register's name.
+/// The functions that this function calls or jumps to, and how often. A call through a register is listed under the
+/// register's name.
 fn calls(function: &Function<'_>) -> BTreeMap<String, usize> {
     let mut calls = BTreeMap::new();
     for instruction in &function.instructions {
@@ -155,11 +157,11 @@ fn calls(function: &Function<'_>) -> BTreeMap<String, usize> {
         let operand = operand.trim();
         let leaves = match operation {
             "call" | "callq" => true,
-            // Within the function, jumps go to local labels, or through a table in a register.
+            // Jumps within the function go to local labels, or through a table in a register.
             "jmp" | "jmpq" => !operand.starts_with(".L") && !operand.starts_with('*'),
             _ => false,
         };
-        // A call through a pointer in the table of imported functions names its function.
+        // A call through a pointer in the table of imported functions names the function.
         let direct = operand.strip_prefix('*').filter(|operand| operand.contains("@GOTPCREL")).unwrap_or(operand);
         let callee = direct.split(['@', '(']).next().unwrap_or(direct);
         if leaves {
@@ -169,7 +171,7 @@ fn calls(function: &Function<'_>) -> BTreeMap<String, usize> {
     calls
 }
 
-/// Cuts assembly (as LLVM writes it for ELF) into functions.
+/// Cuts assembly, as LLVM writes it for ELF, into functions.
 fn functions(assembly: &str) -> Vec<Function<'_>> {
     let mut functions: Vec<Function<'_>> = Vec::new();
     let mut inside = false;

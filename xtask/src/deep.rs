@@ -4,7 +4,7 @@ use crate::house::House;
 use crate::miri;
 use crate::step::{Log, Outcome, Step};
 
-/// Fuzzing of each target, unless told otherwise.
+/// How long to fuzz each target, unless an option says otherwise.
 pub(crate) const FUZZING: Amount = Amount::Each(5 * 60);
 
 pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
@@ -20,7 +20,7 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
         }),
         Step::new("large", "streams beyond 4 GiB and documents of a gigabyte", |house, log| {
             let mut command = house.cargo(["test", "--release", "--package", "jird", "--test", "large"]);
-            // One after the other: one of them measures the process's memory.
+            // One test at a time, because one of them measures the process's memory.
             log.run_tests(command.env("JIRD_LARGE", "1").env("RUST_TEST_THREADS", "1"))
         }),
         Step::new("fuzz", "every fuzz target for minutes, or up to a number of executions", move |house, log| {

@@ -1,9 +1,9 @@
-//! Whether the cost of every way into jird is linear, counted by valgrind.
+//! Checks that the cost of every entry point of jird is linear. Valgrind counts the instructions.
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 
-/// The cases that look at a document's values. They are run once more where tapes have small limits, so that a small text has
-/// containers of the largest kind.
+/// The cases that look at a document's values. They run once more in a build in which tapes have small limits, so that
+/// a small text has containers of the largest kind.
 const VALUES: &str = "a value ·";
 
 pub(crate) fn step() -> Step {

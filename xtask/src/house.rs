@@ -1,15 +1,15 @@
-//! Where things are, and what this machine has.
+//! Where files are, and what this machine has.
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The workspace and its surroundings.
+/// The workspace and its environment.
 pub(crate) struct House {
-    /// The workspace's root.
+    /// The root of the workspace.
     pub(crate) root: PathBuf,
-    /// Cargo's target folder. Builds with other flags go to folders of their own in it, so that none undoes another.
+    /// Cargo's target folder. Builds with other flags use subfolders of their own, so that no build overwrites another.
     pub(crate) target: PathBuf,
-    /// What `.ci/run` and `setup-aarch64` installed, if they did.
+    /// The tools that `.ci/run` and `setup-aarch64` installed, if they ran.
     pub(crate) tools: PathBuf,
     /// `JIRD_REQUIRE_ALL=1`
     pub(crate) require_all: bool,
@@ -29,13 +29,13 @@ impl House {
         Self { root, target, tools, require_all: on("JIRD_REQUIRE_ALL"), checked: on("JIRD_CHECKED") }
     }
 
-    /// A command in the workspace's root, with the installed tools on its path, and without what the cargo that
-    /// started us left in the environment (its library folder, and above all which toolchain it was).
+    /// A command in the workspace's root, with the installed tools on its path. The variables of the cargo that started
+    /// this program are removed from the environment: its library folder, and above all its toolchain.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).stdin(Stdio::null());
         command.env_remove("LD_LIBRARY_PATH").env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
-        // Which build a step makes is the step's business.
+        // Each step decides itself what it builds.
         command.env_remove("JIRD_CHECKED").env_remove("JIRD_KERNEL");
         let own = self.tools.join("cargo-fuzz/bin");
         let path = env::var_os("PATH").unwrap_or_default();
@@ -52,20 +52,20 @@ impl House {
         command
     }
 
-    /// Whether the command runs and succeeds; used to ask programs for their version.
+    /// Whether the command runs successfully; used to ask programs for their version.
     pub(crate) fn answers(&self, program: &str, arguments: &[&str]) -> bool {
         let mut command = self.command(program);
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     }
 
-    /// What the command prints; `None` if it fails.
+    /// The command's output; `None` if it fails.
     pub(crate) fn says(&self, program: &str, arguments: &[&str]) -> Option<String> {
         let output = self.command(program).args(arguments).stderr(Stdio::null()).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// The package lies in the workspace.
+    /// Whether the workspace contains the package.
     pub(crate) fn has_member(&self, folder: &str) -> bool {
         self.root.join(folder).join("Cargo.toml").is_file()
     }

@@ -1,7 +1,7 @@
-//! The layers of each crate: which of its folders uses which, and what its types are called.
+//! Checks the layers of each crate: which of its folders uses which, and the names of its types.
 //!
-//! A folder uses only what stands before it in its crate's list. So whoever reads a folder needs to know only those below it, and
-//! none can be changed by what stands above.
+//! A folder uses only the folders before it in its crate's list. So a reader of a folder needs to know only those below
+//! it, and a change to a folder cannot affect those below.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -30,18 +30,19 @@ const CRATES: [Layers; 4] = [
     },
 ];
 
-/// Uses that may run up, and why: crate, user, used, reason. There is none.
+/// Permitted uses of a later folder by an earlier one: crate, user, used, reason. There are none.
 const EXCEPTIONS: [[&str; 4]; 0] = [];
 
-/// The folders that may have unsafe code: it takes this attribute, since their crates refuse it elsewhere.
+/// The folders that may have unsafe code. They must allow it with this attribute, because their crates refuse it
+/// elsewhere.
 const UNSAFE: [(&str, &[&str]); 1] = [("jird", &["kernel", "number", "scan", "tape", "text"])];
 const ALLOWS_UNSAFE: [&str; 2] = ["allow(unsafe_code", "expect(unsafe_code"];
 
-/// What names an instruction set, and the one folder that may.
+/// The words that name an instruction set, and the one folder that may contain them.
 const NAMES_INSTRUCTIONS: [&str; 3] = ["::arch::", "target_arch", "is_x86_feature_detected"];
 const INSTRUCTIONS: (&str, &str) = ("jird", "kernel");
 
-/// How many types of one name a crate may have.
+/// The most types of one name in a crate.
 const SAME_NAME_MAX: usize = 2;
 
 struct Layers {
@@ -64,7 +65,7 @@ pub(crate) fn step() -> Step {
     )
 }
 
-/// What is wrong, a line each.
+/// The violations, one per line.
 fn faults(house: &House) -> io::Result<Vec<String>> {
     let mut faults = Vec::new();
     for layers in &CRATES {
@@ -78,9 +79,9 @@ fn faults(house: &House) -> io::Result<Vec<String>> {
 
 /// A crate's code, without tests and comments.
 struct Source {
-    /// What the crate's root says it has, and from which folder.
+    /// The crate's root file, which lists what the crate exports and from which folder.
     root: String,
-    /// By their paths below `src`.
+    /// The files, by their paths below `src`.
     files: BTreeMap<PathBuf, String>,
 }
 
@@ -137,7 +138,7 @@ impl Source {
         }
     }
 
-    /// The folder that what the root calls `name` comes from.
+    /// The folder from which the root exports `name`.
     fn home_of(&self, name: &str) -> Option<&str> {
         self.root.split("pub use ").skip(1).find_map(|exported| {
             let exported = exported.split(';').next()?.trim_start_matches("crate::");
@@ -146,7 +147,7 @@ impl Source {
         })
     }
 
-    /// Unsafe code outside the folders that may have it, and instruction sets outside theirs.
+    /// Finds unsafe code outside the folders that may have it, and instruction sets outside theirs.
     fn unsafe_elsewhere(&self, krate: &str, faults: &mut Vec<String>) {
         let refused = ["deny(unsafe_code)", "forbid(unsafe_code)"];
         if !refused.iter().any(|attribute| self.root.contains(attribute)) {
@@ -165,7 +166,7 @@ impl Source {
         }
     }
 
-    /// Types of one name: where somebody reads it, it should say what it is.
+    /// Finds types that share a name. A type's name should say what the type is wherever it is read.
     fn names_used_again(&self, krate: &str, faults: &mut Vec<String>) {
         let mut types: BTreeMap<&str, Vec<(bool, &Path)>> = BTreeMap::new();
         for (file, code) in &self.files {
@@ -187,13 +188,13 @@ fn is_exception(krate: &str, from: &str, to: &str) -> bool {
     EXCEPTIONS.iter().any(|[of, user, used, _]| [*of, *user, *used] == [krate, from, to])
 }
 
-/// The folder of a file, or the file itself, by its name.
+/// The name of a file's folder, or of the file itself.
 fn folder_of(file: &Path) -> String {
     let first = file.iter().next().unwrap_or_default();
     Path::new(first).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The name of the type that a line of a file's outermost level defines, and whether it is public.
+/// The name of the type that a line defines at a file's outermost level, and whether the type is public.
 fn type_of(line: &str) -> Option<(&str, bool)> {
     let (visibility, rest) = match line.strip_prefix("pub") {
         Some(rest) if rest.starts_with('(') => (false, rest.split_once(") ")?.1),
@@ -206,7 +207,7 @@ fn type_of(line: &str) -> Option<(&str, bool)> {
     Some((ident(rest)?, visibility))
 }
 
-/// What follows each `prefix`, such as `crate::`, in the code; in a group of names too.
+/// The names that follow `prefix`, such as `crate::`, in the code, also within a group of names.
 fn uses<'c>(code: &'c str, prefix: &str) -> BTreeSet<&'c str> {
     let mut names = BTreeSet::new();
     for (at, _) in code.match_indices(prefix) {
@@ -219,7 +220,7 @@ fn uses<'c>(code: &'c str, prefix: &str) -> BTreeSet<&'c str> {
     names
 }
 
-/// The names at the beginning of each path of a group, whose `{` came before.
+/// The first names of the paths in a group. The group's `{` was already consumed.
 fn group_of(group: &str) -> Vec<&str> {
     let (mut depth, mut names, mut begins) = (0, Vec::new(), true);
     for (at, char) in group.char_indices() {

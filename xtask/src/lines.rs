@@ -1,4 +1,4 @@
-//! How much code there is: lines of code, comments and blank lines of each folder, tests left out.
+//! Counts lines of code, comments and blank lines in each folder, without tests.
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::house::House;
 
-/// What the lines of a file are.
+/// The kinds of lines in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Lines {
     code: usize,
@@ -25,7 +25,7 @@ impl AddAssign for Lines {
 }
 
 impl Lines {
-    /// Of a file of Rust, up to its tests.
+    /// Counts the lines of a Rust file, up to its tests.
     fn of(text: &str) -> Self {
         let mut lines = Self::default();
         for line in without_tests(text) {
@@ -39,8 +39,8 @@ impl Lines {
     }
 }
 
-/// The lines of a file without the modules that are there for tests alone: what such a module is declared with, and what it holds,
-/// which is the rest of the file.
+/// The lines of a file, without the modules that exist only for tests: neither the declarations of such modules nor
+/// their contents. A test module's contents extend to the end of the file.
 pub(crate) fn without_tests(text: &str) -> Vec<&str> {
     let mut kept = Vec::new();
     let mut lines = text.lines();
@@ -59,7 +59,7 @@ pub(crate) fn without_tests(text: &str) -> Vec<&str> {
     kept
 }
 
-/// Prints a line for each folder of each crate's `src`, the largest crate first, and what there is in all.
+/// Prints a line for each folder of each crate's `src`, the largest crate first, and the total.
 ///
 /// # Errors
 /// If a folder or file cannot be read.
@@ -86,7 +86,7 @@ pub(crate) fn print(house: &House) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds up the files of a folder and of those in it, by the first folder below `src`.
+/// Adds up the files of a folder and of its subfolders, grouped by the first folder below `src`.
 fn count(path: &Path, folder: &str, folders: &mut BTreeMap<String, Lines>) -> io::Result<()> {
     for found in fs::read_dir(path)? {
         let path = found?.path();

@@ -1,18 +1,18 @@
 //! `cargo xtask`: the one command that runs all tests, the longer checks, and what they need.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
-mod assembly; // `assembly`: what the kernels were compiled to
+mod assembly; // `assembly`: the compiled code of the kernels
 mod deep; // `deep`: the checks that take too long for every change
-mod fuzz; // the fuzz targets, for so many seconds or executions
-mod growth; // costs that must be linear, counted by valgrind
-mod house; // where things are, and what this machine has
-mod layers; // which folder uses which, and what types are called
-mod lines; // `lines`: how much code there is
+mod fuzz; // the fuzz targets, for a number of seconds or executions
+mod growth; // checks with valgrind that costs are linear
+mod house; // where files are, and what this machine has
+mod layers; // which folder uses which, and the names of types
+mod lines; // `lines`: the amount of code
 mod miri; // the engine under Miri
-mod options; // what `deep` was told
+mod options; // the options of `deep`
 mod report; // the table at the end
 mod step; // one step: its log, time and outcome
-mod test; // `test`: everything that must hold for every change
+mod test; // `test`: the checks that must pass for every change
 
 use std::process::ExitCode;
 

@@ -1,26 +1,27 @@
-//! The engine's public ways in under Miri, which sees every access out of bounds, every use of uninitialised memory, every
-//! broken rule of aliasing and every data race that a run has. It knows no AVX-512, and runs no assembly.
+//! Runs the engine's public entry points under Miri, which detects every out-of-bounds access, every use of
+//! uninitialised memory, every violation of aliasing rules and every data race in a run. Miri does not support AVX-512,
+//! and runs no assembly.
 use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome};
 
-/// How much.
+/// How much to run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Amount {
     /// About two minutes.
     Short,
-    /// Hours: more texts, each in every way; the threads in other orders; and by the rules of Tree Borrows, too.
+    /// Hours: more texts, each in every way; other orders of threads; and the rules of Tree Borrows as well.
     Long,
 }
 
-/// Miri takes the instruction sets that the compiler was told of for those of the CPU.
+/// Miri takes the CPU's instruction sets from the compiler's flags.
 const FEATURES: &str = "-C target-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt,+pclmulqdq";
 
-/// The tests read files, and the environment says which kernel they take.
+/// The tests read files, and an environment variable selects their kernel.
 const FLAGS: &str = "-Zmiri-disable-isolation";
 
-/// What uses threads.
+/// The tests that use threads.
 const THREADED: [&str; 3] = [
     "several_threads_parse_a_text",
     "lines_are_decoded_on_several_threads",
@@ -43,7 +44,7 @@ pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
     passed.into()
 }
 
-/// The tests whose names have one of `names`, or all.
+/// Runs the tests whose names contain one of `names`, or all tests if it is empty.
 fn tests(house: &House, log: &mut Log, kernel: &str, amount: Amount, flags: &str, names: &[&str]) -> bool {
     let mut command: Command = house.command("rustup");
     command.args(["run", "nightly", "cargo", "miri", "test", "--package", "jird", "--test", "miri", "--target-dir"]);
@@ -55,7 +56,7 @@ fn tests(house: &House, log: &mut Log, kernel: &str, amount: Amount, flags: &str
     if amount == Amount::Long {
         command.env("JIRD_MIRI", "long");
     }
-    // Unchecked accesses are checked under debug assertions, and Miri is to see them as they are in a release build.
+    // Debug assertions would check unchecked accesses. Miri should see these accesses as they are in a release build.
     command.env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false").env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "true");
     log.run(&mut command)
 }

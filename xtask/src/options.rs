@@ -1,4 +1,4 @@
-//! What `cargo xtask deep` was told.
+//! The arguments of `cargo xtask deep`.
 use std::num::NonZero;
 
 use crate::deep;
@@ -8,7 +8,7 @@ use crate::fuzz::Amount;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Deep<'a> {
     pub(crate) fuzzing: Amount,
-    /// The beginnings of the steps' names; none means all.
+    /// Prefixes of the names of steps to run; empty means all steps.
     pub(crate) steps: Vec<&'a str>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Deep<'a> {
             (None, None, None) => deep::FUZZING,
             (Some(minutes), None, None) => Amount::Each(60 * minutes),
             (None, Some(wanted), jobs) => {
-                // Who counts executions means the fuzz targets.
+                // A number of executions implies the fuzz targets.
                 if steps.is_empty() {
                     steps.push("fuzz");
                 }

@@ -1,4 +1,4 @@
-//! Runs steps one after the other, and says at the end what came of them.
+//! Runs steps one after the other, and prints their results at the end.
 use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::house::House;
 use crate::step::{Counts, Log, Outcome, Step, skips, why};
 
-/// A step that was run.
+/// A step that has run.
 struct Done {
     name: &'static str,
     outcome: Outcome,
@@ -15,7 +15,7 @@ struct Done {
     skips: Vec<String>,
 }
 
-/// Runs the steps whose names begin with one of `names`, or all if there are none; fails if one of them does.
+/// Runs the steps whose names begin with one of `names`, or all steps if `names` is empty. Fails if a step fails.
 pub(crate) fn run(house: &House, steps: Vec<Step>, names: &[&str]) -> ExitCode {
     let known = |name: &&str| steps.iter().any(|step| step.name.starts_with(*name));
     if let Some(name) = names.iter().find(|name| !known(name)) {
@@ -29,7 +29,7 @@ pub(crate) fn run(house: &House, steps: Vec<Step>, names: &[&str]) -> ExitCode {
 
 fn run_step(house: &House, step: &Step) -> Done {
     print!("{:<18} ", step.name);
-    // A run that is killed should have said where it was.
+    // Flushed, so that the output of a run that is killed shows which step was running.
     let _ = std::io::stdout().flush();
     let start = Instant::now();
     let (outcome, text, path) = match Log::create(house, step.name) {
@@ -53,17 +53,17 @@ impl Done {
         }
     }
 
-    /// Tests where the step runs tests, itself where not.
+    /// The counts of a step's tests, or of the step itself if it runs no tests.
     fn counts(&self) -> Counts {
         match self.outcome {
             Outcome::Passed if self.tests == Counts::default() => Counts { passed: 1, failed: 0 },
-            // A run whose tests passed and which failed all the same: the build, or a crash.
+            // The step failed although its tests passed: the build failed, or something crashed.
             Outcome::Failed => Counts { failed: self.tests.failed.max(1), ..self.tests },
             _ => self.tests,
         }
     }
 
-    /// What was left out for want of something that can be installed.
+    /// The parts that were skipped because something installable is missing.
     fn avoidable(&self) -> impl Iterator<Item = String> {
         let step = match &self.outcome {
             Outcome::Skipped(why) => Some(why),

@@ -1,4 +1,4 @@
-//! One step of a run. What it prints goes to a log, from which tests are counted and failures are shown.
+//! One step of a run. Its output goes to a log, from which tests are counted and failures are shown.
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 
 use crate::house::House;
 
-/// Does a step's work.
+/// The function that does a step's work.
 pub(crate) type Run = Box<dyn Fn(&House, &mut Log) -> Outcome>;
 
-/// Something to run.
+/// A step to run.
 pub(crate) struct Step {
     /// Unique in its list.
     pub(crate) name: &'static str,
@@ -33,9 +33,9 @@ pub(crate) enum Outcome {
     Passed,
     /// The log says why.
     Failed,
-    /// Something is missing here that can be installed.
+    /// Something is missing that can be installed.
     Skipped(String),
-    /// This machine can never run it: no installation brings an instruction set.
+    /// This machine can never run the step, for example because it lacks an instruction set.
     Impossible(String),
 }
 
@@ -45,7 +45,7 @@ impl From<bool> for Outcome {
     }
 }
 
-/// Where the commands of a step write to.
+/// The log that a step's commands write to.
 pub(crate) struct Log {
     pub(crate) path: PathBuf,
 }
@@ -59,7 +59,7 @@ impl Log {
         Ok(Self { path })
     }
 
-    /// Runs `command` to its end. False if it failed or could not be started.
+    /// Runs `command` to its end. Returns false if it failed or could not be started.
     pub(crate) fn run(&mut self, command: &mut Command) -> bool {
         self.say(&format!("$ {command:?}"));
         let outcome = self.append().and_then(|log| {
@@ -79,7 +79,7 @@ impl Log {
         }
     }
 
-    /// Runs a `cargo test` and lets it show what passed tests printed, because skipped parts are said there.
+    /// Runs a `cargo test` that also shows the output of passed tests, because that reports skipped parts.
     pub(crate) fn run_tests(&mut self, command: &mut Command) -> Outcome {
         let passed = self.run(command.args(["--no-fail-fast", "--", "--show-output"]));
         let ran = Counts::of(&self.text()).passed > 0;
@@ -97,7 +97,7 @@ impl Log {
         }
     }
 
-    /// Everything so far.
+    /// The log so far.
     pub(crate) fn text(&self) -> String {
         read(&self.path)
     }
@@ -111,7 +111,7 @@ fn read(path: &Path) -> String {
     fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
-/// Tests that ran.
+/// Counts of the tests that ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) passed: u64,
@@ -135,7 +135,7 @@ impl Counts {
     }
 }
 
-/// What tests said that they left out, by printing a line `skipped: WHAT`; each once.
+/// The parts that tests skipped, from the lines `skipped: WHAT` that they print. Each part is listed once.
 pub(crate) fn skips(log: &str) -> Vec<String> {
     let mut skips: Vec<String> =
         log.lines().filter_map(|line| line.trim().strip_prefix("skipped: ")).map(str::to_owned).collect();
@@ -144,7 +144,7 @@ pub(crate) fn skips(log: &str) -> Vec<String> {
     skips
 }
 
-/// Lines of a log that tell why it failed: the sections about failed tests, or else its end.
+/// The lines of a log that tell why it failed: the sections about failed tests, or else the end of the log.
 pub(crate) fn why(log: &str) -> String {
     const LINES: usize = 120;
     let mut shown: Vec<&str> = Vec::new();

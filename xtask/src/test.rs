@@ -1,20 +1,22 @@
-//! Everything that must hold for every change.
+//! The checks that must pass for every change.
 //!
-//! DataFusion is many minutes of compilation on two cores, so the steps that link it are few, and share what
-//! they build: `lints` checks it, `tests` and `doctests` compile it once. For that these two select the same packages: another selection
-//! may switch on other features of shared dependencies, and all of it is compiled again. The engine is tested by itself, as all other
-//! steps do it; the binary as it is released, in `deep`.
+//! DataFusion takes many minutes to compile on two cores. So only a few steps link it, and they share what they build:
+//! `lints` checks it, and `tests` and `doctests` compile it once. For this reason these two steps select the same
+//! packages: a different selection could enable other features of shared dependencies, and everything would be compiled
+//! again. The engine's tests run separately, as in all other steps. The binary is tested in `deep`, in its release
+//! form.
 use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 use crate::{assembly, fuzz, growth, layers, miri};
 
-/// Token strings up to this length are tried in full where nothing may be left out (see `JIRD_EXHAUSTIVE` in the engine's tests)...
+/// Token strings up to this length are tried exhaustively where completeness matters most (see `JIRD_EXHAUSTIVE` in the
+/// engine's tests)...
 const EXHAUSTIVE: &str = "6";
-/// ...up to this where everything is slower...
+/// ...up to this length where everything is slower...
 const EXHAUSTIVE_SLOW: &str = "5";
-/// ...and up to this on a developer's machine: seconds instead of minutes.
+/// ...and up to this length on a developer's machine, to take seconds instead of minutes.
 const EXHAUSTIVE_QUICK: &str = "4";
 
 /// Seconds for all fuzz targets together.
@@ -64,10 +66,10 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
     ]
 }
 
-/// The packages beside the engine that `tests` and `doctests` select, alike.
+/// The packages other than the engine that `tests` and `doctests` both select.
 fn others(house: &House) -> Vec<&'static str> {
     let mut selection = vec!["--workspace", "--exclude", "jird"];
-    // Its binaries have no `main` but under cargo-fuzz.
+    // Its binaries have a `main` only under cargo-fuzz.
     exclude(house, &mut selection, "jird-fuzz", "fuzz");
     if !has_cpp(house) {
         exclude(house, &mut selection, "bench", "bench");
@@ -81,7 +83,7 @@ fn exclude(house: &House, selection: &mut Vec<&'static str>, package: &'static s
     }
 }
 
-/// The peers of the barometer and libFuzzer are written in C++; nothing that users build is.
+/// The barometer's peers and libFuzzer are written in C++. Nothing that users build is.
 fn has_cpp(house: &House) -> bool {
     house.answers("c++", &["--version"])
 }
@@ -95,7 +97,7 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
     }
     let mut command = house.cargo(["clippy", "--all-targets", "--keep-going"]);
     let all = log.run(command.args(selection).args(["--", "-D", "warnings"]));
-    // With few features nothing is missing, and nothing is there in vain.
+    // With few features nothing may be missing, and nothing may be unused.
     let few = [
         ("jird", ""),
         ("jird", "serde"),
@@ -112,7 +114,7 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
     (all && !few.contains(&false)).into()
 }
 
-/// The engine's by themselves, so that the steps for each kernel find them built.
+/// The engine's tests run separately, so that the steps for each kernel find them already built.
 fn tests(house: &House, log: &mut Log) -> Outcome {
     let mut engine = engine(house, None);
     if house.require_all {
@@ -127,7 +129,7 @@ fn both(one: Outcome, other: Outcome) -> Outcome {
     if one == Outcome::Passed { other } else { one }
 }
 
-/// The engine's tests, in the target folder `folder` if the flags are not the usual ones.
+/// The engine's tests. They are built in the target folder `folder` if their flags are not the default ones.
 fn engine(house: &House, folder: Option<&str>) -> Command {
     let mut command = house.cargo(["test", "--package", "jird", "--lib", "--tests", "--examples"]);
     if let Some(folder) = folder {
@@ -172,7 +174,7 @@ fn checked() -> Step {
     })
 }
 
-/// Cross-compiled by what `aarch64.sh` installed, run by qemu.
+/// Cross-compiles with the tools that `aarch64.sh` installed, and runs under qemu.
 fn aarch64(house: &House, log: &mut Log) -> Outcome {
     let rustc = house.tools.join("aarch64/rustc");
     let ready = house.answers(&rustc.to_string_lossy(), &["--version"])

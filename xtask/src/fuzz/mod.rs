@@ -1,5 +1,5 @@
-//! The fuzz targets, under AddressSanitizer and in the checked build, with cargo-fuzz and a nightly compiler.
-mod slice; // one target, for so many seconds
+//! Runs the fuzz targets under AddressSanitizer in the checked build, with cargo-fuzz and a nightly compiler.
+mod slice; // one target, for a number of seconds
 mod tally; // the committed count of executions
 mod turns; // slices of all targets in turns, until a number of executions is reached
 
@@ -11,19 +11,19 @@ use crate::house::House;
 use crate::step::{Log, Outcome};
 use slice::{End, Pace};
 
-/// How much.
+/// How much to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amount {
-    /// Seconds, divided among the targets.
+    /// This many seconds, divided among the targets.
     InAll(u64),
-    /// Seconds for each target.
+    /// This many seconds for each target.
     Each(u64),
-    /// Executions of all targets together, those of earlier runs included; this many targets at a time.
+    /// Executions of all targets together, including those of earlier runs, with this many targets at a time.
     Executions { wanted: u64, jobs: usize },
 }
 
-/// Builds all targets and runs them, each from its seeds, its regressions and what it has learned. Failed if one of them
-/// found something; the others are run all the same.
+/// Builds all targets and runs each one from its seeds, its regressions and what it has learned. Fails if a target
+/// found something; the other targets run all the same.
 pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
     if !house.answers("rustup", &["run", "nightly", "rustc", "--version"]) {
         return Outcome::Skipped("no nightly compiler: rustup toolchain install nightly".into());
@@ -58,17 +58,17 @@ pub(crate) fn run(house: &House, log: &mut Log, amount: Amount) -> Outcome {
     passed.into()
 }
 
-/// The targets, and where they lie.
+/// The targets, and where they are.
 struct Fuzzers<'a> {
     house: &'a House,
     /// The names of the files in `fuzz/fuzz_targets`, without `.rs`.
     targets: Vec<String>,
-    /// Where cargo-fuzz puts the programs.
+    /// The folder in which cargo-fuzz puts the programs.
     programs: PathBuf,
 }
 
 impl<'a> Fuzzers<'a> {
-    /// `None` if there are no targets, or the compiler's host is unknown.
+    /// `None` if there are no targets, or if the compiler's host is unknown.
     fn open(house: &'a House) -> Option<Self> {
         let files = fs::read_dir(house.root.join("fuzz/fuzz_targets")).into_iter().flatten().flatten();
         let mut targets: Vec<String> = files
@@ -90,10 +90,10 @@ impl<'a> Fuzzers<'a> {
     fn build_command(&self) -> Command {
         let mut command = self.house.command("rustup");
         command.args(["run", "nightly", "cargo", "fuzz", "build", "--target-dir"]).arg(self.house.target.join("fuzz"));
-        // Reporting each comparison to libFuzzer took half of the time of `encode` and a fifth of that of others. What
-        // libFuzzer learns from comparisons, the words that JSON has, stands in `fuzz/json.dict`.
+        // Reporting each comparison to libFuzzer took half the time of `encode`, and a fifth of the time of the other
+        // targets. libFuzzer would learn JSON's words from comparisons; `fuzz/json.dict` provides them instead.
         command.arg("--no-trace-compares");
-        // Line tables for the stack traces of what is found.
+        // Line tables are for the stack traces of findings.
         command.env("JIRD_CHECKED", "1").env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only");
         command
     }

@@ -1,4 +1,4 @@
-//! One target for some seconds: how it is started, and what its output says.
+//! Runs one target for some seconds: how it is started, and how its output is read.
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use super::Fuzzers;
 use crate::step::Log;
 
-/// What is checked beside what the target itself checks.
+/// The checks that run in addition to the target's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// Two to three times as many executions a second as [`Pace::Thorough`]: no search for uses of a stack frame that was
-    /// left, and none for leaks; memory that was freed is kept from reuse until 16 MB more were freed, instead of 256 MB;
-    /// inputs of at most 1 KiB; inputs to mutate are picked evenly.
+    /// Two to three times as many executions per second as [`Pace::Thorough`]. It does not search for uses of a stack
+    /// frame after its function returned, nor for leaks. Freed memory is kept from reuse until 16 MB more were freed,
+    /// instead of 256 MB. Inputs have at most 1 KiB. Inputs to mutate are picked evenly.
     Quick,
-    /// What AddressSanitizer and libFuzzer do by default.
+    /// The defaults of AddressSanitizer and libFuzzer.
     Thorough,
 }
 
@@ -37,28 +37,28 @@ impl Pace {
     }
 }
 
-/// What came of a slice.
+/// The result of a slice.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Slice {
     pub(super) executions: u64,
     pub(super) time: Duration,
     pub(super) end: End,
-    /// What the target printed.
+    /// The target's output.
     output: String,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It ran for its time.
+    /// It ran for the whole time.
     Whole,
-    /// It stopped at an input, whose file in `fuzz/artifacts/TARGET` has this name.
+    /// It stopped at an input. This is the name of the input's file in `fuzz/artifacts/TARGET`.
     Found(String),
-    /// It stopped without one: it could not be started, or was killed.
+    /// It stopped without an input, because it could not be started or was killed.
     Broken(String),
 }
 
 impl Fuzzers<'_> {
-    /// Runs `target` for `seconds`. What it learns stays out of the repository.
+    /// Runs `target` for `seconds`. The inputs that it learns stay out of the repository.
     pub(super) fn run_slice(&self, target: &str, pace: Pace, seconds: u64) -> Slice {
         let start = Instant::now();
         let ran = self.slice_command(target, pace, seconds).and_then(|mut command| {
@@ -83,7 +83,7 @@ impl Fuzzers<'_> {
     }
 
     fn slice_command(&self, target: &str, pace: Pace, seconds: u64) -> io::Result<Command> {
-        // The first folder is the one that libFuzzer writes to.
+        // libFuzzer writes to the first folder.
         let corpus = self.house.target.join("fuzz-corpus").join(target);
         let artifacts = self.house.root.join("fuzz/artifacts").join(target);
         fs::create_dir_all(&corpus)?;
@@ -93,7 +93,7 @@ impl Fuzzers<'_> {
         let kept = ["seeds", "regressions"].map(|kind| self.house.root.join("fuzz").join(kind).join(target));
         command.args(kept.iter().filter(|folder| folder.is_dir()));
         command.arg(format!("-dict={}", self.house.root.join("fuzz/json.dict").display()));
-        // It ends in a slash, so that libFuzzer takes it for a folder.
+        // The slash at the end makes libFuzzer treat it as a folder.
         command.arg(format!("-artifact_prefix={}", artifacts.join("").display()));
         command.arg(format!("-max_total_time={seconds}")).args(pace.fuzzer_options());
         command.args(["-timeout=20", "-rss_limit_mb=4096", "-print_final_stats=1"]);
@@ -107,8 +107,8 @@ impl Slice {
         Self { executions, time, end, output: String::new() }
     }
 
-    /// Writes into the log what came of it; all of the output if the target failed. What to do about a finding is left to
-    /// the caller.
+    /// Writes the result into the log, with all of the output if the target failed. The caller adds what to do about a
+    /// finding.
     pub(super) fn tell(&self, log: &mut Log, target: &str) {
         let seconds = self.time.as_secs();
         let rate = self.executions / seconds.max(1);
@@ -130,13 +130,13 @@ pub(super) fn remedy(target: &str, name: &str) -> String {
     )
 }
 
-/// The figure that `-print_final_stats=1` prints, also when libFuzzer stops at a finding.
+/// The number that `-print_final_stats=1` prints, also when libFuzzer stops at a finding.
 fn executions(output: &str) -> u64 {
     let figure = output.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
     figure.and_then(|figure| figure.trim().parse().ok()).unwrap_or(0)
 }
 
-/// The name of the file with the input that the target failed on. Inputs that were only slow are none.
+/// The file name of the input on which the target failed. Inputs that were only slow do not count.
 fn artifact(output: &str) -> Option<&str> {
     let names = output.lines().filter_map(|line| line.split_once("Test unit written to "));
     let mut names = names.filter_map(|(_, path)| Path::new(path.trim()).file_name()?.to_str());

@@ -1,7 +1,7 @@
-//! How often each fuzz target was executed, with which code: the table in `fuzz/TALLY.md`.
+//! The number of executions of each fuzz target, by the code that they ran with: the table in `fuzz/TALLY.md`.
 //!
-//! A row is a target and the code that it ran with. Executions are of that code and of no other; a row that is older than a
-//! change says nothing of the change.
+//! A row is a target and the code that it ran with. Its executions are of that code only. A row that is older than a
+//! change says nothing about the change.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -22,13 +22,13 @@ struct Key {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Row {
-    /// The days of the first and the last slice, as in 2026-12-31.
+    /// The days of the first and the last slice, such as 2026-12-31.
     since: String,
     until: String,
     slices: u64,
     executions: u64,
     seconds: u64,
-    /// The names of inputs that fail and are not mended.
+    /// The names of failing inputs that are not fixed yet.
     open: BTreeSet<String>,
 }
 
@@ -39,15 +39,15 @@ pub(super) struct Entry<'a> {
     pub(super) day: &'a str,
     pub(super) executions: u64,
     pub(super) seconds: u64,
-    /// The name of the input that it failed on.
+    /// The name of the input on which it failed.
     pub(super) found: Option<&'a str>,
 }
 
 impl Tally {
-    /// What the file says; nothing if there is no file.
+    /// Reads the table from its file. It is empty if there is no file.
     ///
     /// # Errors
-    /// If it cannot be read, or a row of the table is not understood.
+    /// If the file cannot be read, or if a row of the table is invalid.
     pub(super) fn load(path: &Path) -> io::Result<Self> {
         match fs::read_to_string(path) {
             Ok(text) => {
@@ -58,7 +58,7 @@ impl Tally {
         }
     }
 
-    /// Replaces the file. It is at no time half written.
+    /// Replaces the file. The file is never half written.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -81,22 +81,22 @@ impl Tally {
         row.open.extend(entry.found.map(str::to_owned));
     }
 
-    /// Executions of all targets, with any code.
+    /// The executions of all targets, with any code.
     pub(super) fn executions(&self) -> u64 {
         self.rows.values().map(|row| row.executions).sum()
     }
 
-    /// Executions of all targets with this code.
+    /// The executions of all targets with this code.
     pub(super) fn executions_of(&self, code: &str) -> u64 {
         self.rows.iter().filter(|(key, _)| key.code == code).map(|(_, row)| row.executions).sum()
     }
 
-    /// Seconds that this target ran for.
+    /// The seconds that this target ran for.
     pub(super) fn seconds(&self, target: &str) -> u64 {
         self.of(target).map(|row| row.seconds).sum()
     }
 
-    /// Slices that this target ran for.
+    /// The slices that this target ran for.
     pub(super) fn slices(&self, target: &str) -> u64 {
         self.of(target).map(|row| row.slices).sum()
     }
@@ -105,13 +105,13 @@ impl Tally {
         self.rows.iter().filter(move |(key, _)| key.target == target).map(|(_, row)| row)
     }
 
-    /// What is open: targets and names.
+    /// The open findings: targets and names.
     pub(super) fn open(&self) -> Vec<(&str, &str)> {
         let rows = self.rows.iter();
         rows.flat_map(|(key, row)| row.open.iter().map(|name| (key.target.as_str(), name.as_str()))).collect()
     }
 
-    /// Closes what `mended` is true of. True if there was any of it.
+    /// Closes the findings for which `mended` returns true. Returns whether there were any.
     pub(super) fn close(&mut self, mended: impl Fn(&str, &str) -> bool) -> bool {
         let before = self.open().len();
         for (key, row) in &mut self.rows {

@@ -1,4 +1,4 @@
-//! Slices of all targets in turns, several targets at a time, until a number of executions is reached.
+//! Runs slices of all targets in turns, several targets at a time, until a number of executions is reached.
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use super::slice::{End, Pace, Slice, remedy};
 use super::tally::{Entry, Tally};
 use crate::step::{Log, Outcome};
 
-/// The seconds of a slice: what an interruption loses of each target that runs.
+/// The seconds of a slice. An interruption loses at most this much work of each running target.
 const SLICE_SECONDS: u64 = 60;
 
-/// One slice of so many is thorough.
+/// One slice in this many is thorough.
 const THOROUGH_EVERY: u64 = 4;
 
-/// What an execution depends on.
+/// The files and folders that an execution depends on.
 const CODE: [&str; 6] = [
     "crates/jird/src",
     "crates/jird/Cargo.toml",
@@ -25,8 +25,8 @@ const CODE: [&str; 6] = [
     "Cargo.lock",
 ];
 
-/// Runs the targets, `jobs` at a time, until the tally says `wanted` executions. Does nothing if it does. Failed if
-/// findings are open.
+/// Runs the targets, `jobs` at a time, until the tally has `wanted` executions. Does nothing if it has them already.
+/// Fails if findings are open.
 pub(super) fn run(fuzzers: &Fuzzers<'_>, log: &mut Log, wanted: u64, jobs: usize) -> Outcome {
     let path = fuzzers.house.root.join("fuzz/TALLY.md");
     let mut tally = match Tally::load(&path) {
@@ -69,7 +69,7 @@ fn fail(log: &mut Log, path: &Path, error: &io::Error) -> Outcome {
 
 fn work(fuzzers: &Fuzzers<'_>, turns: &Mutex<Turns<'_>>) {
     loop {
-        // A statement of its own, so that the others are not locked out while this one runs its slice.
+        // A separate statement, so that the lock is released before this worker runs its slice.
         let turn = lock(turns).begin();
         let Some((target, pace)) = turn else { return };
         let slice = fuzzers.run_slice(&target, pace, SLICE_SECONDS);
@@ -82,12 +82,12 @@ fn lock<'t, 'l>(turns: &'t Mutex<Turns<'l>>) -> MutexGuard<'t, Turns<'l>> {
     turns.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the workers share.
+/// The state that the workers share.
 struct Turns<'l> {
     targets: Vec<String>,
     wanted: u64,
     code: String,
-    /// Targets that are not to be run: something of theirs is open, or they cannot be started.
+    /// Targets that must not run, because a finding of theirs is open or they cannot be started.
     stopped: BTreeSet<String>,
     running: BTreeSet<String>,
     /// A target stopped without a finding, or the tally could not be written.
@@ -98,7 +98,7 @@ struct Turns<'l> {
 }
 
 impl Turns<'_> {
-    /// The target whose turn it is: the one that ran for the shortest time. `None` at the end.
+    /// The target whose turn it is, which is the one that ran for the shortest time. `None` at the end.
     fn begin(&mut self) -> Option<(String, Pace)> {
         if self.tally.executions() >= self.wanted {
             return None;
@@ -128,7 +128,7 @@ impl Turns<'_> {
         if let Err(error) = self.tally.save(&self.path) {
             fail(self.log, &self.path, &error);
             self.broken = true;
-            // What cannot be counted need not be run.
+            // Executions that cannot be counted are not worth running.
             self.stopped.extend(self.targets.iter().cloned());
         }
     }
@@ -151,7 +151,7 @@ impl Turns<'_> {
     }
 }
 
-/// The commit that last changed what an execution depends on, with `+` if there are changes beside it.
+/// The commit that last changed what an execution depends on, with a `+` if there are uncommitted changes.
 fn code(fuzzers: &Fuzzers<'_>) -> String {
     let ask = |arguments: &[&str]| fuzzers.house.says("git", &[arguments, &["--"], &CODE].concat());
     let commit = ask(&["log", "-1", "--format=%h", "--abbrev=12"]).unwrap_or_default();
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Runs all turns as one worker would, in a folder of its own; `run` gives a target's executions and end.
+    /// Runs all turns as a single worker would, in a folder of its own. `run` returns a target's executions and end.
     fn all_turns(wanted: u64, mut run: impl FnMut(&str, Pace) -> (u64, End)) -> (Vec<String>, Tally, Outcome) {
         let folder = std::env::temp_dir().join(format!("turns-{}-{wanted}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder for the tally");
