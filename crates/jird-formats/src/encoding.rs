@@ -73,9 +73,10 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The encoding of a text that begins with `start`. It is told by a byte order mark, or by where the zeros are
-    /// among the first four bytes: the first two characters of a JSON text are ASCII (RFC 4627 section 3), or at least
-    /// the first one is if the text is a string (since RFC 7159). `None` for UTF-8, and if the encoding cannot be told.
+    /// The encoding of a text that begins with `start`. It is detected from a byte order mark, or from where the zeros
+    /// are among the first four bytes: the first two characters of a JSON text are ASCII (RFC 4627 section 3), or at
+    /// least the first one is if the text is a string (since RFC 7159). `None` for UTF-8, and if the encoding cannot be
+    /// told.
     pub fn of(start: &[u8]) -> Option<Self> {
         match *start {
             [0xff, 0xfe, 0, 0, ..] | [1..=0xff, 0, 0, 0, ..] => Some(Self::Utf32Le),

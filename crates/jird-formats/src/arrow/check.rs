@@ -22,7 +22,7 @@ const ROWS_MAX: i64 = 1 << 40;
 /// The deepest nesting of types.
 const DEPTH_MAX: usize = 64;
 
-/// Whether a schema can be converted.
+/// Checks that a schema can be converted.
 pub(crate) fn schema(schema: Schema<'_>) -> Result<(), ArrowError> {
     if schema.endianness() != Endianness::Little {
         return Err(ArrowError::Unsupported("big-endian columns".to_owned()));

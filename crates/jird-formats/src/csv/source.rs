@@ -84,7 +84,7 @@ pub(super) struct CsvColumn {
     pub(super) column_type: CsvType,
 }
 
-/// What is known of the columns.
+/// What is known about the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
     Unread,

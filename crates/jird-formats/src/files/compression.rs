@@ -1,4 +1,4 @@
-//! How the bytes of a file are compressed, told by its name or its first bytes.
+//! How the bytes of a file are compressed, detected from its name or its first bytes.
 
 use super::Reader;
 use std::io::{self, Read};
@@ -29,7 +29,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Tells the compression by the suffix.
+    /// Detects the compression from the suffix.
     pub fn of_name(path: &Path) -> Self {
         match path.extension().and_then(|suffix| suffix.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("gz" | "gzip") => Self::Gzip,
@@ -38,7 +38,7 @@ impl Compression {
         }
     }
 
-    /// Tells the compression by the first bytes.
+    /// Detects the compression from the first bytes.
     pub fn of_bytes(start: &[u8]) -> Self {
         match start {
             [0x1f, 0x8b, ..] => Self::Gzip,
@@ -47,7 +47,7 @@ impl Compression {
         }
     }
 
-    /// The name of a compression that is neither read nor written, told by a file's name or its first bytes.
+    /// The name of a compression that is neither read nor written, detected from a file's name or its first bytes.
     pub fn foreign(path: Option<&Path>, start: &[u8]) -> Option<&'static str> {
         let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str()).unwrap_or_default();
         let found = FOREIGN.iter().find(|(_, named, at, magic)| {

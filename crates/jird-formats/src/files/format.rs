@@ -1,4 +1,4 @@
-//! What a file contains, told by its name or its first bytes.
+//! What a file contains, detected from its name or its first bytes.
 
 use super::Compression;
 use crate::encoding::MARK;
@@ -79,18 +79,18 @@ impl FileFormat {
         SIGNS.iter().map(|signs| signs.format)
     }
 
-    /// Tells the format by the suffix, after removing that of a compression.
+    /// Detects the format from the suffix, after removing that of a compression.
     pub fn of_name(path: &Path) -> Option<Self> {
         by_suffix(path, |signs, suffix| signs.suffixes.contains(&suffix) || signs.shared_suffixes.contains(&suffix))
     }
 
-    /// Tells the format by a suffix that no other kind of file uses. Unlike [`of_name`](Self::of_name), it does not
+    /// Detects the format from a suffix that no other kind of file uses. Unlike [`of_name`](Self::of_name), it does not
     /// accept `.log`, because most logs are not JSON.
     pub fn of_own_name(path: &Path) -> Option<Self> {
         by_suffix(path, |signs, suffix| signs.suffixes.contains(&suffix))
     }
 
-    /// Tells the format by the first bytes. A file that looks like nothing else and begins like JSON is JSON.
+    /// Detects the format from the first bytes. A file that looks like nothing else and begins like JSON is JSON.
     pub fn of_bytes(start: &[u8]) -> Option<Self> {
         let signs = SIGNS.iter().find(|signs| signs.magic.iter().any(|magic| start.starts_with(magic)));
         if let Some(signs) = signs {

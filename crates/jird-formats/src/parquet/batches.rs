@@ -36,7 +36,7 @@ pub struct ParquetOptions {
 /// How pages are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ParquetCompression {
-    /// Not at all.
+    /// Not compressed.
     None,
     /// Snappy.
     #[default]

@@ -63,7 +63,6 @@ impl Affinity {
 
 /// Whether SQLite takes a text for a number: white space, sign, digits with a point, exponent, white space. After that
 /// it may hold a NUL, followed by anything.
-/// anything behind it.
 #[inline]
 fn reads_as_number(text: &str) -> bool {
     let is_space = |byte: u8| byte == b' ' || (b'\t'..=b'\r').contains(&byte);

@@ -1,4 +1,4 @@
-//! All or nothing.
+//! Transactions, which keep all of the writes or none.
 
 use super::{SqliteError, SqliteErrorKind};
 use rusqlite::Connection;

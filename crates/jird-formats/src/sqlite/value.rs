@@ -48,7 +48,6 @@ pub(super) fn converted(number: Numeral<'_>) -> Numeral<'_> {
 
 /// The value that SQLite stores for a cell whose number is [`converted`]. Nothing changes, except that booleans become
 /// 1 and 0. If the cell does not hold the text itself, the text is written into `scratch`.
-/// not have is written into `scratch`.
 #[inline(always)]
 pub(super) fn of_cell<'a>(cell: Cell<'a>, scratch: &'a mut String) -> Value<'a> {
     match cell {

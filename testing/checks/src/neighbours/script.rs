@@ -83,7 +83,7 @@ impl<'i> Script<'i> {
         self.way % ways
     }
 
-    /// The part of `way` that [`way`](Self::way) does not use.
+    /// The part of the field `way` that the method `way` does not use.
     pub(super) fn variant(&self, ways: u8) -> u8 {
         self.way / ways
     }

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// One of several types, told by its content: serde keeps the whole value to try each of them.
+/// One of several types, distinguished by its content: serde keeps the whole value to try each of them.
 #[derive(Deserialize, Serialize)]
 #[serde(untagged)]
 enum Untagged {
