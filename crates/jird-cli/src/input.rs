@@ -37,7 +37,8 @@ impl Input {
 
     /// The whole input, as a document to be parsed. A byte order mark is replaced by blanks.
     ///
-    /// # Errors [`BadData`] if the text is in an encoding other than UTF-8; also errors of reading.
+    /// # Errors
+    /// [`BadData`] if the text is in an encoding other than UTF-8; also errors of reading.
     pub(crate) fn document(&self) -> anyhow::Result<Vec<u8>> {
         let mut text = self.read()?;
         if let Some(encoding) = Encoding::of(&text) {

@@ -26,7 +26,8 @@ impl Beside {
     /// Creates an empty file next to `path`, or next to the target of `path` if that is a link. The file gets the
     /// permissions of the file that it will replace.
     ///
-    /// # Errors If `path` is a directory or is read-only, and if no file can be created next to it.
+    /// # Errors
+    /// If `path` is a directory or is read-only, and if no file can be created next to it.
     pub(crate) fn create(path: &Path) -> io::Result<(File, Self)> {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = fs::metadata(&path).ok();
@@ -55,7 +56,8 @@ impl Beside {
 
     /// Moves the file to its final place.
     ///
-    /// # Errors If the file cannot be renamed.
+    /// # Errors
+    /// If the file cannot be renamed.
     pub(crate) fn commit(self) -> io::Result<()> {
         fs::rename(&self.beside, &self.path)?;
         unfinished().take();
@@ -90,7 +92,8 @@ enum To {
 impl Target {
     /// Standard output, or the file at `path`.
     ///
-    /// # Errors If `path` cannot be opened, or no file can be created next to it.
+    /// # Errors
+    /// If `path` cannot be opened, or no file can be created next to it.
     pub(crate) fn create(path: Option<&Path>) -> io::Result<Self> {
         let Some(path) = path else {
             return Ok(Self { to: To::Standard(io::stdout()), name: "standard output".to_owned() });
@@ -106,7 +109,8 @@ impl Target {
 
     /// Moves a file to its final place.
     ///
-    /// # Errors If the file cannot be renamed.
+    /// # Errors
+    /// If the file cannot be renamed.
     pub(crate) fn commit(self) -> io::Result<()> {
         let Self { to, name } = self;
         if let To::File(_, beside) = to { beside.commit().map_err(|error| unwritten(&name, &error)) } else { Ok(()) }
