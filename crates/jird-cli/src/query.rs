@@ -29,7 +29,7 @@ Examples:
 The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0], a key with a dot \"a.b\".
 Exit codes: 0 fine, 1 a record is not JSON or a file not UTF-8, 2 anything else.";
 
-/// Run SQL over JSON records, one a line
+/// Run SQL over JSON records, one per line
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct QueryArgs {

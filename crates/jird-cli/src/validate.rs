@@ -45,7 +45,7 @@ enum NumbersArg {
     Any,
     /// Numbers that are finite as a 64-bit float
     Finite,
-    /// Finite numbers, of which integers must fit in 64 bits
+    /// Finite numbers; integers must fit in 64 bits
     Machine,
 }
 
