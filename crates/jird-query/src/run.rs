@@ -44,8 +44,8 @@ pub struct Options {
     pub check: Check,
     /// The format of the result.
     pub format: Format,
-    /// Types of fields that the query computes with. Other fields get the type that all records have. A record with a
-    /// value of another type is bad. A number in an `f64` field becomes the nearest `f64`.
+    /// Types of fields that the query computes with. A record with a value of another type is bad. A number in an `f64`
+    /// field becomes the nearest `f64`. Fields that are not listed get the type that all records have.
     pub schema: FieldTypes,
     /// The maximum width of a table, in terminal columns. Text that does not fit is cut.
     pub width: Option<usize>,
@@ -74,7 +74,8 @@ impl Default for Options {
     }
 }
 
-/// Large enough that handing out chunks costs nothing, and small enough that a few per thread fit in memory.
+/// The size of a chunk: large enough that handing out chunks costs nothing, and small enough that a few per thread fit
+/// in memory.
 const CHUNK_BYTES: u64 = 2 << 20;
 
 /// Rows from a pipe are held back this long, in case others follow.

@@ -203,7 +203,7 @@ fn within_string(text: &mut [u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Gives so many bytes at a time.
+    /// A reader that returns this many bytes at a time.
     struct Few<'t>(&'t [u8], usize);
 
     impl Read for Few<'_> {

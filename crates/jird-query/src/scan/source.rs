@@ -166,7 +166,7 @@ impl NdjsonSource {
         columns
     }
 
-    /// The literals of which a matching record must have one. If types are watched, every record is tokenised and
+    /// A matching record must have at least one of these literals. If types are watched, every record is tokenised and
     /// nothing is searched for.
     fn literals(&self) -> Vec<String> {
         if self.shared.watch.is_some() {

@@ -6,7 +6,7 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 /// At most this many literals are searched for at once.
 const LITERALS_MAX: usize = 8;
 
-/// Literals of which every matching text contains at least one. Empty if no such literals are known.
+/// Literals such that every matching text contains at least one of them. Empty if no such literals are known.
 pub(super) fn literals(pattern: &str) -> Vec<String> {
     let hir = regex_syntax::parse(pattern).ok();
     hir.and_then(|hir| Known::of(&hir).needed()).unwrap_or_default()
