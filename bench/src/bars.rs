@@ -8,14 +8,14 @@ use crate::row::{Measured, Row, best, geometric_mean, quantile, times};
 use crate::strings;
 use crate::task::{STREAM, Task};
 
-/// One bar and how high jird jumped.
+/// One bar, and the value that jird reached.
 #[derive(Debug, Serialize)]
 pub(crate) struct Bar {
     pub(crate) text: String,
-    /// `None` if something that it compares was not measured: missed.
+    /// `None` if a figure was not measured; then the bar is missed.
     pub(crate) value: Option<f64>,
     pub(crate) limit: f64,
-    /// Whether the value must not be above the limit, rather than not below.
+    /// Whether the limit is a maximum instead of a minimum.
     pub(crate) at_most: bool,
 }
 
@@ -37,7 +37,7 @@ impl Bar {
     }
 }
 
-/// The bars of the tasks that ran. `avx2`: nobody was allowed AVX-512.
+/// The bars of the tasks that ran. `avx2` says that no contestant could use AVX-512.
 pub(crate) fn check(rows: &[Row], tasks: &[Task], avx2: bool) -> Vec<Bar> {
     tasks.iter().flat_map(|&task| of_task(rows, task, avx2)).collect()
 }
@@ -138,7 +138,7 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
     }
 }
 
-/// The geometric mean over the task's inputs of jird's speed over the peer's better build's.
+/// jird's speed over that of the peer's better build, as the geometric mean over the task's inputs.
 fn against(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
     let ratio = mean(task, |input| times(rows, task, input, JIRD, peer));
     Bar::at_least(format!("{}: jird over {peer}", task.name()), ratio, limit)
@@ -153,10 +153,10 @@ fn worst_document(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
     Bar::at_least(text, worst.map(|one| one.0), limit)
 }
 
-/// Against the fastest Rust peer on each of these inputs.
+/// jird's speed over that of the fastest Rust peer, on the input of `inputs` where it is lowest.
 fn worst_against_rust(rows: &[Row], task: Task, what: &str, inputs: &[&'static str], limit: f64) -> Bar {
     let ratio = |input: &&'static str| Some((over_best_rust(rows, task, input)?, *input));
-    // Not all that is read is written too.
+    // A task that writes does not use every input of the tasks that read.
     let inputs = inputs.iter().filter(|input| task.inputs().contains(input));
     let ratios: Option<Vec<_>> = inputs.map(ratio).collect();
     let worst = ratios.and_then(|ratios| ratios.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)));
@@ -165,7 +165,7 @@ fn worst_against_rust(rows: &[Row], task: Task, what: &str, inputs: &[&'static s
     Bar::at_least(text, worst.map(|one| one.0), limit)
 }
 
-/// Validation against a parse without a visit, which `error` measures.
+/// Compares validation with the peer's parse without a visit, which `error` measures.
 fn against_parsing(rows: &[Row], peer: &str, limit: f64) -> Bar {
     let ratio = mean(Task::Validate, |input| {
         Some(time(rows, Task::Error, input, peer)? / time(rows, Task::Validate, input, JIRD)?)
@@ -173,7 +173,7 @@ fn against_parsing(rows: &[Row], peer: &str, limit: f64) -> Bar {
     Bar::at_least(format!("validate: jird over {peer}'s parse (the good half of error)"), ratio, limit)
 }
 
-/// `events` against `dom`, of jird both.
+/// Compares `events` with `dom`, both of jird.
 fn events_over_dom(rows: &[Row]) -> Bar {
     let ratio =
         mean(Task::Dom, |input| Some(time(rows, Task::Dom, input, JIRD)? / time(rows, Task::Events, input, JIRD)?));
@@ -196,7 +196,7 @@ fn over_best_rust(rows: &[Row], task: Task, input: &str) -> Option<f64> {
     rust_peers(rows, task).filter_map(|peer| times(rows, task, input, JIRD, peer)).min_by(f64::total_cmp)
 }
 
-/// The best row of jird that reads on trust, whatever API it goes through.
+/// Compares the fastest row of jird that reads on trust, through any API.
 fn trusted(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
     let fastest = |input: &str| {
         let ours = peers::ALL.iter().filter(|entry| entry.name.starts_with("jird-trusted"));
@@ -211,7 +211,7 @@ fn time_over(rows: &[Row], task: Task, peer: &str, limit: f64) -> Bar {
     Bar::at_most(format!("{}: jird's time over {peer}'s", task.name()), ratio, limit)
 }
 
-/// The part of `million` that people wait for.
+/// Compares the part of `million` that users wait for.
 fn structs_over(rows: &[Row], peer: &str, limit: f64) -> Bar {
     let part = "structs";
     let ratio = times(rows, Task::Million, part, peer, JIRD);
@@ -236,18 +236,18 @@ fn reader_speed(rows: &[Row], input: &str, row: &str, limit: f64) -> Bar {
     Bar::at_least(format!("readers {input}: GB/s of {row}"), speed, limit)
 }
 
-/// The geometric mean over the task's inputs; `None` unless every one of them has a figure.
+/// The geometric mean over the task's inputs; `None` if any of them has no figure.
 fn mean(task: Task, figure: impl Fn(&'static str) -> Option<f64>) -> Option<f64> {
     let figures: Option<Vec<f64>> = task.inputs().iter().map(|input| figure(input)).collect();
     figures.map(|figures| geometric_mean(figures.into_iter()))
 }
 
-/// Of the peer's better build.
+/// The time of the peer's better build.
 fn time(rows: &[Row], task: Task, input: &str, peer: &str) -> Option<f64> {
     Some(best(rows, task, input, peer)?.measured()?.median_ns)
 }
 
-/// Those that have the task at all.
+/// The Rust peers that have the task.
 fn rust_peers(rows: &[Row], task: Task) -> impl Iterator<Item = &'static str> {
     let rust = peers::ALL.iter().filter(|entry| entry.origin == Origin::Rust).map(|entry| entry.name);
     rust.filter(move |name| rows.iter().any(|row| row.task == task && row.peer == *name))
@@ -265,7 +265,7 @@ fn refusals(rows: &[Row], task: Task, limit: f64) -> Bar {
     Bar::at_most(text, worst.map(|one| one.0), limit)
 }
 
-/// How many times as fast as `DuckDB` a query is to be, as a process and by itself.
+/// How many times as fast as `DuckDB` each query must be, measured as a process and by the query's own time.
 const QUERY_RATIOS: [(&str, f64); 8] = [
     ("filter", 2.0),
     ("filter-schema", 3.0),
@@ -299,7 +299,7 @@ fn of_query(rows: &[Row], query: &str, limit: f64) -> [Bar; 3] {
     ]
 }
 
-/// From the process's start.
+/// The time from the start of the process.
 fn first_row(rows: &[Row]) -> Bar {
     Bar::at_most(
         "query first: milliseconds to the first row".into(),
@@ -308,7 +308,7 @@ fn first_row(rows: &[Row]) -> Bar {
     )
 }
 
-/// Whole processes against the fastest of them, right or wrong.
+/// Compares jird with the fastest other program, even if that program's answer is wrong.
 fn against_tools(rows: &[Row], task: Task, limit: f64) -> Vec<Bar> {
     let input = task.inputs()[0];
     let peers = rows.iter().filter(|row| row.task == task && !is_jird(&row.peer));
@@ -328,7 +328,7 @@ fn alone(rows: &[Row], task: Task, peer: &str, other: &str) -> Option<f64> {
     times(rows, task, task.inputs()[0], peer, other)
 }
 
-/// What jird measured besides.
+/// Another figure that jird measured.
 fn figure(rows: &[Row], task: Task, name: &str) -> Option<f64> {
     best(rows, task, task.inputs()[0], JIRD)?.measured()?.process.as_ref()?.figure(name)
 }

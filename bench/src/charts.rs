@@ -1,4 +1,4 @@
-//! Which chart a task gets.
+//! Decides which chart a task gets.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::row::{Measured, Row, best, geometric_mean};
 use crate::svg::{self, Chart, Series};
 use crate::task::Task;
 
-/// The peers of a chart with several inputs: jird, simdjson, and the fastest others.
+/// The maximum number of peers in a chart with several inputs: jird, simdjson, and the fastest others.
 const SERIES_MAX: usize = 6;
 
-/// Draws the tasks that have rows into `folder`, one file each.
+/// Draws each task that has rows to a file in `folder`.
 pub(crate) fn write(folder: &Path, rows: &[Row], options: &Options, machine: &Machine) -> Result<(), String> {
     for task in options.tasks() {
         let Some(mut chart) = chart(rows, task, machine) else { continue };
@@ -68,14 +68,14 @@ fn chart(rows: &[Row], task: Task, machine: &Machine) -> Option<Chart> {
             (labels, names.iter().map(of_peer).collect())
         }
     };
-    // What follows the semicolon is for the table.
+    // The part after the semicolon is only for the table.
     let question = task.question().split(';').next().unwrap_or_default();
     let title = format!("{}: {question}", task.name());
     let notes = names.iter().filter_map(|name| Entry::named(name)).filter_map(|entry| note(entry, task)).collect();
     Some(Chart { title, unit: unit.to_owned(), labels, series, stacked: false, notes, footer: machine.line() })
 }
 
-/// What a peer does not do in this task.
+/// A note on what a peer does not do in this task.
 fn note(entry: &Entry, task: Task) -> Option<String> {
     let mut words = entry.shortfalls.iter().filter(|(one, _)| *one == task).map(|(_, words)| *words).peekable();
     words.peek()?;
@@ -92,14 +92,14 @@ fn peers_of(rows: &[Row], task: Task) -> Vec<&str> {
     names
 }
 
-/// Best first; where one failed somewhere, last.
+/// Sorts the best peers first. Peers that failed on an input come last.
 fn ranked(mut names: Vec<&str>, merit: impl Fn(&str) -> f64) -> Vec<&str> {
     let rank = |name: &str| if merit(name).is_nan() { f64::NEG_INFINITY } else { merit(name) };
     names.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     names
 }
 
-/// jird in front, then simdjson, then the others as they come, without the walls.
+/// jird first, then simdjson, then the others in their order, without the walls.
 fn chosen<'a>(names: &[&'a str]) -> Vec<&'a str> {
     const FIRST: [&str; 2] = ["jird", "simdjson"];
     let wall = |name: &str| Entry::named(name).is_some_and(|entry| entry.origin == Origin::Wall);

@@ -1,4 +1,4 @@
-//! The barometer's end of the pipe to a server. Every wait has an end: a server that hangs loses its row, not the run.
+//! The barometer's end of the pipe to a server. Every wait has a limit: a server that hangs loses its row, not the run.
 
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,16 +10,16 @@ use std::time::Duration;
 use crate::server::{PROTOCOL, Request, Response};
 use crate::task;
 
-/// How long a server may take to greet. It loads nothing before.
+/// The time that a server has for its greeting. It loads nothing before the greeting.
 pub(crate) const GREETING: Duration = Duration::from_secs(20);
 
-/// How long a server may take to answer, beside the time that a batch is told to last.
+/// The time that a server has for an answer, in addition to the requested duration of a batch.
 pub(crate) const ANSWER: Duration = Duration::from_mins(5);
 
-/// How long a process that has closed its output may take to end.
+/// The time that a process has to end after it has closed its output.
 const END: Duration = Duration::from_secs(2);
 
-/// An answer is shorter than this. A program that is no server may write without end.
+/// The maximum length of an answer. A program that is not a server may write without end.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// A server that has greeted.
@@ -30,12 +30,12 @@ pub(crate) struct Client {
     pub(crate) version: String,
 }
 
-/// Why there is no server.
+/// Why a server is missing.
 #[derive(Debug)]
 pub(crate) enum NoServer {
-    /// The program could not be started, or does not greet as a server does.
+    /// The program could not be started, or did not greet as a server does.
     Unlike(String),
-    /// The program is a server, and the peer cannot take part.
+    /// The program is a server, but the peer cannot take part.
     Unfit(String),
 }
 
@@ -51,7 +51,7 @@ impl Client {
     pub(crate) fn start(binary: &Path, peer: &str, kernel: Option<&str>, patience: Duration) -> Result<Self, NoServer> {
         let mut command = Command::new(binary);
         command.args(["--serve", peer]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // A barometer of another checkout would look for the corpus beside that checkout.
+        // A barometer of another checkout would look for the corpus next to that checkout.
         command.env("JIRD_CORPUS", task::corpus());
         if let Some(kernel) = kernel {
             command.env("JIRD_KERNEL", kernel);
@@ -74,7 +74,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Asks and waits. A dead server is an error that says so, and so is a silent one.
+    /// Sends a request and waits for the answer. If the server is dead or silent, returns an error that says so.
     pub(crate) fn ask(&mut self, request: &Request, patience: Duration) -> Result<Response, String> {
         let mut line = serde_json::to_string(request).map_err(|error| error.to_string())?;
         line.push('\n');
@@ -90,7 +90,7 @@ impl Client {
         }
     }
 
-    /// How a process ended that has closed its output.
+    /// Describes how a process ended after it closed its output.
     fn end(&mut self) -> String {
         const STEPS: u32 = 200;
         for _ in 0..STEPS {
@@ -106,13 +106,13 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // It ends by itself when the pipe closes; killing spares the wait. It may be dead already.
+        // The server would end by itself when the pipe closes; killing it avoids the wait. It may be dead already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The lines of a process, read by a thread: a read from a pipe cannot be given up, a wait for a thread can.
+/// The lines of a process, read by a thread, because a wait for a thread can time out and a read from a pipe cannot.
 ///
 /// The thread ends with the process's output, or with the first line after the receiver is gone.
 pub(crate) fn lines_of(output: ChildStdout) -> Receiver<Vec<u8>> {
@@ -131,7 +131,7 @@ pub(crate) fn lines_of(output: ChildStdout) -> Receiver<Vec<u8>> {
     lines
 }
 
-/// The first characters of a line, quoted, for messages.
+/// The start of a line, quoted, for messages.
 pub(crate) fn beginning(line: &[u8]) -> String {
     const CHARACTERS: usize = 60;
     let text = String::from_utf8_lossy(line);
@@ -147,7 +147,7 @@ mod tests {
 
     const SHORT: Duration = Duration::from_millis(500);
 
-    /// A script of `tests/impostors` as the server of a peer.
+    /// Starts a script of `tests/impostors` as the server of a peer.
     fn start(impostor: &str, patience: Duration) -> Result<Client, NoServer> {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/impostors"));
         Client::start(&folder.join(impostor), "jird", None, patience)

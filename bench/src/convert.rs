@@ -1,7 +1,7 @@
-//! Conversions: whole processes over the generated events, what they write compared with the events value by value.
+//! Conversions: whole processes over the generated events. Their output is compared with the events value by value.
 //!
-//! The files that are read lie in the page cache. `csv_to_ndjson` and `sqlite_to_json` read what a Python loop wrote in the
-//! task that goes the other way.
+//! The input files are in the page cache. `csv_to_ndjson` and `sqlite_to_json` read the files that a Python loop wrote
+//! in the tasks of the opposite direction.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,18 +19,18 @@ use crate::task::Task;
 use crate::tools;
 use crate::whole::{self, Invocation, Runner};
 
-/// The ten keys that become columns; the others of an event are left out.
+/// The ten keys that become columns. The other keys of an event are left out.
 const TEN: &str = "@t,@l,@mt,Message,Elapsed,Properties.SourceContext,Properties.RequestId,Properties.StatusCode,\
                    Properties.Application,Properties.TraceId";
 
-/// One way to convert.
+/// One conversion.
 struct Conversion {
     task: Task,
-    /// What is read: the events themselves, or what a Python loop makes of them.
+    /// The input: the events themselves, or the file that a Python loop makes of them.
     from: From,
-    /// What is written, as suffix and as the checker calls it.
+    /// The output format, by its suffix and by the checker's name for it.
     to: &'static str,
-    /// `ten` or `all` columns.
+    /// The columns: `ten` or `all`.
     columns: &'static str,
     jird: &'static [&'static str],
 }
@@ -73,21 +73,21 @@ const CONVERSIONS: &[Conversion] = &[
     },
 ];
 
-/// A program as the barometer knows it.
+/// A program, as the barometer knows it.
 struct Tool {
     name: &'static str,
     build: Build,
     how: How,
-    /// How it does each task that it has, as far as that is not a script's affair.
+    /// How the program does each of its tasks, except for details that are in a script.
     tasks: &'static [(Task, Way)],
 }
 
-/// What is true of a tool in one task.
+/// Facts about a tool in one task.
 struct Way {
     note: &'static str,
-    /// Below 50 MB/s: it runs once.
+    /// The tool is slower than 50 MB/s, so it runs only once.
     slow: bool,
-    /// For `How::Shell`: the words, with `{from}` and `{to}`; without `{to}` it prints.
+    /// For `How::Shell`: the words of the command, with `{from}` and `{to}`. Without `{to}`, the output is printed.
     words: &'static [&'static str],
 }
 
@@ -95,11 +95,11 @@ enum How {
     Jird,
     /// A tool of `peers/convert.py`.
     Script,
-    /// A program that the system has, and the package that has it.
+    /// A program of the system, and the package that contains it.
     Installed {
         package: &'static str,
     },
-    /// A program that lies beside Python.
+    /// A program in the same folder as Python.
     Beside,
 }
 
@@ -227,7 +227,7 @@ pub(crate) fn tools() -> impl Iterator<Item = &'static str> {
     TOOLS.iter().map(|tool| tool.name)
 }
 
-/// One task through all programs that have it.
+/// Measures one task with all programs that can do it.
 pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
     let Some(conversion) = CONVERSIONS.iter().find(|one| one.task == task) else { return Vec::new() };
     let setting = Setting::prepare(options, conversion);
@@ -247,7 +247,7 @@ pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
     runners.into_iter().map(|runner| runner.into_row(task, conversion.to, bytes, EVENTS_DEFAULT)).collect()
 }
 
-/// Where everything is, or why it is not there.
+/// The paths that a run needs, or why they are missing.
 struct Setting {
     conversion: &'static Conversion,
     events: Result<PathBuf, String>,
@@ -256,11 +256,11 @@ struct Setting {
     kernel: Option<String>,
 }
 
-/// What the checker found.
+/// The result of the checker.
 #[derive(Deserialize)]
 struct Checked {
     records: u64,
-    /// In words.
+    /// Descriptions of the differences.
     differs: Vec<String>,
 }
 
@@ -275,7 +275,8 @@ impl Setting {
         Self { conversion, events, from, jird, kernel: options.kernel.clone() }
     }
 
-    /// None if it was not asked for, or does not do this; several where another jird takes part.
+    /// The runners of a tool. There are none if the tool was not asked for or cannot do the task, and several if
+    /// another jird takes part.
     fn runners(&self, tool: &Tool, options: &Options) -> Vec<Runner> {
         let way = tool.tasks.iter().find(|(task, _)| *task == self.conversion.task);
         let Some((_, way)) = way.filter(|_| options.wants_peer(tool.name)) else { return Vec::new() };
@@ -346,7 +347,7 @@ impl Setting {
     }
 }
 
-/// What a Python loop makes of the events, kept.
+/// The file that a Python loop makes of the events. It is kept.
 fn made(name: &str, by: &str, events: &Result<PathBuf, String>) -> Result<PathBuf, String> {
     let (events, words) = (events.clone()?, tools::script("convert.py")?);
     whole::kept(name, |path| {

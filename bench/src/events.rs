@@ -1,11 +1,12 @@
-//! Log events of about 600 bytes for `small`: Compact Log Event Format, no two alike, the same in every run.
+//! Log events of about 600 bytes for `small`, in the Compact Log Event Format. No two are alike, and every run has the
+//! same ones.
 
 use std::fmt::Write;
 
-/// As many as fit the second-level cache, and too many for a branch predictor to learn by heart.
+/// The number of events: as many as fit in the second-level cache, and too many for a branch predictor to memorize.
 pub(crate) const COUNT: usize = 1000;
 
-/// `COUNT` events, each one document.
+/// Generates `COUNT` events, each of which is a document.
 pub(crate) fn events() -> Vec<Vec<u8>> {
     let mut dice = Dice(0x6A69_7264);
     (0..COUNT).map(|number| event(number, &mut dice).into_bytes()).collect()

@@ -1,9 +1,9 @@
-//! What a visit computes: one checksum over everything that a document holds.
+//! What a visit computes: one checksum over everything in a document.
 //!
-//! `peers/peer.h` holds the same fold for the C++ peers. It is cheap beside parsing (a chain of one rotation and one
-//! exclusive-or per 32 bytes of text, a multiplication per value), and dependent steps, so that a build with more vector
-//! instructions does not get it for less. Values are summed: the order of an object's members does not matter, since
-//! `serde_json::Value` sorts them.
+//! `peers/peer.h` has the same fold for the C++ peers. The fold is cheap compared with parsing: a chain of one rotation
+//! and one exclusive-or per 32 bytes of text, and a multiplication per value. Its steps depend on each other, so that a
+//! build with more vector instructions does not compute it faster. Values are summed, so that the order of an
+//! object's members does not matter: `serde_json::Value` sorts them.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub(crate) struct Fold {
     exact: u64,
     /// The bits of every float.
     reals: u64,
-    /// The floats' absolute values, for peers whose last bit is off.
+    /// The floats' absolute values, for peers whose floats are off in the last bit.
     sum: f64,
 }
 
@@ -44,7 +44,7 @@ impl Fold {
         self.exact = self.exact.wrapping_add(mix(value, INTEGER));
     }
 
-    /// A number with a point or an exponent. Zeros count as integers: for some peers `-0` is a float, for some not.
+    /// A number with a point or an exponent. Zeros count as integers, because only some peers treat `-0` as a float.
     #[inline]
     pub(crate) fn real(&mut self, value: f64) {
         if value == 0.0 {
@@ -66,13 +66,13 @@ impl Fold {
         self.exact = self.exact.wrapping_add(mix(1 + u64::from(value), LITERAL));
     }
 
-    /// An object or array and how many members it has.
+    /// An object or array, and its number of members.
     #[inline]
     pub(crate) fn container(&mut self, members: usize) {
         self.exact = self.exact.wrapping_add(mix(members as u64, CONTAINER));
     }
 
-    /// Adds what was computed over another document.
+    /// Adds the fold of another document.
     #[inline]
     pub(crate) fn add(&mut self, other: Fold) {
         self.exact = self.exact.wrapping_add(other.exact);
@@ -80,17 +80,17 @@ impl Fold {
         self.sum += other.sum;
     }
 
-    /// The checksum of what has no floats.
+    /// The checksum of a document without floats.
     pub(crate) fn exact(self) -> u64 {
         self.exact
     }
 
-    /// What a C++ peer computed.
+    /// The fold that a C++ peer computed.
     pub(crate) fn from_parts(exact: u64, reals: u64, sum: f64) -> Self {
         Self { exact, reals, sum }
     }
 
-    /// Compares with the reference.
+    /// Compares this fold with the reference.
     pub(crate) fn agrees(self, reference: Self) -> Agreement {
         if self.exact != reference.exact {
             return Agreement::Differs;
@@ -103,19 +103,19 @@ impl Fold {
     }
 }
 
-/// How two folds compare.
+/// The result of comparing two folds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agreement {
-    /// Everything is equal, every bit of every float included.
+    /// Everything is equal, including every bit of every float.
     Exact,
-    /// Everything is equal but the last bits of some floats.
+    /// Everything is equal except the last bits of some floats.
     NearlyFloats,
     /// Something is different.
     Differs,
 }
 
-/// Loops only above 32 bytes: the exit of a loop over a short text is mispredicted once per text, which costs more than the
-/// text's parsing. Where loads overlap, a rotation by 7 keeps the two from cancelling each other.
+/// Loops only above 32 bytes. The exit of a loop over a short text is mispredicted once per text, which costs more than
+/// parsing the text. Where loads overlap, a rotation by 7 keeps the two from cancelling each other.
 #[inline]
 fn words(text: &[u8]) -> u64 {
     let state = text.len() as u64;
@@ -129,7 +129,8 @@ fn words(text: &[u8]) -> u64 {
     }
 }
 
-/// 32 bytes a step, the last step over the last 32 bytes. The chain is one rotation and one exclusive-or per step.
+/// Processes 32 bytes per step; the last step covers the last 32 bytes. The chain has one rotation and one exclusive-or
+/// per step.
 #[inline]
 fn long(state: u64, text: &[u8]) -> u64 {
     let (steps, _) = text[..text.len() - 1].as_chunks::<32>();
@@ -142,7 +143,7 @@ fn joined(state: u64, word: u64) -> u64 {
     state.rotate_left(7) ^ word
 }
 
-/// The first 32 bytes, apart from the chain.
+/// Combines the first 32 bytes, outside the chain.
 #[inline]
 fn four(text: &[u8]) -> u64 {
     two(text) ^ two(&text[16..]).rotate_left(32)

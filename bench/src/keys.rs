@@ -1,4 +1,4 @@
-//! The key table beside the standard library's map: `bench keys`.
+//! Compares the key table with the standard library's map: `bench keys`.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -9,10 +9,10 @@ use jird::event::KeyTable;
 /// Lookups for each figure.
 const LOOKUPS: usize = 1 << 15;
 
-/// The best of so many runs counts.
+/// The best of this many runs counts.
 const RUNS: usize = 60;
 
-/// Keys of columns, of log events, of tweets, and many that are alike.
+/// Sets of keys: of columns, of log events, of tweets, and many similar keys.
 fn sets() -> [(&'static str, Vec<String>); 4] {
     let words = |words: &str| words.split(' ').map(str::to_owned).collect();
     [
@@ -46,7 +46,7 @@ fn sets() -> [(&'static str, Vec<String>); 4] {
     ]
 }
 
-/// A text in which the keys stand one behind the other, and where.
+/// A text with the keys one after the other, and their places.
 struct Laid {
     text: String,
     places: Vec<(usize, usize)>,
@@ -65,7 +65,7 @@ impl Laid {
         laid
     }
 
-    /// Nanoseconds for a lookup, and the sum of what was found.
+    /// The nanoseconds for a lookup, and the sum of the results.
     fn measure(&self, mut find: impl FnMut(&str) -> u32) -> (f64, u64) {
         let mut best = f64::MAX;
         let mut sum = 0;

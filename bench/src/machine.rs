@@ -1,18 +1,18 @@
-//! Where and of what the figures were made.
+//! Describes the machine and the build that produced the figures.
 
 use std::fs;
 use std::process::Command;
 
 use serde::Serialize;
 
-/// Written beside every table.
+/// The description that accompanies every table.
 #[derive(Debug, Serialize)]
 pub(crate) struct Machine {
     pub(crate) date: String,
     pub(crate) commit: String,
     pub(crate) cpu: String,
     pub(crate) cpus: usize,
-    /// The instruction sets that peers choose by.
+    /// The instruction sets that affect the peers' choices.
     pub(crate) features: Vec<String>,
     pub(crate) memory_bytes: u64,
     pub(crate) system: String,
@@ -21,17 +21,17 @@ pub(crate) struct Machine {
     pub(crate) rust_profile: &'static str,
     pub(crate) rust_flags: &'static str,
     pub(crate) cxx: &'static str,
-    /// Of the C and C++ peers.
+    /// The flags of the C and C++ peers.
     pub(crate) cxx_flags: String,
-    /// One-minute load when the run began: above 0.2 or so, somebody else was working.
+    /// The one-minute load when the run began. If it is above about 0.2, another program was working.
     pub(crate) load_before: f64,
     pub(crate) load_after: f64,
 }
 
 impl Machine {
-    /// Looks around.
+    /// Describes this machine.
     ///
-    /// `arch` is what the peers with flags of their own are built for.
+    /// `arch` is the architecture for which peers with flags of their own are built.
     pub(crate) fn here(arch: &str) -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
@@ -59,9 +59,9 @@ impl Machine {
         }
     }
 
-    /// What stands below a chart.
+    /// The line below a chart.
     pub(crate) fn line(&self) -> String {
-        // Without what stands in brackets and commits, which the JSON has.
+        // Leaves out the text in brackets and the commits, which the JSON has.
         let rustc = self.rustc.split(" (").next().unwrap_or_default();
         let cxx = self.cxx.rsplit(' ').next().unwrap_or_default();
         format!(

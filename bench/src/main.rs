@@ -1,5 +1,5 @@
-//! The barometer: jird and its peers side by side, in one interleaved run, each with what it does not do written
-//! beside it. `cargo run --release -p bench -- --help` says how.
+//! The barometer: measures jird and its peers side by side in one interleaved run, and notes what each of them does not
+//! do. `cargo run --release -p bench -- --help` explains its use.
 
 #![deny(unsafe_code)]
 #![allow(
@@ -95,7 +95,7 @@ fn facing(options: Options) -> Result<Options, String> {
     options.facing(other)
 }
 
-/// The whole run. `Ok(false)` if a bar was missed.
+/// Does the whole run. Returns `Ok(false)` if a bar was missed.
 fn measure(options: &Options) -> Result<bool, String> {
     let mut machine = Machine::here(options.arch());
     describe(&machine);
@@ -108,7 +108,7 @@ fn measure(options: &Options) -> Result<bool, String> {
         let probed = field.probe();
         for &task in &inside {
             let inputs: Vec<&str> = task.inputs().iter().copied().filter(|input| options.wants_input(input)).collect();
-            // The parts of `million` are of one text.
+            // The parts of `million` share one text.
             let rotates = options.rotate && task != Task::Million;
             let together = if rotates { inputs.len().max(1) } else { 1 };
             for inputs in inputs.chunks(together) {
@@ -123,7 +123,7 @@ fn measure(options: &Options) -> Result<bool, String> {
         }
         peers = peer_reports(&field, &probed);
     }
-    // After the servers are gone: this process should be alone with what it starts.
+    // The servers have ended by now: during this part, only this process and its children should run.
     for &task in &whole {
         eprintln!("{}", task.name());
         rows.extend(match task {
@@ -163,7 +163,7 @@ fn measure(options: &Options) -> Result<bool, String> {
     Ok(bars.iter().all(bars::Bar::holds))
 }
 
-/// One task of both builds, printed; nothing without another build.
+/// Compares one task of both builds and prints the comparison. Without another build, does nothing.
 fn compare(rows: &[Row], task: Task, options: &Options) -> Vec<Comparison> {
     let Some(other) = &options.other else { return Vec::new() };
     let comparisons = against::compared(rows, task);
@@ -199,7 +199,7 @@ fn peer_reports(field: &Field, probed: &[(String, Vec<String>)]) -> Vec<PeerRepo
     field.versions().into_iter().map(report).collect()
 }
 
-/// How it was called; of files elsewhere only the names, since folders say nothing to others.
+/// The command line. Absolute paths are reduced to file names, because their folders mean nothing on other machines.
 fn command() -> String {
     let name = |word: String| if Path::new(&word).is_absolute() { file_name(Path::new(&word)) } else { word };
     let words: Vec<String> = std::env::args().skip(1).map(name).collect();

@@ -1,4 +1,4 @@
-//! A million objects, read in parts: what each step towards structs costs.
+//! A million objects, read in parts: shows what each step towards structs costs.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -10,15 +10,15 @@ use crate::peer::{Answer, Refusal};
 /// How far a peer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Checks the text, and keeps nothing.
+    /// Checks the text and keeps nothing.
     Validate,
-    /// Makes its tree.
+    /// Builds the peer's tree.
     Tree,
-    /// Makes its tree, and structs of that.
+    /// Builds the peer's tree, and structs from the tree.
     TreeStructs,
-    /// Makes structs of the text.
+    /// Builds structs from the text.
     Structs,
-    /// Makes the same structs of nothing: the same for every peer.
+    /// Builds the same structs without a text, which is the same for every peer.
     Made,
 }
 
@@ -26,22 +26,22 @@ impl Part {
     /// The inputs of the task, in the order of the parts.
     pub(crate) const NAMES: &[&str] = &["validate", "tree", "tree-structs", "structs", "made"];
 
-    /// The part of an input's name.
+    /// The part with this input name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let all = [Self::Validate, Self::Tree, Self::TreeStructs, Self::Structs, Self::Made];
         all.into_iter().zip(Self::NAMES).find_map(|(part, own)| (*own == name).then_some(part))
     }
 
-    /// Whether structs come out, which are counted.
+    /// Whether the part returns structs, which are counted.
     pub(crate) fn counts(self) -> bool {
         matches!(self, Self::TreeStructs | Self::Structs | Self::Made)
     }
 }
 
-/// Objects in the text.
+/// The number of objects in the text.
 pub(crate) const LEN: usize = 1_000_000;
 
-/// One of them.
+/// One of the objects.
 #[derive(Debug, PartialEq, Deserialize)]
 pub(crate) struct Hello<'a> {
     hi: u64,
@@ -60,12 +60,12 @@ pub(crate) fn text() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The structs, without any text.
+/// The structs, built without a text.
 pub(crate) fn made() -> Vec<Hello<'static>> {
     (0..black_box(LEN) as u64).map(|index| Hello { hi: index, there: index, comment: black_box("comment") }).collect()
 }
 
-/// How many structs there are, which are dropped.
+/// Counts the structs and drops them.
 pub(crate) fn counted<E>(structs: Result<Vec<Hello<'_>>, E>) -> Answer<usize> {
     structs.map(|structs| black_box(structs).len()).map_err(Refusal::rejected)
 }

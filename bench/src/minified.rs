@@ -1,11 +1,11 @@
-//! What `minify` has to write.
+//! Checks the output of `minify`.
 
 use serde_json::Value;
 
 use crate::fold::{Agreement, Fold};
 use crate::peers;
 
-/// `text` without the white space between its tokens, byte by byte.
+/// `text` without the white space between its tokens, computed byte by byte.
 pub(crate) fn stripped(text: &[u8]) -> Vec<u8> {
     let (mut in_string, mut escaped) = (false, false);
     let wanted = |byte: &&u8| {
@@ -20,8 +20,8 @@ pub(crate) fn stripped(text: &[u8]) -> Vec<u8> {
     text.iter().filter(wanted).copied().collect()
 }
 
-/// Whether `minified` is `text` without white space: byte for byte, or, for peers that write numbers and strings anew or
-/// sort members, with the same values.
+/// Whether `minified` is `text` without white space. The bytes must be equal. Peers that rewrite numbers and strings,
+/// or sort members, may instead have equal values.
 pub(crate) fn check(text: &[u8], minified: &[u8]) -> Result<(), &'static str> {
     let wanted = stripped(text);
     if minified == wanted {

@@ -1,4 +1,4 @@
-//! What was typed.
+//! The command line.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use crate::peer::Build;
 use crate::peers;
 use crate::task::Task;
 
-/// The command line, checked.
+/// The command line after its checks.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// Empty: the usual ones.
+    /// Empty: the usual tasks.
     tasks: Vec<Task>,
     /// Empty: all.
     peers: Vec<String>,
@@ -21,44 +21,44 @@ pub(crate) struct Options {
     pub(crate) rounds: usize,
     pub(crate) milliseconds: u64,
     pub(crate) native: bool,
-    /// The documents of a task take turns.
+    /// Whether the documents of a task take turns.
     pub(crate) rotate: bool,
     pub(crate) kernel: Option<String>,
     pub(crate) bars: bool,
-    /// The program of another build, as it was typed.
+    /// The path of another build's program, as the user typed it.
     pub(crate) against: Option<PathBuf>,
-    /// The share that jird may be slower than that build.
+    /// The share by which jird may be slower than that build.
     pub(crate) within: Option<f64>,
-    /// That build, once it has answered.
+    /// The program of that build, after it has answered.
     pub(crate) other: Option<Other>,
     pub(crate) out: Option<PathBuf>,
-    /// Where the charts go.
+    /// The folder for the charts.
     pub(crate) svg: Option<PathBuf>,
     pub(crate) events: Option<PathBuf>,
     pub(crate) jird: Option<PathBuf>,
-    /// Of `sqlite_rows`.
+    /// The number of rows for `sqlite_rows`.
     pub(crate) rows: usize,
-    /// What a contestant reads or writes.
+    /// The file that a contestant reads or writes.
     pub(crate) file: Option<PathBuf>,
     pub(crate) command: Command,
-    /// For a server: so many runs of one task over one input, and no questions.
+    /// For a server: the number of runs of one task over one input. Then the server takes no requests.
     pub(crate) repeat: Option<usize>,
     /// Empty: all.
     pub(crate) parts: Vec<String>,
 }
 
-/// What to do.
+/// What the barometer does.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
-    /// The tasks.
+    /// Measures the tasks.
     Measure,
-    /// The paper's tables.
+    /// Makes the paper's tables.
     Paper,
-    /// The key table.
+    /// Measures the key table.
     Keys,
-    /// Be the server of this peer.
+    /// Serves this peer.
     Serve(String),
-    /// Be this contestant of a task whose contestants work alone.
+    /// Does the work of this contestant, in a task whose contestants work alone.
     Alone(String),
 }
 
@@ -165,7 +165,7 @@ impl Options {
         options.checked()
     }
 
-    /// What one option says about another.
+    /// Checks options that depend on each other.
     fn checked(self) -> Result<Self, String> {
         if self.against.is_none() {
             return if self.within.is_some() { Err("--within wants --against".to_owned()) } else { Ok(self) };
@@ -179,7 +179,7 @@ impl Options {
         Ok(self)
     }
 
-    /// Notes what the program of `--against` is. `Err` if a task was named that it cannot do.
+    /// Stores what the program of `--against` is. Returns `Err` if the user named a task that the program cannot do.
     pub(crate) fn facing(mut self, other: Other) -> Result<Self, String> {
         if let Some(&task) = self.tasks.iter().find(|task| !other.does(**task)) {
             return Err(other.cannot(task));
@@ -188,7 +188,7 @@ impl Options {
         Ok(self)
     }
 
-    /// Those that were named, or the usual ones, as far as another build that takes part can do them.
+    /// The tasks that the user named, or the usual ones, limited to those that another participating build can do.
     pub(crate) fn tasks(&self) -> Vec<Task> {
         if !self.tasks.is_empty() {
             return self.tasks.clone();
@@ -197,7 +197,7 @@ impl Options {
         Task::usual().into_iter().filter(possible).collect()
     }
 
-    /// Which processes a peer has rows for.
+    /// The sides on which a peer has rows.
     pub(crate) fn sides(&self, peer: &str) -> &'static [Side] {
         match (&self.other, self.within) {
             (Some(_), _) if !against::is_jird(peer) => &[Side::Own],
@@ -213,31 +213,31 @@ impl Options {
         other.map(|other| other.path.clone())
     }
 
-    /// What peers with flags of their own are built for: as much as jird may use.
+    /// The architecture for which peers with flags of their own are built. It allows them as much as jird may use.
     pub(crate) fn arch(&self) -> &'static str {
         if self.avx2() { "haswell" } else { "native" }
     }
 
-    /// Whether nobody may use AVX-512.
+    /// Whether no contestant may use AVX-512.
     pub(crate) fn avx2(&self) -> bool {
         self.kernel.as_deref() == Some("avx2")
     }
 
-    /// The same for these peers, or for those of them that were asked for, if any was.
+    /// The same options for these peers only, or for those of them that the user named, if there are any.
     pub(crate) fn with_peers(&self, peers: &[&str]) -> Self {
         let owned = |peers: &mut dyn Iterator<Item = &&str>| peers.map(|&peer| peer.to_owned()).collect::<Vec<_>>();
         let wanted = owned(&mut peers.iter().filter(|peer| self.wants_peer(peer)));
-        // No peers would mean all.
+        // An empty list would mean all peers.
         let peers = if wanted.is_empty() { owned(&mut peers.iter()) } else { wanted };
         Self { peers, ..self.clone() }
     }
 
-    /// The first of the inputs that were asked for.
+    /// The first input that the user named.
     pub(crate) fn input(&self) -> Option<&str> {
         self.documents.first().map(String::as_str)
     }
 
-    /// All peers unless some are named; with `--against`, all of jird's rows.
+    /// Whether a peer takes part: all peers do unless the user names some. With `--against`, only jird's rows do.
     pub(crate) fn wants_peer(&self, name: &str) -> bool {
         if self.peers.is_empty() {
             return self.against.is_none() || against::is_jird(name);
@@ -273,7 +273,7 @@ fn known_peers(names: Vec<String>) -> Result<Vec<String>, String> {
     }
 }
 
-/// A percentage, as a share of 1.
+/// Parses a percentage; returns it as a share of 1.
 fn share(word: &str) -> Result<f64, String> {
     let percent = word.strip_suffix('%').and_then(|word| word.trim().parse::<f64>().ok());
     percent
@@ -297,7 +297,7 @@ mod tests {
         Options::parse(words.split_whitespace().map(str::to_owned))
     }
 
-    /// A barometer or a jird program, as the scripts of `tests/impostors` have it.
+    /// Options that face a barometer or a jird program, which the scripts of `tests/impostors` imitate.
     fn facing(words: &str, impostor: &str) -> Result<Options, String> {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/impostors"));
         parse(words)?.facing(Other::meet(&folder.join(impostor), None, GREETING)?)

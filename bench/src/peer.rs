@@ -1,4 +1,4 @@
-//! What every competitor implements, so that the tasks are written once.
+//! The trait that every competitor implements, so that the tasks are written once.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,26 +6,26 @@ use crate::fold::Fold;
 use crate::million::Part;
 use crate::models::Text;
 
-/// A JSON library under test. It owns its documents, in whatever buffers it likes best.
+/// A JSON library under test. It owns its documents, in buffers of its choice.
 ///
-/// Each method answers for the document with the given index in the order of loading. A task that a peer does not do
-/// keeps its default body.
+/// Each method works on the document with the given index, in the order of loading. If a peer does not do a task, it
+/// keeps the method's default body.
 pub(crate) trait Peer {
-    /// The version, with what the peer chose at run time.
+    /// The version, and the choices that the peer made at run time.
     fn version(&self) -> String;
 
-    /// Untimed: forgets earlier documents and takes copies of these.
+    /// Untimed: replaces earlier documents by copies of these.
     fn load(&mut self, documents: &[Vec<u8>]);
 
-    /// Untimed, before each run over a document: restores what the last run overwrote.
+    /// Untimed, before each run over a document: restores the text that the last run overwrote.
     fn refresh(&mut self, _index: usize) {}
 
-    /// Parses, then visits everything: decodes every string and key, converts every number.
+    /// Parses, then visits everything: decodes every string and key, and converts every number.
     fn dom(&mut self, _index: usize) -> Answer<Fold> {
         Err(Refusal::NotDone)
     }
 
-    /// Parses into whatever the peer makes of a whole document, without visiting it.
+    /// Parses into the peer's representation of a whole document, without visiting it.
     fn parse(&mut self, _index: usize) -> Answer<()> {
         Err(Refusal::NotDone)
     }
@@ -40,67 +40,67 @@ pub(crate) trait Peer {
         Err(Refusal::NotDone)
     }
 
-    /// Reads the distinct ids of those who wrote or were retweeted: `user.id` of each status and of its
-    /// `retweeted_status`, where it has one.
+    /// Reads the distinct ids of all authors and of all retweeted authors: `user.id` of each status, and of its
+    /// `retweeted_status` if it has one.
     fn users(&mut self, _index: usize) -> Answer<Fold> {
         Err(Refusal::NotDone)
     }
 
-    /// Reads `Message` and `Elapsed` of a log event, the latter as `f64` however it is written.
+    /// Reads `Message` and `Elapsed` of a log event. `Elapsed` is read as an `f64`, whatever its notation.
     fn two(&mut self, _index: usize) -> Answer<Fold> {
         Err(Refusal::NotDone)
     }
 
-    /// Receives everything as events: decodes every string and key, converts every number.
+    /// Receives everything as events: decodes every string and key, and converts every number.
     fn events(&mut self, _index: usize) -> Answer<Fold> {
         Err(Refusal::NotDone)
     }
 
-    /// As [`two`](Self::two), from events, of which all others are skipped.
+    /// Like [`two`](Self::two), from events. All other events are skipped.
     fn events_skip(&mut self, _index: usize) -> Answer<Fold> {
         Err(Refusal::NotDone)
     }
 
-    /// Writes the document without white space between its tokens, into memory that is reused where the peer lets it.
+    /// Writes the document without white space between its tokens, into reused memory if the peer allows it.
     fn minify(&mut self, _index: usize) -> Answer<&[u8]> {
         Err(Refusal::NotDone)
     }
 
-    /// Reads the document into its model: see [`decode`](crate::models::decoded::decode).
+    /// Reads the document into its model; see [`decode`](crate::models::decoded::decode).
     fn typed(&mut self, _index: usize) -> Answer<()> {
         Err(Refusal::NotDone)
     }
 
-    /// Reads the million objects as far as this part goes; how many there are, if it counts.
+    /// Reads the million objects as far as this part goes. Returns the number of objects if the part counts them.
     fn million(&mut self, _index: usize, _part: Part) -> Answer<usize> {
         Err(Refusal::NotDone)
     }
 
-    /// Writes the document's model: see [`Encoded`](crate::models::encoded::Encoded).
+    /// Writes the document's model; see [`Encoded`](crate::models::encoded::Encoded).
     fn encode(&mut self, _index: usize) -> Answer<&[u8]> {
         Err(Refusal::NotDone)
     }
 
-    /// Reads a list of strings, borrowed where nothing is escaped.
+    /// Reads a list of strings, which are borrowed if they have no escapes.
     fn strings(&mut self, _index: usize) -> Answer<Fold> {
         Err(Refusal::NotDone)
     }
 
-    /// Goes over the bytes once, as far as the peer has such a pass of its own.
+    /// Passes over the bytes once, if the peer has such a pass.
     fn scan(&mut self, _index: usize) -> Answer<u64> {
         Err(Refusal::NotDone)
     }
 }
 
-/// What a peer says to a document.
+/// A peer's answer for a document.
 pub(crate) type Answer<T> = Result<T, Refusal>;
 
-/// Why there is no answer. Without a message: making one would be charged to the failing side of `error`.
+/// Why there is no answer. It has no message, because the time to make one would count against the peer in `error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The peer has no such task.
+    /// The peer does not do the task.
     NotDone,
-    /// The peer found the document bad.
+    /// The peer refused the document.
     Rejected,
 }
 
@@ -133,7 +133,7 @@ impl Build {
     }
 }
 
-/// What `users` answers: the distinct ids, each folded once.
+/// The answer of `users`: the distinct ids, each folded once.
 pub(crate) fn fold_distinct(mut ids: Vec<u64>) -> Fold {
     ids.sort_unstable();
     ids.dedup();
@@ -142,7 +142,7 @@ pub(crate) fn fold_distinct(mut ids: Vec<u64>) -> Fold {
     fold
 }
 
-/// What `two` answers.
+/// The answer of `two`.
 pub(crate) fn fold_two(message: &str, elapsed: f64) -> Fold {
     let mut fold = Fold::default();
     fold.string(message);
@@ -150,7 +150,7 @@ pub(crate) fn fold_two(message: &str, elapsed: f64) -> Fold {
     fold
 }
 
-/// What `strings-in` answers.
+/// The answer of `strings-in`.
 pub(crate) fn fold_texts(texts: &[Text<'_>]) -> Fold {
     let mut fold = Fold::default();
     texts.iter().for_each(|text| fold.string(&text.0));
@@ -158,7 +158,7 @@ pub(crate) fn fold_texts(texts: &[Text<'_>]) -> Fold {
     fold
 }
 
-/// The wanted fields, shared by the peers that read them through serde.
+/// The wanted fields. All peers that read through serde share these types.
 pub(crate) mod typed {
     use std::borrow::Cow;
 
@@ -167,7 +167,7 @@ pub(crate) mod typed {
     use super::{fold_distinct, fold_two};
     use crate::fold::Fold;
 
-    /// `twitter.json`, as far as the task reads it.
+    /// The fields of `twitter.json` that the task reads.
     #[derive(Deserialize)]
     pub(crate) struct Timeline<'a> {
         #[serde(borrow)]
@@ -195,7 +195,7 @@ pub(crate) mod typed {
         followers_count: i64,
     }
 
-    /// `twitter.json`, as far as `users` reads it.
+    /// The fields of `twitter.json` that `users` reads.
     #[derive(Deserialize)]
     pub(crate) struct Authors {
         statuses: Vec<Authored>,
@@ -228,7 +228,7 @@ pub(crate) mod typed {
         }
     }
 
-    /// A log event, as far as `two` reads it.
+    /// The fields of a log event that `two` reads.
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]
     pub(crate) struct Event<'a> {

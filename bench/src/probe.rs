@@ -1,4 +1,4 @@
-//! What a validator should refuse or accept, so that its shortfalls are found rather than claimed.
+//! Documents that a validator should refuse or accept. The barometer thus finds shortfalls instead of claiming them.
 
 /// A small document and whether RFC 8259 allows it.
 pub(crate) struct Probe {
@@ -15,7 +15,7 @@ const fn good(name: &'static str, text: &'static [u8]) -> Probe {
     Probe { name, text, legal: true }
 }
 
-/// One per rule that peers are known to differ in, with a few that all should know.
+/// One document for each rule in which peers are known to differ, and a few that all peers should judge correctly.
 pub(crate) static ALL: &[Probe] = &[
     bad("bad UTF-8 in a string", b"{\"a\":\"\xff\",\"b\":[1,2,3,4,5,6,7,8]}"),
     bad("overlong UTF-8", b"[\"\xc0\xaf\"]"),

@@ -1,4 +1,4 @@
-//! Runs a whole process and tells how long it took and how large it grew.
+//! Runs a whole process, and measures its time and its memory.
 
 #![allow(unsafe_code, reason = "`wait4` is the only way to one child's resident size")]
 
@@ -6,10 +6,10 @@ use std::io;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What a process cost.
+/// The cost of a process.
 pub(crate) struct Cost {
     pub(crate) elapsed: Duration,
-    /// Never below the resident size of the process that started it: the kernel counts it until `exec`.
+    /// Never below the resident size of the parent process, because the kernel counts that until `exec`.
     pub(crate) resident_bytes_max: u64,
 }
 

@@ -1,8 +1,9 @@
-//! `query`: whole processes over the generated events, answers written to a file and compared.
+//! `query`: whole processes over the generated events. Their answers are written to a file and compared.
 //!
-//! Each writes the text that it writes fastest, jird NDJSON and `DuckDB` CSV, and both are decoded and compared: the same rows in
-//! the same order. The file is in the page cache, since both read it untimed first. `DuckDB` gets a schema of the fields; jird infers,
-//! or gets the types of the same fields where the name says `schema`. Both tell the time that the query alone took.
+//! Each program writes the format that it writes fastest: jird writes NDJSON, and `DuckDB` writes CSV. Both answers are
+//! decoded and must have the same rows in the same order. The file is in the page cache, because both programs read it
+//! untimed first. `DuckDB` gets a schema of the fields. jird infers the types, or gets the types of the same fields if
+//! the name of the query contains `schema`. Both programs report the time of the query alone.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -27,13 +28,13 @@ use crate::whole::{self, Invocation, Runner};
 struct Query {
     name: &'static str,
     jird: &'static str,
-    /// What jird gets besides.
+    /// Further arguments for jird.
     options: &'static [&'static str],
-    /// The columns and the rest of the same for `DuckDB`.
+    /// The columns, and the rest of the same query, for `DuckDB`.
     duckdb: Option<Sql>,
 }
 
-/// A query of `DuckDB`'s.
+/// A query for `DuckDB`.
 #[derive(Clone, Copy)]
 struct Sql {
     select: &'static str,
@@ -61,7 +62,7 @@ const GROUP_SQL: Sql = Sql {
     rest: "group by app order by app",
 };
 
-/// The file of the types is put in the place of this.
+/// The path of the file with the types replaces this word.
 const SCHEMA: &str = "SCHEMA";
 const TYPES: &str =
     r#"{"Message": "text", "Elapsed": "f64", "Properties": {"Application": "text", "RequestId": "text"}}"#;
@@ -78,7 +79,7 @@ const QUERIES: &[Query] = &[
     Query { name: "lookup-touched", jird: LOOKUP, options: TOUCHED, duckdb: Some(LOOKUP_SQL) },
     Query { name: "group", jird: GROUP, options: &[], duckdb: Some(GROUP_SQL) },
     Query { name: "group-schema", jird: GROUP, options: GIVEN, duckdb: Some(GROUP_SQL) },
-    // A process that ends with its first row.
+    // A process that ends after its first row.
     Query { name: "first", jird: "select Message where Elapsed > 200 limit 1", options: &[], duckdb: None },
 ];
 
@@ -89,7 +90,7 @@ pub(crate) fn measure(options: &Options) -> Vec<Row> {
     wanted.flat_map(|query| setting.measure(query, options)).collect()
 }
 
-/// Where everything is, or why it is not there.
+/// The paths that a run needs, or why they are missing.
 struct Setting {
     events: Result<PathBuf, String>,
     jird: Result<PathBuf, String>,
@@ -164,21 +165,22 @@ fn schema() -> Result<PathBuf, String> {
     whole::kept("bench-schema.json", |path| fs::write(path, TYPES).map_err(|error| error.to_string()))
 }
 
-/// What a program answered.
+/// The answer of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Answer {
     hits: u64,
-    /// Over the rows, in order.
+    /// The checksum of the rows, in order.
     checksum: u64,
 }
 
-/// Unequal answers fail jird's rows: `DuckDB`'s is the reference, or the first jird's where `DuckDB` does not take part.
+/// Fails jird's rows if the answers differ. The reference is `DuckDB`'s answer, or the first jird's if `DuckDB` does
+/// not take part.
 fn agree(runners: &mut [Runner], answers: &[Option<Answer>], query: &Query) {
     let named = |name: &str| runners.iter().position(|runner| runner.name == name).filter(|&at| answers[at].is_some());
     let Some(reference) = named("duckdb").or_else(|| named("jird")) else { return };
     let (name, wanted) = (runners[reference].name.clone(), answers[reference]);
     for (runner, answer) in runners.iter_mut().zip(answers).filter(|(runner, _)| is_jird(&runner.name)) {
-        // Any rows will do for a query that asks for some rows: `DuckDB` has none of these.
+        // For a query that asks for some rows, any rows will do; `DuckDB` has no such query.
         let comparable =
             |answer: Answer| if query.duckdb.is_some() { answer } else { Answer { checksum: 0, ..answer } };
         if answer.is_some() && answer.map(comparable) != wanted.map(comparable) {
@@ -188,7 +190,8 @@ fn agree(runners: &mut [Runner], answers: &[Option<Answer>], query: &Query) {
 }
 
 impl Answer {
-    /// Adds a row. Sums of doubles depend on their order in the last digits, so numbers count with nine.
+    /// Adds a row. Numbers count with nine digits, because the last digits of sums of doubles depend on the order of
+    /// summation.
     fn add<'c>(&mut self, cells: impl Iterator<Item = Cow<'c, str>>) {
         let mut hasher = DefaultHasher::new();
         self.checksum.hash(&mut hasher);
@@ -203,7 +206,8 @@ impl Answer {
     }
 }
 
-/// Of an object a line. Streams, so that this process stays small: its size counts in its children's.
+/// The answer of a file with one object per line. It is streamed so that this process stays small, because its size
+/// counts in that of its children.
 fn ndjson_answer(path: &Path) -> Result<Answer, String> {
     let mut answer = Answer::default();
     for line in open(path)?.lines() {
@@ -244,7 +248,7 @@ impl<'de> Deserialize<'de> for Cells {
     }
 }
 
-/// Of CSV with a header. Streams too.
+/// The answer of a CSV file with a header, also streamed.
 fn csv_answer(path: &Path) -> Result<Answer, String> {
     let mut answer = Answer::default();
     let mut reader = csv::Reader::from_path(path).map_err(|error| format!("answer: {error}"))?;
@@ -259,7 +263,7 @@ fn open(path: &Path) -> Result<BufReader<File>, String> {
     File::open(path).map(BufReader::new).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The events that were named, or those that are generated once.
+/// The file of events that the user named, or one that is generated once.
 pub(crate) fn events(options: &Options) -> Result<PathBuf, String> {
     options.events.clone().map_or_else(generated_events, Ok)
 }

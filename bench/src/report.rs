@@ -1,4 +1,4 @@
-//! Tables for people; everything else is in the JSON.
+//! Tables for people; all other figures are in the JSON.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,12 +13,12 @@ use crate::peers;
 use crate::row::{Measured, Outcome, Row, best, geometric_mean, quantile, times};
 use crate::task::Task;
 
-/// What `--out` writes.
+/// The content of `--out`.
 #[derive(Serialize)]
 pub(crate) struct Report<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) command: String,
-    /// The documents took turns within each batch.
+    /// Whether the documents took turns within each batch.
     pub(crate) rotated: bool,
     pub(crate) peers: Vec<PeerReport>,
     pub(crate) rows: &'a [Row],
@@ -27,29 +27,29 @@ pub(crate) struct Report<'a> {
     pub(crate) against: Option<AgainstReport<'a>>,
 }
 
-/// The part of the other build in the JSON.
+/// The other build's part of the JSON.
 #[derive(Serialize)]
 pub(crate) struct AgainstReport<'a> {
-    /// Its file's name; folders say nothing to others.
+    /// The name of its file, without folders, which mean nothing on other machines.
     pub(crate) program: String,
     pub(crate) version: &'a str,
     pub(crate) comparisons: &'a [Comparison],
 }
 
-/// A peer's part of the JSON.
+/// The peer's part of the JSON.
 #[derive(Serialize)]
 pub(crate) struct PeerReport {
     pub(crate) name: String,
     pub(crate) build: Build,
     pub(crate) version: String,
     pub(crate) note: &'static str,
-    /// Task and words.
+    /// Pairs of a task and a note.
     pub(crate) shortfalls: Vec<(&'static str, &'static str)>,
-    /// What it accepted or refused against RFC 8259.
+    /// The documents that the peer accepted or refused contrary to RFC 8259.
     pub(crate) wrong_verdicts: Vec<String>,
 }
 
-/// Everything about one task.
+/// The table of one task.
 pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
     let mode = if rotated { ", documents in rotation" } else { "" };
     let mut text = format!("\n{}{mode}: {}\n\n", task.name(), task.question());
@@ -83,7 +83,7 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
     text
 }
 
-/// The bars, one a line.
+/// The bars, one per line.
 pub(crate) fn bars(bars: &[Bar]) -> String {
     let mut text = "\nbars\n\n".to_owned();
     for bar in bars {
@@ -95,7 +95,7 @@ pub(crate) fn bars(bars: &[Bar]) -> String {
     text
 }
 
-/// Inputs down, peers across, their geometric means and jird's ratio below.
+/// A table with a row for each input and a column for each peer. Below are the geometric means and jird's ratios.
 fn matrix(text: &mut String, rows: &[Row], task: Task, unit: &str, figure: impl Fn(&Measured) -> f64) {
     let peers = present(rows, task);
     let inputs: Vec<_> = task.inputs().iter().filter(|input| rows.iter().any(|row| row.input == **input)).collect();
@@ -137,7 +137,7 @@ fn matrix(text: &mut String, rows: &[Row], task: Task, unit: &str, figure: impl 
     }
 }
 
-/// A figure, marked if the native build made it.
+/// A figure, marked if it is from the native build.
 fn cell(row: &Row, figure: impl Fn(&Measured) -> f64) -> String {
     match row.measured() {
         Some(measured) => format!("{:.2}{}", figure(measured), if row.build == Build::Native { "n" } else { " " }),
@@ -145,7 +145,7 @@ fn cell(row: &Row, figure: impl Fn(&Measured) -> f64) -> String {
     }
 }
 
-/// Peers down, for tasks with one input.
+/// A table with a row for each peer, for tasks with one input.
 fn list(text: &mut String, rows: &[Row], task: Task) {
     let wide = name_width(rows, task, 18);
     line(text, format_args!("{:<wide$}{:>10}{:>14}{:>14}{:>10}", "", "GB/s", "ns/document", "jird is times", "spread"));
@@ -170,7 +170,7 @@ fn ratio(rows: &[Row], task: Task, input: &str, peer: &str) -> String {
     times(rows, task, input, "jird", peer).map_or("-".to_owned(), |times| format!("{times:.2}"))
 }
 
-/// Parts of one task, each with its peers.
+/// The parts of one task, each with its peers.
 fn parts_table(text: &mut String, rows: &[Row]) {
     let task = Task::Million;
     let wide = name_width(rows, task, 12);
@@ -194,7 +194,7 @@ fn parts_table(text: &mut String, rows: &[Row]) {
     }
 }
 
-/// Whole processes, each input with its peers.
+/// Whole processes: each input with its peers.
 fn whole_table(text: &mut String, rows: &[Row], task: Task) {
     let wide = name_width(rows, task, 15);
     line(
@@ -239,7 +239,7 @@ fn whole_table(text: &mut String, rows: &[Row], task: Task) {
     notes(text, rows, task);
 }
 
-/// Contestants that worked alone, timed inside.
+/// Contestants that work alone and are timed inside their process.
 fn alone_table(text: &mut String, rows: &[Row], task: Task) {
     let mine = || rows.iter().filter(|row| row.task == task);
     let names: BTreeSet<&String> =
@@ -303,11 +303,11 @@ fn notes(text: &mut String, rows: &[Row], task: Task) {
     }
 }
 
-/// What each peer does not do, what failed and why, and how noisy it was.
+/// What each peer does not do, what failed and why, and how noisy each peer was.
 fn footnotes(text: &mut String, rows: &[Row], task: Task) {
     text.push('\n');
     let mine = || rows.iter().filter(|row| row.task == task);
-    // What is said of a whole process is with its row.
+    // The notes on a whole process are in its row.
     let inside = peers::ALL.iter().filter(|_| !task.is_whole());
     for entry in inside.filter(|entry| mine().any(|row| row.peer == entry.name)) {
         let mut words = entry.caveats(task);
@@ -344,7 +344,7 @@ fn footnotes(text: &mut String, rows: &[Row], task: Task) {
     );
 }
 
-/// The peers that have rows, in the order of the list; counterparts of another build follow theirs.
+/// The peers that have rows, in the order of the list. The counterparts of another build follow their own peers.
 fn present(rows: &[Row], task: Task) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for entry in peers::ALL {
@@ -357,7 +357,7 @@ fn present(rows: &[Row], task: Task) -> Vec<&str> {
     names
 }
 
-/// How wide the column of names is: at least `least`.
+/// The width of the column with the names: at least `least`.
 fn name_width(rows: &[Row], task: Task, least: usize) -> usize {
     let longest = rows.iter().filter(|row| row.task == task).map(|row| row.peer.len() + 1).max();
     longest.unwrap_or_default().max(least)

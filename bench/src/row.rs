@@ -1,4 +1,4 @@
-//! One peer, in one build, at one task, on one input.
+//! The row of one peer, in one build, at one task, on one input.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,18 @@ pub(crate) struct Row {
     pub(crate) input: String,
     pub(crate) peer: String,
     pub(crate) build: Build,
-    /// Its server has a lane for it, whatever became of the rounds.
+    /// Whether the peer's server has a lane for the row, even if the rounds failed.
     #[serde(skip)]
     pub(crate) loaded: bool,
     pub(crate) outcome: Outcome,
 }
 
-/// What came of it.
+/// The outcome of a row.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
     Measured(Measured),
-    /// Missing, not built, wrong, or dead: the reason.
+    /// The peer was missing, was not built, was wrong, or died: the reason.
     Failed(String),
 }
 
@@ -35,40 +35,40 @@ pub(crate) enum Outcome {
 pub(crate) struct Measured {
     pub(crate) bytes: usize,
     pub(crate) documents: usize,
-    /// Some floats differed from the reference in their last bits.
+    /// Whether some floats differed from the reference in their last bits.
     pub(crate) floats_inexact: bool,
     /// The median of each round's batch, in nanoseconds per run over the whole input.
     pub(crate) rounds_ns: Vec<f64>,
-    /// The same for the broken document; only `error` has them.
+    /// The same for the broken document; only tasks that measure refusals have them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) failed_rounds_ns: Vec<f64>,
     /// The fastest run of all.
     pub(crate) least_ns: f64,
-    /// Timed runs in all rounds together.
+    /// The number of timed runs in all rounds together.
     pub(crate) runs: usize,
-    /// Of the rounds.
+    /// The median of the rounds.
     pub(crate) median_ns: f64,
-    /// Half the distance between the quartiles of the rounds, over their median.
+    /// Half the interquartile range of the rounds, divided by their median.
     pub(crate) spread: f64,
-    /// What only whole processes have.
+    /// Figures that only whole processes have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) process: Option<Process>,
 }
 
-/// What only whole processes have.
+/// Figures that only whole processes have.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Process {
-    /// Records in the answer.
+    /// The number of records in the answer.
     pub(crate) hits: u64,
     /// The largest maximum resident size of all runs.
     pub(crate) resident_bytes_max: u64,
-    /// What it does not do, or does wrong.
+    /// What the process does not do, or does wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
-    /// What the process measured besides, by name, in every round.
+    /// Other figures that the process measured in every round, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) figures: BTreeMap<String, Vec<f64>>,
-    /// The times without start-up, where the process told them.
+    /// The times without start-up, if the process reports them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) inside_rounds_ns: Vec<f64>,
 }
@@ -93,7 +93,7 @@ impl Measured {
         self.bytes as f64 / self.median_ns
     }
 
-    /// Time of a refusal over the time of a good parse; the median of the rounds' ratios.
+    /// The time of a refusal divided by the time of a good parse: the median of the rounds' ratios.
     pub(crate) fn refusal_ratio(&self) -> f64 {
         let ratios: Vec<_> = self.failed_rounds_ns.iter().zip(&self.rounds_ns).map(|(bad, good)| bad / good).collect();
         quantile(&ratios, 0.5)
@@ -101,7 +101,7 @@ impl Measured {
 }
 
 impl Row {
-    /// Notes one batch: the lane of the whole document, and that of the broken one where the task has it.
+    /// Notes one batch: the lane of the whole document, and that of the broken document if the task has one.
     pub(crate) fn add_round(&mut self, lanes: &[Lane]) {
         let Outcome::Measured(measured) = &mut self.outcome else { return };
         measured.rounds_ns.push(lanes[0].median);
@@ -118,14 +118,15 @@ impl Row {
     }
 }
 
-/// The peer's better build at one task and input, or its failure.
+/// The row of the peer's better build at one task and input, or a failed row.
 pub(crate) fn best<'a>(rows: &'a [Row], task: Task, input: &str, peer: &str) -> Option<&'a Row> {
     let mine = rows.iter().filter(|row| row.task == task && row.input == input && row.peer == peer);
     mine.min_by(|a, b| time(a).total_cmp(&time(b)))
 }
 
-/// How many times as fast `peer` is as `other` at one task and input, each in its better build: the median of the rounds' ratios,
-/// since whatever slows the host slows neighbours in a round alike. Runs that were broken off are compared as far as both go.
+/// How many times as fast `peer` is as `other` at one task and input, each in its better build. This is the median of
+/// the rounds' ratios, because a slow phase of the host slows neighbours in a round alike. If a run stopped early, only
+/// the rounds that both have are compared.
 pub(crate) fn times(rows: &[Row], task: Task, input: &str, peer: &str, other: &str) -> Option<f64> {
     let rounds = |peer: &str| Some(best(rows, task, input, peer)?.measured()?.rounds_ns.as_slice());
     let ratios: Vec<f64> = rounds(other)?.iter().zip(rounds(peer)?).map(|(other, own)| other / own).collect();
@@ -136,7 +137,7 @@ fn time(row: &Row) -> f64 {
     row.measured().map_or(f64::INFINITY, |measured| measured.median_ns)
 }
 
-/// Linear between neighbours; NaN of nothing.
+/// The quantile, interpolated linearly between neighbours; NaN for no values.
 pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -147,7 +148,7 @@ pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
     low + (high - low) * at.fract()
 }
 
-/// NaN of nothing.
+/// The geometric mean; NaN for no values.
 pub(crate) fn geometric_mean(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut count) = (0.0, 0);
     for value in values {

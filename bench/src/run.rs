@@ -1,4 +1,4 @@
-//! The interleaving: each round gives every peer one batch, and each round begins with another peer.
+//! Interleaves the peers: each round gives every peer one batch, and each round begins with another peer.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -22,7 +22,7 @@ pub(crate) struct Field {
 
 struct Contestant {
     entry: &'static Entry,
-    /// Of its rows.
+    /// The name of its rows.
     name: String,
     build: Build,
     binary: Result<PathBuf, String>,
@@ -30,11 +30,11 @@ struct Contestant {
 }
 
 impl Field {
-    /// Starts everyone who was asked for; builds the other binary first if it is needed.
+    /// Starts all peers that the user named. Builds the other binary first if it is needed.
     pub(crate) fn start(options: &Options) -> Self {
         let this = std::env::current_exe().map_err(|error| error.to_string());
         let wanted = || peers::ALL.iter().filter(|entry| options.wants_peer(entry.name));
-        // The default build's C and C++ peers are native.
+        // The C and C++ peers of the default build are built for the native CPU.
         let elsewhere = |build: Build| build == Build::Native || build == Build::Cxx && options.avx2();
         let builds = || wanted().flat_map(|entry| entry.builds).filter(|build| options.wants_build(**build));
         let other = if builds().any(|build| elsewhere(*build)) {
@@ -57,7 +57,7 @@ impl Field {
         field
     }
 
-    /// Everyone's entry, name, build, and version or failure.
+    /// The entry, name and build of each peer, and its version or failure.
     pub(crate) fn versions(&self) -> Vec<(&'static Entry, &str, Build, String)> {
         let version = |one: &Contestant| match &one.client {
             Ok(client) => client.version.clone(),
@@ -66,7 +66,7 @@ impl Field {
         self.contestants.iter().map(|one| (one.entry, one.name.as_str(), one.build, version(one))).collect()
     }
 
-    /// What each validator judges wrongly; nothing for peers that do not validate.
+    /// The documents that each validator judges wrongly; empty for peers that do not validate.
     pub(crate) fn probe(&mut self) -> Vec<(String, Vec<String>)> {
         let mut table: Vec<(String, Vec<String>)> = Vec::new();
         for contestant in &mut self.contestants {
@@ -80,7 +80,7 @@ impl Field {
         table
     }
 
-    /// All rounds of one task. Several inputs are read in rotation.
+    /// Runs all rounds of one task. Several inputs are read in rotation.
     pub(crate) fn measure(&mut self, task: Task, inputs: &[&str], options: &Options) -> Vec<Row> {
         let references: Vec<_> = inputs.iter().map(|input| reference(task, input)).collect();
         let mut rows = Vec::new();
@@ -123,8 +123,9 @@ impl Contestant {
         });
     }
 
-    /// Another process for the next round. What memory a process gets changes its speed for as long as it lives: so it
-    /// becomes a part of the rounds' spread, and does not shift the ratio of two builds.
+    /// Starts another process for the next round. The memory that a process gets affects its speed for its whole life.
+    /// With a new process for each round, this effect becomes part of the rounds' spread, and does not shift the ratio
+    /// of two builds.
     fn begin_anew(
         &mut self,
         kernel: Option<&str>,
@@ -163,7 +164,7 @@ impl Contestant {
         answer
     }
 
-    /// What each input's row begins as; `None` if the peer has no such task.
+    /// Loads the inputs. Returns the initial outcome of each input's row, or `None` if the peer does not do the task.
     fn load(
         &mut self,
         task: Task,
@@ -182,7 +183,7 @@ impl Contestant {
         }
     }
 
-    /// One batch into the rows that were loaded without failure, unless they have failed by now.
+    /// Adds one batch to the rows that were loaded without failure, unless they have failed since.
     fn batch(&mut self, task: Task, rows: &mut [Row], milliseconds: u64) {
         let mut rows: Vec<&mut Row> = rows.iter_mut().filter(|row| row.loaded).collect();
         if rows.iter().all(|row| row.measured().is_none()) {
@@ -211,7 +212,7 @@ impl Contestant {
     }
 }
 
-/// The beginning of a row, if the peer's answer is the reference's.
+/// The initial measurement of a row, if the peer's answer equals the reference.
 fn compared(loaded: &Loaded, reference: &Result<Fold, String>) -> Result<Measured, String> {
     let &Loaded { fold, bytes, documents } = loaded;
     let reference = reference.clone()?;
@@ -223,11 +224,12 @@ fn compared(loaded: &Loaded, reference: &Result<Fold, String>) -> Result<Measure
     Ok(Measured { bytes, documents, floats_inexact, least_ns: f64::INFINITY, ..Measured::default() })
 }
 
-/// The answer that all others must equal: simdjson's, whose floats are exact, or `serde_json`'s if it was not built.
+/// The answer that all others must equal: that of simdjson, whose floats are exact, or that of `serde_json` if simdjson
+/// was not built.
 fn reference(task: Task, input: &str) -> Result<Fold, String> {
     let is_typed = matches!(task, Task::Typed | Task::TypedSmall | Task::ErrorTyped | Task::Million);
     if is_typed || matches!(task, Task::Scan | Task::Minify) || task.writes() {
-        // What is written is checked where it is: in the server.
+        // Written output is checked in the server, where it is.
         return Ok(Fold::default());
     }
     let (task, input) = task.asked_of_documents(input);
@@ -241,7 +243,7 @@ fn reference(task: Task, input: &str) -> Result<Fold, String> {
         .map_err(|_| "the reference peer refuses the document".to_owned())
 }
 
-/// Builds this package for `native` (the Rust peers) or for `haswell` (all), into a folder of its own.
+/// Builds this package for `native` (the Rust peers) or for `haswell` (all peers), in a folder of its own.
 pub(crate) fn binary_for(arch: &str) -> Result<PathBuf, String> {
     let folder = target_folder()?.join(format!("bench-{arch}"));
     eprintln!("building the peers for {arch} in {}", folder.display());
@@ -249,7 +251,7 @@ pub(crate) fn binary_for(arch: &str) -> Result<PathBuf, String> {
     build.args(["build", "--release", "--quiet", "--package", "bench", "--target-dir"]);
     build.arg(&folder).env("RUSTFLAGS", format!("-C target-cpu={arch}"));
     if arch == "native" {
-        // They are in the default build.
+        // The C and C++ peers are in the default build.
         build.env("BENCH_WITHOUT_FOREIGN", "1");
     } else {
         build.env("BENCH_CXX_ARCH", arch);
@@ -262,7 +264,7 @@ pub(crate) fn binary_for(arch: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Cargo, run in the workspace.
+/// A cargo command that runs in the workspace.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
@@ -272,7 +274,7 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// The target folder that this binary lies in.
+/// The target folder that contains this binary.
 pub(crate) fn target_folder() -> Result<PathBuf, String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     this.ancestors().nth(2).map(PathBuf::from).ok_or_else(|| "not in a target folder".to_owned())

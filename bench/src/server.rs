@@ -1,7 +1,7 @@
-//! One process per peer and build, told over a pipe what to load and when to run.
+//! One process for each peer and build. The barometer tells it over a pipe what to load and when to run.
 //!
-//! So a peer's heap is its own, peers built with other flags take part in the same interleaving, and one that crashes
-//! loses its row and nothing else. Only one process works at a time; the others wait for their next line.
+//! So each peer has a heap of its own, peers built with other flags take part in the same interleaving, and a peer that
+//! crashes loses only its row. Only one process works at a time; the others wait for their next line.
 
 use std::hint::black_box;
 use std::io::{BufRead, Write};
@@ -19,49 +19,50 @@ use crate::peers::Entry;
 use crate::probe;
 use crate::task::{self, Task};
 
-/// The version of the messages and of what they mean. It goes up when an older server would misunderstand a request, or
-/// would answer for other work under the name of the same task: barometers of two checkouts talk over this pipe.
+/// The version of the messages and of their meaning, because barometers of two checkouts talk over this pipe. It goes
+/// up when an older server would misunderstand a request, or would do other work under the name of the same task.
 pub(crate) const PROTOCOL: u32 = 1;
 
-/// What a server speaks that does not say it.
+/// The version of a server that does not state one.
 fn first_protocol() -> u32 {
     1
 }
 
-/// What the barometer asks; one line of JSON each.
+/// A request of the barometer: one line of JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
-    /// Load the inputs, run the task once over each and answer with what it computed.
+    /// Load the inputs, run the task once over each, and return the results.
     Load { task: Task, inputs: Vec<String> },
-    /// Warm up, then run for about this long for each input: one run over the first, one over the second, and so on,
-    /// then the first again.
+    /// Warm up, then run for about this long for each input. The inputs take turns: one run over the first, one over
+    /// the second, and so on, then the first again.
     Batch { milliseconds: u64 },
-    /// Which documents the validator judges wrongly.
+    /// Return the documents that the validator judges wrongly.
     Probe,
 }
 
-/// What the server answers.
+/// An answer of the server.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Response {
-    /// The peer is there.
+    /// The peer is ready.
     Ready {
         version: String,
         #[serde(default = "first_protocol")]
         protocol: u32,
     },
-    /// The first run's answer for each input, or why there is none.
+    /// For each input: the first run's answer, or why there is none.
     Loaded { inputs: Vec<Result<Loaded, String>> },
-    /// The peer has no such task.
+    /// The peer does not do the task.
     NotDone,
-    /// For each input that was loaded without failure one lane, or two for `error`: the whole document and the broken one.
+    /// For each input that was loaded without failure, one lane. Tasks that measure refusals have two: for the whole
+    /// document and for the broken one.
     Batch { lanes: Vec<Lane> },
-    /// The names of the documents judged wrongly.
+    /// The names of the documents that the validator judges wrongly.
     Probed { wrong: Vec<String> },
-    /// It could not be done.
+    /// The request failed.
     Failed { reason: String },
 }
 
-/// An input in the server's memory, and what the first run made of it.
+/// An input in the server's memory, and the first run's answer for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Loaded {
     pub(crate) fold: Fold,
@@ -97,7 +98,7 @@ pub(crate) fn serve(entry: &Entry) -> std::io::Result<()> {
     Ok(())
 }
 
-/// One untimed run and `runs` more, for whoever counts from outside.
+/// Runs once untimed and then `runs` times, for tools that count from outside the process.
 pub(crate) fn repeat(entry: &Entry, task: Task, input: &str, runs: usize) -> Result<(), String> {
     let mut session = Session { peer: (entry.make)()?, task, lanes: Vec::new(), part: None };
     match session.load(task, &[input.to_owned()]) {
@@ -121,9 +122,9 @@ fn send(response: &Response) -> std::io::Result<()> {
 struct Session {
     peer: Box<dyn Peer>,
     task: Task,
-    /// The documents of each run, in the order in which the runs follow each other.
+    /// The documents of each run, in the order of the runs.
     lanes: Vec<Range<usize>>,
-    /// Of `million`, whose inputs come one at a time.
+    /// The part of `million`, whose inputs come one at a time.
     part: Option<Part>,
 }
 
@@ -136,7 +137,8 @@ impl Session {
         }
     }
 
-    /// Loads everything, runs once over each input, and checks that a broken copy is refused where the task has a verdict.
+    /// Loads everything and runs once over each input. If the task has a verdict, also checks that a broken copy is
+    /// refused.
     fn load(&mut self, task: Task, inputs: &[String]) -> Response {
         let mut documents = Vec::new();
         let mut ranges = Vec::new();
@@ -168,7 +170,7 @@ impl Session {
         Response::Loaded { inputs: answers }
     }
 
-    /// Adds the lanes of an input that the peer answers for.
+    /// Adds the lanes of an input that the peer has an answer for.
     fn first_run(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<Loaded, FirstRun> {
         let fold = self.run(range.clone()).map_err(|refusal| match refusal {
             Refusal::NotDone => FirstRun::NotDone,
@@ -203,7 +205,7 @@ impl Session {
         Ok(())
     }
 
-    /// How many bytes were written.
+    /// Checks the written documents. Returns the number of bytes written.
     fn check_encoded(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<usize, FirstRun> {
         let mut bytes = 0;
         for index in range {
@@ -219,7 +221,7 @@ impl Session {
         task::run(self.task, self.part, &mut *self.peer, range)
     }
 
-    /// Two untimed runs, then timed ones until the time is used up.
+    /// Does two untimed runs, then timed runs until the time is used up.
     fn batch(&mut self, budget: Duration) -> Response {
         const RUNS_MIN: usize = 5;
         const WARMING: usize = 2;
@@ -246,7 +248,7 @@ impl Session {
     fn timed_run(&mut self, range: Range<usize>) -> f64 {
         task::refresh(&mut *self.peer, range.clone());
         let started = Instant::now();
-        // What was computed is used; whether it is right was checked when the input was loaded.
+        // The result counts as used. Whether it is right was checked when the input was loaded.
         let _ = black_box(task::run(black_box(self.task), self.part, &mut *self.peer, black_box(range)));
         started.elapsed().as_secs_f64() * 1e9
     }

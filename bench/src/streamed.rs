@@ -1,4 +1,4 @@
-//! Documents as events: the fold of a visit, without anything to visit.
+//! Documents as events: the same fold as that of a visit, without a document in memory.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use crate::fold::Fold;
 use crate::peer::{Answer, Refusal, fold_two};
 
-/// Folds what it is told.
+/// Folds the events that it receives.
 #[derive(Default)]
 pub(crate) struct Folding {
     pub(crate) fold: Fold,
-    /// Members or elements so far of the innermost container, and whether it is an array.
+    /// The number of members or elements so far in the innermost container, and whether it is an array.
     members: usize,
     array: bool,
     outer: Vec<(usize, bool)>,
@@ -100,7 +100,7 @@ impl Sink for Folding {
     }
 }
 
-/// Two fields of log events, at their top: what `two` asks for.
+/// Two top-level fields of log events, which `two` reads.
 #[derive(Default)]
 pub(crate) struct TwoFields {
     pub(crate) fold: Fold,
@@ -150,12 +150,12 @@ impl Sink for TwoFields {
     }
 }
 
-/// The same fold through serde's visitors, for peers that have these.
+/// The same fold through serde's visitors, for peers that support them.
 #[derive(Default)]
 pub(crate) struct Visited(Fold);
 
 impl Visited {
-    /// Of one value after the other.
+    /// The fold of several values, one after the other.
     pub(crate) fn sum<E>(values: impl Iterator<Item = Result<Self, E>>) -> Answer<Fold> {
         let mut fold = Fold::default();
         for value in values {
@@ -173,7 +173,7 @@ impl<'de> Deserialize<'de> for Visited {
     }
 }
 
-/// A value's fold, by serde's visitors.
+/// The fold of a value, through serde's visitors.
 struct Visiting<'f>(&'f mut Fold);
 
 impl<'de> DeserializeSeed<'de> for Visiting<'_> {

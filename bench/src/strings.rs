@@ -1,9 +1,9 @@
-//! Lists of strings: of the kinds that one meets, and of every length up to a block.
+//! Lists of strings: of common kinds, and of every length up to a block.
 
-/// Strings of one kind. The first is for reading: whoever writes it writes "cyrillic".
+/// Strings of one kind. The first kind is only read; in writing it equals "cyrillic".
 pub(crate) const KINDS: &[&str] = &[CYRILLIC_ESCAPED, "prose", "cyrillic", "short-keys", "base64"];
 
-/// Every character a `\u`.
+/// Cyrillic text in which every character is a `\u` escape.
 const CYRILLIC_ESCAPED: &str = "cyrillic-escaped";
 
 macro_rules! lengths {
@@ -18,7 +18,7 @@ pub(crate) const LENGTHS: &[&str] = lengths!(
 
 const COUNT: usize = KINDS.len() + LENGTHS.len();
 
-/// All of them.
+/// All inputs.
 pub(crate) const INPUTS: &[&str] = &{
     let mut all = [""; COUNT];
     let mut index = 0;
@@ -29,7 +29,7 @@ pub(crate) const INPUTS: &[&str] = &{
     all
 };
 
-/// What is written.
+/// The inputs that are written.
 pub(crate) const WRITTEN: &[&str] = INPUTS.split_at(1).1;
 
 /// Melville, Tolstoy, and the keys of a timeline.
@@ -63,7 +63,7 @@ const KEYS: &[&str] = &[
 ];
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The strings of an input that can be written; `None` if it is no such.
+/// The strings of an input that can be written; `None` for other inputs.
 pub(crate) fn texts(input: &str) -> Option<Vec<String>> {
     let mut random = 1_u64;
     let mut next = move || {
@@ -101,7 +101,7 @@ pub(crate) fn escaped(input: &str) -> Option<Vec<u8>> {
     Some(format!("[{}]", strings.join(",")).into_bytes())
 }
 
-/// `len` characters of a text without an end.
+/// Takes `len` characters from the endless repetition of a text.
 fn cut(text: &str, from: usize, len: usize) -> String {
     text.chars().cycle().skip(from).take(len).collect()
 }

@@ -1,20 +1,20 @@
-//! Bar charts as SVG text, readable on light and on dark ground.
+//! Bar charts as SVG text, readable on light and on dark backgrounds.
 
 use std::fmt::Write;
 
-/// What a chart shows. `series[s].values[l]` belongs to `labels[l]`; NaN draws no bar.
+/// The content of a chart. `series[s].values[l]` belongs to `labels[l]`; NaN draws no bar.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
     pub(crate) title: String,
-    /// What the bars' lengths mean.
+    /// The meaning of the bars' lengths.
     pub(crate) unit: String,
     pub(crate) labels: Vec<String>,
     pub(crate) series: Vec<Series>,
-    /// The series follow each other in one bar per label, rather than lying below each other.
+    /// Whether the series form one stacked bar per label, instead of bars below each other.
     pub(crate) stacked: bool,
-    /// Lines below the bars: what somebody does not do.
+    /// The lines below the bars: what a peer does not do.
     pub(crate) notes: Vec<String>,
-    /// Machine and date.
+    /// The machine and the date.
     pub(crate) footer: String,
 }
 
@@ -30,14 +30,14 @@ const LEFT: f64 = 150.0;
 const RIGHT: f64 = 70.0;
 const PLOT: f64 = WIDTH - LEFT - RIGHT;
 
-/// Colours that keep their distance from each other, white and black.
+/// Colours that are easy to tell from each other, from white and from black.
 const COLORS: [&str; 8] = ["#e8590c", "#1c7ed6", "#2f9e44", "#ae3ec9", "#f08c00", "#0c8599", "#868e96", "#c2255c"];
 
 const STYLE: &str = "text{font-family:system-ui,sans-serif}.ground{fill:#fff}.ink{fill:#1f2328}.faint{fill:#59636e}\
     .line{stroke:#d1d9e0}@media(prefers-color-scheme:dark){.ground{fill:#0d1117}.ink{fill:#f0f6fc}\
     .faint{fill:#9198a1}.line{stroke:#3d444d}}";
 
-/// The chart, labels down, bars to the right, each with its value at its end.
+/// Draws the chart: labels run down, bars run to the right, and each bar has its value at its end.
 pub(crate) fn bars(chart: &Chart) -> String {
     let mut body = String::new();
     text(&mut body, 16.0, 30.0, "ink", 18, &chart.title);
@@ -77,7 +77,7 @@ pub(crate) fn bars(chart: &Chart) -> String {
 fn legend(body: &mut String, chart: &Chart, top: f64) -> f64 {
     let (mut x, mut y) = (16.0, top);
     for (index, series) in chart.series.iter().enumerate() {
-        // Letters are about 7 wide at this size.
+        // Letters are about 7 units wide at this size.
         let width = 30.0 + 7.0 * series.name.chars().count() as f64;
         if x + width > WIDTH - 16.0 {
             (x, y) = (16.0, y + 18.0);
@@ -89,7 +89,7 @@ fn legend(body: &mut String, chart: &Chart, top: f64) -> f64 {
     y + 28.0
 }
 
-/// One bar per series, below each other. A single series is coloured by what is ours.
+/// Draws one bar per series, below each other. In a single series, the colour marks jird's bars.
 fn group(body: &mut String, chart: &Chart, label: usize, top: f64, thick: f64, scale: f64) {
     for (index, series) in chart.series.iter().enumerate() {
         let value = series.values[label];
@@ -102,7 +102,7 @@ fn group(body: &mut String, chart: &Chart, label: usize, top: f64, thick: f64, s
     }
 }
 
-/// One bar of all series, with their sum at its end.
+/// Draws one bar of all series, with their sum at its end.
 fn stack(body: &mut String, chart: &Chart, label: usize, top: f64, thick: f64, scale: f64) {
     let mut x = LEFT;
     for (index, series) in chart.series.iter().enumerate() {
@@ -128,12 +128,12 @@ fn total(chart: &Chart, label: usize) -> f64 {
     chart.series.iter().map(|series| drawn(series.values[label])).sum()
 }
 
-/// A difference of two times may come out below zero; there is no bar for that.
+/// The length to draw. A difference of two times may be negative; then there is no bar.
 fn drawn(value: f64) -> f64 {
     if value.is_finite() { value.max(0.0) } else { 0.0 }
 }
 
-/// Three digits that matter.
+/// Formats a value with three significant digits.
 fn figure(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => "–".to_owned(),
@@ -169,7 +169,7 @@ fn escaped(words: &str) -> String {
             '<' => text.push_str("&lt;"),
             '>' => text.push_str("&gt;"),
             '"' => text.push_str("&quot;"),
-            // XML has no way to write them.
+            // XML cannot represent control characters.
             letter if letter.is_control() => text.push(' '),
             letter => text.push(letter),
         }
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Checks tags and attributes as far as these charts use them, and returns the number of elements.
+    /// Checks tags and attributes as far as these charts use them. Returns the number of elements.
     fn elements(xml: &str) -> usize {
         let mut open = Vec::new();
         let mut count = 0;

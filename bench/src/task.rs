@@ -1,4 +1,4 @@
-//! What is measured, and on which inputs.
+//! The tasks and their inputs.
 
 use std::fs;
 use std::hint::black_box;
@@ -15,7 +15,7 @@ use crate::models::decoded;
 use crate::peer::{Answer, Peer, Refusal};
 use crate::strings;
 
-/// A question to the peers.
+/// A task of the peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Task {
@@ -78,19 +78,19 @@ pub(crate) const DOCUMENTS: &[&str] = &[
     "update-center",
 ];
 
-/// Behind a document's name: the same without white space between its tokens.
+/// The suffix of a document's name that means: without white space between its tokens.
 pub(crate) const MINIFIED: &str = ".minified";
 
-/// The statuses of twitter, over and over, until a document has `LARGE_BYTES`.
+/// The statuses of twitter, repeated until the document has `LARGE_BYTES`.
 pub(crate) const LARGE: &str = "large";
 
-/// As much as the paper's large file.
+/// The size of the paper's large file.
 const LARGE_BYTES: usize = 84_000_000;
 
-/// What `typed_small` reads besides events.
+/// The input that `typed_small` reads in addition to events.
 const REQUEST: &str = "request";
 
-/// What `events` reads: the documents, and what `small` does as lines.
+/// The inputs of `events`: the documents, and the events of `small` as lines.
 const STREAMED: &[&str] = &{
     let mut all = [STREAM; DOCUMENTS.len() + 1];
     let mut index = 0;
@@ -101,14 +101,15 @@ const STREAMED: &[&str] = &{
     all
 };
 
-/// What `small` reads.
+/// The input of `small`.
 const EVENTS: &str = "events";
 
-/// The same, a line each, in one text.
+/// The same events in one text, one per line.
 pub(crate) const STREAM: &str = "event-lines";
 
 impl Task {
-    /// What runs unless tasks are named: `parse` is for the paper's tables, and half of `error`.
+    /// The tasks that run if the user names none. `parse` is left out, because it is for the paper's tables and is one
+    /// half of `error`.
     pub(crate) fn usual() -> Vec<Task> {
         Self::ALL.iter().copied().filter(|task| *task != Self::Parse).collect()
     }
@@ -145,14 +146,14 @@ impl Task {
         Self::Readers,
     ];
 
-    /// Those whose contestants work alone.
+    /// The tasks whose contestants work alone.
     pub(crate) const ALONE: &[Task] = &[Self::MillionStream, Self::SqliteRows, Self::Gtfs, Self::Readers];
 
-    /// Those that run whole processes over files, beside [`Query`](Self::Query).
+    /// The tasks that run whole processes over files, in addition to [`Query`](Self::Query).
     pub(crate) const CONVERSIONS: &[Task] =
         &[Self::NdjsonToCsv, Self::CsvToNdjson, Self::NdjsonToParquet, Self::NdjsonToSqlite, Self::SqliteToJson];
 
-    /// Whether it starts a process for each run, and no server.
+    /// Whether the task starts a process for each run instead of a server.
     pub(crate) fn is_whole(self) -> bool {
         self == Self::Query || Self::CONVERSIONS.contains(&self) || Self::ALONE.contains(&self)
     }
@@ -244,7 +245,7 @@ impl Task {
         }
     }
 
-    /// The task and the input with the same answer, for who makes a document first.
+    /// A task and an input with the same answer, for peers that first build a document.
     pub(crate) fn asked_of_documents(self, input: &str) -> (Self, &str) {
         let task = match self {
             Self::Events => Self::Dom,
@@ -254,22 +255,22 @@ impl Task {
         (task, if input == STREAM { EVENTS } else { input })
     }
 
-    /// Whether a broken document has to be refused for the row to count.
+    /// Whether the row counts only if a broken document is refused.
     pub(crate) fn judges(self) -> bool {
         matches!(self, Self::Validate | Self::Error | Self::ErrorTyped)
     }
 
-    /// Whether structs are written, and the bytes are those of the text.
+    /// Whether the task writes structs; its bytes are then those of the written text.
     pub(crate) fn writes(self) -> bool {
         matches!(self, Self::Encode | Self::StringsOut)
     }
 
-    /// Timed runs per input: `error` times the broken document beside the whole one.
+    /// The number of timed runs per input. `error` times the broken document in addition to the whole one.
     pub(crate) fn lanes(self) -> usize {
         if matches!(self, Self::Error | Self::ErrorTyped) { 2 } else { 1 }
     }
 
-    /// The names of the inputs; for a conversion, what is written. `query` has none here.
+    /// The names of the inputs; for a conversion, of the output. `query` has none here.
     pub(crate) fn inputs(self) -> &'static [&'static str] {
         match self {
             Self::Dom | Self::Parse | Self::Validate | Self::Minify | Self::Error | Self::Scan => DOCUMENTS,
@@ -295,7 +296,7 @@ impl Task {
     }
 }
 
-/// The documents behind an input's name.
+/// The documents of an input.
 pub(crate) fn documents(input: &str) -> Result<Vec<Vec<u8>>, String> {
     if Part::named(input).is_some() {
         return Ok(vec![million::text()]);
@@ -341,7 +342,7 @@ fn large(twitter: &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// `JIRD_CORPUS`, or the corpus beside the workspace.
+/// `JIRD_CORPUS`, or the corpus next to the workspace.
 pub(crate) fn corpus() -> PathBuf {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     std::env::var_os("JIRD_CORPUS").map_or_else(beside, PathBuf::from)
@@ -357,12 +358,12 @@ pub(crate) fn broken(text: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Untimed, before each `run`.
+/// Does untimed work before each `run`.
 pub(crate) fn refresh(peer: &mut dyn Peer, range: Range<usize>) {
     range.for_each(|index| peer.refresh(index));
 }
 
-/// What runs inside the timing: one answer over documents `from..to` of a loaded peer. `part` is for `million`.
+/// The timed work: computes one answer over the documents in `range` of a loaded peer. `part` is for `million`.
 pub(crate) fn run(task: Task, part: Option<Part>, peer: &mut dyn Peer, range: Range<usize>) -> Answer<Fold> {
     let mut fold = Fold::default();
     for index in range {
@@ -396,12 +397,12 @@ pub(crate) fn run(task: Task, part: Option<Part>, peer: &mut dyn Peer, range: Ra
     Ok(fold)
 }
 
-/// For tasks that answer with nothing to fold.
+/// The answer of a task without a fold.
 fn done<T>(answer: Answer<T>) -> Answer<Fold> {
     answer.map(|_| Fold::default())
 }
 
-/// Nothing, unless all of the million are there.
+/// Refuses the answer unless all of the million objects are there.
 fn counted(peer: &mut dyn Peer, index: usize, part: Option<Part>) -> Answer<Fold> {
     let part = part.ok_or(Refusal::NotDone)?;
     let len = peer.million(index, part)?;

@@ -1,4 +1,4 @@
-//! The programs that whole processes are measured with: jird as its users get it, and the Python packages of its peers.
+//! The programs for measurements of whole processes: jird as its users get it, and the Python packages of its peers.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 use crate::run;
 
-/// Pinned, so that a figure says which versions it was.
+/// The versions are fixed, so that each figure has known versions.
 const PACKAGES: &[&str] = &["duckdb==2.0.0", "polars==2.1.0", "pyarrow==26.0.1", "sqlite-utils==4.2.1"];
 
-/// The `jird` that a user gets: release profile, default flags. Where it is not asked for queries, it is built without them,
+/// The `jird` that a user gets: release profile, default flags. If queries are not measured, it is built without them,
 /// which takes minutes less.
 pub(crate) fn jird(with_queries: bool) -> Result<PathBuf, String> {
     let target = run::target_folder()?;
@@ -24,7 +24,7 @@ pub(crate) fn jird(with_queries: bool) -> Result<PathBuf, String> {
     if !status.success() {
         return Err(format!("jird does not build: {status}"));
     }
-    // The other build would take its place.
+    // A copy, because the next build would overwrite the binary.
     let own = target.join(if with_queries { "bench-jird-query" } else { "bench-jird-convert" });
     fs::copy(target.join("release/jird"), &own).map_err(|error| format!("{}: {error}", own.display()))?;
     Ok(own)
@@ -62,13 +62,13 @@ for package in sys.argv[1:]:
     status.is_ok_and(|status| status.success())
 }
 
-/// A script of `peers`, run by that Python.
+/// The command for a script of `peers` in that Python.
 pub(crate) fn script(name: &str) -> Result<[OsString; 3], String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name);
     Ok([python()?.into(), "-I".into(), path.into()])
 }
 
-/// A program of the system, or how to get it.
+/// The path of a system program, or an error that says how to install it.
 pub(crate) fn installed(name: &str, package: &str) -> Result<PathBuf, String> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file());

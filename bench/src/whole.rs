@@ -1,4 +1,4 @@
-//! Whole processes side by side: run in turns, their answers looked at once, timed from outside.
+//! Measures whole processes: they run in turns, their answers are checked once, and they are timed from outside.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,22 +15,22 @@ use crate::row::{Measured, Outcome, Process, Row};
 use crate::run;
 use crate::task::Task;
 
-/// A command and what it leaves behind.
+/// A command, and the files that it writes.
 pub(crate) struct Invocation {
     pub(crate) words: Vec<OsString>,
-    /// Where its answer goes.
+    /// The file for the answer.
     pub(crate) output: PathBuf,
-    /// The answer is its standard output.
+    /// Whether the command prints its answer to standard output.
     pub(crate) prints: bool,
-    /// Where the program tells its time without start-up, if it does.
+    /// The file in which the program reports its time without start-up, if it does.
     pub(crate) report: PathBuf,
     pub(crate) kernel: Option<String>,
 }
 
 impl Invocation {
-    /// Runs it once.
+    /// Runs the command once.
     fn run(&self) -> Result<Cost, String> {
-        // Writing over an old file costs other work than writing a new one.
+        // Overwriting an old file costs different work than writing a new one.
         self.clean();
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).stdin(Stdio::null()).stdout(Stdio::null());
@@ -41,7 +41,7 @@ impl Invocation {
         if let Some(kernel) = &self.kernel {
             command.env("JIRD_KERNEL", kernel);
         }
-        // What it says of its work is for us; its errors too.
+        // The output of `--stats` goes to the report. So do the program's error messages.
         if self.words.iter().any(|word| word == "--stats") {
             let file = fs::File::create(&self.report).map_err(|error| error.to_string())?;
             command.stderr(file);
@@ -49,7 +49,7 @@ impl Invocation {
         process::run(&mut command).map_err(|error| format!("{}: {error}", self.words[0].display()))
     }
 
-    /// Best effort: they may not have been written.
+    /// Ignores errors, because the files may not exist.
     fn clean(&self) {
         for path in [&self.output, &self.report] {
             let _ = fs::remove_file(path);
@@ -65,39 +65,39 @@ impl Drop for Invocation {
 
 /// A program at one task and input.
 pub(crate) struct Runner {
-    /// Of the peer; several sides of one peer share it.
+    /// The name of the peer; several sides of one peer share it.
     row: &'static str,
-    /// Of the row.
+    /// The name of the row.
     pub(crate) name: String,
     pub(crate) build: Build,
-    /// Or why it is out.
+    /// The command, or why the program dropped out.
     pub(crate) invocation: Result<Invocation, String>,
-    /// So slow that one run, the first, has to do.
+    /// Whether the program is so slow that only its first run counts.
     pub(crate) once: bool,
-    /// The time that counts is the one that it tells.
+    /// Whether the time that the program reports counts.
     pub(crate) inside: bool,
     pub(crate) process: Process,
-    /// What it said last.
+    /// The last report of the program.
     pub(crate) told: Option<Report>,
     rounds_ns: Vec<f64>,
 }
 
-/// What a process says of its work, where it does.
+/// A process's report on its work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
-    /// Without start-up.
+    /// The time without start-up.
     pub(crate) inside_seconds: f64,
     #[serde(default)]
     pub(crate) records: u64,
     #[serde(default)]
     pub(crate) checksum: u64,
-    /// What else it measured, by name.
+    /// Other figures that it measured, by name.
     #[serde(default)]
     pub(crate) figures: BTreeMap<String, f64>,
 }
 
 impl Report {
-    /// Of an object, or of what jird says with `--stats`.
+    /// Reads a report from a JSON object, or from jird's `--stats`.
     fn of(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok().or_else(|| {
             let seconds = text.lines().find_map(|line| line.strip_prefix("seconds"))?;
@@ -122,7 +122,7 @@ impl Runner {
         }
     }
 
-    /// So many untimed runs, or the one that counts.
+    /// Does this many untimed runs, or the one run that counts.
     pub(crate) fn warm_up(&mut self, runs: usize) {
         if self.once {
             return self.time();
@@ -132,16 +132,16 @@ impl Runner {
         }
     }
 
-    /// The file that the last run wrote.
+    /// Reads the file that the last run wrote, and removes it.
     pub(crate) fn answer<T>(&mut self, read: impl FnOnce(&Path) -> Result<T, String>) -> Option<T> {
         let invocation = self.invocation.as_ref().ok()?;
         let answer = read(&invocation.output);
-        // It may be large, and there are many.
+        // The file may be large, and there are many such files.
         invocation.clean();
         answer.map_err(|reason| self.fail(reason)).ok()
     }
 
-    /// Takes it out.
+    /// Drops the program, for this reason.
     pub(crate) fn fail(&mut self, reason: String) {
         self.invocation = Err(reason);
     }
@@ -159,7 +159,7 @@ impl Runner {
         }
     }
 
-    /// One run; a failure takes it out.
+    /// Runs the program once; a failure drops it.
     fn attempt(&mut self) -> Option<Cost> {
         let invocation = self.invocation.as_ref().ok()?;
         let run = invocation.run();
@@ -172,7 +172,7 @@ impl Runner {
         None
     }
 
-    /// The row, over an input of so many bytes and records.
+    /// The row, over an input of `bytes` bytes and `records` records.
     pub(crate) fn into_row(self, task: Task, input: &str, bytes: u64, records: u64) -> Row {
         let outcome = match self.invocation {
             Ok(_) => Outcome::Measured(
@@ -193,7 +193,7 @@ impl Runner {
     }
 }
 
-/// The rounds, each of which begins with another program.
+/// Runs the rounds, each of which begins with another program.
 pub(crate) fn race(runners: &mut [Runner], rounds: usize) {
     let keys: Vec<_> = runners.iter().map(|runner| (runner.row, runner.build)).collect();
     for round in 0..rounds {
@@ -201,26 +201,26 @@ pub(crate) fn race(runners: &mut [Runner], rounds: usize) {
             let runner = &mut runners[index];
             if !runner.once {
                 runner.time();
-                // What it writes was looked at before.
+                // The output was checked before.
                 let _ = runner.invocation.as_ref().map(Invocation::clean);
             }
         }
     }
 }
 
-/// The size of a file; 0 if it is not there.
+/// The size of a file; 0 if it does not exist.
 pub(crate) fn len(path: &Result<PathBuf, String>) -> u64 {
     path.as_ref().ok().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len())
 }
 
-/// In memory where there is such a folder, so that no disk takes part.
+/// A path in a memory file system if there is one, so that no disk takes part.
 pub(crate) fn scratch(name: &str) -> Result<PathBuf, String> {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { memory.to_owned() } else { run::target_folder()? };
     Ok(folder.join(format!("jird-bench-{}-{name}", std::process::id())))
 }
 
-/// A file that is made once and kept under the target folder: `make` writes it at the place that it is told.
+/// A file that is made once and kept under the target folder. `make` writes it to the path that it gets.
 pub(crate) fn kept(name: &str, make: impl FnOnce(&Path) -> Result<(), String>) -> Result<PathBuf, String> {
     let path = run::target_folder()?.join(name);
     if path.exists() {

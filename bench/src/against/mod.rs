@@ -1,14 +1,14 @@
 //! `--against PATH`: the jird of another build takes part in every round.
 //!
-//! Each row of jird gets a counterpart, for which the program at PATH does the work: `jird-before` beside `jird`,
-//! `jird-lines-before` beside `jird-lines`. The ratio of the two is taken in each round, and the ratios' median and
-//! spread are shown below the task's table.
+//! Each row of jird gets a counterpart, whose work the program at PATH does: `jird-before` for `jird`,
+//! `jird-lines-before` for `jird-lines`. Each round gives a ratio of the two. The median and spread of these ratios are
+//! shown below the task's table.
 //!
 //! ```text
 //! other    what the program at PATH is, found by asking it
 //! side     the names of the rows, and which program a row belongs to
 //! turns    the order of a round: counterparts follow each other
-//! ratios   the comparison, from the rounds
+//! ratios   the comparison, computed from the rounds
 //! ```
 
 mod other;
@@ -23,13 +23,14 @@ pub(crate) use side::{Side, base, is_jird, is_other_build};
 use crate::row::{Outcome, Row};
 use crate::task::Task;
 
-/// Fails the rows of the other program that were measured over other documents than jird's own.
+/// Fails those rows of the other program that were measured over other documents than jird's own rows.
 ///
-/// A checkout may generate its documents differently; the ratio of unlike work says nothing.
+/// Another checkout may generate its documents differently, and the ratio of different work means nothing.
 pub(crate) fn same_work(rows: &mut [Row], task: Task) {
     let work = |row: &Row| {
         let measured = row.measured()?;
-        // For a task that writes, the bytes are those written: checked as text, and not the same for every build.
+        // For a task that writes, the bytes are the output. The output is checked as text and may differ between
+        // builds.
         Some((measured.documents, if task.writes() { 0 } else { measured.bytes }))
     };
     let own: Vec<_> = rows.iter().map(|row| (row.peer.clone(), row.input.clone(), work(row))).collect();

@@ -1,4 +1,4 @@
-//! What the program at PATH is.
+//! Finds out what the program at PATH is.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::client::{self, Client, NoServer};
 use crate::task::Task;
 
-/// What to name instead.
+/// The advice in messages: what to name instead.
 const WANTED: &str = "name the `bench` executable of another checkout (target/release/bench), or a `jird` program";
 
 /// The program of `--against`, after it has answered.
@@ -18,22 +18,22 @@ const WANTED: &str = "name the `bench` executable of another checkout (target/re
 pub(crate) struct Other {
     pub(crate) path: PathBuf,
     pub(crate) kind: Kind,
-    /// As it says itself.
+    /// The version, as the program states it.
     pub(crate) version: String,
 }
 
-/// The tasks that a program can do follow from what it is.
+/// What the program is, which determines the tasks that it can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
-    /// A `bench` executable: serves peers over a pipe, and does the tasks whose contestants work alone.
+    /// A `bench` executable: it serves peers over a pipe, and does the tasks whose contestants work alone.
     Barometer,
     /// A `jird` executable, for the tasks that run it over files.
     Program,
 }
 
 impl Other {
-    /// Asks the program what it is. Each of the two questions waits `patience` for an answer.
+    /// Asks the program what it is, with two questions. Waits up to `patience` for each answer.
     pub(crate) fn meet(path: &Path, kernel: Option<&str>, patience: Duration) -> Result<Self, String> {
         let named = |reason: &str| format!("--against {}: {reason}", path.display());
         let found = path.canonicalize().map_err(|error| named(&format!("{error}; {WANTED}")))?;
@@ -64,7 +64,7 @@ impl Other {
         runs_jird == (self.kind == Kind::Program)
     }
 
-    /// Why it cannot.
+    /// The message that says why the program cannot do a task.
     pub(crate) fn cannot(&self, task: Task) -> String {
         let (is, wants) = match self.kind {
             Kind::Barometer => ("a `bench` executable", "a `jird` program"),
@@ -73,7 +73,7 @@ impl Other {
         format!("--against {} is {is}; the task {} wants {wants}", self.path.display(), task.name())
     }
 
-    /// For people.
+    /// A description for people.
     pub(crate) fn words(&self) -> String {
         let kind = match self.kind {
             Kind::Barometer => "bench",
@@ -83,13 +83,14 @@ impl Other {
     }
 }
 
-/// What `--version` prints first; nothing if the program ends without a word on its standard output, as `bench` does.
+/// The first line that `--version` prints; empty if the program ends without output on standard output, as `bench`
+/// does.
 fn first_line(program: &Path, patience: Duration) -> Result<Vec<u8>, String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let line = client::lines_of(child.stdout.take().expect("piped above")).recv_timeout(patience);
-    // It has said what matters. It may have ended by itself.
+    // The line that matters was read. The process may have ended by itself.
     let _ = child.kill();
     let _ = child.wait();
     match line {

@@ -1,4 +1,4 @@
-//! Two builds side by side: the rounds' ratios, and what `--within` asks of them.
+//! Compares two builds: the ratios of the rounds, and the bars of `--within`.
 
 use std::fmt::Write;
 
@@ -9,17 +9,17 @@ use crate::bars::Bar;
 use crate::row::{Measured, Row, best, geometric_mean, quantile};
 use crate::task::Task;
 
-/// One row of jird's beside its counterpart.
+/// One row of jird, compared with its counterpart.
 #[derive(Debug, Serialize)]
 pub(crate) struct Comparison {
     pub(crate) task: Task,
-    /// `None`: all inputs of the task together, each round by its geometric mean.
+    /// `None`: all inputs of the task together; each round counts with its geometric mean.
     pub(crate) input: Option<String>,
-    /// jird's row.
+    /// The name of jird's row.
     pub(crate) peer: String,
     /// How many times as fast jird is as its counterpart; `None` if one of the two was not measured.
     pub(crate) ratios: Option<Ratios>,
-    /// The same for a second process of the counterpart, where `--within` asks for one: the noise.
+    /// The same for a second process of the counterpart, if `--within` is given: the noise.
     pub(crate) noise: Option<Ratios>,
 }
 
@@ -34,20 +34,21 @@ pub(crate) struct Ratios {
 }
 
 impl Ratios {
-    /// `None` of no rounds.
+    /// `None` if there are no rounds.
     fn of(rounds: Vec<f64>) -> Option<Self> {
         let at = |share| quantile(&rounds, share);
         let (median, quartiles, least, greatest) = (at(0.5), [at(0.25), at(0.75)], at(0.0), at(1.0));
         (!rounds.is_empty()).then_some(Self { median, quartiles, least, greatest, rounds })
     }
 
-    /// How far from 1 the farther quartile is.
+    /// The distance from 1 to the quartile that is farther from it.
     fn spread(&self) -> f64 {
         self.quartiles.iter().map(|quartile| (quartile - 1.0).abs()).fold(0.0, f64::max)
     }
 }
 
-/// All of jird's rows in a task that have a counterpart: each input, then all inputs together if there are several.
+/// Compares all rows of jird in a task that have a counterpart: each input, then all inputs together if there are
+/// several.
 pub(crate) fn compared(rows: &[Row], task: Task) -> Vec<Comparison> {
     let mine = || rows.iter().filter(|row| row.task == task);
     let has_counterpart = |peer: &str| mine().any(|row| row.peer == Side::Before.name(peer));
@@ -78,13 +79,13 @@ pub(crate) fn compared(rows: &[Row], task: Task) -> Vec<Comparison> {
     comparisons
 }
 
-/// The times of the rounds; those of refusals, where refusing is what is asked for.
+/// The times of the rounds. In tasks that measure refusals, these are the times of the refusals.
 fn rounds<'r>(rows: &'r [Row], task: Task, input: &str, peer: &str) -> Option<&'r [f64]> {
     let Measured { rounds_ns, failed_rounds_ns, .. } = best(rows, task, input, peer)?.measured()?;
     Some(if failed_rounds_ns.is_empty() { rounds_ns } else { failed_rounds_ns })
 }
 
-/// Round by round.
+/// Divides the times of each round.
 fn divided(times: &[f64], by: &[f64]) -> Vec<f64> {
     times.iter().zip(by).map(|(time, by)| time / by).collect()
 }
@@ -105,7 +106,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     all
 }
 
-/// For people: a line for each comparison. `other` describes the program of `--against`.
+/// A table for people, with a line for each comparison. `other` describes the program of `--against`.
 pub(crate) fn table(comparisons: &[Comparison], other: &str) -> String {
     let mut text = format!("\n  how many times as fast jird is as {other}\n\n");
     let names = comparisons.iter().map(|one| one.peer.len()).max().unwrap_or_default();
@@ -137,10 +138,11 @@ pub(crate) fn table(comparisons: &[Comparison], other: &str) -> String {
     text
 }
 
-/// What `--within` asks: for each task and row of jird's, the median of the rounds' ratios is at most `share` below 1, or
-/// no further below 1 than the farther quartile of the other program's ratios with itself.
+/// The bars of `--within`. For each task and row of jird's, the median of the rounds' ratios must not be further below
+/// 1 than the larger of two figures: `share`, and the distance from 1 to the farther quartile of the other program's
+/// ratios with itself.
 pub(crate) fn bars(comparisons: &[Comparison], share: f64) -> Vec<Bar> {
-    // Inputs by themselves are noisier, and there are many: the task's own line decides.
+    // Single inputs are noisier, and there are many, so the line of the whole task decides.
     let several = |one: &Comparison| {
         comparisons.iter().any(|other| other.task == one.task && other.peer == one.peer && other.input.is_none())
     };
@@ -214,7 +216,7 @@ mod tests {
         let found: Vec<_> = comparisons.iter().map(|one| (one.input(), median(one.ratios.as_ref()))).collect();
         let wanted = [("filter", "3.000"), ("match", "4.500"), ("all, geometric mean", "3.000")];
         assert_eq!(found, wanted.map(|(input, median)| (input, median.to_owned())));
-        // What decides is the last line alone.
+        // Only the last line decides.
         assert_eq!(bars(&comparisons, 0.02).len(), 1);
     }
 

@@ -1,13 +1,13 @@
 //! The names of the rows, and which program a row belongs to.
 
-/// Which process does a row's work.
+/// The process that does a row's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// This barometer's, or the jird of `--jird`.
+    /// The process of this barometer, or the jird of `--jird`.
     Own,
     /// The program of `--against`.
     Before,
-    /// A second process of the program of `--against`: how it compares with the first one is noise.
+    /// A second process of the program of `--against`. Its difference from the first one is noise.
     Again,
 }
 
@@ -27,12 +27,12 @@ impl Side {
     }
 }
 
-/// Whether this is a row of jird's, of whichever side.
+/// Whether this row belongs to jird, on any side.
 pub(crate) fn is_jird(row: &str) -> bool {
     row.strip_prefix(JIRD).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// The name of the row that this one is the counterpart of; its own name if it is none.
+/// The name of the row that this row is the counterpart of, or the row's own name if it is not a counterpart.
 pub(crate) fn base(row: &str) -> &str {
     row.strip_suffix(AGAIN).or_else(|| row.strip_suffix(BEFORE)).unwrap_or(row)
 }

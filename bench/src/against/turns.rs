@@ -1,9 +1,9 @@
 //! The order of a round.
 
-/// The indices of all contestants in the order in which they work in this round.
+/// The indices of all contestants, in the order in which they work in this round.
 ///
-/// Neighbours with equal keys are counterparts, and stay together: what slows the host for a while slows them alike. Each
-/// round begins with another group, and each group with another of its members.
+/// Neighbours with equal keys are counterparts and stay together, so that a slow phase of the host slows them alike.
+/// Each round begins with another group, and each group with another of its members.
 pub(crate) fn order<K: PartialEq>(keys: &[K], round: usize) -> Vec<usize> {
     let indices: Vec<usize> = (0..keys.len()).collect();
     let mut groups: Vec<Vec<usize>> = indices.chunk_by(|&a, &b| keys[a] == keys[b]).map(<[usize]>::to_vec).collect();

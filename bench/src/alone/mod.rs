@@ -1,5 +1,5 @@
-//! Tasks whose contestants work alone, each in a process of its own, and are timed inside it: what a process costs beside the
-//! work is not what is asked here, but how large it grows is.
+//! Tasks whose contestants work alone, each in a process of its own, and are timed inside that process. The cost of
+//! starting a process does not count here, but its memory does.
 
 mod readers;
 mod stop_times;
@@ -22,29 +22,29 @@ use crate::task::Task;
 use crate::tools;
 use crate::whole::{self, Invocation, Report, Runner};
 
-/// Who takes part in a task.
+/// A participant in a task.
 struct Contestant {
     name: &'static str,
     builds: &'static [Build],
-    /// What it does not do.
+    /// What the contestant does not do.
     note: &'static str,
     run: Run,
 }
 
 enum Run {
-    /// In this program, started again.
+    /// This program, started again.
     Here(fn(&Setting<'_>) -> Result<Report, String>),
-    /// By `peers/stop_times.py`.
+    /// The script `peers/stop_times.py`.
     Script,
 }
 
-/// What a contestant is told.
+/// The parameters of a contestant's run.
 struct Setting<'o> {
-    /// Of `sqlite_rows`.
+    /// The number of rows, for `sqlite_rows`.
     rows: usize,
     /// The file that is read or written; `million_stream` has none.
     file: &'o Path,
-    /// Which of the task's inputs.
+    /// One of the task's inputs.
     input: &'o str,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     Task::ALONE.iter().flat_map(|task| contestants(*task)).map(|contestant| contestant.name)
 }
 
-/// Does one contestant's work and writes its report: what a process is started for.
+/// Does one contestant's work and writes its report. The barometer starts a process for each such call.
 pub(crate) fn run(name: &str, options: &Options) -> Result<(), String> {
     let all = contestants(options.tasks()[0]);
     let contestant = all.iter().find(|one| one.name == name).ok_or_else(|| format!("no contestant {name}"))?;
@@ -79,7 +79,7 @@ pub(crate) fn run(name: &str, options: &Options) -> Result<(), String> {
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// One task through all contestants.
+/// Measures one task with all contestants.
 pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
     let file = match task {
         Task::Gtfs => stop_times::file(),
@@ -124,7 +124,8 @@ pub(crate) fn measure(task: Task, options: &Options) -> Vec<Row> {
     inputs.flat_map(of_input).collect()
 }
 
-/// The rounds over one input, after a run whose answer is compared with the first contestant's.
+/// Runs the rounds over one input. Before them, each contestant runs once, and its answer is compared with the first
+/// contestant's.
 fn of_input(task: Task, input: &str, bytes: u64, mut runners: Vec<Runner>, options: &Options) -> Vec<Row> {
     for runner in &mut runners {
         eprintln!("  {input} {} ({})", runner.name, runner.build.name());
@@ -142,15 +143,15 @@ fn of_input(task: Task, input: &str, bytes: u64, mut runners: Vec<Runner>, optio
     runners.into_iter().map(|runner| runner.into_row(task, input, bytes, records)).collect()
 }
 
-/// This program.
+/// The path of this program.
 fn this() -> Result<PathBuf, String> {
     std::env::current_exe().map_err(|error| error.to_string())
 }
 
-/// What runs, and on what.
+/// The program that runs, and its files.
 struct Place<'o> {
     binary: PathBuf,
-    /// Of the row, so that no two rows share a file.
+    /// The name of the row, so that no two rows share a file.
     name: String,
     input: &'o str,
     file: PathBuf,
@@ -159,7 +160,7 @@ struct Place<'o> {
 fn invocation(task: Task, contestant: &Contestant, place: &Place<'_>, options: &Options) -> Result<Invocation, String> {
     let output = whole::scratch(&format!("{}-{}.out", place.name, task.name()))?;
     let report = output.with_added_extension("json");
-    // One core, and always the same.
+    // Every contestant runs on the same single core.
     let mut words: Vec<OsString> = vec![tools::installed("taskset", "util-linux")?.into(), "-c".into(), "1".into()];
     let file = if task == Task::SqliteRows { &output } else { &place.file };
     match contestant.run {
@@ -193,7 +194,7 @@ fn median(mut seconds: Vec<f64>) -> f64 {
     seconds[seconds.len() / 2]
 }
 
-/// The most that this process has been resident so far, in bytes.
+/// The maximum resident size of this process so far, in bytes.
 fn resident_bytes_max() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();

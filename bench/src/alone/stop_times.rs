@@ -1,4 +1,4 @@
-//! `gtfs`: 139 MB of GTFS stop times, from a file into a `Vec` of structs.
+//! `gtfs`: reads 139 MB of GTFS stop times from a file into a `Vec` of structs.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::peers::{CXX, JIRD};
 use crate::task;
 use crate::whole::{self, Report};
 
-/// As much as the stop times of a large city.
+/// The size of a large city's stop times.
 const BYTES: usize = 139_000_000;
 
 pub(super) const CONTESTANTS: &[Contestant] = &[
@@ -95,7 +95,7 @@ fn csv_simple(path: &Path) -> Result<Vec<StopTime>, String> {
     reader.into_deserialize().collect::<Result<_, _>>().map_err(|error| error.to_string())
 }
 
-/// The corpus's stop times: their header, and then their records again and again.
+/// The stop times of the corpus: their header, followed by their records, repeated until the size is reached.
 pub(super) fn file() -> Result<PathBuf, String> {
     whole::kept("bench-stop-times.csv", |path| {
         let from = task::corpus().join("tables/rust-csv/bench/gtfs-mbta-stop-times.csv");

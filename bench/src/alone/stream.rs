@@ -1,4 +1,4 @@
-//! `million_stream`: the objects of `million`, delivered one by one from a reader that gives what has arrived.
+//! `million_stream`: reads the objects of `million` one by one, from a reader that returns the bytes that have arrived.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,13 +15,13 @@ use super::{Contestant, here, median, resident_bytes_max, told};
 use crate::million::{self, LEN};
 use crate::whole::Report;
 
-/// Of the text.
+/// The length of the text.
 pub(crate) const BYTES: u64 = 48_777_781;
 
-/// What arrives at once, as from a pipe.
+/// The size of a piece that arrives at once, as from a pipe.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// Runs whose median counts.
+/// The median of this many runs counts.
 const RUNS: usize = 9;
 
 pub(super) const CONTESTANTS: &[Contestant] = &[
@@ -39,7 +39,7 @@ pub(super) const CONTESTANTS: &[Contestant] = &[
     }),
 ];
 
-/// One of them, owned.
+/// One of the objects, owned.
 #[derive(Deserialize)]
 struct Hello {
     hi: u64,
@@ -53,10 +53,10 @@ impl Hello {
     }
 }
 
-/// What was delivered.
+/// The objects that a stream has delivered.
 struct Delivered {
     started: Rc<Cell<Option<Instant>>>,
-    /// Since the first bytes.
+    /// The time of the first object, counted from the first bytes.
     first_seconds: f64,
     count: u64,
     sum: u64,
@@ -73,7 +73,7 @@ impl Delivered {
     }
 }
 
-/// Hands objects out of a reader.
+/// A function that passes on the objects of a reader.
 type Stream = fn(Box<dyn Read>, &mut Delivered) -> Result<(), String>;
 
 fn records(reader: Box<dyn Read>, delivered: &mut Delivered) -> Result<(), String> {
@@ -111,7 +111,7 @@ fn visited(reader: Box<dyn Read>, delivered: &mut Delivered) -> Result<(), Strin
     deserializer.deserialize_seq(Each(delivered)).map_err(|error| error.to_string())
 }
 
-/// First how large it grows, over texts that are nowhere in memory; then the time.
+/// Measures memory first, over texts that are never whole in memory, and then the time.
 fn streamed(stream: Stream) -> Result<Report, String> {
     let run = |reader: Box<dyn Read>, started| {
         let mut delivered = Delivered { started, first_seconds: f64::NAN, count: 0, sum: 0 };
@@ -141,7 +141,7 @@ fn streamed(stream: Stream) -> Result<Report, String> {
     Ok(report)
 }
 
-/// The whole text at once.
+/// Reads the whole text at once.
 fn whole(read: fn(&[u8]) -> Result<Vec<Hello>, String>) -> Result<Report, String> {
     let text = million::text();
     let (mut seconds, mut answer) = (Vec::new(), (0, 0));
@@ -173,7 +173,7 @@ impl Read for Pieces {
     }
 }
 
-/// The same text, made as it is read.
+/// The same text, generated while it is read.
 struct Made {
     next: usize,
     count: usize,

@@ -1,5 +1,5 @@
-//! `sqlite_rows`: task objects that are there into a new table, in one transaction. The file is in memory where there is such a
-//! folder; without journal and synchronisation, for everyone.
+//! `sqlite_rows`: inserts existing task objects into a new table, in one transaction. The file is in a memory file
+//! system if there is one. All contestants write without a journal and without synchronisation.
 
 use std::time::Instant;
 
@@ -11,14 +11,14 @@ use super::task_rows_c::{CTasks, Shape, Table};
 use super::{Contestant, Setting, here, told};
 use crate::whole::Report;
 
-/// What all begin with.
+/// The statements that all contestants begin with.
 pub(super) const BEGIN: &str = "pragma journal_mode = off; pragma synchronous = off;
     create table tasks (id INTEGER PRIMARY KEY, title VARCHAR(220) NOT NULL, done INTEGER);";
 
-/// Rows of jird's own choice for a statement with two parameters each.
+/// The number of rows that jird puts into a statement with two parameters for each row.
 const ROWS: usize = 100;
 
-/// So many objects are there at once; making them is not timed.
+/// This many objects are in memory at once. Their creation is not timed.
 const CHUNK: usize = 1_000_000;
 
 pub(super) const CONTESTANTS: &[Contestant] = &[
@@ -42,7 +42,7 @@ pub(super) const CONTESTANTS: &[Contestant] = &[
     }),
 ];
 
-/// A row.
+/// A row of the table.
 #[derive(Debug, Serialize)]
 pub(super) struct Task {
     pub(super) id: i64,
@@ -110,10 +110,10 @@ fn open(setting: &Setting<'_>) -> Result<Connection, String> {
 
 fn nothing(_: &[Task]) {}
 
-/// Of each chunk.
+/// The seconds for each chunk.
 struct Timings(Vec<f64>);
 
-/// Objects, as whoever inserts them wants them laid out, which is not timed.
+/// Inserts the objects in chunks, each laid out as `insert` needs it. Only `insert` is timed.
 fn chunks<L>(
     rows: usize,
     lay_out: impl Fn(&[Task]) -> L,
@@ -131,7 +131,7 @@ fn chunks<L>(
 }
 
 impl Timings {
-    /// Adds the end, which began then; and looks at the table, which is not timed.
+    /// Adds the time since `end`, when the last step began. The check of the table that follows is not timed.
     fn report(self, end: Instant, setting: &Setting<'_>) -> Result<Report, String> {
         let inside = self.0.iter().sum::<f64>() + end.elapsed().as_secs_f64();
         let conn = Connection::open(setting.file).map_err(|error| error.to_string())?;
@@ -140,7 +140,7 @@ impl Timings {
             .query_row(sql, [], |row| Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64)))
             .map_err(|error| error.to_string())?;
         let mut report = Report { checksum, ..told(inside, rows) };
-        // The first chunk has the caches to fill.
+        // The first chunk is slower, because it fills the caches.
         let tenth = (self.0.len() / 10).max(1);
         let sum = |chunks: &[f64]| chunks.iter().sum::<f64>();
         let held = sum(&self.0[..tenth]) / sum(&self.0[self.0.len() - tenth..]);

@@ -1,4 +1,4 @@
-//! The raw loop in C: `peers/task_rows.c`.
+//! The raw insert loop in C: `peers/task_rows.c`.
 
 #![allow(unsafe_code, reason = "calling C is unsafe; all of it is here")]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::ptr::NonNull;
 
 use super::task_rows::{BEGIN, Task};
-// Links the bundled SQLite, which jird-formats has too.
+// Links the bundled SQLite, which jird-formats also uses.
 use libsqlite3_sys as _;
 
 /// `struct task` of the C file.
@@ -19,7 +19,7 @@ struct CTask {
     done: c_int,
 }
 
-/// Tasks as C has them, with the titles that they point at.
+/// Tasks in C's layout, with the titles that they point to.
 pub(super) struct CTasks {
     laid_out: Vec<CTask>,
     _titles: Vec<String>,
@@ -27,7 +27,7 @@ pub(super) struct CTasks {
 
 impl CTasks {
     pub(super) fn of(tasks: &[Task]) -> Self {
-        // The texts of strings stay where they are when the strings move.
+        // The text of a string stays in place when the string moves.
         let titles: Vec<String> = tasks.iter().map(|task| task.title.clone()).collect();
         let laid_out = tasks.iter().zip(&titles).map(|(task, title)| CTask {
             id: task.id,
@@ -52,30 +52,30 @@ unsafe extern "C" {
     fn bench_tasks_error(table: *mut c_void) -> *const c_char;
 }
 
-/// How C writes.
+/// How the C loop writes.
 pub(super) struct Shape {
-    /// Per statement.
+    /// Rows per statement.
     pub(super) rows: usize,
-    /// With the row numbers.
+    /// Whether statements have row numbers.
     pub(super) numbered: bool,
-    /// Texts are bound as copies.
+    /// Whether texts are bound as copies.
     pub(super) copies: bool,
 }
 
-/// A table that C writes.
+/// A table that the C loop writes.
 pub(super) struct Table {
     table: NonNull<c_void>,
-    /// Per statement.
+    /// Rows per statement.
     rows: usize,
 }
 
 impl Table {
-    /// A new database with the table, and its transaction begun.
+    /// Creates a database with the table, and begins its transaction.
     pub(super) fn create(path: &Path, Shape { rows, numbered, copies }: Shape) -> Result<Self, String> {
         let path = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|error| error.to_string())?;
         let begin = CString::new(BEGIN).map_err(|error| error.to_string())?;
         let count = c_int::try_from(rows).map_err(|error| error.to_string())?;
-        // SAFETY: both strings live until it returns, and end with a zero byte.
+        // SAFETY: both strings live until the call returns, and end with a zero byte.
         let table = unsafe {
             bench_tasks_create(path.as_ptr(), begin.as_ptr(), count, c_int::from(numbered), c_int::from(copies))
         };
@@ -83,18 +83,18 @@ impl Table {
         Ok(Self { table, rows })
     }
 
-    /// Inserts all of them.
+    /// Inserts all tasks.
     pub(super) fn insert(&mut self, tasks: &CTasks) -> Result<(), String> {
         if !tasks.laid_out.len().is_multiple_of(self.rows) {
             return Err(format!("the rows are no multiple of {}", self.rows));
         }
-        // SAFETY: the table is open (`finish` consumes it); the tasks and their titles live until it returns, and are as many as
-        // it reads, whole statements.
+        // SAFETY: the table is open (`finish` consumes it). The tasks and their titles live until the call returns.
+        // Their number is the number that the call reads, and a multiple of the rows per statement.
         let status = unsafe { bench_tasks_insert(self.table.as_ptr(), tasks.laid_out.as_ptr(), tasks.laid_out.len()) };
         self.checked(status)
     }
 
-    /// Commits and closes.
+    /// Commits and closes the table.
     pub(super) fn finish(self) -> Result<(), String> {
         // SAFETY: the table is open, and is not used again.
         let status = unsafe { bench_tasks_finish(self.table.as_ptr()) };
@@ -105,7 +105,7 @@ impl Table {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: the table is open; what it answers is text that ends with a zero byte, until the next call.
+        // SAFETY: the table is open. The call returns text that ends with a zero byte and lives until the next call.
         let words = unsafe { CStr::from_ptr(bench_tasks_error(self.table.as_ptr())) };
         Err(words.to_string_lossy().into_owned())
     }

@@ -1,10 +1,10 @@
-//! Models that are read, each document into that which fits it.
+//! Models that are read: each document is read into the model that fits it.
 
 use serde::Deserialize;
 
 use super::Text;
 
-/// Which model a document has.
+/// The model of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Twitter,
@@ -16,7 +16,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Of each document; before anything is timed.
+    /// The shape of each document, found before the timing begins.
     pub(crate) fn of_all(documents: &[Vec<u8>]) -> Vec<Self> {
         documents.iter().map(|text| Self::of(text)).collect()
     }
@@ -37,7 +37,7 @@ impl Shape {
     }
 }
 
-/// Reads a document into its model, and drops that: `decode!(shape, read, arguments of that)`.
+/// Reads a document into its model and drops the model: `decode!(shape, read, arguments of read)`.
 macro_rules! decode {
     ($shape:expr, $read:path, $($argument:expr),+) => {{
         use $crate::models::decoded::{Event, Request, Shape};
@@ -76,7 +76,7 @@ pub(crate) struct Request<'a> {
     trace: &'a str,
 }
 
-/// A log event, all of it.
+/// A log event, with all its fields.
 #[derive(Debug, Deserialize)]
 #[expect(dead_code, reason = "read, and dropped")]
 #[serde(rename_all = "PascalCase")]

@@ -1,4 +1,4 @@
-//! Models that are written, whatever document they came from.
+//! Models that are written, for documents of every kind.
 
 use serde::de::IgnoredAny;
 use serde::{Serialize, Serializer};
@@ -10,7 +10,7 @@ use super::twitter::Twitter;
 use super::{Text, same};
 use crate::peer::{Answer, Refusal};
 
-/// What one of the documents was read into.
+/// The model of one of the documents.
 pub(crate) enum Model {
     Twitter(Box<Twitter<'static>>),
     Catalog(Box<Catalog<'static>>),
@@ -19,10 +19,11 @@ pub(crate) enum Model {
 }
 
 impl Model {
-    /// The same for every peer. The text is never freed: models borrow it, and a process reads few.
+    /// Reads a model; all peers get the same one. The text is never freed, because models borrow from it. A process
+    /// reads only few.
     fn read(text: &[u8]) -> Option<Self> {
         let text: &'static [u8] = Box::leak(text.into());
-        // By jird, since the floats are to be exact.
+        // jird reads the text, because the floats must be exact.
         let twitter = || jird::from_slice(text).ok().map(Self::Twitter);
         let catalog = || jird::from_slice(text).ok().map(Self::Catalog);
         let canada = || jird::from_slice(text).ok().map(Self::Canada);
@@ -42,7 +43,7 @@ impl Serialize for Model {
     }
 }
 
-/// The models of the documents that a peer has loaded, and what it wrote last.
+/// The models of the documents that a peer has loaded, and the peer's last output.
 #[derive(Default)]
 pub(crate) struct Encoded {
     models: Vec<Option<Model>>,
@@ -50,13 +51,13 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
-    /// Forgets earlier ones.
+    /// Replaces all earlier documents.
     pub(crate) fn load(&mut self, documents: &[Vec<u8>]) {
         self.models.clear();
         self.models.resize_with(documents.len(), || None);
     }
 
-    /// Writes the model of `document`, which is read when it is needed first: before anything is timed.
+    /// Writes the model of `document`. The model is read at its first use, which is before the timing begins.
     pub(crate) fn write<E>(
         &mut self,
         index: usize,
@@ -72,7 +73,7 @@ impl Encoded {
     }
 }
 
-/// Whether what a peer wrote holds what the document does.
+/// Whether a peer's output has the same values as the document.
 pub(crate) fn check(document: &[u8], written: &[u8]) -> Result<(), &'static str> {
     serde_json::from_slice::<IgnoredAny>(written).map_err(|_| "writes what is no JSON")?;
     let read = |text: &[u8]| jird::from_slice::<Value>(text).map_err(|_| "writes what is no JSON");

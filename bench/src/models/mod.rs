@@ -1,4 +1,5 @@
-//! Documents as structs, members in the document's order: the same for every peer that reads or writes them through serde.
+//! Documents as structs, with members in the document's order. Every peer that uses serde reads and writes the same
+//! structs.
 
 pub(crate) mod canada;
 pub(crate) mod citm;
@@ -11,12 +12,12 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Text that borrows where nothing is escaped. (A plain `Cow` in an `Option` or a `Vec` would always be copied.)
+/// Text that is borrowed if it has no escapes. (A plain `Cow` in an `Option` or a `Vec` would always be copied.)
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// Whether two documents hold the same; 1 and 1.0 are the same number.
+/// Whether two documents have the same values; 1 and 1.0 are the same number.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => {
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
     use crate::task;
 
-    /// What the model reads and writes again is the document that it read, all of it.
+    /// Checks that the model reads the whole document and writes it again.
     fn check<'a, T: Deserialize<'a> + Serialize>(text: &'a [u8]) {
         let model: T = serde_json::from_slice(text).expect("the model fits");
         let wanted: Value = serde_json::from_slice(text).expect("JSON");

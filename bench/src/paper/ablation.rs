@@ -1,4 +1,4 @@
-//! Table 12: what single decisions are worth, by taking each back.
+//! Table 12: measures the worth of single decisions by reverting each of them.
 
 use std::hint::black_box;
 
@@ -9,11 +9,11 @@ use super::table::{Drawing, Table, column};
 use super::{documents, text};
 use crate::options::Options;
 
-/// jird with one decision taken back. A new one is a new line of `VARIANTS`.
+/// jird with one decision reverted. To add a variant, add an entry to `VARIANTS`.
 struct Variant {
     name: &'static str,
     words: &'static str,
-    /// What parses a text; made anew for each document.
+    /// Makes the parse function, anew for each document.
     make: fn(Kernel) -> Result<Parse, String>,
 }
 
@@ -59,7 +59,7 @@ const VARIANTS: &[Variant] = &[
     },
 ];
 
-/// Speed of a parse without a visit.
+/// The speed of a parse without a visit.
 pub(super) fn table(options: &Options) -> Result<Table, String> {
     let kernel = kernel(options)?;
     let mut rows = Vec::new();
@@ -79,7 +79,7 @@ pub(super) fn table(options: &Options) -> Result<Table, String> {
     Ok(Table { title, heading: "GB/s", columns, rows, notes, drawing: Some(drawing) })
 }
 
-/// NaN where the variant is not to be had.
+/// The speeds of all variants; NaN for a variant that is not available.
 fn speeds(text: &[u8], kernel: Kernel, options: &Options) -> Vec<f64> {
     let mut made: Vec<Option<Parse>> = VARIANTS.iter().map(|variant| (variant.make)(kernel).ok()).collect();
     let mut passes: Vec<Box<dyn FnMut() + '_>> = Vec::new();
@@ -108,7 +108,7 @@ fn reused(mut parser: Parser) -> Parse {
     Box::new(move |text| used(parser.parse(text)))
 }
 
-/// The kernel that was asked for, or the best.
+/// The kernel that the user named, or the best one.
 pub(super) fn kernel(options: &Options) -> Result<Kernel, String> {
     options.kernel.as_deref().map_or(Ok(Kernel::best()), |name| Kernel::named(name).map_err(|error| error.to_string()))
 }

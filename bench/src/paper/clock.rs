@@ -1,4 +1,4 @@
-//! Closures of this process, timed in turns.
+//! Times closures of this process, in turns.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use crate::options::Options;
 use crate::row::quantile;
 
-/// The median time of each closure in nanoseconds: over the rounds, of the medians of the batches. Each batch begins with
-/// two untimed runs, each round with another closure.
+/// The median time of each closure in nanoseconds: the median over the rounds of each round's batch median. Each batch
+/// begins with two untimed runs, and each round begins with another closure.
 pub(super) fn medians(passes: &mut [Box<dyn FnMut() + '_>], options: &Options) -> Vec<f64> {
     let mut rounds = vec![Vec::new(); passes.len()];
     for round in 0..options.rounds {
@@ -19,7 +19,7 @@ pub(super) fn medians(passes: &mut [Box<dyn FnMut() + '_>], options: &Options) -
     rounds.iter().map(|rounds| quantile(rounds, 0.5)).collect()
 }
 
-/// Keeps the compiler from leaving out what nobody looks at.
+/// Keeps the compiler from removing a computation whose result is unused.
 pub(super) fn used<T>(value: T) {
     drop(black_box([value]));
 }

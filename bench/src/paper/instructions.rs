@@ -1,4 +1,4 @@
-//! Table 8: instructions per byte, counted by callgrind, nobody with AVX-512 (valgrind knows none).
+//! Table 8: instructions per byte, counted by callgrind. No peer uses AVX-512, because valgrind does not support it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::row::geometric_mean;
 use crate::run;
 use crate::task::Task;
 
-/// jird from the default build, the others from the build for Haswell.
+/// jird is from the default build, the others are from the build for Haswell.
 const COUNTED: &[(&str, Task)] = &[
     ("jird", Task::Parse),
     ("simdjson", Task::Parse),
@@ -20,10 +20,11 @@ const COUNTED: &[(&str, Task)] = &[
     ("simdjson", Task::Dom),
 ];
 
-/// Timed runs in the longer of the two processes.
+/// The number of timed runs in the longer of the two processes.
 const RUNS: usize = 6;
 
-/// Instructions of one parse, from the difference of a process that parses often and one that parses once.
+/// The instructions of one parse, from the difference between a process that parses often and a process that parses
+/// once.
 pub(super) fn table(options: &Options) -> Result<Table, String> {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return Err("valgrind is not there (apt-get install valgrind)".to_owned());
@@ -71,7 +72,7 @@ fn instructions(binary: &Path, peer: &str, task: Task, document: &str) -> Result
     Ok((many - once) / (RUNS - 1) as f64)
 }
 
-/// All instructions of a process that parses `runs` times.
+/// The instructions of a process that parses `runs` times.
 fn collected(binary: &Path, peer: &str, task: Task, document: &str, runs: usize) -> Result<f64, String> {
     let mut command = Command::new("valgrind");
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(binary);
@@ -84,7 +85,7 @@ fn collected(binary: &Path, peer: &str, task: Task, document: &str, runs: usize)
     collected_in(&words).ok_or_else(|| "valgrind counted nothing".to_owned())
 }
 
-/// The number behind `Collected :`.
+/// The number after `Collected :`.
 fn collected_in(words: &str) -> Option<f64> {
     let (_, rest) = words.split_once("Collected :")?;
     rest.split_whitespace().next()?.parse().ok()

@@ -1,4 +1,4 @@
-//! Table 13: a document that no cache holds.
+//! Table 13: a document that is larger than any cache.
 
 use super::table::{Drawing, Table, column};
 use super::{measured, text, time};
@@ -7,10 +7,10 @@ use crate::task::{LARGE, Task};
 
 const PEERS: &[&str] = &["jird", "simdjson", "yyjson", "rapidjson", "sonic-rs", "simd-json", "serde_json"];
 
-/// A run takes up to half a second, and there are five in each batch.
+/// The maximum number of rounds. A run takes up to half a second, and each batch has five.
 const ROUNDS_MAX: usize = 3;
 
-/// GB/s of a parse alone and with a visit.
+/// The GB/s of a parse alone and of a parse with a visit.
 pub(super) fn table(options: &Options) -> Result<Table, String> {
     let bytes = text(LARGE)?.len() as f64;
     let mut options = options.clone();

@@ -7,7 +7,7 @@ use crate::task::{MINIFIED, Task};
 
 const PEERS: &[&str] = &["jird", "simdjson"];
 
-/// GB/s of the bytes that are read, and how much of the time is left.
+/// The GB/s of the input, and the share of the time that remains after minification.
 pub(super) fn table(options: &Options) -> Result<Table, String> {
     let names: Vec<&str> = documents(options).collect();
     let inputs: Vec<String> = names.iter().flat_map(|name| [(*name).to_owned(), format!("{name}{MINIFIED}")]).collect();

@@ -1,5 +1,5 @@
 //! The evaluation of Langdale & Lemire, "Parsing Gigabytes of JSON per Second" (VLDB Journal 28(6), 2019), repeated for
-//! jird: one file per table or figure, named as in the paper.
+//! jird. There is one file per table or figure, named as in the paper.
 
 mod ablation; // table 12
 mod clock; // closures of this process, timed in turns
@@ -10,7 +10,7 @@ mod model; // the cost model of section 4.3
 mod parts; // figure 8
 mod select; // table 9
 mod statistics; // tables 5 and 6
-mod table; // what every part makes
+mod table; // the result of every part
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ use crate::run::Field;
 use crate::task::{DOCUMENTS, Task};
 use table::Table;
 
-/// A part of the evaluation: its name on the command line and in files, and what makes it.
+/// A part of the evaluation: its name on the command line and in files, and the function that makes it.
 struct Part {
     name: &'static str,
     make: fn(&Options) -> Result<Table, String>,
@@ -40,7 +40,7 @@ const PARTS: &[Part] = &[
     Part { name: "table-13", make: large::table },
 ];
 
-/// The raw figures beside a table.
+/// The raw figures of a table.
 #[derive(Serialize)]
 struct Raw<'a> {
     machine: &'a Machine,
@@ -48,7 +48,7 @@ struct Raw<'a> {
     table: &'a Table,
 }
 
-/// Makes and prints the parts that were asked for. `Ok(false)` if one could not be made, which the output says.
+/// Makes and prints the parts that the user named. Returns `Ok(false)` if a part failed, which the output says.
 pub(crate) fn run(options: &Options, command: &str) -> Result<bool, String> {
     if let Some(name) = options.parts.iter().find(|name| PARTS.iter().all(|part| part.name != name.as_str())) {
         let names: Vec<_> = PARTS.iter().map(|part| part.name).collect();
@@ -90,18 +90,18 @@ fn publish(name: &str, table: &Table, machine: &Machine, options: &Options, comm
     Ok(())
 }
 
-/// The documents of the paper that were asked for.
+/// The documents of the paper that the user named.
 fn documents(options: &Options) -> impl Iterator<Item = &'static str> {
     DOCUMENTS.iter().copied().filter(|name| options.wants_input(name))
 }
 
-/// The only document behind a name.
+/// The single document with this name.
 fn text(name: &str) -> Result<Vec<u8>, String> {
     let mut texts = crate::task::documents(name)?;
     texts.pop().filter(|_| texts.is_empty()).ok_or_else(|| format!("{name} is not one document"))
 }
 
-/// Runs tasks over inputs as the barometer does, each peer in its own process, and returns all rows.
+/// Measures tasks over inputs as the barometer does, each peer in its own process. Returns all rows.
 fn measured(peers: &[&str], tasks: &[Task], inputs: &[String], options: &Options) -> Vec<Row> {
     let options = options.with_peers(peers);
     let mut field = Field::start(&options);

@@ -1,4 +1,4 @@
-//! The cost model of section 4.3: nanoseconds = a × bytes + b × structurals + c × floats, by least squares.
+//! The cost model of section 4.3: nanoseconds = a × bytes + b × structurals + c × floats, fitted by least squares.
 
 use super::statistics::Statistics;
 use super::table::{Table, column};
@@ -8,7 +8,7 @@ use crate::task::Task;
 
 const PEERS: &[&str] = &["jird", "simdjson"];
 
-/// The coefficients for each peer, for a parse alone and with a visit.
+/// The coefficients of each peer, for a parse alone and for a parse with a visit.
 pub(super) fn table(options: &Options) -> Result<Table, String> {
     let names: Vec<String> = documents(options).map(str::to_owned).collect();
     let mut inputs = Vec::new();
@@ -41,7 +41,8 @@ pub(super) fn table(options: &Options) -> Result<Table, String> {
     Ok(Table { title, heading: "peer, task", columns, rows, notes, drawing: None })
 }
 
-/// The coefficients that make the squared error least: the solution of the normal equations. `None` if there are many.
+/// The coefficients with the least squared error: the solution of the normal equations. `None` if the solution is not
+/// unique.
 fn least_squares(inputs: &[[f64; 3]], times: &[f64]) -> Option<[f64; 3]> {
     let mut equations = [[0.0; 4]; 3];
     for (input, time) in inputs.iter().zip(times) {

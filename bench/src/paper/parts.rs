@@ -1,4 +1,4 @@
-//! Figure 8: where the time of a parse and a visit goes, by differences of what can be timed alone.
+//! Figure 8: how the time of a parse and a visit divides into parts, from differences of steps that can be timed alone.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use super::table::{Drawing, Table, column};
 use super::{documents, text};
 use crate::options::Options;
 
-/// A part of the time and the sentence that says how it is derived. In the order of `differences`.
+/// The parts of the time, each with the sentence that says how it is derived, in the order of `differences`.
 const PARTS: &[(&str, &str)] = &[
     (
         "scan",
@@ -26,7 +26,7 @@ const PARTS: &[(&str, &str)] = &[
     ("numbers", "a visit that converts numbers too, less that visit"),
 ];
 
-/// Nanoseconds per byte, part by part.
+/// The nanoseconds per byte of each part.
 pub(super) fn table(options: &Options) -> Result<Table, String> {
     let kernel = super::ablation::kernel(options)?;
     let mut rows = Vec::new();
@@ -64,7 +64,8 @@ fn times(text: &[u8], kernel: Kernel, options: &Options) -> Result<[f64; 7], Str
     Ok([ascii, scan - ascii, validate - scan, parse - validate, visit, strings - visit, numbers - visit])
 }
 
-/// Every key and value in document order. Only containers recurse: a call per scalar would cost more than some parts do.
+/// Visits every key and value in document order. Only containers recurse, because a call per scalar would cost more
+/// than some of the parts.
 fn visit<'a>(value: Value<'a>, each: &mut impl FnMut(Value<'a>)) {
     each(value);
     for element in value.elements() {

@@ -1,4 +1,4 @@
-//! Table 9: select distinct user.id.
+//! Table 9: `select distinct user.id`.
 
 use super::table::{Drawing, Table, column};
 use super::{measured, text, time};
@@ -7,10 +7,10 @@ use crate::task::Task;
 
 const INPUT: &str = "twitter";
 
-/// Peers with a tree to select from.
+/// The peers that have a tree to select from.
 const PEERS: &[&str] = &["jird", "simdjson", "yyjson", "rapidjson", "sonic-rs", "simd-json", "serde_json"];
 
-/// GB/s of parse and select, of the parse, and of what is between them.
+/// The GB/s of parsing and selecting, of parsing alone, and of the difference between them.
 pub(super) fn table(options: &Options) -> Result<Table, String> {
     let bytes = text(INPUT)?.len() as f64;
     let measured = measured(PEERS, &[Task::Users, Task::Parse], &[INPUT.to_owned()], options);

@@ -1,4 +1,4 @@
-//! Tables 5 and 6: what the documents hold, counted over jird's tape, and how large they are.
+//! Tables 5 and 6: the contents of the documents, counted over jird's tape, and their sizes.
 
 use jird::{Kind, Value};
 
@@ -6,13 +6,13 @@ use super::table::{Table, column};
 use super::{documents, text};
 use crate::options::Options;
 
-/// What a document holds, counted as in table 5.
+/// The contents of a document, counted as in table 5.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Statistics {
     pub(super) bytes: f64,
     integers: u64,
     pub(super) floats: u64,
-    /// Keys and values.
+    /// Both keys and values.
     strings: u64,
     non_ascii: u64,
     objects: u64,
@@ -25,7 +25,7 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    /// Counts over a walk of the tape.
+    /// Counts while walking the tape.
     pub(super) fn of(text: &[u8]) -> Result<Self, String> {
         let document = jird::parse(text).map_err(|error| error.to_string())?;
         let non_ascii = text.iter().filter(|byte| !byte.is_ascii()).count() as u64;

@@ -1,4 +1,4 @@
-//! A table of figures: Markdown for people, JSON for programs, a chart where there is one.
+//! A table of figures: Markdown for people, JSON for programs, and for some tables a chart.
 
 use std::fmt::Write;
 
@@ -6,21 +6,21 @@ use serde::Serialize;
 
 use crate::svg::{Chart, Series};
 
-/// Figures with names. Every row has as many values as there are columns; NaN is a figure that is not there.
+/// Figures with names. Every row has one value for each column; NaN is a missing figure.
 #[derive(Debug, Serialize)]
 pub(super) struct Table {
     pub(super) title: String,
-    /// What the rows are.
+    /// The heading of the column with the row names.
     pub(super) heading: &'static str,
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<(String, Vec<f64>)>,
-    /// One sentence each: how a figure was made, what is missing.
+    /// Notes of one sentence each: how a figure was made, or what is missing.
     pub(super) notes: Vec<String>,
     #[serde(skip)]
     pub(super) drawing: Option<Drawing>,
 }
 
-/// A column and how many decimals its figures are printed with.
+/// A column, and the number of decimals of its figures.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Column {
     name: String,
@@ -35,13 +35,13 @@ pub(super) struct Drawing {
     pub(super) stacked: bool,
 }
 
-/// A column.
+/// Creates a column.
 pub(super) fn column(name: impl Into<String>, decimals: usize) -> Column {
     Column { name: name.into(), decimals }
 }
 
 impl Table {
-    /// Title, table and notes.
+    /// The title, the table and the notes.
     pub(super) fn markdown(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let mut text = format!("## {}\n\n", self.title);

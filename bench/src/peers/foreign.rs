@@ -1,4 +1,4 @@
-//! The peers written in C and C++: one table of functions each (`peers/peer.h`), called through one `Peer`.
+//! The peers in C and C++. Each has a table of functions (`peers/peer.h`), which one `Peer` calls.
 
 #![allow(unsafe_code, reason = "calling C++ is unsafe; all of it is here")]
 
@@ -37,7 +37,7 @@ pub(super) fn rapidjson() -> Result<Box<dyn Peer>, String> {
     table!(bench_rapidjson, bench_rapidjson, "BENCH_RAPIDJSON_MISSING")
 }
 
-/// The peer behind a C++ table, or the build script's reason why there is none.
+/// The peer of a C++ table, or the build script's reason why there is none.
 macro_rules! table {
     ($built:ident, $symbol:ident, $missing:literal) => {{
         #[cfg($built)]
@@ -45,7 +45,8 @@ macro_rules! table {
             unsafe extern "C" {
                 static $symbol: Table;
             }
-            // SAFETY: a constant of the driver that the build script linked, laid out as `peers/peer.h` says.
+            // SAFETY: `$symbol` is a constant of the driver that the build script linked, with the layout that
+            // `peers/peer.h` declares.
             let table: &'static Table = unsafe { &$symbol };
             Ok(Box::new(Foreign::new(table)))
         }
@@ -98,7 +99,7 @@ struct RawText {
 
 struct Foreign {
     table: &'static Table,
-    /// Made by `table.make`, alive until `drop`, only ever handed to functions of `table`.
+    /// Made by `table.make`, alive until `drop`, and passed only to functions of `table`.
     state: *mut c_void,
     len: usize,
 }
@@ -112,7 +113,8 @@ impl Foreign {
         let function = function.ok_or(Refusal::NotDone)?;
         assert!(index < self.len, "the driver does not check it");
         let mut fold = RawFold::default();
-        // SAFETY: `state` is alive and this table's, `index` is below the number of loaded documents, `fold` is writable.
+        // SAFETY: `state` is alive and belongs to this table, `index` is below the number of loaded documents, `fold`
+        // is writable.
         let reason = unsafe { function(self.state, index, &raw mut fold) };
         if reason.is_null() { Ok(Fold::from_parts(fold.exact, fold.reals, fold.sum)) } else { Err(Refusal::Rejected) }
     }
@@ -120,7 +122,7 @@ impl Foreign {
     fn check(&mut self, function: Option<Checking>, index: usize) -> Answer<()> {
         let function = function.ok_or(Refusal::NotDone)?;
         assert!(index < self.len, "the driver does not check it");
-        // SAFETY: `state` is alive and this table's, `index` is below the number of loaded documents.
+        // SAFETY: `state` is alive and belongs to this table, `index` is below the number of loaded documents.
         let reason = unsafe { function(self.state, index) };
         if reason.is_null() { Ok(()) } else { Err(Refusal::Rejected) }
     }
@@ -133,7 +135,7 @@ impl Foreign {
 
 impl Peer for Foreign {
     fn version(&self) -> String {
-        // SAFETY: every driver answers with text in static storage that ends with a zero byte.
+        // SAFETY: every driver returns text in static storage that ends with a zero byte.
         let text = unsafe { CStr::from_ptr((self.table.version)()) };
         text.to_string_lossy().into_owned()
     }
@@ -143,14 +145,14 @@ impl Peer for Foreign {
         self.state = (self.table.make)();
         self.len = documents.len();
         for document in documents {
-            // SAFETY: `state` is alive and this table's; the driver copies the `len` bytes that are there.
+            // SAFETY: `state` is alive and belongs to this table; the driver copies the `len` bytes at the pointer.
             unsafe { (self.table.load)(self.state, document.as_ptr(), document.len()) }
         }
     }
 
     fn refresh(&mut self, index: usize) {
         assert!(index < self.len, "the driver does not check it");
-        // SAFETY: `state` is alive and this table's, `index` is below the number of loaded documents.
+        // SAFETY: `state` is alive and belongs to this table, `index` is below the number of loaded documents.
         unsafe { (self.table.refresh)(self.state, index) }
     }
 
@@ -182,13 +184,14 @@ impl Peer for Foreign {
         let function = self.table.minify.ok_or(Refusal::NotDone)?;
         assert!(index < self.len, "the driver does not check it");
         let mut text = RawText { at: std::ptr::null(), len: 0 };
-        // SAFETY: `state` is alive and this table's, `index` is below the number of documents, `text` is writable.
+        // SAFETY: `state` is alive and belongs to this table, `index` is below the number of documents, `text` is
+        // writable.
         let reason = unsafe { function(self.state, index, &raw mut text) };
         if !reason.is_null() || text.at.is_null() {
             return Err(Refusal::Rejected);
         }
-        // SAFETY: the driver wrote `len` bytes there and keeps them until it is called again, which the borrow of `self`
-        // that the answer holds forbids.
+        // SAFETY: the driver wrote `len` bytes there and keeps them until it is called again. The answer borrows
+        // `self`, which forbids such a call.
         Ok(unsafe { std::slice::from_raw_parts(text.at, text.len) })
     }
 
@@ -196,7 +199,8 @@ impl Peer for Foreign {
         let function = self.table.scan.ok_or(Refusal::NotDone)?;
         assert!(index < self.len, "the driver does not check it");
         let mut answer = 0;
-        // SAFETY: `state` is alive and this table's, `index` is below the number of documents, `answer` is writable.
+        // SAFETY: `state` is alive and belongs to this table, `index` is below the number of documents, `answer` is
+        // writable.
         let reason = unsafe { function(self.state, index, &raw mut answer) };
         if reason.is_null() { Ok(answer) } else { Err(Refusal::Rejected) }
     }

@@ -1,4 +1,4 @@
-//! jird itself, at default flags: a reused parser, a fresh document for every parse, and reading on trust.
+//! jird itself, at default flags: with a reused parser, with a fresh document for every parse, and reading on trust.
 
 use std::hint::black_box;
 
@@ -17,7 +17,7 @@ use crate::models::encoded::Encoded;
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
 use crate::streamed::{Folding, TwoFields};
 
-/// The parser of before, for the next document.
+/// Parses each document with the same parser.
 pub(super) struct Reused {
     kernel: Kernel,
     documents: Vec<Vec<u8>>,
@@ -29,7 +29,7 @@ pub(super) struct Reused {
 }
 
 impl Reused {
-    /// Fails if the kernel that `JIRD_KERNEL` names is not to be had.
+    /// Fails if the kernel that `JIRD_KERNEL` names is not available.
     pub(super) fn new() -> Result<Self, String> {
         let kernel = forced_kernel()?;
         let (documents, minified, encoded) = (Vec::new(), Vec::new(), Encoded::default());
@@ -133,14 +133,14 @@ impl Peer for Reused {
     }
 }
 
-/// `jird::parse` and `jird::validate`: everything allocated and freed inside the timing.
+/// `jird::parse` and `jird::validate`: all allocation and freeing is inside the timing.
 pub(super) struct Fresh {
     kernel: Kernel,
     documents: Vec<Vec<u8>>,
 }
 
 impl Fresh {
-    /// Fails if the kernel that `JIRD_KERNEL` names is not to be had.
+    /// Fails if the kernel that `JIRD_KERNEL` names is not available.
     pub(super) fn new() -> Result<Self, String> {
         Ok(Self { kernel: forced_kernel()?, documents: Vec::new() })
     }
@@ -176,7 +176,7 @@ impl Peer for Fresh {
     }
 }
 
-/// Reads without checking: for texts that were checked before.
+/// Reads without checks: for texts that were checked before.
 pub(super) struct Trusted {
     kernel: Kernel,
     documents: Vec<Vec<u8>>,
@@ -185,7 +185,7 @@ pub(super) struct Trusted {
 }
 
 impl Trusted {
-    /// Fails if the kernel that `JIRD_KERNEL` names is not to be had.
+    /// Fails if the kernel that `JIRD_KERNEL` names is not available.
     pub(super) fn new() -> Result<Self, String> {
         let kernel = forced_kernel()?;
         Ok(Self { kernel, documents: Vec::new(), buffer: RecordBuffer::new(), scratch: String::new() })
@@ -217,7 +217,8 @@ impl Peer for Trusted {
     }
 }
 
-/// Everything in the document, in order: the fold asks for no structure, and this is how jird hands out values without.
+/// Visits everything in the document, in order. The fold needs no structure, and this is jird's way to visit values
+/// without it.
 fn visit(root: Value<'_>, scratch: &mut String, fold: &mut Fold) {
     for value in root.descendants() {
         match value.kind() {
@@ -235,7 +236,7 @@ fn number(value: Value<'_>, fold: &mut Fold) {
         Some(MachineNumber::I64(value)) => fold.integer(value),
         Some(MachineNumber::U64(value)) => fold.unsigned(value),
         Some(MachineNumber::F64(value)) => fold.real(value),
-        // An integer beyond 64 bits: peers take it for a float.
+        // An integer beyond 64 bits: the peers read it as a float.
         _ => fold.real(value.as_f64().unwrap_or(f64::NAN)),
     }
 }
@@ -243,7 +244,7 @@ fn number(value: Value<'_>, fold: &mut Fold) {
 fn tweets(root: Value<'_>, scratch: &mut String) -> Option<Fold> {
     let mut fold = Fold::default();
     for tweet in root.get("statuses")?.elements() {
-        // In the order in which they stand there.
+        // Seeks the fields in the order in which the document has them.
         let mut tweet = tweet.entries();
         let (created_at, id, text) = (tweet.seek("created_at")?, tweet.seek("id")?, tweet.seek("text")?);
         let mut user = tweet.seek("user")?.entries();

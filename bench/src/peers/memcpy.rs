@@ -1,10 +1,10 @@
-//! The wall: copying the text into a buffer that exists already.
+//! The wall: copies the text into an existing buffer.
 
 use std::hint::black_box;
 
 use crate::peer::{Answer, Peer};
 
-/// `memcpy`, or what the standard library makes of `copy_from_slice`.
+/// `memcpy`, or whatever the standard library compiles `copy_from_slice` to.
 #[derive(Default)]
 pub(super) struct Memcpy {
     documents: Vec<Vec<u8>>,

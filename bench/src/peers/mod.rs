@@ -1,4 +1,4 @@
-//! The competitors, each with what it does not do.
+//! The competitors, each with notes on what it does not do.
 
 mod foreign;
 mod jird;
@@ -17,15 +17,15 @@ pub(crate) struct Entry {
     /// The builds that are measured; the better one is shown.
     pub(crate) builds: &'static [Build],
     pub(crate) origin: Origin,
-    /// What is true of it in every task.
+    /// A note that holds in every task.
     pub(crate) note: &'static str,
-    /// What it does not do, or gets for free, in some tasks.
+    /// For some tasks: what the competitor does not do, or gets for free.
     pub(crate) shortfalls: &'static [(Task, &'static str)],
-    /// Makes one, or says why there is none.
+    /// Makes the peer, or says why there is none.
     pub(crate) make: fn() -> Result<Box<dyn Peer>, String>,
 }
 
-/// Which bar a competitor counts for.
+/// The bar that a competitor counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Jird,
@@ -40,14 +40,14 @@ impl Entry {
         ALL.iter().find(|entry| entry.name == name)
     }
 
-    /// What it does not do in one task, with what is true everywhere.
+    /// The notes on this competitor for one task, including the note that holds in every task.
     pub(crate) fn caveats(&self, task: Task) -> Vec<&'static str> {
         let own = self.shortfalls.iter().filter(|(one, _)| *one == task).map(|(_, words)| *words);
         own.chain((!self.note.is_empty()).then_some(self.note)).collect()
     }
 }
 
-/// The fold of a value of `serde_json`'s, for whoever compares.
+/// The fold of a `serde_json` value, for comparisons.
 pub(crate) fn fold_value(value: &::serde_json::Value) -> Fold {
     serde_json::fold_value(value)
 }
@@ -60,7 +60,7 @@ const KEEPS_NUMBERS: &str = "numbers keep their text, strings are written anew";
 const WRITES_ANEW: &str = "numbers and strings are written anew";
 pub(crate) const CXX: &[Build] = &[Build::Cxx];
 
-/// In the order of the tables' columns.
+/// All competitors, in the order of the tables' columns.
 pub(crate) static ALL: &[Entry] = &[
     Entry {
         name: "jird",
@@ -236,7 +236,7 @@ mod tests {
         check_task(Task::Dom, documents);
     }
 
-    /// What every peer that was built makes of these documents, compared with `serde_json`.
+    /// Compares the answers of every built peer for these documents with those of `serde_json`.
     fn check_task(task: Task, documents: &[Vec<u8>]) {
         let fold = |entry: &Entry| {
             let mut peer = (entry.make)().ok()?;

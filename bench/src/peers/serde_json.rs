@@ -1,4 +1,4 @@
-//! `serde_json`: its `Value` and its typed reader. Default features, so its floats may be off by the last bit.
+//! `serde_json`: its `Value` and its typed reader. It has default features, so its floats may be off by the last bit.
 
 use std::hint::black_box;
 
@@ -155,7 +155,7 @@ impl Peer for Typed {
     }
 }
 
-/// What `dom` makes of a value.
+/// The fold of a value, for `dom`.
 pub(super) fn fold_value(value: &Value) -> Fold {
     let mut fold = Fold::default();
     visit(value, &mut fold);

@@ -1,6 +1,6 @@
 //! `simd-json`: its tape (padded input, reused buffers), its borrowed value and its typed reader.
 //!
-//! It overwrites its input; the copy is restored outside the timing.
+//! It overwrites its input. The copy is restored outside the timing.
 
 use simd_json::{Buffers, INPUT_PADDING, Node, StaticNode, Tape, borrowed};
 
@@ -30,7 +30,7 @@ impl Copies {
     }
 }
 
-/// The tape, its fastest form: `fill_tape_padded` with buffers and tape reused.
+/// The tape in its fastest form: `fill_tape_padded` with reused buffers and a reused tape.
 pub(super) struct Flat {
     text: Copies,
     buffers: Buffers,
@@ -45,7 +45,7 @@ impl Default for Flat {
 }
 
 impl Flat {
-    /// Parses one document and hands its tape to `read`.
+    /// Parses one document and passes its tape to `read`.
     fn with_tape<T>(&mut self, index: usize, read: impl FnOnce(&Tape<'_>) -> Option<T>) -> Answer<T> {
         let copy = &mut self.text.copies[index];
         let len = copy.len() - INPUT_PADDING;
@@ -137,7 +137,7 @@ impl Peer for Flat {
     }
 }
 
-/// The borrowed value, with its parse buffers reused.
+/// The borrowed value, with reused parse buffers.
 #[derive(Default)]
 pub(super) struct Borrowed {
     text: Copies,

@@ -100,7 +100,7 @@ impl Peer for Tree {
     }
 
     fn minify(&mut self, index: usize) -> Answer<&[u8]> {
-        // Numbers keep their text, which is the fastest way through.
+        // Numbers keep their text, which is the fastest way.
         let mut reader = sonic_rs::Deserializer::from_slice(&self.documents[index]).use_rawnumber();
         let root: Value = reader.deserialize().map_err(Refusal::rejected)?;
         reader.end().map_err(Refusal::rejected)?;
@@ -110,7 +110,7 @@ impl Peer for Tree {
     }
 }
 
-/// `sonic_rs::get_many` over each lazy tweet; `IgnoredAny` to validate.
+/// `sonic_rs::get_many` over each lazy tweet, and `IgnoredAny` for validation.
 pub(super) struct Lazy {
     documents: Vec<Vec<u8>>,
     fields: PointerTree,

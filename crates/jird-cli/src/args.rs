@@ -1,4 +1,4 @@
-//! What can be typed, and the help that says so.
+//! The arguments of `jird`, and their help.
 
 use crate::outcome::Outcome;
 use anyhow::Context;
@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use jird::kernel::Kernel;
 use std::sync::LazyLock;
 
-/// Reads, checks, reshapes and queries JSON at the speed of the memory it lies in.
+/// Reads, checks, reshapes and queries JSON at memory speed.
 #[derive(Debug, Parser)]
 #[command(name = "jird", version = version(), max_term_width = 100, after_help = AFTER_HELP)]
 pub(crate) struct Args {
@@ -52,7 +52,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Version and kernel, as `jird --version` prints them.
+/// The version and the kernels, as `jird --version` prints them.
 fn version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(|| {
         let others: Vec<_> = Kernel::available().map(Kernel::name).collect();
@@ -61,7 +61,7 @@ fn version() -> &'static str {
     &VERSION
 }
 
-/// Forces the kernel that `JIRD_KERNEL` names.
+/// Forces the kernel that `JIRD_KERNEL` names, if it is set.
 pub(crate) fn kernel() -> anyhow::Result<()> {
     match std::env::var_os("JIRD_KERNEL") {
         None => Ok(()),
@@ -72,7 +72,7 @@ pub(crate) fn kernel() -> anyhow::Result<()> {
     }
 }
 
-/// Prints the completion script.
+/// Prints the completion script of a shell.
 pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "jird", &mut script);

@@ -1,4 +1,4 @@
-//! `jird fmt`: the same document in another layout.
+//! `jird fmt`: rewrites a document with another layout.
 
 use crate::input::Input;
 use crate::outcome::Outcome;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// Rewrite the layout of a document; numbers and strings keep their text
 ///
-/// With --canonical everything is written anew, as RFC 8785 says, and without a line feed at the end.
+/// With --canonical, everything is rewritten as RFC 8785 prescribes, and no line feed follows the document.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  jird fmt data.json\n  jird fmt --minify < data.json\n  jird fmt --canonical data.json | sha256sum"

@@ -1,4 +1,4 @@
-//! `jird get`: the value that a JSON Pointer leads to.
+//! `jird get`: prints the value that a JSON Pointer leads to.
 
 use crate::input::Input;
 use crate::outcome::{BadData, Outcome};
@@ -6,7 +6,7 @@ use crate::output;
 use anyhow::bail;
 use std::path::PathBuf;
 
-/// Print the value that a JSON Pointer (RFC 6901) leads to, as it stands
+/// Print the value that a JSON Pointer (RFC 6901) leads to, byte for byte
 ///
 /// The whole document is checked. If the pointer leads nowhere, nothing is printed and the exit code is 1.
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! What the commands read: files, or standard input.
+//! The inputs of all commands: files, or standard input.
 
 use crate::outcome::BadData;
 use anyhow::{Context, anyhow, bail};
@@ -17,17 +17,17 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// `-` is standard input.
+    /// The name `-` means standard input.
     pub(crate) fn new(name: &Path) -> Self {
         if name == Path::new("-") { Self::Stdin } else { Self::File(name.to_owned()) }
     }
 
-    /// What was typed, or standard input if nothing was.
+    /// The inputs that the user named, or standard input if there are none.
     pub(crate) fn all(names: &[PathBuf]) -> Vec<Self> {
         if names.is_empty() { vec![Self::Stdin] } else { names.iter().map(|name| Self::new(name)).collect() }
     }
 
-    /// The name in messages.
+    /// The name that messages use.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "<stdin>".into(),
@@ -35,10 +35,10 @@ impl Input {
         }
     }
 
-    /// A document, to be parsed: all of it, with blanks for a byte order mark.
+    /// The whole input, as a document to be parsed. A byte order mark is replaced by blanks.
     ///
     /// # Errors
-    /// [`BadData`] if it is in another encoding than UTF-8; and those of reading.
+    /// [`BadData`] if the text is in an encoding other than UTF-8; also errors of reading.
     pub(crate) fn document(&self) -> anyhow::Result<Vec<u8>> {
         let mut text = self.read()?;
         if let Some(encoding) = Encoding::of(&text) {
@@ -48,14 +48,14 @@ impl Input {
         Ok(text)
     }
 
-    /// That a document of this text is wrong, and where.
+    /// The message that this document is wrong, and where.
     pub(crate) fn wrong(&self, error: &jird::Error, text: &[u8]) -> BadData {
         let found = usize::try_from(error.offset()).ok().and_then(|at| text.get(at..)).unwrap_or_default();
         let stray = stray_mark(found).map_or_else(String::new, |mark| format!("{mark}: "));
         BadData(format!("{}: {stray}{}", self.name(), error.locate(text)))
     }
 
-    /// All of it as it is.
+    /// The whole input, unchanged.
     pub(crate) fn read(&self) -> anyhow::Result<Vec<u8>> {
         let mut text = Vec::new();
         match self {
@@ -75,10 +75,11 @@ impl Input {
 /// Opens a database for reading.
 #[cfg(feature = "convert")]
 pub(crate) fn database(path: &Path) -> anyhow::Result<Connection> {
-    // SQLite's own words for a file that is not there name no file.
+    // SQLite's own message for a missing file does not name the file.
     drop(open(path)?);
     let opening = match sqlite::open_read_only(path) {
-        // Somebody was ended while writing, and only who may write can take it back: as every program does that opens it.
+        // A writer was ended in the middle of a transaction. Only a connection that may write can roll it back, so this
+        // opens one first, as every program that opens the file would.
         Err(error) if error.kind() == SqliteErrorKind::ReadOnly => {
             sqlite::open(path).map(drop).and_then(|()| sqlite::open_read_only(path))
         }
@@ -93,11 +94,11 @@ pub(crate) fn database(path: &Path) -> anyhow::Result<Connection> {
         .with_context(name)
 }
 
-/// What to do about a lock.
+/// The advice for a locked database.
 #[cfg(feature = "convert")]
 pub(crate) const LOCKED: &str = "another program is at it: try again when that is done";
 
-/// Opens a file for reading. A directory is refused here, where it can be named.
+/// Opens a file for reading. Directories are refused here, because here the message can name them.
 pub(crate) fn open(path: &Path) -> anyhow::Result<File> {
     let file = File::open(path).map_err(|error| {
         let is_pattern = error.kind() == io::ErrorKind::NotFound && path.to_string_lossy().contains(['*', '?', '[']);

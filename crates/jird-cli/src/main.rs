@@ -1,4 +1,5 @@
-//! The `jird` command: reads, checks, reshapes and queries JSON. Data goes to standard output, words to standard error.
+//! The `jird` command: reads, checks, reshapes and queries JSON. Data goes to standard output, messages to standard
+//! error.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -33,7 +34,8 @@ fn main() -> ExitCode {
     outcome.into()
 }
 
-/// What the reader of Parquet says of a damaged file before its panic is caught is not for the user, who gets an error.
+/// Silences panics that the Parquet reader raises on damaged files. They are caught, and the user gets an error
+/// instead.
 #[cfg(feature = "convert")]
 fn say_nothing_of_caught_panics() {
     let hook = std::panic::take_hook();

@@ -1,21 +1,21 @@
-//! How a run ended, as an exit code.
+//! The outcome of a run, as an exit code.
 
 use std::io;
 use std::process::ExitCode;
 
-/// From best to worst: of two outcomes the worse one is the run's.
+/// Ordered from best to worst: the outcome of a run is the worst outcome of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
-    /// All is well.
+    /// Exit code 0: all is well.
     Fine,
-    /// The data was not as asked: 1.
+    /// Exit code 1: the data was not as asked.
     BadData,
-    /// The work could not be done: 2.
+    /// Exit code 2: the work could not be done.
     Failed,
 }
 
 impl Outcome {
-    /// Reports an error that ended the run. A pipe that nobody reads any more is no error.
+    /// Reports an error that ended the run. A broken pipe is not an error: the reader has seen enough.
     pub(crate) fn of_error(error: &anyhow::Error) -> Self {
         if is_broken_pipe(error) {
             return Self::Fine;
@@ -35,7 +35,7 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// The data was not as asked; in words.
+/// An error with this message: the data was not as asked.
 #[derive(Debug)]
 pub(crate) struct BadData(pub(crate) String);
 
@@ -47,13 +47,13 @@ impl std::fmt::Display for BadData {
 
 impl std::error::Error for BadData {}
 
-/// Says something on standard error.
+/// Prints a message to standard error.
 #[expect(clippy::print_stderr, reason = "the one place where words go out")]
 pub(crate) fn report(words: &str) {
     eprintln!("jird: {words}");
 }
 
-/// An error and its causes, each thing said once.
+/// An error and its causes in one line, without repetitions.
 pub(crate) fn words(error: &anyhow::Error) -> String {
     let mut words = String::new();
     let last = |text: &str| text.rsplit(": ").next().unwrap_or_default().to_owned();
@@ -67,7 +67,7 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
     words
 }
 
-/// Says how many bad records were left out.
+/// Reports how many bad records were left out.
 #[cfg(any(feature = "convert", feature = "query"))]
 pub(crate) fn left_out(bad: u64, first: Option<&str>, quiet: bool) -> Outcome {
     if bad == 0 {

@@ -1,4 +1,4 @@
-//! How far it is, on a terminal.
+//! The progress bar on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// A bar on standard error with rate and time left, if that is a terminal, after the first second.
+/// A progress bar on standard error, with rate and time left. It appears after the first second, and only on a
+/// terminal.
 pub(crate) struct Progress {
     done: Arc<AtomicBool>,
     drawer: Option<JoinHandle<()>>,
@@ -16,7 +17,7 @@ pub(crate) struct Progress {
 const TICK: Duration = Duration::from_millis(100);
 
 impl Progress {
-    /// Shows how many bytes `read` says were read, and of how many; without a total, how many.
+    /// Starts the bar. `read` returns the bytes read so far and the total, which is 0 if it is unknown.
     pub(crate) fn start(read: impl Fn() -> (u64, u64) + Send + 'static, quiet: bool) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let drawer = (!quiet && std::io::stderr().is_terminal()).then(|| {
@@ -32,7 +33,7 @@ impl Drop for Progress {
         self.done.store(true, Ordering::Relaxed);
         if let Some(drawer) = self.drawer.take() {
             drawer.thread().unpark();
-            // It draws and does nothing else.
+            // The thread only draws; if it panicked, nothing is lost.
             let _ = drawer.join();
         }
     }
@@ -55,7 +56,7 @@ fn draw(read: impl Fn() -> (u64, u64), done: &AtomicBool) {
     while !done.load(Ordering::Relaxed) {
         let (bytes, total) = read();
         if total > 0 {
-            // It may turn out that more has to be read.
+            // The total can grow while the files are read.
             bar.set_length(total);
         }
         bar.set_position(bytes.min(if total > 0 { total } else { u64::MAX }));

@@ -1,4 +1,4 @@
-//! `jird query`.
+//! `jird query`: runs SQL over files.
 
 use crate::input::Input;
 use crate::outcome::{BadData, Outcome, left_out, report as say, words};
@@ -29,46 +29,47 @@ Examples:
 The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0], a key with a dot \"a.b\".
 Exit codes: 0 fine, 1 a record is not JSON or a file not UTF-8, 2 anything else.";
 
-/// Run SQL over JSON records, one a line
+/// Run SQL over JSON records, one per line
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct QueryArgs {
-    /// The query. Without `from` it reads all files.
+    /// The query. Without `from`, it reads all files
     sql: String,
-    /// Files, patterns or folders; `-` or none is standard input
+    /// Files, patterns or folders; standard input if missing or `-`
     #[arg(value_name = "FILE")]
     files: Vec<String>,
-    /// What the files are [default: by their names and first bytes]
+    /// The format of the files [default: by their names and first bytes]
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FromArgument>,
-    /// What becomes of a bad record: stop, skip, or quarantine=FILE; the last two check every record whole
+    /// What to do with a bad record: stop, skip, or quarantine=FILE; the last two check every record whole
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
-    /// How to write the result [default: by the name of the output; table on a terminal, ndjson elsewhere]
+    /// The format of the result [default: by the name of the output; table on a terminal, ndjson elsewhere]
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatArgument>,
-    /// Writes the result to a file, which appears when it is complete
+    /// Write the result to a file, which appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// How wide a table may be; what has no place is cut [default: as wide as the terminal]
+    /// The maximum width of a table; text that does not fit is cut [default: as wide as the terminal]
     #[arg(long, value_name = "COLUMNS")]
     width: Option<usize>,
-    /// A JSON object of fields and their types: {"id": "u64", "user": {"name": "text"}}; what does not fit is a bad record
+    /// A JSON object of fields and their types: {"id": "u64", "user": {"name": "text"}}; a record that does not fit is
+    /// bad
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// Threads that scan [default: one per core]
+    /// The number of threads that scan [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// How much of the records is checked [default: all]
+    /// How many of the records are checked [default: all]
     #[arg(long, value_enum, value_name = "HOW")]
     check: Option<CheckArgument>,
     /// Short for `--check trusted`
     #[arg(long, conflicts_with = "check")]
     trusted: bool,
-    /// Says on standard error what was done, and how fast
+    /// Print to standard error what was done, and how fast
     #[arg(long)]
     stats: bool,
-    /// Says nothing that is not an error
+    /// Print nothing except errors
     #[arg(short, long)]
     quiet: bool,
     #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -77,9 +78,9 @@ pub(crate) struct QueryArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArgument {
-    /// Columns for people
+    /// A table with aligned columns
     Table,
-    /// One JSON object a line
+    /// One JSON object per line
     Ndjson,
     /// One JSON array
     Json,
@@ -92,7 +93,7 @@ enum FormatArgument {
     Arrow,
 }
 
-/// The format that the name of an output says.
+/// The format that an output's name stands for.
 fn format_of_name(path: &Path) -> Option<Format> {
     match FileFormat::of_name(path)? {
         FileFormat::Ndjson => Some(Format::Ndjson),
@@ -100,19 +101,19 @@ fn format_of_name(path: &Path) -> Option<Format> {
         FileFormat::Csv => Some(Format::Csv),
         FileFormat::Parquet => Some(Format::Parquet),
         FileFormat::Arrow => Some(Format::Arrow),
-        // No query is written as one of these.
+        // A query cannot write these formats.
         FileFormat::Tsv | FileFormat::Sqlite => None,
     }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FromArgument {
-    /// One record a line
+    /// One record per line
     #[value(alias = "jsonl")]
     Ndjson,
-    /// The elements of an array, or values one behind the other
+    /// The elements of an array, or one value after the other
     Json,
-    /// What `--on-error quarantine=FILE` has set aside
+    /// The bad records that `--on-error quarantine=FILE` set aside
     Quarantine,
 }
 
@@ -120,9 +121,9 @@ enum FromArgument {
 enum CheckArgument {
     /// Every record, whole
     All,
-    /// Records that are looked into
+    /// Only the records that the query looks into
     Touched,
-    /// None
+    /// No record
     Trusted,
 }
 
@@ -180,7 +181,7 @@ fn execute(args: QueryArgs, report: &mut Report) -> Result<()> {
     Ok(out.out.commit()?)
 }
 
-/// A target for which the progress bar makes way, if both are on the terminal.
+/// A target that removes the progress bar before the first output, if both are on the terminal.
 struct Shown {
     out: Target,
     progress: Option<Progress>,
@@ -200,7 +201,7 @@ impl Write for Shown {
     }
 }
 
-/// From what was typed to what is meant.
+/// Turns the arguments that were typed into the query that they mean.
 fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)> {
     let default = Options::default();
     let options = Options {
@@ -244,10 +245,10 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
     Ok((Query::new(args.sql, args.files, options), args.output))
 }
 
-/// What to do about a bad record, after what is wrong with it.
+/// The advice that follows the error message of a bad record.
 const PASS_BY: &str = "\n`--on-error skip` passes bad records by, `--on-error quarantine=FILE` sets them aside";
 
-/// Reports why a query failed; if a record is bad, with some advice.
+/// Reports why a query failed. If the cause is a bad record, `advice` follows the message.
 pub(crate) fn failure(error: &anyhow::Error, advice: &str) -> Outcome {
     match error.downcast_ref::<jird_query::Error>().map(jird_query::Error::kind) {
         Some(ErrorKind::BrokenPipe) => Outcome::Fine,

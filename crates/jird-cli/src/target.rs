@@ -1,4 +1,4 @@
-//! Where results go: standard output, a pipe, or a file that appears only when it is whole.
+//! The targets of results: standard output, a pipe, or a file that appears only when it is complete.
 
 use same_file::is_same_file;
 use std::fs::{self, File, Metadata};
@@ -6,33 +6,35 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The unfinished file of this process, for the interrupt handler.
+/// The unfinished file of this process. The interrupt handler removes it.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// The exit code of a command that was interrupted: 128 and the number of the signal.
+/// The exit code of an interrupted command: 128 plus the number of the signal, 2.
 const INTERRUPTED: i32 = 130;
 
-/// A file that is made beside its place. Dropped without [`commit`](Self::commit), it is removed, also by an interrupt.
+/// A file that is written next to its final place. If it is dropped without [`commit`](Self::commit), or if the user
+/// interrupts the command, it is removed.
 #[derive(Debug)]
 pub(crate) struct Beside {
-    /// Where it is made.
+    /// The temporary path.
     beside: PathBuf,
-    /// Where it will be.
+    /// The final path.
     path: PathBuf,
 }
 
 impl Beside {
-    /// Makes an empty file beside `path`; where a link points to, if it is one. It may be read by whom the file of this name may.
+    /// Creates an empty file next to `path`, or next to the target of `path` if that is a link. The file gets the
+    /// permissions of the file that it will replace.
     ///
     /// # Errors
-    /// If `path` is a directory or must not be written, and if no file can be made there.
+    /// If `path` is a directory or is read-only, and if no file can be created next to it.
     pub(crate) fn create(path: &Path) -> io::Result<(File, Self)> {
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = fs::metadata(&path).ok();
         if old.as_ref().is_some_and(Metadata::is_dir) {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
         }
-        // To rename nobody asks this.
+        // `rename` does not check this.
         if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is for reading only"));
         }
@@ -47,15 +49,15 @@ impl Beside {
         Ok((file, beside))
     }
 
-    /// Where it is made.
+    /// The temporary path.
     pub(crate) fn place(&self) -> &Path {
         &self.beside
     }
 
-    /// Puts it in its place.
+    /// Moves the file to its final place.
     ///
     /// # Errors
-    /// If it cannot be renamed.
+    /// If the file cannot be renamed.
     pub(crate) fn commit(self) -> io::Result<()> {
         fs::rename(&self.beside, &self.path)?;
         unfinished().take();
@@ -71,7 +73,7 @@ impl Drop for Beside {
     }
 }
 
-/// Where a result is written. Its errors name it.
+/// The target of a result. Its error messages name it.
 #[derive(Debug)]
 pub(crate) struct Target {
     to: To,
@@ -81,9 +83,9 @@ pub(crate) struct Target {
 #[derive(Debug)]
 enum To {
     Standard(io::Stdout),
-    /// A pipe or a device, in whose place no file can be put.
+    /// A pipe or a device, which a file cannot replace.
     Device(File),
-    /// A file beside its final place.
+    /// A file next to its final place.
     File(File, Beside),
 }
 
@@ -91,7 +93,7 @@ impl Target {
     /// Standard output, or the file at `path`.
     ///
     /// # Errors
-    /// If it cannot be opened, or no file can be made beside `path`.
+    /// If `path` cannot be opened, or no file can be created next to it.
     pub(crate) fn create(path: Option<&Path>) -> io::Result<Self> {
         let Some(path) = path else {
             return Ok(Self { to: To::Standard(io::stdout()), name: "standard output".to_owned() });
@@ -105,10 +107,10 @@ impl Target {
         Ok(Self { to: to.map_err(|error| unwritten(&name, &error))?, name })
     }
 
-    /// Puts a file in its place.
+    /// Moves a file to its final place.
     ///
     /// # Errors
-    /// If it cannot be renamed.
+    /// If the file cannot be renamed.
     pub(crate) fn commit(self) -> io::Result<()> {
         let Self { to, name } = self;
         if let To::File(_, beside) = to { beside.commit().map_err(|error| unwritten(&name, &error)) } else { Ok(()) }
@@ -133,12 +135,12 @@ impl Write for Target {
     }
 }
 
-/// Whether there is something at `path` that is neither a file nor a folder: what is written there passes through.
+/// Whether `path` exists and is neither a file nor a folder. Bytes written there pass through and cannot be taken back.
 pub(crate) fn is_device(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
 }
 
-/// Whether two names are those of one file, be it there or not.
+/// Whether two names mean the same file, which need not exist.
 pub(crate) fn are_one(one: &Path, other: &Path) -> bool {
     let are_files = || one.is_file() && other.is_file();
     let is_same_name = || absolute(one).ok().is_some_and(|one| absolute(other).is_ok_and(|other| one == other));
@@ -154,7 +156,7 @@ fn unfinished() -> std::sync::MutexGuard<'static, Option<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes an unfinished file, and what a database keeps beside it.
+/// Removes an unfinished file, and the files that SQLite keeps next to a database.
 fn remove(path: &Path) {
     for suffix in ["", "-journal", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -163,12 +165,12 @@ fn remove(path: &Path) {
     }
 }
 
-/// Leaves no half-written file behind when the user interrupts, or the system shuts down.
+/// Ensures that no half-written file stays when the user interrupts the command or the system shuts down.
 fn on_interrupt_remove(path: &Path) -> io::Result<()> {
     static HANDLER: OnceLock<Result<(), String>> = OnceLock::new();
     *unfinished() = Some(path.to_owned());
     let handler = || {
-        // Held to the end, so that no other begins.
+        // The lock is held until the process ends, so that no other file is begun.
         let mut unfinished = unfinished();
         if let Some(path) = unfinished.take() {
             remove(&path);

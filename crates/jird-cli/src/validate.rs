@@ -1,4 +1,4 @@
-//! `jird validate`: is it JSON, and if not, where?
+//! `jird validate`: checks documents, and says where they are wrong.
 
 use crate::input::{self, Input};
 use crate::outcome::{Outcome, report};
@@ -16,7 +16,8 @@ use std::path::PathBuf;
 
 /// Check documents strictly by RFC 8259; print a line for each bad one
 ///
-/// Each line is `FILE:LINE:COLUMN: message (byte N, at /path)`: line and column from 1, the column in bytes, the byte from 0.
+/// Each line is `FILE:LINE:COLUMN: message (byte N, at /path)`. LINE and COLUMN count from 1, N from 0; COLUMN counts
+/// bytes.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  jird validate *.json\n  jird validate --lines events.ndjson\n  jird validate --numbers machine < data.json"
@@ -28,10 +29,10 @@ pub(crate) struct ValidateArgs {
     /// Which numbers are accepted
     #[arg(long, value_enum, default_value_t = NumbersArg::Any)]
     numbers: NumbersArg,
-    /// Refuse keys that an object has twice
+    /// Refuse objects that have a key twice
     #[arg(long)]
     unique_keys: bool,
-    /// How deeply objects and arrays may nest
+    /// The maximum nesting depth of objects and arrays
     #[arg(long, value_name = "N", default_value_t = jird::policy::DEPTH_MAX)]
     depth_max: usize,
     /// The documents; standard input if missing or `-`
@@ -44,7 +45,7 @@ enum NumbersArg {
     Any,
     /// Numbers that are finite as a 64-bit float
     Finite,
-    /// Finite, and integers must fit 64 bits
+    /// Finite numbers; integers must fit in 64 bits
     Machine,
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Outcome {
         let outcome = if args.lines { check_lines(&input, policy) } else { check_document(&input, policy) };
         worst = worst.max(match outcome {
             Ok(outcome) => outcome,
-            // The other files are done all the same.
+            // The other files are still checked.
             Err(error) => Outcome::of_error(&error),
         });
     }
@@ -88,8 +89,9 @@ fn check_document(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
     Ok(Outcome::BadData)
 }
 
-/// Whether a text that begins with `start` can be UTF-8. If it cannot, a line of the output says what it is. A byte order mark is
-/// noted on standard error: such a text is read, and must not be sent to others.
+/// Whether a text that begins with `start` can be UTF-8. If it cannot, this function prints a line that names the
+/// encoding. It notes a byte order mark on standard error: such a text is read here, but RFC 8259 forbids sending it to
+/// others.
 fn is_utf8(name: &str, start: &[u8]) -> anyhow::Result<bool> {
     if let Some(encoding) = Encoding::of(start) {
         output::write(format!("{name}:1:1: {encoding} (byte 0)\n").as_bytes())?;
@@ -103,7 +105,7 @@ fn is_utf8(name: &str, start: &[u8]) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// `FILE:LINE:COLUMN: message (byte N, at /path)`
+/// One line of the output: `FILE:LINE:COLUMN: message (byte N, at /path)`.
 fn line(name: &str, found: &jird::Located, stray_mark: Option<&str>) -> String {
     let mut line = format!("{name}:{}:{}: {}", found.line(), found.column(), found.error().kind());
     if let Some(mark) = stray_mark {
@@ -116,7 +118,7 @@ fn line(name: &str, found: &jird::Located, stray_mark: Option<&str>) -> String {
     line + ")\n"
 }
 
-/// Bytes of a file that a thread checks at a time.
+/// A thread checks this many bytes of a file at a time.
 const CHUNK_BYTES: u64 = 4 << 20;
 
 fn check_lines(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
@@ -127,7 +129,7 @@ fn check_lines(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
         Input::File(path) => {
             let file = input::open(path)?;
             let metadata = file.metadata().with_context(|| input.name())?;
-            // Of a pipe nobody knows the length.
+            // The length of a pipe is unknown.
             if metadata.is_file() {
                 check_file(file, metadata.len(), options, report)
             } else {
@@ -137,7 +139,7 @@ fn check_lines(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Lines that come one after the other.
+/// Checks lines from a stream, one after the other.
 fn check_stream(mut reader: impl Read, options: lines::Options, mut report: Report) -> anyhow::Result<Outcome> {
     let mut start = read_start(&mut reader).with_context(|| report.name.clone())?;
     if !is_utf8(&report.name, &start)? {
@@ -152,7 +154,7 @@ fn check_stream(mut reader: impl Read, options: lines::Options, mut report: Repo
     report.end(flow.map(drop))
 }
 
-/// The lines of a file, by all threads.
+/// Checks the lines of a file on all cores.
 fn check_file(file: File, len: u64, options: lines::Options, mut report: Report) -> anyhow::Result<Outcome> {
     let start = read_start(&mut &file).with_context(|| report.name.clone())?;
     if !is_utf8(&report.name, &start)? {
@@ -180,7 +182,7 @@ fn check_file(file: File, len: u64, options: lines::Options, mut report: Report)
     report.end(result)
 }
 
-/// A file that threads read at different offsets, with blanks for its byte order mark.
+/// A file that threads read at different offsets. A byte order mark is replaced by blanks.
 struct Positioned {
     file: File,
     is_marked: bool,
@@ -196,7 +198,8 @@ impl ReadAt for Positioned {
     }
 }
 
-/// What a piece of text gave: its bad records, with lines counted from the piece's first, and how many lines it has.
+/// The result of one piece of text: its bad records, with lines counted from the start of the piece, and its number of
+/// lines.
 struct Part {
     bad: Vec<(jird::Located, Option<&'static str>)>,
     base: u64,
@@ -225,7 +228,7 @@ fn newlines(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', text).count() as u64
 }
 
-/// Prints what the parts found, in their order.
+/// Prints the results of the parts, in order.
 struct Report {
     name: String,
     lines: u64,
@@ -245,7 +248,7 @@ impl Report {
         Ok(())
     }
 
-    /// A record over the limit ends the work: nobody knows where the next one begins.
+    /// Ends the report. A record above the size limit ends the check, because the start of the next record is unknown.
     fn end(self, result: anyhow::Result<()>) -> anyhow::Result<Outcome> {
         match result {
             Ok(()) => Ok(self.outcome),

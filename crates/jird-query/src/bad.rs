@@ -1,4 +1,4 @@
-//! Bad records on their way to whoever counts them, and sets them aside.
+//! Bad records, on the way to their counter and their quarantine.
 
 use crate::error::{Error, with_stray_mark};
 use crate::input::InputFile;
@@ -9,60 +9,60 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The kind of a record that is JSON, but holds a value that its column does not.
+/// The kind of a record that is JSON but holds a value that its column cannot hold.
 const UNFIT: &str = "type";
 
 /// A bad record, found in a piece of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Bad {
-    /// Lines of the piece before the one where it is wrong.
+    /// The number of lines in the piece before the line of the error.
     pub(crate) lines: u64,
-    /// In the file.
+    /// The offset in the file.
     pub(crate) offset: u64,
     pub(crate) what: Wrong,
-    /// Its text, within that of all.
+    /// The record's text, as a range of [`Found`]'s `raw`.
     raw: Range<usize>,
 }
 
 /// What is wrong with a record.
 #[derive(Clone, Debug)]
 pub(crate) enum Wrong {
-    /// It is no JSON, in this column of its line.
+    /// The record is not JSON. The error is in this column of its line.
     Rule(ErrorKind, u64),
-    /// It holds a value that its column does not; in words.
+    /// The record holds a value that its column cannot hold; this is the message.
     Unfit(String),
 }
 
-/// What was found in a piece of a file.
+/// The bad records of a piece of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     bad: Vec<Bad>,
-    /// The texts of the bad records, one behind the other.
+    /// The texts of the bad records, one after the other.
     raw: Vec<u8>,
-    /// Its lines.
+    /// The number of lines in the piece.
     pub(crate) lines: u64,
 }
 
 impl Found {
-    /// Whether it takes much memory.
+    /// Whether the records take much memory.
     pub(crate) fn is_large(&self) -> bool {
         self.bad.len() >= 1 << 12 || self.raw.len() >= 1 << 20
     }
 
-    /// Adds a record that is wrong after so many lines of the piece.
+    /// Adds a record whose error comes after `lines` lines of the piece.
     pub(crate) fn push(&mut self, lines: u64, offset: u64, what: Wrong, raw: &[u8]) {
         let start = self.raw.len();
         self.raw.extend_from_slice(raw);
         self.bad.push(Bad { lines, offset, what, raw: start..self.raw.len() });
     }
 
-    /// What the first record breaks, if it is no JSON, and where in its file.
+    /// The rule that the first record breaks, if it is not JSON, and the offset of the error in its file.
     pub(crate) fn first_rule(&self) -> Option<(ErrorKind, u64)> {
         let first = self.bad.first()?;
         if let Wrong::Rule(kind, _) = first.what { Some((kind, first.offset)) } else { None }
     }
 
-    /// Adds the next piece.
+    /// Adds the records of the next piece.
     pub(crate) fn append(&mut self, next: Self) {
         for bad in next.bad {
             self.push(self.lines + bad.lines, bad.offset, bad.what, &next.raw[bad.raw]);
@@ -71,7 +71,7 @@ impl Found {
     }
 }
 
-/// Where the bad records of all inputs go. A copy is the same one.
+/// Where the bad records of all inputs go. Clones share one destination.
 #[derive(Clone, Debug)]
 pub(crate) struct BadSink {
     records: Arc<Mutex<BadRecords>>,
@@ -87,7 +87,7 @@ impl BadSink {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sees the quarantine out.
+    /// Finishes the quarantine.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         self.lock().finish().map_err(|error| failed(&error))
     }
@@ -97,7 +97,7 @@ impl BadSink {
 #[derive(Debug)]
 pub(crate) struct Noting {
     sink: BadSink,
-    /// Whether those that are no JSON are noted here, and not by who reads them too.
+    /// Whether records that are not JSON are noted here. If not, another scan of the same files notes them.
     all: bool,
     lines: u64,
 }
@@ -107,7 +107,7 @@ impl Noting {
         Self { sink: sink.clone(), all, lines: 0 }
     }
 
-    /// Takes the next piece.
+    /// Takes the bad records of the next piece.
     pub(crate) fn take(&mut self, file: &InputFile, found: &Found) -> Result<(), Error> {
         let name = file.path.display().to_string();
         for bad in &found.bad {

@@ -1,4 +1,4 @@
-//! What can go wrong with a query.
+//! The errors of a query.
 
 use core::fmt;
 use datafusion::error::DataFusionError;
@@ -6,7 +6,7 @@ use jird_formats::encoding::stray_mark;
 use std::io;
 use std::path::Path;
 
-/// Whose fault it is.
+/// The cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -16,17 +16,18 @@ pub enum ErrorKind {
     Input,
     /// A record is not JSON, or not what was asked for.
     Record,
-    /// What the records stand in is not JSON, such as an array that is not closed: what follows cannot be told apart.
+    /// The text around the records is not JSON, such as an array that is not closed, so the records after it cannot be
+    /// told apart.
     Frame,
-    /// The SQL asks something of the data that the data does not allow.
+    /// The SQL asks for something that the data does not allow.
     Data,
     /// The result cannot be written.
     Output,
-    /// Nobody reads the result any more.
+    /// The reader of the result has closed the pipe.
     BrokenPipe,
 }
 
-/// Why a query failed. `Display` gives one line, for a bad record followed by the place in its line.
+/// Why a query failed. `Display` gives one line; for a bad record, an excerpt that shows the place follows.
 #[derive(Clone, Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -34,7 +35,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// Whose fault it is.
+    /// The cause of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
@@ -70,7 +71,7 @@ impl Error {
         Self { kind: ErrorKind::Output, message: format!("cannot write {what}: {}", words(error)) }
     }
 
-    /// An error of DataFusion's, or one of ours that went through it.
+    /// An error of DataFusion, or one of ours that DataFusion passed on.
     pub(crate) fn of(error: &DataFusionError) -> Self {
         match error.find_root() {
             DataFusionError::External(inner) => match inner.downcast_ref::<Self>() {
@@ -82,7 +83,8 @@ impl Error {
     }
 }
 
-/// What a record breaks, in words; `found` is the rest of the text from where it could no longer be right.
+/// The message that a rule is broken, with a note if a byte order mark stands at the start of `found`, which is the
+/// text from the error on.
 pub(crate) fn with_stray_mark(rule: String, found: &[u8]) -> String {
     match stray_mark(found) {
         Some(mark) => format!("{rule}; {mark}"),
@@ -90,7 +92,7 @@ pub(crate) fn with_stray_mark(rule: String, found: &[u8]) -> String {
     }
 }
 
-/// The system's words without its number.
+/// The system's message without its error number.
 pub(crate) fn words(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

@@ -1,8 +1,9 @@
-//! Groups by a field once, in however many representations it is asked for.
+//! Groups by a field once, even if the query uses the field in several representations.
 //!
-//! After `group by`, a field may be wanted as JSON text, to be printed, and as a value, to be sorted by or computed with. The
-//! values of a text column tell its JSON texts, if these are right: so the rows are grouped by the values alone, and each group's JSON text is made
-//! of its value. Of numbers not: the values of a column of doubles may be equal where the numbers are not.
+//! After `group by`, a field may be needed as JSON text, to be printed, and as a value, to be sorted by or computed
+//! with. In a text column, the value determines the canonical JSON text. So rows are grouped by the values alone, and
+//! each group's JSON text is made from its value. This does not hold for numbers: two different numbers may become the
+//! same double.
 
 use crate::functions::json_text;
 use crate::prepared::Source;
@@ -14,7 +15,7 @@ use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, Projection};
 use jird_formats::ColumnType;
 use std::sync::Arc;
 
-/// The same plan, grouping by no column that another one tells.
+/// The same plan, without grouping by columns that another grouped column determines.
 pub(crate) fn group_once(plan: LogicalPlan, sources: &[Source<'_>]) -> Result<LogicalPlan> {
     let each = |node| match node {
         LogicalPlan::Aggregate(aggregate) => once(aggregate, sources),
@@ -24,7 +25,7 @@ pub(crate) fn group_once(plan: LogicalPlan, sources: &[Source<'_>]) -> Result<Lo
 }
 
 fn once(aggregate: Aggregate, sources: &[Source<'_>]) -> Result<Transformed<LogicalPlan>> {
-    // Of a key that is grouped by, the values of the same field that are grouped by too.
+    // Finds, for a key column of the grouping, the value column of the same field if it is grouped by too.
     let value_of = |key: &Column| -> Option<Column> {
         let source = table(&aggregate.input).and_then(|table| source(table, sources))?;
         let named = |column: &Column, rep: Rep, path: &str| column.name == rep.column(path);
@@ -50,7 +51,7 @@ fn once(aggregate: Aggregate, sources: &[Source<'_>]) -> Result<Transformed<Logi
     Ok(Transformed::yes(LogicalPlan::Projection(projection)))
 }
 
-/// The one table of which a plan hands on columns as they are.
+/// The only table of a plan that passes columns on unchanged.
 fn table(plan: &LogicalPlan) -> Option<&TableReference> {
     match plan {
         LogicalPlan::TableScan(scan) => Some(&scan.table_name),

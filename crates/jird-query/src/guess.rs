@@ -1,9 +1,10 @@
-//! One reading instead of two, where a result comes only after the last record.
+//! Reads the input once instead of twice, if the result comes only after the last record.
 //!
-//! Types come from all records, so a query that computes with fields would read everything twice: for the types, and for the
-//! answer. But an aggregate or a sort gives nothing before it has all. So the types that the first records have are taken for a
-//! guess, and the scan looks at the types of all records in passing. Before the first row goes out, it is known whether the guess
-//! was right; if not, nothing has happened, and the query runs again with the types that were found.
+//! Types come from all records, so a query that computes with fields would read everything twice: once for the types
+//! and once for the answer. But an aggregate or a sort returns nothing before it has read all records. So the types of
+//! the first records serve as a guess, and the scan observes the types of all records while it runs. Before the first
+//! row goes out, the gate knows whether the guess was right. If it was not, no output has been written, and the query
+//! runs again with the types that were found.
 
 use crate::error::Error;
 use crate::infer::{self, Types};
@@ -16,7 +17,7 @@ use datafusion::logical_expr::LogicalPlan;
 use jird::lines::Check;
 use std::cell::Cell;
 
-/// Asked before the first row goes out whether it may.
+/// Decides, before the first row goes out, whether it may.
 #[derive(Default)]
 pub(crate) struct Gate<'s> {
     /// The table whose types were guessed.
@@ -34,7 +35,7 @@ impl<'s> Gate<'s> {
         self.guessed.is_some()
     }
 
-    /// Lets rows pass, if the types are right.
+    /// Lets rows pass if the types are right.
     pub(crate) fn open(&self) -> Result<(), Error> {
         if self.guessed.is_some_and(|source| !self.opened.get() && !source.guessed_right()) {
             return Err(stop());
@@ -57,20 +58,21 @@ pub(crate) struct Guess<'r> {
     pub(crate) watch: Watch,
 }
 
-/// Ends a run before a row goes out. Nobody sees it: what fails then is a guess, and not the query.
+/// The error that ends a run before a row goes out. The user never sees it: it means a wrong guess, not a failed query.
 pub(crate) fn stop() -> Error {
     Error::data("the types of the first records were taken for those of all")
 }
 
-/// What became of a guess.
+/// The result of a guess.
 pub(crate) enum Guessed {
     /// The query is done.
     Right,
-    /// Nothing has happened, but that records were read; and all types, if every record was seen.
+    /// No output was written, though records may have been read. `types` holds the types of all records, if every
+    /// record was seen.
     Wrong { has_read: bool, types: Option<Types> },
 }
 
-/// The table to guess the types of, if that may help: the only one, which can be read again.
+/// The table whose types to guess, if guessing may help: it must be the only table, and readable again.
 pub(crate) fn source<'r>(
     rewritten: &'r Rewritten,
     inputs: &[Input],
@@ -78,19 +80,19 @@ pub(crate) fn source<'r>(
     options: &ScanOptions,
 ) -> Option<Guess<'r>> {
     let ([used], [input]) = (&rewritten.sources[..], inputs) else { return None };
-    // Where not all is checked, a condition is not asked of every record.
+    // If not all records are checked, the scan does not evaluate a condition on every record.
     let asks_all = options.lines.check == Check::All || rewritten.leaves.is_empty();
     if !rewritten.gathers || !asks_all || options.bad.is_some() || !infer::reads(input, used, schema) {
         return None;
     }
-    // What is wrong with the first records will be said when all are read.
+    // Errors in the first records are reported when all records are read.
     let types = Types::of_first(input, used, schema, options).ok()?;
     let paths: Vec<_> = types.fields.iter().map(|(path, _)| path.clone()).collect();
     let are_read = paths.iter().all(|path| used.columns.iter().any(|(column, _)| column == path));
     are_read.then(|| Guess { used, input: input.clone(), types, watch: Watch::new(paths, input) })
 }
 
-/// Whether a plan gives its first row after it has read its last.
+/// Whether a plan returns its first row only after it has read its last record.
 pub(crate) fn holds_back(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(_) | LogicalPlan::Sort(_) | LogicalPlan::Distinct(_) => true,

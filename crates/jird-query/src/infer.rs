@@ -1,4 +1,4 @@
-//! The types of the fields that a query computes with: those that all records have.
+//! Infers the types of the fields that a query computes with, from all records.
 
 use crate::error::Error;
 use crate::input::Input;
@@ -14,19 +14,19 @@ use jird_formats::{Accumulator, ColumnType};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// What is known of a source's fields.
+/// The known types of a source's fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Types {
-    /// The fields that were looked at.
+    /// The fields that were observed.
     pub(crate) fields: Vec<(Path, Accumulator)>,
-    /// Whether the input could not be looked at.
+    /// Whether types are needed but the input cannot be read for them.
     pub(crate) unknown: bool,
-    /// Those that nobody needs to look for.
+    /// The types that the user has fixed, which need no inference.
     pub(crate) fixed: FieldTypes,
 }
 
 impl Types {
-    /// Looks at every record, if anything that the query does with a field depends on its type.
+    /// Observes every record, if anything that the query does with a field depends on its type.
     pub(crate) fn infer(
         input: &Input,
         source: &SourceUse,
@@ -55,7 +55,7 @@ impl Types {
         Ok(Self { fields: paths.into_iter().zip(all).collect(), unknown: false, fixed: fixed.clone() })
     }
 
-    /// Looks at the first records alone.
+    /// Observes only the first records.
     pub(crate) fn of_first(
         input: &Input,
         source: &SourceUse,
@@ -70,18 +70,18 @@ impl Types {
         Ok(Self { fields: paths.into_iter().zip(fields).collect(), unknown: false, fixed: fixed.clone() })
     }
 
-    /// Those of the same fields, of which this was seen in all records.
+    /// The types of the same fields, from observations of all records.
     pub(crate) fn seen(&self, fields: Vec<Accumulator>) -> Self {
         let paths = self.fields.iter().map(|(path, _)| path.clone());
         Self { fields: paths.zip(fields).collect(), unknown: false, fixed: self.fixed.clone() }
     }
 
-    /// What was seen of a field, if it was looked at.
+    /// The observations of a field, if it was observed.
     pub(crate) fn of(&self, path: &Path) -> Option<&Accumulator> {
         self.fields.iter().find(|(other, _)| other == path).map(|(_, seen)| seen)
     }
 
-    /// The type of a field's column. A field that has no value anywhere is what is done with it.
+    /// The type of a field's column. If no record has a value for the field, its use decides.
     pub(crate) fn column_type(&self, path: &Path, source: &SourceUse) -> ColumnType {
         if let Some(fixed) = self.fixed.of(path) {
             return fixed;
@@ -93,7 +93,7 @@ impl Types {
         seen.column_type().unwrap_or(if text { ColumnType::Text } else { ColumnType::Int64 })
     }
 
-    /// Refuses what cannot be done with a mixed column, or with one whose type is not known.
+    /// Refuses uses that need one type for a field that is mixed, or whose type is unknown.
     pub(crate) fn check(&self, input: &Input, source: &SourceUse) -> Result<(), Error> {
         for need in source.needs.iter().filter(|need| matches!(need.kind, NeedKind::Value { .. })) {
             let remedy = format!(
@@ -131,7 +131,7 @@ impl Types {
         Ok(())
     }
 
-    /// What was widened, in words.
+    /// Messages that say which fields were widened.
     pub(crate) fn widened(&self, input: &Input, source: &SourceUse) -> Vec<String> {
         let mut words = Vec::new();
         for (path, seen) in &self.fields {
@@ -145,12 +145,12 @@ impl Types {
     }
 }
 
-/// Whether the types of an input's fields are looked for.
+/// Whether an input is read to infer the types of its fields.
 pub(crate) fn reads(input: &Input, source: &SourceUse, fixed: &FieldTypes) -> bool {
     needed(source, fixed).next().is_some() && input.is_rereadable()
 }
 
-/// How much of an input the first records are.
+/// The first records are those in this many bytes.
 const FIRST_BYTES: u64 = 256 << 10;
 
 /// Visits the first records of an input that can be read again.
@@ -175,7 +175,7 @@ pub(crate) fn first_records(
     read.map(drop)
 }
 
-/// The paths of the fields whose types are to be found, each once.
+/// The paths of the fields whose types are to be inferred, each once.
 fn needed_paths(source: &SourceUse, fixed: &FieldTypes) -> Vec<Path> {
     let mut paths: Vec<Path> = Vec::new();
     for need in needed(source, fixed) {
@@ -186,12 +186,12 @@ fn needed_paths(source: &SourceUse, fixed: &FieldTypes) -> Vec<Path> {
     paths
 }
 
-/// The fields whose types are to be found.
+/// The fields whose types are to be inferred.
 fn needed<'s>(source: &'s SourceUse, fixed: &FieldTypes) -> impl Iterator<Item = &'s Need> {
     source.needs.iter().filter(move |need| fixed.of(&need.path).is_none())
 }
 
-/// Keys in the order in which they were found.
+/// Keys in the order of their first appearance.
 #[derive(Default)]
 struct Found {
     order: Vec<String>,
@@ -199,7 +199,8 @@ struct Found {
     buffer: RecordBuffer,
 }
 
-/// The keys at the top of all records, in order of first appearance. A record that is no object has the key `value`.
+/// The top-level keys of all records, in the order of their first appearance. A record that is not an object has the
+/// key `value`.
 pub(crate) fn keys(input: &Input, options: &ScanOptions) -> Result<Vec<String>, Error> {
     if !input.is_rereadable() {
         return Err(Error::data(
@@ -256,7 +257,7 @@ pub(crate) fn occurs(input: &Input, path: &Path, options: &ScanOptions) -> Resul
     Ok(occurs)
 }
 
-/// File and line of a byte of the input.
+/// The file and line of a byte of the input.
 fn place(input: &Input, at: u64) -> Option<String> {
     let (file, offset) = input.at(at)?;
     let line = file.line_at(offset).ok()?;

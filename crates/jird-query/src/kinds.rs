@@ -1,4 +1,5 @@
-//! Conditions that hold of nothing, since they compare values of different kinds: `code = '200'`, where codes are numbers.
+//! Notes conditions that never hold because they compare values of different kinds: `code = '200'`, where codes are
+//! numbers.
 
 use crate::infer::first_records;
 use crate::prepared::Source;
@@ -9,20 +10,20 @@ use jird::{
     record::{Literal, Predicate},
 };
 
-/// A field that a condition takes for a value of some kind, and what it is.
+/// A field, and the kind of value that a condition expects there.
 struct Taken {
     slot: usize,
     kind: Kind,
-    /// Whether it is of that kind anywhere.
+    /// Whether any record has a value of that kind.
     is: bool,
-    /// The first value of another.
+    /// The first value of another kind.
     other: Option<(Kind, String)>,
 }
 
-/// How much of a value is shown.
+/// Notes show this many characters of a value.
 const SHOWN: usize = 30;
 
-/// What there is to say of a condition on the fields at a source, as far as its first records show.
+/// The notes on a condition over the fields of a source, based on its first records.
 pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &ScanOptions) -> Vec<String> {
     let Some((_, paths)) = leaf.fields.as_ref().filter(|(of, _)| *of == index && source.input.is_rereadable()) else {
         return Vec::new();
@@ -46,7 +47,7 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
     if read.is_err() {
         return Vec::new();
     }
-    // What is a text here and a number there may be asked for both.
+    // If a field has both kinds, the query may test for each of them.
     let is_met = |slot: usize| all.iter().any(|taken| taken.slot == slot && taken.is);
     let note = |taken: &Taken| {
         let (kind, value) = taken.other.as_ref().filter(|_| !is_met(taken.slot))?;
@@ -63,7 +64,7 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
     all.iter().filter_map(note).collect()
 }
 
-/// Which fields a predicate takes for what.
+/// Collects the kind that a predicate expects of each field.
 fn take(predicate: &Predicate, all: &mut Vec<Taken>) {
     let kind = |literal: &Literal| match literal {
         Literal::Null => None,

@@ -1,9 +1,10 @@
-//! SQL over JSON records as they lie in files: DataFusion plans and runs it, the scan beneath it is jird's.
+//! SQL over JSON records in files. DataFusion plans and runs the SQL; the scan below it is jird's.
 //!
-//! [`Query`] is the way in; [`condition`] reads a `where` by itself, for other commands. A query goes through four stages: the
-//! SQL is rewritten so that every name is a scanned column and every comparison is the engine's (`sql`); the types of those
-//! fields that are computed with are inferred from all records (`infer`), or guessed, and confirmed in passing (`guess`);
-//! DataFusion plans it over our file source (`scan`) and runs it; batches become text (`output`).
+//! Start at [`Query`]. [`condition`] reads a `where` condition by itself, for other commands. A query goes through four
+//! stages. First the SQL is rewritten so that every name is a scanned column and every comparison is the engine's
+//! (`sql`). Next, the types of fields that the query computes with are inferred from all records (`infer`), or guessed
+//! and confirmed during the scan (`guess`). Then DataFusion plans the query over our file source (`scan`) and runs it.
+//! Finally, batches become text (`output`).
 #![forbid(unsafe_code)]
 
 mod bad;

@@ -1,7 +1,7 @@
-//! Filters that keep nothing back.
+//! Filters that pass each hit on at once.
 //!
-//! DataFusion's own gathers rows until a batch is full, which is well for files. Of a pipe that pauses, a hit would wait for
-//! thousands of others.
+//! DataFusion's own filter collects rows until a batch is full, which is right for files. With a pipe that pauses, a
+//! hit would wait for thousands of others.
 
 use arrow::array::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -15,7 +15,7 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// The plan with filters that hand on what they find.
+/// The same plan, with filters that pass on each hit at once.
 pub(crate) fn live(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|node| {
         Ok(match node.downcast_ref::<FilterExec>() {
@@ -26,7 +26,7 @@ pub(crate) fn live(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan
     .data()
 }
 
-/// A filter of DataFusion's, run in another way.
+/// A filter of DataFusion that runs without collecting rows.
 #[derive(Debug)]
 struct LiveFilter(FilterExec);
 

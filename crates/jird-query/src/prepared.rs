@@ -1,4 +1,4 @@
-//! A table of a query, with all that is known of it before it is scanned, and what its scans have seen.
+//! A table of a query: what is known before the scan, and what its scans have seen.
 
 use crate::error::Error;
 use crate::infer::{self, Types};
@@ -11,7 +11,7 @@ use jird_formats::ColumnType;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A table with all that is known of it.
+/// A table, with everything that is known of it.
 pub(crate) struct Source<'q> {
     pub(crate) used: &'q SourceUse,
     pub(crate) input: Input,
@@ -21,7 +21,7 @@ pub(crate) struct Source<'q> {
 }
 
 impl<'q> Source<'q> {
-    /// A table whose fields have these types. Its scans look at the types of what `watch` names, in passing.
+    /// A table whose fields have these types. Its scans also observe the types of the fields in `watch`.
     pub(crate) fn new(
         used: &'q SourceUse,
         input: Input,
@@ -54,7 +54,7 @@ impl<'q> Source<'q> {
         Ok(Self { used, input, types, shared, schema })
     }
 
-    /// Whether the types that all records have are those with which it was made.
+    /// Whether all records have the types that this table was made with.
     pub(crate) fn guessed_right(&self) -> bool {
         self.seen().is_some_and(|seen| {
             let types = |types: &Types| types.fields.iter().map(|(_, field)| field.column_type()).collect::<Vec<_>>();
@@ -62,7 +62,7 @@ impl<'q> Source<'q> {
         })
     }
 
-    /// The types that all records have, if its scans saw all.
+    /// The types of all records, if the scans saw every record.
     pub(crate) fn seen(&self) -> Option<Types> {
         self.shared.watch.as_ref()?.all().map(|fields| self.types.seen(fields))
     }
@@ -72,7 +72,7 @@ impl<'q> Source<'q> {
         report.inferred |= !self.types.fields.is_empty();
     }
 
-    /// Says what is read, and what the scan decides.
+    /// Describes what is read, and what the scan decides.
     pub(crate) fn explain(&self, text: &mut String) {
         use std::fmt::Write;
         let files = &self.input.files;
@@ -123,7 +123,7 @@ impl<'q> Source<'q> {
         report.fields.extend(taken(&tally.read));
     }
 
-    /// Notes the names that no record has, if all were read: most are typing errors.
+    /// Notes the names that no record has, if all records were read: most of them are typing errors.
     pub(crate) fn note_absent(&self, options: &ScanOptions, report: &mut Report) -> Result<(), Error> {
         let tally = &self.shared.tally;
         let records = tally.records.load(Relaxed);
@@ -136,7 +136,8 @@ impl<'q> Source<'q> {
             let occurs = was_seen
                 || match self.types.of(path) {
                     Some(seen) => seen.is_present(),
-                    // What a condition turned away was not looked at: look again, which only happens for rare names.
+                    // The scan did not look at records that a condition excluded, so they are read again. This happens
+                    // only for rare names.
                     None if self.input.is_rereadable() => infer::occurs(&self.input, path, options)?,
                     None => !taken(&tally.pushed).is_empty(),
                 };
@@ -148,7 +149,7 @@ impl<'q> Source<'q> {
     }
 }
 
-/// What is in a list so far.
+/// A copy of the list.
 fn taken<T: Clone>(list: &Mutex<Vec<T>>) -> Vec<T> {
     list.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }

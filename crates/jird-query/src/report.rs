@@ -1,58 +1,60 @@
-//! What a query has done.
+//! The report of a query.
 
 use jird::lines::Check;
 use std::fmt;
 use std::time::Duration;
 
-/// What a query has done, also if it failed. `Display` gives the lines of `--stats`.
+/// What a query did, even if it failed. `Display` gives the lines of `--stats`.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Rows of the result.
+    /// The number of rows in the result.
     pub rows: u64,
-    /// Records read for it, or passed by.
+    /// The number of records that were read or skipped.
     pub records: u64,
-    /// Those that were tokenised: the others have no literal that a match must have.
+    /// The number of records that were tokenised. Each other record contains none of the literals that a match needs.
     pub touched: u64,
-    /// Bytes read for it, without those read to infer types.
+    /// The number of bytes read, not counting those read to infer types.
     pub bytes: u64,
-    /// What was searched for in the raw bytes, with a quote where a string begins or ends: a record that can match has one of them.
+    /// The texts that were searched for in the raw bytes, with a quote where a string begins or ends. Every record that
+    /// can match has one of them.
     pub literals: Vec<String>,
-    /// Bytes that were searched.
+    /// The number of bytes that were searched.
     pub searched_bytes: u64,
-    /// Bytes for which the search was switched off, since it did not pay.
+    /// The number of bytes for which the search was switched off because it did not pay.
     pub unsearched_bytes: u64,
-    /// Time in all.
+    /// The total time.
     pub elapsed: Duration,
-    /// How much was checked.
+    /// How many of the records were checked.
     pub check: Check,
     /// The instruction set.
     pub kernel: &'static str,
-    /// Threads that scanned.
+    /// The number of threads that scanned.
     pub threads: usize,
-    /// Conditions that the scan decided, as written.
+    /// The conditions that the scan decided, as they were written.
     pub pushed: Vec<String>,
     /// JSON Pointers of the fields that were read.
     pub fields: Vec<String>,
-    /// Comparisons that were unknown because the kinds differ, a number against a text; as far as the records were looked into.
+    /// The number of comparisons that were unknown because the kinds differ, such as a number and a text. Records that
+    /// were not tokenised are not counted.
     pub mismatches: u64,
-    /// Fields whose type had to give way, and to which record.
+    /// The fields whose types were widened, and the records that caused it.
     pub widened: Vec<String>,
-    /// Whether types were inferred: those that all records have.
+    /// Whether types were inferred from all records.
     pub inferred: bool,
-    /// Bad records that were passed by.
+    /// The number of bad records that were skipped.
     pub bad: u64,
-    /// The first of them, in words.
+    /// The message for the first of them.
     pub first_bad: Option<String>,
     /// Files that could not be read.
     pub unreadable: Vec<String>,
-    /// Files that are not in UTF-8.
+    /// Files that are not UTF-8.
     pub refused: Vec<String>,
-    /// Things worth knowing, such as names that never occur.
+    /// Other notes for the user, such as names that never occur.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// What was searched for, and where not.
+    /// How much was searched, for which literals, and where the search was off.
     fn searched(&self) -> String {
         if self.literals.is_empty() || self.searched_bytes + self.unsearched_bytes == 0 {
             return "nothing".to_owned();
@@ -65,7 +67,7 @@ impl Report {
     }
 }
 
-/// Literals, of which many begin or end with a quote.
+/// The literals in backticks, because many begin or end with a quote.
 pub(crate) fn quoted(literals: &[String]) -> Vec<String> {
     literals.iter().map(|literal| format!("`{literal}`")).collect()
 }

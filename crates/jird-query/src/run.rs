@@ -1,4 +1,4 @@
-//! Running a query from its text to the text of its result.
+//! Runs a query, from its text to the text of its result.
 
 use crate::bad::BadSink;
 use crate::error::Error;
@@ -35,26 +35,26 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// How a query is run.
+/// The options of a query.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Threads that scan.
+    /// The number of threads that scan.
     pub threads: usize,
-    /// How much of the records is checked.
+    /// How many of the records are checked.
     pub check: Check,
-    /// How the result is printed.
+    /// The format of the result.
     pub format: Format,
-    /// Types of fields, where a query computes with them; those of others are those that all records have. A record that
-    /// has a value of another type is bad. An `f64` is the nearest one.
+    /// Types of fields that the query computes with. A record with a value of another type is bad. A number in an `f64`
+    /// field becomes the nearest `f64`. Fields that are not listed get the type that all records have.
     pub schema: FieldTypes,
-    /// How wide a table may be, in columns of a terminal; texts that have no place are cut.
+    /// The maximum width of a table, in terminal columns. Text that does not fit is cut.
     pub width: Option<usize>,
-    /// What the inputs are.
+    /// The format of the inputs.
     pub from: From,
-    /// What becomes of bad records. Unless they stop the query, every record is checked, whatever [`check`](Self::check) says, and
-    /// all is done in the input's order.
+    /// What to do with bad records. Unless they stop the query, every record is checked, whatever
+    /// [`check`](Self::check) says, and the query keeps the input's order.
     pub on_error: OnError,
-    /// Bytes of a file that a thread takes at a time. Results do not depend on it.
+    /// A thread takes this many bytes of a file at a time. Results do not depend on it.
     #[doc(hidden)]
     pub chunk_bytes: u64,
 }
@@ -74,16 +74,18 @@ impl Default for Options {
     }
 }
 
-/// Large enough that handing out chunks costs nothing, small enough that a few per thread fit in memory.
+/// The size of a chunk: large enough that handing out chunks costs nothing, and small enough that a few per thread fit
+/// in memory.
 const CHUNK_BYTES: u64 = 2 << 20;
 
-/// How long rows of a pipe are held back for others that may come.
+/// Rows from a pipe are held back this long, in case others follow.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Rows of a batch: enough that a batch's own cost is nothing, few enough that its columns stay in cache.
+/// The number of rows in a batch: enough that the fixed cost of a batch is negligible, and few enough that its columns
+/// stay in cache.
 const BATCH_ROWS: usize = 8192;
 
-/// SQL over files.
+/// A SQL query over files.
 #[derive(Clone, Debug)]
 pub struct Query {
     sql: String,
@@ -93,28 +95,29 @@ pub struct Query {
 }
 
 impl Query {
-    /// A query whose table `stream` is these files, in this order: paths, patterns, or `-` for standard input, which no
-    /// file at all means too.
+    /// Creates a query. Its table `stream` consists of these files, in this order: paths, patterns, or `-` for standard
+    /// input. An empty list also means standard input.
     pub fn new(sql: impl Into<String>, inputs: Vec<String>, options: Options) -> Self {
         let inputs = if inputs.is_empty() { vec!["-".to_owned()] } else { inputs };
         Self { sql: sql.into(), inputs, options, progress: Arc::default() }
     }
 
-    /// How it is run.
+    /// The options of the query.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// How much was read, to look at from another thread.
+    /// How much was read; other threads can observe it.
     pub fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
     }
 
-    /// Runs the query and writes its result to `out`, a batch at a time. `report` is filled in whether it succeeds or not.
-    /// Files that cannot be read are left out and listed there.
+    /// Runs the query and writes its result to `out`, one batch at a time. `report` is filled in whether the query
+    /// succeeds or fails. Files that cannot be read are left out and listed in the report.
     ///
     /// # Errors
-    /// If the SQL is wrong, a record is bad, or reading or writing fails. What was written until then stays written.
+    /// If the SQL is wrong, a record is bad, or reading or writing fails. Output that was written before the error
+    /// stays.
     pub fn run(&self, out: &mut dyn Write, report: &mut Report) -> Result<(), Error> {
         let started = Instant::now();
         report.check = self.check();
@@ -137,7 +140,7 @@ impl Query {
         };
         let done = self.run_parsed(parsed, bad.clone(), out, report);
         let Some(bad) = bad else { return done };
-        // A run that failed before it found any leaves an older quarantine alone.
+        // A run that failed before it found a bad record leaves an older quarantine unchanged.
         let seen_out = if done.is_ok() || bad.lock().count() > 0 { bad.finish() } else { Ok(()) };
         let records = bad.lock();
         (report.bad, report.first_bad) = (records.count(), records.first().map(str::to_owned));
@@ -175,7 +178,7 @@ impl Query {
         report.notes.append(&mut inputs.said.notes);
         let mut known = None;
         if let Some(guess) = guess::source(&rewritten, &opened, &self.options.schema, &scan) {
-            // One of its own: a run that is repeated makes its tables known again.
+            // The attempt gets a session of its own, because a repeated run registers its tables again.
             let context = session(BATCH_ROWS, range_bytes_min)?;
             let tried = if parsed.explain {
                 self.explain_guessing(&context, &rewritten, guess, &scan, out, report)
@@ -209,7 +212,8 @@ impl Query {
         note(&rewritten, &sources, &scan, report)
     }
 
-    /// Runs the query with types that are confirmed in passing. What goes wrong before they are is no error, but a wrong guess.
+    /// Runs the query with guessed types that the scan confirms. A failure before the confirmation counts as a wrong
+    /// guess, not as an error.
     fn run_guessing(
         &self,
         context: &SessionContext,
@@ -237,7 +241,7 @@ impl Query {
         done.and_then(|()| note(rewritten, &sources, scan, report)).map(|()| Guessed::Right)
     }
 
-    /// Says how the query would be run with types that are confirmed in passing, if it would be.
+    /// Explains how the query would run with guessed types, if it would.
     fn explain_guessing(
         &self,
         context: &SessionContext,
@@ -280,7 +284,7 @@ impl Query {
             let writer = writer(self.options.format, columns, self.options.width);
             write(stream, writer, is_live, gate, out, &mut report.rows).await
         });
-        // Scans that nobody listens to any more end by themselves; nobody needs to wait for them.
+        // Scans whose results are no longer needed end by themselves, so the query does not wait for them.
         runtime.shutdown_background();
         report.mismatches = mismatches.load(Relaxed);
         for source in sources {
@@ -289,7 +293,7 @@ impl Query {
         done
     }
 
-    /// Says how the query would be done.
+    /// Explains how the query would run.
     fn explain(
         &self,
         context: &SessionContext,
@@ -360,7 +364,7 @@ impl Query {
     }
 }
 
-/// Notes what is most likely a mistake in the query.
+/// Notes parts of the query that are probably mistakes.
 fn note(
     rewritten: &Rewritten,
     sources: &[Source<'_>],
@@ -374,7 +378,7 @@ fn note(
     Ok(())
 }
 
-/// Makes the tables and predicates of a query known. Where its mismatches are counted.
+/// Registers the tables and predicates of a query. Returns the counter of their mismatches.
 fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'_>]) -> Result<Arc<AtomicU64>, Error> {
     let mismatches = Arc::new(AtomicU64::new(0));
     for leaf in &rewritten.leaves {
@@ -390,7 +394,7 @@ fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'
     Ok(mismatches)
 }
 
-/// Prints what comes.
+/// Writes the result, batch by batch.
 async fn write(
     mut stream: SendableRecordBatchStream,
     mut writer: Box<dyn Writer>,
@@ -439,7 +443,7 @@ fn write_text(text: &str, out: &mut dyn Write) -> Result<(), Error> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
 }
 
-/// The inputs of the tables, opened once each.
+/// The inputs of the tables; each is opened once.
 struct Inputs<'q> {
     query: &'q Query,
     known: HashMap<String, Input>,
@@ -467,7 +471,7 @@ impl Inputs<'_> {
     }
 }
 
-/// A column of the result, knowing whether its values are all texts.
+/// A column of the result, with the knowledge whether all its values are texts.
 fn output_column(output: &Output, sources: &[Source<'_>]) -> Column {
     let is_text = match &output.kind {
         OutputKind::Plain(origins) | OutputKind::Json(origins) => origins.iter().all(|(source, path)| {

@@ -10,10 +10,10 @@ use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Ope
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
-/// The smallest range of a file that is worth a partition.
+/// A partition has at least this many bytes of a file.
 const RANGE_BYTES_MIN: usize = 1 << 20;
 
-/// A session with our functions and without tables.
+/// Creates a session with our functions and without tables.
 pub(crate) fn session(batch_rows: usize, range_bytes_min: Option<usize>) -> Result<SessionContext, Error> {
     let mut config = SessionConfig::new().with_batch_size(batch_rows).with_target_partitions(1);
     let options = config.options_mut();
@@ -54,7 +54,7 @@ pub(crate) fn keeps_order(plan: &LogicalPlan) -> bool {
     walked.is_ok() && keeps && scans <= 1
 }
 
-/// How often a plan scans a table.
+/// How many times a plan scans a table.
 pub(crate) fn scans(plan: &LogicalPlan, table: &str) -> usize {
     let mut scans = 0;
     let walked = plan.apply_with_subqueries(|node| {
@@ -69,7 +69,8 @@ pub(crate) fn scans(plan: &LogicalPlan, table: &str) -> usize {
     scans
 }
 
-/// Refuses comparisons of a computed text with a computed number, which DataFusion would make by casting the text.
+/// Refuses comparisons between a computed text and a computed number. DataFusion would compare them by casting the
+/// text.
 pub(crate) fn check_comparisons(plan: &LogicalPlan) -> datafusion::error::Result<()> {
     plan.apply_with_subqueries(|node| {
         let mut schema = DFSchema::empty();
@@ -81,7 +82,7 @@ pub(crate) fn check_comparisons(plan: &LogicalPlan) -> datafusion::error::Result
                 let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else {
                     return Ok(TreeNodeRecursion::Continue);
                 };
-                // A side whose type cannot be told, such as another query's column, is left to DataFusion.
+                // If the type of a side is unknown, such as the type of another query's column, DataFusion decides.
                 if let (true, Ok(left_type), Ok(right_type)) =
                     (is_comparison(*op), left.get_type(&schema), right.get_type(&schema))
                     && (left_type.is_string() && right_type.is_numeric()

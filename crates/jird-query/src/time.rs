@@ -1,12 +1,12 @@
-//! Points in time as ISO 8601 writes them.
+//! Reads points in time in the notation of ISO 8601.
 
 /// A point in time: seconds since 1970 in UTC, and nanoseconds.
 pub(crate) type Time = (i64, u32);
 
 const DAY: i64 = 86_400;
 
-/// Reads `2024-03-05`, `2024-03-05T07:00`, `2024-03-05 07:00:00.123456789`, each with a zone such as `Z`, `+01:00`, `-0530` or
-/// without, which is UTC. Digits behind the nanosecond do not count.
+/// Reads `2024-03-05`, `2024-03-05T07:00` or `2024-03-05 07:00:00.123456789`. The last two may have a zone such as `Z`,
+/// `+01:00` or `-0530`; without one, the time is UTC. Digits after the ninth decimal are ignored.
 pub(crate) fn parse(text: &str) -> Option<Time> {
     let mut rest = text.as_bytes();
     let year = digits(&mut rest, 4)?;
@@ -24,7 +24,7 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
     let minute = digits(&mut rest, 2).filter(|minute| *minute < 60)?;
     let (mut second, mut nanos) = (0, 0);
     if expect(&mut rest, b":").is_some() {
-        // A leap second is the next one's beginning.
+        // A leap second counts as the start of the next minute.
         second = digits(&mut rest, 2).filter(|second| *second <= 60)?;
         if expect(&mut rest, b".,").is_some() {
             nanos = fraction(&mut rest)?;
@@ -53,7 +53,7 @@ fn fraction(rest: &mut &[u8]) -> Option<u32> {
     (count > 0).then(|| (0..9).fold(0, |value, at| value * 10 + nanos(at)))
 }
 
-/// Seconds that a zone is ahead of UTC.
+/// How many seconds a zone is ahead of UTC.
 fn zone(mut rest: &[u8]) -> Option<i64> {
     let sign = match rest {
         [] | [b'Z' | b'z'] => return Some(0),
@@ -77,7 +77,8 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days since 1970 of a date of the Gregorian calendar, whose years are counted here from March, so that leap days come last.
+/// The days from 1970 to a date of the Gregorian calendar. Years are counted from March here, so that leap days come
+/// last.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let era = year.div_euclid(400);

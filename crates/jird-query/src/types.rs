@@ -1,10 +1,10 @@
-//! Types that the user has fixed.
+//! Types of fields that the user has fixed.
 
 use crate::error::Error;
 use jird::{Kind, Path, Value};
 use jird_formats::ColumnType;
 
-/// The types that fields are to have: what a schema file says.
+/// The types that a schema file fixes for fields.
 ///
 /// ```
 /// let types = jird_query::FieldTypes::parse(br#"{"id": "u64", "user": {"name": "text"}}"#)?;
@@ -14,7 +14,7 @@ use jird_formats::ColumnType;
 #[derive(Clone, Debug, Default)]
 pub struct FieldTypes(Vec<(Path, ColumnType)>);
 
-/// The names of the types; the first of each is the usual one.
+/// The names of the types; the first name of each is the usual one.
 const NAMES: [(&[&str], ColumnType); 7] = [
     (&["boolean", "bool"], ColumnType::Bool),
     (&["i64", "int64", "integer", "int", "bigint"], ColumnType::Int64),
@@ -26,10 +26,10 @@ const NAMES: [(&[&str], ColumnType); 7] = [
 ];
 
 impl FieldTypes {
-    /// Reads a schema: an object of fields and their types, objects within it for objects within records.
+    /// Reads a schema: an object of fields and their types. Nested objects stand for nested objects of records.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is not a schema.
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         let document = jird::parse(text).map_err(|error| Error::sql(format!("no schema: {}", error.locate(text))))?;
         let mut types = Self::default();

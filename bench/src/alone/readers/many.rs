@@ -1,4 +1,4 @@
-//! Many lines per scan: `lines::Scanner` with the query as its predicate.
+//! Reads many lines per scan: `lines::Scanner` with the query as its predicate.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use jird::{
 
 use super::{Answer, JOB, PATH, Query, SLOW};
 
-/// A query in jird's words.
+/// A query in jird's types.
 pub(super) struct Scans {
     scanner: Scanner,
     projection: Projection,
@@ -28,7 +28,7 @@ impl Scans {
             }
             Query::Match(regex) => {
                 let regex = regex.clone();
-                // What the query layer takes out of the expression.
+                // The literal that the query layer would extract from the expression.
                 let matcher = Matcher::new(move |text| regex.is_match(text)).requiring([PATH]);
                 (vec![message], Predicate::Matches { slot: 0, matcher })
             }

@@ -1,8 +1,10 @@
-//! `readers`: queries over generated events, with one loop over their lines, where only the record reader changes.
+//! `readers`: queries over generated events. All contestants share one loop over the lines; only the record reader
+//! differs.
 //!
-//! The whole text is in memory. A line ends at a line feed that `memchr` finds; its reader hands out the message, decoded, of a
-//! record that is asked for; what is kept is folded. The regular expression is the same for all, and nobody searches a line before
-//! reading it. The `-lines` rows are not in this loop: they read many lines per scan, and search them first where they may.
+//! The whole text is in memory. A line ends at a line feed, which `memchr` finds. If a record matches the query, its
+//! reader returns the decoded message, which the loop folds. All contestants use the same regular expression, and none
+//! searches a line before reading it. The `-lines` rows do not use this loop: they read many lines per scan, and search
+//! them first where that is possible.
 //!
 //! ```text
 //! single   readers of one record, one per library
@@ -27,19 +29,19 @@ use crate::peers::RUST;
 use crate::whole::Report;
 use single::Reader;
 
-/// Runs whose median counts, after one over the text's first part.
+/// The median of this many runs counts. A run over the first part of the text precedes them.
 const RUNS: usize = 3;
 
-/// That part: one in so many bytes.
+/// That first part is one in this many bytes of the text.
 const WARMING: usize = 8;
 
-/// What slow events exceed, in milliseconds.
+/// Slow events take more than this many milliseconds.
 const SLOW: f64 = 200.0;
 
-/// What `match` looks for.
+/// The text that `match` searches for.
 const PATH: &str = "/api/customers";
 
-/// What `rare` looks for: a job's name, in four of five hundred messages.
+/// The text that `rare` searches for: the name of a job, which is in four of five hundred messages.
 const JOB: &str = "nightly-export";
 
 pub(super) const CONTESTANTS: &[Contestant] = &[
@@ -104,7 +106,7 @@ pub(super) const CONTESTANTS: &[Contestant] = &[
     ),
 ];
 
-/// Which events are asked for. The answer is their messages.
+/// The condition on events. The answer consists of the messages of matching events.
 enum Query {
     /// `Elapsed > 200`.
     Filter,
@@ -125,12 +127,12 @@ impl Query {
     }
 }
 
-/// What was found.
+/// The result of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Answer {
     records: u64,
     hits: u64,
-    /// Of the messages.
+    /// The total length of the messages.
     bytes: u64,
     fold: Fold,
 }
@@ -151,7 +153,7 @@ impl Answer {
     }
 }
 
-/// The loop. `None` if a line is refused.
+/// The loop over the lines. Returns `None` if a line is refused.
 fn read_lines(text: &[u8], query: &Query, reader: &mut impl Reader) -> Option<Answer> {
     let mut answer = Answer::default();
     let mut rest = text;
@@ -177,7 +179,7 @@ fn read_lines(text: &[u8], query: &Query, reader: &mut impl Reader) -> Option<An
     Some(answer)
 }
 
-/// A reader in the loop. `make` gets the text that it will be given lines of.
+/// Runs a reader in the loop. `make` gets the text whose lines the reader will read.
 fn of_lines<R: Reader>(setting: &Setting<'_>, make: impl FnOnce(&[u8]) -> Option<R>) -> Result<Report, String> {
     let (text, query) = asked(setting)?;
     let mut reader = make(&text).ok_or("refuses the text")?;
@@ -216,7 +218,7 @@ mod tests {
     use crate::task::Task;
     use generate_events::{SEED_DEFAULT, write_events};
 
-    /// What `serde_json::Value` and no reader of ours finds.
+    /// The answer that `serde_json::Value` finds, without any of our readers.
     fn wanted(text: &[u8], input: &str) -> Answer {
         let mut answer = Answer::default();
         for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {

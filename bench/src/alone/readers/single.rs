@@ -1,4 +1,4 @@
-//! Readers of one record: a line at a time, two questions each.
+//! Readers of one record: one line at a time, with two kinds of questions.
 
 use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
@@ -13,12 +13,12 @@ use simd_json::prelude::ValueAsScalar;
 use simd_json::{Buffers, INPUT_PADDING, Tape};
 use sonic_rs::{JsonValueTrait, PointerTree};
 
-/// What the loop wants of a line. `None` if it is refused, or has no message.
+/// A reader of lines for the loop. Its methods return `None` if a line is refused or has no message.
 pub(super) trait Reader {
-    /// Hands `visit` the message, decoded.
+    /// Passes the decoded message to `visit`.
     fn message(&mut self, line: &[u8], visit: impl FnOnce(&str)) -> Option<()>;
 
-    /// The same, but only of an event that has an `Elapsed` over `bound`.
+    /// Does the same, but only if the event has an `Elapsed` over `bound`.
     fn message_if_over(&mut self, line: &[u8], bound: f64, visit: impl FnOnce(&str)) -> Option<()>;
 }
 
@@ -37,7 +37,7 @@ struct Timed<'a> {
     elapsed: Option<f64>,
 }
 
-/// Readers into structs by serde.
+/// Readers into structs, through serde.
 macro_rules! typed {
     ($name:ident, $from_slice:path) => {
         pub(super) struct $name;
@@ -86,7 +86,7 @@ impl Reader for SerdeValue {
     }
 }
 
-/// The tape, its fastest form. It overwrites what it reads, so each line is copied, padded.
+/// simd-json's tape, in its fastest form. It overwrites its input, so each line is copied with padding.
 pub(super) struct SimdJson {
     line: Vec<u8>,
     buffers: Buffers,
@@ -169,14 +169,14 @@ impl Reader for SonicLazy {
     }
 }
 
-/// `sonic_rs::get_unchecked`, which skips without looking.
+/// `sonic_rs::get_unchecked`, which skips values without checking them.
 pub(super) struct SonicUnchecked {
-    /// Where the text stands that was checked.
+    /// The address range of the text that was checked.
     checked: Range<*const u8>,
 }
 
 impl SonicUnchecked {
-    /// For lines of this text, which is checked here, before anything is timed.
+    /// Creates a reader for the lines of this text. The text is checked here, before the timing begins.
     pub(super) fn of_checked(text: &[u8]) -> Option<Self> {
         let visit = |_: jird::lines::Match<'_, '_>| ControlFlow::Continue(());
         Scanner::new(Options::default()).scan(text, &Projection::new(&[]), None, visit).ok()?;
@@ -189,7 +189,8 @@ impl SonicUnchecked {
         if !self.checked.contains(&line.as_ptr()) {
             return None;
         }
-        // SAFETY: the JSON must be valid. `line` is one of the loop's, and from the text whose lines `of_checked` read.
+        // SAFETY: the JSON must be valid. `line` comes from the loop, and from the text whose lines `of_checked` has
+        // read.
         unsafe { sonic_rs::get_unchecked(line, [key]) }.ok()
     }
 }
@@ -256,7 +257,7 @@ fn message(record: Record<'_>, scratch: &mut String, visit: impl FnOnce(&str)) -
 
 #[inline]
 fn message_if_over(record: Record<'_>, bound: f64, scratch: &mut String, visit: impl FnOnce(&str)) -> Option<()> {
-    // In the order in which they stand there.
+    // Seeks the fields in the order in which the events have them.
     let mut entries = record.entries();
     let message = entries.seek("Message")?;
     if entries.seek("Elapsed").and_then(Value::as_f64).is_some_and(|elapsed| elapsed > bound) {

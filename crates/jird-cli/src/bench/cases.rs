@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::Path;
 
-/// A query.
+/// One query of a case file.
 pub(super) struct Case {
     pub(super) sql: String,
     /// File and line, for messages.
@@ -31,7 +31,7 @@ fn of(text: &str, name: &str) -> Vec<Case> {
         .collect()
 }
 
-/// SQL's own, or a shell's.
+/// Whether a line is a comment, as in SQL or in a shell.
 fn is_comment(line: &str) -> bool {
     line.starts_with("--") || line.starts_with('#')
 }

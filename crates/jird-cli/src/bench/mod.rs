@@ -1,9 +1,9 @@
-//! `jird bench`: how long queries take.
+//! `jird bench`: measures how long queries take.
 //!
 //! ```text
-//! cases    what is asked, one query a line
+//! cases    the queries to run, one per line
 //! timing   percentiles and spread
-//! print    for people and for programs
+//! print    output for people and for programs
 //! ```
 
 mod cases;
@@ -40,28 +40,28 @@ made in full, and thrown away; it has to be the same each time.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// The queries, one a line
+    /// The queries, one per line
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
-    /// Which time counts: so many percent of the runs take no longer
+    /// The percentile to report: P percent of the runs take no longer
     #[arg(long, value_name = "P", default_value_t = 90, value_parser = clap::value_parser!(u8).range(1..=100))]
     percentile: u8,
     /// How often each case is run
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
-    /// The field that says when a record was written
+    /// The field that holds the time of a record
     #[arg(long, value_name = "KEY", default_value = "@t")]
     time: String,
-    /// Threads that scan [default: one per core]
+    /// The number of threads that scan [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// How much of the records is checked
+    /// How many of the records are checked
     #[arg(long, value_enum, value_name = "HOW", default_value = "all")]
     check: Checks,
-    /// Writes the same as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// What is read: files, patterns or folders
+    /// The inputs: files, patterns or folders
     #[arg(value_name = "SOURCE", required = true)]
     files: Vec<String>,
 }
@@ -70,42 +70,42 @@ pub(crate) struct BenchArgs {
 enum Checks {
     /// Every record, whole
     All,
-    /// Records that are looked into
+    /// Only the records that the query looks into
     Touched,
-    /// None
+    /// No record
     Trusted,
 }
 
-/// What is read, and how.
+/// The inputs, and how to read them.
 struct Source {
     files: Vec<String>,
     options: Options,
 }
 
-/// Of what one run gives.
+/// What one run returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Answer {
     rows: u64,
     records: u64,
     bytes: u64,
-    /// Of the result's text.
+    /// The hash of the result's text.
     hash: u64,
 }
 
-/// A case, and what came of it.
+/// A case, and its measurements.
 struct Measured {
     case: Case,
     answer: Answer,
     timing: Timing,
 }
 
-/// What the figures are about.
+/// The description of a measurement.
 #[derive(Serialize)]
 struct Header {
     source: Vec<String>,
     records: u64,
     bytes: u64,
-    /// The first time and the last, as they stand there.
+    /// The first and the last time, as the records write them.
     time_range: Option<(String, String)>,
     threads: usize,
     check: &'static str,
@@ -160,7 +160,7 @@ fn measure(args: &BenchArgs) -> Result<()> {
 }
 
 impl Source {
-    /// Runs a query, and says how many seconds it took.
+    /// Runs a query. Returns its answer, and how many seconds it took.
     fn ask(&self, sql: &str, out: &mut Hashed) -> Result<(Answer, f64)> {
         let mut report = Report::default();
         let started = Instant::now();
@@ -177,7 +177,7 @@ impl Source {
         let time = args.time.replace('"', "\"\"");
         let mut times = Hashed { keeps: true, ..Hashed::default() };
         let (answer, _) = self.ask(&format!("select min(\"{time}\") as a, max(\"{time}\") as b"), &mut times)?;
-        // Without such a field there is nothing; and what is no text is no time.
+        // Without such a field there is no time range. A value that is not text is not a time.
         let times = jird::parse(&times.text).ok().and_then(|times| {
             let text = |key| Some(times.root().get(key)?.as_str()?.into_owned());
             text("a").zip(text("b"))
@@ -200,7 +200,7 @@ impl Source {
     }
 }
 
-/// Keeps no more of a result than tells it from another, or all of it.
+/// Hashes a result to compare it with others; with `keeps`, also stores it.
 #[derive(Default)]
 struct Hashed {
     hasher: DefaultHasher,

@@ -1,10 +1,10 @@
-//! What was measured, for people and for programs.
+//! Prints the measurements, for people and for programs.
 
 use super::{Answer, Header, Measured};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// A table below a header.
+/// Prints a header and a table.
 pub(super) fn text(out: &mut impl Write, header: &Header, measured: &[Measured]) -> io::Result<()> {
     let Header { source, records, bytes, time_range, threads, check, kernel, runs, percentile } = header;
     let times = time_range.as_ref().map_or("none".to_owned(), |(first, last)| format!("{first} to {last}"));
@@ -41,7 +41,7 @@ pub(super) fn text(out: &mut impl Write, header: &Header, measured: &[Measured])
     Ok(())
 }
 
-/// One object.
+/// Prints one JSON object.
 pub(super) fn json(out: &mut impl Write, header: &Header, measured: &[Measured]) -> Result<(), jird::Error> {
     #[derive(Serialize)]
     struct Document<'a> {
@@ -72,13 +72,13 @@ pub(super) fn json(out: &mut impl Write, header: &Header, measured: &[Measured])
     Ok(writeln!(out)?)
 }
 
-/// At the percentile.
+/// Rates, computed from the time at the percentile.
 #[derive(Serialize)]
 struct Rates {
     seconds: f64,
     records_per_second: f64,
     hits_per_second: f64,
-    /// Of the records.
+    /// Hits divided by records.
     hit_rate: f64,
     megabytes_per_second: f64,
 }
@@ -99,7 +99,7 @@ impl Rates {
     }
 }
 
-/// With three digits or four, and a letter for a thousand, a million, and a thousand millions.
+/// Formats a value with up to four digits, and k, M or G for thousands, millions or thousands of millions.
 fn short(value: f64) -> String {
     let (unit, letter) = match value {
         1e10.. => (1e9, " G"),

@@ -1,6 +1,6 @@
-//! Times of one case.
+//! The times of one case.
 
-/// Seconds, of each run.
+/// The seconds that each run took, in ascending order.
 #[derive(Debug, Default)]
 pub(super) struct Timing(Vec<f64>);
 
@@ -10,18 +10,18 @@ impl Timing {
         self.0.insert(at, seconds);
     }
 
-    /// The least time that so many percent of the runs did not exceed: the nearest rank.
+    /// The shortest time that `percent` percent of the runs did not exceed (the nearest-rank percentile).
     pub(super) fn percentile(&self, percent: u8) -> f64 {
         let rank = (self.0.len() * usize::from(percent)).div_ceil(100).max(1);
         self.0.get(rank - 1).copied().unwrap_or(f64::NAN)
     }
 
-    /// Half the distance of the quartiles, in parts of the median.
+    /// Half the interquartile range, divided by the median.
     pub(super) fn spread(&self) -> f64 {
         (self.percentile(75) - self.percentile(25)) / 2.0 / self.percentile(50)
     }
 
-    /// From the shortest to the longest.
+    /// The times, from the shortest to the longest.
     pub(super) fn seconds(&self) -> &[f64] {
         &self.0
     }

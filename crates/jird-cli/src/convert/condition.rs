@@ -1,4 +1,4 @@
-//! `--where`: only records for which a condition holds.
+//! `--where`: keeps only records for which a condition holds.
 
 use super::ConvertArgs;
 use super::feed::selected;
@@ -8,17 +8,17 @@ use jird::event::filter::Project;
 use jird::event::{Condition, Failure, Pattern, Recording, Sink, Source};
 use jird::{Path, record::Step};
 
-/// Keeps each record until it is known whether it is wanted.
+/// Holds each record until the condition has been evaluated.
 #[derive(Clone)]
 pub(super) struct Where {
     condition: Condition,
-    /// With no more than the condition and the target look at.
+    /// The record, reduced to the fields that the condition and the target use.
     record: Project<Recording>,
     columns: Option<Vec<String>>,
 }
 
 impl Where {
-    /// None without `--where`.
+    /// Builds the condition; `None` without `--where`.
     pub(super) fn new(args: &ConvertArgs) -> Result<Option<Self>> {
         let Some(condition) = written(args)? else { return Ok(None) };
         let columns = selected(args).and_then(|selected| {
@@ -39,17 +39,18 @@ impl Where {
         Ok(Some(Self { condition, record: Project::new(Recording::new(), patterns), columns }))
     }
 
-    /// The keys at the top that are looked at, if that is not everything.
+    /// The top-level keys that are used; `None` if all are.
     pub(super) fn columns(&self) -> Option<Vec<String>> {
         self.columns.clone()
     }
 
-    /// Values that could not be compared, so far.
+    /// The number of values so far that could not be compared.
     pub(super) fn mismatches(&self) -> u64 {
         self.condition.mismatches().kinds
     }
 
-    /// Reads a record, and sends it if the condition holds: whether it did; none behind the last.
+    /// Reads a record, and sends it if the condition holds. Returns whether the record was sent; `None` after the last
+    /// record.
     pub(super) fn send_record<S: Sink>(
         &mut self,
         source: &mut AnySource<'_>,

@@ -1,4 +1,4 @@
-//! From inputs through filters to a sink, and what becomes of bad records.
+//! Sends inputs through filters to a sink, and handles bad records.
 
 use super::condition::Where;
 use super::fields::Fields;
@@ -15,15 +15,15 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-/// What was done.
+/// A summary of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(super) records: u64,
     pub(crate) bad: u64,
     pub(crate) first_bad: Option<String>,
-    /// Values that a condition could not compare.
+    /// The number of values that a condition could not compare.
     pub(super) mismatches: u64,
-    /// What else there is to say.
+    /// Other notes for the user.
     pub(super) notes: Vec<String>,
 }
 
@@ -34,14 +34,14 @@ pub(crate) struct Feed {
     condition: Option<Where>,
     select: Vec<Pattern>,
     flatten: bool,
-    /// The same of lines, where that is all.
+    /// The same selection for the record scanner, if scanning lines is enough.
     pub(super) fields: Option<Arc<Fields>>,
     limit: Option<u64>,
     on_error: OnError,
     bad: BadRecords,
-    /// So many of the mismatches were in what is read again.
+    /// The number of mismatches that are not reported, because their input is read again.
     unsaid: u64,
-    /// Bad records are noted: not where an input is read only to plan.
+    /// Whether bad records are noted. They are not noted while an input is read only to plan columns.
     notes_bad: bool,
 }
 
@@ -73,7 +73,7 @@ impl Feed {
         })
     }
 
-    /// All records of the inputs as they are.
+    /// A feed of all records of the inputs, unchanged.
     pub(crate) fn plain(
         from: Option<Format>,
         records: Option<Pattern>,
@@ -97,7 +97,7 @@ impl Feed {
         })
     }
 
-    /// Closes the quarantine, and says what was done.
+    /// Closes the quarantine, and returns the summary.
     pub(crate) fn finish(mut self) -> Result<Tally> {
         self.bad.finish().context("writing the quarantine")?;
         let (bad, first_bad) = (self.bad.count(), self.bad.first().map(str::to_owned));
@@ -105,7 +105,8 @@ impl Feed {
         Ok(Tally { bad, first_bad, mismatches, ..self.tally })
     }
 
-    /// Runs over the inputs, or so many of their first records, to plan: nothing of it is noted.
+    /// Runs over the inputs, or over their first `records` records, to plan columns. Nothing that happens there is
+    /// noted.
     pub(super) fn quietly<T>(&mut self, records: Option<u64>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before = (self.tally.records, self.limit);
         let (_, mismatches) = self.counts();
@@ -118,14 +119,14 @@ impl Feed {
         done
     }
 
-    /// Forgets what was noted: the inputs are read anew.
+    /// Discards all notes, because the inputs are read again from the start.
     pub(super) fn restart(&mut self) -> Result<()> {
         self.tally.records = 0;
         self.unsaid += self.counts().1;
         Ok(self.bad.forget()?)
     }
 
-    /// Sends all that an input has to `sink`, which is not finished and keeps so many threads busy.
+    /// Sends all records of an input to `sink`. The sink is not finished; it keeps `sink_threads` threads busy.
     pub(crate) fn send<S>(&mut self, input: &mut Opened, sink: &mut S, sink_threads: usize) -> Result<()>
     where
         S: Sink<Error: Into<Error>>,
@@ -149,7 +150,7 @@ impl Feed {
         })?
     }
 
-    /// The same for a sink that can be written in parts: by all threads, if the input falls into pieces.
+    /// Does the same for a sink that can be written in parts, on all threads if the input falls into pieces.
     pub(super) fn share<S>(&mut self, input: &mut Opened, sink: &mut S) -> Result<()>
     where
         S: Parts<Error: Into<Error>>,
@@ -172,7 +173,7 @@ impl Feed {
         }
     }
 
-    /// One that does the same to each record, and stops at the first bad one.
+    /// A feed that filters each record in the same way, and stops at the first bad record.
     pub(super) fn apart(&self) -> Self {
         Self {
             reading: self.reading.clone(),
@@ -195,19 +196,20 @@ impl Feed {
         (self.tally.records, mismatches - self.unsaid)
     }
 
-    /// Adds what another has done.
+    /// Adds the counts of another feed.
     pub(super) fn add(&mut self, records: u64, mismatches: u64) {
         self.tally.records += records;
         self.tally.mismatches += mismatches;
     }
 
-    /// Sends what a source has through the filters to a sink. Where bad records are passed by, nothing of them reaches the sink.
+    /// Sends a source's records through the filters to a sink. If bad records are skipped, no part of them reaches the
+    /// sink.
     pub(super) fn filter<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
     where
         S: Sink,
         S::Error: Into<Error>,
     {
-        // A condition waits for all of a record too.
+        // A condition also waits for the whole record.
         if self.reading.check_first && !source.checks_first() && self.condition.is_none() {
             self.filter_checked(name, source, &mut Whole::new(sink))
         } else {
@@ -215,7 +217,7 @@ impl Feed {
         }
     }
 
-    /// Filters stand only where they are asked for.
+    /// Adds only those filters that the user asked for.
     fn filter_checked<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
     where
         S: Sink,
@@ -271,23 +273,23 @@ fn threads() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// A record that the target did not take.
+/// The error for a record that the target did not accept.
 fn stopped(name: &str, error: impl Into<Error>, place: Place) -> Error {
     error.into().context(format!("{name}: {place}"))
 }
 
-/// `a.b` as a pointer.
+/// Turns `a.b` into a pointer.
 fn pointer(path: &str) -> String {
     path.split('.').fold(jird::Path::root(), jird::Path::key).to_string()
 }
 
-/// The keys at the top that `--select` names; none if that is everything.
+/// The top-level keys that `--select` names; `None` if that is all keys.
 pub(super) fn selected(args: &ConvertArgs) -> Option<Vec<String>> {
     let top = |path: &String| path.split('.').next().filter(|key| *key != "*").map(str::to_owned);
     if args.select.is_empty() { None } else { args.select.iter().map(top).collect() }
 }
 
-/// An input that is not what it should be: exit code 1, where it is the data's fault.
+/// Errors of an input. If the data is at fault, the exit code is 1.
 struct BadInput;
 
 impl BadInput {

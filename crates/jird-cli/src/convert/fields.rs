@@ -1,6 +1,7 @@
-//! Columns of lines, found by the record scanner: of what nobody wants there is no event.
+//! Columns of lines, found by the record scanner, which sends no events for other fields.
 //!
-//! Only what is plain goes this way: selected keys whose values are scalars. Anything else is for the filters, which say what it means.
+//! This path handles only plain cases: selected keys whose values are scalars. Everything else goes through the
+//! filters, which define the meaning.
 
 use super::ConvertArgs;
 use jird::event::{Key, Numeral, Sink};
@@ -11,20 +12,20 @@ use jird::{
 };
 use std::ops::ControlFlow;
 
-/// Which.
+/// The selected fields.
 pub(super) struct Fields {
-    /// The fields, and behind them the objects that they are in.
+    /// The selected fields, followed by the objects that contain them.
     projection: Projection,
-    /// As `--flatten` has them.
+    /// The field names, as `--flatten` writes them.
     names: Vec<String>,
-    /// For each of the objects, which fields it may have.
+    /// For each of those objects, the fields that it may contain.
     inside: Vec<Vec<usize>>,
 }
 
-/// What a thread keeps.
+/// The state of one thread.
 pub(super) struct Finder {
     scanner: Scanner,
-    /// The fields in the order in which the record before had them.
+    /// The fields, in the order of the previous record.
     order: Vec<usize>,
     scratch: String,
 }
@@ -36,11 +37,11 @@ impl Finder {
     }
 }
 
-/// From here on the filter makes texts of what is inside.
+/// Above this length of a name, the filter writes nested values as text.
 const NAME_BYTES_MAX: usize = 1024;
 
 impl Fields {
-    /// What `--select` names, if each is a key, or a path that `--flatten` makes one.
+    /// The fields that `--select` names, if each one is a key, or a path that `--flatten` turns into a key.
     pub(super) fn of(args: &ConvertArgs) -> Option<Self> {
         let mut names = args.select.clone();
         names.sort_unstable();
@@ -50,7 +51,7 @@ impl Fields {
                 && name.split('.').all(|key| key != "*")
                 && (args.flatten || !name.contains('.'))
         };
-        // Of a field and one within it, the whole is sent.
+        // If a field and a field within it are both selected, the filters send the whole outer field.
         let is_within = |name: &String| {
             names.iter().any(|other| name.strip_prefix(&**other).is_some_and(|rest| rest.starts_with('.')))
         };
@@ -69,7 +70,8 @@ impl Fields {
         Some(Self { projection: Projection::new(&paths), names, inside })
     }
 
-    /// Sends the records of `text`, whole lines. How many there were; none if one is bad, or not plain: what was sent then is not all.
+    /// Sends the records of `text`, which consists of whole lines. Returns how many there were, or `None` if one is bad
+    /// or not plain; then only some records were sent.
     pub(super) fn send<S: Sink>(&self, finder: &mut Finder, text: &[u8], sink: &mut S) -> Option<u64> {
         let Finder { scanner, order, scratch } = finder;
         let mut is_plain = true;
@@ -92,12 +94,12 @@ impl Fields {
         for (object, inside) in objects.iter().zip(&self.inside) {
             match object.kind() {
                 Some(Kind::Array) => return None,
-                // It stays, though nothing is left in it.
+                // The filter keeps the object although it is empty.
                 Some(Kind::Object) if inside.iter().all(|field| fields[*field].kind().is_none()) => return None,
                 _ => {}
             }
         }
-        // Mostly the order is that of the record before.
+        // The order usually equals that of the previous record.
         order.sort_by_key(|field| fields[*field].raw().as_ptr());
         sink.begin_record(jird::event::Place::default()).ok()?;
         sink.begin_object().ok()?;

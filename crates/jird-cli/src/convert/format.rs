@@ -1,21 +1,21 @@
-//! What a file holds, by its name or its first bytes.
+//! The format of a file, by its name or its first bytes.
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use jird_formats::files::{Compression, FileFormat};
 use std::path::Path;
 
-/// What `convert` reads and writes.
+/// The formats that `convert` reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// One JSON value a line
+    /// One JSON value per line
     #[value(alias = "jsonl")]
     Ndjson,
     /// JSON: the elements of an array, or one value after the other
     Json,
     /// Comma-separated values with a header
     Csv,
-    /// The same, separated by tabs
+    /// Tab-separated values with a header
     Tsv,
     /// A table of an SQLite database
     #[value(alias = "db")]
@@ -25,27 +25,27 @@ pub(crate) enum Format {
     /// Apache Arrow IPC
     #[value(alias = "ipc")]
     Arrow,
-    /// Records that were set aside by `--on-error quarantine=FILE`: only read
+    /// Bad records that `--on-error quarantine=FILE` set aside: only read
     Quarantine,
 }
 
 impl Format {
-    /// By the suffix, below that of a compression.
+    /// The format that the suffix stands for, after removing that of a compression.
     pub(crate) fn of_name(path: &Path) -> Option<Self> {
         FileFormat::of_name(path).map(Self::from)
     }
 
-    /// By the first bytes; what looks like nothing else and begins like JSON is JSON.
+    /// The format that the first bytes show. Bytes that begin like JSON, and fit no other format, are JSON.
     pub(crate) fn of_bytes(start: &[u8]) -> Option<Self> {
         FileFormat::of_bytes(start).map(Self::from)
     }
 
-    /// The suffix of files that are made.
+    /// The suffix of output files.
     pub(crate) fn suffix(self) -> &'static str {
         FileFormat::all().find(|format| Self::from(*format) == self).map_or("quarantine", FileFormat::suffix)
     }
 
-    /// What was asked for, or the name says.
+    /// The format that the user asked for, or else the one that the name stands for.
     pub(crate) fn of_target(asked: Option<Self>, path: Option<&Path>) -> Result<Self> {
         if asked == Some(Self::Quarantine) {
             bail!("a quarantine is written by --on-error quarantine=FILE");
@@ -66,7 +66,7 @@ impl Format {
         Ok(format)
     }
 
-    /// Whether its files are read here and there, and not from beginning to end.
+    /// Whether files of this format are read with seeks instead of from beginning to end.
     pub(crate) fn is_seekable(self) -> bool {
         matches!(self, Self::Parquet | Self::Sqlite)
     }

@@ -1,16 +1,16 @@
 //! `jird convert`: any source to any sink.
 //!
 //! ```text
-//! format     what a file holds, by its name or its first bytes
-//! open       inputs, decompressed and counted, which can be read again
-//! overlap    what is read is not written at the same time
-//! source     one source of events for whatever the format is
-//! condition  which records are wanted
-//! feed       from inputs through filters to a sink, with what becomes of bad records
-//! fields     plain columns of lines, without events of the rest
-//! share      inputs that fall into pieces, by all threads
-//! whole      records that reach their sink whole, or not at all
-//! write      targets, each format with its sink; columns are planned where they must be known first
+//! format     the format of a file, by its name or its first bytes
+//! open       inputs: decompressed, counted, and readable more than once
+//! overlap    refuses to write a file while it is read
+//! source     one source of events for every format
+//! condition  keeps the records for which a condition holds
+//! feed       sends inputs through filters to a sink, and handles bad records
+//! fields     plain columns of lines, without events for the rest
+//! share      converts inputs that fall into pieces, on all threads
+//! whole      passes records on only when they are complete
+//! write      targets: each format with its sink, and columns planned where they must be known first
 //! ```
 
 mod condition;
@@ -64,13 +64,13 @@ Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that somebody types")]
 pub(crate) struct ConvertArgs {
-    /// What is read, and last what is written; `-` is standard input or output
+    /// The inputs, then the output; `-` is standard input or output
     #[arg(value_name = "FROM… TO", num_args = 1.., required = true)]
     files: Vec<PathBuf>,
-    /// The format of what is read [default: by its name, or its first bytes]
+    /// The format of the inputs [default: by the name, or the first bytes]
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<Format>,
-    /// The format of what is written [default: by its name; ndjson on standard output]
+    /// The format of the output [default: by its name; ndjson on standard output]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Format>,
     /// Only these keys, separated by commas; a.b is b in a
@@ -80,40 +80,41 @@ pub(crate) struct ConvertArgs {
     #[cfg(feature = "query")]
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
-    /// What the records of a JSON document are, such as /items/* [default: the elements of an array, or the document]
+    /// Which values of a JSON document are records, such as /items/* [default: the elements of an array, or the
+    /// document]
     #[arg(long, value_name = "PATTERN")]
     records: Option<Pattern>,
-    /// Objects within records become keys with dots: a.b
+    /// Turn fields of nested objects into keys with dots: a.b
     #[arg(long)]
     flatten: bool,
-    /// At most so many records
+    /// At most this many records
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// The table that is read or written [default: the only one; the name of the file]
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
-    /// Rows of the table with the same values in these columns are updated
+    /// Update rows of the table that have the same values in these columns
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     key: Vec<String>,
-    /// Adds to a table that is there
+    /// Add to an existing table
     #[arg(long, conflicts_with_all = ["replace", "key"])]
     append: bool,
-    /// Takes the place of a table that is there
+    /// Replace an existing table
     #[arg(long, conflicts_with = "key")]
     replace: bool,
-    /// Commits a database after so many rows: if something fails later, these stay
+    /// Commit a database after every N rows: if something fails later, committed rows stay
     #[arg(long, value_name = "N")]
     commit_every: Option<NonZeroU64>,
-    /// What becomes of a bad record: stop, skip, or quarantine=FILE
+    /// What to do with a bad record: stop, skip, or quarantine=FILE
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
-    /// In CSV, what is not in quotes is a number, a boolean or null if it looks like one; strings that would are put in quotes
+    /// In CSV, read unquoted text that looks like a number, a boolean or null as one; quote strings that look like one
     #[arg(long)]
     typed: bool,
-    /// Says on standard error how much was done, and how fast
+    /// Print to standard error how much was done, and how fast
     #[arg(long)]
     stats: bool,
-    /// Says nothing that is not an error, and draws no progress bar
+    /// Print nothing except errors, and draw no progress bar
     #[arg(short, long)]
     quiet: bool,
 }
@@ -149,7 +150,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
     Ok(told(&tally, args.quiet))
 }
 
-/// What was left out is said.
+/// Reports what was left out.
 fn told(tally: &Tally, quiet: bool) -> Outcome {
     if tally.mismatches > 0 && !quiet {
         say(&format!(
@@ -175,7 +176,7 @@ fn report(tally: &Tally, counter: &Counter, started: Instant) {
     ));
 }
 
-/// The name of a table for a file.
+/// The table name that is used for a file.
 fn table_name(path: &Path) -> String {
     let name = path.file_name().map_or_else(|| "data".to_owned(), |name| name.to_string_lossy().into_owned());
     let stem = name.split('.').next().unwrap_or_default();

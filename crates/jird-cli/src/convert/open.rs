@@ -1,4 +1,4 @@
-//! Inputs, decompressed and counted, which can be read again.
+//! Inputs: decompressed, counted, and readable more than once.
 
 use super::format::Format;
 use crate::input::{self, Input};
@@ -10,44 +10,44 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Text or bytes, decompressed.
+/// Text or bytes after decompression.
 pub(crate) type Reader = BufReader<jird_formats::files::Reader>;
 
 /// Bytes read at a time.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// All of a text.
+/// A buffered reader of the whole text.
 pub(crate) fn buffered(text: Text) -> Reader {
     BufReader::with_capacity(BUFFER_BYTES, text.into_reader())
 }
 
-/// How many bytes were read of all inputs, as they lie in their files.
+/// Counts the bytes read of all inputs, before decompression.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counter(Arc<AtomicU64>);
 
 impl Counter {
-    /// So far.
+    /// The bytes read so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// An input that is open: a file; or standard input or another pipe, of which what was read is kept on disk if it must be read
-/// again.
+/// An open input: a file, or standard input or another pipe. If a pipe must be read again, its bytes are copied to
+/// disk.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// For messages.
+    /// The name that messages use.
     pub(crate) name: String,
     path: Option<PathBuf>,
-    /// What can be read again.
+    /// A file, or the copy of a pipe: it can be read again.
     file: Option<File>,
-    /// What cannot; standard input if it is not there either.
+    /// A pipe other than standard input. If both are `None`, the input is standard input.
     pipe: Option<File>,
     counter: Counter,
 }
 
 impl Opened {
-    /// Opens it.
+    /// Opens an input.
     pub(crate) fn new(input: &Input, counter: &Counter) -> Result<Self> {
         let opened = Self { name: input.name(), path: None, file: None, pipe: None, counter: counter.clone() };
         let Input::File(path) = input else { return Ok(opened) };
@@ -57,27 +57,27 @@ impl Opened {
         Ok(Self { path: Some(path.clone()), file, pipe, ..opened })
     }
 
-    /// The size of the file; zero if it is no file.
+    /// The size of the file; zero for a pipe.
     pub(crate) fn len(&self) -> u64 {
         self.file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len())
     }
 
-    /// Whether somebody may be writing it: what has come is wanted before the rest has.
+    /// Whether another program may still be writing this input. Then its records are passed on before the rest arrives.
     pub(crate) fn is_live(&self) -> bool {
         self.file.is_none()
     }
 
-    /// What its name says.
+    /// The format that the name stands for.
     pub(crate) fn format_of_name(&self) -> Option<Format> {
         self.path.as_deref().and_then(Format::of_name)
     }
 
-    /// Where it lies; a pipe lies nowhere.
+    /// The path of the file; `None` for a pipe.
     pub(crate) fn path(&self) -> Option<&Path> {
         if self.pipe.is_some() { None } else { self.path.as_deref() }
     }
 
-    /// Makes sure that it can be read more than once: a pipe is copied to a file that nobody else sees.
+    /// Ensures that the input can be read more than once: a pipe is copied to an anonymous temporary file.
     pub(crate) fn spool(&mut self) -> Result<()> {
         if self.file.is_none() {
             let mut file = tempfile::tempfile().with_context(|| format!("no place for a copy of {}", self.name))?;
@@ -91,7 +91,7 @@ impl Opened {
         Ok(())
     }
 
-    /// Its bytes from the start, decompressed.
+    /// The bytes from the start, decompressed.
     pub(crate) fn read(&mut self) -> Result<Text> {
         let counted: jird_formats::files::Reader = match &self.file {
             Some(file) => {
@@ -107,7 +107,7 @@ impl Opened {
         Text::open(counted, self.path()).with_context(|| self.name.clone())
     }
 
-    /// The file itself, for what is read here and there.
+    /// The file itself, for formats that are read with seeks.
     pub(crate) fn file(&mut self) -> Result<File> {
         self.spool()?;
         self.check_unpacked()?;
@@ -117,7 +117,7 @@ impl Opened {
 }
 
 impl Opened {
-    /// What is read here and there must not be compressed.
+    /// Returns an error if the file is compressed, because formats that are read with seeks must not be.
     pub(crate) fn check_unpacked(&self) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let mut file = file.try_clone()?;
@@ -134,7 +134,7 @@ impl Opened {
     }
 }
 
-/// Adds up what is read.
+/// Counts the bytes that are read.
 struct Counted<R> {
     inner: R,
     counter: Counter,

@@ -1,7 +1,7 @@
-//! What is read is not written at the same time.
+//! Refuses to write a file while it is read.
 //!
-//! A file that takes the place of another may take that of an input: it appears when all was read. What is written where it lies
-//! (a database, standard output, the bad records) may not.
+//! A new file that replaces another may replace an input, because it appears only after everything was read. Targets
+//! that are written in place (a database, standard output, the quarantine) may not be inputs.
 
 use super::ConvertArgs;
 use super::format::Format;
@@ -15,7 +15,8 @@ use std::path::Path;
 
 pub(super) fn check(args: &ConvertArgs, inputs: &[Input], target: &Path) -> Result<()> {
     let to_stdout = target == Path::new("-");
-    // Of a pipe or a terminal both ends may be meant; to open one more would wait for somebody.
+    // The two ends of a pipe or a terminal may both be meant, so only files are compared. Opening a pipe here would
+    // wait for its other end.
     let stdout = if to_stdout { Handle::stdout().ok() } else { None };
     let is_database = !to_stdout && !is_folder(target) && Format::of_target(args.to, Some(target))? == Format::Sqlite;
     for input in inputs {

@@ -1,7 +1,8 @@
-//! Inputs that fall into pieces: threads convert one piece each, and what comes of them is put together in order.
+//! Inputs that fall into pieces: each thread converts one piece at a time, and the results are joined in order.
 //!
-//! A thread knows nothing of what came before its piece, and notes nothing. So a piece that is not entirely good, or grows large, is
-//! done again on the calling thread, which knows: what is said of bad records, and where they are, comes from one place.
+//! A thread knows nothing of the text before its piece, and notes nothing. A piece with an error, or whose result grows
+//! large, is therefore done again on the calling thread, which knows the position. So all reports of bad records, and
+//! of their places, come from one place in the code.
 
 use super::feed::Feed;
 use super::fields::{Fields, Finder};
@@ -18,19 +19,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Of text: fits a second-level cache, with what is made of it beside it.
+/// The size of a piece of text. A piece and its result fit together in a second-level cache.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Of a table.
+/// The number of rows in a piece of a table.
 const PIECE_ROWS: u32 = 1024;
 
-/// What is made of a piece is no larger, or it is made on the calling thread.
+/// If the result of a piece is larger than this, the calling thread converts the piece again.
 const PART_BYTES_MAX: usize = 16 << 20;
 
-/// From a longer line on, one thread reads.
+/// From a line longer than this on, one thread reads the rest.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// Lines of JSON, to a sink. If the input is `live`, somebody waits for what has come so far.
+/// Converts lines of JSON. If the input is `live`, each result is flushed at once.
 pub(super) fn lines<S>(
     feed: &mut Feed,
     name: &str,
@@ -49,14 +50,14 @@ where
     let fields = feed.fields.clone();
     let cut = TextCut { check_first, spare: &spare, fields, odd: AtomicU32::new(0) };
     let place = each(feed, name, sink, threads, &mut pieces, live, &cut)?;
-    // What is left begins with a long line.
+    // The rest begins with a long line.
     let Some(reader) = pieces.reader else { return Ok(()) };
     let left = Reader::new(Box::new(Cursor::new(pieces.left).chain(reader)));
     let source = JsonSource::from_reader(left).lines().begins_at(place);
     feed.filter(name, &mut AnySource::Lines(if check_first { source.check_first() } else { source }), sink)
 }
 
-/// The rows of a table, to a sink. False if that cannot be: then nothing was done.
+/// Converts the rows of a table. Returns false, and does nothing, if the table cannot be cut into pieces.
 pub(super) fn table<S>(
     feed: &mut Feed,
     name: &str,
@@ -69,7 +70,7 @@ where
     S: Parts<Error: Into<Error>>,
 {
     let open = |_| open_read_only(path);
-    // One to find the pieces with, and one for this thread.
+    // One connection finds the pieces, and one is for the calling thread.
     let mut connections: Vec<Connection> = (0..threads + 2).map(open).collect::<Result<_, _>>()?;
     if !is_same_state(&connections)? {
         return Ok(false);
@@ -81,19 +82,20 @@ where
     Ok(true)
 }
 
-/// How a piece is read.
+/// How a kind of piece is read.
 trait Cut: Sync {
     type Piece: Send;
-    /// What a thread keeps.
+    /// The state of one thread.
     type Worker;
 
     fn worker(&self) -> Self::Worker;
-    /// Sends all its records as the filters would, without them. How many they are; none if that cannot be, and then not all are sent.
+    /// Sends all records of a piece as the filters would, without running them. Returns how many there are; `None` if
+    /// that is impossible, and then only some may have been sent.
     fn send<S: Sink>(&self, worker: &mut Self::Worker, piece: &Self::Piece, sink: &mut S) -> Option<u64> {
         let _ = (worker, piece, sink);
         None
     }
-    /// Hands its records to `read`, of which the first is at this place.
+    /// Passes a source of the piece's records to `read`; the first record is at `first`.
     fn open<T>(
         &self,
         worker: &mut Self::Worker,
@@ -101,13 +103,13 @@ trait Cut: Sync {
         first: Place,
         read: impl FnOnce(&mut AnySource<'_>) -> Result<T>,
     ) -> Result<T>;
-    /// Where the next one begins, if this one does at `first`. The records are counted elsewhere.
+    /// The place where the next piece begins, if this piece begins at `first`. The caller counts the records.
     fn behind(&self, piece: &Self::Piece, first: Place) -> Place;
-    /// It was used.
+    /// Takes back a piece that was used.
     fn drop(&self, piece: Self::Piece);
 }
 
-/// What came of a piece.
+/// The result of a piece.
 enum Made<P, S> {
     Good {
         piece: P,
@@ -116,12 +118,12 @@ enum Made<P, S> {
         sent: u64,
         mismatches: u64,
     },
-    /// It is to be done again.
+    /// The piece must be done again.
     Odd(P),
     Failed(Error),
 }
 
-/// Puts together what comes of the pieces. Returns where they end.
+/// Joins the results of the pieces. Returns the place where they end.
 fn each<S, C: Cut>(
     feed: &mut Feed,
     name: &str,
@@ -186,21 +188,21 @@ where
     taken.map(|()| place)
 }
 
-/// Buffers that nobody uses.
+/// Buffers that can be reused.
 type Spare = Mutex<Vec<Vec<u8>>>;
 
-/// Text, cut behind lines.
+/// Cuts text into pieces that end at newlines.
 struct TextPieces<'s> {
-    /// None at the end.
+    /// `None` at the end of the text.
     reader: Option<Reader>,
     live: bool,
     line_bytes_max: usize,
-    /// What was read of the next piece.
+    /// The bytes of the next piece that were already read.
     left: Vec<u8>,
     spare: &'s Spare,
 }
 
-/// So much of a buffer is text.
+/// A piece of text: the first `len` bytes of `buffer`.
 struct Text {
     buffer: Vec<u8>,
     len: usize,
@@ -211,7 +213,8 @@ impl<'s> TextPieces<'s> {
         Self { reader: None, live: false, line_bytes_max: 0, left: Vec::new(), spare }
     }
 
-    /// Whole lines, as many as are to be had at once. None at the end, and before a line that is too long, where the reader stays.
+    /// Reads whole lines, as many as one piece takes. Returns `None` at the end, and before a line that is too long;
+    /// the reader stays at that line.
     fn read(&mut self) -> io::Result<Option<Text>> {
         let Some(reader) = &mut self.reader else { return Ok(None) };
         let mut buffer = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
@@ -219,7 +222,7 @@ impl<'s> TextPieces<'s> {
         buffer.resize(buffer.len().max(len + PIECE_BYTES), 0);
         buffer[..len].copy_from_slice(&self.left);
         self.left.clear();
-        // Behind the last line's end so far.
+        // The offset after the last newline so far.
         let mut end = 0;
         loop {
             if buffer.len() < len + PIECE_BYTES / 2 {
@@ -257,11 +260,11 @@ struct TextCut<'s> {
     check_first: bool,
     spare: &'s Spare,
     fields: Option<Arc<Fields>>,
-    /// How many pieces have had more than plain fields.
+    /// The number of pieces that held more than plain fields.
     odd: AtomicU32,
 }
 
-/// After so many odd pieces fields are not sought any more.
+/// After this many such pieces, the fast path for plain fields is no longer tried.
 const ODD_MAX: u32 = 16;
 
 impl Cut for TextCut<'_> {
@@ -306,7 +309,7 @@ impl Cut for TextCut<'_> {
     }
 }
 
-/// The threads' connections.
+/// The connections that the threads use.
 struct TableCut(Mutex<Vec<Connection>>);
 
 impl Cut for TableCut {

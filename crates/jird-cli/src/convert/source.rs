@@ -1,4 +1,4 @@
-//! One source of events for whatever the format is.
+//! One source of events for every format.
 
 use super::format::Format;
 use super::open::{Opened, Reader, buffered};
@@ -12,26 +12,26 @@ use jird_formats::sqlite::{self, SqliteError, SqliteQuery, SqliteSource};
 use jird_formats::{ArrowError, ArrowSource, BadValue, CsvSource, Dialect, Empty, ParquetSource};
 use std::fs::File;
 
-/// How an input is to be read.
+/// How to read an input.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     pub(super) from: Option<Format>,
     pub(super) records: Option<Pattern>,
     pub(super) table: Option<String>,
-    /// Types of CSV.
+    /// Whether CSV values get types.
     pub(super) typed: bool,
-    /// Bad records are to be passed by: no event may come of them.
+    /// Whether bad records are skipped; then no event of a bad record may be sent.
     pub(super) check_first: bool,
-    /// The columns that are wanted, where that saves reading.
+    /// The wanted columns, for formats where reading fewer columns saves work.
     pub(super) columns: Option<Vec<String>>,
 }
 
-/// Whatever the format is.
+/// A source of any format.
 pub(super) enum AnySource<'c> {
     Json(JsonSource<jird::de::IoRead<Reader>>),
-    /// The same by lines.
+    /// Lines of JSON, from a reader.
     Lines(JsonSource<jird::de::IoRead<Reader>>),
-    /// Some of them, in memory.
+    /// Some of those lines, in memory.
     Piece(JsonSource<jird::de::SliceRead<'c>>),
     Csv(Box<CsvSource<Reader>>),
     Sqlite(SqliteSource<'c>),
@@ -44,11 +44,11 @@ pub(super) struct Bad {
     pub(super) kind: &'static str,
     pub(super) place: Place,
     pub(super) words: String,
-    /// Its text, where there is one.
+    /// The text of the record, if it has one.
     pub(super) raw: Vec<u8>,
 }
 
-/// The database that an input is, if it is one.
+/// The database, if the input is one.
 pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<Connection>> {
     let format = match reading.from.or(opened.format_of_name()) {
         Some(format) => Some(format),
@@ -63,13 +63,13 @@ pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<
     crate::input::database(path).map(Some)
 }
 
-/// What an input has, of which nothing was read.
+/// The content of an input, before anything of it was read.
 pub(super) enum Content {
     /// Lines of JSON.
     Lines(Reader),
     /// A table.
     Table(Connection, String),
-    /// A document, or several, and what the records in it are.
+    /// One or several documents, and the pattern of the records in them.
     Json(Reader, Pattern),
     Csv(Box<CsvSource<Reader>>),
     Parquet(Box<ParquetSource<File>>),
@@ -77,7 +77,7 @@ pub(super) enum Content {
 }
 
 impl Content {
-    /// Hands it to `read`.
+    /// Passes a source of the content to `read`.
     pub(super) fn read<T>(self, reading: &Reading, read: impl FnOnce(&mut AnySource<'_>) -> Result<T>) -> Result<T> {
         match self {
             Self::Lines(reader) => {
@@ -103,7 +103,7 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
             Some(table) => table.clone(),
             None => only_table(&connection).with_context(|| opened.name.clone())?,
         };
-        // Whether it is there is said before anything else.
+        // Reports a missing table before anything else happens.
         SqliteQuery::table(&connection, &table).with_context(|| opened.name.clone())?;
         return Ok(Content::Table(connection, table));
     }
@@ -181,7 +181,7 @@ fn only_table(connection: &Connection) -> Result<String> {
 }
 
 impl AnySource<'_> {
-    /// Of pieces: how many records were begun, with those before.
+    /// For pieces: how many records were begun, including those before the piece.
     pub(super) fn records(&self) -> u64 {
         match self {
             Self::Piece(source) => source.records_begun(),
@@ -190,7 +190,7 @@ impl AnySource<'_> {
         }
     }
 
-    /// After an error of a record: what was bad, and how to go on. None if there is no going on.
+    /// Recovers from an error of a record. Returns the bad record, or `None` if the source cannot go on.
     pub(super) fn recover(&mut self, error: &Error) -> Result<Option<Bad>> {
         match self {
             Self::Lines(source) => bad_line(source, error),
@@ -216,7 +216,7 @@ impl AnySource<'_> {
         }
     }
 
-    /// The error of a line, and that a byte order mark stands there, if one does.
+    /// Adds to the error of a line that a byte order mark stands there, if one does.
     pub(super) fn with_stray_mark(&mut self, error: Error) -> Error {
         let is_value = error.downcast_ref::<jird::Error>().is_some_and(|error| error.code() == "value");
         let bad = match self {
@@ -230,23 +230,23 @@ impl AnySource<'_> {
         }
     }
 
-    /// Whether a record is checked before any event comes of it, if that was asked for.
+    /// Whether this source can check a record before it sends any event of it.
     pub(super) fn checks_first(&self) -> bool {
         match self {
-            // CSV but for columns of types, which are not asked for here.
+            // CSV with typed columns does not, but those are not used here.
             Self::Json(_) | Self::Lines(_) | Self::Piece(_) | Self::Csv(_) => true,
             Self::Sqlite(_) | Self::Parquet(_) | Self::Arrow(_) => false,
         }
     }
 }
 
-/// The value of a table that makes its record a bad one, if that is the error.
+/// The value that makes a record of a table bad, if that is the error.
 pub(super) fn bad_value(error: &Error) -> Option<&BadValue> {
     let of_arrow = error.downcast_ref().and_then(ArrowError::bad_value);
     of_arrow.or_else(|| error.downcast_ref().and_then(SqliteError::bad_value))
 }
 
-/// A record of a table that is bad: what is wrong with a file is nothing to recover from.
+/// The bad record of a table. Returns `None` for errors of the file, from which the source cannot recover.
 fn table_row(error: &Error, raw: impl FnOnce() -> Result<Vec<u8>>) -> Result<Option<Bad>> {
     let Some(value) = bad_value(error) else { return Ok(None) };
     Ok(Some(Bad { kind: value.kind().code(), place: value.place(), words: value.to_string(), raw: raw()? }))
@@ -256,7 +256,7 @@ fn bad_line<'de, R: jird::de::Read<'de>>(source: &mut JsonSource<R>, error: &Err
     let Some(wrong) = error.downcast_ref::<jird::Error>().filter(|error| !error.is_io()) else { return Ok(None) };
     let raw = source.skip_line(wrong)?;
     let place = Place { record: source.place().record, offset: wrong.offset(), line: wrong.line() as u64 };
-    // Of what was not checked first, lines before it may be there too.
+    // If the record was not checked first, `raw` may contain lines before the bad one.
     let line = raw.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let found = wrong.column().checked_sub(1).and_then(|at| line.get(at..)).unwrap_or_default();
     let words = match stray_mark(found).or_else(|| stray_mark(line)) {

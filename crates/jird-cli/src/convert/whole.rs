@@ -1,10 +1,10 @@
-//! Records that reach their sink whole, or not at all.
+//! A sink that passes records on only when they are complete.
 
 use anyhow::Error;
 use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Recording, Sink, Source, Timestamp};
 
-/// Hands on a record when it is complete: what comes of a record that turns out to be bad never reaches the sink. For sources that
-/// find a bad value when they come to it, which those of tables do.
+/// Passes each record on when it is complete, so no part of a bad record reaches the inner sink. It is for sources that
+/// find a bad value only when they come to it, as those of tables do.
 pub(super) struct Whole<'s, S> {
     sink: &'s mut S,
     record: Recording,

@@ -1,4 +1,4 @@
-//! Targets: each format with its sink. Columns are planned where they must be known first.
+//! Targets: each format with its sink. Columns are planned first where the format needs them.
 
 use super::feed::Feed;
 use super::format::Format;
@@ -22,7 +22,7 @@ use std::hash::Hash;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes all inputs to the target that was named.
+/// Writes all inputs to `target`.
 pub(super) fn write(args: &ConvertArgs, inputs: &mut [Opened], target: &Path, feed: &mut Feed) -> Result<()> {
     if is_folder(target) {
         return folder(args, inputs, target, feed);
@@ -34,12 +34,12 @@ pub(super) fn write(args: &ConvertArgs, inputs: &mut [Opened], target: &Path, fe
     }
 }
 
-/// Whether files are to be made in it.
+/// Whether the target is a folder, in which one file is made for each input.
 pub(super) fn is_folder(target: &Path) -> bool {
     target.is_dir() || target.as_os_str().to_string_lossy().ends_with('/')
 }
 
-/// One file for each input, or for each table of it.
+/// Writes one file for each input, or for each of its tables.
 fn folder(args: &ConvertArgs, inputs: &mut [Opened], folder: &Path, feed: &mut Feed) -> Result<()> {
     let format = args.to.unwrap_or(Format::Ndjson);
     if format == Format::Sqlite {
@@ -59,17 +59,17 @@ fn folder(args: &ConvertArgs, inputs: &mut [Opened], folder: &Path, feed: &mut F
     Ok(())
 }
 
-/// A table to be written: all of an input, or one table of it.
+/// One table to write: a whole input, or one of its tables.
 struct Job {
-    /// Its index.
+    /// The index of the input.
     input: usize,
-    /// The table that is read, where the user has not said which.
+    /// The table to read, if the user has not named one.
     read: Option<String>,
     name: String,
 }
 
 impl Job {
-    /// Does it, with its table as the one to be read.
+    /// Runs the job with its table as the table to read.
     fn with_table(self, feed: &mut Feed, run: impl FnOnce(&mut Feed) -> Result<()>) -> Result<()> {
         let asked = feed.reading.table.clone();
         feed.reading.table = self.read.or(asked.clone());
@@ -79,7 +79,7 @@ impl Job {
     }
 }
 
-/// A table for each input, or for each table of it.
+/// Plans one table for each input, or for each table of an input.
 fn jobs(inputs: &mut [Opened], feed: &Feed) -> Result<Vec<Job>> {
     let asked = &feed.reading.table;
     let mut jobs = Vec::new();
@@ -97,19 +97,19 @@ fn jobs(inputs: &mut [Opened], feed: &Feed) -> Result<Vec<Job>> {
     Ok(jobs)
 }
 
-/// Two that would be written to the same place.
+/// Two jobs that would write to the same place.
 fn clash<P: Eq + Hash>(jobs: &[Job], place: impl Fn(&str) -> P) -> Option<(&Job, &Job)> {
     let mut places = HashMap::new();
     jobs.iter().find_map(|job| places.insert(place(&job.name), job).map(|other| (other, job)))
 }
 
-/// A file in the folder, whatever a table is called.
+/// The path of a table's file in the folder. Characters that a file name cannot contain become `_`.
 fn place(folder: &Path, name: &str, format: Format) -> PathBuf {
     let name: String = name.chars().map(|char| if matches!(char, '/' | '\\' | '\0') { '_' } else { char }).collect();
     folder.join(format!("{name}.{}", format.suffix()))
 }
 
-/// All inputs into one file, or standard output.
+/// Writes all inputs to one file or to standard output.
 fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut Feed) -> Result<()> {
     match format {
         Format::Ndjson | Format::Json => once(path, |out| {
@@ -128,7 +128,7 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut F
         }),
         Format::Parquet => planned(inputs, path, feed, |inputs, out, schema, feed| {
             let mut rows = ParquetSink::new(out, &ColumnPlan::of(schema), ParquetOptions::default())?;
-            // It encodes and compresses in a thread of its own.
+            // The sink encodes and compresses in a thread of its own.
             send_all(inputs, feed, &mut rows, 2)?;
             Ok(rows.into_table().into_inner()?)
         }),
@@ -141,7 +141,7 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut F
     }
 }
 
-/// Sends all inputs, and finishes the sink, which keeps so many threads busy.
+/// Sends all inputs, and finishes the sink, which keeps `sink_threads` threads busy.
 fn send_all<S>(inputs: &mut [Opened], feed: &mut Feed, sink: &mut S, sink_threads: usize) -> Result<()>
 where
     S: Sink<Error: Into<Error>>,
@@ -150,7 +150,7 @@ where
     sink.finish().map_err(Into::into)
 }
 
-/// The same by all threads, as far as inputs fall into pieces.
+/// Does the same on all threads, where inputs fall into pieces.
 fn share_all<S>(inputs: &mut [Opened], feed: &mut Feed, sink: &mut S) -> Result<()>
 where
     S: Parts<Error: Into<Error>>,
@@ -166,12 +166,13 @@ fn once(path: Option<&Path>, write: impl FnOnce(Out) -> Result<Out>) -> Result<(
     Ok(out.finish().and_then(Target::commit)?)
 }
 
-/// The first records that tell the columns, for a first try.
+/// The first attempt takes the columns from this many records.
 const TRIED_RECORDS: u64 = 1000;
 
-/// Writes a target whose columns must be known before the first row: tries with those of the first records; if another comes
-/// later, or a value that does not fit, reads the whole input for its columns and begins anew. What goes to a pipe cannot be taken
-/// back, so its columns are found first.
+/// Writes a target whose columns must be known before the first row. The first attempt uses the columns of the first
+/// records. If a later record has another column, or a value that does not fit, this function reads the whole input for
+/// its columns and starts again. Bytes sent to a pipe cannot be taken back, so there the columns of the whole input are
+/// found first.
 fn planned(
     inputs: &mut [Opened],
     path: Option<&Path>,
@@ -190,14 +191,14 @@ fn planned(
     once(path, |out| write(inputs, out, &schema, feed))
 }
 
-/// The columns of the inputs, or of their first records.
+/// The columns of the inputs, or of their first `records` records.
 fn schema(inputs: &mut [Opened], feed: &mut Feed, records: Option<u64>) -> Result<Schema> {
     let mut rows = Rows::new(Schema::default());
     feed.quietly(records, |feed| inputs.iter_mut().try_for_each(|input| feed.send(input, &mut rows, 1)))?;
     Ok(rows.into_table())
 }
 
-/// A column, or a value, that was not planned.
+/// Whether the error is an unplanned column or an unplanned value.
 fn is_surprise(error: &Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<CsvError>().is_some_and(|error| error.kind() == CsvErrorKind::LateColumn)
@@ -205,8 +206,8 @@ fn is_surprise(error: &Error) -> bool {
     })
 }
 
-/// One table for each input, all in one transaction. A new database appears when it is complete, but for one that is committed
-/// now and then: that is to stay, whatever happens.
+/// Writes one table for each input, all in one transaction. A new database appears when it is complete. With
+/// `--commit-every` it is written in place, so that committed rows stay even if something fails.
 fn database(args: &ConvertArgs, inputs: &mut [Opened], path: &Path, feed: &mut Feed) -> Result<()> {
     let name = path.display().to_string();
     if is_device(path) {
@@ -236,7 +237,7 @@ fn database(args: &ConvertArgs, inputs: &mut [Opened], path: &Path, feed: &mut F
     }
 }
 
-/// Says what to do, where that is not plain.
+/// Adds advice to errors that do not suggest a remedy themselves.
 fn with_remedy(error: Error) -> Error {
     let of_sink = error.chain().find_map(|cause| cause.downcast_ref::<SqliteError>()).map(SqliteError::kind);
     let of_sqlite = || error.downcast_ref::<rusqlite::Error>()?.sqlite_error_code();
@@ -305,7 +306,7 @@ fn table_into(
     Ok(())
 }
 
-/// A target, and how it is compressed.
+/// A target, and its compression.
 pub(super) enum Out {
     Plain(Target),
     Gzip(flate2::write::GzEncoder<Target>),

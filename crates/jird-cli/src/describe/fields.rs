@@ -1,14 +1,15 @@
-//! The fields of records, as they are met.
+//! Collects the fields of records.
 
 use jird::event::{Interest, Key, Numeral, Place, Sink};
 use jird_formats::{Accumulator, Cell};
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-/// More are not told apart: records whose keys are data have as many as there are records.
+/// The maximum number of fields. Records whose keys are data would have a new field in every record; values beyond the
+/// limit are only counted.
 const FIELDS_MAX: usize = 10_000;
 
-/// What a value is. Ordered as it is printed.
+/// The type of a value, in the order of printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Null,
@@ -30,7 +31,7 @@ pub(super) const TYPES: [(Type, &str); 7] = [
     (Type::Array, "array"),
 ];
 
-/// A record: of which file, and where in it.
+/// The place of a record: its file, and its position there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct At {
     file: u32,
@@ -41,15 +42,15 @@ pub(super) struct At {
 /// A field.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// With the names of those around it.
+    /// The full name, which includes the names of the outer fields.
     pub(super) name: String,
     parent: usize,
     pub(super) is_element: bool,
-    /// For each type how often it was met, and where first.
+    /// For each type: how often it occurred, and where first.
     met: [(u64, At); TYPES.len()],
-    /// Objects that have it, or elements of arrays.
+    /// The number of objects that have the field, or of elements for the elements of an array.
     pub(super) present: u64,
-    /// Objects that have it more than once, and the first of them.
+    /// How often an object repeats the field, and where this happened first.
     pub(super) duplicates: (u64, At),
     last_object: u64,
     pub(super) seen: Accumulator,
@@ -62,18 +63,18 @@ impl Node {
     }
 }
 
-/// An event sink that counts what it sees. The first node is the record.
+/// An event sink that counts what it receives. The first node is the record.
 #[derive(Debug)]
 pub(super) struct Fields {
     pub(super) nodes: Vec<Node>,
     files: Vec<String>,
     pub(super) records: u64,
-    /// Values of fields beyond those that are told apart.
+    /// The number of values whose fields are beyond the limit.
     pub(super) beyond: u64,
     at: At,
     /// The field of the next value.
     node: usize,
-    /// The objects and arrays that are open, with their numbers; that of an array is none.
+    /// The open containers. An object has a number; an array has `None`.
     open: Vec<(usize, Option<u64>)>,
     objects: u64,
 }
@@ -94,13 +95,13 @@ impl Default for Fields {
 }
 
 impl Fields {
-    /// What comes now is of this file.
+    /// Declares that the next records are from this file.
     pub(super) fn next_file(&mut self, name: &str) {
         self.at.file = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         self.files.push(name.to_owned());
     }
 
-    /// Fields, each behind the one that it is in, in the order in which they were met.
+    /// The fields, each after the field that contains it, otherwise in the order of their first occurrence.
     pub(super) fn in_order(&self) -> Vec<&Node> {
         let mut children = vec![Vec::new(); self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate().skip(1) {
@@ -117,12 +118,12 @@ impl Fields {
         order
     }
 
-    /// Objects that could have the field and do not.
+    /// The number of objects that could have the field but do not.
     pub(super) fn missing(&self, node: &Node) -> u64 {
         if node.is_element { 0 } else { self.nodes[node.parent].met(Type::Object).0 - node.present }
     }
 
-    /// `FILE:LINE`, or `FILE record N` where there are no lines.
+    /// `FILE:LINE`, or `FILE record N` for formats without lines.
     pub(super) fn place(&self, at: At) -> String {
         let file = self.files.get(at.file as usize).map_or("", String::as_str);
         match at.line {
@@ -177,13 +178,13 @@ impl Fields {
     }
 }
 
-/// The child of an array. No key is this, as keys are written.
+/// The child name for the elements of an array. No real key equals it.
 const ELEMENT: &str = "[]\0";
 
-/// The field of a value that nobody counts.
+/// The node of a value that is not counted.
 const NOWHERE: usize = usize::MAX;
 
-/// A key as SQL has it: in quotes, if it is not simple.
+/// A key as SQL writes it: in quotes unless it is simple.
 fn plain(key: &str) -> String {
     let is_simple = |char: char| char.is_alphanumeric() || matches!(char, '_' | '@' | '$' | '-');
     if !key.is_empty() && key.chars().all(is_simple) { key.to_owned() } else { format!("\"{}\"", key.escape_debug()) }

@@ -1,4 +1,4 @@
-//! `jird describe`: what records hold.
+//! `jird describe`: summarizes the fields of records.
 
 mod fields;
 mod print;
@@ -28,46 +28,47 @@ Of a key that comes again in its object the first value counts. The elements of 
 What a bad record is, `jird convert --help` says; what is wrong with a file ends the work whatever --on-error says.
 Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
 
-/// Describe what records hold: fields, types, nulls, what is missing, and where each was met first
+/// Describe what records hold: fields, types, nulls, missing values, and where each type first occurred
 ///
-/// Everything is read; what is said is true of all records.
+/// All records are read, so the description holds for all of them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DescribeArgs {
-    /// What is read, in any format of `jird convert`; standard input if missing or `-`
+    /// The inputs, in any format of `jird convert`; standard input if missing or `-`
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How it is printed
+    /// The output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: FormatArgument,
-    /// The format of what is read [default: by its name, or its first bytes]
+    /// The format of the inputs [default: by the name, or the first bytes]
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<Format>,
-    /// What the records of a JSON document are, such as /items/* [default: the elements of an array, or the document]
+    /// Which values of a JSON document are records, such as /items/* [default: the elements of an array, or the
+    /// document]
     #[arg(long, value_name = "PATTERN")]
     records: Option<Pattern>,
     /// The table of a database
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
-    /// In CSV, what is not in quotes is a number, a boolean or null if it looks like one
+    /// In CSV, read unquoted text that looks like a number, a boolean or null as one
     #[arg(long)]
     typed: bool,
-    /// What becomes of a bad record: stop, skip, or quarantine=FILE
+    /// What to do with a bad record: stop, skip, or quarantine=FILE
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
-    /// Prints the Rust struct for the rows of this table or view of a database, with serde's attributes, and nothing else
+    /// Print only the Rust struct for the rows of this table or view of a database, with serde's attributes
     #[arg(long, value_name = "TABLE")]
     rust: Option<String>,
-    /// Says nothing that is not an error, and draws no progress bar
+    /// Print nothing except errors, and draw no progress bar
     #[arg(short, long)]
     quiet: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArgument {
-    /// For people
+    /// A table with aligned columns
     Table,
-    /// One object for each field, in an array
+    /// An array with one object for each field
     Json,
 }
 

@@ -1,10 +1,10 @@
-//! Fields as a table, and as JSON.
+//! Prints fields as a table or as JSON.
 
 use super::fields::{Fields, Node, TYPES, Type};
 use jird::event::write_string;
 use std::fmt::Write;
 
-/// For people.
+/// A table for people.
 pub(super) fn table(fields: &Fields) -> String {
     let mut rows = vec![["field", "type", "null", "missing", "duplicate", "met"].map(str::to_owned).to_vec()];
     for node in fields.in_order() {
@@ -53,7 +53,7 @@ pub(super) fn table(fields: &Fields) -> String {
     text
 }
 
-/// For programs.
+/// JSON for programs.
 pub(super) fn json(fields: &Fields) -> String {
     let mut out = b"[".to_vec();
     for (index, node) in fields.in_order().into_iter().enumerate() {
@@ -84,7 +84,7 @@ pub(super) fn json(fields: &Fields) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The narrowest type that keeps all values.
+/// The name of the narrowest type that holds all values of the field.
 fn type_name(node: &Node) -> String {
     match node.seen.column_type() {
         None => "null".to_owned(),
@@ -98,7 +98,7 @@ fn type_name(node: &Node) -> String {
     }
 }
 
-/// The types that were met.
+/// The types that occurred.
 fn types(node: &Node) -> impl Iterator<Item = (Type, &'static str)> {
     TYPES.into_iter().filter(|(kind, _)| node.met(*kind).0 > 0)
 }

@@ -1,4 +1,4 @@
-//! A table as a Rust struct.
+//! Prints a table as a Rust struct.
 
 use crate::outcome::Outcome;
 use crate::{input, output};

@@ -1,4 +1,4 @@
-//! Integers that never wrap: DataFusion's `+`, `-`, `*` and `sum` would, silently.
+//! Integer arithmetic that never wraps. DataFusion's `+`, `-`, `*` and `sum` would wrap silently.
 
 use crate::error::Error;
 use crate::sql::SUM_ARGUMENT;
@@ -15,7 +15,8 @@ use datafusion::logical_expr::{
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use jird_formats::ColumnType;
 
-/// Makes integers decimals of 38 digits, and such decimals ones of 76, so that their sum cannot overflow; leaves everything else.
+/// Converts integers to decimals of 38 digits, and such decimals to decimals of 76 digits, so that their sum cannot
+/// overflow. Other types stay unchanged.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SumArgument(Signature);
 
@@ -76,7 +77,7 @@ enum Operation {
     Multiply,
 }
 
-/// Arithmetic on integers that is an error where it overflows.
+/// Integer arithmetic that returns an error on overflow.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Checked {
     operation: Operation,

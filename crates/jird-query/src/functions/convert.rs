@@ -1,4 +1,4 @@
-//! `number(x)` and `text(x)`: a field as a number or a text, whatever else stands in other records.
+//! `number(x)` and `text(x)`: a field as a number or a text, even if other records have other kinds of values.
 
 use super::sort_key::unsigned_zero;
 use arrow::array::{ArrayRef, AsArray, Float64Array, StringArray};
@@ -9,7 +9,7 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl,
 use jird::{Number, record::Field};
 use std::sync::Arc;
 
-/// Either function. The argument is a column of JSON text.
+/// One of the two functions. The argument is a column of JSON text.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Convert {
     to_number: bool,
@@ -17,12 +17,13 @@ pub(crate) struct Convert {
 }
 
 impl Convert {
-    /// `number(x)`: the nearest `f64`, 0.0 for -0.0, which to DataFusion is another; NULL for what is no number, or beyond `f64`.
+    /// `number(x)`: the nearest `f64`, or NULL for a value that is not a number or is beyond `f64`. Returns 0.0 for
+    /// -0.0, because DataFusion treats them as different.
     pub(crate) fn number() -> Self {
         Self { to_number: true, signature: Signature::any(1, Volatility::Immutable) }
     }
 
-    /// `text(x)`: a string's content; of anything else the JSON text as it stands.
+    /// `text(x)`: the content of a string; for other values, the JSON text as it stands.
     pub(crate) fn text() -> Self {
         Self { to_number: false, signature: Signature::any(1, Volatility::Immutable) }
     }

@@ -1,4 +1,5 @@
-//! Any column as JSON texts in which equal values are equal: where a value stands for the JSON text of the same field.
+//! Converts any column to JSON texts in which equal values are equal. It is for values that replace the JSON text of
+//! the same field.
 
 use super::predicate::json_texts;
 use crate::sql::JSON_TEXT;
@@ -39,7 +40,7 @@ impl ScalarUDFImpl for JsonText {
         Ok(DataType::Utf8)
     }
 
-    /// Marked as JSON.
+    /// The result is marked as JSON.
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         Ok(Arc::new(ColumnType::Json.field(self.name())))
     }

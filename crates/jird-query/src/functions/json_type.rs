@@ -1,4 +1,4 @@
-//! `json_type(x)`: what kind of JSON value a field is.
+//! `json_type(x)`: the kind of JSON value that a field has.
 
 use arrow::array::{AsArray, StringArray};
 use arrow::datatypes::DataType;

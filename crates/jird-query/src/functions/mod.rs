@@ -1,4 +1,4 @@
-//! Functions of ours that DataFusion calls.
+//! Our functions that DataFusion calls.
 
 mod arithmetic;
 mod convert;
@@ -16,12 +16,12 @@ pub(crate) use predicate::PredicateUdf;
 
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
-/// Those in the place of DataFusion's.
+/// The functions that replace DataFusion's.
 pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
     vec![percentile::PercentileCont::new().into()]
 }
 
-/// All but the predicates, which are made for each query.
+/// All scalar functions except the predicates, which are created for each query.
 pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     let mut functions = vec![json_type::JsonType::new().into(), time_bucket::TimeBucket::new().into()];
     functions.extend([convert::Convert::number().into(), convert::Convert::text().into()]);

@@ -1,4 +1,5 @@
-//! `percentile_cont`: DataFusion's rounds the place between two values to a millionth of their distance; this one does not.
+//! `percentile_cont`. DataFusion's version rounds the position between two values to a millionth of their distance;
+//! this one does not round.
 
 use arrow::array::{ArrayRef, AsArray, Float64Array};
 use arrow::datatypes::{DataType, FieldRef, Float64Type};
@@ -12,10 +13,10 @@ use datafusion::physical_expr::expressions::Literal;
 use std::mem;
 use std::sync::Arc;
 
-/// The exact percentile of doubles, which has all of a group's values in memory.
+/// The exact percentile of doubles. It keeps all values of a group in memory.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PercentileCont {
-    /// DataFusion's, for everything but the values.
+    /// DataFusion's function, which does everything except computing with doubles.
     theirs: Arc<AggregateUDF>,
 }
 
@@ -58,13 +59,13 @@ impl AggregateUDFImpl for PercentileCont {
         let descends = args.order_bys.first().is_some_and(|key| key.options.descending);
         let (percentile, distinct) = (if descends { 1.0 - percentile } else { *percentile }, args.is_distinct);
         let is_double = *args.expr_fields[0].data_type() == DataType::Float64;
-        // It refuses percentiles that are none; and of nothing but nulls it makes null.
+        // DataFusion's function refuses invalid percentiles, and returns null if all values are null.
         let theirs = self.theirs.accumulator(args)?;
         Ok(if is_double { Box::new(Values { all: Vec::new(), percentile, distinct }) } else { theirs })
     }
 }
 
-/// Of a group.
+/// The values of a group.
 #[derive(Debug)]
 struct Values {
     all: Vec<f64>,

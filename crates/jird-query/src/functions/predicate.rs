@@ -1,4 +1,4 @@
-//! A predicate of the engine as a function of DataFusion's. Where the scan cannot take it in, it is evaluated here, by the
+//! A predicate of the engine as a DataFusion function. If the scan cannot evaluate it, it is evaluated here, by the
 //! same code.
 
 use crate::sql::Leaf;
@@ -86,7 +86,7 @@ impl ScalarUDFImpl for PredicateUdf {
     }
 }
 
-/// A column as JSON texts, whatever it is.
+/// Converts any column to JSON texts.
 pub(super) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
     if array.data_type() == &DataType::Utf8 && (ColumnType::is_json(field) || is_ours(field)) {
         return Ok(array.as_string::<i32>().clone());
@@ -111,7 +111,7 @@ pub(super) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArr
     Ok((0..array.len()).map(text).collect())
 }
 
-/// Raw and canonical columns hold JSON text by their name, should the mark be lost on the way.
+/// The names of raw and canonical columns mark JSON text, in case DataFusion drops the mark in the field.
 fn is_ours(field: &FieldRef) -> bool {
     ["raw:", "json:", "key:"].iter().any(|prefix| field.name().starts_with(prefix))
 }

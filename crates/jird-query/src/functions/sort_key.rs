@@ -1,5 +1,5 @@
-//! What stands around a key of `order by`: to DataFusion, which sorts doubles by their bits, -0.0 comes before 0.0; to SQL and JSON
-//! they are one number.
+//! The function around each key of `order by`. DataFusion sorts doubles by their bits, so it puts -0.0 before 0.0; in
+//! SQL and JSON they are one number.
 
 use crate::sql::SORT_KEY;
 use arrow::array::{ArrayRef, AsArray, Float64Array};
@@ -9,7 +9,7 @@ use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use std::sync::Arc;
 
-/// Takes the sign from zeros, and leaves everything else.
+/// Removes the sign of zeros. Other values stay unchanged.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SortKey(Signature);
 
@@ -32,7 +32,7 @@ impl ScalarUDFImpl for SortKey {
         Ok(types[0].clone())
     }
 
-    /// Goes away where there are no doubles, so that the plan is as if it had never been.
+    /// Removes the call if the key is not a double, so that the plan is as without it.
     fn simplify(&self, mut args: Vec<Expr>, info: &SimplifyContext) -> Result<ExprSimplifyResult> {
         match args.pop() {
             Some(key) if info.get_data_type(&key)? != DataType::Float64 => Ok(ExprSimplifyResult::Simplified(key)),
@@ -48,7 +48,7 @@ impl ScalarUDFImpl for SortKey {
     }
 }
 
-/// The same number; 0.0 for -0.0.
+/// The same number, but 0.0 for -0.0.
 pub(super) fn unsigned_zero(number: f64) -> f64 {
     number + 0.0
 }

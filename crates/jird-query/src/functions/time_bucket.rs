@@ -1,4 +1,4 @@
-//! `time_bucket('1h', t)`: the beginning of the bucket that a time lies in.
+//! `time_bucket('1h', t)`: the start of the bucket that contains a time.
 
 use crate::error::Error;
 use arrow::array::{AsArray, TimestampNanosecondArray};
@@ -9,12 +9,12 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use std::sync::Arc;
 
-/// Monday, 3 January 2000, in seconds: weeks begin on Mondays; shorter buckets begin where the day does.
+/// Monday, 3 January 2000, in seconds: weeks begin on Mondays, and shorter buckets begin with the day.
 const ORIGIN_SECONDS: i64 = 946_857_600;
 
 const NANOS: i64 = 1_000_000_000;
 
-/// The function. Times without a zone are in UTC.
+/// The function. Times without a zone are UTC.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TimeBucket(Signature);
 

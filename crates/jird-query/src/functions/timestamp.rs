@@ -10,7 +10,7 @@ use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl,
 use jird::record::Field;
 use std::sync::Arc;
 
-/// The function. Its argument is a column of JSON text; what is no text of a time is NULL.
+/// The function. Its argument is a column of JSON text. Values that are not the text of a time become NULL.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Timestamp(Signature);
 

@@ -1,20 +1,20 @@
-//! Reading on a thread of its own, so that it is decompressed and cut while what came before is scanned.
+//! Reads on a separate thread, so that text is decompressed and cut while earlier text is scanned.
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-/// Bytes of a block.
+/// The size of a block.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// Blocks that may wait.
+/// The maximum number of blocks that wait to be read.
 const WAITING: usize = 4;
 
-/// What another thread has read.
+/// A reader of blocks that another thread has read.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     blocks: Receiver<io::Result<Vec<u8>>>,
-    /// Blocks to be filled again.
+    /// Used blocks, which the thread fills again.
     used: Sender<Vec<u8>>,
     block: Vec<u8>,
     at: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Begins to read. The thread ends when all was read, or nobody wants more.
+    /// Starts the thread. It ends when everything was read, or when this reader is dropped.
     pub(crate) fn start(reader: impl Read + Send + 'static) -> io::Result<Self> {
         let (sender, blocks) = sync_channel(WAITING);
         let (used, free) = channel();
@@ -32,7 +32,7 @@ impl Ahead {
     }
 }
 
-/// Sends blocks; the last is an empty one or an error. What ends without one has not read everything.
+/// Sends blocks. The last is empty or an error. If the channel closes without such a block, the text is incomplete.
 fn run(mut reader: impl Read, sender: &SyncSender<io::Result<Vec<u8>>>, free: &Receiver<Vec<u8>>) {
     loop {
         let mut block = free.try_recv().unwrap_or_default();
@@ -57,7 +57,7 @@ impl Read for Ahead {
         if self.at == self.block.len() && !self.ended {
             let block = self.blocks.recv().map_err(|_| io::Error::other("the thread that reads it has failed"))??;
             self.ended = block.is_empty();
-            // The reader may be gone already.
+            // The thread may have ended already.
             let _ = self.used.send(std::mem::replace(&mut self.block, block));
             self.at = 0;
         }

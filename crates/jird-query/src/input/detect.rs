@@ -1,4 +1,4 @@
-//! What a text consists of, by its name and its first bytes.
+//! Detects the layout of a text by its name and its first bytes.
 
 use super::elements::Layout;
 use jird_formats::files::FileFormat;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// The layout of a text that begins with `start`.
 ///
 /// # Errors
-/// If it is no text of records; in words.
+/// A message, if the text does not consist of records.
 pub(super) fn layout(path: &Path, start: &[u8]) -> Result<Layout, String> {
     let named = FileFormat::of_own_name(path);
     let text = start.trim_ascii_start();
@@ -28,10 +28,11 @@ pub(super) fn layout(path: &Path, start: &[u8]) -> Result<Layout, String> {
     let rest = text.get(line.len()..).unwrap_or_default().trim_ascii_start();
     let is_whole_line = text.contains(&b'\n');
     Ok(match text.first() {
-        // Several arrays, one a line, are records.
+        // Several arrays, one per line, are records.
         Some(b'[') if is_whole_line && balance(line) == 0 && !rest.is_empty() => Layout::Lines,
         Some(b'[') => Layout::Array,
-        // Of a log a line may be broken; where a line is a bracket and nothing else, or the name says so, it is none.
+        // A line of a log may be broken, so a first line with open brackets does not prove that values span lines. It
+        // does if the line is a single bracket, or if the name says that the text is JSON.
         Some(b'{') if line == b"{" || is_whole_line && named == Some(FileFormat::Json) && balance(line) != 0 => {
             Layout::Values
         }
@@ -39,7 +40,7 @@ pub(super) fn layout(path: &Path, start: &[u8]) -> Result<Layout, String> {
     })
 }
 
-/// How many brackets are open at the end of a line.
+/// The number of brackets that are open at the end of a line.
 fn balance(line: &[u8]) -> i64 {
     let (mut open, mut in_string, mut escaped) = (0, false, false);
     for byte in line {

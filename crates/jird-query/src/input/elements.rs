@@ -1,27 +1,27 @@
-//! The elements of an array, or the values of a text, as lines.
+//! Reads the elements of an array, or the values of a text, as lines.
 //!
-//! Bytes are changed in place and keep their offsets: what separates records becomes a line feed, and a line feed within one a
-//! carriage return, which in JSON is as blank, and in a string as wrong. So one pass finds the borders, and the scanner reads
-//! lines as ever.
+//! Bytes are changed in place and keep their offsets. The separator between records becomes a line feed. A line feed
+//! within a record becomes a carriage return, which JSON also allows as white space and also forbids in strings. So one
+//! pass finds the borders between records, and the scanner then reads lines as usual.
 
 use jird::{Error, ErrorKind};
 use std::io::{self, Read};
 
-/// What a text consists of.
+/// The layout of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// One record a line.
+    /// One record per line.
     Lines,
     /// One array, whose elements are the records.
     Array,
-    /// Values one behind the other, of several lines each.
+    /// Values one after the other, each of which may span lines.
     Values,
-    /// Records that were set aside, each in a line about it.
+    /// A quarantine: bad records, each within a line that describes it.
     Quarantine,
 }
 
 impl Layout {
-    /// Whether a byte of the text, as lines, stands where the text has a line feed.
+    /// Whether this byte of the converted text was a line feed in the original.
     pub(crate) fn is_newline(self, byte: u8) -> bool {
         match self {
             Self::Lines | Self::Quarantine => byte == b'\n',
@@ -30,12 +30,12 @@ impl Layout {
         }
     }
 
-    /// The line feeds that a piece of the text, as lines, stands for.
+    /// The number of original line feeds in a piece of the converted text.
     pub(crate) fn newlines(self, text: &[u8]) -> u64 {
         text.iter().map(|&byte| u64::from(self.is_newline(byte))).sum()
     }
 
-    /// Whether records may have more than one line.
+    /// Whether a record may span several lines.
     pub(crate) fn has_long_records(self) -> bool {
         matches!(self, Self::Array | Self::Values)
     }
@@ -46,12 +46,12 @@ impl Layout {
 pub(crate) struct Elements<R> {
     inner: R,
     state: State,
-    /// What is wrong, once what comes before it was handed out.
+    /// The error, kept until the text before it was handed out.
     wrong: Option<Error>,
     offset: u64,
 }
 
-/// Where a text is.
+/// The position in the syntax of a text.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 struct State {
@@ -64,7 +64,7 @@ struct State {
     begun: bool,
     /// The array has ended.
     ended: bool,
-    /// Since the last comma of the array there was something.
+    /// A value has begun since the last comma of the array.
     has_value: bool,
     /// The array had a comma.
     has_comma: bool,
@@ -112,7 +112,7 @@ impl<R: Read> Read for Elements<R> {
 }
 
 impl State {
-    /// Makes lines of a piece of the text; what is wrong, and where.
+    /// Converts a piece of the text to lines. Returns the kind and offset of the first error.
     fn lines(&mut self, text: &mut [u8]) -> Option<(ErrorKind, usize)> {
         let mut at = 0;
         if std::mem::take(&mut self.escaped) {
@@ -180,7 +180,7 @@ impl State {
         None
     }
 
-    /// What is wrong with a text that ends here.
+    /// The error if the text ends here.
     fn end(self) -> Option<ErrorKind> {
         match self {
             Self { is_array: false, .. } | Self { ended: true, .. } => None,
@@ -191,7 +191,7 @@ impl State {
     }
 }
 
-/// Passes a byte of a string. No feed may stand there, nor end the line.
+/// Skips a byte of a string. A line feed becomes a carriage return, which is as invalid but does not end the line.
 fn within_string(text: &mut [u8], at: usize) -> usize {
     if text[at] == b'\n' {
         text[at] = b'\r';
@@ -203,7 +203,7 @@ fn within_string(text: &mut [u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Gives so many bytes at a time.
+    /// A reader that returns this many bytes at a time.
     struct Few<'t>(&'t [u8], usize);
 
     impl Read for Few<'_> {

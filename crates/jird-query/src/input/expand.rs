@@ -1,18 +1,18 @@
-//! From arguments to files: patterns and folders.
+//! Expands arguments to files: patterns and folders.
 
 use crate::error::{Error, words};
 use jird_formats::files::FileFormat;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the arguments name, and what is to be said of it.
+/// Messages about the files that the arguments name.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
-    /// What cannot be read.
+    /// Files that cannot be read.
     pub(crate) unreadable: Vec<String>,
-    /// What is not in UTF-8.
+    /// Files that are not UTF-8.
     pub(crate) refused: Vec<String>,
-    /// What is worth knowing.
+    /// Other notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
@@ -30,7 +30,8 @@ impl Said {
     }
 }
 
-/// The paths that an argument stands for, sorted bytewise. A path that exists is itself, or the files of records below it.
+/// The paths that an argument stands for, sorted by their bytes. An existing path stands for itself, or, if it is a
+/// folder, for the files of records in it.
 pub(super) fn expand(argument: &str, said: &mut Said) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(argument);
     if path.symlink_metadata().is_ok() || !argument.contains(['*', '?', '[']) {
@@ -48,7 +49,7 @@ pub(super) fn expand(argument: &str, said: &mut Said) -> Result<Vec<PathBuf>, Er
     }
     sort(&mut paths);
     paths.dedup();
-    // None at all is reported as the missing file that the pattern then is.
+    // If nothing matches, the pattern is reported as a missing file.
     Ok(if paths.is_empty() { vec![path.to_owned()] } else { paths })
 }
 
@@ -56,10 +57,11 @@ fn sort(paths: &mut [PathBuf]) {
     paths.sort_by(|left, right| left.as_os_str().as_encoded_bytes().cmp(right.as_os_str().as_encoded_bytes()));
 }
 
-/// How many of the files that are passed by are named.
+/// A note names this many of the files that were skipped.
 const NAMED: usize = 3;
 
-/// The files below a folder whose names say that they hold JSON. Links to folders are not followed, and what is hidden is not seen.
+/// The files below a folder whose names mark them as JSON. Links to folders are not followed, and hidden files are
+/// ignored.
 fn folder(root: &Path, said: &mut Said) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut skipped = Vec::new();
@@ -107,7 +109,7 @@ fn folder(root: &Path, said: &mut Said) -> Vec<PathBuf> {
     files
 }
 
-/// Whether a name says that there is JSON.
+/// Whether a file name marks JSON.
 fn is_json(path: &Path) -> bool {
     matches!(FileFormat::of_own_name(path), Some(FileFormat::Ndjson | FileFormat::Json))
 }

@@ -1,7 +1,7 @@
 //! The files of a query.
 //!
-//! A plain file of lines is read at any place by any thread. Everything else (compressed, an array, a pipe) is a stream: decompressed and made
-//! lines of on a thread of its own, and scanned in order.
+//! A plain file of lines can be read at any offset by any thread. Every other input (a compressed file, an array, a
+//! pipe) is a stream: a separate thread decompresses it and converts it to lines, and it is scanned in order.
 
 mod ahead;
 mod detect;
@@ -24,25 +24,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What standard input is called.
+/// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
 
-/// How the inputs are to be taken.
+/// The format of the inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum From {
-    /// By their names and first bytes.
+    /// Detected from their names and first bytes.
     #[default]
     Detect,
-    /// One record a line.
+    /// One record per line.
     Ndjson,
-    /// The elements of an array, or values one behind the other.
+    /// The elements of an array, or values one after the other.
     Json,
-    /// What `--on-error quarantine=FILE` has set aside.
+    /// The bad records that `--on-error quarantine=FILE` set aside.
     Quarantine,
 }
 
-/// How much was read, for whoever wants to show it while a query runs.
+/// How much was read. Other threads can show it while a query runs.
 #[derive(Debug, Default)]
 pub struct Progress {
     read: AtomicU64,
@@ -50,12 +50,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Bytes read so far, as they lie in their files.
+    /// The number of bytes read so far, before decompression.
     pub fn read(&self) -> u64 {
         self.read.load(Relaxed)
     }
 
-    /// Bytes that will be read, once that is known; a file that is read twice counts twice. Zero if nobody knows.
+    /// The number of bytes that will be read, once it is known. A file that is read twice counts twice. Zero if the
+    /// total is unknown.
     pub fn total(&self) -> u64 {
         self.total.load(Relaxed)
     }
@@ -73,33 +74,33 @@ impl Progress {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Input {
     pub(crate) files: Vec<Arc<InputFile>>,
-    /// Whether somebody notes the bad records of it: whoever reads it first.
+    /// Whether a scan already notes this input's bad records. The first scan does.
     pub(crate) noted: Arc<AtomicBool>,
 }
 
-/// A file, or something else that can be read.
+/// A file, or another input that can be read.
 #[derive(Debug)]
 pub(crate) struct InputFile {
     /// The path, or [`STDIN`].
     pub(crate) path: PathBuf,
-    /// Its place among the files of its input.
+    /// Its position among the files of its input.
     pub(crate) index: usize,
-    /// Bytes, if it can be read at any place.
+    /// The size in bytes, if the file can be read at any offset.
     pub(crate) size: Option<u64>,
     pub(crate) layout: Layout,
-    /// Whether it begins with a byte order mark, which is read as blanks.
+    /// Whether the text begins with a byte order mark, which is read as blanks.
     is_marked: bool,
-    /// Bytes on the disk; zero of what is no file.
+    /// The size on disk; zero for a pipe.
     disk_bytes: u64,
     access: Access,
     progress: Arc<Progress>,
 }
 
-/// How it can be read.
+/// How an input can be read.
 enum Access {
-    /// As often as one likes.
+    /// Any number of times.
     Again,
-    /// Once: what was opened already.
+    /// Only once: the text that is already open.
     Once(Mutex<Option<Text>>),
 }
 
@@ -109,11 +110,12 @@ impl std::fmt::Debug for Access {
     }
 }
 
-/// Places of an input: its file's number, and the offset in that.
+/// The number of low bits that hold the offset in a place of an input. The other bits hold the file's number.
 const OFFSET_BITS: u32 = 44;
 
 impl Input {
-    /// The files that `arguments` name: paths, patterns, folders, `-`. What cannot be read is left out, and said.
+    /// Opens the files that `arguments` name: paths, patterns, folders, `-`. Files that cannot be read are left out and
+    /// reported in `said`.
     pub(crate) fn open(
         arguments: &[String],
         from: From,
@@ -139,12 +141,12 @@ impl Input {
         Ok(Self { files, noted: Arc::default() })
     }
 
-    /// Whether all of it can be read twice.
+    /// Whether the whole input can be read twice.
     pub(crate) fn is_rereadable(&self) -> bool {
         self.files.iter().all(|file| file.is_rereadable())
     }
 
-    /// Whether all of it can be read at any place.
+    /// Whether the whole input can be read at any offset.
     pub(crate) fn is_anywhere(&self) -> bool {
         self.files.iter().all(|file| file.size.is_some())
     }
@@ -160,7 +162,7 @@ impl Input {
         Some((file, place & ((1 << OFFSET_BITS) - 1)))
     }
 
-    /// The file of these that `path` is too, be it by a link or as standard input.
+    /// The file of this input that is the same file as `path`, also through a link or as standard input.
     pub(crate) fn reads(&self, path: &Path) -> Option<&InputFile> {
         let identity =
             |path: &Path| path.metadata().ok().filter(Metadata::is_file).map(|data| (data.dev(), data.ino()));
@@ -172,7 +174,7 @@ impl Input {
         self.files.iter().map(AsRef::as_ref).find(|file| place(file) == Some(wanted))
     }
 
-    /// Says that all of it is going to be read so many times.
+    /// Announces that the whole input will be read `times` times.
     pub(crate) fn expect(&self, times: u64) {
         for file in &self.files {
             file.progress.expect(file.disk_bytes * times);
@@ -182,7 +184,7 @@ impl Input {
 
 /// Why a file is not read.
 enum Refusal {
-    /// In words.
+    /// The file cannot be read; this is the message.
     Unreadable(String),
     Encoding(Encoding),
 }
@@ -227,7 +229,7 @@ impl InputFile {
         })
     }
 
-    /// What can be read once.
+    /// An input that can be read only once.
     fn once(path: PathBuf, reader: Reader, from: From, progress: &Arc<Progress>) -> Result<Self, Refusal> {
         let reader = Box::new(Counted { inner: reader, progress: Arc::clone(progress) });
         let text = Text::open(reader, None)?;
@@ -243,13 +245,13 @@ impl InputFile {
         matches!(self.access, Access::Again)
     }
 
-    /// Opens it for reading at any place.
+    /// Opens the file for reading at any offset.
     pub(crate) fn file(&self) -> Result<PositionedFile, Error> {
         let file = File::open(&self.path).map_err(|error| self.error(&error))?;
         Ok(PositionedFile { file, is_marked: self.is_marked, progress: Arc::clone(&self.progress) })
     }
 
-    /// Its text from the start.
+    /// The text from the start.
     fn text(&self) -> io::Result<Text> {
         match &self.access {
             Access::Again => {
@@ -264,7 +266,7 @@ impl InputFile {
         }
     }
 
-    /// Opens it for reading once, as lines.
+    /// Opens the file for reading once, as lines.
     pub(crate) fn stream(&self) -> Result<Reader, Error> {
         self.lines().map_err(|error| self.error(&error))
     }
@@ -274,7 +276,7 @@ impl InputFile {
         let is_plain = self.layout == Layout::Lines && text.compression == Compression::None;
         let reader = text.into_reader();
         Ok(match self.layout {
-            // Somebody writes it and is ahead himself.
+            // The program that writes the pipe already runs in parallel, so no thread reads ahead.
             Layout::Lines if is_plain => reader,
             Layout::Lines => Box::new(Ahead::start(reader)?),
             Layout::Quarantine => Box::new(Ahead::start(Quarantined::new(reader))?),
@@ -286,7 +288,7 @@ impl InputFile {
         Error::input(&self.path, error)
     }
 
-    /// The line, counted from one, that holds the byte at `offset`. Reads all before it.
+    /// The line, counted from one, that holds the byte at `offset`. Reads everything before it.
     pub(crate) fn line_at(&self, offset: u64) -> io::Result<u64> {
         let mut reader = match self.layout {
             Layout::Quarantine => self.lines()?,
@@ -321,7 +323,7 @@ fn layout(path: &Path, from: From, text: &Text) -> Result<Layout, Refusal> {
     }
 }
 
-/// A file that several threads may read at any place.
+/// A file that several threads may read at any offset.
 #[derive(Debug)]
 pub(crate) struct PositionedFile {
     file: File,
@@ -340,7 +342,7 @@ impl ReadAt for PositionedFile {
     }
 }
 
-/// Adds up what is read.
+/// Counts the bytes that are read.
 struct Counted {
     inner: Reader,
     progress: Arc<Progress>,

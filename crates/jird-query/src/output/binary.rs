@@ -1,4 +1,4 @@
-//! Arrow and Parquet files: whole batches, by the writers of `jird-formats` with its options.
+//! Arrow and Parquet files, in whole batches, by the writers of `jird-formats` with its options.
 
 use super::{WriteError, Writer};
 use arrow::array::RecordBatch;

@@ -16,25 +16,25 @@ use std::io::Write;
 
 /// One column of a batch, ready to be printed.
 pub(super) enum Cells<'a> {
-    /// JSON text as it stands.
+    /// JSON text, printed unchanged.
     Json(&'a StringArray),
     Bool(&'a BooleanArray),
     Int(&'a Int64Array),
     Unsigned(&'a UInt64Array),
     Float(&'a Float64Array),
     Text(&'a StringArray),
-    /// Lists: JSON arrays of what is in them.
+    /// Lists, printed as JSON arrays.
     List(&'a ListArray, FieldRef),
     /// Numbers that their formatter writes as JSON does.
     Bare(&'a dyn Array, ArrayFormatter<'a>),
-    /// Everything else, as texts.
+    /// All other types, printed as texts.
     Other(&'a dyn Array, ArrayFormatter<'a>),
 }
 
 /// How computed values are formatted.
 const OPTIONS: FormatOptions<'static> = FormatOptions::new();
 
-/// Brings a column of whatever Arrow type to one that [`Cells`] knows.
+/// Casts a column of any Arrow type to a type that [`Cells`] knows.
 pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let target = match array.data_type() {
         DataType::Int8 | DataType::Int16 | DataType::Int32 => DataType::Int64,
@@ -48,7 +48,7 @@ pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 }
 
 impl<'a> Cells<'a> {
-    /// A column that went through [`known`].
+    /// Takes a column that [`known`] returned.
     pub(super) fn new(column: &Column, field: &FieldRef, array: &'a ArrayRef) -> Result<Self, ArrowError> {
         match column.kind {
             OutputKind::Computed => Self::computed(field, array),
@@ -72,7 +72,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Whether there is nothing.
+    /// Whether the cell is null.
     #[inline]
     pub(super) fn is_null(&self, row: usize) -> bool {
         match self {
@@ -120,7 +120,7 @@ impl<'a> Cells<'a> {
         Ok(())
     }
 
-    /// The value as a cell. What JSON does not have is a text.
+    /// The value as a cell. Values that JSON does not have become texts.
     #[inline]
     pub(super) fn cell<'s>(&'s self, row: usize, scratch: &'s mut Scratch) -> Result<Cell<'s>, ArrowError> {
         if self.is_null(row) {
@@ -137,7 +137,7 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Appends a value as people write it: texts without quotes, nothing for null.
+    /// Appends a value for people: texts without quotes, and nothing for null.
     pub(super) fn plain(&self, row: usize, is_text: bool, out: &mut Vec<u8>) -> Result<(), ArrowError> {
         if self.is_null(row) {
             return Ok(());
@@ -169,7 +169,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// Room for what a cell borrows.
+/// Buffers that a cell borrows from.
 #[derive(Default)]
 pub(super) struct Scratch {
     cells: JsonCells,

@@ -1,6 +1,6 @@
-//! Comma-separated values, by the sink that `jird convert` writes them with: the same records make the same bytes.
+//! Comma-separated values, by the sink that `jird convert` uses, so both write the same bytes for the same records.
 //!
-//! Cells are handed to it one by one. As events of records they would be copied into a row first.
+//! The sink gets single cells. If it got records as events, they would first be copied into a row.
 
 use super::cell::{Cells, Scratch, known};
 use super::{Column, WriteError, Writer};

@@ -1,4 +1,4 @@
-//! JSON objects, one a line or in one array.
+//! JSON objects, one per line or in one array.
 
 use super::cell::{Cells, known};
 use super::{Column, WriteError, Writer};
@@ -16,7 +16,7 @@ pub(super) struct Json {
 }
 
 impl Json {
-    /// One object a line.
+    /// One object per line.
     pub(super) fn lines(columns: Vec<Column>) -> Self {
         let key = |column: &Column| {
             let mut key = Vec::new();

@@ -13,13 +13,13 @@ use arrow::error::ArrowError;
 use jird_formats::CsvError;
 use std::io;
 
-/// How a result is printed.
+/// The format of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Columns for people.
+    /// A table with aligned columns, for people.
     Table,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Ndjson,
     /// One JSON array of objects.
     Json,
@@ -32,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What columns must be for it.
+    /// The kind of columns that the format needs.
     pub(crate) fn style(self) -> Style {
         match self {
             Self::Ndjson | Self::Json => Style::Json,
@@ -42,18 +42,18 @@ impl Format {
         }
     }
 
-    /// Whether it is nothing for people.
+    /// Whether the format is binary, and not for people to read.
     pub fn is_binary(self) -> bool {
         self.style() == Style::Typed
     }
 }
 
-/// A column of the result, as it is to be printed.
+/// A column of the result, as it is printed.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: OutputKind,
-    /// Whether all values of a column of JSON text are texts: then they are printed without quotes where quotes are noise.
+    /// Whether all values of a column of JSON text are texts. Formats for people then print them without quotes.
     pub(crate) is_text: bool,
 }
 
@@ -65,7 +65,7 @@ impl Column {
 
 /// Turns batches into text.
 pub(crate) trait Writer {
-    /// Takes the columns, before all else.
+    /// Receives the columns, before anything else.
     fn begin(&mut self, _schema: &SchemaRef) -> Result<(), WriteError> {
         Ok(())
     }
@@ -73,23 +73,23 @@ pub(crate) trait Writer {
     /// Appends the text of a batch.
     fn batch(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<(), WriteError>;
 
-    /// Whether rows wait for others.
+    /// Whether rows are held back until others come.
     fn holds_back(&self) -> bool {
         false
     }
 
-    /// Appends the rows that wait: for the time being there are no others.
+    /// Appends the rows that are held back, because no others come for now.
     fn pause(&mut self, _out: &mut Vec<u8>) {}
 
     /// Appends what comes after the last batch.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), WriteError>;
 }
 
-/// What can go wrong with printing.
+/// The errors of writing a result.
 #[derive(Debug)]
 pub(crate) enum WriteError {
     Arrow(ArrowError),
-    /// A format that cannot hold the result.
+    /// The format cannot hold the result.
     Format(String),
     Io(io::Error),
 }
@@ -121,7 +121,7 @@ impl From<CsvError> for WriteError {
     }
 }
 
-/// The writer of a format; `width` is that of the terminal.
+/// The writer of a format; `width` is the width of the terminal.
 pub(crate) fn writer(format: Format, columns: Vec<Column>, width: Option<usize>) -> Box<dyn Writer> {
     match format {
         Format::Parquet => Box::new(binary::Parquet::default()),

@@ -1,17 +1,18 @@
-//! Columns for people.
+//! Tables with aligned columns, for people.
 
 use super::cell::{Cells, known};
 use super::{Column, WriteError, Writer};
 use arrow::array::RecordBatch;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Rows that decide how wide the columns are. Later cells that are wider stick out: memory stays bounded.
+/// The column widths are computed from this many rows, so that memory stays bounded. Wider cells in later rows stick
+/// out.
 const ROWS_MEASURED: usize = 1000;
 
-/// The widest a column gets where nobody says how wide the page is, in columns of a terminal.
+/// The maximum width of a column if the page width is unknown, in terminal columns.
 const WIDTH_MAX: usize = 80;
 
-/// The narrowest that a column is cut to.
+/// Columns are not cut to less than this width.
 const WIDTH_MIN: usize = 4;
 
 /// Blanks between columns.
@@ -20,16 +21,16 @@ const GAP: usize = 2;
 /// Writes a header and aligned rows.
 pub(super) struct Table {
     columns: Vec<Column>,
-    /// How wide the page is.
+    /// The width of the page.
     page: Option<usize>,
-    /// Rows not yet printed.
+    /// Rows that are not printed yet.
     waiting: Vec<Vec<String>>,
-    /// Per column, whether there was a number, and whether anything else.
+    /// For each column: whether it had a number, and whether it had another value.
     numbers: Vec<(bool, bool)>,
     shape: Option<Vec<Shape>>,
 }
 
-/// How a column is set.
+/// The width and alignment of a column.
 #[derive(Clone, Copy)]
 struct Shape {
     width: usize,
@@ -42,7 +43,7 @@ impl Table {
         Self { columns, page, waiting: Vec::new(), numbers, shape: None }
     }
 
-    /// Prints the waiting rows, the header before the first of them.
+    /// Prints the waiting rows. The header comes before the first of them.
     fn print(&mut self, out: &mut Vec<u8>) {
         if self.shape.is_none() {
             let mut widths: Vec<_> = self.columns.iter().map(|column| column.name.width()).collect();
@@ -89,12 +90,12 @@ impl Table {
     }
 }
 
-/// Makes the widest columns as narrow as they must be for all to have their place on the page.
+/// Narrows the widest columns until all columns fit on the page.
 fn fit(widths: &mut [usize], page: usize) {
     let gaps = GAP * widths.len().saturating_sub(1);
     let room = page.saturating_sub(gaps);
     let taken = |widest: usize| widths.iter().map(|&width| width.min(widest)).sum::<usize>();
-    // The widest that any may be; the columns are few, and so are the steps.
+    // The maximum width of any column. There are few columns, so few steps suffice.
     let mut widest = widths.iter().copied().max().unwrap_or_default().min(room.max(WIDTH_MIN));
     while widest > WIDTH_MIN && taken(widest) > room {
         widest -= 1;
@@ -104,7 +105,7 @@ fn fit(widths: &mut [usize], page: usize) {
     }
 }
 
-/// A text in so many columns of a terminal.
+/// Cuts a text to `width` terminal columns.
 fn cut(text: &str, width: usize) -> std::borrow::Cow<'_, str> {
     if text.width() <= width {
         return text.into();
@@ -165,7 +166,7 @@ impl Writer for Table {
     }
 }
 
-/// A cell on one line, without anything that a terminal would obey.
+/// A cell on one line, without control characters that a terminal would obey.
 fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,4 +1,4 @@
-//! The file format: NDJSON, whose schema is what the query names.
+//! The file format: NDJSON, whose schema consists of the fields that the query names.
 
 use super::source::{NdjsonSource, Shared};
 use arrow::datatypes::SchemaRef;

@@ -1,4 +1,4 @@
-//! The scan beneath DataFusion: files in, Arrow batches out.
+//! The scan below DataFusion: files in, Arrow batches out.
 
 mod format;
 mod opener;
@@ -22,6 +22,6 @@ pub(crate) struct ScanOptions {
     pub(crate) lines: lines::Options,
     pub(crate) threads: usize,
     pub(crate) chunk_bytes: u64,
-    /// Who is told of bad records, if they are passed by.
+    /// Where bad records are noted, if they do not stop the query.
     pub(crate) bad: Option<BadSink>,
 }

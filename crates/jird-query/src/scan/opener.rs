@@ -1,7 +1,7 @@
-//! The file opener: a file, or a range of one, as a stream of Arrow batches.
+//! The file opener: turns a file, or a range of one, into a stream of Arrow batches.
 //!
-//! Scanning happens on threads of its own, which hand batches over a short channel: DataFusion's threads never wait for a
-//! disk, and dropping the stream closes the channel and so stops the scan.
+//! Scanning happens on separate threads, which send batches over a short channel. So DataFusion's threads never wait
+//! for a disk. Dropping the stream closes the channel, which stops the scan.
 
 use super::pushdown;
 use super::read::{Reader, Seen, cut};
@@ -30,10 +30,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 use tokio::sync::mpsc::{Sender, channel};
 
-/// Batches that may wait for DataFusion.
+/// The maximum number of batches that wait for DataFusion.
 const WAITING: usize = 4;
 
-/// Bytes of records after which a batch is handed out, however few they are. Far below the 2 GiB that offsets can count.
+/// A batch is handed out after this many bytes of records, even if it has few rows. This is far below the 2 GiB that
+/// offsets can count.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Our [`FileOpener`].
@@ -72,7 +73,7 @@ impl FileOpener for NdjsonOpener {
                         None => return Poll::Ready(None),
                         Some(Ok(Part::Batch(batch))) => return Poll::Ready(Some(Ok(batch))),
                         Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
-                        // Here they come in the order of the files, however many are open.
+                        // Here, pieces arrive in the order of the files, however many files are open.
                         Some(Ok(Part::Found(found))) => {
                             if let Some(noting) = &mut noting
                                 && let Err(error) = noting.take(&source, &found)
@@ -88,25 +89,25 @@ impl FileOpener for NdjsonOpener {
     }
 }
 
-/// What a scan does.
+/// The description of a scan.
 #[derive(Debug)]
 pub(crate) struct Plan {
     shared: Arc<Shared>,
     projection: Projection,
     /// The columns to build: slot, column of the table.
     columns: Vec<(usize, usize)>,
-    /// Every slot with a column of the table that has its path.
+    /// For each slot, a column of the table with the slot's path.
     slots: Vec<usize>,
     filter: Option<Predicate>,
     schema: SchemaRef,
     batch_rows: usize,
-    /// Whether bad records are noted by this scan, and not by another one of the same files.
+    /// Whether this scan notes bad records. If not, another scan of the same files notes them.
     notes: bool,
     /// The slots of the fields whose types are watched.
     watched: Vec<usize>,
 }
 
-/// What a scan hands on.
+/// What a scan sends.
 #[derive(Debug)]
 enum Part {
     Batch(RecordBatch),
@@ -116,7 +117,8 @@ enum Part {
 type Sent = std::result::Result<Part, Error>;
 
 impl Plan {
-    /// A scan of `columns` of the table for the records that pass `filter`, whose slots are columns of the table.
+    /// A scan of `columns` of the table, for the records that pass `filter`. The slots of `filter` are columns of the
+    /// table.
     pub(crate) fn new(
         shared: &Arc<Shared>,
         columns: &[usize],
@@ -154,14 +156,14 @@ impl Plan {
         Self { shared: Arc::clone(shared), projection, columns, slots, filter, schema, batch_rows, notes, watched }
     }
 
-    /// Whether nothing is asked of a record but that it is there.
+    /// Whether the scan only counts records.
     fn counts_only(&self) -> bool {
         let options = &self.shared.options;
         let looks_at_none = self.columns.is_empty() && self.filter.is_none() && self.watched.is_empty();
         looks_at_none && options.lines.check != Check::All && options.bad.is_none()
     }
 
-    /// Scans, and sends what it finds until it is through, or nobody listens any more.
+    /// Scans, and sends what it finds, until the end or until the receiver is gone.
     fn run(&self, file: &InputFile, range: Option<Range<u64>>, sender: &Sender<Sent>) {
         let send = |part: Sent| {
             if let Ok(()) = sender.blocking_send(part) {
@@ -215,10 +217,10 @@ impl Plan {
     }
 }
 
-/// One thread's buffers.
+/// The buffers of one thread.
 struct Worker<'p> {
     plan: &'p Plan,
-    /// Its own: a regular expression that threads share makes them wait.
+    /// A copy for this thread: threads that share a regular expression wait for each other.
     filter: Option<Predicate>,
     reader: Reader,
     rows: Rows<'p>,
@@ -230,11 +232,11 @@ struct Rows<'p> {
     builders: Vec<ColumnBuilder>,
     count: usize,
     bytes: usize,
-    /// Slots that no record has had yet.
+    /// The slots that no record has had yet.
     unseen: Vec<usize>,
-    /// Rows whose record turned out to be bad.
+    /// The rows whose records turned out to be bad.
     dropped: Vec<usize>,
-    /// Of records with several lines, on one.
+    /// The minified text of a value that spans lines.
     minified: Vec<u8>,
 }
 
@@ -248,8 +250,7 @@ impl<'p> Worker<'p> {
         Self { plan, filter: plan.filter.clone(), reader: Reader::new(&plan.shared.options), rows }
     }
 
-    /// Scans a range; hands out batches as they fill up, and the rest at the end. What was found before an error is handed
-    /// out too.
+    /// Scans a range. Hands out each batch when it is full, and the rest at the end, also after an error.
     fn scan(
         &mut self,
         file: &InputFile,
@@ -276,7 +277,7 @@ impl<'p> Worker<'p> {
             if counts_only {
                 rows.count += usize::try_from(scanned.records).unwrap_or(usize::MAX);
             }
-            // Whoever feeds a pipe line by line wants to see them line by line.
+            // The writer of a pipe that sends single lines expects results line by line.
             if is_live {
                 rows.flush(emit)?;
             }
@@ -291,7 +292,7 @@ impl<'p> Worker<'p> {
         } else if let Some(watch) = &plan.shared.watch {
             let mut fields = vec![Accumulator::default(); plan.watched.len()];
             let mut mismatches = Mismatches::default();
-            // Whether it matches or not.
+            // Every record is observed, whether it matches or not.
             let visit = |row: &Match<'_, '_>, offset: u64| {
                 let at = Input::place(file.index, offset + row.offset() as u64);
                 fields.iter_mut().zip(&plan.watched).for_each(|(field, slot)| field.observe(row.field(*slot), at));
@@ -327,7 +328,7 @@ impl Rows<'_> {
         self.end(row, unfit, emit)
     }
 
-    /// As [`Self::take`], of a record that may have several lines.
+    /// Like [`Self::take`], for a record that may span several lines.
     #[inline]
     fn take_minified(
         &mut self,
@@ -348,7 +349,7 @@ impl Rows<'_> {
         self.end(row, unfit, emit)
     }
 
-    /// A record was taken in.
+    /// Completes a record.
     #[inline]
     fn end(
         &mut self,
@@ -361,7 +362,8 @@ impl Rows<'_> {
         }
         self.count += 1;
         self.bytes += row.text().len();
-        // What does not fit a watched column was seen: then the guess was wrong, and the row does not count.
+        // A value that does not fit a watched column was observed. The guess was then wrong, and the row does not
+        // count.
         if let Some((slot, column)) = unfit.filter(|(slot, _)| !self.plan.watched.contains(slot)) {
             self.dropped.push(self.count - 1);
             return Err(self.plan.shared.columns[column].unfit(row.field(slot)));
@@ -372,7 +374,7 @@ impl Rows<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Hands out what was found.
+    /// Hands out the bad records.
     fn found(&mut self, found: &mut Found, emit: &mut Emit<'_>) -> ControlFlow<()> {
         if self.plan.shared.options.bad.is_none() {
             return ControlFlow::Continue(());

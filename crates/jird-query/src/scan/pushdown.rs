@@ -1,5 +1,5 @@
-//! Which conditions the scan takes in: calls of our predicates over columns of JSON text, and what `and`, `or` and `not`
-//! make of them.
+//! Decides which conditions the scan evaluates: calls of our predicates over columns of JSON text, and combinations of
+//! them with `and`, `or` and `not`.
 
 use super::Shared;
 use crate::functions::PredicateUdf;
@@ -10,7 +10,7 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use jird::record::Predicate;
 use std::sync::Arc;
 
-/// The predicate that a condition is, its slots being columns of the table; `None` if it is any other condition.
+/// The predicate that a condition stands for, with columns of the table as slots; `None` for other conditions.
 pub(super) fn predicate(expr: &Arc<dyn PhysicalExpr>, shared: &Shared) -> Option<Predicate> {
     if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
         let make = match binary.op() {
@@ -63,7 +63,7 @@ pub(super) fn map_slots(predicate: &Predicate, map: &impl Fn(usize) -> usize) ->
     }
 }
 
-/// Calls `visit` with every slot that a predicate looks at.
+/// Calls `visit` with every slot that a predicate uses.
 pub(super) fn slots(predicate: &Predicate, visit: &mut impl FnMut(usize)) {
     match predicate {
         Predicate::And(parts) | Predicate::Or(parts) => parts.iter().for_each(|part| slots(part, visit)),

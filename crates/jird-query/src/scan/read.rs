@@ -1,4 +1,4 @@
-//! Reading lines of a file with one set of buffers, and passes over whole inputs.
+//! Reads lines of a file with one set of buffers, and makes passes over whole inputs.
 
 use super::ScanOptions;
 use crate::bad::{Found, Noting, Wrong};
@@ -15,11 +15,11 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
-/// Reads and scans with reused buffers. One per thread.
+/// Reads and scans with reused buffers. Each thread has one.
 #[derive(Debug)]
 pub(crate) struct Reader {
     options: lines::Options,
-    /// Whether bad records are passed by.
+    /// Whether bad records are skipped.
     passes_by: bool,
     scanner: Scanner,
     buffer: Vec<u8>,
@@ -30,11 +30,11 @@ pub(crate) struct Reader {
 pub(crate) struct Seen {
     pub(crate) bytes: u64,
     pub(crate) scanned: Scanned,
-    /// The bad records that were passed by.
+    /// The bad records that were skipped.
     pub(crate) found: Found,
 }
 
-/// What ends a read early.
+/// Why a read ended early.
 enum Fault {
     Line(jird::Error),
     Io(io::Error),
@@ -59,9 +59,9 @@ impl Reader {
         Self { options: options.lines, passes_by, scanner: Scanner::new(options.lines), buffer: Vec::new() }
     }
 
-    /// Visits the records of a file whose lines begin in `range` (all of it, if there is none) and that pass `filter`, with
-    /// the offset of the text that a row's own offset counts from. A visitor that does not want a record says why: that record is
-    /// bad. `piece` is called after each piece of lines.
+    /// Visits the records that pass `filter` and whose lines begin in `range`, or in the whole file if there is no
+    /// range. `visit` also gets the offset of the text, to which the row's own offset is relative. If `visit` returns a
+    /// message, the record is bad. `piece` is called after each piece of lines.
     pub(crate) fn read(
         &mut self,
         file: &InputFile,
@@ -118,7 +118,7 @@ impl Reader {
         run(file, range, buffer, options.record_bytes_max, each)
     }
 
-    /// Counts the records as [`read`](Self::read) would without looking at any: the lines that are not blank.
+    /// Counts the records that [`read`](Self::read) would visit, without reading any: the lines that are not blank.
     pub(crate) fn count(
         &mut self,
         file: &InputFile,
@@ -134,7 +134,7 @@ impl Reader {
     }
 }
 
-/// Hands `each` the lines of a file that begin in `range`, or of all of it, some at a time.
+/// Passes the lines that begin in `range`, or all lines of the file, to `each`, some at a time.
 fn run(
     file: &InputFile,
     range: Option<Range<u64>>,
@@ -166,7 +166,7 @@ fn run(
     })
 }
 
-/// The lines of a text that are not blank.
+/// The number of lines of a text that are not blank.
 fn records(text: &[u8]) -> u64 {
     let mut records = 0;
     let mut start = 0;
@@ -183,13 +183,13 @@ struct Finding<'t> {
     file: &'t InputFile,
     text: &'t [u8],
     offset: u64,
-    /// Bytes whose newlines were counted.
+    /// The newlines in this many bytes were counted.
     counted: usize,
     found: Found,
 }
 
 impl Finding<'_> {
-    /// A bad record, wrong at a byte of the text.
+    /// Adds a bad record whose error is at offset `at` of the text.
     #[cold]
     fn push(&mut self, at: usize, raw: &[u8], what: Wrong) -> ControlFlow<()> {
         let at = at.min(self.text.len());
@@ -201,7 +201,7 @@ impl Finding<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Counts the rest, if somebody wants to know.
+    /// Counts the remaining lines, if `counts` is set.
     fn end(mut self, counts: bool) -> Found {
         if counts {
             self.found.lines += self.file.layout.newlines(&self.text[self.counted..]);
@@ -210,7 +210,7 @@ impl Finding<'_> {
     }
 }
 
-/// Where a byte of a text is: file, line, and what stands before it in that line.
+/// The line of a byte of a text, and the byte's offset in that line.
 fn place(file: &InputFile, text: &[u8], offset: u64, at: usize, lines_before: Option<u64>) -> (u64, usize) {
     let start = text[..at].iter().rposition(|&byte| file.layout.is_newline(byte)).map_or(0, |newline| newline + 1);
     let line = match lines_before {
@@ -220,14 +220,14 @@ fn place(file: &InputFile, text: &[u8], offset: u64, at: usize, lines_before: Op
     (line, at - start)
 }
 
-/// Says which record does not fit.
+/// The error for a record that does not fit.
 #[cold]
 fn unfit(file: &InputFile, text: &[u8], offset: u64, at: usize, words: &str, lines_before: Option<u64>) -> Error {
     let (line, _) = place(file, text, offset, at, lines_before);
     Error::record(format!("{}:{line}: {words}", file.path.display()))
 }
 
-/// Says where a record is wrong: finds its line by a second walk.
+/// The error for a bad record. A second walk finds the place.
 #[cold]
 fn bad_record(
     file: &InputFile,
@@ -239,7 +239,7 @@ fn bad_record(
 ) -> Error {
     let at = usize::try_from(at).map_or(text.len(), |at| at.min(text.len()));
     let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-    // Of a record that has several lines, not those before it.
+    // In layouts with long records, `start` moves to the record's first byte, past blank lines before it.
     let is_long = file.layout.has_long_records();
     let start = start + if is_long { at - start - text[start..at].trim_ascii_start().len() } else { 0 };
     let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |newline| at + newline);
@@ -260,7 +260,7 @@ fn bad_record(
     ))
 }
 
-/// An input cut into pieces of work.
+/// An input, cut into pieces of work.
 #[derive(Debug)]
 pub(crate) struct Chunks<'i> {
     input: &'i Input,
@@ -270,7 +270,7 @@ pub(crate) struct Chunks<'i> {
 #[derive(Clone, Debug)]
 struct Chunk {
     file: usize,
-    /// None: all of a file that is a stream.
+    /// `None`: the whole file, which is a stream.
     range: Option<Range<u64>>,
 }
 
@@ -289,7 +289,8 @@ impl<'i> Chunks<'i> {
         Self { input, chunks }
     }
 
-    /// Visits every record on all threads, with its [place](Input::place); what was made of each chunk is consumed in order.
+    /// Visits every record, with its [place](Input::place), on all threads. The results of the chunks are consumed in
+    /// order.
     pub(crate) fn visit<T: Send>(
         &self,
         options: &ScanOptions,
@@ -309,7 +310,8 @@ impl<'i> Chunks<'i> {
             };
             noting.take(&self.input.files[file], found)
         };
-        // A chunk that is a whole file may have any number of bad records: they are noted as they come, so one thread reads all.
+        // A chunk that is a whole file may have any number of bad records. They are noted at once, so one thread reads
+        // all files.
         let notes_at_once = options.bad.is_some() && !self.input.is_anywhere();
         let threads = if notes_at_once { 1 } else { options.threads };
         let mut failed = None;
@@ -352,7 +354,7 @@ impl<'i> Chunks<'i> {
     }
 }
 
-/// Pieces of a range, in order.
+/// The pieces of a range, in order.
 pub(crate) fn cut(range: Range<u64>, piece_bytes: u64) -> impl ExactSizeIterator<Item = Range<u64>> {
     let pieces = (range.end - range.start).div_ceil(piece_bytes);
     let pieces = usize::try_from(pieces).expect("a file has fewer pieces than there are addresses");

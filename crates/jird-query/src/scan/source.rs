@@ -1,4 +1,4 @@
-//! The file source: what DataFusion asks of a scan, and what we answer.
+//! The file source: what DataFusion asks of a scan, and our answers.
 
 use super::opener::{NdjsonOpener, Plan};
 use super::{ScanOptions, Watch, pushdown};
@@ -28,20 +28,20 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A column of a table: a field in a representation.
+/// A column of a table: a field in one representation.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnSpec {
     pub(crate) path: Path,
     pub(crate) rep: Rep,
-    /// The type, where the representation is inferred.
+    /// The column's type, if the representation is inferred.
     pub(crate) kind: ColumnType,
 }
 
-/// How much of a value is shown.
+/// A message shows this many characters of a value.
 const SHOWN: usize = 60;
 
 impl ColumnSpec {
-    /// Why a record is bad whose field the column does not hold.
+    /// The message for a record whose value does not fit the column.
     #[cold]
     pub(crate) fn unfit(&self, field: Field<'_>) -> String {
         let name = self.path.to_string().trim_start_matches('/').replace('/', ".");
@@ -53,21 +53,21 @@ impl ColumnSpec {
     }
 }
 
-/// What all scans of a table share.
+/// The state that all scans of a table share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) columns: Vec<ColumnSpec>,
     pub(crate) options: ScanOptions,
-    /// Whether the scan keeps the input's order and spreads over threads by itself; else DataFusion cuts files into ranges.
+    /// Whether the scan keeps the input's order and runs its own threads. Otherwise DataFusion cuts files into ranges.
     pub(crate) ordered: AtomicBool,
     /// Whether the input can be read only once.
     pub(crate) is_once: bool,
     /// Whether the files can be cut into ranges.
     pub(crate) is_anywhere: bool,
-    /// Whether somebody notes the bad records: who scans first.
+    /// Whether a scan already notes the bad records. The first scan does.
     pub(crate) noted: Arc<AtomicBool>,
     pub(crate) tally: Tally,
-    /// Who looks at types in passing, where they were guessed.
+    /// The watch on types, if they were guessed.
     pub(crate) watch: Option<Watch>,
 }
 
@@ -77,16 +77,16 @@ pub(crate) struct Tally {
     pub(crate) records: AtomicU64,
     pub(crate) bytes: AtomicU64,
     pub(crate) mismatches: AtomicU64,
-    /// Records that were tokenised.
+    /// The number of records that were tokenised.
     pub(crate) touched: AtomicU64,
-    /// Bytes that were searched for literals, and those for which the search was switched off.
+    /// The number of bytes that were searched for literals, and the number for which the search was switched off.
     pub(crate) searched_bytes: AtomicU64,
     pub(crate) unsearched_bytes: AtomicU64,
     /// Whether a scan was stopped before its end.
     pub(crate) stopped: AtomicBool,
-    /// Per column, whether a record that was handed out had its field.
+    /// For each column: whether a record that was handed out had its field.
     pub(crate) seen: Vec<AtomicBool>,
-    /// The predicates that the scan took in, as written.
+    /// The predicates that the scan evaluates, as they were written.
     pub(crate) pushed: Mutex<Vec<String>>,
     /// The paths that were read.
     pub(crate) read: Mutex<Vec<String>>,
@@ -97,7 +97,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds what a scan has read and seen.
+    /// Adds the counts of a scan.
     pub(crate) fn add(&self, bytes: u64, scanned: &Scanned) {
         for (sum, more) in [
             (&self.records, scanned.records),
@@ -112,7 +112,7 @@ impl Tally {
     }
 }
 
-/// Adds what is not there yet.
+/// Adds the items that the list does not have yet.
 pub(super) fn note<T: PartialEq>(list: &Mutex<Vec<T>>, more: Vec<T>) {
     let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
     for item in more {
@@ -122,7 +122,7 @@ pub(super) fn note<T: PartialEq>(list: &Mutex<Vec<T>>, more: Vec<T>) {
     }
 }
 
-/// Notes what the scans of a plan read, and which literals they search for.
+/// Notes which columns the scans of a plan read, and which literals they search for.
 pub(crate) fn note_scans(plan: &Arc<dyn ExecutionPlan>) -> Result<()> {
     let visit = |node: &Arc<dyn ExecutionPlan>| {
         let scan = node.downcast_ref::<DataSourceExec>();
@@ -141,7 +141,7 @@ pub(crate) struct NdjsonSource {
     shared: Arc<Shared>,
     schema: TableSchema,
     projection: SplitProjection,
-    /// Slots are columns of the table.
+    /// The slots are columns of the table.
     filter: Option<Predicate>,
     filters: Vec<Arc<dyn PhysicalExpr>>,
     batch_rows: usize,
@@ -157,7 +157,7 @@ impl NdjsonSource {
         Self { shared, schema, projection, filter: None, filters: Vec::new(), batch_rows: 8192, notes, metrics }
     }
 
-    /// The columns that it hands out, and those that decide.
+    /// The columns that this source hands out, and those that its filter uses.
     fn columns(&self) -> Vec<usize> {
         let mut columns = self.projection.file_indices.clone();
         if let Some(filter) = &self.filter {
@@ -166,8 +166,8 @@ impl NdjsonSource {
         columns
     }
 
-    /// The literals of which a record must have one. Where types are watched every record is looked into, and nothing is
-    /// searched for.
+    /// A matching record must have at least one of these literals. If types are watched, every record is tokenised and
+    /// nothing is searched for.
     fn literals(&self) -> Vec<String> {
         if self.shared.watch.is_some() {
             return Vec::new();

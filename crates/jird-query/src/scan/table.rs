@@ -29,7 +29,8 @@ impl Table {
         Self { input, format: NdjsonFormat { shared, schema } }
     }
 
-    /// All files in order; or, where order is nothing and files cannot be cut, some for each thread.
+    /// Puts all files in one group, in order. If order does not matter and files cannot be cut, puts some files in a
+    /// group for each thread.
     fn files(&self) -> Vec<FileGroup> {
         let shared = &self.format.shared;
         let cuts = shared.ordered.load(Relaxed) || shared.is_anywhere;

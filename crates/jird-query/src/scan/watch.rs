@@ -1,16 +1,16 @@
-//! Types seen in passing: a scan that guessed the types of its columns finds out whether it guessed right.
+//! Observes types during a scan: a scan with guessed types finds out whether the guess was right.
 
 use crate::input::{Input, InputFile};
 use jird::Path;
 use jird_formats::Accumulator;
 use std::sync::{Mutex, PoisonError};
 
-/// Looks at some fields of every record that is scanned, whether it matches or not.
+/// Observes some fields of every record that is scanned, whether it matches or not.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) paths: Vec<Path>,
     seen: Mutex<Seen>,
-    /// What there is to be seen.
+    /// The extent of the whole input.
     all: Extent,
 }
 
@@ -20,7 +20,7 @@ struct Seen {
     extent: Extent,
 }
 
-/// How much of an input: bytes of files that are cut, and other files.
+/// An amount of input: the bytes of files that can be cut, and the number of other files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) bytes: u64,
@@ -46,14 +46,14 @@ impl Watch {
         Self { paths, seen: Mutex::new(seen), all }
     }
 
-    /// Takes in what a scan has seen of a part of the input.
+    /// Adds the observations of a scan over a part of the input.
     pub(crate) fn take(&self, fields: &[Accumulator], extent: Extent) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.fields.iter_mut().zip(fields).for_each(|(all, field)| all.merge(field));
         seen.extent.add(extent);
     }
 
-    /// What was seen, if that was everything.
+    /// The observations, if they cover the whole input.
     pub(crate) fn all(&self) -> Option<Vec<Accumulator>> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         (seen.extent == self.all).then(|| seen.fields.clone())

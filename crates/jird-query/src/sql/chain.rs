@@ -10,13 +10,13 @@ pub(crate) enum Part {
     Index(usize),
 }
 
-/// The parts of an expression that is a name; `None` if it is anything else.
+/// The parts of a name; `None` if the expression is not a name.
 pub(crate) fn chain(expr: &Expr) -> Option<Vec<Part>> {
     match expr {
         Expr::Nested(inner) => chain(inner),
         Expr::Identifier(ident) => Some(vec![name(ident)]),
         Expr::CompoundIdentifier(idents) => Some(idents.iter().map(name).collect()),
-        // To the parser this one is a function of standard SQL; in records it is a key.
+        // For the parser, `user` is a function of standard SQL; in records it is a key.
         Expr::Function(function) if matches!(function.args, FunctionArguments::None) => {
             let name = function.name.to_string();
             name.eq_ignore_ascii_case("user").then_some(vec![Part::Name(name)])
@@ -36,7 +36,7 @@ pub(crate) fn chain(expr: &Expr) -> Option<Vec<Part>> {
     }
 }
 
-/// The path that the parts lead along.
+/// The path that the parts describe.
 pub(crate) fn path(parts: &[Part]) -> Path {
     parts.iter().fold(Path::root(), |path, part| match part {
         Part::Name(name) => path.key(name.as_str()),

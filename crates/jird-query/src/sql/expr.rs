@@ -1,4 +1,4 @@
-//! Expressions: every name in them becomes a column.
+//! Rewrites expressions: every name in them becomes a column.
 
 use super::scope::{FieldRef, Resolved, resolve};
 use super::select::{Emit, Rewriter};
@@ -10,17 +10,17 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArguments, Ident, ObjectName, OrderByExpr, UnaryOperator, WindowType,
 };
 
-/// Where an expression stands.
+/// The context of an expression.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Context {
-    /// Within an aggregate's arguments, where the records are seen before they are grouped.
+    /// Whether the expression is within an aggregate's arguments, where it sees the records before grouping.
     pub(crate) in_aggregate: bool,
-    /// Where a text is likelier than a number: decides only for fields that have no value at all.
+    /// Whether a text is likelier here than a number. This matters only for fields that have no value in any record.
     pub(crate) text: bool,
 }
 
 impl Rewriter<'_> {
-    /// What `expr` names, if it is a name. An unknown name is an error.
+    /// Resolves `expr` if it is a name. An unknown name is an error.
     pub(crate) fn resolve(&mut self, expr: &Expr) -> Result<Option<Resolved>, Error> {
         let Some(parts) = chain(expr) else { return Ok(None) };
         let written = expr.to_string();
@@ -59,7 +59,7 @@ impl Rewriter<'_> {
         Ok(self.column(field, rep))
     }
 
-    /// As [`Self::field`], whatever the groups.
+    /// Like [`Self::field`], regardless of groups.
     pub(crate) fn column(&mut self, field: &FieldRef, rep: Rep) -> Expr {
         if let Some(source) = field.source {
             self.sources[source].add(&field.origins[0].1, rep);
@@ -83,7 +83,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// A field to compute with.
+    /// A field as a value to compute with.
     pub(crate) fn value(&mut self, field: &FieldRef, context: Context) -> Result<Expr, Error> {
         self.need(field, &NeedKind::Value { text: context.text })?;
         self.field(field, Rep::Typed, context)
@@ -118,7 +118,7 @@ impl Rewriter<'_> {
         self.parts(expr, context)
     }
 
-    /// Rewrites an expression that is a condition, where a field by itself is a truth.
+    /// Rewrites a condition. A field by itself is a truth value there.
     pub(crate) fn condition(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
         if let Some(leaf) = self.leaf(expr, true, context)? {
             *expr = leaf;
@@ -136,8 +136,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Rewrites a condition that decides which rows remain. Equality of fields of two tables becomes equality of their
-    /// keys, by which DataFusion can join.
+    /// Rewrites a condition that decides which rows remain. Equality between fields of two tables becomes equality of
+    /// their keys, by which DataFusion can join.
     pub(crate) fn conjuncts(&mut self, expr: &mut Expr) -> Result<(), Error> {
         let context = Context::default();
         match expr {
@@ -165,7 +165,7 @@ impl Rewriter<'_> {
         self.condition(expr, context)
     }
 
-    /// Rewrites what an expression is made of.
+    /// Rewrites the parts of an expression.
     fn parts(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
         let text = Context { text: true, ..context };
         match expr {
@@ -244,7 +244,7 @@ impl Rewriter<'_> {
 
     fn case(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
         let Expr::Case { operand, conditions, else_result, .. } = expr else { return Ok(()) };
-        // `case x when 1 …` compares as `x = 1` does: exactly.
+        // `case x when 1 …` compares exactly, as `x = 1` does.
         if let Some(operand) = operand.take() {
             for when in conditions.iter_mut() {
                 let right =
@@ -343,12 +343,12 @@ pub(crate) fn qualified(relation: &str, name: &str) -> Expr {
     Expr::CompoundIdentifier(vec![quoted(relation), quoted(name)])
 }
 
-/// A name exactly as it is.
+/// A name, quoted so that it is taken literally.
 pub(crate) fn quoted(name: &str) -> Ident {
     Ident::with_quote('"', name)
 }
 
-/// A call of a function of ours.
+/// A call of one of our functions.
 pub(crate) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
     let args = arguments.into_iter().map(|expr| FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))).collect();
     Expr::Function(Function {
@@ -367,7 +367,7 @@ pub(crate) fn is_call(function: &Function, name: &str) -> bool {
     function_name(function) == name
 }
 
-/// A function's name. Those of functions are not case-sensitive.
+/// The name of a function, in lower case, because function names are not case-sensitive.
 pub(crate) fn function_name(function: &Function) -> String {
     match function.name.0.as_slice() {
         [part] => part.as_ident().map_or_else(String::new, |ident| ident.value.to_lowercase()),
@@ -387,7 +387,7 @@ pub(crate) fn arguments(function: &Function) -> Vec<&Expr> {
         .collect()
 }
 
-/// Puts a function of ours around each argument of a call.
+/// Wraps each argument of a call in one of our functions.
 fn wrap_arguments(function: &mut Function, wrapper: &str) {
     if let FunctionArguments::List(list) = &mut function.args {
         for argument in &mut list.args {

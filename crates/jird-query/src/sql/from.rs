@@ -1,4 +1,4 @@
-//! `from` and joins.
+//! Rewrites `from` and joins.
 
 use super::expr::quoted;
 use super::scope::{Columns, Derived, Relation};
@@ -23,7 +23,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// `from stream`, for a `select` that has none.
+    /// `from stream`, for a `select` without `from`.
     pub(crate) fn stream() -> TableWithJoins {
         let relation = TableFactor::Table {
             name: ObjectName::from(vec![Ident::new(STREAM)]),
@@ -61,7 +61,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The table of that name, and its columns.
+    /// The table with this name, and its columns.
     fn named(&mut self, name: &ObjectName) -> Result<(String, Columns), Error> {
         let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
             return Err(Error::sql(format!("there is no table {name}: a path is written in quotes, '{name}'")));
@@ -79,7 +79,7 @@ impl Rewriter<'_> {
         Ok((table, Columns::Any(source)))
     }
 
-    /// The number of the source that a table is.
+    /// The number of the source for a table.
     pub(super) fn source(&mut self, table: &str) -> usize {
         if let Some(known) = self.sources.iter().position(|source| source.table == table) {
             return known;
@@ -106,7 +106,7 @@ impl Rewriter<'_> {
             at: None,
         });
         self.names = take_names(alias, subquery);
-        // A subquery in `from` does not see the tables beside it.
+        // A subquery in `from` does not see the tables next to it.
         let scopes = std::mem::take(&mut self.scopes);
         let columns = self.query(subquery, Emit::All, false);
         self.scopes = scopes;
@@ -153,7 +153,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// `using (a, b)` as a condition; the names mean the left table's from here on.
+    /// Converts `using (a, b)` to a condition. From here on, the names mean the columns of the left table.
     fn using(&mut self, names: &[ObjectName], before: usize) -> Result<Expr, Error> {
         let mut condition = None;
         for name in names {
@@ -188,13 +188,13 @@ impl Rewriter<'_> {
     }
 }
 
-/// Makes DataFusion take a name as it is.
+/// Quotes a name, so that DataFusion takes it literally.
 pub(crate) fn quote(name: &mut Ident) -> String {
     *name = quoted(&name.value);
     name.value.clone()
 }
 
-/// The names of `as t (a, b)`. Those of `values` are given by DataFusion, others by us.
+/// The names in `as t (a, b)`. DataFusion names the columns of `values`; we name the columns of other queries.
 pub(crate) fn take_names(alias: &mut TableAlias, query: &Query) -> Option<Vec<String>> {
     if alias.columns.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! `group by`, aggregates, `distinct`.
+//! Rewrites `group by`, aggregates and `distinct`.
 
 use super::expr::{Context, function_name, qualified};
 use super::items::{Item, ItemExpr, item_of};
@@ -15,12 +15,12 @@ use std::ops::ControlFlow;
 pub(crate) struct Grouped {
     /// Computed groups: as written, and rewritten.
     pub(crate) exprs: Vec<(String, Expr)>,
-    /// Fields, and the representations in which they are asked for.
+    /// Fields, and the representations in which they are used.
     pub(crate) fields: Vec<(FieldRef, BTreeSet<Rep>)>,
 }
 
 impl Rewriter<'_> {
-    /// Opens the part after `group by`, if there is one: groups, aggregates, or `distinct`.
+    /// Begins the part after `group by`, if the `select` has groups, aggregates or `distinct`.
     pub(crate) fn group(&mut self, select: &mut Select, items: &[Item]) -> Result<(), Error> {
         let GroupByExpr::Expressions(written, modifiers) = &select.group_by else {
             return Err(Error::sql("`group by all` is not supported: name the groups"));
@@ -45,7 +45,7 @@ impl Rewriter<'_> {
             }
         }
         if distinct && !aggregates {
-            // The distinct rows are the groups by all columns; so `order by` may ask for them as values.
+            // The distinct rows are the groups by all columns, so `order by` can use the columns as values.
             select.distinct = None;
             for item in items {
                 self.add_group(&item.expr, &mut groups)?;
@@ -96,7 +96,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// The groups as DataFusion sees them.
+    /// The groups, as DataFusion sees them.
     pub(crate) fn group_by(&mut self, grouped: Grouped) -> GroupByExpr {
         let mut exprs: Vec<_> = grouped.exprs.into_iter().map(|(_, expr)| expr).collect();
         for (field, mut reps) in grouped.fields {

@@ -1,4 +1,4 @@
-//! The columns of a `select`: `*` expanded, names given, each rewritten.
+//! Rewrites the columns of a `select`: expands `*`, names every column, and rewrites each.
 
 use super::JSON_TEXT;
 use super::chain::{Part, chain};
@@ -30,7 +30,7 @@ pub(crate) enum ItemExpr {
 }
 
 impl Rewriter<'_> {
-    /// The columns of a `select`, `*` expanded, each with its name.
+    /// The columns of a `select`, with `*` expanded, each with its name.
     pub(crate) fn items(&mut self, select: &Select, given: Option<&[String]>, emit: Emit) -> Result<Vec<Item>, Error> {
         let mut items = Vec::new();
         let alone = select.projection.len() == 1;
@@ -101,7 +101,7 @@ impl Rewriter<'_> {
         Ok(items)
     }
 
-    /// Rewrites one column, into one or several.
+    /// Rewrites one column into one or several columns.
     pub(crate) fn item(&mut self, item: &Item, emit: Emit, out: &mut Vec<SelectItem>) -> Result<Derived, Error> {
         let resolved = match &item.expr {
             ItemExpr::Expr(expr) => {
@@ -145,7 +145,7 @@ impl Rewriter<'_> {
             self.need(field, if is_typed && grouped { &NeedKind::Group } else { &NeedKind::Display })?;
         }
         let rep = match (emit, field.fixed) {
-            // A union of JSON texts, which a subquery has as something else.
+            // A union wants JSON text, and the subquery provides another representation.
             (Emit::Fixed(rep), Some(fixed))
                 if !rep.is_inferred() && (fixed.is_inferred() || rep == Rep::Key && fixed != Rep::Key) =>
             {
@@ -205,7 +205,7 @@ fn aliased(expr: Expr, name: &str) -> SelectItem {
     SelectItem::ExprWithAlias { expr, alias: quoted(name) }
 }
 
-/// Gives every column a name of its own.
+/// Gives every column a unique name.
 fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<&[String]>) -> Result<Vec<Item>, Error> {
     if let Some(given) = given
         && given.len() != items.len()

@@ -1,9 +1,9 @@
-//! SQL constants as the engine compares them.
+//! SQL constants, as the engine compares them.
 
 use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator, Value};
 use jird::{Number, record::Literal};
 
-/// The constant that an expression is; `None` if it is none, or one that JSON does not have.
+/// The constant that an expression is; `None` if it is not a constant, or not one that JSON has.
 pub(crate) fn literal(expr: &Expr) -> Option<Literal> {
     match expr {
         Expr::Nested(inner) => literal(inner),
@@ -28,7 +28,7 @@ pub(crate) fn literal(expr: &Expr) -> Option<Literal> {
     }
 }
 
-/// The text of a constant text.
+/// The content of a constant text.
 pub(crate) fn text(expr: &Expr) -> Option<Box<str>> {
     match literal(expr) {
         Some(Literal::Text(text)) => Some(text),
@@ -36,7 +36,7 @@ pub(crate) fn text(expr: &Expr) -> Option<Box<str>> {
     }
 }
 
-/// SQL writes numbers in ways that JSON does not: `.5`, `5.`, `007`.
+/// Converts the ways to write numbers that SQL has and JSON does not: `.5`, `5.`, `007`.
 fn number(text: &str) -> Option<Box<str>> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => text.split_at(at),

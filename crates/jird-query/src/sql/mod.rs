@@ -1,8 +1,8 @@
-//! From the SQL as written to SQL over scanned columns.
+//! Rewrites SQL as the user writes it to SQL over scanned columns.
 //!
-//! A table has no fixed schema: its columns are the fields that the query names. The rewrite resolves every name of the
-//! parsed SQL to a path in a source, and replaces it by a column of one of five [representations](Rep), chosen by what is
-//! done with it. Comparisons become calls of our own predicates over raw JSON text, so that no coercion ever touches them.
+//! A table has no fixed schema: its columns are the fields that the query names. The rewrite resolves every name to a
+//! path in a source, and replaces it by a column in one of five [representations](Rep), which depends on how the query
+//! uses the field. Comparisons become calls of our own predicates over raw JSON text, so no type coercion affects them.
 
 mod chain;
 mod expr;

@@ -1,10 +1,10 @@
-//! What the columns of a result are called.
+//! Names the columns of a result.
 
 use super::chain::{Part, chain};
 use datafusion::sql::sqlparser::ast::Expr;
 use std::collections::HashSet;
 
-/// The name of a column for which none was given: a field's last key, anything else as written.
+/// The name of a column without an alias: the last key of a field, or else the expression as written.
 pub(crate) fn column_name(expr: &Expr) -> String {
     match chain(expr).as_deref() {
         Some([.., Part::Name(name)]) => name.clone(),
@@ -12,12 +12,12 @@ pub(crate) fn column_name(expr: &Expr) -> String {
     }
 }
 
-/// Hands out every name once.
+/// Hands out each name only once.
 #[derive(Debug, Default)]
 pub(crate) struct Names(HashSet<String>);
 
 impl Names {
-    /// `name` if it is free, else the column as `written`, else that with a number.
+    /// Returns `name` if it is free, else the column as `written`, else that with a number.
     pub(crate) fn claim(&mut self, name: String, written: &str) -> String {
         if self.0.insert(name.clone()) {
             return name;
@@ -35,7 +35,7 @@ impl Names {
         }
     }
 
-    /// Takes a name that was given; whether it was free.
+    /// Takes a name that the user gave. Returns whether it was free.
     pub(crate) fn take(&mut self, name: &str) -> bool {
         self.0.insert(name.to_owned())
     }

@@ -1,4 +1,4 @@
-//! `order by`.
+//! Rewrites `order by`.
 
 use super::SORT_KEY;
 use super::expr::{Context, call, quoted};
@@ -38,7 +38,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// Rewrites the `order by` of a union, which sees nothing but the columns.
+/// Rewrites the `order by` of a union, which sees only the columns.
 pub(crate) fn order_by_name(order_by: Option<&mut OrderBy>, columns: &[Derived]) -> Result<(), Error> {
     for key in keys(order_by)? {
         let column = match &key.expr {

@@ -1,4 +1,4 @@
-//! SQL text to one parsed query.
+//! Parses SQL text to one query.
 
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{Expr, Query, Statement};
@@ -6,14 +6,14 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
-/// What is asked: a query, or how it would be done.
+/// A parsed query, and whether the user wants it explained instead of run.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) query: Box<Query>,
     pub(crate) explain: bool,
 }
 
-/// Parses one `select`, with whatever belongs to it, `explain` too.
+/// Parses one `select` statement, or `explain` of one.
 pub(crate) fn parse(sql: &str) -> Result<Parsed, Error> {
     let wrong = |error: ParserError| Error::sql(error.to_string());
     let mut statements = parser(sql)?.parse_statements().map_err(wrong)?;
@@ -30,7 +30,7 @@ pub(crate) fn parse(sql: &str) -> Result<Parsed, Error> {
     }
 }
 
-/// A parser for whom `timestamp "@t"` is `timestamp("@t")`.
+/// A parser that reads `timestamp "@t"` as `timestamp("@t")`.
 fn parser(sql: &str) -> Result<Parser<'_>, Error> {
     let mut tokens: Vec<TokenWithSpan> = Vec::new();
     let mut opened = None;
@@ -59,7 +59,7 @@ fn parser(sql: &str) -> Result<Parser<'_>, Error> {
     Ok(Parser::new(&GenericDialect {}).with_tokens_with_locations(tokens))
 }
 
-/// Parses one expression, and nothing behind it.
+/// Parses one expression. Nothing may follow it.
 pub(crate) fn expression(sql: &str) -> Result<Expr, Error> {
     let wrong = |error: ParserError| Error::sql(error.to_string());
     let mut parser = parser(sql)?;

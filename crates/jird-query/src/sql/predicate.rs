@@ -1,5 +1,5 @@
-//! Conditions on fields that the engine decides exactly: comparisons with constants and with each other, and what `and`,
-//! `or` and `not` make of them. They become one call of a function of ours over raw JSON text, which the scan can take in.
+//! Conditions on fields that the engine decides exactly: comparisons with constants and between fields, combined with
+//! `and`, `or` and `not`. They become one call of a function of ours over raw JSON text, which the scan can evaluate.
 
 use super::expr::{Context, call};
 use super::literal::{literal, text};
@@ -32,7 +32,7 @@ impl Slots {
         }
     }
 
-    /// Where the fields stand in a record of a source.
+    /// The paths of the fields in the records of a source.
     fn paths(self) -> Vec<Path> {
         self.0.into_iter().filter_map(|field| field.origins.into_iter().next()).map(|(_, path)| path).collect()
     }
@@ -42,9 +42,9 @@ impl Slots {
     }
 }
 
-/// Reads a condition by itself, such as `Elapsed > 200 and Level in ('Error', 'Warning')`: what a `where` has, as far as the engine
-/// decides it alone, which is comparisons of fields with constants or each other, `in`, `between`, `like`, `match()`, `is null`,
-/// and what `and`, `or` and `not` make of them.
+/// Reads a condition by itself, such as `Elapsed > 200 and Level in ('Error', 'Warning')`. It may contain everything in
+/// a `where` that the engine decides alone: comparisons of fields with constants or with each other, `in`, `between`,
+/// `like`, `match()`, `is null`, and combinations of these with `and`, `or` and `not`.
 ///
 /// ```
 /// let condition = jird_query::condition("user.name like 'A%' and not deleted")?;
@@ -54,7 +54,7 @@ impl Slots {
 /// ```
 ///
 /// # Errors
-/// Of kind [`Sql`](crate::ErrorKind::Sql) if it is no condition, or one for a query.
+/// Of kind [`Sql`](crate::ErrorKind::Sql) if the text is not a condition, or if it is one that only a query can decide.
 pub fn condition(sql: &str) -> Result<Condition, Error> {
     let expr = expression(sql)?;
     let no_aggregates = |_: &str| false;
@@ -72,7 +72,8 @@ pub fn condition(sql: &str) -> Result<Condition, Error> {
 }
 
 impl Rewriter<'_> {
-    /// The call that decides `expr`, if the engine can. A field by itself counts only where `as_condition`.
+    /// The call that decides `expr`, if the engine can decide it. A field by itself counts as a condition only if
+    /// `as_condition` is set.
     pub(crate) fn leaf(&mut self, expr: &Expr, as_condition: bool, context: Context) -> Result<Option<Expr>, Error> {
         let mut slots = Slots::default();
         let predicate = match self.field_at(expr)? {
@@ -100,7 +101,7 @@ impl Rewriter<'_> {
         Ok(Some(call(&name, columns)))
     }
 
-    /// The field that `expr` names, if it names one.
+    /// The field that `expr` names, if it is the name of a field.
     pub(crate) fn field_at(&mut self, expr: &Expr) -> Result<Option<FieldRef>, Error> {
         Ok(match self.resolve(expr)? {
             Some(Resolved::Field(field)) => Some(field),
@@ -147,7 +148,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A part of a condition, where a field by itself is one too.
+    /// A part of a condition. A field by itself is a condition here.
     fn condition_part(&mut self, expr: &Expr, slots: &mut Slots) -> Result<Option<Predicate>, Error> {
         match self.field_at(expr)? {
             Some(field) => Ok(Some(Predicate::Truth { slot: slots.slot(field) })),
@@ -155,8 +156,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// `and` or `or`, if both sides are the engine's and of one table: the parts of a join's condition stay apart, so that
-    /// each can go to its table.
+    /// `and` or `or`, if the engine can decide both sides and both concern one table. The parts of a join's condition
+    /// stay apart, so that each can go to its table.
     fn both(
         &mut self,
         left: &Expr,
@@ -204,7 +205,7 @@ impl Rewriter<'_> {
         })
     }
 
-    /// A comparison of a field with a constant, if one of them is asked for as a time.
+    /// A comparison of a field with a constant, if one of them is marked as a time.
     fn time_comparison(
         &mut self,
         left: &Expr,
@@ -258,7 +259,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// What `timestamp(x)` asks for.
+/// The argument of `timestamp(x)`.
 fn asked_time(expr: &Expr) -> Option<&Expr> {
     match expr {
         Expr::Nested(inner) => asked_time(inner),
@@ -284,7 +285,7 @@ fn typed_time(expr: &Expr) -> Option<String> {
     }
 }
 
-/// Compares the time that a text says; unknown if it says none.
+/// Compares the time that a text holds; unknown if the text is not a time.
 fn at_time(slot: usize, op: Comparison, time: Time) -> Predicate {
     let test = move |text: &str| time::parse(text).map(|found| op.holds(found.cmp(&time)));
     Predicate::Matches { slot, matcher: Matcher::unsure(test) }
@@ -320,7 +321,7 @@ fn comparison(op: &BinaryOperator) -> Option<Comparison> {
     })
 }
 
-/// The comparison that holds of the same values the other way round.
+/// The equivalent comparison after swapping both sides.
 fn turned(op: Comparison) -> Comparison {
     match op {
         Comparison::Lt => Comparison::Gt,
@@ -331,7 +332,7 @@ fn turned(op: Comparison) -> Comparison {
     }
 }
 
-/// The pattern with `\` as its escape, whatever it was written with.
+/// The pattern with `\` as its escape character, whatever character the query uses.
 fn like_pattern(pattern: &str, escape: Option<&ValueWithSpan>) -> Result<String, Error> {
     let Some(escape) = escape else { return Ok(pattern.to_owned()) };
     let Value::SingleQuotedString(escape) = &escape.value else {

@@ -1,21 +1,22 @@
-//! What a text must have to match a regular expression: the literals that `match()` searches for in raw bytes.
+//! Finds the texts that a match of a regular expression must contain: the literals that `match()` searches for in raw
+//! bytes.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// So many literals are searched for at once.
+/// At most this many literals are searched for at once.
 const LITERALS_MAX: usize = 8;
 
-/// Literals of which one stands in every text that matches; none if nothing is known.
+/// Literals such that every matching text contains at least one of them. Empty if no such literals are known.
 pub(super) fn literals(pattern: &str) -> Vec<String> {
     let hir = regex_syntax::parse(pattern).ok();
     hir.and_then(|hir| Known::of(&hir).needed()).unwrap_or_default()
 }
 
-/// What is known of a part of an expression.
+/// What is known of a part of a regular expression.
 enum Known {
-    /// It matches these texts, and no others.
+    /// It matches exactly these texts.
     Exact(Vec<String>),
-    /// What it matches has one of these.
+    /// Each match contains one of these texts.
     Needs(Vec<String>),
     Nothing,
 }
@@ -46,7 +47,7 @@ impl Known {
         if texts.is_empty() || texts.len() > LITERALS_MAX { Self::Nothing } else { Self::Exact(texts) }
     }
 
-    /// Neighbours that are exact make longer texts; of all that is needed the best is kept.
+    /// Exact neighbours are joined to longer texts. Of all needed literals, the best are kept.
     fn in_a_row(parts: &[Hir]) -> Self {
         let (mut texts, mut is_exact) = (vec![String::new()], true);
         let mut best = None;
@@ -61,7 +62,7 @@ impl Known {
             is_exact = false;
             best = better(best, usable(core::mem::replace(&mut texts, vec![String::new()])));
             match known {
-                // Too many together: begins anew.
+                // The combined texts would be too many, so this starts again.
                 Self::Exact(tails) => texts = tails,
                 known => best = better(best, known.needed()),
             }
@@ -99,12 +100,12 @@ impl Known {
     }
 }
 
-/// The empty text is in every other one, and tells nothing.
+/// Every text contains the empty text, so the empty text excludes nothing.
 fn usable(texts: Vec<String>) -> Option<Vec<String>> {
     texts.iter().all(|text| !text.is_empty()).then_some(texts)
 }
 
-/// The one whose shortest text is longer; of these, the one with fewer.
+/// Prefers the list whose shortest text is longer; if equal, the list with fewer texts.
 fn better(one: Option<Vec<String>>, other: Option<Vec<String>>) -> Option<Vec<String>> {
     let worth = |texts: &Vec<String>| (texts.iter().map(String::len).min(), core::cmp::Reverse(texts.len()));
     [one, other].into_iter().flatten().max_by_key(worth)
@@ -130,7 +131,7 @@ mod tests {
             ("x.y", &["y"]),
             ("é|日本", &["é", "日本"]),
             ("a|bc*|d", &["a", "b", "d"]),
-            // Nothing that all matches have.
+            // No text is in every match.
             ("", &[]),
             ("(?:)", &[]),
             ("^$", &[]),
@@ -144,10 +145,10 @@ mod tests {
             ("a|b*", &[]),
             ("abc|", &[]),
             ("abc|.", &[]),
-            // More than is searched for at once.
+            // More literals than are searched for at once.
             ("a|b|c|d|e|f|g|h|i", &[]),
             ("one|two|three|four|five|six|seven|eight|nine", &[]),
-            // No case of a letter is more likely than the other.
+            // Neither case of a letter is more likely than the other.
             ("(?i)customers", &["cu", "cU", "Cu", "CU"]),
             ("(?i)1a", &["1A", "1a"]),
             ("(?-u:\\xff)abc", &[]),

@@ -1,33 +1,33 @@
-//! Which names mean what at a place of the query.
+//! Resolves names at a place of the query.
 
 use super::chain::{Part, path};
 use super::uses::{Origin, Rep};
 use crate::error::Error;
 use std::rc::Rc;
 
-/// The tables that a `select` sees. Scopes nest: a subquery sees those around it too.
+/// The tables that a `select` sees. Scopes nest: a subquery also sees the tables of the queries around it.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     pub(crate) relations: Vec<Relation>,
-    /// Names of `using`, which mean the left table's.
+    /// The names in `using`, which mean the columns of the left table.
     pub(crate) using: Vec<(String, String)>,
-    /// Set while what follows `group by` is rewritten.
+    /// Set while the part after `group by` is rewritten.
     pub(crate) grouped: Option<super::group::Grouped>,
 }
 
-/// A table of a `from`, by the name it has there.
+/// A table of a `from`, with its name there.
 #[derive(Clone, Debug)]
 pub(crate) struct Relation {
     pub(crate) alias: String,
     pub(crate) columns: Columns,
 }
 
-/// What columns a table has.
+/// The columns of a table.
 #[derive(Clone, Debug)]
 pub(crate) enum Columns {
-    /// Any: the records of this source.
+    /// Any field: the table is this source's records.
     Any(usize),
-    /// These: a subquery's or a common table expression's.
+    /// These columns: the table is a subquery or a common table expression.
     These(Rc<Vec<Derived>>),
 }
 
@@ -38,20 +38,20 @@ pub(crate) struct Derived {
     pub(crate) kind: DerivedKind,
 }
 
-/// What a subquery hands out under a name.
+/// What a subquery returns under a name.
 #[derive(Clone, Debug)]
 pub(crate) enum DerivedKind {
-    /// A field, in every representation that is asked for.
+    /// A field, in every representation that the outer query uses.
     Plain(Vec<Origin>),
-    /// A field in this representation only.
+    /// A field, in this representation only.
     Fixed(Vec<Origin>, Rep),
     /// A whole record.
     Record,
-    /// A value of DataFusion's.
+    /// A value that DataFusion computes.
     Computed,
 }
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(crate) enum Resolved {
     /// A field of a record.
@@ -60,13 +60,13 @@ pub(crate) enum Resolved {
     Computed { relation: String, name: String },
 }
 
-/// A field of a record as a table hands it out.
+/// A field of a record, as a table provides it.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldRef {
     pub(crate) relation: String,
     /// Whether the table belongs to the innermost `select`.
     pub(crate) local: bool,
-    /// The pointer in a source, the name in a subquery.
+    /// The pointer in a source, or the name in a subquery.
     pub(crate) key: String,
     pub(crate) fixed: Option<Rep>,
     pub(crate) origins: Vec<Origin>,
@@ -82,9 +82,9 @@ impl FieldRef {
     }
 }
 
-/// Finds what `parts` mean, innermost scope first. `None` if nothing has such a name.
+/// Resolves `parts`, from the innermost scope outwards. `None` if nothing has such a name.
 pub(crate) fn resolve(scopes: &[Scope], parts: &[Part], written: &str) -> Result<Option<Resolved>, Error> {
-    // The name of a table, also of one further out, comes before a key of that name.
+    // A table name, even that of an outer table, takes precedence over a key with that name.
     for (depth, scope) in scopes.iter().rev().enumerate() {
         if let Some((relation, rest)) = scope.qualified(parts) {
             return relation.column(rest, written, depth == 0).map(Some);
@@ -113,7 +113,7 @@ pub(crate) fn resolve(scopes: &[Scope], parts: &[Part], written: &str) -> Result
 }
 
 impl Scope {
-    /// The table that the first part names, if more follows.
+    /// The table that the first part names, if other parts follow.
     fn qualified<'s, 'p>(&'s self, parts: &'p [Part]) -> Option<(&'s Relation, &'p [Part])> {
         let (Part::Name(first), rest) = parts.split_first()? else { return None };
         if rest.is_empty() {

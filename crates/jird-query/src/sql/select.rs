@@ -1,4 +1,4 @@
-//! Queries and their `select`s.
+//! Rewrites queries and their `select`s.
 
 use super::expr::Context;
 use super::from::{quote, take_names};
@@ -14,18 +14,18 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// How a `select` hands out the fields among its columns.
+/// How a `select` passes on the fields among its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emit {
     /// To the output.
     Output,
-    /// To a query around it, in every representation.
+    /// To an enclosing query, in every representation.
     All,
     /// In this representation.
     Fixed(Rep),
 }
 
-/// Finds all keys at the top of a source's records, in order of first appearance.
+/// Finds all top-level keys of a source's records, in the order of their first appearance.
 pub(crate) type Keys<'k> = &'k mut dyn FnMut(&str) -> Result<Vec<String>, Error>;
 
 /// Walks a query and rewrites it.
@@ -34,7 +34,7 @@ pub(crate) struct Rewriter<'k> {
     pub(crate) ctes: Vec<(String, Rc<Vec<Derived>>)>,
     pub(crate) sources: Vec<SourceUse>,
     pub(crate) leaves: Vec<Arc<Leaf>>,
-    /// Names for the next `select`'s columns, from `as t (a, b)`.
+    /// The names of the next `select`'s columns, from `as t (a, b)`.
     pub(crate) names: Option<Vec<String>>,
     pub(crate) subqueries: usize,
     /// Whether any `select` groups.
@@ -72,7 +72,7 @@ pub(crate) fn rewrite(
 }
 
 impl<'k> Rewriter<'k> {
-    /// Before any query.
+    /// A rewriter that has not seen any query yet.
     pub(crate) fn new(aggregates: &'k dyn Fn(&str) -> bool, keys: Keys<'k>, style: Style) -> Self {
         Self {
             scopes: Vec::new(),

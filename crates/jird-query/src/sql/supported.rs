@@ -1,9 +1,9 @@
-//! Refuses what the parser understands and DataFusion would pass over in silence.
+//! Refuses clauses that the parser accepts and DataFusion would silently ignore.
 
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{Query, Select, TableFactor, WildcardAdditionalOptions};
 
-/// Refuses clauses of a query that nobody would heed.
+/// Refuses clauses of a query that would be ignored.
 pub(super) fn query(query: &Query) -> Result<(), Error> {
     let Query { fetch, locks, for_clause, settings, format_clause, pipe_operators, .. } = query;
     refuse(fetch.is_some(), "`fetch`: write `limit`")?;
@@ -13,7 +13,7 @@ pub(super) fn query(query: &Query) -> Result<(), Error> {
     refuse(!pipe_operators.is_empty(), "`|>`")
 }
 
-/// Refuses clauses of a `select` that nobody would heed.
+/// Refuses clauses of a `select` that would be ignored.
 pub(super) fn select(select: &Select) -> Result<(), Error> {
     refuse(select.top.is_some(), "`top`: write `limit`")?;
     refuse(select.into.is_some(), "`into`: use --output")?;
@@ -27,12 +27,12 @@ pub(super) fn select(select: &Select) -> Result<(), Error> {
     refuse(select.value_table_mode.is_some(), "`as struct`")
 }
 
-/// Refuses what may stand behind a `*`.
+/// Refuses options after `*`.
 pub(super) fn wildcard(options: &WildcardAdditionalOptions) -> Result<(), Error> {
     refuse(*options != WildcardAdditionalOptions::default(), "what stands behind `*`: name the columns")
 }
 
-/// Refuses what may stand behind a table's name.
+/// Refuses options after a table's name.
 pub(super) fn table(table: &TableFactor) -> Result<(), Error> {
     let (TableFactor::Table { sample, .. } | TableFactor::Derived { sample, .. }) = table else { return Ok(()) };
     refuse(sample.is_some(), "`tablesample`")?;

@@ -1,40 +1,41 @@
-//! What a rewritten query asks of its sources, and what it gives.
+//! What a rewritten query needs from its sources, and what it returns.
 
 use datafusion::sql::sqlparser::ast::Statement;
 use jird::{Path, record::Predicate};
 use std::sync::Arc;
 
-/// The table that all FILE arguments together are.
+/// The table that consists of all FILE arguments.
 pub(crate) const STREAM: &str = "stream";
 
-/// The function around a field by which is sorted.
+/// The function around each key of `order by`.
 pub(crate) const SORT_KEY: &str = "sort_key";
 
 /// The function around the argument of `sum`.
 pub(crate) const SUM_ARGUMENT: &str = "sum_argument";
 
-/// The function that makes JSON texts of any column.
+/// The function that converts any column to JSON texts.
 pub(crate) const JSON_TEXT: &str = "json_text";
 
-/// How a field is handed to DataFusion. All but `Typed` and `Group` are known without looking at the data.
+/// How a field is passed to DataFusion. All representations except `Typed` and `Group` are known without reading the
+/// data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Rep {
-    /// JSON text as it stands; null is the text `null`, and only missing is NULL.
+    /// JSON text as it stands; null is the text `null`, and only a missing field is NULL.
     Raw,
-    /// JSON text as it stands; null and missing are NULL.
+    /// JSON text as it stands; null and missing fields are NULL.
     Json,
-    /// JSON text that equal values share; null and missing are NULL.
+    /// JSON text that is equal for equal values; null and missing fields are NULL.
     Key,
     /// A value of the inferred type.
     Typed,
-    /// As `Typed`, but of a mixed column as `Key`.
+    /// Like `Typed`, but like `Key` for a mixed column.
     Group,
 }
 
 impl Rep {
     pub(crate) const ALL: [Self; 5] = [Self::Raw, Self::Json, Self::Key, Self::Typed, Self::Group];
 
-    /// The name of the column that holds the field `key` this way.
+    /// The name of the column that holds the field `key` in this representation.
     pub(crate) fn column(self, key: &str) -> String {
         let prefix = match self {
             Self::Raw => "raw",
@@ -51,25 +52,25 @@ impl Rep {
     }
 }
 
-/// What the columns of a result are to be.
+/// The kind of columns that a result needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// JSON: fields as they stand, and whole records too.
+    /// JSON: fields as they stand, and also whole records.
     Json,
-    /// Fields as they stand, a column each.
+    /// Fields as they stand, one column each.
     Cells,
-    /// Texts, which are printed without quotes: it must be known which columns are texts.
+    /// Texts are printed without quotes, so it must be known which columns are texts.
     Text,
-    /// Values of one type each.
+    /// Columns of values of one type each.
     Typed,
 }
 
-/// What the type of a field is needed for.
+/// Why the type of a field is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NeedKind {
-    /// To compute with it. A field without any value counts as text if `text`, else as a number.
+    /// To compute with the field. A field without any value counts as text if `text` is set, else as a number.
     Value { text: bool },
-    /// To group by it.
+    /// To group by the field.
     Group,
     /// To print texts without their quotes.
     Display,
@@ -79,19 +80,19 @@ pub(crate) enum NeedKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Need {
     pub(crate) path: Path,
-    /// As it is written in the SQL.
+    /// The field as the SQL writes it.
     pub(crate) written: String,
     pub(crate) kind: NeedKind,
 }
 
-/// A table of the query and what is read of it.
+/// A table of the query, and what is read of it.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceUse {
     /// [`STREAM`], or a path or pattern.
     pub(crate) table: String,
     pub(crate) columns: Vec<(Path, Rep)>,
     pub(crate) needs: Vec<Need>,
-    /// Fields that were written in the SQL, for the note about names that never occur.
+    /// Fields that the SQL names, for the note about names that never occur.
     pub(crate) named: Vec<(Path, String)>,
 }
 
@@ -107,14 +108,14 @@ impl SourceUse {
 /// A predicate over columns of JSON text; slot `i` is argument `i`.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf {
-    /// The name under which DataFusion knows it.
+    /// The name by which DataFusion knows it.
     pub(crate) name: String,
-    /// As written.
+    /// The condition as the SQL writes it.
     pub(crate) text: String,
     pub(crate) predicate: Predicate,
     /// The names of the columns it is called with.
     pub(crate) columns: Vec<String>,
-    /// The source of which these are fields, and where they are in its records; if there is one.
+    /// The source and the paths of the fields, if all are from one source.
     pub(crate) fields: Option<(usize, Vec<Path>)>,
 }
 
@@ -133,21 +134,21 @@ pub(crate) struct Output {
 pub(crate) enum OutputKind {
     /// The record as it stands, without a key.
     Record,
-    /// JSON text; NULL is missing.
+    /// JSON text; NULL is a missing field.
     Plain(Vec<Origin>),
     /// JSON text; NULL is null.
     Json(Vec<Origin>),
-    /// A value of whatever Arrow type.
+    /// A value of any Arrow type.
     Computed,
 }
 
-/// SQL that DataFusion can plan, and what must be known beside it.
+/// SQL that DataFusion can plan, and the other facts that the run needs.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
     pub(crate) statement: Statement,
     pub(crate) sources: Vec<SourceUse>,
     pub(crate) leaves: Vec<Arc<Leaf>>,
     pub(crate) outputs: Vec<Output>,
-    /// Whether rows are grouped or sorted somewhere.
+    /// Whether the query groups or sorts rows.
     pub(crate) gathers: bool,
 }
