@@ -1,6 +1,6 @@
 //! The engine's tests, linked as one program, since separate programs would need twenty link steps.
 //! `cargo test -p jird --test all NAME` runs a part of them. Tests that need a build or a run of their own are separate
-//! programs: complete token strings, gigabytes, small limits, Miri.
+//! programs: complete token strings, gigabytes, the memory of a process, small limits, Miri.
 #![allow(clippy::zero_sized_map_values, reason = "serde's data model has everything")]
 
 #[path = "../common/mod.rs"]
