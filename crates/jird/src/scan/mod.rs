@@ -10,6 +10,7 @@
 //! white space; in documents a bit in the next token says whether there is any.
 #![allow(unsafe_code, reason = "text that was found to be UTF-8 becomes `str` without a second check")]
 
+mod brackets;
 mod compact;
 mod fault;
 #[cfg(feature = "parallel")]
@@ -27,6 +28,7 @@ mod tokens;
 mod whole;
 
 pub(crate) use crate::word::ESCAPED;
+pub(crate) use brackets::Inside;
 pub(crate) use compact::compact;
 pub(crate) use fault::first_fault;
 use numbers::{NumberCarry, wrong_bytes};
@@ -39,7 +41,7 @@ pub(crate) use source::{Slice, TextSource};
 #[cfg(feature = "parallel")]
 pub(crate) use tokens::Cut;
 use tokens::Free;
-pub(crate) use tokens::{BATCH, BRACKET, Cursor, END, SENTINELS, Tokens, Tuning};
+pub(crate) use tokens::{BATCH, Cursor, END, SENTINELS, Tokens, Tuning};
 pub(crate) use whole::Whole;
 
 use crate::kernel::{BLOCK, Kernel, Pass, Simd};

@@ -16,7 +16,7 @@ pub use document::scan_only;
 pub(crate) use document::{Chunks, PassTwo, WalkPass};
 #[cfg(feature = "parallel")]
 pub(crate) use document::{chunk_fault, fault_offset, first_of};
-pub(crate) use trusted::{TrustedFrame, inside, walk_trusted};
+pub(crate) use trusted::{TrustedFrame, walk_trusted};
 
 use crate::fault::{ErrorKind, Fault};
 use crate::number::{self, Class};

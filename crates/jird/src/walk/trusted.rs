@@ -6,7 +6,7 @@
 
 use super::{Bracket, Literal, Visitor};
 use crate::number::Class;
-use crate::scan::{BRACKET, END, ESCAPED, Tokens};
+use crate::scan::{END, ESCAPED, Inside, Tokens};
 use crate::text::{is_space, trim_end};
 
 /// An open container.
@@ -49,7 +49,8 @@ pub(crate) fn walk_trusted<B: Visitor>(
                 let mark = build.open(bracket, start);
                 open.push(TrustedFrame { mark, count: 0, bracket, keyed: false });
                 if !build.wants() {
-                    *at += inside(&kind[*at..]);
+                    let left = &kind[*at..];
+                    *at += Inside::<false>::default().pass(left).unwrap_or(left.len());
                 }
             }
             b'}' | b']' => close(open, build, start + 1),
@@ -102,47 +103,6 @@ pub(crate) fn walk_trusted<B: Visitor>(
     }
 }
 
-/// The number of tokens before the bracket that closes the open container, or before the end of the line or the text.
-/// It looks at eight tokens at a time for one that is a bracket or an end.
-pub(crate) fn inside(kind: &[u8]) -> usize {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    // Marks bytes that are zero, and perhaps others after the first of them.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & (ONES << 7);
-    let mut depth = 0_i32;
-    let mut ends = |byte: u8| {
-        let step = STEPS[usize::from(byte)];
-        depth += i32::from(step);
-        depth < 0 || step == LINE_END
-    };
-    let (words, rest) = kind.as_chunks();
-    for (index, bytes) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*bytes);
-        let mut marks = zeros(word & (ONES * ABOVE_LINE_ENDS)) | zeros(!word & (ONES * u64::from(BRACKET)));
-        while marks != 0 {
-            let at = marks.trailing_zeros() as usize / 8;
-            if ends(bytes[at]) {
-                return index * 8 + at;
-            }
-            marks &= marks - 1;
-        }
-    }
-    rest.iter().position(|&byte| ends(byte)).map_or(kind.len(), |at| words.len() * 8 + at)
-}
-
-/// Bits of which the kinds of all tokens have at least one, except line ends.
-const ABOVE_LINE_ENDS: u64 = 0x70;
-
-/// What a token adds to the depth, or [`LINE_END`].
-static STEPS: [i8; 256] = {
-    let mut steps = [0; 256];
-    (steps[b'{' as usize], steps[b'[' as usize]) = (1, 1);
-    (steps[b'}' as usize], steps[b']' as usize]) = (-1, -1);
-    (steps[b'\n' as usize], steps[END as usize]) = (LINE_END, LINE_END);
-    steps
-};
-
-const LINE_END: i8 = 2;
-
 /// Called before a value: counts it, and gives it a key if it needs one.
 fn value_comes<B: Visitor>(text: &[u8], open: &mut [TrustedFrame<B::Mark>], build: &mut B, start: usize) {
     if let Some(frame) = open.last_mut() {
@@ -167,33 +127,5 @@ fn string_end(text: &[u8], start: usize, next: usize) -> usize {
     match trim_end(text, start, next) {
         end if end > start && text[end - 1] == b'"' => end - 1,
         end => end,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_inside_is_counted_as_one_by_one() {
-        let one_by_one = |kind: &[u8]| {
-            let mut depth = 0;
-            let end = kind.iter().position(|&byte| {
-                depth += i32::from(matches!(byte, b'{' | b'[')) - i32::from(matches!(byte, b'}' | b']'));
-                depth < 0 || matches!(byte, b'\n' | END)
-            });
-            end.unwrap_or(kind.len())
-        };
-        let kinds = *b"{}[]\n\0,:\"1-tfnYy_\x01\x7f\xa2\xdb\xff\"\":,11,,::\"";
-        let mut random = 7_u64;
-        for _ in 0..50_000 {
-            let mut next = |below: usize| {
-                random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-                (random >> 33) as usize % below
-            };
-            let from = [0, 0, 6][next(3)];
-            let kind: Vec<u8> = (0..next(40)).map(|_| kinds[from + next(kinds.len() - from)]).collect();
-            assert_eq!(inside(&kind), one_by_one(&kind), "{kind:?}");
-        }
     }
 }

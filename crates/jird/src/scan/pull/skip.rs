@@ -5,7 +5,7 @@ use super::{Pull, TextSource, Token};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::scan::tokens::CUT;
-use crate::scan::{BATCH, END, ESCAPED};
+use crate::scan::{BATCH, END, Inside};
 use crate::text::trim_end;
 
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
@@ -21,33 +21,25 @@ impl<'de, S: TextSource<'de>> Pull<S> {
                 return Ok(());
             }
         }
-        let mut depth = 0_usize;
+        self.step();
+        let mut inside = Inside::<true>::default();
         loop {
             self.token();
             let kinds = self.tokens.kinds();
-            let stop = kinds.iter().position(|kind| match kind & !ESCAPED {
-                b'{' | b'[' => {
-                    depth += 1;
-                    false
-                }
-                b'}' | b']' => {
-                    depth -= 1;
-                    depth == 0
-                }
-                b'\n' | END | CUT => true,
-                _ => false,
-            });
-            let passed = stop.unwrap_or(kinds.len());
+            let Some(passed) = inside.pass(kinds) else {
+                self.tokens.step_by(kinds.len());
+                continue;
+            };
             self.tokens.step_by(passed);
-            if stop.is_some() {
-                if depth == 0 {
+            return match self.token() {
+                token if matches!(token.plain(), b'}' | b']') => {
                     self.step();
-                    return Ok(());
+                    Ok(())
                 }
                 // A string that is cut off may stand here; the error is then what cuts it off.
-                let is_cut = self.token().kind == CUT;
-                return Err(self.unexpected(if is_cut { ErrorKind::Value } else { ErrorKind::Comma }));
-            }
+                token if token.kind == CUT => Err(self.unexpected(ErrorKind::Value)),
+                _ => Err(self.unexpected(ErrorKind::Comma)),
+            };
         }
     }
 
