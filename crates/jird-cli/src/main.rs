@@ -19,6 +19,8 @@ mod progress;
 #[cfg(feature = "query")]
 mod query;
 #[cfg(any(feature = "convert", feature = "query"))]
+mod spool;
+#[cfg(any(feature = "convert", feature = "query"))]
 mod target;
 mod validate;
 

@@ -3,10 +3,11 @@
 use crate::input::Input;
 use crate::outcome::{BadData, Outcome, left_out, report as say, words};
 use crate::progress::Progress;
+use crate::spool::SpoolArgs;
 use crate::target::{Target, are_one};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use jird_formats::files::{Compression, FileFormat};
+use jird_formats::files::{Compression, Compressor, FileFormat};
 use jird_query::{Check, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -41,13 +42,15 @@ pub(crate) struct QueryArgs {
     /// The format of the files [default: by their names and first bytes]
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FromArgument>,
-    /// What to do with a bad record: stop, skip, or quarantine=FILE; the last two check every record whole
+    /// What to do with a bad record: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add
+    /// to it); all but stop check every record whole
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
     /// The format of the result [default: by the name of the output; table on a terminal, ndjson elsewhere]
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatArgument>,
-    /// Write the result to a file, which appears when it is complete
+    /// Write the result to a file, which appears when it is complete; `-` is standard output. A name that ends in .gz
+    /// or .zst compresses it
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The maximum width of a table; text that does not fit is cut [default: as wide as the terminal]
@@ -66,6 +69,11 @@ pub(crate) struct QueryArgs {
     /// Short for `--check trusted`
     #[arg(long, conflicts_with = "check")]
     trusted: bool,
+    #[command(flatten)]
+    spool: SpoolArgs,
+    /// Compress such a copy with Zstandard: less room, more time
+    #[arg(long)]
+    spool_compressed: bool,
     /// Print to standard error what was done, and how fast
     #[arg(long)]
     stats: bool,
@@ -153,9 +161,12 @@ pub(crate) fn run(args: QueryArgs) -> Result<Outcome> {
     Ok(outcome.max(refused).max(unreadable))
 }
 
-fn execute(args: QueryArgs, report: &mut Report) -> Result<()> {
+fn execute(mut args: QueryArgs, report: &mut Report) -> Result<()> {
+    if args.output.as_deref() == Some(Path::new("-")) {
+        args.output = None;
+    }
     let to_terminal = args.output.is_none() && std::io::stdout().is_terminal();
-    if let OnError::Quarantine(bad) = &args.on_error
+    if let Some(bad) = args.on_error.quarantine()
         && args.output.as_deref().is_some_and(|output| are_one(bad, output))
     {
         bail!("{}: good and bad records cannot go to one file", bad.display());
@@ -163,27 +174,23 @@ fn execute(args: QueryArgs, report: &mut Report) -> Result<()> {
     if args.leaves_unchecked() && args.on_error != OnError::Stop {
         bail!("to pass by bad records all are checked: leave --check and --trusted away, or --on-error");
     }
-    let (quiet, is_said) = (args.quiet, args.format.is_some());
+    let quiet = args.quiet;
     let (query, output) = meant(args, to_terminal)?;
-    if let Some(output) = &output
-        && let Some(compressor) = Compression::of_name(output).name()
-        && !is_said
-    {
-        bail!("{}: a result is not compressed; print it, and let {compressor} do that", output.display());
-    }
     if to_terminal && query.options().format.is_binary() {
         bail!("this format is not for a terminal: name a file with --output");
     }
     let read = query.progress();
     let progress = Progress::start(move || (read.read(), read.total()), quiet);
-    let mut out = Shown { out: Target::create(output.as_deref())?, progress: Some(progress), to_terminal };
+    let compression = output.as_deref().map_or(Compression::None, Compression::of_name);
+    let target = compression.compress(Target::create(output.as_deref())?)?;
+    let mut out = Shown { out: target, progress: Some(progress), to_terminal };
     query.run(&mut out, report)?;
-    Ok(out.out.commit()?)
+    Ok(out.out.finish().and_then(Target::commit)?)
 }
 
 /// A target that removes the progress bar before the first output, if both are on the terminal.
 struct Shown {
-    out: Target,
+    out: Compressor<Target>,
     progress: Option<Progress>,
     to_terminal: bool,
 }
@@ -219,6 +226,9 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
             Some(FromArgument::Quarantine) => From::Quarantine,
         },
         on_error: args.on_error,
+        // A redirection may be to a file that is read.
+        target: args.output.clone().or_else(|| Some("/dev/stdout".into())),
+        spool: args.spool.options(args.spool_compressed),
         format: match args.format {
             Some(FormatArgument::Table) => Format::Table,
             Some(FormatArgument::Json) => Format::Json,

@@ -54,11 +54,13 @@ impl Beside {
         &self.beside
     }
 
-    /// Moves the file to its final place.
+    /// Moves the file to its final place, after all of it is on disk: a crash of the machine leaves the old file or the
+    /// new one.
     ///
     /// # Errors
-    /// If the file cannot be renamed.
+    /// If the file cannot be written to disk or renamed.
     pub(crate) fn commit(self) -> io::Result<()> {
+        File::open(&self.beside)?.sync_all()?;
         fs::rename(&self.beside, &self.path)?;
         unfinished().take();
         Ok(())

@@ -37,6 +37,7 @@ fn measured(args: &[&str], shape: Shape) -> Measured {
     let mut measured = Measured::default();
     let input = args.iter().find(|arg| arg.starts_with("in.")).expect("an input is named");
     for (index, times) in [1, 2, 4].into_iter().enumerate() {
+        let _none_yet = fs::remove_file(folder.0.join("bad.ndjson"));
         let text = (shape.make)(BYTES / shape.smaller * times);
         fs::write(folder.0.join(input), &text).expect("it can be written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));

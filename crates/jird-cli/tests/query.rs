@@ -402,7 +402,7 @@ fn formats() {
         "[\n{\"a\":\"x\\\"y\",\"n\":1.50,\"m\":1},\n{\"a\":null,\"m\":\"s\"}\n]\n",
     );
     gives_as(text, &["select a, n, m", "--format", "csv"], "a,n,m\n\"x\"\"y\",1.50,1\n,,s\n");
-    gives_as(text, &["select a, n", "--format", "table"], "a       n\n───  ────\nx\"y  1.50\n\n");
+    gives_as(text, &["select a, n", "--format", "table"], "a        n\n────  ────\nx\"y   1.50\nnull\n");
     gives_as("", &["select a", "--format", "json"], "[]\n");
     gives_as("", &["select a", "--format", "csv"], "a\n");
     gives_as(text, &["select 1.0/0 as inf, null as n"], "{\"inf\":null,\"n\":null}\n");
@@ -477,8 +477,11 @@ fn files_that_cannot_be_read_are_reported_after_the_others() {
     );
 }
 
+const TYPED: &str = "{\"Level\":\"Info\",\"Elapsed\":200.5}\n{\"Level\":\"Error\",\"Elapsed\":7}\n\n\
+                     {\"Level\":\"Info\",\"Elapsed\":1e3,\"more\":[1]}\n{\"Level\":null}";
+
 #[test]
-fn standard_input_is_read_once_and_has_no_types() {
+fn standard_input_answers_as_a_file_does() {
     let folder = Folder::new("query");
     let run = |sql: &str| folder.ask_with(&[sql], EVENTS);
     assert_eq!(run("select Level where Elapsed > 200").out, "{\"Level\":\"Info\"}\n{\"Level\":\"Info\"}\n");
@@ -487,9 +490,39 @@ fn standard_input_is_read_once_and_has_no_types() {
         "{\"Level\":\"Info\",\"n\":3}\n"
     );
     assert_eq!(run("select sum(number(Elapsed)) as s").out, "{\"s\":471.5}\n");
-    assert!(run("select sum(Elapsed)").err.contains("cannot be read twice"));
-    assert!(run("select count(*) from stream a join stream b on a.x = b.x").err.contains("cannot be read twice"));
+    // These read it twice: for its types, its keys, a join, a table that is named twice.
+    let folder = Folder::new("piped").with("e.ndjson", TYPED);
+    for sql in [
+        "select sum(Elapsed) as s, avg(Elapsed) as m",
+        "select Level, Elapsed order by Elapsed desc limit 2",
+        "select upper(Level) as l, Elapsed * 2 as e",
+        "select count(*) as n from stream a join stream b on a.Level = b.Level",
+        "with t as (select Level, Elapsed from stream) select count(*) as n from t join t u on t.Level = u.Level",
+        "select Level where Elapsed > (select avg(Elapsed) from stream)",
+        "select * where Elapsed > 1",
+    ] {
+        for format in ["ndjson", "csv", "table"] {
+            let of_file = folder.ask(&[sql, "e.ndjson", "--format", format]);
+            assert_eq!(of_file.code, 0, "{sql}: {}", of_file.err);
+            for more in [&[][..], &["--spool-compressed"], &["--threads", "1", "--chunk-bytes", "7"]] {
+                let of_pipe = folder.ask_with(&[&[sql, "--format", format], more].concat(), TYPED);
+                assert_eq!((&of_pipe.out, of_pipe.code), (&of_file.out, 0), "{sql}: {}", of_pipe.err);
+            }
+        }
+    }
     assert!(folder.ask_with(&["select a"], "{\"a\":").err.contains("<stdin>:1:"));
+    assert!(folder.ask_with(&["select a + 1 as b"], "{\"a\":1}\n{\"a\":").err.contains("<stdin>:2:"));
+}
+
+#[test]
+fn a_copy_of_standard_input_has_a_limit() {
+    let folder = Folder::new("spool");
+    let limit = TYPED.len().to_string();
+    assert_eq!(folder.ask_with(&["select sum(Elapsed) as s", "--spool-limit", &limit], TYPED).code, 0);
+    let ran = folder.ask_with(&["select sum(Elapsed) as s", "--spool-limit", "50"], TYPED);
+    assert!(ran.code == 2 && ran.err.contains("<stdin>") && ran.err.contains("--spool-limit"), "{}", ran.err);
+    // What needs no second reading needs no copy.
+    assert_eq!(folder.ask_with(&["select Level where Elapsed > 200", "--spool-limit", "1"], TYPED).code, 0);
 }
 
 #[test]

@@ -217,6 +217,7 @@ fn bad_records_are_passed_by_counted_and_set_aside() {
         ("select sum(a) as s", "{\"s\":8}\n"),
         ("select count(*) as n from stream x join stream y on x.a = y.a", "{\"n\":3}\n"),
     ] {
+        let _none_yet = fs::remove_file(folder.0.join("bad"));
         let (printed, said, code) = run(sql, &["--on-error", "quarantine=bad", "--chunk-bytes", "9"]);
         assert_eq!((printed.as_str(), code), (out, 1));
         assert!(said.contains("4 bad records left out"), "{said}");
@@ -241,6 +242,7 @@ fn many_bad_records_of_a_packed_file_are_set_aside_in_order_while_types_are_foun
         Folder::new("bad-compressed").with("a.gz", gzip(&text)).with("b.ndjson", BAD).with("c.gz", gzip("x\n"));
     let files = ["a.gz", "b.ndjson", "c.gz"];
     for threads in ["1", "3"] {
+        let _none_yet = fs::remove_file(folder.0.join("bad"));
         let args = ["select sum(a) as s", "--on-error", "quarantine=bad", "--threads", threads];
         let (out, said, _) = folder.query(&[&args[..], &files].concat(), b"");
         assert_eq!(out, "{\"s\":224985004}\n");
@@ -299,13 +301,14 @@ fn a_run_can_be_repeated_from_the_quarantine() {
 fn a_quarantine_takes_no_input_s_place() {
     let folder = Folder::new("own").with("a.ndjson", BAD);
     for file in ["a.ndjson", "./a.ndjson"] {
-        let (_, said, code) = folder.query(&["select a", "a.ndjson", "--on-error", &format!("quarantine={file}")], b"");
-        assert!(code == 2 && said.contains("take the place of what is read"), "{said}");
+        let (_, said, code) =
+            folder.query(&["select a", "a.ndjson", "--on-error", &format!("quarantine+={file}")], b"");
+        assert!(code == 2 && said.contains("would be written to what is read"), "{said}");
         assert_eq!(folder.text("a.ndjson"), BAD);
     }
     let input = fs::File::open(folder.0.join("a.ndjson")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
-    command.args(["query", "select a", "--on-error", "quarantine=a.ndjson"]).current_dir(&folder.0).stdin(input);
+    command.args(["query", "select a", "--on-error", "quarantine+=a.ndjson"]).current_dir(&folder.0).stdin(input);
     assert_eq!(command.output().unwrap().status.code(), Some(2));
     assert_eq!(folder.text("a.ndjson"), BAD);
     let (_, said, _) = folder.query(&["select a", "a.ndjson", "-o", "x", "--on-error", "quarantine=x"], b"");
@@ -334,4 +337,61 @@ fn records_are_counted_without_looking_into_them() {
         }
     }
     assert_eq!(folder.query(&["select count(*) as n", "a.ndjson"], b"").2, 1);
+}
+
+#[test]
+fn a_result_takes_no_input_s_place() {
+    const TEXT: &str = "{\"a\":1}\n{\"a\":2}\n";
+    let folder = Folder::new("result").with("a.ndjson", TEXT).with("b.ndjson", TEXT);
+    fs::hard_link(folder.0.join("a.ndjson"), folder.0.join("same")).unwrap();
+    std::os::unix::fs::symlink("a.ndjson", folder.0.join("link")).unwrap();
+    for target in ["a.ndjson", "./a.ndjson", "same", "link", "/dev/fd/1"] {
+        for (sql, input) in [
+            ("select a", "a.ndjson"),
+            ("select a from 'a.ndjson'", "b.ndjson"),
+            ("select a from 'b.ndjson' where a in (select a from './link')", "b.ndjson"),
+            ("select a", "link"),
+            ("select a", "*.ndjson"),
+        ] {
+            let script = format!("exec \"$0\" query \"$1\" '{input}' -o {target} >> a.ndjson");
+            let run = |script: &str| {
+                let mut command = Command::new("sh");
+                command.args(["-c", script, env!("CARGO_BIN_EXE_jird"), sql]).current_dir(&folder.0);
+                command.output().unwrap()
+            };
+            let output = run(&script);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.code() == Some(2) && said.contains("would be written to what is read"), "{said}");
+            assert_eq!(folder.text("a.ndjson"), TEXT, "{target}");
+        }
+    }
+    // Into standard input, which is the same file.
+    let script = "exec \"$0\" query 'select a' - >> a.ndjson < a.ndjson";
+    let output =
+        Command::new("sh").args(["-c", script, env!("CARGO_BIN_EXE_jird")]).current_dir(&folder.0).output().unwrap();
+    assert_eq!((output.status.code(), folder.text("a.ndjson").as_str()), (Some(2), TEXT));
+}
+
+#[test]
+fn a_quarantine_that_is_there_is_kept() {
+    let folder = Folder::new("kept").with("a.ndjson", BAD).with("good.ndjson", "{\"a\":1}\n");
+    let run = |file: &str, how: &str| folder.query(&["select a", file, "--on-error", how], b"");
+    assert_eq!(run("a.ndjson", "quarantine=bad").2, 1);
+    let first = folder.text("bad");
+    for file in ["a.ndjson", "good.ndjson"] {
+        let (out, said, code) = run(file, "quarantine=bad");
+        assert!(out.is_empty() && code == 2 && said.contains("bad") && said.contains("quarantine+=FILE"), "{said}");
+        let output = folder.run(&["--on-error", "quarantine=bad", file, "-"]);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+        assert_eq!(folder.text("bad"), first);
+    }
+    // A query that runs again takes back only its own bad records.
+    let (out, _, _) = folder.query(&["select sum(a) as s", "a.ndjson", "--on-error", "quarantine+=bad"], b"");
+    assert_eq!((out.as_str(), folder.text("bad")), ("{\"s\":4}\n", first.repeat(2)));
+    assert_eq!(run("good.ndjson", "quarantine+=bad").2, 0);
+    assert_eq!(folder.text("bad"), first.repeat(2));
+    // An empty file holds nothing that could be lost.
+    let folder = folder.with("empty", "");
+    assert_eq!(folder.query(&["select a", "a.ndjson", "--on-error", "quarantine=empty"], b"").2, 1);
+    assert_eq!(folder.text("empty"), first);
 }

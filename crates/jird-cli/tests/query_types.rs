@@ -56,8 +56,11 @@ fn the_name_of_an_output_says_its_format() {
         assert_eq!(folder.query(&["select a", "e.ndjson", "-o", name], b"").2, 0);
         assert_eq!(folder.text(name), expected, "{name}");
     }
-    let (_, said, code) = folder.query(&["select a", "e.ndjson", "-o", "o.json.gz"], b"");
-    assert!(code == 2 && said.contains("a result is not compressed"), "{said}");
+    for name in ["o.ndjson.gz", "o.csv.zst"] {
+        assert_eq!(folder.query(&["select a", "e.ndjson", "-o", name], b"").2, 0);
+        assert_eq!(folder.fine(&[name, "-"]), if name.contains("csv") { "{\"a\":\"1\"}\n" } else { "{\"a\":1}\n" });
+    }
+    assert_eq!(folder.query(&["select a", "e.ndjson", "-o", "-"], b"").0, "{\"a\":1}\n");
 }
 
 #[test]
@@ -68,7 +71,7 @@ fn a_table_fits_the_page() {
         "     n  t           w",
         "──────  ──────────  ──────────",
         "     1  a long te…  漢字漢字…",
-        "-200.5              é",
+        "-200.5  null        é",
     ];
     let folder = Folder::new("page").with("e.ndjson", text);
     let (out, _, _) = folder.query(&[&args[..], &["e.ndjson"]].concat(), b"");
@@ -76,7 +79,7 @@ fn a_table_fits_the_page() {
     gives(
         text,
         &["select t", "--format", "table"],
-        "t\n─────────────────────────────\na long text that has no place\n\n",
+        "t\n─────────────────────────────\na long text that has no place\nnull\n",
     );
     gives("{\"z\":\"0123\"}\n", &["select text(z) as zip", "--format", "table"], "zip\n────\n0123\n");
 }

@@ -125,6 +125,7 @@ fn bad_records_of_tables_are_left_out_and_counted() {
 fn bad_records_of_tables_are_set_aside_and_read_again_when_they_were_corrected() {
     let folder = with_times("table-quarantine");
     for file in ["t.arrow", "t.parquet"] {
+        let _none_yet = std::fs::remove_file(folder.0.join("bad.ndjson"));
         converts(&folder, &["--on-error", "quarantine=bad.ndjson", file, "out.csv"]);
         let line = |record: u64, time: &str, raw: &str| {
             format!(
@@ -213,6 +214,7 @@ fn rows_of_a_database_that_json_cannot_tell_are_bad_records() {
     assert_eq!((said.as_str(), code), (wanted, Some(1)));
     assert_eq!(folder.names(), ["t.db"]);
     for target in ["-", "out.ndjson", "out.csv", "out.arrow"] {
+        let _none_yet = std::fs::remove_file(folder.0.join("bad"));
         let (_, said, code) = converts(&folder, &["--on-error", "quarantine=bad", "t.db", target]);
         assert!(code == Some(1) && said.contains("3 bad records left out"), "{target}: {said}");
         let bad = folder.text("bad");

@@ -404,11 +404,11 @@ fn nothing_is_read_and_written_at_once() {
         let output = Command::new("sh").args(["-c", &script, JIRD]).current_dir(&folder.0).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{}", words(&output));
     }
-    // What is replaced when all was read may be what is read.
-    folder.fine(&["a.ndjson", "a.ndjson"]);
+    fs::hard_link(folder.0.join("a.ndjson"), folder.0.join("same.ndjson")).unwrap();
+    for target in ["a.ndjson", "./a.ndjson", "link", "same.ndjson"] {
+        fails(&folder, &["a.ndjson", target], 2, &["a.ndjson", "read and written"]);
+    }
     assert_eq!((folder.text("a.ndjson"), folder.fine(&["data.db", "-"])), (ndjson, rows));
-    folder.fine(&["b.csv", "b.csv", "--typed"]);
-    assert_eq!(folder.text("b.csv"), "x\n1\n");
 }
 
 #[test]

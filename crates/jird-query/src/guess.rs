@@ -82,7 +82,7 @@ pub(crate) fn source<'r>(
     let ([used], [input]) = (&rewritten.sources[..], inputs) else { return None };
     // If not all records are checked, the scan does not evaluate a condition on every record.
     let asks_all = options.lines.check == Check::All || rewritten.leaves.is_empty();
-    if !rewritten.gathers || !asks_all || options.bad.is_some() || !infer::reads(input, used, schema) {
+    if !rewritten.gathers || !asks_all || options.bad.is_some() || !infer::reads(used, schema) {
         return None;
     }
     // Errors in the first records are reported when all records are read.

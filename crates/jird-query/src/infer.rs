@@ -19,8 +19,6 @@ use std::ops::ControlFlow;
 pub(crate) struct Types {
     /// The fields that were observed.
     pub(crate) fields: Vec<(Path, Accumulator)>,
-    /// Whether types are needed but the input cannot be read for them.
-    pub(crate) unknown: bool,
     /// The types that the user has fixed, which need no inference.
     pub(crate) fixed: FieldTypes,
 }
@@ -34,8 +32,8 @@ impl Types {
         options: &ScanOptions,
     ) -> Result<Self, Error> {
         let paths = needed_paths(source, fixed);
-        if !reads(input, source, fixed) {
-            return Ok(Self { fields: Vec::new(), unknown: !paths.is_empty(), fixed: fixed.clone() });
+        if paths.is_empty() {
+            return Ok(Self { fields: Vec::new(), fixed: fixed.clone() });
         }
         let mut all = vec![Accumulator::default(); paths.len()];
         Chunks::new(input, options.chunk_bytes).visit(
@@ -52,7 +50,7 @@ impl Types {
                 ControlFlow::Continue(())
             },
         )?;
-        Ok(Self { fields: paths.into_iter().zip(all).collect(), unknown: false, fixed: fixed.clone() })
+        Ok(Self { fields: paths.into_iter().zip(all).collect(), fixed: fixed.clone() })
     }
 
     /// Observes only the first records.
@@ -67,13 +65,13 @@ impl Types {
         first_records(input, &paths, options, |row| {
             fields.iter_mut().zip(row.fields()).for_each(|(field, value)| field.observe(*value, 0));
         })?;
-        Ok(Self { fields: paths.into_iter().zip(fields).collect(), unknown: false, fixed: fixed.clone() })
+        Ok(Self { fields: paths.into_iter().zip(fields).collect(), fixed: fixed.clone() })
     }
 
     /// The types of the same fields, from observations of all records.
     pub(crate) fn seen(&self, fields: Vec<Accumulator>) -> Self {
         let paths = self.fields.iter().map(|(path, _)| path.clone());
-        Self { fields: paths.zip(fields).collect(), unknown: false, fixed: self.fixed.clone() }
+        Self { fields: paths.zip(fields).collect(), fixed: self.fixed.clone() }
     }
 
     /// The observations of a field, if it was observed.
@@ -89,11 +87,11 @@ impl Types {
         let Some(seen) = self.of(path) else { return ColumnType::Json };
         let needs = || source.needs.iter().filter(|need| need.path == *path);
         let text = needs().any(|need| need.kind == NeedKind::Value { text: true })
-            || needs().all(|need| need.kind == NeedKind::Display);
+            || needs().all(|need| need.kind == NeedKind::Column);
         seen.column_type().unwrap_or(if text { ColumnType::Text } else { ColumnType::Int64 })
     }
 
-    /// Refuses uses that need one type for a field that is mixed, or whose type is unknown.
+    /// Refuses uses that need one type for a field that is mixed.
     pub(crate) fn check(&self, input: &Input, source: &SourceUse) -> Result<(), Error> {
         for need in source.needs.iter().filter(|need| matches!(need.kind, NeedKind::Value { .. })) {
             let remedy = format!(
@@ -107,12 +105,6 @@ impl Types {
                 }
                 Some(_) => continue,
                 None => {}
-            }
-            if self.unknown {
-                return Err(Error::data(format!(
-                    "`{}` has no type: standard input and pipes cannot be read twice. {remedy}, or name a file, or give it a type with --schema",
-                    need.written
-                )));
             }
             let Some(seen) = self.of(&need.path) else { continue };
             if seen.column_type() != Some(ColumnType::Json) {
@@ -146,8 +138,8 @@ impl Types {
 }
 
 /// Whether an input is read to infer the types of its fields.
-pub(crate) fn reads(input: &Input, source: &SourceUse, fixed: &FieldTypes) -> bool {
-    needed(source, fixed).next().is_some() && input.is_rereadable()
+pub(crate) fn reads(source: &SourceUse, fixed: &FieldTypes) -> bool {
+    needed(source, fixed).next().is_some()
 }
 
 /// The first records are those in this many bytes.
@@ -202,11 +194,6 @@ struct Found {
 /// The top-level keys of all records, in the order of their first appearance. A record that is not an object has the
 /// key `value`.
 pub(crate) fn keys(input: &Input, options: &ScanOptions) -> Result<Vec<String>, Error> {
-    if !input.is_rereadable() {
-        return Err(Error::data(
-            "`*` needs all keys before the first row, and standard input cannot be read twice: name the columns, or a file",
-        ));
-    }
     let mut all = Found::default();
     Chunks::new(input, options.chunk_bytes).visit(
         options,

@@ -29,7 +29,7 @@ mod types;
 pub use error::{Error, ErrorKind};
 pub use input::{From, Progress};
 pub use jird::lines::Check;
-pub use jird_formats::files::OnError;
+pub use jird_formats::files::{OnError, SpoolOptions};
 pub use output::Format;
 pub use report::Report;
 pub use run::{Options, Query};

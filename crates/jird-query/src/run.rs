@@ -9,12 +9,12 @@ use crate::infer::{self, Types};
 use crate::input::{From, Input, Progress, Said};
 use crate::kinds;
 use crate::live::live;
-use crate::output::{Column, Format, WriteError, Writer, writer};
+use crate::output::{Format, WriteError, Writer, writer};
 use crate::prepared::Source;
 use crate::report::Report;
 use crate::scan::{ScanOptions, Table, note_scans};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
-use crate::sql::{self, Output, OutputKind, Parsed, Rewritten, STREAM};
+use crate::sql::{self, Parsed, Rewritten, STREAM};
 use crate::types::FieldTypes;
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
@@ -26,10 +26,10 @@ use datafusion::sql::parser::Statement;
 use futures::StreamExt;
 use jird::kernel::Kernel;
 use jird::lines::{self, Check};
-use jird_formats::ColumnType;
-use jird_formats::files::OnError;
+use jird_formats::files::{OnError, SpoolOptions};
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -51,6 +51,10 @@ pub struct Options {
     pub width: Option<usize>,
     /// The format of the inputs.
     pub from: From,
+    /// The file that the result is written to, if it is one: a query refuses to read it.
+    pub target: Option<PathBuf>,
+    /// What may be done with an input that can be read only once, if it must be read twice.
+    pub spool: SpoolOptions,
     /// What to do with bad records. Unless they stop the query, every record is checked, whatever
     /// [`check`](Self::check) says, and the query keeps the input's order.
     pub on_error: OnError,
@@ -69,6 +73,8 @@ impl Default for Options {
             width: None,
             from: From::default(),
             on_error: OnError::default(),
+            target: None,
+            spool: SpoolOptions::default(),
             chunk_bytes: CHUNK_BYTES,
         }
     }
@@ -140,8 +146,7 @@ impl Query {
         };
         let done = self.run_parsed(parsed, bad.clone(), out, report);
         let Some(bad) = bad else { return done };
-        // A run that failed before it found a bad record leaves an older quarantine unchanged.
-        let seen_out = if done.is_ok() || bad.lock().count() > 0 { bad.finish() } else { Ok(()) };
+        let seen_out = bad.finish();
         let records = bad.lock();
         (report.bad, report.first_bad) = (records.count(), records.first().map(str::to_owned));
         done.and(seen_out)
@@ -165,12 +170,14 @@ impl Query {
         let context = session(BATCH_ROWS, range_bytes_min)?;
         let state = context.state();
         let mut inputs = Inputs { query: self, known: HashMap::new(), said: Said::default() };
-        let mut keys = |table: &str| infer::keys(&inputs.open(table)?, &scan);
+        let mut keys = |table: &str| infer::keys(&inputs.open_twice(table)?, &scan);
         let rewritten =
             sql::rewrite(parsed.query, &|name| is_aggregate(&state, name), &mut keys, self.options.format.style())?;
+        let names_twice = sql::names_twice(&rewritten.statement);
         let mut opened = Vec::new();
         for source in &rewritten.sources {
-            let input = inputs.open(&source.table)?;
+            let is_once = !infer::reads(source, &self.options.schema) && !names_twice;
+            let input = if is_once { inputs.open(&source.table)? } else { inputs.open_twice(&source.table)? };
             input.expect(1);
             opened.push(input);
         }
@@ -198,7 +205,7 @@ impl Query {
             let types = if let Some(types) = known.take() {
                 types
             } else {
-                input.expect(u64::from(infer::reads(&input, source, &self.options.schema)));
+                input.expect(u64::from(infer::reads(source, &self.options.schema)));
                 Types::infer(&input, source, &self.options.schema, &scan)?
             };
             sources.push(Source::new(source, input, types, scan.clone(), None)?);
@@ -273,7 +280,7 @@ impl Query {
         report: &mut Report,
     ) -> Result<(), Error> {
         let mismatches = register(context, rewritten, sources)?;
-        let columns = rewritten.outputs.iter().map(|output| output_column(output, sources)).collect();
+        let columns = rewritten.outputs.clone();
         let runtime = self.runtime()?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
         let done = runtime.block_on(async {
@@ -443,7 +450,7 @@ fn write_text(text: &str, out: &mut dyn Write) -> Result<(), Error> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
 }
 
-/// The inputs of the tables; each is opened once.
+/// The inputs of the tables. Each is opened once.
 struct Inputs<'q> {
     query: &'q Query,
     known: HashMap<String, Input>,
@@ -460,25 +467,22 @@ impl Inputs<'_> {
             STREAM => Input::open(&self.query.inputs, from, progress, &mut self.said)?,
             path => Input::open(&[path.to_owned()], from, progress, &mut self.said)?,
         };
-        if let OnError::Quarantine(path) = &self.query.options.on_error
-            && let Some(file) = input.reads(path)
-        {
-            let message = format!("{}: the bad records would take the place of what is read", file.path.display());
-            return Err(Error::sql(message));
+        let options = &self.query.options;
+        for (what, path) in [("bad records", options.on_error.quarantine()), ("result", options.target.as_deref())] {
+            if let Some(file) = path.and_then(|path| input.reads(path)) {
+                let message =
+                    format!("{}: the {what} would be written to what is read; name another file", file.path.display());
+                return Err(Error::sql(message));
+            }
         }
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
     }
-}
 
-/// A column of the result, with the knowledge whether all its values are texts.
-fn output_column(output: &Output, sources: &[Source<'_>]) -> Column {
-    let is_text = match &output.kind {
-        OutputKind::Plain(origins) | OutputKind::Json(origins) => origins.iter().all(|(source, path)| {
-            let Some(types) = sources.get(*source).map(|source| &source.types) else { return false };
-            types.of(path).is_some_and(|seen| matches!(seen.column_type(), None | Some(ColumnType::Text)))
-        }),
-        OutputKind::Record | OutputKind::Computed => false,
-    };
-    Column::new(output.clone(), is_text)
+    /// An input that can be read more than once.
+    fn open_twice(&mut self, table: &str) -> Result<Input, Error> {
+        let input = self.open(table)?.rereadable(&self.query.options.spool)?;
+        self.known.insert(table.to_owned(), input.clone());
+        Ok(input)
+    }
 }

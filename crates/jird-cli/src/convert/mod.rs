@@ -27,6 +27,7 @@ mod write;
 use crate::input::Input;
 use crate::outcome::{Outcome, left_out, report as say};
 use crate::progress::Progress;
+use crate::spool::SpoolArgs;
 use anyhow::{Context, Result, bail};
 pub(crate) use feed::Feed;
 use feed::Tally;
@@ -105,9 +106,11 @@ pub(crate) struct ConvertArgs {
     /// Commit a database after every N rows: if something fails later, committed rows stay
     #[arg(long, value_name = "N")]
     commit_every: Option<NonZeroU64>,
-    /// What to do with a bad record: stop, skip, or quarantine=FILE
+    /// What to do with a bad record: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add to it)
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
+    #[command(flatten)]
+    spool: SpoolArgs,
     /// In CSV, read unquoted text that looks like a number, a boolean or null as one; quote strings that look like one
     #[arg(long)]
     typed: bool,
@@ -132,9 +135,10 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
     overlap::check(args, &inputs, target)?;
     let started = Instant::now();
     let counter = Counter::default();
+    let spooling = args.spool.options(false);
     let mut opened = Vec::new();
     for input in &inputs {
-        opened.push(Opened::new(input, &counter)?);
+        opened.push(Opened::new(input, &counter, &spooling)?);
     }
     let total = opened.iter().map(Opened::len).sum();
     let read = counter.clone();

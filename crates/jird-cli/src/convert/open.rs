@@ -3,7 +3,7 @@
 use super::format::Format;
 use crate::input::{self, Input};
 use anyhow::{Context, Result, bail};
-use jird_formats::files::{Compression, MAGIC_BYTES, Text};
+use jird_formats::files::{Compression, MAGIC_BYTES, Spool, SpoolOptions, Text};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -44,12 +44,20 @@ pub(crate) struct Opened {
     /// A pipe other than standard input. If both are `None`, the input is standard input.
     pipe: Option<File>,
     counter: Counter,
+    spooling: SpoolOptions,
 }
 
 impl Opened {
     /// Opens an input.
-    pub(crate) fn new(input: &Input, counter: &Counter) -> Result<Self> {
-        let opened = Self { name: input.name(), path: None, file: None, pipe: None, counter: counter.clone() };
+    pub(crate) fn new(input: &Input, counter: &Counter, spooling: &SpoolOptions) -> Result<Self> {
+        let opened = Self {
+            name: input.name(),
+            path: None,
+            file: None,
+            pipe: None,
+            counter: counter.clone(),
+            spooling: spooling.clone(),
+        };
         let Input::File(path) = input else { return Ok(opened) };
         let file = input::open(path)?;
         let is_file = file.metadata().with_context(|| input.name())?.is_file();
@@ -80,13 +88,11 @@ impl Opened {
     /// Ensures that the input can be read more than once: a pipe is copied to an anonymous temporary file.
     pub(crate) fn spool(&mut self) -> Result<()> {
         if self.file.is_none() {
-            let mut file = tempfile::tempfile().with_context(|| format!("no place for a copy of {}", self.name))?;
-            match &mut self.pipe {
-                Some(pipe) => io::copy(pipe, &mut file),
-                None => io::copy(&mut io::stdin().lock(), &mut file),
-            }
-            .with_context(|| format!("copying {}", self.name))?;
-            self.file = Some(file);
+            let spool = match &mut self.pipe {
+                Some(pipe) => Spool::fill(pipe, &self.spooling),
+                None => Spool::fill(&mut io::stdin().lock(), &self.spooling),
+            };
+            self.file = Some(spool.and_then(|spool| spool.file()).with_context(|| self.name.clone())?);
         }
         Ok(())
     }

@@ -1,15 +1,12 @@
 //! Refuses to write a file while it is read.
 //!
-//! A new file that replaces another may replace an input, because it appears only after everything was read. Targets
-//! that are written in place (a database, standard output, the quarantine) may not be inputs.
+//! A result often has less than its input: records that were left out, keys that were not selected. So no input is
+//! replaced, also where that would work because the new file appears only after everything was read.
 
 use super::ConvertArgs;
-use super::format::Format;
-use super::write::is_folder;
 use crate::input::Input;
 use crate::target::are_one;
 use anyhow::{Result, bail};
-use jird_formats::files::OnError;
 use same_file::Handle;
 use std::path::Path;
 
@@ -18,26 +15,22 @@ pub(super) fn check(args: &ConvertArgs, inputs: &[Input], target: &Path) -> Resu
     // The two ends of a pipe or a terminal may both be meant, so only files are compared. Opening a pipe here would
     // wait for its other end.
     let stdout = if to_stdout { Handle::stdout().ok() } else { None };
-    let is_database = !to_stdout && !is_folder(target) && Format::of_target(args.to, Some(target))? == Format::Sqlite;
     for input in inputs {
         let Input::File(path) = input else { continue };
         if stdout.is_some() && path.is_file() && Handle::from_path(path).ok() == stdout {
-            bail!(
-                "{}: standard output is this file; name it as the target, and it is replaced when all is done",
-                path.display()
-            );
+            bail!("{}: standard output is this file, which is read; write to another file", path.display());
         }
-        if is_database && are_one(path, target) {
-            bail!("{}: the database would be read and written at once; write to another one", path.display());
+        if !to_stdout && are_one(path, target) {
+            bail!("{}: it would be read and written at once; write to another file", path.display());
         }
-        if let OnError::Quarantine(bad) = &args.on_error
+        if let Some(bad) = args.on_error.quarantine()
             && are_one(path, bad)
         {
-            bail!("{}: the bad records would take the place of what is read", path.display());
+            bail!("{}: the bad records would be written to what is read; name another file", path.display());
         }
     }
-    match &args.on_error {
-        OnError::Quarantine(bad) if are_one(bad, target) => {
+    match args.on_error.quarantine() {
+        Some(bad) if are_one(bad, target) => {
             bail!("{}: good and bad records cannot go to one file", bad.display())
         }
         _ => Ok(()),

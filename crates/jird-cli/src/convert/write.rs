@@ -9,7 +9,7 @@ use crate::outcome::{BadData, words};
 use crate::target::{Beside, Target, is_device};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use jird::event::{JsonSink, Parts, Sink};
-use jird_formats::files::Compression;
+use jird_formats::files::{Compression, Compressor};
 use jird_formats::sqlite::rusqlite::{self, Connection, ErrorCode, Transaction, TransactionBehavior};
 use jird_formats::sqlite::{self, SqliteError, SqliteErrorKind, SqliteSink};
 use jird_formats::{
@@ -19,7 +19,6 @@ use jird_formats::{
 use std::collections::HashMap;
 use std::fs;
 use std::hash::Hash;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes all inputs to `target`.
@@ -159,10 +158,13 @@ where
     sink.finish().map_err(Into::into)
 }
 
+/// A target, and its compression.
+pub(super) type Out = Compressor<Target>;
+
 /// Writes a target that appears when it is complete.
 fn once(path: Option<&Path>, write: impl FnOnce(Out) -> Result<Out>) -> Result<()> {
     let compression = path.map_or(Compression::None, Compression::of_name);
-    let out = write(Out::new(Target::create(path)?, compression)?)?;
+    let out = write(compression.compress(Target::create(path)?)?)?;
     Ok(out.finish().and_then(Target::commit)?)
 }
 
@@ -304,49 +306,4 @@ fn table_into(
             .push(format!("table {table}: {} numbers are texts, which keeps them exact", report.exact_as_text));
     }
     Ok(())
-}
-
-/// A target, and its compression.
-pub(super) enum Out {
-    Plain(Target),
-    Gzip(flate2::write::GzEncoder<Target>),
-    Zstd(zstd::Encoder<'static, Target>),
-}
-
-impl Out {
-    fn new(target: Target, compression: Compression) -> io::Result<Self> {
-        Ok(match compression {
-            Compression::None => Self::Plain(target),
-            Compression::Gzip => Self::Gzip(flate2::write::GzEncoder::new(target, flate2::Compression::default())),
-            Compression::Zstd => Self::Zstd(zstd::Encoder::new(target, zstd::DEFAULT_COMPRESSION_LEVEL)?),
-        })
-    }
-
-    fn finish(self) -> io::Result<Target> {
-        let mut target = match self {
-            Self::Plain(target) => target,
-            Self::Gzip(encoder) => encoder.finish()?,
-            Self::Zstd(encoder) => encoder.finish()?,
-        };
-        target.flush()?;
-        Ok(target)
-    }
-}
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(out) => out.write(bytes),
-            Self::Gzip(out) => out.write(bytes),
-            Self::Zstd(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(out) => out.flush(),
-            Self::Gzip(out) => out.flush(),
-            Self::Zstd(out) => out.flush(),
-        }
-    }
 }

@@ -9,6 +9,7 @@ use crate::input::Input;
 use crate::outcome::{Outcome, left_out};
 use crate::output;
 use crate::progress::Progress;
+use crate::spool::SpoolArgs;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use fields::Fields;
@@ -53,9 +54,11 @@ pub(crate) struct DescribeArgs {
     /// In CSV, read unquoted text that looks like a number, a boolean or null as one
     #[arg(long)]
     typed: bool,
-    /// What to do with a bad record: stop, skip, or quarantine=FILE
+    /// What to do with a bad record: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add to it)
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
+    #[command(flatten)]
+    spool: SpoolArgs,
     /// Print only the Rust struct for the rows of this table or view of a database, with serde's attributes
     #[arg(long, value_name = "TABLE")]
     rust: Option<String>,
@@ -78,9 +81,10 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
         return rust::run(table, file);
     }
     let counter = Counter::default();
+    let spooling = args.spool.options(false);
     let inputs = Input::all(&args.files);
-    let mut opened = inputs.iter().map(|input| Opened::new(input, &counter)).collect::<Result<Vec<_>>>()?;
-    if let OnError::Quarantine(bad) = &args.on_error
+    let mut opened = inputs.iter().map(|input| Opened::new(input, &counter, &spooling)).collect::<Result<Vec<_>>>()?;
+    if let Some(bad) = args.on_error.quarantine()
         && let Some(file) = args.files.iter().find(|file| crate::target::are_one(file, bad))
     {
         bail!("{}: the bad records would take the place of what is read", file.display());

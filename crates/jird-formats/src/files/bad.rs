@@ -2,8 +2,8 @@
 
 use jird::event::{Place, base64, write_string};
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
-use std::path::PathBuf;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// What happens to a bad record.
@@ -14,8 +14,20 @@ pub enum OnError {
     Stop,
     /// It is skipped and counted.
     Skip,
-    /// It is skipped, counted, and written to this file, from which it can be [read again](super::Quarantined).
+    /// It is skipped, counted, and written to this new file, from which it can be [read again](super::Quarantined).
     Quarantine(PathBuf),
+    /// The same, but the file may hold bad records of other runs, and keeps them.
+    QuarantineMore(PathBuf),
+}
+
+impl OnError {
+    /// The file that bad records are written to.
+    pub fn quarantine(&self) -> Option<&Path> {
+        match self {
+            Self::Stop | Self::Skip => None,
+            Self::Quarantine(path) | Self::QuarantineMore(path) => Some(path),
+        }
+    }
 }
 
 impl FromStr for OnError {
@@ -26,7 +38,8 @@ impl FromStr for OnError {
             None if text == "stop" => Ok(Self::Stop),
             None if text == "skip" => Ok(Self::Skip),
             Some(("quarantine", file)) if !file.is_empty() => Ok(Self::Quarantine(file.into())),
-            _ => Err("it is stop, skip, or quarantine=FILE".to_owned()),
+            Some(("quarantine+", file)) if !file.is_empty() => Ok(Self::QuarantineMore(file.into())),
+            _ => Err("it is stop, skip, quarantine=FILE for a new file, or quarantine+=FILE to add to one".to_owned()),
         }
     }
 }
@@ -53,23 +66,57 @@ pub struct BadRecord<'a> {
 pub struct BadRecords {
     count: u64,
     first: Option<String>,
-    quarantine: Option<BufWriter<File>>,
+    quarantine: Option<Quarantine>,
+}
+
+/// The file of bad records.
+#[derive(Debug)]
+struct Quarantine {
+    file: BufWriter<File>,
+    /// How much of the file is of other runs.
+    before: u64,
+}
+
+impl Quarantine {
+    /// Opens the file, or creates it. Unless `more` is set, it must be new or empty.
+    fn open(path: &Path, more: bool) -> io::Result<Self> {
+        let mut file = File::options().write(true).create(true).truncate(false).open(path)?;
+        let before = match file.metadata()? {
+            data if data.is_file() => file.seek(SeekFrom::End(0)).map(|_| data.len())?,
+            _ => 0,
+        };
+        if before > 0 && !more {
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "it is there already, and may hold bad records of another run; name a new file, or add to this one with \
+                 quarantine+=FILE",
+            ));
+        }
+        Ok(Self { file: BufWriter::new(file), before })
+    }
+
+    /// Takes back what this run has written.
+    fn empty(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        if self.file.get_ref().metadata()?.is_file() {
+            self.file.get_mut().set_len(self.before)?;
+            self.file.seek(SeekFrom::Start(self.before))?;
+        }
+        Ok(())
+    }
 }
 
 impl BadRecords {
-    /// Starts with no bad records. Opens the quarantine; the content of an older one stays until something is written.
+    /// Starts with no bad records. Opens the quarantine.
     ///
     /// # Errors
-    /// If the file cannot be created. The error names it.
+    /// If the file cannot be created, or exists and is not to be added to. The error names it.
     pub fn new(on_error: &OnError) -> io::Result<Self> {
-        let quarantine = match on_error {
-            OnError::Stop | OnError::Skip => None,
-            OnError::Quarantine(path) => {
-                let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-                let file = File::options().write(true).create(true).truncate(false).open(path).map_err(named)?;
-                Some(BufWriter::new(file))
-            }
-        };
+        let quarantine = on_error.quarantine().map(|path| {
+            let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+            Quarantine::open(path, matches!(on_error, OnError::QuarantineMore(_))).map_err(named)
+        });
+        let quarantine = quarantine.transpose()?;
         Ok(Self { count: 0, first: None, quarantine })
     }
 
@@ -90,9 +137,6 @@ impl BadRecords {
     /// # Errors
     /// If the record cannot be written.
     pub fn note(&mut self, bad: &BadRecord<'_>) -> io::Result<()> {
-        if self.count == 0 {
-            self.empty()?;
-        }
         self.count += 1;
         self.first.get_or_insert_with(|| format!("{}: {}", bad.file, bad.message));
         let Some(quarantine) = &mut self.quarantine else { return Ok(()) };
@@ -113,26 +157,16 @@ impl BadRecords {
             write_string(&base64(bad.raw), &mut line);
         }
         line.extend_from_slice(b"}\n");
-        quarantine.write_all(&line)
+        quarantine.file.write_all(&line)
     }
 
     /// Forgets all bad records, because their input is read again.
     ///
     /// # Errors
-    /// If the quarantine cannot be emptied.
+    /// If what was written to the quarantine cannot be taken back.
     pub fn forget(&mut self) -> io::Result<()> {
         (self.count, self.first) = (0, None);
-        self.empty()
-    }
-
-    fn empty(&mut self) -> io::Result<()> {
-        let Some(quarantine) = &mut self.quarantine else { return Ok(()) };
-        quarantine.flush()?;
-        if quarantine.get_ref().metadata()?.is_file() {
-            quarantine.get_mut().set_len(0)?;
-            quarantine.rewind()?;
-        }
-        Ok(())
+        self.quarantine.as_mut().map_or(Ok(()), Quarantine::empty)
     }
 
     /// Completes the quarantine.
@@ -140,9 +174,6 @@ impl BadRecords {
     /// # Errors
     /// If the quarantine cannot be written.
     pub fn finish(&mut self) -> io::Result<()> {
-        if self.count == 0 {
-            self.empty()?;
-        }
-        self.quarantine.as_mut().map_or(Ok(()), Write::flush)
+        self.quarantine.as_mut().map_or(Ok(()), |quarantine| quarantine.file.flush())
     }
 }

@@ -1,7 +1,8 @@
 //! How the bytes of a file are compressed, detected from its name or its first bytes.
 
 use super::Reader;
-use std::io::{self, Read};
+use std::fmt;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// Compressions that are recognised but neither read nor written: the name, the suffix, and the bytes that identify it,
@@ -76,6 +77,72 @@ impl Compression {
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
             Self::Zstd => Box::new(Frames(zstd::Decoder::new(reader)?)),
         })
+    }
+
+    /// A writer that compresses to `writer`, at the usual level of the compression.
+    ///
+    /// # Errors
+    /// If the encoder cannot be created.
+    pub fn compress<W: Write>(self, writer: W) -> io::Result<Compressor<W>> {
+        Ok(match self {
+            Self::None => Compressor::None(writer),
+            Self::Gzip => Compressor::Gzip(flate2::write::GzEncoder::new(writer, flate2::Compression::default())),
+            Self::Zstd => Compressor::Zstd(zstd::Encoder::new(writer, zstd::DEFAULT_COMPRESSION_LEVEL)?),
+        })
+    }
+}
+
+/// A writer that compresses what it is given.
+pub enum Compressor<W: Write> {
+    /// Writes everything unchanged.
+    None(W),
+    /// Compresses to gzip.
+    Gzip(flate2::write::GzEncoder<W>),
+    /// Compresses to Zstandard.
+    Zstd(zstd::Encoder<'static, W>),
+}
+
+impl<W: Write> Compressor<W> {
+    /// Writes the end, and returns the writer, flushed.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn finish(self) -> io::Result<W> {
+        let mut writer = match self {
+            Self::None(writer) => writer,
+            Self::Gzip(encoder) => encoder.finish()?,
+            Self::Zstd(encoder) => encoder.finish()?,
+        };
+        writer.flush()?;
+        Ok(writer)
+    }
+}
+
+impl<W: Write> fmt::Debug for Compressor<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None(_) => "None",
+            Self::Gzip(_) => "Gzip",
+            Self::Zstd(_) => "Zstd",
+        })
+    }
+}
+
+impl<W: Write> Write for Compressor<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::None(writer) => writer.write(bytes),
+            Self::Gzip(encoder) => encoder.write(bytes),
+            Self::Zstd(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::None(writer) => writer.flush(),
+            Self::Gzip(encoder) => encoder.flush(),
+            Self::Zstd(encoder) => encoder.flush(),
+        }
     }
 }
 

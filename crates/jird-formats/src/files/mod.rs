@@ -5,12 +5,14 @@ mod bad;
 mod compression;
 mod format;
 mod quarantined;
+mod spool;
 mod text;
 
 pub use bad::{BadRecord, BadRecords, OnError};
-pub use compression::Compression;
+pub use compression::{Compression, Compressor};
 pub use format::{FileFormat, MAGIC_BYTES};
 pub use quarantined::Quarantined;
+pub use spool::{Spool, SpoolOptions};
 pub use text::Text;
 
 /// Any reader, usable on any thread.

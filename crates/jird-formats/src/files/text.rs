@@ -54,6 +54,15 @@ impl Text {
         }
     }
 
+    /// A text that was decompressed before: it is read as it stands. `compression` is what it was compressed by.
+    ///
+    /// # Errors
+    /// The reader's errors.
+    pub fn decompressed(reader: Reader, compression: Compression) -> io::Result<Self> {
+        let (start, rest) = peek(reader)?;
+        Ok(Self { start, compression, rest })
+    }
+
     /// [Replaces](encoding::blank_mark) a byte order mark with blanks. For JSON, in which blanks have no meaning.
     #[must_use]
     pub fn blank_mark(mut self) -> Self {

@@ -16,7 +16,7 @@ use ahead::Ahead;
 use elements::Elements;
 use jird::lines::ReadAt;
 use jird_formats::encoding::{Encoding, blank_mark_at};
-use jird_formats::files::{Compression, Quarantined, Reader, Text};
+use jird_formats::files::{Compression, Quarantined, Reader, Spool, SpoolOptions, Text};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -102,11 +102,17 @@ enum Access {
     Again,
     /// Only once: the text that is already open.
     Once(Mutex<Option<Text>>),
+    /// Any number of times: a copy of a text that could be read only once, decompressed.
+    Copy(Spool),
 }
 
 impl std::fmt::Debug for Access {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if let Self::Again = self { "Again" } else { "Once" })
+        f.write_str(match self {
+            Self::Again => "Again",
+            Self::Once(_) => "Once",
+            Self::Copy(_) => "Copy",
+        })
     }
 }
 
@@ -146,6 +152,16 @@ impl Input {
         self.files.iter().all(|file| file.is_rereadable())
     }
 
+    /// This input, made readable any number of times: texts that can be read only once are copied to disk. Waits for
+    /// their ends.
+    pub(crate) fn rereadable(&self, options: &SpoolOptions) -> Result<Self, Error> {
+        let files = self.files.iter().map(|file| match &file.access {
+            Access::Once(_) => file.copied(options).map(Arc::new),
+            _ => Ok(Arc::clone(file)),
+        });
+        Ok(Self { files: files.collect::<Result<_, _>>()?, noted: Arc::clone(&self.noted) })
+    }
+
     /// Whether the whole input can be read at any offset.
     pub(crate) fn is_anywhere(&self) -> bool {
         self.files.iter().all(|file| file.size.is_some())
@@ -168,7 +184,7 @@ impl Input {
             |path: &Path| path.metadata().ok().filter(Metadata::is_file).map(|data| (data.dev(), data.ino()));
         let wanted = identity(path)?;
         let place = |file: &InputFile| match &file.access {
-            Access::Once(_) if file.path == Path::new(STDIN) => identity(Path::new("/dev/stdin")),
+            Access::Once(_) | Access::Copy(_) if file.path == Path::new(STDIN) => identity(Path::new("/dev/stdin")),
             _ => identity(&file.path),
         };
         self.files.iter().map(AsRef::as_ref).find(|file| place(file) == Some(wanted))
@@ -242,12 +258,34 @@ impl InputFile {
     }
 
     pub(crate) fn is_rereadable(&self) -> bool {
-        matches!(self.access, Access::Again)
+        !matches!(self.access, Access::Once(_))
+    }
+
+    /// This input as a copy on disk, which can be read again.
+    fn copied(&self, options: &SpoolOptions) -> Result<Self, Error> {
+        let spool = self.text().and_then(|text| Spool::fill(&mut text.into_reader(), options));
+        let spool = spool.map_err(|error| self.error(&error))?;
+        let is_anywhere = self.layout == Layout::Lines && !spool.is_compressed();
+        Ok(Self {
+            path: self.path.clone(),
+            index: self.index,
+            size: is_anywhere.then(|| spool.disk_bytes()),
+            layout: self.layout,
+            // The text that was copied has blanks in its place.
+            is_marked: false,
+            disk_bytes: spool.disk_bytes(),
+            access: Access::Copy(spool),
+            progress: Arc::clone(&self.progress),
+        })
     }
 
     /// Opens the file for reading at any offset.
     pub(crate) fn file(&self) -> Result<PositionedFile, Error> {
-        let file = File::open(&self.path).map_err(|error| self.error(&error))?;
+        let file = match &self.access {
+            Access::Copy(spool) => spool.file(),
+            _ => File::open(&self.path),
+        };
+        let file = file.map_err(|error| self.error(&error))?;
         Ok(PositionedFile { file, is_marked: self.is_marked, progress: Arc::clone(&self.progress) })
     }
 
@@ -263,6 +301,11 @@ impl InputFile {
                 .unwrap_or_else(PoisonError::into_inner)
                 .take()
                 .ok_or_else(|| io::Error::other("it cannot be read twice: name a file")),
+            Access::Copy(spool) => {
+                let compression = if spool.is_compressed() { Compression::Zstd } else { Compression::None };
+                let inner = spool.reader()?;
+                Text::decompressed(Box::new(Counted { inner, progress: Arc::clone(&self.progress) }), compression)
+            }
         }
     }
 

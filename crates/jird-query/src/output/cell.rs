@@ -1,7 +1,6 @@
 //! The text of one value.
 
-use super::Column;
-use crate::sql::OutputKind;
+use crate::sql::{Output, OutputKind};
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, UInt64Array,
 };
@@ -49,7 +48,7 @@ pub(super) fn known(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 
 impl<'a> Cells<'a> {
     /// Takes a column that [`known`] returned.
-    pub(super) fn new(column: &Column, field: &FieldRef, array: &'a ArrayRef) -> Result<Self, ArrowError> {
+    pub(super) fn new(column: &Output, field: &FieldRef, array: &'a ArrayRef) -> Result<Self, ArrowError> {
         match column.kind {
             OutputKind::Computed => Self::computed(field, array),
             _ => Ok(Self::Json(array.as_string())),
@@ -137,18 +136,22 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// Appends a value for people: texts without quotes, and nothing for null.
-    pub(super) fn plain(&self, row: usize, is_text: bool, out: &mut Vec<u8>) -> Result<(), ArrowError> {
+    /// Appends a value for people: nothing for a missing value, and texts without quotes, unless the text is empty or
+    /// reads like null.
+    pub(super) fn plain(&self, row: usize, out: &mut Vec<u8>) -> Result<(), ArrowError> {
         if self.is_null(row) {
             return Ok(());
         }
+        let mut text = |text: &str| match text {
+            "" | "null" => write_string(text, out),
+            text => out.extend_from_slice(text.as_bytes()),
+        };
         match self {
-            Self::Json(array) if array.value(row) == "null" => {}
-            Self::Json(array) if is_text => match Field::from_raw(array.value(row)).as_str() {
-                Some(content) => out.extend_from_slice(content.as_bytes()),
+            Self::Json(array) => match Field::from_raw(array.value(row)).as_str() {
+                Some(content) => text(&content),
                 None => out.extend_from_slice(array.value(row).as_bytes()),
             },
-            Self::Text(array) => out.extend_from_slice(array.value(row).as_bytes()),
+            Self::Text(array) => text(array.value(row)),
             Self::Other(..) | Self::Float(_) => self.bare(row, out)?,
             _ => self.json(row, out)?,
         }

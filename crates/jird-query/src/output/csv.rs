@@ -3,19 +3,20 @@
 //! The sink gets single cells. If it got records as events, they would first be copied into a row.
 
 use super::cell::{Cells, Scratch, known};
-use super::{Column, WriteError, Writer};
+use super::{WriteError, Writer};
+use crate::sql::Output;
 use arrow::array::RecordBatch;
 use jird_formats::{CsvSink, Table};
 
 /// Writes a header and rows.
 pub(super) struct Csv {
-    columns: Vec<Column>,
+    columns: Vec<Output>,
     sink: CsvSink<Vec<u8>>,
     scratch: Scratch,
 }
 
 impl Csv {
-    pub(super) fn new(columns: Vec<Column>) -> Self {
+    pub(super) fn new(columns: Vec<Output>) -> Self {
         let names = columns.iter().map(|column| &column.name[..]);
         let sink = CsvSink::new(Vec::new()).columns(names);
         Self { columns, sink, scratch: Scratch::default() }

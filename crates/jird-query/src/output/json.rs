@@ -1,14 +1,14 @@
 //! JSON objects, one per line or in one array.
 
 use super::cell::{Cells, known};
-use super::{Column, WriteError, Writer};
-use crate::sql::OutputKind;
+use super::{WriteError, Writer};
+use crate::sql::{Output, OutputKind};
 use arrow::array::RecordBatch;
 use jird::event::write_string;
 
 /// Writes objects.
 pub(super) struct Json {
-    columns: Vec<Column>,
+    columns: Vec<Output>,
     /// `"name":` of each column.
     keys: Vec<Vec<u8>>,
     array: bool,
@@ -17,8 +17,8 @@ pub(super) struct Json {
 
 impl Json {
     /// One object per line.
-    pub(super) fn lines(columns: Vec<Column>) -> Self {
-        let key = |column: &Column| {
+    pub(super) fn lines(columns: Vec<Output>) -> Self {
+        let key = |column: &Output| {
             let mut key = Vec::new();
             write_string(&column.name, &mut key);
             key.push(b':');
@@ -29,7 +29,7 @@ impl Json {
     }
 
     /// All objects in one array.
-    pub(super) fn array(columns: Vec<Column>) -> Self {
+    pub(super) fn array(columns: Vec<Output>) -> Self {
         Self { array: true, ..Self::lines(columns) }
     }
 
@@ -45,7 +45,7 @@ impl Json {
         let empty = out.len();
         for ((cells, column), key) in cells.iter().zip(&self.columns).zip(&self.keys) {
             let is_null = cells.is_null(row);
-            if is_null && matches!(column.kind, OutputKind::Plain(_)) {
+            if is_null && column.kind == OutputKind::Plain {
                 continue;
             }
             if out.len() > empty {
@@ -73,7 +73,7 @@ impl Writer for Json {
             .zip(fields.fields())
             .map(|((array, column), field)| Cells::new(column, field, array))
             .collect::<Result<Vec<_>, _>>()?;
-        let record = matches!(self.columns.as_slice(), [Column { kind: OutputKind::Record, .. }]);
+        let record = matches!(self.columns.as_slice(), [Output { kind: OutputKind::Record, .. }]);
         for row in 0..batch.num_rows() {
             self.separate(out);
             match &cells[..] {

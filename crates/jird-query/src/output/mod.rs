@@ -6,7 +6,7 @@ mod csv;
 mod json;
 mod table;
 
-use crate::sql::{Output, OutputKind, Style};
+use crate::sql::{Output, Style};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use arrow::error::ArrowError;
@@ -36,8 +36,7 @@ impl Format {
     pub(crate) fn style(self) -> Style {
         match self {
             Self::Ndjson | Self::Json => Style::Json,
-            Self::Csv => Style::Cells,
-            Self::Table => Style::Text,
+            Self::Csv | Self::Table => Style::Cells,
             Self::Parquet | Self::Arrow => Style::Typed,
         }
     }
@@ -45,21 +44,6 @@ impl Format {
     /// Whether the format is binary, and not for people to read.
     pub fn is_binary(self) -> bool {
         self.style() == Style::Typed
-    }
-}
-
-/// A column of the result, as it is printed.
-#[derive(Clone, Debug)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) kind: OutputKind,
-    /// Whether all values of a column of JSON text are texts. Formats for people then print them without quotes.
-    pub(crate) is_text: bool,
-}
-
-impl Column {
-    pub(crate) fn new(output: Output, is_text: bool) -> Self {
-        Self { name: output.name, kind: output.kind, is_text }
     }
 }
 
@@ -122,7 +106,7 @@ impl From<CsvError> for WriteError {
 }
 
 /// The writer of a format; `width` is the width of the terminal.
-pub(crate) fn writer(format: Format, columns: Vec<Column>, width: Option<usize>) -> Box<dyn Writer> {
+pub(crate) fn writer(format: Format, columns: Vec<Output>, width: Option<usize>) -> Box<dyn Writer> {
     match format {
         Format::Parquet => Box::new(binary::Parquet::default()),
         Format::Arrow => Box::new(binary::Arrow::default()),

@@ -1,7 +1,8 @@
 //! Tables with aligned columns, for people.
 
 use super::cell::{Cells, known};
-use super::{Column, WriteError, Writer};
+use super::{WriteError, Writer};
+use crate::sql::Output;
 use arrow::array::RecordBatch;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -20,7 +21,7 @@ const GAP: usize = 2;
 
 /// Writes a header and aligned rows.
 pub(super) struct Table {
-    columns: Vec<Column>,
+    columns: Vec<Output>,
     /// The width of the page.
     page: Option<usize>,
     /// Rows that are not printed yet.
@@ -38,7 +39,7 @@ struct Shape {
 }
 
 impl Table {
-    pub(super) fn new(columns: Vec<Column>, page: Option<usize>) -> Self {
+    pub(super) fn new(columns: Vec<Output>, page: Option<usize>) -> Self {
         let numbers = vec![(false, false); columns.len()];
         Self { columns, page, waiting: Vec::new(), numbers, shape: None }
     }
@@ -134,14 +135,14 @@ impl Writer for Table {
         let mut text = Vec::new();
         for row in 0..batch.num_rows() {
             let mut texts = Vec::with_capacity(cells.len());
-            for ((cells, column), (any, other)) in cells.iter().zip(&self.columns).zip(&mut self.numbers) {
+            for (cells, (any, other)) in cells.iter().zip(&mut self.numbers) {
                 if !cells.is_null(row) {
                     let is_number = cells.is_number(row);
                     *any |= is_number;
                     *other |= !is_number;
                 }
                 text.clear();
-                cells.plain(row, column.is_text, &mut text)?;
+                cells.plain(row, &mut text)?;
                 texts.push(shown(&String::from_utf8_lossy(&text)));
             }
             self.waiting.push(texts);

@@ -141,8 +141,8 @@ impl Rewriter<'_> {
         let origins = field.origins.clone();
         let grouped = self.scopes.last().is_some_and(|scope| scope.grouped.is_some());
         let is_typed = self.style == Style::Typed;
-        if emit == Emit::Output && matches!(self.style, Style::Text | Style::Typed) {
-            self.need(field, if is_typed && grouped { &NeedKind::Group } else { &NeedKind::Display })?;
+        if emit == Emit::Output && is_typed {
+            self.need(field, if grouped { &NeedKind::Group } else { &NeedKind::Column })?;
         }
         let rep = match (emit, field.fixed) {
             // A union wants JSON text, and the subquery provides another representation.

@@ -18,11 +18,13 @@ mod required;
 mod scope;
 mod select;
 mod supported;
+mod twice;
 mod uses;
 
 pub(crate) use parse::{Parsed, parse};
 pub use predicate::condition;
 pub(crate) use select::rewrite;
+pub(crate) use twice::names_twice;
 pub(crate) use uses::{
     JSON_TEXT, Leaf, Need, NeedKind, Output, OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse,
     Style,

@@ -60,8 +60,8 @@ pub(crate) fn rewrite(
         .map(|Derived { name, kind }| {
             let kind = match kind {
                 DerivedKind::Record => OutputKind::Record,
-                DerivedKind::Plain(origins) | DerivedKind::Fixed(origins, Rep::Raw) => OutputKind::Plain(origins),
-                DerivedKind::Fixed(origins, Rep::Json | Rep::Key) => OutputKind::Json(origins),
+                DerivedKind::Plain(_) | DerivedKind::Fixed(_, Rep::Raw) => OutputKind::Plain,
+                DerivedKind::Fixed(_, Rep::Json | Rep::Key) => OutputKind::Json,
                 DerivedKind::Fixed(_, Rep::Typed | Rep::Group) | DerivedKind::Computed => OutputKind::Computed,
             };
             Output { name, kind }

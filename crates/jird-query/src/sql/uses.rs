@@ -59,8 +59,6 @@ pub(crate) enum Style {
     Json,
     /// Fields as they stand, one column each.
     Cells,
-    /// Texts are printed without quotes, so it must be known which columns are texts.
-    Text,
     /// Columns of values of one type each.
     Typed,
 }
@@ -72,8 +70,8 @@ pub(crate) enum NeedKind {
     Value { text: bool },
     /// To group by the field.
     Group,
-    /// To print texts without their quotes.
-    Display,
+    /// To make a column of the result that has one type.
+    Column,
 }
 
 /// A field whose type is needed.
@@ -130,14 +128,14 @@ pub(crate) struct Output {
 }
 
 /// How a column of the result is printed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputKind {
     /// The record as it stands, without a key.
     Record,
     /// JSON text; NULL is a missing field.
-    Plain(Vec<Origin>),
+    Plain,
     /// JSON text; NULL is null.
-    Json(Vec<Origin>),
+    Json,
     /// A value of any Arrow type.
     Computed,
 }
