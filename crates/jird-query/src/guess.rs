@@ -65,11 +65,11 @@ pub(crate) fn stop() -> Error {
 
 /// The result of a guess.
 pub(crate) enum Guessed {
-    /// The query is done.
-    Right,
-    /// No output was written, though records may have been read. `types` holds the types of all records, if every
-    /// record was seen.
-    Wrong { has_read: bool, types: Option<Types> },
+    /// The query is done. These notes are for the user.
+    Right(Vec<String>),
+    /// No output was written, though records may have been read. These are the types of all records, if every record was
+    /// seen.
+    Wrong(Option<Types>),
 }
 
 /// The table whose types to guess, if guessing may help: it must be the only table, and readable again.

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::input::Input;
 use crate::scan::{Chunks, Reader, ScanOptions};
-use crate::sql::{Need, NeedKind, SourceUse};
+use crate::sql::{Known, Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;
 use jird::lines::Match;
 use jird::{
@@ -91,36 +91,24 @@ impl Types {
         seen.column_type().unwrap_or(if text { ColumnType::Text } else { ColumnType::Int64 })
     }
 
-    /// Refuses uses that need one type for a field that is mixed.
-    pub(crate) fn check(&self, input: &Input, source: &SourceUse) -> Result<(), Error> {
-        for need in source.needs.iter().filter(|need| matches!(need.kind, NeedKind::Value { .. })) {
-            let remedy = format!(
-                "It can be printed, compared, matched, counted and grouped by as it is; to compute with it, use number({0}), \
-                 which is null for all else, or text({0})",
-                need.written
-            );
-            match self.fixed.of(&need.path) {
-                Some(ColumnType::Json) => {
-                    return Err(Error::data(format!("`{}` is json, as the schema says. {remedy}", need.written)));
-                }
-                Some(_) => continue,
-                None => {}
+    /// Adds what these types tell of the fields of a table.
+    pub(crate) fn tell(&self, table: &str, known: &mut Known) {
+        for (path, seen) in &self.fields {
+            match seen.column_type() {
+                Some(ColumnType::Json) => known.mixed.push((table.to_owned(), path.clone())),
+                Some(ColumnType::Float64) => known.doubles.push((table.to_owned(), path.clone())),
+                _ => {}
             }
-            let Some(seen) = self.of(&need.path) else { continue };
-            if seen.column_type() != Some(ColumnType::Json) {
-                continue;
-            }
-            let met: Vec<_> = seen
-                .met()
-                .into_iter()
-                .map(|(name, at)| match place(input, at) {
-                    Some(place) => format!("{name} (first at {place})"),
-                    None => name.to_owned(),
-                })
-                .collect();
-            return Err(Error::data(format!("`{}` is mixed: {}. {remedy}", need.written, met.join(", "))));
         }
-        Ok(())
+    }
+
+    /// The kinds of value that a field has, each with its first record, for people.
+    pub(crate) fn met(&self, input: &Input, path: &Path) -> Option<String> {
+        let met = self.of(path)?.met().into_iter().map(|(name, at)| match place(input, at) {
+            Some(place) => format!("{name} (first at {place})"),
+            None => name.to_owned(),
+        });
+        Some(met.collect::<Vec<_>>().join(", "))
     }
 
     /// Messages that say which fields were widened.

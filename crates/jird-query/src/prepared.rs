@@ -28,8 +28,7 @@ impl<'q> Source<'q> {
         types: Types,
         options: ScanOptions,
         watch: Option<Watch>,
-    ) -> Result<Self, Error> {
-        types.check(&input, used)?;
+    ) -> Self {
         let columns: Vec<_> = used
             .columns
             .iter()
@@ -51,7 +50,7 @@ impl<'q> Source<'q> {
             tally,
             watch,
         });
-        Ok(Self { used, input, types, shared, schema })
+        Self { used, input, types, shared, schema }
     }
 
     /// Whether all records have the types that this table was made with.
@@ -65,6 +64,12 @@ impl<'q> Source<'q> {
     /// The types of all records, if the scans saw every record.
     pub(crate) fn seen(&self) -> Option<Types> {
         self.shared.watch.as_ref()?.all().map(|fields| self.types.seen(fields))
+    }
+
+    /// The kinds of value that the field has which the SQL writes like this, for people.
+    pub(crate) fn met(&self, written: &str) -> Option<String> {
+        let need = self.used.needs.iter().find(|need| need.written == written)?;
+        self.types.met(&self.input, &need.path)
     }
 
     pub(crate) fn report_types(&self, report: &mut Report) {
@@ -123,12 +128,13 @@ impl<'q> Source<'q> {
         report.fields.extend(taken(&tally.read));
     }
 
-    /// Notes the names that no record has, if all records were read: most of them are typing errors.
-    pub(crate) fn note_absent(&self, options: &ScanOptions, report: &mut Report) -> Result<(), Error> {
+    /// Notes on the names that no record has, if all records were read: most of them are typing errors.
+    pub(crate) fn absent(&self, options: &ScanOptions) -> Result<Vec<String>, Error> {
         let tally = &self.shared.tally;
         let records = tally.records.load(Relaxed);
+        let mut notes = Vec::new();
         if tally.stopped.load(Relaxed) || records == 0 {
-            return Ok(());
+            return Ok(notes);
         }
         for (path, written) in &self.used.named {
             let seen = self.shared.columns.iter().zip(&tally.seen);
@@ -142,10 +148,10 @@ impl<'q> Source<'q> {
                     None => !taken(&tally.pushed).is_empty(),
                 };
             if !occurs {
-                report.notes.push(format!("no record has `{written}` (names are case-sensitive)"));
+                notes.push(format!("no record has `{written}` (names are case-sensitive)"));
             }
         }
-        Ok(())
+        Ok(notes)
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Report {
     /// The number of comparisons that were unknown because the kinds differ, such as a number and a text. Records that
     /// were not tokenised are not counted.
     pub mismatches: u64,
+    /// The fields of which only the numbers were computed with, and how many other values were left out.
+    pub left_out: Vec<(String, u64)>,
     /// The fields whose types were widened, and the records that caused it.
     pub widened: Vec<String>,
     /// Whether types were inferred from all records.

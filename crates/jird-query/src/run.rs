@@ -2,7 +2,7 @@
 
 use crate::bad::BadSink;
 use crate::error::Error;
-use crate::functions::PredicateUdf;
+use crate::functions::{LeftOut, OnlyNumbers, PredicateUdf};
 use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
@@ -14,7 +14,7 @@ use crate::prepared::Source;
 use crate::report::Report;
 use crate::scan::{ScanOptions, Table, note_scans};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
-use crate::sql::{self, Parsed, Rewritten, STREAM};
+use crate::sql::{self, Known, Parsed, Rewritten, STREAM};
 use crate::types::FieldTypes;
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
@@ -167,56 +167,107 @@ impl Query {
         };
         let range_bytes_min =
             (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
+        let mut inputs = Inputs { query: self, known: HashMap::new(), keys: HashMap::new(), said: Said::default() };
+        let mut learned = Learned { guesses: true, ..Learned::default() };
+        let mut notes = Vec::new();
+        let done = loop {
+            match self.attempt(&parsed, &scan, range_bytes_min, &mut inputs, &mut learned, out, report) {
+                Ok(Attempt::Done(more)) => {
+                    notes = more;
+                    break Ok(());
+                }
+                Ok(Attempt::Learned) => {}
+                Err(error) => break Err(error),
+            }
+        };
+        (report.unreadable, report.refused) = (inputs.said.unreadable, inputs.said.refused);
+        report.notes.splice(0..0, inputs.said.notes);
+        report.notes.append(&mut notes);
+        done
+    }
+
+    /// Rewrites the query by what is known of its fields, and runs it; or learns more of the fields, before any output
+    /// was written.
+    fn attempt(
+        &self,
+        parsed: &Parsed,
+        scan: &ScanOptions,
+        range_bytes_min: Option<usize>,
+        inputs: &mut Inputs<'_>,
+        learned: &mut Learned,
+        out: &mut dyn Write,
+        report: &mut Report,
+    ) -> Result<Attempt, Error> {
+        // Each attempt has a session of its own, because it registers its tables anew.
         let context = session(BATCH_ROWS, range_bytes_min)?;
         let state = context.state();
-        let mut inputs = Inputs { query: self, known: HashMap::new(), said: Said::default() };
-        let mut keys = |table: &str| infer::keys(&inputs.open_twice(table)?, &scan);
-        let rewritten =
-            sql::rewrite(parsed.query, &|name| is_aggregate(&state, name), &mut keys, self.options.format.style())?;
+        let schema = &self.options.schema;
+        let is_aggregate = |name: &str| is_aggregate(&state, name);
+        let style = self.options.format.style();
+        let mut keys = |table: &str| inputs.keys(table, scan);
+        let rewritten = sql::rewrite(parsed.query.clone(), &is_aggregate, &mut keys, &learned.known, style)?;
         let names_twice = sql::names_twice(&rewritten.statement);
         let mut opened = Vec::new();
         for source in &rewritten.sources {
-            let is_once = !infer::reads(source, &self.options.schema) && !names_twice;
-            let input = if is_once { inputs.open(&source.table)? } else { inputs.open_twice(&source.table)? };
-            input.expect(1);
-            opened.push(input);
+            let is_once = !infer::reads(source, schema) && !names_twice;
+            opened.push(if is_once { inputs.open(&source.table)? } else { inputs.open_twice(&source.table)? });
         }
-        (report.unreadable, report.refused) = (inputs.said.unreadable, inputs.said.refused);
-        report.notes.append(&mut inputs.said.notes);
-        let mut known = None;
-        if let Some(guess) = guess::source(&rewritten, &opened, &self.options.schema, &scan) {
-            // The attempt gets a session of its own, because a repeated run registers its tables again.
-            let context = session(BATCH_ROWS, range_bytes_min)?;
-            let tried = if parsed.explain {
-                self.explain_guessing(&context, &rewritten, guess, &scan, out, report)
-            } else {
-                self.run_guessing(&context, &rewritten, guess, &scan, out, report)
-            };
-            match tried? {
-                Guessed::Right => return Ok(()),
-                Guessed::Wrong { has_read, types } => {
-                    opened.iter().for_each(|input| input.expect(u64::from(has_read)));
-                    known = types;
-                }
+        let guess = if learned.guesses { guess::source(&rewritten, &opened, schema, scan) } else { None };
+        if let Some(guess) = guess {
+            let table = &guess.used.table;
+            if learned.learns(self.known(&rewritten, |other| (other == table).then_some(&guess.types))) {
+                return Ok(Attempt::Learned);
             }
+            opened.iter().for_each(|input| input.expect(1));
+            let tried = if parsed.explain {
+                self.explain_guessing(&context, &rewritten, guess, scan, out, report)
+            } else {
+                self.run_guessing(&context, &rewritten, guess, scan, out, report)
+            };
+            return tried.map(|tried| match tried {
+                Guessed::Right(notes) => Attempt::Done(notes),
+                Guessed::Wrong(types) => {
+                    learned.guesses = false;
+                    learned.types.extend(types.map(|types| (rewritten.sources[0].table.clone(), types)));
+                    Attempt::Learned
+                }
+            });
+        }
+        for (source, input) in rewritten.sources.iter().zip(&opened) {
+            if !learned.types.contains_key(&source.table) {
+                input.expect(u64::from(infer::reads(source, schema)));
+                learned.types.insert(source.table.clone(), Types::infer(input, source, schema, scan)?);
+            }
+        }
+        if learned.learns(self.known(&rewritten, |table| learned.types.get(table))) {
+            return Ok(Attempt::Learned);
         }
         let mut sources = Vec::new();
         for (source, input) in rewritten.sources.iter().zip(opened) {
-            let types = if let Some(types) = known.take() {
-                types
-            } else {
-                input.expect(u64::from(infer::reads(source, &self.options.schema)));
-                Types::infer(&input, source, &self.options.schema, &scan)?
-            };
-            sources.push(Source::new(source, input, types, scan.clone(), None)?);
+            input.expect(1);
+            let types = learned.types.get(&source.table).cloned().unwrap_or_default();
+            sources.push(Source::new(source, input, types, scan.clone(), None));
         }
         sources.iter().for_each(|source| source.report_types(report));
         if parsed.explain {
             let text = self.explain(&context, &rewritten, &sources, &Gate::default(), report)?;
-            return write_text(&text, out);
+            return write_text(&text, out).map(|()| Attempt::Done(Vec::new()));
         }
         self.execute(&context, &rewritten, &sources, &Gate::default(), out, report)?;
-        note(&rewritten, &sources, &scan, report)
+        notes(&rewritten, &sources, scan, report).map(Attempt::Done)
+    }
+
+    /// What the schema and these types tell of the fields of a query.
+    fn known<'t>(&self, rewritten: &Rewritten, types: impl Fn(&str) -> Option<&'t Types>) -> Known {
+        let mut known = Known::default();
+        for source in &rewritten.sources {
+            let mixed = self.options.schema.mixed().map(|path| (source.table.clone(), path.clone()));
+            known.mixed.extend(mixed);
+            if let Some(types) = types(&source.table) {
+                types.tell(&source.table, &mut known);
+            }
+        }
+        known
     }
 
     /// Runs the query with guessed types that the scan confirms. A failure before the confirmation counts as a wrong
@@ -231,21 +282,17 @@ impl Query {
         report: &mut Report,
     ) -> Result<Guessed, Error> {
         let Guess { used, input, types, watch } = guess;
-        let Ok(source) = Source::new(used, input, types, scan.clone(), Some(watch)) else {
-            return Ok(Guessed::Wrong { has_read: false, types: None });
-        };
-        let mut sources = [source];
+        let mut sources = [Source::new(used, input, types, scan.clone(), Some(watch))];
         let mut trial = report.clone();
         let gate = Gate::of(&sources[0]);
         let done = self.execute(context, rewritten, &sources, &gate, out, &mut trial);
         let is_open = gate.is_open();
         let types = sources[0].seen();
-        let has_read = sources[0].shared.tally.bytes.load(Relaxed) > 0;
-        let (true, Some(types)) = (is_open, &types) else { return Ok(Guessed::Wrong { has_read, types }) };
+        let (true, Some(types)) = (is_open, &types) else { return Ok(Guessed::Wrong(types)) };
         sources[0].types = types.clone();
         sources[0].report_types(&mut trial);
         *report = trial;
-        done.and_then(|()| note(rewritten, &sources, scan, report)).map(|()| Guessed::Right)
+        done.and_then(|()| notes(rewritten, &sources, scan, report)).map(Guessed::Right)
     }
 
     /// Explains how the query would run with guessed types, if it would.
@@ -259,14 +306,10 @@ impl Query {
         report: &mut Report,
     ) -> Result<Guessed, Error> {
         let Guess { used, input, types, watch } = guess;
-        let source = Source::new(used, input, types, scan.clone(), Some(watch));
-        let text = source.and_then(|source| {
-            let sources = [source];
-            self.explain(context, rewritten, &sources, &Gate::of(&sources[0]), report)
-        });
-        match text {
-            Ok(text) => write_text(&text, out).map(|()| Guessed::Right),
-            Err(_) => Ok(Guessed::Wrong { has_read: false, types: None }),
+        let sources = [Source::new(used, input, types, scan.clone(), Some(watch))];
+        match self.explain(context, rewritten, &sources, &Gate::of(&sources[0]), report) {
+            Ok(text) => write_text(&text, out).map(|()| Guessed::Right(Vec::new())),
+            Err(_) => Ok(Guessed::Wrong(None)),
         }
     }
 
@@ -279,7 +322,7 @@ impl Query {
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<(), Error> {
-        let mismatches = register(context, rewritten, sources)?;
+        let registered = register(context, rewritten, sources)?;
         let columns = rewritten.outputs.clone();
         let runtime = self.runtime()?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
@@ -293,7 +336,13 @@ impl Query {
         });
         // Scans whose results are no longer needed end by themselves, so the query does not wait for them.
         runtime.shutdown_background();
-        report.mismatches = mismatches.load(Relaxed);
+        report.mismatches = registered.mismatches.load(Relaxed);
+        for (written, left_out) in rewritten.numeric.iter().zip(registered.left_out.iter()) {
+            let count = left_out.load(Relaxed);
+            if count > 0 && !report.left_out.iter().any(|(other, _)| other == written) {
+                report.left_out.push((written.clone(), count));
+            }
+        }
         for source in sources {
             source.report(report);
         }
@@ -371,23 +420,39 @@ impl Query {
     }
 }
 
-/// Notes parts of the query that are probably mistakes.
-fn note(
+/// Notes on parts of the query that are probably mistakes.
+fn notes(
     rewritten: &Rewritten,
     sources: &[Source<'_>],
     options: &ScanOptions,
-    report: &mut Report,
-) -> Result<(), Error> {
-    for (index, source) in sources.iter().enumerate() {
-        source.note_absent(options, report)?;
-        report.notes.extend(rewritten.leaves.iter().flat_map(|leaf| kinds::notes(leaf, index, source, options)));
+    report: &Report,
+) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    for (written, count) in &report.left_out {
+        let values = if *count == 1 { "value that is not a number was" } else { "values that are not numbers were" };
+        let met = sources.iter().find_map(|source| source.met(written));
+        let met = met.map_or_else(String::new, |met| format!(" has {met}"));
+        notes.push(format!("`{written}`{met}: {count} {values} left out of what is computed"));
     }
-    Ok(())
+    for (index, source) in sources.iter().enumerate() {
+        notes.append(&mut source.absent(options)?);
+        notes.extend(rewritten.leaves.iter().flat_map(|leaf| kinds::notes(leaf, index, source, options)));
+    }
+    Ok(notes)
 }
 
-/// Registers the tables and predicates of a query. Returns the counter of their mismatches.
-fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'_>]) -> Result<Arc<AtomicU64>, Error> {
+/// What the functions of a query count.
+struct Registered {
+    /// Comparisons of values of different kinds.
+    mismatches: Arc<AtomicU64>,
+    left_out: LeftOut,
+}
+
+/// Registers the tables and functions of a query.
+fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'_>]) -> Result<Registered, Error> {
     let mismatches = Arc::new(AtomicU64::new(0));
+    let left_out: LeftOut = Arc::new(rewritten.numeric.iter().map(|_| AtomicU64::new(0)).collect());
+    context.register_udf(ScalarUDF::from(OnlyNumbers::new(Arc::clone(&left_out))));
     for leaf in &rewritten.leaves {
         let udf = PredicateUdf::new(Arc::clone(leaf), Arc::clone(&mismatches));
         context.register_udf(ScalarUDF::from(udf));
@@ -398,7 +463,7 @@ fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'
             .register_table(TableReference::bare(source.used.table.as_str()), Arc::new(table))
             .map_err(|error| Error::of(&error))?;
     }
-    Ok(mismatches)
+    Ok(Registered { mismatches, left_out })
 }
 
 /// Writes the result, batch by batch.
@@ -450,10 +515,39 @@ fn write_text(text: &str, out: &mut dyn Write) -> Result<(), Error> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Error::output(&error))
 }
 
+/// The end of an attempt.
+enum Attempt {
+    /// The query is done. These notes are for the user.
+    Done(Vec<String>),
+    /// More is known of the fields, and another attempt can be made.
+    Learned,
+}
+
+/// What was learned of the input in earlier attempts.
+#[derive(Default)]
+struct Learned {
+    known: Known,
+    /// The types of all records, by table.
+    types: HashMap<String, Types>,
+    /// Whether types may be guessed: no guess was wrong yet.
+    guesses: bool,
+}
+
+impl Learned {
+    /// Whether this is news.
+    fn learns(&mut self, known: Known) -> bool {
+        let is_news = self.known != known;
+        self.known = known;
+        is_news
+    }
+}
+
 /// The inputs of the tables. Each is opened once.
 struct Inputs<'q> {
     query: &'q Query,
     known: HashMap<String, Input>,
+    /// The keys of all records, by table.
+    keys: HashMap<String, Vec<String>>,
     said: Said,
 }
 
@@ -477,6 +571,15 @@ impl Inputs<'_> {
         }
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
+    }
+
+    fn keys(&mut self, table: &str, scan: &ScanOptions) -> Result<Vec<String>, Error> {
+        if let Some(keys) = self.keys.get(table) {
+            return Ok(keys.clone());
+        }
+        let keys = infer::keys(&self.open_twice(table)?, scan)?;
+        self.keys.insert(table.to_owned(), keys.clone());
+        Ok(keys)
     }
 
     /// An input that can be read more than once.

@@ -58,6 +58,11 @@ impl FieldTypes {
         Ok(())
     }
 
+    /// The fields that may hold any value.
+    pub(crate) fn mixed(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().filter(|(_, kind)| *kind == ColumnType::Json).map(|(path, _)| path)
+    }
+
     /// The type of a field, if it is fixed.
     pub(crate) fn of(&self, path: &Path) -> Option<ColumnType> {
         self.0.iter().find(|(other, _)| other == path).map(|(_, kind)| *kind)

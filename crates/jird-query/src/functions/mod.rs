@@ -2,8 +2,11 @@
 
 mod arithmetic;
 mod convert;
+mod exact;
 mod json_text;
 mod json_type;
+mod only_numbers;
+mod order_key;
 mod percentile;
 mod predicate;
 mod sort_key;
@@ -12,13 +15,16 @@ mod timestamp;
 
 pub(crate) use arithmetic::CheckedPlanner;
 pub(crate) use json_text::json_text;
+pub(crate) use only_numbers::{LeftOut, OnlyNumbers};
 pub(crate) use predicate::PredicateUdf;
 
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 /// The functions that replace DataFusion's.
 pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
-    vec![percentile::PercentileCont::new().into()]
+    let mut functions = exact::Exact::all();
+    functions.push(percentile::PercentileCont::new().into());
+    functions
 }
 
 /// All scalar functions except the predicates, which are created for each query.
@@ -29,5 +35,6 @@ pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     functions.push(arithmetic::SumArgument::new().into());
     functions.push(sort_key::SortKey::new().into());
     functions.push(json_text::JsonText::new().into());
+    functions.extend([order_key::OrderKey::new().into(), order_key::JsonOfKey::new().into()]);
     functions
 }

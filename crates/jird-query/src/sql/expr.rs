@@ -1,13 +1,15 @@
 //! Rewrites expressions: every name in them becomes a column.
 
+use super::forms::{Form, Mixing, of_key, to_json, to_key};
 use super::scope::{FieldRef, Resolved, resolve};
 use super::select::{Emit, Rewriter};
-use super::uses::{Need, NeedKind, Rep};
+use super::uses::{JSON_SUM, JSON_TEXT, NUMBER_AVG, NUMBER_SUM, Need, NeedKind, Rep};
 use super::{chain::chain, scope::DerivedKind};
 use crate::error::Error;
+use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, OrderByExpr, UnaryOperator, WindowType,
+    BinaryOperator, CaseWhen, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, UnaryOperator, Value, WindowType,
 };
 
 /// The context of an expression.
@@ -69,53 +71,80 @@ impl Rewriter<'_> {
     }
 
     /// Notes that a field's type is needed.
-    pub(crate) fn need(&mut self, field: &FieldRef, kind: &NeedKind) -> Result<(), Error> {
-        if matches!(kind, NeedKind::Value { .. }) && matches!(field.fixed, Some(Rep::Raw | Rep::Json | Rep::Key)) {
-            return Err(Error::sql(format!(
-                "`{0}` comes from a union and is JSON text: use number({0}) or text({0})",
-                field.written
-            )));
-        }
+    pub(crate) fn need(&mut self, field: &FieldRef, kind: &NeedKind) {
         for (source, path) in &field.origins {
             let need = Need { path: path.clone(), written: field.written.clone(), kind: kind.clone() };
             self.sources[*source].needs.push(need);
         }
+    }
+
+    /// A field as a value of its type, or as JSON text if its values have no common type.
+    pub(crate) fn value(&mut self, field: &FieldRef, context: Context) -> Result<(Expr, Form), Error> {
+        self.need(field, &NeedKind::Value { text: context.text });
+        let form = self.form(field);
+        let rep = if form == Form::Json { field.json_rep() } else { Rep::Typed };
+        Ok((self.field(field, rep, context)?, form))
+    }
+
+    /// Rewrites an expression whose value is used as a value of one type: of values of mixed kinds the numbers, or the
+    /// texts where texts are wanted.
+    pub(crate) fn expr(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
+        let written = expr.to_string();
+        if self.any(expr, context)? == Form::Json {
+            let json = expr.clone();
+            *expr = if context.text { call("text", vec![json]) } else { self.numbers(json, &written) };
+        }
         Ok(())
     }
 
-    /// A field as a value to compute with.
-    pub(crate) fn value(&mut self, field: &FieldRef, context: Context) -> Result<Expr, Error> {
-        self.need(field, &NeedKind::Value { text: context.text })?;
-        self.field(field, Rep::Typed, context)
-    }
-
-    /// Rewrites an expression whose value is used.
-    pub(crate) fn expr(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
+    /// Rewrites an expression whose value is used. Returns the form of the value.
+    pub(crate) fn any(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
         if !context.in_aggregate
             && let Some(grouped) = self.scopes.last().and_then(|scope| scope.grouped.as_ref())
         {
             let written = expr.to_string();
-            if let Some((_, rewritten)) = grouped.exprs.iter().find(|(original, _)| *original == written) {
+            if let Some((_, rewritten, form)) = grouped.exprs.iter().find(|(original, ..)| *original == written) {
                 *expr = rewritten.clone();
-                return Ok(());
+                return Ok(*form);
             }
         }
         match self.resolve(expr)? {
             Some(Resolved::Field(field)) => {
-                *expr = self.value(&field, context)?;
-                return Ok(());
+                let form;
+                (*expr, form) = self.value(&field, context)?;
+                return Ok(form);
             }
-            Some(Resolved::Computed { relation, name }) => {
+            Some(Resolved::Computed { relation, name, form }) => {
                 *expr = qualified(&relation, &name);
-                return Ok(());
+                return Ok(form);
             }
             None => {}
         }
         if let Some(leaf) = self.leaf(expr, false, context)? {
             *expr = leaf;
-            return Ok(());
+            return Ok(Form::Typed);
         }
-        self.parts(expr, context)
+        match expr {
+            Expr::Nested(inner) => self.any(inner, context),
+            Expr::Case { .. } => self.case(expr, context),
+            Expr::Subquery(query) => {
+                let columns = self.query(query, Emit::Fixed(Rep::Typed), false)?;
+                let is_json = matches!(
+                    columns.first().map(|column| &column.kind),
+                    Some(DerivedKind::Computed(Form::Json) | DerivedKind::Fixed(_, Rep::Raw | Rep::Json | Rep::Key))
+                );
+                Ok(if is_json { Form::Json } else { Form::Typed })
+            }
+            Expr::Function(function) if is_call(function, "nullif") => {
+                let arguments = arguments(function).into_iter().cloned().collect::<Vec<_>>();
+                let [value, other] =
+                    <[Expr; 2]>::try_from(arguments).map_err(|_| Error::sql("nullif takes two values"))?;
+                *expr = null_if(value, other);
+                self.case(expr, context)
+            }
+            Expr::Function(_) => self.function(expr, context),
+            expr => self.parts(expr, context).map(|()| Form::Typed),
+        }
     }
 
     /// Rewrites a condition. A field by itself is a truth value there.
@@ -170,7 +199,6 @@ impl Rewriter<'_> {
         let text = Context { text: true, ..context };
         match expr {
             Expr::Value(_) | Expr::TypedString(_) | Expr::Interval(_) => Ok(()),
-            Expr::Function(function) => self.function(function, context),
             Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. }
             | Expr::UnaryOp { op: UnaryOperator::Not, .. } => self.logic(expr, context),
             Expr::BinaryOp { left, op, right } => {
@@ -182,13 +210,14 @@ impl Rewriter<'_> {
                 self.condition(inner, context)
             }
             Expr::IsUnknown(inner) | Expr::IsNotUnknown(inner) => self.condition(inner, context),
-            Expr::Nested(inner)
-            | Expr::UnaryOp { expr: inner, .. }
-            | Expr::Cast { expr: inner, .. }
-            | Expr::Ceil { expr: inner, .. }
-            | Expr::Floor { expr: inner, .. }
-            | Expr::IsNull(inner)
-            | Expr::IsNotNull(inner) => self.expr(inner, context),
+            Expr::Cast { expr: inner, data_type, .. } => {
+                let is_text = data_type.to_string().to_lowercase().contains("char") || *data_type == DataType::Text;
+                self.expr(inner, if is_text { text } else { context })
+            }
+            Expr::UnaryOp { expr: inner, .. } | Expr::Ceil { expr: inner, .. } | Expr::Floor { expr: inner, .. } => {
+                self.expr(inner, context)
+            }
+            Expr::IsNull(inner) | Expr::IsNotNull(inner) => self.any(inner, context).map(|_| ()),
             Expr::Extract { expr: inner, .. } => self.expr(inner, text),
             Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
                 self.all([&mut **left, &mut **right], context)
@@ -219,8 +248,6 @@ impl Rewriter<'_> {
                 self.expr(overlay_from, context)?;
                 self.all(overlay_for.iter_mut().map(|part| &mut **part), context)
             }
-            Expr::Case { .. } => self.case(expr, context),
-            Expr::Subquery(query) => self.query(query, Emit::Fixed(Rep::Typed), false).map(|_| ()),
             Expr::Exists { subquery, .. } => self.query(subquery, Emit::Fixed(Rep::Json), false).map(|_| ()),
             Expr::InSubquery { .. } => self.in_subquery(expr, context),
             other => Err(Error::sql(format!("`{other}` is not supported"))),
@@ -242,21 +269,39 @@ impl Rewriter<'_> {
         }
     }
 
-    fn case(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
-        let Expr::Case { operand, conditions, else_result, .. } = expr else { return Ok(()) };
+    /// If one result is JSON text, all are.
+    fn case(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        let Expr::Case { operand, conditions, else_result, .. } = expr else { return Ok(Form::Typed) };
         // `case x when 1 …` compares exactly, as `x = 1` does.
         if let Some(operand) = operand.take() {
             for when in conditions.iter_mut() {
-                let right =
-                    std::mem::replace(&mut when.condition, Expr::value(datafusion::sql::sqlparser::ast::Value::Null));
+                let right = std::mem::replace(&mut when.condition, Expr::value(Value::Null));
                 when.condition = Expr::BinaryOp { left: operand.clone(), op: BinaryOperator::Eq, right: right.into() };
             }
         }
+        let mut results = Vec::new();
         for when in conditions {
             self.condition(&mut when.condition, context)?;
-            self.expr(&mut when.result, context)?;
+            results.push(&mut when.result);
         }
-        self.all(else_result.iter_mut().map(|part| &mut **part), context)
+        results.extend(else_result.as_deref_mut());
+        self.alike(results, context)
+    }
+
+    /// Rewrites expressions that become values of one column. If one is JSON text, all are.
+    fn alike(&mut self, exprs: Vec<&mut Expr>, context: Context) -> Result<Form, Error> {
+        let mut all = Vec::new();
+        for expr in exprs {
+            let form = self.any(expr, context)?;
+            all.push((expr, form));
+        }
+        if all.iter().all(|(_, form)| *form == Form::Typed) {
+            return Ok(Form::Typed);
+        }
+        for (expr, form) in all {
+            *expr = to_json(expr.clone(), form);
+        }
+        Ok(Form::Json)
     }
 
     fn in_subquery(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
@@ -275,48 +320,128 @@ impl Rewriter<'_> {
         }
     }
 
-    fn function(&mut self, function: &mut Function, context: Context) -> Result<(), Error> {
+    fn function(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        let Expr::Function(function) = expr else { return Ok(Form::Typed) };
         let name = function_name(function);
         let aggregate = (self.aggregates)(&name);
-        let text = !aggregate && function.over.is_none();
-        let inner = Context { in_aggregate: context.in_aggregate || aggregate && function.over.is_none(), text };
-        let representation = match name.as_str() {
-            "json_type" => Some(Rep::Raw),
-            "number" | "text" | "timestamp" => Some(Rep::Json),
-            "count" if is_distinct(function) => Some(Rep::Key),
-            "count" | "approx_distinct" if aggregate => Some(Rep::Json),
-            "match" => {
-                function.name = ObjectName::from(vec![Ident::new("regexp_like")]);
-                None
-            }
-            _ => None,
+        let mixing = Mixing::of(&name, aggregate);
+        let inner = Context {
+            in_aggregate: context.in_aggregate || aggregate && function.over.is_none(),
+            text: mixing == Mixing::Texts && function.over.is_none(),
         };
-        if let FunctionArguments::List(FunctionArgumentList { args, clauses, .. }) = &mut function.args {
-            for argument in args {
-                if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))
-                | FunctionArg::Named { arg: FunctionArgExpr::Expr(expr), .. } = argument
-                {
-                    self.argument(expr, representation, &name, inner)?;
-                }
+        let form = if let Some(rep) = representation(function, &name, aggregate) {
+            for argument in arguments_mut(function) {
+                self.argument(argument, Some(rep), &name, inner)?;
             }
+            Form::Typed
+        } else {
+            self.mixing(function, mixing, inner)?
+        };
+        if name == "match" {
+            function.name = ObjectName::from(vec![Ident::new("regexp_like")]);
+        }
+        if let FunctionArguments::List(FunctionArgumentList { clauses, .. }) = &mut function.args {
             for clause in clauses {
                 if let FunctionArgumentClause::OrderBy(order) = clause {
                     self.sort_keys(order, inner)?;
                 }
             }
         }
-        if name == "sum" {
-            wrap_arguments(function, super::SUM_ARGUMENT);
-        }
         if let Some(filter) = &mut function.filter {
             self.condition(filter, inner)?;
         }
-        self.sort_keys(&mut function.within_group, inner)?;
+        self.within_group(function, mixing, inner)?;
         if let Some(WindowType::WindowSpec(window)) = &mut function.over {
-            self.all(&mut window.partition_by, context)?;
+            for group in &mut window.partition_by {
+                if self.any(group, context)? == Form::Json {
+                    // Equal values are in one partition, however they are spelled.
+                    *group = call(JSON_TEXT, vec![group.clone()]);
+                }
+            }
             self.sort_keys(&mut window.order_by, context)?;
         }
-        Ok(())
+        if form == Form::Json && mixing == Mixing::Extreme {
+            *expr = of_key(expr.clone());
+        }
+        Ok(form)
+    }
+
+    /// `percentile_cont(0.5) within group (order by x)` computes with the numbers of x.
+    fn within_group(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<(), Error> {
+        if mixing == Mixing::Numbers {
+            return function.within_group.iter_mut().try_for_each(|key| self.expr(&mut key.expr, context));
+        }
+        self.sort_keys(&mut function.within_group, context)
+    }
+
+    /// Rewrites the arguments of a function, and the function too if it is given values of mixed kinds.
+    fn mixing(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<Form, Error> {
+        let is_distinct = is_distinct(function);
+        match mixing {
+            Mixing::Sum | Mixing::Mean => self.total(function, mixing, is_distinct, context),
+            Mixing::Chooses => self.alike(arguments_mut(function), context),
+            Mixing::Extreme => {
+                let form = self.alike(arguments_mut(function), context)?;
+                if form == Form::Json {
+                    arguments_mut(function).into_iter().for_each(|argument| *argument = to_key(argument.clone()));
+                }
+                Ok(form)
+            }
+            Mixing::Passes => {
+                let mut arguments = arguments_mut(function).into_iter();
+                let form = arguments.next().map_or(Ok(Form::Typed), |first| self.any(first, context))?;
+                for argument in arguments {
+                    let own = self.any(argument, context)?;
+                    let is_count = matches!(argument, Expr::Value(value) if matches!(value.value, Value::Number(..)));
+                    // `lag(x, 1, default)`: the number of rows stays a number.
+                    if form == Form::Json && !is_count {
+                        *argument = to_json(argument.clone(), own);
+                    }
+                }
+                Ok(form)
+            }
+            Mixing::Numbers | Mixing::Texts => {
+                self.all(arguments_mut(function), context)?;
+                Ok(Form::Typed)
+            }
+        }
+    }
+
+    /// `sum` and `avg`.
+    fn total(
+        &mut self,
+        function: &mut Function,
+        mixing: Mixing,
+        is_distinct: bool,
+        context: Context,
+    ) -> Result<Form, Error> {
+        let Some(argument) = arguments_mut(function).into_iter().next() else { return Ok(Form::Typed) };
+        let written = argument.to_string();
+        let field = self.field_at(argument)?;
+        let is_double = field.as_ref().is_some_and(|field| {
+            field.fixed.is_none() && self.form(field) == Form::Typed && self.is_known(field, |known| &known.doubles)
+        });
+        let is_sum = mixing == Mixing::Sum;
+        if let (true, false, Some(field)) = (is_double, is_distinct, field) {
+            // From the texts, which are exact.
+            self.need(&field, &NeedKind::Value { text: false });
+            *argument = self.field(&field, Rep::Json, context)?;
+            function.name = ObjectName::from(vec![Ident::new(if is_sum { NUMBER_SUM } else { NUMBER_AVG })]);
+            return Ok(Form::Typed);
+        }
+        if self.any(argument, context)? == Form::Json {
+            if is_distinct {
+                *argument = self.numbers(argument.clone(), &written);
+                return Ok(Form::Typed);
+            }
+            *argument = self.only_numbers(argument.clone(), &written);
+            function.name = ObjectName::from(vec![Ident::new(if is_sum { JSON_SUM } else { NUMBER_AVG })]);
+            return Ok(if is_sum { Form::Json } else { Form::Typed });
+        }
+        if is_sum {
+            *argument = call(super::SUM_ARGUMENT, vec![argument.clone()]);
+        }
+        Ok(Form::Typed)
     }
 
     fn argument(&mut self, expr: &mut Expr, rep: Option<Rep>, function: &str, context: Context) -> Result<(), Error> {
@@ -334,7 +459,12 @@ impl Rewriter<'_> {
     }
 
     pub(crate) fn sort_keys(&mut self, keys: &mut [OrderByExpr], context: Context) -> Result<(), Error> {
-        keys.iter_mut().try_for_each(|key| self.expr(&mut key.expr, context))
+        keys.iter_mut().try_for_each(|key| {
+            if self.any(&mut key.expr, context)? == Form::Json {
+                key.expr = to_key(key.expr.clone());
+            }
+            Ok(())
+        })
     }
 }
 
@@ -387,14 +517,39 @@ pub(crate) fn arguments(function: &Function) -> Vec<&Expr> {
         .collect()
 }
 
-/// Wraps each argument of a call in one of our functions.
-fn wrap_arguments(function: &mut Function, wrapper: &str) {
-    if let FunctionArguments::List(list) = &mut function.args {
-        for argument in &mut list.args {
-            if let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = argument {
-                *expr = call(wrapper, vec![expr.clone()]);
-            }
-        }
+/// The same, to be changed.
+fn arguments_mut(function: &mut Function) -> Vec<&mut Expr> {
+    let FunctionArguments::List(list) = &mut function.args else { return Vec::new() };
+    list.args
+        .iter_mut()
+        .filter_map(|argument| match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))
+            | FunctionArg::Named { arg: FunctionArgExpr::Expr(expr), .. } => Some(expr),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The representation that a function wants of the fields it is given, if it wants no values.
+fn representation(function: &Function, name: &str, aggregate: bool) -> Option<Rep> {
+    match name {
+        "json_type" => Some(Rep::Raw),
+        "number" | "text" | "timestamp" => Some(Rep::Json),
+        "count" if is_distinct(function) => Some(Rep::Key),
+        "count" | "approx_distinct" if aggregate => Some(Rep::Json),
+        _ => None,
+    }
+}
+
+/// `nullif(value, other)`, by a comparison that is exact.
+fn null_if(value: Expr, other: Expr) -> Expr {
+    let is_equal = Expr::BinaryOp { left: value.clone().into(), op: BinaryOperator::Eq, right: other.into() };
+    Expr::Case {
+        case_token: AttachedToken::empty(),
+        end_token: AttachedToken::empty(),
+        operand: None,
+        conditions: vec![CaseWhen { condition: is_equal, result: Expr::value(Value::Null) }],
+        else_result: Some(value.into()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Rewrites `group by`, aggregates and `distinct`.
 
-use super::expr::{Context, function_name, qualified};
+use super::JSON_TEXT;
+use super::expr::{Context, call, function_name, qualified};
+use super::forms::Form;
 use super::items::{Item, ItemExpr, item_of};
 use super::scope::{FieldRef, Resolved};
 use super::select::Rewriter;
@@ -13,8 +15,8 @@ use std::ops::ControlFlow;
 /// What the part of a `select` after `group by` may name.
 #[derive(Debug, Default)]
 pub(crate) struct Grouped {
-    /// Computed groups: as written, and rewritten.
-    pub(crate) exprs: Vec<(String, Expr)>,
+    /// Computed groups: as written, rewritten, and the form of their values.
+    pub(crate) exprs: Vec<(String, Expr, Form)>,
     /// Fields, and the representations in which they are used.
     pub(crate) fields: Vec<(FieldRef, BTreeSet<Rep>)>,
 }
@@ -82,14 +84,18 @@ impl Rewriter<'_> {
                     groups.fields.push((field, BTreeSet::new()));
                 }
             }
-            (Some(Resolved::Computed { relation, name }), _) => {
+            (Some(Resolved::Computed { relation, name, form }), _) => {
                 let column = qualified(&relation, &name);
-                groups.exprs.push((column.to_string(), column));
+                groups.exprs.push((column.to_string(), column, form));
             }
             (None, Some(expr)) => {
                 let mut rewritten = expr.clone();
-                self.expr(&mut rewritten, Context { in_aggregate: true, text: false })?;
-                groups.exprs.push((expr.to_string(), rewritten));
+                let form = self.any(&mut rewritten, Context { in_aggregate: true, text: false })?;
+                if form == Form::Json {
+                    // Equal values are one group, however they are spelled.
+                    rewritten = call(JSON_TEXT, vec![rewritten]);
+                }
+                groups.exprs.push((expr.to_string(), rewritten, form));
             }
             (None, None) => {}
         }
@@ -98,7 +104,7 @@ impl Rewriter<'_> {
 
     /// The groups, as DataFusion sees them.
     pub(crate) fn group_by(&mut self, grouped: Grouped) -> GroupByExpr {
-        let mut exprs: Vec<_> = grouped.exprs.into_iter().map(|(_, expr)| expr).collect();
+        let mut exprs: Vec<_> = grouped.exprs.into_iter().map(|(_, expr, _)| expr).collect();
         for (field, mut reps) in grouped.fields {
             if reps.is_empty() {
                 reps.insert(Rep::Key);

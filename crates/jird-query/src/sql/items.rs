@@ -3,6 +3,7 @@
 use super::JSON_TEXT;
 use super::chain::{Part, chain};
 use super::expr::{Context, call, qualified, quoted};
+use super::forms::Form;
 use super::names::{Names, column_name};
 use super::scope::{Columns, Derived, DerivedKind, FieldRef, Resolved};
 use super::select::{Emit, Rewriter};
@@ -109,9 +110,9 @@ impl Rewriter<'_> {
                     resolved
                 } else {
                     let mut expr = (**expr).clone();
-                    self.expr(&mut expr, Context::default())?;
+                    let form = self.any(&mut expr, Context::default())?;
                     out.push(aliased(expr, &item.name));
-                    return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Computed });
+                    return Ok(Derived { name: item.name.clone(), kind: DerivedKind::Computed(form) });
                 }
             }
             ItemExpr::Resolved(resolved) => resolved.clone(),
@@ -122,9 +123,9 @@ impl Rewriter<'_> {
             }
         };
         let kind = match resolved {
-            Resolved::Computed { relation, name } => {
+            Resolved::Computed { relation, name, form } => {
                 out.push(aliased(qualified(&relation, &name), &item.name));
-                DerivedKind::Computed
+                DerivedKind::Computed(form)
             }
             Resolved::Field(field) => self.field_item(&field, &item.name, emit, out)?,
         };
@@ -142,7 +143,7 @@ impl Rewriter<'_> {
         let grouped = self.scopes.last().is_some_and(|scope| scope.grouped.is_some());
         let is_typed = self.style == Style::Typed;
         if emit == Emit::Output && is_typed {
-            self.need(field, if grouped { &NeedKind::Group } else { &NeedKind::Column })?;
+            self.need(field, if grouped { &NeedKind::Group } else { &NeedKind::Column });
         }
         let rep = match (emit, field.fixed) {
             // A union wants JSON text, and the subquery provides another representation.
@@ -155,11 +156,11 @@ impl Rewriter<'_> {
             }
             (_, Some(fixed)) => fixed,
             (Emit::Fixed(Rep::Typed), None) => {
-                self.need(field, &NeedKind::Value { text: false })?;
-                Rep::Typed
+                self.need(field, &NeedKind::Value { text: false });
+                if self.form(field) == Form::Json { Rep::Json } else { Rep::Typed }
             }
             (Emit::All, None) if grouped => {
-                self.need(field, &NeedKind::Group)?;
+                self.need(field, &NeedKind::Group);
                 Rep::Group
             }
             (Emit::All, None) => {
@@ -221,7 +222,7 @@ fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<&[String]>) 
             ItemExpr::Resolved(Resolved::Field(field)) => {
                 format!("{}.{}", field.relation, field.key.trim_start_matches('/'))
             }
-            ItemExpr::Resolved(Resolved::Computed { relation, name }) => format!("{relation}.{name}"),
+            ItemExpr::Resolved(Resolved::Computed { relation, name, .. }) => format!("{relation}.{name}"),
             ItemExpr::Record(_) => "*".to_owned(),
         };
         let is_alias = alias.is_some() && matches!(expr, ItemExpr::Expr(_));

@@ -6,6 +6,7 @@
 
 mod chain;
 mod expr;
+mod forms;
 mod from;
 mod group;
 mod items;
@@ -21,11 +22,12 @@ mod supported;
 mod twice;
 mod uses;
 
+pub(crate) use forms::Known;
 pub(crate) use parse::{Parsed, parse};
 pub use predicate::condition;
 pub(crate) use select::rewrite;
 pub(crate) use twice::names_twice;
 pub(crate) use uses::{
-    JSON_TEXT, Leaf, Need, NeedKind, Output, OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse,
-    Style,
+    JSON_OF_KEY, JSON_SUM, JSON_TEXT, Leaf, NUMBER_AVG, NUMBER_SUM, Need, NeedKind, ONLY_NUMBERS, ORDER_KEY, Output,
+    OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse, Style,
 };

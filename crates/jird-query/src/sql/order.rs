@@ -2,15 +2,22 @@
 
 use super::SORT_KEY;
 use super::expr::{Context, call, quoted};
+use super::forms::{Form, to_key};
 use super::items::{Item, ItemExpr, item_of};
 use super::scope::{Derived, DerivedKind, Resolved};
 use super::select::Rewriter;
+use super::uses::Rep;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByKind, Value};
 
 impl Rewriter<'_> {
     /// Rewrites the `order by` of a `select`. The name or number of one of its columns stands for that column's value.
-    pub(crate) fn order_by(&mut self, order_by: Option<&mut OrderBy>, items: &[Item]) -> Result<(), Error> {
+    pub(crate) fn order_by(
+        &mut self,
+        order_by: Option<&mut OrderBy>,
+        items: &[Item],
+        columns: &[Derived],
+    ) -> Result<(), Error> {
         for key in keys(order_by)? {
             let named = item_of(&key.expr, items).or_else(|| {
                 let name = key.expr.to_string();
@@ -18,19 +25,25 @@ impl Rewriter<'_> {
             });
             let Some(item) = named else {
                 let is_field = self.field_at(&key.expr)?.is_some();
-                self.expr(&mut key.expr, Context::default())?;
-                if is_field {
-                    key.expr = call(SORT_KEY, vec![key.expr.clone()]);
+                match self.any(&mut key.expr, Context::default())? {
+                    Form::Json => key.expr = to_key(key.expr.clone()),
+                    Form::Typed if is_field => key.expr = call(SORT_KEY, vec![key.expr.clone()]),
+                    Form::Typed => {}
                 }
                 continue;
             };
+            let index = items.iter().position(|other| std::ptr::eq(other, item)).unwrap_or(usize::MAX);
             let resolved = match &item.expr {
                 ItemExpr::Expr(expr) => self.resolve(expr)?,
                 ItemExpr::Resolved(resolved) => Some(resolved.clone()),
                 ItemExpr::Record(_) => return Err(Error::sql("records have no order: name a field to order by")),
             };
-            key.expr = match resolved {
-                Some(Resolved::Field(field)) => call(SORT_KEY, vec![self.value(&field, Context::default())?]),
+            key.expr = match (resolved, columns.get(index).map(|column| &column.kind)) {
+                (Some(Resolved::Field(field)), _) => match self.value(&field, Context::default())? {
+                    (json, Form::Json) => to_key(json),
+                    (value, Form::Typed) => call(SORT_KEY, vec![value]),
+                },
+                (_, Some(DerivedKind::Computed(Form::Json))) => to_key(Expr::Identifier(quoted(&item.name))),
                 _ => Expr::Identifier(quoted(&item.name)),
             };
         }
@@ -54,13 +67,12 @@ pub(crate) fn order_by_name(order_by: Option<&mut OrderBy>, columns: &[Derived])
         let Some(column) = column else {
             return Err(Error::sql(format!("`order by {}` must name a column of the union", key.expr)));
         };
-        if !matches!(column.kind, DerivedKind::Computed) {
-            return Err(Error::sql(format!(
-                "column {0} of the union is JSON text, which has no order: use number({0}) or text({0}) on both sides",
-                column.name
-            )));
-        }
-        key.expr = Expr::Identifier(quoted(&column.name));
+        let name = Expr::Identifier(quoted(&column.name));
+        key.expr = match column.kind {
+            DerivedKind::Computed(Form::Typed) | DerivedKind::Fixed(_, Rep::Typed | Rep::Group) => name,
+            DerivedKind::Record => return Err(Error::sql("records have no order: name a field to order by")),
+            _ => to_key(name),
+        };
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! `and`, `or` and `not`. They become one call of a function of ours over raw JSON text, which the scan can evaluate.
 
 use super::expr::{Context, call};
+use super::forms::Known;
 use super::literal::{literal, text};
 use super::parse::expression;
 use super::required;
@@ -58,8 +59,9 @@ impl Slots {
 pub fn condition(sql: &str) -> Result<Condition, Error> {
     let expr = expression(sql)?;
     let no_aggregates = |_: &str| false;
+    let nothing_known = Known::default();
     let no_keys = &mut |_: &str| Ok(Vec::new());
-    let mut rewriter = Rewriter::new(&no_aggregates, no_keys, Style::Json);
+    let mut rewriter = Rewriter::new(&no_aggregates, no_keys, &nothing_known, Style::Json);
     let columns = Columns::Any(rewriter.source(STREAM));
     rewriter.scopes.push(Scope { relations: vec![Relation { alias: STREAM.to_owned(), columns }], ..Scope::default() });
     let mut slots = Slots::default();

@@ -1,6 +1,7 @@
 //! Resolves names at a place of the query.
 
 use super::chain::{Part, path};
+use super::forms::Form;
 use super::uses::{Origin, Rep};
 use crate::error::Error;
 use std::rc::Rc;
@@ -48,7 +49,7 @@ pub(crate) enum DerivedKind {
     /// A whole record.
     Record,
     /// A value that DataFusion computes.
-    Computed,
+    Computed(Form),
 }
 
 /// The meaning of a name.
@@ -57,7 +58,7 @@ pub(crate) enum Resolved {
     /// A field of a record.
     Field(FieldRef),
     /// A computed column of a subquery.
-    Computed { relation: String, name: String },
+    Computed { relation: String, name: String, form: Form },
 }
 
 /// A field of a record, as a table provides it.
@@ -168,8 +169,9 @@ impl Relation {
                 Ok(match &column.kind {
                     DerivedKind::Plain(origins) => field(column.name.clone(), None, origins.clone(), None),
                     DerivedKind::Fixed(origins, rep) => field(column.name.clone(), Some(*rep), origins.clone(), None),
-                    DerivedKind::Computed | DerivedKind::Record => {
-                        Resolved::Computed { relation: self.alias.clone(), name: column.name.clone() }
+                    DerivedKind::Computed(_) | DerivedKind::Record => {
+                        let form = if let DerivedKind::Computed(form) = column.kind { form } else { Form::Json };
+                        Resolved::Computed { relation: self.alias.clone(), name: column.name.clone(), form }
                     }
                 })
             }

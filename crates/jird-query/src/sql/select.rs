@@ -1,6 +1,7 @@
 //! Rewrites queries and their `select`s.
 
 use super::expr::Context;
+use super::forms::{Form, Known, to_json};
 use super::from::{quote, take_names};
 use super::order::order_by_name;
 use super::scope::{Derived, DerivedKind, Scope};
@@ -42,6 +43,9 @@ pub(crate) struct Rewriter<'k> {
     /// Whether a function of this name is an aggregate.
     pub(crate) aggregates: &'k dyn Fn(&str) -> bool,
     pub(crate) keys: Keys<'k>,
+    pub(crate) known: &'k Known,
+    /// The expressions of which only the numbers are used, as the SQL writes them.
+    pub(crate) numeric: Vec<String>,
     pub(crate) style: Style,
 }
 
@@ -50,9 +54,10 @@ pub(crate) fn rewrite(
     mut query: Box<Query>,
     aggregates: &dyn Fn(&str) -> bool,
     keys: Keys<'_>,
+    known: &Known,
     style: Style,
 ) -> Result<Rewritten, Error> {
-    let mut rewriter = Rewriter::new(aggregates, keys, style);
+    let mut rewriter = Rewriter::new(aggregates, keys, known, style);
     let columns = rewriter.query(&mut query, Emit::Output, true)?;
     let gathers = rewriter.groups || query.order_by.is_some();
     let outputs = columns
@@ -61,19 +66,21 @@ pub(crate) fn rewrite(
             let kind = match kind {
                 DerivedKind::Record => OutputKind::Record,
                 DerivedKind::Plain(_) | DerivedKind::Fixed(_, Rep::Raw) => OutputKind::Plain,
-                DerivedKind::Fixed(_, Rep::Json | Rep::Key) => OutputKind::Json,
-                DerivedKind::Fixed(_, Rep::Typed | Rep::Group) | DerivedKind::Computed => OutputKind::Computed,
+                DerivedKind::Fixed(_, Rep::Json | Rep::Key) | DerivedKind::Computed(Form::Json) => OutputKind::Json,
+                DerivedKind::Fixed(_, Rep::Typed | Rep::Group) | DerivedKind::Computed(Form::Typed) => {
+                    OutputKind::Computed
+                }
             };
             Output { name, kind }
         })
         .collect();
-    let Rewriter { sources, leaves, .. } = rewriter;
-    Ok(Rewritten { statement: Statement::Query(query), sources, leaves, outputs, gathers })
+    let Rewriter { sources, leaves, numeric, .. } = rewriter;
+    Ok(Rewritten { statement: Statement::Query(query), sources, leaves, numeric, outputs, gathers })
 }
 
 impl<'k> Rewriter<'k> {
     /// A rewriter that has not seen any query yet.
-    pub(crate) fn new(aggregates: &'k dyn Fn(&str) -> bool, keys: Keys<'k>, style: Style) -> Self {
+    pub(crate) fn new(aggregates: &'k dyn Fn(&str) -> bool, keys: Keys<'k>, known: &'k Known, style: Style) -> Self {
         Self {
             scopes: Vec::new(),
             ctes: Vec::new(),
@@ -84,6 +91,8 @@ impl<'k> Rewriter<'k> {
             groups: false,
             aggregates,
             keys,
+            known,
+            numeric: Vec::new(),
             style,
         }
     }
@@ -134,16 +143,18 @@ impl Rewriter<'_> {
                 };
                 let names = self.names.take();
                 self.names.clone_from(&names);
-                let left = self.body(left, Emit::Fixed(rep), outermost)?;
+                let left_columns = self.body(left, Emit::Fixed(rep), outermost)?;
                 self.names = None;
-                let right = self.body(right, Emit::Fixed(rep), outermost)?;
-                unite(left, &right)
+                let right_columns = self.body(right, Emit::Fixed(rep), outermost)?;
+                unite((left, left_columns), (right, right_columns))
             }
             SetExpr::Values(values) => {
                 let width = values.rows.first().map_or(0, |row| row.content.len());
                 let names = self.names.take().unwrap_or_default();
                 let name = |index: usize| names.get(index).cloned().unwrap_or_else(|| format!("column{}", index + 1));
-                Ok((0..width).map(|index| Derived { name: name(index), kind: DerivedKind::Computed }).collect())
+                Ok((0..width)
+                    .map(|index| Derived { name: name(index), kind: DerivedKind::Computed(Form::Typed) })
+                    .collect())
             }
             other => Err(Error::sql(format!("`{other}` is not supported"))),
         }
@@ -179,7 +190,7 @@ impl Rewriter<'_> {
         if let Some(qualify) = &mut select.qualify {
             self.condition(qualify, Context::default())?;
         }
-        self.order_by(order_by, &items)?;
+        self.order_by(order_by, &items, &columns)?;
         if let Some(grouped) = self.scopes.pop().and_then(|scope| scope.grouped) {
             select.group_by = self.group_by(grouped);
             self.groups = true;
@@ -207,36 +218,63 @@ impl Rewriter<'_> {
     }
 }
 
-/// The columns of a union.
-fn unite(left: Vec<Derived>, right: &[Derived]) -> Result<Vec<Derived>, Error> {
+/// Turns a column of a rewritten query into JSON text.
+fn to_json_text(body: &mut SetExpr, index: usize) {
+    match body {
+        SetExpr::Select(select) => {
+            if let Some(SelectItem::ExprWithAlias { expr, .. } | SelectItem::UnnamedExpr(expr)) =
+                select.projection.get_mut(index)
+            {
+                *expr = to_json(expr.clone(), Form::Typed);
+            }
+        }
+        SetExpr::Query(query) => to_json_text(&mut query.body, index),
+        SetExpr::SetOperation { left, right, .. } => {
+            to_json_text(left, index);
+            to_json_text(right, index);
+        }
+        _ => {}
+    }
+}
+
+/// The columns of a union. A column that is computed on one side, and a field or JSON text on the other, becomes JSON
+/// text on both.
+fn unite(
+    (left_body, left): (&mut SetExpr, Vec<Derived>),
+    (right_body, right): (&mut SetExpr, Vec<Derived>),
+) -> Result<Vec<Derived>, Error> {
     if left.len() != right.len() {
         return Err(Error::sql(format!("one side of the union has {} columns, the other {}", left.len(), right.len())));
     }
-    left.into_iter()
-        .zip(right)
-        .map(|(left, right)| {
-            let kind = match (left.kind, &right.kind) {
-                (DerivedKind::Computed, DerivedKind::Computed) => DerivedKind::Computed,
-                (DerivedKind::Plain(mut origins), DerivedKind::Plain(others)) => {
-                    origins.extend_from_slice(others);
-                    DerivedKind::Fixed(origins, Rep::Raw)
+    let mut columns = Vec::new();
+    for (index, (left, right)) in left.into_iter().zip(right).enumerate() {
+        let kind = match (left.kind, right.kind) {
+            (DerivedKind::Computed(one), DerivedKind::Computed(other)) if one == other => DerivedKind::Computed(one),
+            (DerivedKind::Record, _) | (_, DerivedKind::Record) => {
+                return Err(Error::sql("a union has no whole records: name its columns"));
+            }
+            (one, other) => {
+                for (kind, body) in [(&one, &mut *left_body), (&other, &mut *right_body)] {
+                    if matches!(kind, DerivedKind::Computed(Form::Typed)) {
+                        to_json_text(body, index);
+                    }
                 }
-                (DerivedKind::Fixed(mut origins, rep), DerivedKind::Plain(others) | DerivedKind::Fixed(others, _)) => {
-                    origins.extend_from_slice(others);
-                    DerivedKind::Fixed(origins, rep)
-                }
-                (DerivedKind::Plain(mut origins), DerivedKind::Fixed(others, rep)) => {
-                    origins.extend_from_slice(others);
-                    DerivedKind::Fixed(origins, *rep)
-                }
-                _ => {
-                    return Err(Error::sql(format!(
-                        "column {} of the union is a field on one side and computed on the other: use number() or text()",
-                        left.name
-                    )));
-                }
-            };
-            Ok(Derived { name: left.name, kind })
-        })
-        .collect()
+                json_kind(one, other)
+            }
+        };
+        columns.push(Derived { name: left.name, kind });
+    }
+    Ok(columns)
+}
+
+/// The kind of a column of JSON text that two queries return.
+fn json_kind(one: DerivedKind, other: DerivedKind) -> DerivedKind {
+    let parts = |kind| match kind {
+        DerivedKind::Plain(origins) => (origins, None),
+        DerivedKind::Fixed(origins, rep) => (origins, Some(rep)),
+        DerivedKind::Computed(_) | DerivedKind::Record => (Vec::new(), Some(Rep::Json)),
+    };
+    let ((mut origins, rep), (others, other_rep)) = (parts(one), parts(other));
+    origins.extend(others);
+    DerivedKind::Fixed(origins, rep.or(other_rep).unwrap_or(Rep::Raw))
 }

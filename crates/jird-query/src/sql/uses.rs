@@ -16,6 +16,20 @@ pub(crate) const SUM_ARGUMENT: &str = "sum_argument";
 /// The function that converts any column to JSON texts.
 pub(crate) const JSON_TEXT: &str = "json_text";
 
+/// The function that converts JSON texts to keys by which any values can be ordered.
+pub(crate) const ORDER_KEY: &str = "order_key";
+
+/// The function that converts such a key to the JSON text that it was made of.
+pub(crate) const JSON_OF_KEY: &str = "json_of_key";
+
+/// The function that leaves only the numbers of JSON texts.
+pub(crate) const ONLY_NUMBERS: &str = "only_numbers";
+
+/// Sums and means of the numbers of JSON texts: as doubles, and as a JSON number.
+pub(crate) const NUMBER_SUM: &str = "number_sum";
+pub(crate) const NUMBER_AVG: &str = "number_avg";
+pub(crate) const JSON_SUM: &str = "json_sum";
+
 /// How a field is passed to DataFusion. All representations except `Typed` and `Group` are known without reading the
 /// data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -146,6 +160,8 @@ pub(crate) struct Rewritten {
     pub(crate) statement: Statement,
     pub(crate) sources: Vec<SourceUse>,
     pub(crate) leaves: Vec<Arc<Leaf>>,
+    /// The expressions of which only the numbers are used, by the numbers of their calls of [`ONLY_NUMBERS`].
+    pub(crate) numeric: Vec<String>,
     pub(crate) outputs: Vec<Output>,
     /// Whether the query groups or sorts rows.
     pub(crate) gathers: bool,

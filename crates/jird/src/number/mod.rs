@@ -37,6 +37,7 @@ mod decimal;
 mod float;
 mod integer;
 mod machine;
+mod order;
 mod parts;
 mod plain;
 mod powers;

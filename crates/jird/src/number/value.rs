@@ -8,8 +8,8 @@ use super::parts::{Parts, Significant};
 use super::plain::plain;
 use super::token::Token;
 use super::{
-    MachineNumber, check, decimal, is_integer_token, to_f32, to_f64_at, to_i64_at, to_i128, to_machine_at, to_u64_at,
-    to_u128,
+    MachineNumber, check, decimal, is_integer_token, order, to_f32, to_f64_at, to_i64_at, to_i128, to_machine_at,
+    to_u64_at, to_u128,
 };
 use crate::kernel::trusted_str;
 
@@ -176,6 +176,40 @@ impl<'a> Number<'a> {
     #[inline(always)]
     pub fn compare(self, other: Number<'_>) -> Ordering {
         decimal::compare(self.bytes(), other.bytes())
+    }
+
+    /// Appends a key: bytes that are ordered as [`compare`](Self::compare) orders the numbers, for sorting and for
+    /// finding equal numbers where only bytes can be compared. No key is the beginning of another one, so other bytes
+    /// may follow it. Takes time and room linear in the length of the text.
+    ///
+    /// ```
+    /// use jird::Number;
+    /// let key = |text| {
+    ///     let mut key = Vec::new();
+    ///     Number::new(text).map(|number| number.order_key(&mut key));
+    ///     key
+    /// };
+    /// assert!(key("9007199254740993") > key("9007199254740992.5"));
+    /// assert!(key("-1e400") < key("-9"));
+    /// assert_eq!(key("1.0"), key("10e-1"));
+    /// ```
+    pub fn order_key(self, out: &mut Vec<u8>) {
+        order::order_key(self.bytes(), out);
+    }
+
+    /// The exact value as `digits / 10^places`, for numbers without an exponent and with at most 19 digits, which
+    /// nearly all numbers are. There are at most 18 places.
+    ///
+    /// ```
+    /// use jird::Number;
+    /// assert_eq!(Number::new("-12.50").and_then(Number::to_scaled), Some((-1250, 2)));
+    /// assert_eq!(Number::new("1e3").and_then(Number::to_scaled), None);
+    /// ```
+    #[inline]
+    pub fn to_scaled(self) -> Option<(i128, u32)> {
+        let number = plain(self.0)?;
+        let digits = i128::from(number.digits);
+        Some((if number.negative { -digits } else { digits }, number.places))
     }
 
     /// Appends the one text that all numbers of this value share, which is itself a JSON number: `1`, `1.0` and

@@ -1,0 +1,124 @@
+//! `jird query` over fields whose values have no common type.
+#![cfg(feature = "query")]
+
+mod folder;
+
+use folder::Folder;
+
+/// `a`: numbers and a text. `b`: numbers that no double holds, and other values.
+const MIXED: &str = r#"{"k":"x","a":1,"b":9007199254740993}
+{"k":"x","a":200.5,"b":9007199254740992.5}
+{"k":"y","a":270,"b":1e400}
+{"k":"x","a":"fast","b":null}
+{"k":"z","a":null,"b":[1]}
+{"k":"z","a":0.1,"b":"x"}
+{"k":"z","b":true}
+"#;
+
+/// The answer from a file, which must be that from standard input, and that of one thread with small pieces.
+fn answer(sql: &str) -> String {
+    let folder = Folder::new("mixed").with("m.ndjson", MIXED);
+    let (out, said, code) = folder.query(&[sql, "m.ndjson"], b"");
+    assert_eq!(code, 0, "{sql}: {said}");
+    for more in [&[][..], &["--threads", "1", "--chunk-bytes", "11"], &["--threads", "3", "--chunk-bytes", "70"]] {
+        let piped = folder.query(&[&[sql], more].concat(), MIXED.as_bytes());
+        assert_eq!((&piped.0, piped.2), (&out, 0), "{sql}: {}", piped.1);
+    }
+    out
+}
+
+#[test]
+fn numbers_are_computed_with_and_the_rest_is_left_out() {
+    for (sql, wanted) in [
+        ("select sum(a) as s, avg(a) as m, count(a) as n", r#"{"s":471.6,"m":117.9,"n":5}"#),
+        ("select sum(b) as s where b < 1e300", r#"{"s":18014398509481985.5}"#),
+        ("select avg(b) as m where b < 1e300", r#"{"m":9007199254740992.0}"#),
+        ("select median(a) as m, round(stddev(a), 6) as d", r#"{"m":100.75,"d":138.443274}"#),
+        ("select percentile_cont(0.5) within group (order by a) as p", r#"{"p":100.75}"#),
+        ("select sum(a * 2) as s, abs(min(a) - 1) as d", r#"{"s":943.2,"d":0.9}"#),
+        ("select sum(distinct a) as s", r#"{"s":471.6}"#),
+        (
+            "select k, sum(a) as s group by k order by s",
+            "{\"k\":\"z\",\"s\":0.1}\n{\"k\":\"x\",\"s\":201.5}\n{\"k\":\"y\",\"s\":270}",
+        ),
+        ("select s + 1 as t from (select sum(a) as s from stream)", r#"{"t":472.6}"#),
+        ("select k where a > (select avg(a) from stream) order by k", "{\"k\":\"x\"}\n{\"k\":\"y\"}"),
+    ] {
+        assert_eq!(answer(sql).trim_end(), wanted, "{sql}");
+    }
+    let folder = Folder::new("note").with("m.ndjson", MIXED);
+    let said = folder.query(&["select sum(a) as s, avg(b) as m where b < 1e300 or b is null", "m.ndjson"], b"").1;
+    assert!(said.contains("`a` has integers (first at m.ndjson:1), floats (first at m.ndjson:2), texts (first at m.ndjson:4): 1 value that is not a number was left out"), "{said}");
+}
+
+#[test]
+fn all_values_have_one_order() {
+    let column = |sql: &str| {
+        let out = answer(sql);
+        out.lines().map(|line| line.trim_start_matches("{\"v\":").trim_end_matches('}').to_owned()).collect::<Vec<_>>()
+    };
+    let order = ["true", "9007199254740992.5", "9007199254740993", "1e400", "\"x\"", "[1]", "null"];
+    assert_eq!(column("select b as v order by b"), order);
+    let window = column("select first_value(b) over (order by b desc nulls last) as v limit 1");
+    assert_eq!(window, ["[1]"]);
+    assert_eq!(column("select lag(b) over (order by b) as v"), [&["null"], &order[..6]].concat());
+    assert_eq!(
+        answer("select min(b) as lo, max(b) as hi, max(a) as a").trim_end(),
+        r#"{"lo":true,"hi":[1],"a":"fast"}"#
+    );
+    assert_eq!(answer("select max(b) as m where b < 1e300").trim_end(), r#"{"m":9007199254740993}"#);
+    assert_eq!(
+        answer("select greatest(b, 9007199254740992) as v, least(b, 0) as w where b < 1e300"),
+        "{\"v\":9007199254740993,\"w\":0}\n{\"v\":9007199254740992.5,\"w\":0}\n"
+    );
+}
+
+#[test]
+fn values_are_passed_on_as_they_are() {
+    for (sql, wanted) in [
+        ("select coalesce(a, b, 'none') as v where k = 'z'", "{\"v\":[1]}\n{\"v\":0.1}\n{\"v\":true}"),
+        (
+            "select case when k = 'x' then a else 0 end as v where k <> 'z'",
+            "{\"v\":1}\n{\"v\":200.5}\n{\"v\":0}\n{\"v\":\"fast\"}",
+        ),
+        ("select nullif(a, 1.0) as v where k = 'x'", "{\"v\":null}\n{\"v\":200.5}\n{\"v\":\"fast\"}"),
+        (
+            "select upper(a) as v, a || '!' as w where k = 'x'",
+            "{\"v\":\"1\",\"w\":\"1!\"}\n{\"v\":\"200.5\",\"w\":\"200.5!\"}\n{\"v\":\"FAST\",\"w\":\"fast!\"}",
+        ),
+        (
+            "select v from (select a as v from stream where k = 'y' union all select 'none') order by v",
+            "{\"v\":270}\n{\"v\":\"none\"}",
+        ),
+        (
+            "select v from (select a as v from stream union select 1.0 as v) where v < 2 order by v",
+            "{\"v\":0.1}\n{\"v\":1}",
+        ),
+        ("select cast(a as double) as v, cast(a as varchar) as w where k = 'x' limit 1", "{\"v\":1.0,\"w\":\"1\"}"),
+    ] {
+        assert_eq!(answer(sql).trim_end(), wanted, "{sql}");
+    }
+}
+
+#[test]
+fn a_type_that_changes_late_gives_the_same_answer() {
+    // The types of the first records are guessed to be those of all; the last record says otherwise.
+    let mut text = String::new();
+    for i in 0..30_000 {
+        text += &format!("{{\"k\":{},\"a\":{}.5}}\n", i % 3, i % 1000);
+    }
+    let folder =
+        Folder::new("late").with("a.ndjson", &text).with("b.ndjson", "{\"k\":0,\"a\":\"x\"}\n{\"k\":1,\"a\":1e400}\n");
+    let sql = "select k, sum(a) as s, max(a) as m, count(*) as n where a is null or a < 1e300 or a = 'x' group by k order by k";
+    let (out, said, code) = folder.query(&[sql, "a.ndjson", "b.ndjson"], b"");
+    assert_eq!((out.lines().count(), code), (3, 0), "{said}");
+    let sums: Vec<(String, String)> = out
+        .lines()
+        .map(|line| jird::from_str::<jird::Json>(line).unwrap())
+        .map(|row| (row["s"].to_string(), row["m"].to_string()))
+        .collect();
+    // Of each group: the values i mod 1000 for every third i below 30,000, and a half each.
+    let sum = |group: u64| (0..30_000).filter(|i| i % 3 == group).map(|i| i % 1000).sum::<u64>() + 5000;
+    let wanted = [(sum(0), "\"x\""), (sum(1), "999.5"), (sum(2), "999.5")];
+    assert_eq!(sums, wanted.map(|(sum, max)| (sum.to_string(), max.to_owned())));
+}

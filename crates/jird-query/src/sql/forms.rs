@@ -1,0 +1,163 @@
+//! Values of mixed kinds. What DataFusion computes has one type; a field may hold numbers that no one type holds, or
+//! texts among numbers. Such a field stays JSON text, and each use takes from it what it needs: arithmetic the numbers,
+//! text functions the texts, `min`, `max` and `order by` keys that order all values.
+
+use super::expr::call;
+use super::scope::FieldRef;
+use super::select::Rewriter;
+use super::uses::{JSON_OF_KEY, JSON_TEXT, ONLY_NUMBERS, ORDER_KEY, Rep};
+use datafusion::sql::sqlparser::ast::{Expr, Value};
+use jird::Path;
+
+/// What the rewriter made of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A value of one type.
+    Typed,
+    /// JSON text, of any kind of value.
+    Json,
+}
+
+/// What is known of the fields of the tables before the query is rewritten. At first it is what a schema says. Types
+/// that are inferred later may add to it, and then the query is rewritten again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// Fields whose values have no common type, by table.
+    pub(crate) mixed: Vec<(String, Path)>,
+    /// Fields that are doubles by inference, by table. Exact sums take them as the decimals that they are written as.
+    pub(crate) doubles: Vec<(String, Path)>,
+}
+
+/// Functions that take numbers. All other scalar functions take texts of a mixed field.
+const NUMERIC: &[&str] = &[
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "cos",
+    "cosh",
+    "cot",
+    "degrees",
+    "exp",
+    "factorial",
+    "floor",
+    "gcd",
+    "isnan",
+    "iszero",
+    "lcm",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "mod",
+    "nanvl",
+    "pow",
+    "power",
+    "radians",
+    "round",
+    "signum",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "to_hex",
+    "trunc",
+    "chr",
+];
+
+/// Functions that return one of their arguments.
+const CHOOSING: &[&str] = &["coalesce", "nvl", "ifnull", "nvl2"];
+
+/// Functions that return the least or the greatest of their arguments or of a group.
+const EXTREME: &[&str] = &["min", "max", "least", "greatest"];
+
+/// Functions of windows and groups that return one of the values of their first argument.
+const PASSING: &[&str] = &["first_value", "last_value", "nth_value", "lag", "lead", "any_value"];
+
+/// What a function does with values of mixed kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mixing {
+    Numbers,
+    Texts,
+    Chooses,
+    Extreme,
+    Passes,
+    Sum,
+    Mean,
+}
+
+impl Mixing {
+    pub(crate) fn of(name: &str, is_aggregate: bool) -> Self {
+        match name {
+            "sum" => Self::Sum,
+            "avg" | "mean" => Self::Mean,
+            _ if EXTREME.contains(&name) => Self::Extreme,
+            _ if CHOOSING.contains(&name) => Self::Chooses,
+            _ if PASSING.contains(&name) => Self::Passes,
+            "string_agg" => Self::Texts,
+            _ if is_aggregate || NUMERIC.contains(&name) => Self::Numbers,
+            _ => Self::Texts,
+        }
+    }
+}
+
+impl Rewriter<'_> {
+    /// The form in which a field can be had.
+    pub(crate) fn form(&self, field: &FieldRef) -> Form {
+        let is_json = match field.fixed {
+            Some(rep) => !rep.is_inferred() || self.is_known(field, |known| &known.mixed),
+            None => self.is_known(field, |known| &known.mixed),
+        };
+        if is_json { Form::Json } else { Form::Typed }
+    }
+
+    /// Whether one of the fields that `field` stands for is in a list.
+    pub(crate) fn is_known(&self, field: &FieldRef, list: impl Fn(&super::Known) -> &Vec<(String, Path)>) -> bool {
+        let list = list(self.known);
+        field.origins.iter().any(|(source, path)| list.contains(&(self.sources[*source].table.clone(), path.clone())))
+    }
+
+    /// The numbers of JSON text; what is left out is counted for the note on `written`.
+    pub(crate) fn only_numbers(&mut self, json: Expr, written: &str) -> Expr {
+        let index = self.numeric.len();
+        self.numeric.push(written.to_owned());
+        let index = Expr::value(Value::Number(index.to_string(), false));
+        call(ONLY_NUMBERS, vec![json, index])
+    }
+
+    /// The numbers of JSON text as doubles.
+    pub(crate) fn numbers(&mut self, json: Expr, written: &str) -> Expr {
+        call("number", vec![self.only_numbers(json, written)])
+    }
+}
+
+impl FieldRef {
+    /// The representation of the field as JSON text.
+    pub(crate) fn json_rep(&self) -> Rep {
+        self.fixed.unwrap_or(Rep::Json)
+    }
+}
+
+/// JSON text of a value of any form.
+pub(crate) fn to_json(expr: Expr, form: Form) -> Expr {
+    let is_null = matches!(&expr, Expr::Value(value) if value.value == Value::Null);
+    if form == Form::Json || is_null { expr } else { call(JSON_TEXT, vec![expr]) }
+}
+
+/// A key that orders JSON text.
+pub(crate) fn to_key(json: Expr) -> Expr {
+    call(ORDER_KEY, vec![json])
+}
+
+/// The JSON text of such a key.
+pub(crate) fn of_key(key: Expr) -> Expr {
+    call(JSON_OF_KEY, vec![key])
+}
