@@ -96,7 +96,10 @@ fn the_commands_name_the_same_line_and_reason() {
             assert_eq!(set_aside(&folder.text("bad")), places, "{sql}, {how}");
             let stopped = words(&run("query", &[sql, name, "-o", "out", "--chunk-bytes", &chunks]));
             let said = stopped.lines().find(|line| line.contains(" (byte ")).unwrap();
-            assert_eq!(place_of(said.rsplit_once("jird: ").map_or(said, |(_, said)| said)), first, "{sql}, {how}");
+            let found = place_of(said.rsplit_once("jird: ").map_or(said, |(_, said)| said));
+            // Threads that read in any order may meet another bad record first.
+            let any_order = sql.contains("number");
+            assert!(if any_order { places.contains(&found) } else { found == first }, "{sql}, {how}: {found:?}");
         }
 
         let args = ["--from", "ndjson", name, "out.ndjson", "--on-error"];
