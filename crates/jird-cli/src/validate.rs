@@ -4,14 +4,14 @@ use crate::input::{self, Input};
 use crate::outcome::{Outcome, report};
 use crate::output;
 use anyhow::Context;
-use jird::lines::{self, ReadAt, Scanner};
+use jird::lines::{self, Bad, Counting, LinePiece, LineReader, Part};
 use jird::{Duplicates, Numbers, Parser, Policy, record::Projection};
-use jird_formats::encoding::{Encoding, MARK, blank_mark, blank_mark_at, read_start, stray_mark};
+use jird_formats::encoding::{Encoding, MARK, Unmarked, blank_mark, read_start, stray_mark};
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 /// Check documents strictly by RFC 8259; print a line for each bad one
@@ -35,6 +35,10 @@ pub(crate) struct ValidateArgs {
     /// The maximum nesting depth of objects and arrays
     #[arg(long, value_name = "N", default_value_t = jird::policy::DEPTH_MAX)]
     depth_max: usize,
+    #[arg(long, hide = true, value_name = "N")]
+    threads: Option<usize>,
+    #[arg(long, hide = true, value_name = "N", default_value_t = CHUNK_BYTES, value_parser = clap::value_parser!(u64).range(1..))]
+    chunk_bytes: u64,
     /// The documents; standard input if missing or `-`
     files: Vec<PathBuf>,
 }
@@ -67,7 +71,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Outcome {
     let policy = args.policy();
     let mut worst = Outcome::Fine;
     for input in Input::all(&args.files) {
-        let outcome = if args.lines { check_lines(&input, policy) } else { check_document(&input, policy) };
+        let outcome = if args.lines { check_lines(&input, args) } else { check_document(&input, policy) };
         worst = worst.max(match outcome {
             Ok(outcome) => outcome,
             // The other files are still checked.
@@ -121,9 +125,9 @@ fn line(name: &str, found: &jird::Located, stray_mark: Option<&str>) -> String {
 /// A thread checks this many bytes of a file at a time.
 const CHUNK_BYTES: u64 = 4 << 20;
 
-fn check_lines(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
-    let options = lines::Options { policy, ..lines::Options::default() };
-    let report = Report { name: input.name(), lines: 0, outcome: Outcome::Fine };
+fn check_lines(input: &Input, args: &ValidateArgs) -> anyhow::Result<Outcome> {
+    let options = lines::Options { policy: args.policy(), ..lines::Options::default() };
+    let report = Report { name: input.name(), outcome: Outcome::Fine };
     match input {
         Input::Stdin => check_stream(io::stdin().lock(), options, report),
         Input::File(path) => {
@@ -131,7 +135,7 @@ fn check_lines(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
             let metadata = file.metadata().with_context(|| input.name())?;
             // The length of a pipe is unknown.
             if metadata.is_file() {
-                check_file(file, metadata.len(), options, report)
+                check_file(file, metadata.len(), args, options, report)
             } else {
                 check_stream(file, options, report)
             }
@@ -146,115 +150,96 @@ fn check_stream(mut reader: impl Read, options: lines::Options, mut report: Repo
         return Ok(Outcome::BadData);
     }
     blank_mark(&mut start);
-    let mut scanner = Scanner::new(options);
-    let text = Cursor::new(start).chain(reader);
-    let flow = lines::read_stream(text, &mut Vec::new(), options.record_bytes_max, |base, text| {
-        report.add(Part::new(&mut scanner, base, text)).map(|()| ControlFlow::Continue(()))
-    });
-    report.end(flow.map(drop))
+    let mut text = Cursor::new(start).chain(reader);
+    let mut reader = LineReader::new(options);
+    let read = check_part(&mut reader, Part::Stream(&mut text), |bad| report.add(bad, 0));
+    report.end(read, reader.lines())
 }
 
 /// Checks the lines of a file on all cores.
-fn check_file(file: File, len: u64, options: lines::Options, mut report: Report) -> anyhow::Result<Outcome> {
+fn check_file(
+    file: File,
+    len: u64,
+    args: &ValidateArgs,
+    options: lines::Options,
+    mut report: Report,
+) -> anyhow::Result<Outcome> {
     let start = read_start(&mut &file).with_context(|| report.name.clone())?;
     if !is_utf8(&report.name, &start)? {
         return Ok(Outcome::BadData);
     }
-    let file = Positioned { file, is_marked: start.starts_with(MARK) };
-    let jobs = usize::try_from(len.div_ceil(CHUNK_BYTES))?;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let state = || (Scanner::new(options), Vec::new());
-    let check = |(scanner, buffer): &mut (Scanner, Vec<u8>), job: usize| {
-        let start = job as u64 * CHUNK_BYTES;
-        let mut parts = Vec::new();
-        let range = start..len.min(start + CHUNK_BYTES);
-        let flow = lines::read_range(&file, range, buffer, options.record_bytes_max, |base, text| {
-            parts.push(Part::new(scanner, base, text));
-            anyhow::Ok(ControlFlow::Continue(()))
+    let file = Unmarked { text: file, is_marked: start.starts_with(MARK) };
+    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let parts = lines::ranges(0..len, args.chunk_bytes).map(|range| (0, range));
+    let check = |reader: &mut LineReader, range| {
+        let mut all = Vec::new();
+        let read = check_part(reader, Part::Range(&file, range), |bad| {
+            all.extend(bad);
+            Ok(())
         });
-        (parts, flow.map(drop))
+        ((all, read), reader.lines())
     };
-    let mut result = Ok(());
-    lines::in_order(0..jobs, threads, state, check, |(parts, flow)| {
-        result = parts.into_iter().try_for_each(|part| report.add(part)).and(flow);
-        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    report.end(result)
+    let (mut result, mut lines_before) = (Ok(()), 0);
+    lines::drive(
+        parts,
+        threads,
+        || LineReader::new(options),
+        check,
+        |(bad, read), lines| {
+            result = report.add(bad, lines.start).and(read);
+            lines_before = lines.end;
+            if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
+    report.end(result, lines_before)
 }
 
-/// A file that threads read at different offsets. A byte order mark is replaced by blanks.
-struct Positioned {
-    file: File,
-    is_marked: bool,
+/// A bad record, with its line in the part that was read, and a note if a byte order mark is what is wrong.
+type Wrong = (jird::Located, Option<&'static str>);
+
+/// Checks a part of a text, and passes on the bad records of each piece.
+fn check_part(
+    reader: &mut LineReader,
+    part: Part<'_>,
+    mut each: impl FnMut(Vec<Wrong>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let found = RefCell::new(Vec::new());
+    let bad = |bad: &Bad<'_>, piece: &LinePiece<'_>| {
+        let stray = usize::try_from(bad.error.offset()).ok().and_then(|at| stray_mark(piece.text().get(at..)?));
+        found.borrow_mut().push((piece.locate(bad), stray));
+        ControlFlow::Continue(())
+    };
+    let good = |_: &lines::Match<'_, '_>, _: &LinePiece<'_>| ControlFlow::Continue(());
+    let end = |_: &LinePiece<'_>, _| each(found.take()).map(ControlFlow::Continue);
+    reader.read(part, Counting::default(), (&Projection::new(&[]), None), good, bad, end).map(drop)
 }
 
-impl ReadAt for Positioned {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let read = self.file.read_at(buffer, offset)?;
-        if self.is_marked {
-            blank_mark_at(&mut buffer[..read], offset);
-        }
-        Ok(read)
-    }
-}
-
-/// The result of one piece of text: its bad records, with lines counted from the start of the piece, and its number of
-/// lines.
-struct Part {
-    bad: Vec<(jird::Located, Option<&'static str>)>,
-    base: u64,
-    lines: u64,
-}
-
-impl Part {
-    fn new(scanner: &mut Scanner, base: u64, text: &[u8]) -> Self {
-        let mut part = Self { bad: Vec::new(), base, lines: 0 };
-        let mut counted = 0;
-        let nothing = Projection::new(&[]);
-        let good = |_: lines::Match<'_, '_>| ControlFlow::Continue(());
-        scanner.scan_all(text, &nothing, None, good, |bad| {
-            part.lines += newlines(&text[counted..bad.offset]);
-            counted = bad.offset;
-            let stray = usize::try_from(bad.error.offset()).ok().and_then(|at| stray_mark(text.get(at..)?));
-            part.bad.push((bad.locate().after_lines(part.lines, bad.offset as u64), stray));
-            ControlFlow::Continue(())
-        });
-        part.lines += newlines(&text[counted..]);
-        part
-    }
-}
-
-fn newlines(text: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', text).count() as u64
-}
-
-/// Prints the results of the parts, in order.
+/// Prints the bad records of a text, in order.
 struct Report {
     name: String,
-    lines: u64,
     outcome: Outcome,
 }
 
 impl Report {
-    fn add(&mut self, part: Part) -> anyhow::Result<()> {
-        let located =
-            |(found, stray): (jird::Located, _)| line(&self.name, &found.after_lines(self.lines, part.base), stray);
-        let words: String = part.bad.into_iter().map(located).collect();
+    /// Prints bad records of a part that has `lines_before` lines before it.
+    fn add(&mut self, bad: Vec<Wrong>, lines_before: u64) -> anyhow::Result<()> {
+        let located = |(found, stray): Wrong| line(&self.name, &found.after_lines(lines_before, 0), stray);
+        let words: String = bad.into_iter().map(located).collect();
         if !words.is_empty() {
             self.outcome = Outcome::BadData;
             output::write(words.as_bytes())?;
         }
-        self.lines += part.lines;
         Ok(())
     }
 
-    /// Ends the report. A record above the size limit ends the check, because the start of the next record is unknown.
-    fn end(self, result: anyhow::Result<()>) -> anyhow::Result<Outcome> {
+    /// Ends the report, after so many lines. A record above the size limit ends the check, because the start of the
+    /// next record is unknown.
+    fn end(self, result: anyhow::Result<()>, lines: u64) -> anyhow::Result<Outcome> {
         match result {
             Ok(()) => Ok(self.outcome),
             Err(error) => match error.downcast_ref::<jird::Error>() {
                 Some(bad) => {
-                    output::write(format!("{}:{}:1: {bad}\n", self.name, self.lines + 1).as_bytes())?;
+                    output::write(format!("{}:{}:1: {bad}\n", self.name, lines + 1).as_bytes())?;
                     report(&format!("{}: the rest was not checked", self.name));
                     Ok(Outcome::Failed)
                 }

@@ -5,6 +5,7 @@
 //! UTF-16 and UTF-32 are not read. They are recognised, so that a message can name them.
 
 use core::fmt;
+use jird::lines::ReadAt;
 use std::io::{self, Read};
 
 /// The byte order mark of UTF-8, which some programs write before a text.
@@ -20,9 +21,30 @@ pub fn blank_mark(start: &mut [u8]) -> bool {
 }
 
 /// Does the same for a piece of a text that is known to begin with a mark. `bytes` are at `offset` in that text.
-pub fn blank_mark_at(bytes: &mut [u8], offset: u64) {
+fn blank_mark_at(bytes: &mut [u8], offset: u64) {
     let (_, marked) = MARK.split_at(MARK.len().min(usize::try_from(offset).unwrap_or(usize::MAX)));
     bytes.iter_mut().zip(marked).for_each(|(byte, _)| *byte = b' ');
+}
+
+/// A JSON text that threads read at different offsets, with its mark replaced by blanks.
+#[derive(Debug)]
+pub struct Unmarked<R> {
+    /// The text as it is.
+    pub text: R,
+    /// Whether it begins with a mark.
+    pub is_marked: bool,
+}
+
+impl<R: ReadAt> ReadAt for Unmarked<R> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = self.text.read_at(buffer, offset)?;
+        if self.is_marked
+            && let Some(bytes) = buffer.get_mut(..read)
+        {
+            blank_mark_at(bytes, offset);
+        }
+        Ok(read)
+    }
 }
 
 /// The message for an error caused by a mark. `found` is the rest of the text, from the first byte that is wrong.

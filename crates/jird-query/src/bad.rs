@@ -12,14 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The kind of a record that is JSON but holds a value that its column cannot hold.
 const UNFIT: &str = "type";
 
-/// A bad record, found in a piece of a file.
+/// A bad record, found in a part of a file.
 #[derive(Clone, Debug)]
-pub(crate) struct Bad {
-    /// The number of lines in the piece before the line of the error.
-    pub(crate) lines: u64,
+struct Bad {
+    /// The number of lines of the part that end before the error.
+    lines: u64,
     /// The offset in the file.
-    pub(crate) offset: u64,
-    pub(crate) what: Wrong,
+    offset: u64,
+    what: Wrong,
     /// The record's text, as a range of [`Found`]'s `raw`.
     raw: Range<usize>,
 }
@@ -33,14 +33,14 @@ pub(crate) enum Wrong {
     Unfit(String),
 }
 
-/// The bad records of a piece of a file.
+/// Bad records of a part of a file, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     bad: Vec<Bad>,
     /// The texts of the bad records, one after the other.
     raw: Vec<u8>,
-    /// The number of lines in the piece.
-    pub(crate) lines: u64,
+    /// The number of lines of the file before the part.
+    lines_before: u64,
 }
 
 impl Found {
@@ -49,25 +49,23 @@ impl Found {
         self.bad.len() >= 1 << 12 || self.raw.len() >= 1 << 20
     }
 
-    /// Adds a record whose error comes after `lines` lines of the piece.
+    /// Adds a record whose error comes after `lines` lines of the part.
     pub(crate) fn push(&mut self, lines: u64, offset: u64, what: Wrong, raw: &[u8]) {
         let start = self.raw.len();
         self.raw.extend_from_slice(raw);
         self.bad.push(Bad { lines, offset, what, raw: start..self.raw.len() });
     }
 
-    /// The rule that the first record breaks, if it is not JSON, and the offset of the error in its file.
-    pub(crate) fn first_rule(&self) -> Option<(ErrorKind, u64)> {
-        let first = self.bad.first()?;
-        if let Wrong::Rule(kind, _) = first.what { Some((kind, first.offset)) } else { None }
-    }
-
-    /// Adds the records of the next piece.
+    /// Adds later records of the same part.
     pub(crate) fn append(&mut self, next: Self) {
         for bad in next.bad {
-            self.push(self.lines + bad.lines, bad.offset, bad.what, &next.raw[bad.raw]);
+            self.push(bad.lines, bad.offset, bad.what, &next.raw[bad.raw]);
         }
-        self.lines += next.lines;
+    }
+
+    /// The same records, in a part that begins after `lines` lines of its file.
+    pub(crate) fn after_lines(self, lines: u64) -> Self {
+        Self { lines_before: lines, ..self }
     }
 }
 
@@ -87,34 +85,15 @@ impl BadSink {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finishes the quarantine.
-    pub(crate) fn finish(&self) -> Result<(), Error> {
-        self.lock().finish().map_err(|error| failed(&error))
-    }
-}
-
-/// Counts the lines of a file whose pieces come in order, and notes its bad records.
-#[derive(Debug)]
-pub(crate) struct Noting {
-    sink: BadSink,
-    /// Whether records that are not JSON are noted here. If not, another scan of the same files notes them.
-    all: bool,
-    lines: u64,
-}
-
-impl Noting {
-    pub(crate) fn new(sink: &BadSink, all: bool) -> Self {
-        Self { sink: sink.clone(), all, lines: 0 }
-    }
-
-    /// Takes the bad records of the next piece.
-    pub(crate) fn take(&mut self, file: &InputFile, found: &Found) -> Result<(), Error> {
+    /// Notes bad records of a file. Records that are not JSON are noted only if `all` is set; if not, another scan of the
+    /// same file notes them.
+    pub(crate) fn note(&self, file: &InputFile, found: &Found, all: bool) -> Result<(), Error> {
         let name = file.path.display().to_string();
         for bad in &found.bad {
-            let line = self.lines + bad.lines + 1;
+            let line = found.lines_before + bad.lines + 1;
             let raw = &found.raw[bad.raw.clone()];
             let (kind, message) = match &bad.what {
-                Wrong::Rule(kind, column) if self.all => {
+                Wrong::Rule(kind, column) if all => {
                     let wrong = usize::try_from(column - 1).ok().and_then(|at| raw.get(at..));
                     let rule = format!("{kind} at line {line} column {column}");
                     (kind.code(), with_stray_mark(rule, wrong.unwrap_or_default()))
@@ -124,10 +103,14 @@ impl Noting {
             };
             let place = Place { line, offset: bad.offset, ..Place::default() };
             let record = BadRecord { file: &name, place, kind, message: &message, raw };
-            self.sink.lock().note(&record).map_err(|error| failed(&error))?;
+            self.lock().note(&record).map_err(|error| failed(&error))?;
         }
-        self.lines += found.lines;
         Ok(())
+    }
+
+    /// Finishes the quarantine.
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        self.lock().finish().map_err(|error| failed(&error))
     }
 }
 

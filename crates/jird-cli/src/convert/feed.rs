@@ -37,6 +37,7 @@ pub(crate) struct Feed {
     /// The same selection for the record scanner, if scanning lines is enough.
     pub(super) fields: Option<Arc<Fields>>,
     limit: Option<u64>,
+    threads: usize,
     on_error: OnError,
     bad: BadRecords,
     /// The number of mismatches that are not reported, because their input is read again.
@@ -66,6 +67,7 @@ impl Feed {
             flatten: args.flatten,
             fields,
             limit: args.limit,
+            threads: args.threads.unwrap_or_else(threads),
             on_error: args.on_error.clone(),
             bad,
             unsaid: 0,
@@ -90,6 +92,7 @@ impl Feed {
             flatten: false,
             fields: None,
             limit: None,
+            threads: threads(),
             on_error: on_error.clone(),
             bad: BadRecords::new(on_error)?,
             unsaid: 0,
@@ -140,7 +143,7 @@ impl Feed {
         S: Sink<Error: Into<Error>>,
     {
         let reading = self.reading.clone();
-        if threads() <= sink_threads {
+        if self.threads <= sink_threads {
             return content.read(&reading, |source| self.filter(name, source, sink));
         }
         let sent = event::pipe(sink, |pipe| content.read(&reading, |source| self.filter(name, source, pipe)));
@@ -155,8 +158,8 @@ impl Feed {
     where
         S: Parts<Error: Into<Error>>,
     {
-        let threads = threads();
-        if threads == 1 || self.limit.is_some() {
+        let threads = self.threads;
+        if threads <= 1 || self.limit.is_some() {
             return self.send(input, sink, 1);
         }
         let name = &input.name.clone();
@@ -183,6 +186,7 @@ impl Feed {
             flatten: self.flatten,
             fields: None,
             limit: None,
+            threads: 1,
             on_error: OnError::Stop,
             bad: BadRecords::default(),
             unsaid: 0,

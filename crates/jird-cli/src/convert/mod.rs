@@ -114,6 +114,8 @@ pub(crate) struct ConvertArgs {
     /// In CSV, read unquoted text that looks like a number, a boolean or null as one; quote strings that look like one
     #[arg(long)]
     typed: bool,
+    #[arg(long, hide = true, value_name = "N")]
+    threads: Option<usize>,
     /// Print to standard error how much was done, and how fast
     #[arg(long)]
     stats: bool,

@@ -4,7 +4,7 @@
 //! within a record becomes a carriage return, which JSON also allows as white space and also forbids in strings. So one
 //! pass finds the borders between records, and the scanner then reads lines as usual.
 
-use jird::{Error, ErrorKind};
+use jird::{Error, ErrorKind, lines};
 use std::io::{self, Read};
 
 /// The layout of a text.
@@ -30,9 +30,13 @@ impl Layout {
         }
     }
 
-    /// The number of original line feeds in a piece of the converted text.
-    pub(crate) fn newlines(self, text: &[u8]) -> u64 {
-        text.iter().map(|&byte| u64::from(self.is_newline(byte))).sum()
+    /// Counts the original line feeds in a piece of the converted text.
+    pub(crate) fn counting(self) -> fn(&[u8]) -> u64 {
+        match self {
+            Self::Lines | Self::Quarantine => lines::newlines,
+            Self::Array => |text| memchr::memchr_iter(b'\r', text).count() as u64,
+            Self::Values => |text| memchr::memchr2_iter(b'\r', b'\n', text).count() as u64,
+        }
     }
 
     /// Whether a record may span several lines.

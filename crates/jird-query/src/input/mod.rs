@@ -14,12 +14,12 @@ pub(crate) use expand::Said;
 use crate::error::{Error, words};
 use ahead::Ahead;
 use elements::Elements;
-use jird::lines::ReadAt;
-use jird_formats::encoding::{Encoding, blank_mark_at};
+use jird::lines::{ReadAt, newlines};
+use jird_formats::encoding::{Encoding, Unmarked};
 use jird_formats::files::{Compression, Quarantined, Reader, Spool, SpoolOptions, Text};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -285,8 +285,8 @@ impl InputFile {
             Access::Copy(spool) => spool.file(),
             _ => File::open(&self.path),
         };
-        let file = file.map_err(|error| self.error(&error))?;
-        Ok(PositionedFile { file, is_marked: self.is_marked, progress: Arc::clone(&self.progress) })
+        let text = Unmarked { text: file.map_err(|error| self.error(&error))?, is_marked: self.is_marked };
+        Ok(PositionedFile { text, progress: Arc::clone(&self.progress) })
     }
 
     /// The text from the start.
@@ -345,7 +345,7 @@ impl InputFile {
             if read == 0 {
                 break;
             }
-            lines += Layout::Lines.newlines(&buffer[..read]);
+            lines += newlines(&buffer[..read]);
             left -= read as u64;
         }
         Ok(lines)
@@ -369,17 +369,13 @@ fn layout(path: &Path, from: From, text: &Text) -> Result<Layout, Refusal> {
 /// A file that several threads may read at any offset.
 #[derive(Debug)]
 pub(crate) struct PositionedFile {
-    file: File,
-    is_marked: bool,
+    text: Unmarked<File>,
     progress: Arc<Progress>,
 }
 
 impl ReadAt for PositionedFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let read = self.file.read_at(buffer, offset)?;
-        if self.is_marked {
-            blank_mark_at(&mut buffer[..read], offset);
-        }
+        let read = self.text.read_at(buffer, offset)?;
         self.progress.add(read as u64);
         Ok(read)
     }

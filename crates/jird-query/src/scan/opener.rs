@@ -1,13 +1,17 @@
 //! The file opener: turns a file, or a range of one, into a stream of Arrow batches.
 //!
+//! DataFusion pulls batches, one partition at a time. If the results may come in any order, it cuts the files itself,
+//! and each partition is one part that one thread reads. [`drive`] pushes results instead, so it runs only where the
+//! results keep the order of the input: there, one partition is all of a file.
+//!
 //! Scanning happens on separate threads, which send batches over a short channel. So DataFusion's threads never wait
 //! for a disk. Dropping the stream closes the channel, which stops the scan.
 
 use super::pushdown;
-use super::read::{Reader, Seen, cut};
+use super::read::{Reader, Seen};
 use super::source::{ColumnSpec, Shared, note};
 use super::watch::Extent;
-use crate::bad::{Found, Noting};
+use crate::bad::Found;
 use crate::error::Error;
 use crate::input::{Input, InputFile};
 use crate::sql::Rep;
@@ -18,7 +22,7 @@ use datafusion::error::Result;
 use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};
 use futures::StreamExt;
-use jird::lines::{Check, Match, in_order};
+use jird::lines::{Check, Match, drive, ranges};
 use jird::{
     Path,
     record::{Field, Mismatches, Predicate, Projection},
@@ -60,7 +64,7 @@ impl FileOpener for NdjsonOpener {
             start..end
         });
         let source = Arc::clone(&file);
-        let mut noting = plan.shared.options.bad.as_ref().map(|sink| Noting::new(sink, plan.notes));
+        let (sink, notes) = (plan.shared.options.bad.clone(), plan.notes);
         Ok(Box::pin(async move {
             let (sender, mut receiver) = channel(WAITING);
             std::thread::Builder::new()
@@ -75,8 +79,8 @@ impl FileOpener for NdjsonOpener {
                         Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
                         // Here, pieces arrive in the order of the files, however many files are open.
                         Some(Ok(Part::Found(found))) => {
-                            if let Some(noting) = &mut noting
-                                && let Err(error) = noting.take(&source, &found)
+                            if let Some(sink) = &sink
+                                && let Err(error) = sink.note(&source, &found, notes)
                             {
                                 return Poll::Ready(Some(Err(error.into())));
                             }
@@ -112,6 +116,16 @@ pub(crate) struct Plan {
 enum Part {
     Batch(RecordBatch),
     Found(Found),
+}
+
+impl Part {
+    /// The same, of a range that begins after `lines` lines of its file.
+    fn after_lines(self, lines: u64) -> Self {
+        match self {
+            Self::Found(found) => Self::Found(found.after_lines(lines)),
+            batch @ Self::Batch(_) => batch,
+        }
+    }
 }
 
 type Sent = std::result::Result<Part, Error>;
@@ -175,11 +189,10 @@ impl Plan {
         };
         let options = &self.shared.options;
         let chunks = match &range {
-            Some(range) if self.shared.ordered.load(Relaxed) && options.threads > 1 => {
-                cut(range.clone(), options.chunk_bytes).collect::<Vec<_>>()
-            }
-            _ => Vec::new(),
+            Some(range) if self.shared.ordered.load(Relaxed) && options.threads > 1 => range.clone(),
+            _ => 0..0,
         };
+        let chunks = ranges(chunks, options.chunk_bytes);
         if chunks.len() < 2 {
             let mut worker = Worker::new(self);
             if let Err(error) = worker.scan(file, range, &mut |part| send(Ok(part)), || sender.is_closed()) {
@@ -187,26 +200,26 @@ impl Plan {
             }
             return;
         }
-        let work = |worker: &mut Worker<'_>, job: usize| {
+        let work = |worker: &mut Worker<'_>, range| {
             let mut parts = Vec::new();
             let mut keep = |part| {
                 parts.push(Ok(part));
                 ControlFlow::Continue(())
             };
-            if let Err(error) = worker.scan(file, Some(chunks[job].clone()), &mut keep, || sender.is_closed()) {
+            if let Err(error) = worker.scan(file, Some(range), &mut keep, || sender.is_closed()) {
                 parts.push(Err(error));
             }
-            parts
+            (parts, worker.reader.lines())
         };
-        in_order(
-            0..chunks.len(),
+        drive(
+            chunks.map(|range| (0, range)),
             options.threads,
             || Worker::new(self),
             work,
-            |parts: Vec<Sent>| {
+            |parts: Vec<Sent>, lines| {
                 for part in parts {
                     let failed = part.is_err();
-                    send(part)?;
+                    send(part.map(|part| part.after_lines(lines.start)))?;
                     if failed {
                         return ControlFlow::Break(());
                     }

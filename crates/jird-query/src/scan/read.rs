@@ -1,28 +1,25 @@
 //! Reads lines of a file with one set of buffers, and makes passes over whole inputs.
 
 use super::ScanOptions;
-use crate::bad::{Found, Noting, Wrong};
+use crate::bad::{Found, Wrong};
 use crate::error::{Error, with_stray_mark};
 use crate::input::{Input, InputFile};
-use jird::lines::{self, Match, Scanned, Scanner};
+use jird::lines::{Bad, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
 use jird::{
     ErrorKind,
     record::{Predicate, Projection},
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, PoisonError};
 
 /// Reads and scans with reused buffers. Each thread has one.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    options: lines::Options,
     /// Whether bad records are skipped.
     passes_by: bool,
-    scanner: Scanner,
-    buffer: Vec<u8>,
+    lines: LineReader,
 }
 
 /// What a [`Reader`] has seen.
@@ -55,13 +52,17 @@ impl From<io::Error> for Fault {
 
 impl Reader {
     pub(crate) fn new(options: &ScanOptions) -> Self {
-        let passes_by = options.bad.is_some();
-        Self { options: options.lines, passes_by, scanner: Scanner::new(options.lines), buffer: Vec::new() }
+        Self { passes_by: options.bad.is_some(), lines: LineReader::new(options.lines) }
+    }
+
+    /// The number of lines that the last [`read`](Self::read) has passed on, if it counted all.
+    pub(crate) fn lines(&self) -> u64 {
+        self.lines.lines()
     }
 
     /// Visits the records that pass `filter` and whose lines begin in `range`, or in the whole file if there is no
     /// range. `visit` also gets the offset of the text, to which the row's own offset is relative. If `visit` returns a
-    /// message, the record is bad. `piece` is called after each piece of lines.
+    /// message, the record is bad. `seen` is called after each piece of lines.
     pub(crate) fn read(
         &mut self,
         file: &InputFile,
@@ -69,53 +70,43 @@ impl Reader {
         projection: &Projection,
         filter: Option<&Predicate>,
         mut visit: impl FnMut(&Match<'_, '_>, u64) -> Result<ControlFlow<()>, String>,
-        mut piece: impl FnMut(Seen) -> ControlFlow<()>,
+        mut seen: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let Self { options, passes_by, scanner, buffer } = self;
-        let passes_by = *passes_by;
-        let is_stream = file.size.is_none();
-        let mut lines_before = 0;
-        let each = |offset: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
-            let bytes = text.len() as u64;
-            let mut stopped = None;
-            let found = RefCell::new(Finding { file, text, offset, counted: 0, found: Found::default() });
-            let scanned = scanner.scan_all(
-                text,
-                projection,
-                filter,
-                |row| match visit(&row, offset) {
-                    Ok(flow) => flow,
-                    Err(words) if passes_by => found.borrow_mut().push(row.offset(), row.text(), Wrong::Unfit(words)),
-                    Err(words) => {
-                        stopped = Some((row.offset(), words));
-                        ControlFlow::Break(())
-                    }
-                },
-                |bad| {
-                    let at = usize::try_from(bad.error.offset()).map_or(bad.offset, |at| at.max(bad.offset));
-                    let column = (at - bad.offset) as u64 + 1;
-                    let flow = found.borrow_mut().push(at, bad.text, Wrong::Rule(bad.error.kind(), column));
-                    if passes_by { flow } else { ControlFlow::Break(()) }
-                },
-            );
-            let lines = is_stream.then_some(lines_before);
-            let mut found = found.into_inner().end(is_stream || passes_by);
-            lines_before += found.lines;
-            if let Some((at, words)) = stopped {
-                return Err(Fault::Ours(unfit(file, text, offset, at, &words, lines)));
-            }
-            if let (false, Some((kind, at))) = (passes_by, found.first_rule()) {
-                return Err(Fault::Ours(bad_record(file, text, offset, kind, at - offset, lines)));
-            }
-            if scanned.stopped {
-                return Ok(ControlFlow::Break(()));
-            }
-            if !passes_by {
-                found = Found::default();
-            }
-            Ok(piece(Seen { bytes, scanned, found }))
+        let Self { passes_by, lines } = self;
+        // If the first bad record stops the query, its line is found by reading the file again up to there: a query
+        // without bad records then counts no lines.
+        let counting = Counting { count: file.layout.counting(), all: *passes_by || file.size.is_none() };
+        let place = Places { file, counts: counting.all };
+        let (found, failed) = (RefCell::new(Found::default()), Cell::new(None));
+        let push = |piece: &LinePiece<'_>, at: usize, what: Wrong, raw: &[u8]| {
+            let at = at.min(piece.text().len());
+            found.borrow_mut().push(piece.lines_before(at), piece.offset() + at as u64, what, raw);
+            ControlFlow::Continue(())
         };
-        run(file, range, buffer, options.record_bytes_max, each)
+        let fail = |error: Error| {
+            failed.set(Some(error));
+            ControlFlow::Break(())
+        };
+        let visit = |row: &Match<'_, '_>, piece: &LinePiece<'_>| match visit(row, piece.offset()) {
+            Ok(flow) => flow,
+            Err(words) if *passes_by => push(piece, row.offset(), Wrong::Unfit(words), row.text()),
+            Err(words) => fail(place.unfit(piece, row.offset(), &words)),
+        };
+        let bad = |bad: &Bad<'_>, piece: &LinePiece<'_>| {
+            let at = usize::try_from(bad.error.offset()).map_or(bad.offset, |at| at.max(bad.offset));
+            if *passes_by {
+                let column = (at - bad.offset) as u64 + 1;
+                push(piece, at, Wrong::Rule(bad.error.kind(), column), bad.text)
+            } else {
+                fail(place.bad_record(piece, bad.error.kind(), at))
+            }
+        };
+        let end = |piece: &LinePiece<'_>, scanned: Scanned| match failed.take() {
+            Some(error) => Err(Fault::Ours(error)),
+            None if scanned.stopped => Ok(ControlFlow::Break(())),
+            None => Ok(seen(Seen { bytes: piece.text().len() as u64, scanned, found: found.take() })),
+        };
+        run(file, range, |part| lines.read(part, counting, (projection, filter), visit, bad, end))
     }
 
     /// Counts the records that [`read`](Self::read) would visit, without reading any: the lines that are not blank.
@@ -123,31 +114,26 @@ impl Reader {
         &mut self,
         file: &InputFile,
         range: Option<Range<u64>>,
-        mut piece: impl FnMut(Seen) -> ControlFlow<()>,
+        mut seen: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
         let each = |_: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
-            let bytes = text.len() as u64;
             let scanned = Scanned { records: records(text), ..Scanned::default() };
-            Ok(piece(Seen { bytes, scanned, found: Found::default() }))
+            Ok(seen(Seen { bytes: text.len() as u64, scanned, found: Found::default() }))
         };
-        run(file, range, &mut self.buffer, self.options.record_bytes_max, each)
+        run(file, range, |part| self.lines.pieces(part, each))
     }
 }
 
-/// Passes the lines that begin in `range`, or all lines of the file, to `each`, some at a time.
+/// Passes the lines that begin in `range`, or all lines of the file, to `read`.
 fn run(
     file: &InputFile,
     range: Option<Range<u64>>,
-    buffer: &mut Vec<u8>,
-    record_bytes_max: usize,
-    each: impl FnMut(u64, &[u8]) -> Result<ControlFlow<()>, Fault>,
+    read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
     let result = match (file.size, range) {
-        (None, _) => lines::read_stream(file.stream()?, buffer, record_bytes_max, each),
+        (None, _) => read(Part::Stream(&mut file.stream()?)),
         (Some(0), _) => return Ok(ControlFlow::Continue(())),
-        (Some(size), range) => {
-            lines::read_range(&file.file()?, range.unwrap_or(0..size), buffer, record_bytes_max, each)
-        }
+        (Some(size), range) => read(Part::Range(&file.file()?, range.unwrap_or(0..size))),
     };
     let of_line = |error: &jird::Error| {
         let line = match file.line_at(error.offset()) {
@@ -178,86 +164,59 @@ fn records(text: &[u8]) -> u64 {
     records
 }
 
-/// Finds the lines of bad records.
-struct Finding<'t> {
-    file: &'t InputFile,
-    text: &'t [u8],
-    offset: u64,
-    /// The newlines in this many bytes were counted.
-    counted: usize,
-    found: Found,
+/// Says where in a file something is wrong.
+struct Places<'f> {
+    file: &'f InputFile,
+    /// Whether all lines of the file are counted while it is read. If not, the file is read again up to the line.
+    counts: bool,
 }
 
-impl Finding<'_> {
-    /// Adds a bad record whose error is at offset `at` of the text.
+impl Places<'_> {
+    /// The line of byte `at` of a piece, and the byte's offset in that line.
+    fn place(&self, piece: &LinePiece<'_>, at: usize) -> (u64, usize) {
+        let is_newline = |&byte: &u8| self.file.layout.is_newline(byte);
+        let start = piece.text()[..at].iter().rposition(is_newline).map_or(0, |newline| newline + 1);
+        let line = if self.counts {
+            piece.lines_before(start) + 1
+        } else {
+            self.file.line_at(piece.offset() + start as u64).unwrap_or_default()
+        };
+        (line, at - start)
+    }
+
+    /// The error for a record that does not fit.
     #[cold]
-    fn push(&mut self, at: usize, raw: &[u8], what: Wrong) -> ControlFlow<()> {
-        let at = at.min(self.text.len());
-        if at > self.counted {
-            self.found.lines += self.file.layout.newlines(&self.text[self.counted..at]);
-            self.counted = at;
-        }
-        self.found.push(self.found.lines, self.offset + at as u64, what, raw);
-        ControlFlow::Continue(())
+    fn unfit(&self, piece: &LinePiece<'_>, at: usize, words: &str) -> Error {
+        let (line, _) = self.place(piece, at);
+        Error::record(format!("{}:{line}: {words}", self.file.path.display()))
     }
 
-    /// Counts the remaining lines, if `counts` is set.
-    fn end(mut self, counts: bool) -> Found {
-        if counts {
-            self.found.lines += self.file.layout.newlines(&self.text[self.counted..]);
-        }
-        self.found
+    /// The error for a bad record. A second walk finds the place.
+    #[cold]
+    fn bad_record(&self, piece: &LinePiece<'_>, kind: ErrorKind, at: usize) -> Error {
+        let (file, text) = (self.file, piece.text());
+        let at = at.min(text.len());
+        let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+        // In layouts with long records, `start` moves to the record's first byte, past blank lines before it.
+        let is_long = file.layout.has_long_records();
+        let start = start + if is_long { at - start - text[start..at].trim_ascii_start().len() } else { 0 };
+        let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |newline| at + newline);
+        let located = jird::Error::new(kind, (at - start) as u64).locate(&text[start..end]);
+        let (line, column) = self.place(piece, at);
+        let pointer = match located.pointer() {
+            "" => String::new(),
+            pointer => format!(", at {pointer}"),
+        };
+        let kind = with_stray_mark(kind.to_string(), &text[at..]);
+        let (snippet, caret) = (located.snippet(), located.caret());
+        Error::record(format!(
+            "{}:{line}:{}: {kind} (byte {}{pointer})\n  {snippet}\n  {:caret$}^",
+            file.path.display(),
+            column + 1,
+            piece.offset() + at as u64,
+            "",
+        ))
     }
-}
-
-/// The line of a byte of a text, and the byte's offset in that line.
-fn place(file: &InputFile, text: &[u8], offset: u64, at: usize, lines_before: Option<u64>) -> (u64, usize) {
-    let start = text[..at].iter().rposition(|&byte| file.layout.is_newline(byte)).map_or(0, |newline| newline + 1);
-    let line = match lines_before {
-        Some(before) => before + file.layout.newlines(&text[..start]) + 1,
-        None => file.line_at(offset + start as u64).unwrap_or_default(),
-    };
-    (line, at - start)
-}
-
-/// The error for a record that does not fit.
-#[cold]
-fn unfit(file: &InputFile, text: &[u8], offset: u64, at: usize, words: &str, lines_before: Option<u64>) -> Error {
-    let (line, _) = place(file, text, offset, at, lines_before);
-    Error::record(format!("{}:{line}: {words}", file.path.display()))
-}
-
-/// The error for a bad record. A second walk finds the place.
-#[cold]
-fn bad_record(
-    file: &InputFile,
-    text: &[u8],
-    offset: u64,
-    kind: ErrorKind,
-    at: u64,
-    lines_before: Option<u64>,
-) -> Error {
-    let at = usize::try_from(at).map_or(text.len(), |at| at.min(text.len()));
-    let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-    // In layouts with long records, `start` moves to the record's first byte, past blank lines before it.
-    let is_long = file.layout.has_long_records();
-    let start = start + if is_long { at - start - text[start..at].trim_ascii_start().len() } else { 0 };
-    let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |newline| at + newline);
-    let located = jird::Error::new(kind, (at - start) as u64).locate(&text[start..end]);
-    let (line, column) = place(file, text, offset, at, lines_before);
-    let pointer = match located.pointer() {
-        "" => String::new(),
-        pointer => format!(", at {pointer}"),
-    };
-    let kind = with_stray_mark(kind.to_string(), &text[at..]);
-    let (snippet, caret) = (located.snippet(), located.caret());
-    Error::record(format!(
-        "{}:{line}:{}: {kind} (byte {}{pointer})\n  {snippet}\n  {:caret$}^",
-        file.path.display(),
-        column + 1,
-        offset + at as u64,
-        "",
-    ))
 }
 
 /// An input, cut into pieces of work.
@@ -281,7 +240,7 @@ impl<'i> Chunks<'i> {
         for (index, file) in input.files.iter().enumerate() {
             match file.size {
                 Some(size) => {
-                    chunks.extend(cut(0..size, chunk_bytes).map(|range| Chunk { file: index, range: Some(range) }));
+                    chunks.extend(ranges(0..size, chunk_bytes).map(|range| Chunk { file: index, range: Some(range) }));
                 }
                 None => chunks.push(Chunk { file: index, range: None }),
             }
@@ -300,23 +259,18 @@ impl<'i> Chunks<'i> {
         mut consume: impl FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let all = !self.input.noted.swap(true, Relaxed);
-        let noting: Mutex<Option<(usize, Noting)>> = Mutex::default();
-        let note = |file: usize, found: &Found| -> Result<(), Error> {
-            let Some(sink) = &options.bad else { return Ok(()) };
-            let mut noting = noting.lock().unwrap_or_else(PoisonError::into_inner);
-            let (_, noting) = match &mut *noting {
-                Some(noting) if noting.0 == file => noting,
-                other => other.insert((file, Noting::new(sink, all))),
-            };
-            noting.take(&self.input.files[file], found)
+        let note = |file: usize, found: &Found| match &options.bad {
+            Some(sink) => sink.note(&self.input.files[file], found, all),
+            None => Ok(()),
         };
         // A chunk that is a whole file may have any number of bad records. They are noted at once, so one thread reads
         // all files.
         let notes_at_once = options.bad.is_some() && !self.input.is_anywhere();
         let threads = if notes_at_once { 1 } else { options.threads };
         let mut failed = None;
-        let work = |reader: &mut Reader, job: usize| {
-            let Chunk { file, range } = self.chunks[job].clone();
+        let work = |reader: &mut Reader, chunk: &Chunk| {
+            let (file, range) = (chunk.file, chunk.range.clone());
+            let notes_at_once = notes_at_once && range.is_none();
             let (mut made, mut found, mut noted) = (make(), Found::default(), Ok(()));
             let read = reader.read(
                 &self.input.files[file],
@@ -335,31 +289,26 @@ impl<'i> Chunks<'i> {
                     if noted.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
                 },
             );
-            noted.and(read).map(|_| (file, made, found))
+            (noted.and(read).map(|_| (file, made, found)), reader.lines())
         };
-        lines::in_order(
-            0..self.chunks.len(),
+        let parts = self.chunks.iter().map(|chunk| (chunk.file, chunk));
+        drive(
+            parts,
             threads,
             || Reader::new(options),
             work,
-            |result| match result.and_then(|(file, made, found)| note(file, &found).map(|()| made)) {
-                Ok(made) => consume(made),
-                Err(error) => {
-                    failed = Some(error);
-                    ControlFlow::Break(())
+            |result, lines| {
+                let noted =
+                    |(file, made, found): (usize, T, Found)| note(file, &found.after_lines(lines.start)).map(|()| made);
+                match result.and_then(noted) {
+                    Ok(made) => consume(made),
+                    Err(error) => {
+                        failed = Some(error);
+                        ControlFlow::Break(())
+                    }
                 }
             },
         );
         failed.map_or(Ok(()), Err)
     }
-}
-
-/// The pieces of a range, in order.
-pub(crate) fn cut(range: Range<u64>, piece_bytes: u64) -> impl ExactSizeIterator<Item = Range<u64>> {
-    let pieces = (range.end - range.start).div_ceil(piece_bytes);
-    let pieces = usize::try_from(pieces).expect("a file has fewer pieces than there are addresses");
-    (0..pieces).map(move |piece| {
-        let start = range.start + piece as u64 * piece_bytes;
-        start..(start + piece_bytes).min(range.end)
-    })
 }

@@ -27,6 +27,13 @@ impl ReadAt for &[u8] {
     }
 }
 
+#[cfg(unix)]
+impl ReadAt for std::fs::File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
+    }
+}
+
 /// Calls `each` with the lines whose first byte is in `range`: whole lines, in order, several at a time, with the
 /// offset of the first. Adjacent ranges share no line and lose none. Memory is bounded by `record_bytes_max` and one
 /// read.
@@ -143,34 +150,64 @@ pub fn read_stream<E: From<Error> + From<io::Error>>(
     record_bytes_max: usize,
     mut each: impl FnMut(u64, &[u8]) -> Result<ControlFlow<()>, E>,
 ) -> Result<ControlFlow<()>, E> {
-    let mut offset = 0;
-    let mut filled = 0;
+    let (mut offset, mut filled) = (0, 0);
     loop {
-        buffer.resize(buffer.len().max(filled + READ_BYTES), 0);
-        let room = buffer.len() - filled;
-        let read = match reader.read(&mut buffer[filled..]) {
+        let filling = fill(&mut reader, buffer, &mut filled, 0, record_bytes_max)?;
+        let end = match filling {
+            Filled::Lines(end) => end,
+            Filled::End => filled,
+            Filled::TooLong => return Err(Error::new(ErrorKind::Size, offset + record_bytes_max as u64).into()),
+        };
+        if end > 0 && each(offset, &buffer[..end])?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if matches!(filling, Filled::End) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        buffer.copy_within(end..filled, 0);
+        offset += end as u64;
+        filled -= end;
+    }
+}
+
+/// Why [`fill`] has stopped.
+pub(super) enum Filled {
+    /// The buffer begins with this many bytes of whole lines.
+    Lines(usize),
+    /// The stream has ended. The last line may have no newline.
+    End,
+    /// The buffer has no whole line, and more bytes than a line may have.
+    TooLong,
+}
+
+/// Reads from a stream into `buffer`, whose first `filled` bytes are the start of a line, until there are whole lines
+/// and at least `bytes_min` bytes. Leaves in `filled` how many bytes there are.
+pub(super) fn fill(
+    reader: &mut impl Read,
+    buffer: &mut Vec<u8>,
+    filled: &mut usize,
+    bytes_min: usize,
+    line_bytes_max: usize,
+) -> io::Result<Filled> {
+    let mut end = 0;
+    while end == 0 || *filled < bytes_min {
+        if end == 0 && *filled > line_bytes_max {
+            return Ok(Filled::TooLong);
+        }
+        buffer.resize(buffer.len().max(*filled + READ_BYTES), 0);
+        let room = buffer.len() - *filled;
+        let read = match reader.read(&mut buffer[*filled..]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             result => within(result?, room)?,
         };
-        let new = filled;
-        filled += read;
-        let end =
-            if read == 0 { Some(filled) } else { memchr::memrchr(b'\n', &buffer[new..filled]).map(|at| new + at + 1) };
-        if let Some(end) = end.filter(|end| *end > 0) {
-            if each(offset, &buffer[..end])?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-            buffer.copy_within(end..filled, 0);
-            offset += end as u64;
-            filled -= end;
-        }
         if read == 0 {
-            return Ok(ControlFlow::Continue(()));
+            return Ok(Filled::End);
         }
-        if filled > record_bytes_max {
-            return Err(Error::new(ErrorKind::Size, offset + record_bytes_max as u64).into());
-        }
+        let new = *filled..*filled + read;
+        *filled = new.end;
+        end = memchr::memrchr(b'\n', &buffer[new.clone()]).map_or(end, |newline| new.start + newline + 1);
     }
+    Ok(Filled::Lines(end))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Decodes lines into a type.
 
-use super::{RECORD_BYTES_MAX, read_stream};
+use super::{RECORD_BYTES_MAX, StreamPiece, StreamPieces, newlines};
 use crate::error::Error;
-use core::ops::ControlFlow;
+use crate::fault::ErrorKind;
 use serde_core::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -13,10 +13,9 @@ use std::thread;
 /// The values of a piece of lines.
 type Made<T> = Vec<Result<T, Error>>;
 
-/// A piece of whole lines, its offset, the number of lines before it, and the channel for its values.
+/// A piece of whole lines, the number of lines before it, and the channel for its values.
 struct TypedPiece<T> {
-    text: Vec<u8>,
-    offset: u64,
+    text: StreamPiece,
     lines_before: u64,
     to: SyncSender<Made<T>>,
 }
@@ -87,15 +86,22 @@ impl<T> Iterator for Typed<T> {
 fn cut<T>(reader: impl Read, pieces: &SyncSender<TypedPiece<T>>, results: &SyncSender<Receiver<Made<T>>>) {
     let mut lines_before = 0;
     let _last = LastIfPanicking(results);
-    let read = read_stream::<Error>(reader, &mut Vec::new(), RECORD_BYTES_MAX, |offset, text| {
+    // The threads live as long as the iterator, so this is not `drive`, which returns when all is done.
+    let mut texts = StreamPieces::new(reader, RECORD_BYTES_MAX).live();
+    for text in &mut texts {
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => return send_last(results, error.into()),
+        };
         let (to, made) = sync_channel(1);
-        let piece = TypedPiece { text: text.to_vec(), offset, lines_before, to };
-        lines_before += memchr::memchr_iter(b'\n', text).count() as u64;
-        let gone = results.send(made).is_err() || pieces.send(piece).is_err();
-        Ok(if gone { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    });
-    if let Err(error) = read {
-        send_last(results, error);
+        let lines = newlines(&text);
+        if results.send(made).is_err() || pieces.send(TypedPiece { text, lines_before, to }).is_err() {
+            return;
+        }
+        lines_before += lines;
+    }
+    if let Some((offset, _)) = texts.into_rest() {
+        send_last(results, Error::new(ErrorKind::Size, offset + RECORD_BYTES_MAX as u64));
     }
 }
 
@@ -121,7 +127,7 @@ impl<T> Drop for LastIfPanicking<'_, T> {
 fn decode_pieces<T: DeserializeOwned>(work: &Mutex<Receiver<TypedPiece<T>>>) {
     loop {
         let piece = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(TypedPiece { text, offset, lines_before, to }) = piece else { return };
+        let Ok(TypedPiece { text, lines_before, to }) = piece else { return };
         let mut made = Vec::new();
         let mut start = 0;
         for (line, end) in memchr::memchr_iter(b'\n', &text).chain([text.len()]).enumerate() {
@@ -129,7 +135,7 @@ fn decode_pieces<T: DeserializeOwned>(work: &Mutex<Receiver<TypedPiece<T>>>) {
             if !record.trim_ascii().is_empty() {
                 made.push(crate::from_slice(record).map_err(|error: Error| {
                     let (within, column) = (error.offset(), error.column() as u64);
-                    error.placed(offset + start as u64 + within, lines_before + line as u64 + 1, column)
+                    error.placed(text.offset() + start as u64 + within, lines_before + line as u64 + 1, column)
                 }));
             }
             start = end + 1;
