@@ -1,15 +1,14 @@
 //! Rust types as sinks.
 
 mod decode;
-mod key;
 mod row;
 mod scalar;
 
-use super::recording::Recording;
+use super::recording::{Item, Recording};
 use super::{Failure, Interest, Key, KeyTable, Numeral, Place, Row, Sink, Source, Timestamp};
 use crate::error::Error;
+use core::cell::{Cell, RefCell};
 use core::marker::PhantomData;
-use decode::Decode;
 use row::RowObject;
 use serde_core::de::{Deserialize, DeserializeOwned};
 
@@ -91,8 +90,25 @@ struct Ignored {
     /// By the key's number: whether it is ignored.
     numbered: Vec<bool>,
     named: KeyTable,
-    /// The events of ignored keys that were found in the last record.
-    found: Vec<usize>,
+}
+
+/// What the struct that a record becomes does not use of it.
+#[derive(Debug, Default)]
+struct Unused {
+    /// The fields of the record's struct, if it becomes one.
+    fields: Cell<Option<&'static [&'static str]>>,
+    /// Keys that are not fields and whose values are ignored: their events.
+    keys: RefCell<Vec<usize>>,
+}
+
+impl Unused {
+    /// The value of this key is ignored.
+    #[inline]
+    fn note(&self, key: &str, at: usize) {
+        if self.fields.get().is_some_and(|fields| !fields.contains(&key)) {
+            self.keys.borrow_mut().push(at);
+        }
+    }
 }
 
 /// At most this number of names is remembered.
@@ -150,7 +166,7 @@ impl Recording {
     /// # Errors
     /// The first value that does not fit `T`, with its path; or if the record is not [complete](Self::is_complete).
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
-        Decode::new(self)?.value()
+        self.decode_into(&Unused::default())
     }
 }
 
@@ -208,24 +224,12 @@ where
 
     #[inline]
     fn end_record(&mut self) -> Result<(), E> {
-        let mut decode = Decode::new(&self.recording).map_err(refused)?;
-        core::mem::swap(&mut decode.ignored, &mut self.ignored.found);
-        let decoded = decode.value::<T>();
-        core::mem::swap(&mut decode.ignored, &mut self.ignored.found);
-        let record = match decoded {
-            Ok(record) => record,
-            Err(error) => {
-                self.ignored.found.clear();
-                return Err(refused(error));
+        let unused = Unused::default();
+        let record = self.recording.decode_into::<T>(&unused).map_err(refused)?;
+        for at in unused.keys.into_inner() {
+            if let Item::Key(key) = self.recording.item(at) {
+                self.ignored.add(key);
             }
-        };
-        if !self.ignored.found.is_empty() {
-            let found = core::mem::take(&mut self.ignored.found);
-            found.into_iter().for_each(|at| {
-                if let super::recording::Item::Key(key) = self.recording.item(at) {
-                    self.ignored.add(key);
-                }
-            });
         }
         (self.each)(self.recording.place().record, record)
     }
