@@ -4,8 +4,9 @@ mod decode;
 mod row;
 mod scalar;
 
+use super::protocol::scalars;
 use super::recording::{Item, Recording};
-use super::{Failure, Interest, Key, KeyTable, Numeral, Place, Row, Sink, Source, Timestamp};
+use super::{Failure, Interest, Key, KeyTable, Place, Row, Scalar, Sink, Source};
 use crate::error::Error;
 use core::cell::{Cell, RefCell};
 use core::marker::PhantomData;
@@ -130,6 +131,11 @@ where
             each,
             values: PhantomData,
         }
+    }
+
+    #[inline(always)]
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), E> {
+        scalar.send(&mut self.recording).map_err(refused)
     }
 
     #[cold]
@@ -287,33 +293,5 @@ where
         self.recording.end_array().map_err(refused)
     }
 
-    #[inline]
-    fn null(&mut self) -> Result<(), E> {
-        self.recording.null().map_err(refused)
-    }
-
-    #[inline]
-    fn bool(&mut self, value: bool) -> Result<(), E> {
-        self.recording.bool(value).map_err(refused)
-    }
-
-    #[inline]
-    fn number(&mut self, number: Numeral<'_>) -> Result<(), E> {
-        self.recording.number(number).map_err(refused)
-    }
-
-    #[inline]
-    fn string(&mut self, text: &str) -> Result<(), E> {
-        self.recording.string(text).map_err(refused)
-    }
-
-    #[inline]
-    fn bytes(&mut self, bytes: &[u8]) -> Result<(), E> {
-        self.recording.bytes(bytes).map_err(refused)
-    }
-
-    #[inline]
-    fn timestamp(&mut self, time: Timestamp) -> Result<(), E> {
-        self.recording.timestamp(time).map_err(refused)
-    }
+    scalars!();
 }
