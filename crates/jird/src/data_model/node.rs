@@ -1,4 +1,4 @@
-//! serde's `Deserializer` over trees that were read before: documents, recordings, rows.
+//! serde's `Deserializer` over trees that were read before: documents and recordings, and the cells of rows.
 //!
 //! A tree says what its nodes are; this module says how nodes become types. serde's visitors check the types. When a
 //! visitor refuses a value, its node adds the position to the error, and this module the steps of the path.
