@@ -1,6 +1,6 @@
 //! A source and its sink on two threads.
 
-use super::protocol::{Scalar, scalars};
+use super::protocol::{Scalar, forwards, scalars};
 use super::recording::Recording;
 use super::{Failure, Interest, JsonText, Key, Place, Sink};
 use crate::error::Error;
@@ -163,13 +163,8 @@ impl Batch {
 
 impl Pipe<'_> {
     #[inline(always)]
-    fn record(&mut self, told: impl FnOnce(&mut Recording) -> Result<(), Error>) -> Result<(), PipeError> {
-        told(&mut self.batch.recording).map_err(PipeError::Record)
-    }
-
-    #[inline(always)]
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), PipeError> {
-        self.record(|recording| scalar.send(recording))
+        scalar.send(&mut self.batch.recording).map_err(PipeError::Record)
     }
 }
 
@@ -195,34 +190,15 @@ impl Sink for Pipe<'_> {
     }
 
     #[inline]
-    fn begin_object(&mut self) -> Result<(), PipeError> {
-        self.record(Sink::begin_object)
-    }
-
-    #[inline]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, PipeError> {
         self.batch.recording.key(key).map_err(PipeError::Record)
     }
 
-    #[inline]
-    fn end_object(&mut self) -> Result<(), PipeError> {
-        self.record(Sink::end_object)
-    }
-
-    #[inline]
-    fn begin_array(&mut self) -> Result<(), PipeError> {
-        self.record(Sink::begin_array)
-    }
-
-    #[inline]
-    fn end_array(&mut self) -> Result<(), PipeError> {
-        self.record(Sink::end_array)
-    }
-
     scalars!();
+    forwards!(self => self.batch.recording, PipeError::Record; begin_object end_object begin_array end_array);
 
     fn json(&mut self, text: JsonText<'_>) -> Result<(), PipeError> {
-        self.record(|recording| recording.push_json(text))
+        self.batch.recording.push_json(text).map_err(PipeError::Record)
     }
 
     fn wants_more(&self) -> bool {

@@ -431,6 +431,25 @@ macro_rules! scalars {
 }
 pub(super) use scalars;
 
+/// Inside a sink's `impl`: forwards calls without arguments to another sink, whose errors are converted.
+macro_rules! forwards {
+    ($self:ident => $sink:expr, $error:expr; $($call:ident)+) => {
+        $( forwards!(@$call $self, $sink, $error); )+
+    };
+    (@wants_more $self:ident, $sink:expr, $error:expr) => {
+        fn wants_more(&$self) -> bool {
+            $sink.wants_more()
+        }
+    };
+    (@$call:ident $self:ident, $sink:expr, $error:expr) => {
+        #[inline]
+        fn $call(&mut $self) -> Result<(), Self::Error> {
+            $sink.$call().map_err($error)
+        }
+    };
+}
+pub(super) use forwards;
+
 /// Where a record stands in its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {

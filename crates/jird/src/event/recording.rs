@@ -205,14 +205,28 @@ impl Recording {
     }
 
     /// The index of the event after the value at `at`.
+    #[inline(always)]
     pub(super) fn behind(&self, at: usize) -> usize {
-        if self.json_at(at).is_some() {
-            return at + 1;
-        }
-        match self.item(at) {
-            Item::Object(end) | Item::Array(end) => end + 1,
+        match self.events.get(at) {
+            Some(Event { kind: Kind::Object | Kind::Array, wide, .. }) => *wide as usize + 1,
             _ => at + 1,
         }
+    }
+
+    /// The kind of the value at `at`; `None` if a key or an end is there.
+    #[cfg(feature = "serde")]
+    #[inline(always)]
+    pub(super) fn kind(&self, at: usize) -> Option<crate::tape::Kind> {
+        use crate::tape::Kind as Found;
+        Some(match self.events.get(at)?.kind {
+            Kind::Null => Found::Null,
+            Kind::False | Kind::True => Found::Bool,
+            Kind::I64 | Kind::U64 | Kind::F64 | Kind::Number => Found::Number,
+            Kind::String | Kind::Bytes | Kind::Timestamp | Kind::Json => Found::String,
+            Kind::Array => Found::Array,
+            Kind::Object => Found::Object,
+            Kind::Key | Kind::NumberedKey | Kind::End => return None,
+        })
     }
 
     /// The event at `at`; after the last event, an end.

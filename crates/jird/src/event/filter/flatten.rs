@@ -1,6 +1,6 @@
 //! Nested objects as members with dotted keys.
 
-use crate::event::protocol::{Scalar, scalars};
+use crate::event::protocol::{Scalar, forwards, scalars};
 use crate::event::{Interest, JsonSink, Key, Place, Sink};
 use core::fmt::Write as _;
 use std::io;
@@ -250,10 +250,6 @@ impl<S: Sink> Sink for Flatten<S> {
         self.sink.begin_record(place)
     }
 
-    fn end_record(&mut self) -> Result<(), S::Error> {
-        self.sink.end_record()
-    }
-
     fn begin_object(&mut self) -> Result<(), S::Error> {
         self.begin(true)
     }
@@ -299,11 +295,5 @@ impl<S: Sink> Sink for Flatten<S> {
 
     scalars!();
 
-    fn wants_more(&self) -> bool {
-        self.sink.wants_more()
-    }
-
-    fn finish(&mut self) -> Result<(), S::Error> {
-        self.sink.finish()
-    }
+    forwards!(self => self.sink, Into::into; end_record wants_more finish);
 }

@@ -1,6 +1,6 @@
 //! The first `n` records.
 
-use crate::event::protocol::{Scalar, scalars};
+use crate::event::protocol::{Scalar, forwards, scalars};
 use crate::event::{Interest, Key, Place, Sink};
 
 /// Forwards the given number of records, and then [wants no more](Sink::wants_more). The source stops there and reads
@@ -83,7 +83,5 @@ impl<S: Sink> Sink for Limit<S> {
         self.left > 0 && self.sink.wants_more()
     }
 
-    fn finish(&mut self) -> Result<(), S::Error> {
-        self.sink.finish()
-    }
+    forwards!(self => self.sink, Into::into; finish);
 }

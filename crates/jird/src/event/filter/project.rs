@@ -1,7 +1,7 @@
 //! Forwards some paths, and nothing else.
 
 use super::tracker::{Leads, Tracker};
-use crate::event::protocol::{Scalar, scalars};
+use crate::event::protocol::{Scalar, forwards, scalars};
 use crate::event::{Interest, Key, Pattern, Place, Sink};
 
 /// Forwards the values that some patterns lead to, with the arrays and objects around them, and answers
@@ -156,10 +156,6 @@ impl<S: Sink> Sink for Project<S> {
         self.sink.begin_record(place)
     }
 
-    fn end_record(&mut self) -> Result<(), S::Error> {
-        self.sink.end_record()
-    }
-
     fn begin_object(&mut self) -> Result<(), S::Error> {
         if self.begin(true)? { self.sink.begin_object() } else { Ok(()) }
     }
@@ -202,11 +198,5 @@ impl<S: Sink> Sink for Project<S> {
 
     scalars!();
 
-    fn wants_more(&self) -> bool {
-        self.sink.wants_more()
-    }
-
-    fn finish(&mut self) -> Result<(), S::Error> {
-        self.sink.finish()
-    }
+    forwards!(self => self.sink, Into::into; end_record wants_more finish);
 }

@@ -1,7 +1,7 @@
 //! Renames some keys.
 
 use super::tracker::{Leads, Tracker};
-use crate::event::protocol::{Scalar, scalars};
+use crate::event::protocol::{Scalar, forwards, scalars};
 use crate::event::{Interest, Key, Pattern, Place, Sink};
 
 /// Forwards everything, and renames the keys that some patterns lead to. A renamed key is sent without the number that
@@ -82,10 +82,6 @@ impl<S: Sink> Sink for Rename<S> {
         self.sink.begin_record(place)
     }
 
-    fn end_record(&mut self) -> Result<(), S::Error> {
-        self.sink.end_record()
-    }
-
     fn begin_object(&mut self) -> Result<(), S::Error> {
         self.begin(true);
         self.sink.begin_object()
@@ -124,11 +120,5 @@ impl<S: Sink> Sink for Rename<S> {
 
     scalars!();
 
-    fn wants_more(&self) -> bool {
-        self.sink.wants_more()
-    }
-
-    fn finish(&mut self) -> Result<(), S::Error> {
-        self.sink.finish()
-    }
+    forwards!(self => self.sink, Into::into; end_record wants_more finish);
 }

@@ -1,7 +1,7 @@
 //! Members with dotted keys as nested objects.
 
 use crate::error::Error;
-use crate::event::protocol::{Scalar, scalars};
+use crate::event::protocol::{Scalar, forwards, scalars};
 use crate::event::recording::{Item, Recording};
 use crate::event::{Interest, Key, KeyTable, Place, Sink};
 use core::fmt::Write as _;
@@ -237,34 +237,13 @@ impl<S: Sink<Error: From<Error>>> Sink for Unflatten<S> {
         self.sink.end_record()
     }
 
-    fn begin_object(&mut self) -> Result<(), S::Error> {
-        Ok(self.recording.begin_object()?)
-    }
-
     #[inline]
     fn key(&mut self, key: Key<'_>) -> Result<Interest, S::Error> {
         Ok(self.recording.key(key)?)
     }
 
-    fn end_object(&mut self) -> Result<(), S::Error> {
-        Ok(self.recording.end_object()?)
-    }
-
-    fn begin_array(&mut self) -> Result<(), S::Error> {
-        Ok(self.recording.begin_array()?)
-    }
-
-    fn end_array(&mut self) -> Result<(), S::Error> {
-        Ok(self.recording.end_array()?)
-    }
-
     scalars!();
 
-    fn wants_more(&self) -> bool {
-        self.sink.wants_more()
-    }
-
-    fn finish(&mut self) -> Result<(), S::Error> {
-        self.sink.finish()
-    }
+    forwards!(self => self.sink, Into::into; wants_more finish);
+    forwards!(self => self.recording, Into::into; begin_object end_object begin_array end_array);
 }

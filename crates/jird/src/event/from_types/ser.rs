@@ -1,18 +1,15 @@
 //! serde's `Serializer` that sends events to a sink.
 
 use super::Names;
-use super::key::MapKey;
+use super::key::SentKey;
 use super::stop::Stop;
-use crate::data_model::{RAW_TEXT, Raw, RawText};
+use crate::data_model::{Container, KeySerializer, RAW_TEXT, Raw, RawText, containers};
 use crate::error::{Category, Error};
-use crate::event::protocol::{Scalar, scalars};
+use crate::event::protocol::{Scalar, forwards, scalars};
 use crate::event::{Failure, Interest, JsonSource, Key, Numeral, Place, Sink, Source};
 use crate::number::Number;
 use core::fmt::{self, Write};
-use serde_core::ser::{
-    Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
-    SerializeTupleStruct, SerializeTupleVariant, Serializer,
-};
+use serde_core::ser::{Serialize, Serializer};
 
 /// Sends one value to a sink.
 pub(super) struct Events<'s, S> {
@@ -71,13 +68,7 @@ macro_rules! by_type {
 impl<'s, S: Sink> Serializer for Events<'s, S> {
     type Ok = ();
     type Error = Stop<S::Error>;
-    type SerializeSeq = OpenEvents<'s, S>;
-    type SerializeTuple = OpenEvents<'s, S>;
-    type SerializeTupleStruct = OpenEvents<'s, S>;
-    type SerializeTupleVariant = OpenEvents<'s, S>;
-    type SerializeMap = OpenEvents<'s, S>;
-    type SerializeStruct = OpenEvents<'s, S>;
-    type SerializeStructVariant = OpenEvents<'s, S>;
+    containers!(OpenEvents<'s, S>);
 
     by_type!(
         serialize_bool(value: bool) => bool(value);
@@ -162,49 +153,6 @@ impl<'s, S: Sink> Serializer for Events<'s, S> {
         self.sink.end_object().map_err(Stop::Sink)
     }
 
-    fn serialize_seq(self, _len: Option<usize>) -> Result<OpenEvents<'s, S>, Self::Error> {
-        OpenEvents::array(self, true)
-    }
-
-    fn serialize_tuple(self, _len: usize) -> Result<OpenEvents<'s, S>, Self::Error> {
-        OpenEvents::array(self, true)
-    }
-
-    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<OpenEvents<'s, S>, Self::Error> {
-        OpenEvents::array(self, true)
-    }
-
-    fn serialize_tuple_variant(
-        mut self,
-        _name: &'static str,
-        _index: u32,
-        variant: &'static str,
-        _len: usize,
-    ) -> Result<OpenEvents<'s, S>, Self::Error> {
-        let wanted = self.variant(variant)?;
-        OpenEvents::array(self, wanted)
-    }
-
-    fn serialize_map(self, _len: Option<usize>) -> Result<OpenEvents<'s, S>, Self::Error> {
-        OpenEvents::object(self, true)
-    }
-
-    #[inline]
-    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<OpenEvents<'s, S>, Self::Error> {
-        OpenEvents::object(self, true)
-    }
-
-    fn serialize_struct_variant(
-        mut self,
-        _name: &'static str,
-        _index: u32,
-        variant: &'static str,
-        _len: usize,
-    ) -> Result<OpenEvents<'s, S>, Self::Error> {
-        let wanted = self.variant(variant)?;
-        OpenEvents::object(self, wanted)
-    }
-
     fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Told<S> {
         let mut scratch = core::mem::take(&mut self.names.scratch);
         scratch.clear();
@@ -227,100 +175,61 @@ pub(super) struct OpenEvents<'s, S> {
 
 impl<'s, S: Sink> OpenEvents<'s, S> {
     #[inline(always)]
-    fn array(events: Events<'s, S>, wanted: bool) -> Result<Self, Stop<S::Error>> {
-        if wanted {
-            events.sink.begin_array().map_err(Stop::Sink)?;
+    fn open(events: Events<'s, S>, bracket: u8) -> Result<Self, Stop<S::Error>> {
+        let told = if bracket == b'[' { events.sink.begin_array() } else { events.sink.begin_object() };
+        told.map_err(Stop::Sink)?;
+        Ok(Self { events, wanted: true, value_wanted: true })
+    }
+
+    /// Opens the container inside a variant's object, if the sink wants it.
+    fn open_variant(mut events: Events<'s, S>, variant: &'static str, bracket: u8) -> Result<Self, Stop<S::Error>> {
+        if events.variant(variant)? {
+            Self::open(events, bracket)
+        } else {
+            Ok(Self { events, wanted: false, value_wanted: false })
         }
-        Ok(Self { events, wanted, value_wanted: true })
-    }
-
-    #[inline(always)]
-    fn object(events: Events<'s, S>, wanted: bool) -> Result<Self, Stop<S::Error>> {
-        if wanted {
-            events.sink.begin_object().map_err(Stop::Sink)?;
-        }
-        Ok(Self { events, wanted, value_wanted: true })
-    }
-
-    #[inline(always)]
-    fn close_array(self) -> Told<S> {
-        if self.wanted { self.events.sink.end_array().map_err(Stop::Sink) } else { Ok(()) }
-    }
-
-    #[inline(always)]
-    fn close_object(self) -> Told<S> {
-        if self.wanted { self.events.sink.end_object().map_err(Stop::Sink) } else { Ok(()) }
-    }
-
-    /// Closes the variant's array, and the object around it.
-    fn close_array_variant(self) -> Told<S> {
-        if self.wanted {
-            self.events.sink.end_array().map_err(Stop::Sink)?;
-        }
-        self.events.sink.end_object().map_err(Stop::Sink)
-    }
-
-    fn close_object_variant(self) -> Told<S> {
-        if self.wanted {
-            self.events.sink.end_object().map_err(Stop::Sink)?;
-        }
-        self.events.sink.end_object().map_err(Stop::Sink)
     }
 }
 
-/// Implements the serializer traits that differ only in their names and in how they end.
-macro_rules! opens {
-    ($($trait:ident: $add:ident($($key:ident: $type:ty)?) $close:ident);+) => {
-        $(
-            impl<S: Sink> $trait for OpenEvents<'_, S> {
-                type Ok = ();
-                type Error = Stop<S::Error>;
-
-                #[inline(always)]
-                fn $add<T: ?Sized + Serialize>(&mut self, $($key: $type,)? value: &T) -> Told<S> {
-                    if !self.wanted {
-                        return Ok(());
-                    }
-                    opens!(self, value $(, $key)?)
-                }
-
-                #[inline(always)]
-                fn end(self) -> Told<S> {
-                    self.$close()
-                }
-            }
-        )+
-    };
-    ($self:ident, $value:ident) => { $value.serialize($self.events.again()) };
-    ($self:ident, $value:ident, $key:ident) => { $self.events.member($key, $value) };
-}
-opens!(
-    SerializeSeq: serialize_element() close_array;
-    SerializeTuple: serialize_element() close_array;
-    SerializeTupleStruct: serialize_field() close_array;
-    SerializeTupleVariant: serialize_field() close_array_variant;
-    SerializeStruct: serialize_field(key: &'static str) close_object;
-    SerializeStructVariant: serialize_field(key: &'static str) close_object_variant
-);
-
-impl<S: Sink> SerializeMap for OpenEvents<'_, S> {
+impl<S: Sink> Container for OpenEvents<'_, S> {
     type Ok = ();
     type Error = Stop<S::Error>;
 
+    #[inline(always)]
+    fn element<T: ?Sized + Serialize>(&mut self, value: &T) -> Told<S> {
+        if self.wanted { value.serialize(self.events.again()) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Told<S> {
+        if self.wanted { self.events.member(key, value) } else { Ok(()) }
+    }
+
     #[inline]
-    fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Told<S> {
+    fn key<T: ?Sized + Serialize>(&mut self, key: &T) -> Told<S> {
         let Events { sink, names, .. } = &mut self.events;
-        self.value_wanted = key.serialize(MapKey { sink: *sink, scratch: &mut names.scratch })? == Interest::Take;
+        let sent = SentKey { sink: *sink, scratch: &mut names.scratch };
+        self.value_wanted = key.serialize(KeySerializer(sent))? == Interest::Take;
         Ok(())
     }
 
     #[inline]
-    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Told<S> {
+    fn value<T: ?Sized + Serialize>(&mut self, value: &T) -> Told<S> {
         if self.value_wanted { value.serialize(self.events.again()) } else { Ok(()) }
     }
 
-    fn end(self) -> Told<S> {
-        self.close_object()
+    #[inline(always)]
+    fn close(self, bracket: u8) -> Told<S> {
+        if !self.wanted {
+            return Ok(());
+        }
+        let told = if bracket == b']' { self.events.sink.end_array() } else { self.events.sink.end_object() };
+        told.map_err(Stop::Sink)
+    }
+
+    fn close_variant(mut self, bracket: u8) -> Told<S> {
+        OpenEvents { events: self.events.again(), ..self }.close(bracket)?;
+        self.events.sink.end_object().map_err(Stop::Sink)
     }
 }
 
@@ -350,22 +259,11 @@ impl<S: Sink> Sink for Inside<'_, S> {
     fn begin_record(&mut self, _place: Place) -> Result<(), S::Error> {
         Ok(())
     }
-    fn begin_object(&mut self) -> Result<(), S::Error> {
-        self.0.begin_object()
-    }
     fn key(&mut self, key: Key<'_>) -> Result<Interest, S::Error> {
         self.0.key(key)
     }
-    fn end_object(&mut self) -> Result<(), S::Error> {
-        self.0.end_object()
-    }
-    fn begin_array(&mut self) -> Result<(), S::Error> {
-        self.0.begin_array()
-    }
-    fn end_array(&mut self) -> Result<(), S::Error> {
-        self.0.end_array()
-    }
     scalars!();
+    forwards!(self => self.0, Into::into; begin_object end_object begin_array end_array);
 }
 
 impl<S: Sink> Inside<'_, S> {

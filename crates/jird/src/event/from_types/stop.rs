@@ -10,6 +10,12 @@ pub(super) enum Stop<E> {
     Sink(E),
 }
 
+impl<E> From<Error> for Stop<E> {
+    fn from(error: Error) -> Self {
+        Self::Value(error)
+    }
+}
+
 impl<E> fmt::Display for Stop<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,15 +1,15 @@
 //! Rust types as sinks.
 
 mod decode;
-mod key;
 mod row;
 mod scalar;
 
-use super::recording::Recording;
-use super::{Failure, Interest, Key, KeyTable, Numeral, Place, Row, Sink, Source, Timestamp};
+use super::protocol::scalars;
+use super::recording::{Item, Recording};
+use super::{Failure, Interest, Key, KeyTable, Place, Row, Scalar, Sink, Source};
 use crate::error::Error;
+use core::cell::{Cell, RefCell};
 use core::marker::PhantomData;
-use decode::Decode;
 use row::RowObject;
 use serde_core::de::{Deserialize, DeserializeOwned};
 
@@ -91,8 +91,25 @@ struct Ignored {
     /// By the key's number: whether it is ignored.
     numbered: Vec<bool>,
     named: KeyTable,
-    /// The events of ignored keys that were found in the last record.
-    found: Vec<usize>,
+}
+
+/// What the struct that a record becomes does not use of it.
+#[derive(Debug, Default)]
+struct Unused {
+    /// The fields of the record's struct, if it becomes one.
+    fields: Cell<Option<&'static [&'static str]>>,
+    /// Keys that are not fields and whose values are ignored: their events.
+    keys: RefCell<Vec<usize>>,
+}
+
+impl Unused {
+    /// The value of this key is ignored.
+    #[inline]
+    fn note(&self, key: &str, at: usize) {
+        if self.fields.get().is_some_and(|fields| !fields.contains(&key)) {
+            self.keys.borrow_mut().push(at);
+        }
+    }
 }
 
 /// At most this number of names is remembered.
@@ -114,6 +131,11 @@ where
             each,
             values: PhantomData,
         }
+    }
+
+    #[inline(always)]
+    fn scalar(&mut self, scalar: Scalar<'_>) -> Result<(), E> {
+        scalar.send(&mut self.recording).map_err(refused)
     }
 
     #[cold]
@@ -150,7 +172,7 @@ impl Recording {
     /// # Errors
     /// The first value that does not fit `T`, with its path; or if the record is not [complete](Self::is_complete).
     pub fn decode<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
-        Decode::new(self)?.value()
+        self.decode_into(&Unused::default())
     }
 }
 
@@ -208,24 +230,12 @@ where
 
     #[inline]
     fn end_record(&mut self) -> Result<(), E> {
-        let mut decode = Decode::new(&self.recording).map_err(refused)?;
-        core::mem::swap(&mut decode.ignored, &mut self.ignored.found);
-        let decoded = decode.value::<T>();
-        core::mem::swap(&mut decode.ignored, &mut self.ignored.found);
-        let record = match decoded {
-            Ok(record) => record,
-            Err(error) => {
-                self.ignored.found.clear();
-                return Err(refused(error));
+        let unused = Unused::default();
+        let record = self.recording.decode_into::<T>(&unused).map_err(refused)?;
+        for at in unused.keys.into_inner() {
+            if let Item::Key(key) = self.recording.item(at) {
+                self.ignored.add(key);
             }
-        };
-        if !self.ignored.found.is_empty() {
-            let found = core::mem::take(&mut self.ignored.found);
-            found.into_iter().for_each(|at| {
-                if let super::recording::Item::Key(key) = self.recording.item(at) {
-                    self.ignored.add(key);
-                }
-            });
         }
         (self.each)(self.recording.place().record, record)
     }
@@ -283,33 +293,5 @@ where
         self.recording.end_array().map_err(refused)
     }
 
-    #[inline]
-    fn null(&mut self) -> Result<(), E> {
-        self.recording.null().map_err(refused)
-    }
-
-    #[inline]
-    fn bool(&mut self, value: bool) -> Result<(), E> {
-        self.recording.bool(value).map_err(refused)
-    }
-
-    #[inline]
-    fn number(&mut self, number: Numeral<'_>) -> Result<(), E> {
-        self.recording.number(number).map_err(refused)
-    }
-
-    #[inline]
-    fn string(&mut self, text: &str) -> Result<(), E> {
-        self.recording.string(text).map_err(refused)
-    }
-
-    #[inline]
-    fn bytes(&mut self, bytes: &[u8]) -> Result<(), E> {
-        self.recording.bytes(bytes).map_err(refused)
-    }
-
-    #[inline]
-    fn timestamp(&mut self, time: Timestamp) -> Result<(), E> {
-        self.recording.timestamp(time).map_err(refused)
-    }
+    scalars!();
 }

@@ -4,9 +4,7 @@
 //! row is sent as events, and the recording reports the error.
 
 use super::Ignored;
-use super::key::KeyText;
-use super::scalar::Value;
-use crate::data_model::RAW_TEXT;
+use crate::data_model::{KeyDeserializer, NodeDeserializer, RAW_TEXT};
 use crate::error::Error;
 use crate::event::{Key, Recording, Row};
 use crate::fault::ErrorKind;
@@ -139,7 +137,7 @@ impl<'a, R: Row> de::MapAccess<'a> for &mut RowMembers<'a, '_, R> {
             return Ok(None);
         }
         self.is_open = true;
-        seed.deserialize(KeyText(self.name())).map(Some)
+        seed.deserialize(KeyDeserializer(&mut self.name())).map(Some)
     }
 
     #[inline]
@@ -161,7 +159,7 @@ macro_rules! asked {
             #[inline(always)]
             fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, Error> {
                 match self.object.row.scalar(self.at) {
-                    Some(scalar) => Value(scalar).$method($($argument,)* visitor),
+                    Some(scalar) => NodeDeserializer::new(scalar).$method($($argument,)* visitor),
                     None => Err(unlike_a_row()),
                 }
             }

@@ -1,7 +1,7 @@
 //! serde's access to arrays, objects and variants.
 
-use super::key::KeyDeserializer;
 use super::{Deserializer, Read};
+use crate::data_model::KeyDeserializer;
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::path::Step;
@@ -91,7 +91,7 @@ impl<'de, R: Read<'de>> de::MapAccess<'de> for ObjectAccess<'_, 'de, R> {
             return Err(self.de.pull.unexpected(ErrorKind::Key));
         }
         self.key = self.de.pull.source().key(token.start, token.next);
-        match seed.deserialize(KeyDeserializer { de: &mut *self.de, token }) {
+        match seed.deserialize(KeyDeserializer(&mut *self.de)) {
             Ok(key) => Ok(Some(key)),
             Err(error) => Err(self.de.pull.place(error, token.start)),
         }
@@ -152,7 +152,7 @@ impl<'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'_, R> {
         if token.plain() != b'"' {
             return Err(self.de.pull.unexpected(ErrorKind::Key));
         }
-        let variant = match seed.deserialize(KeyDeserializer { de: &mut *self.de, token }) {
+        let variant = match seed.deserialize(KeyDeserializer(&mut *self.de)) {
             Ok(variant) => variant,
             Err(error) => return Err(self.de.pull.place(error, token.start)),
         };

@@ -5,14 +5,11 @@
 use super::compound::Compound;
 use super::format::{Compact, Format, Pretty};
 use super::{BUFFER, Job};
-use crate::data_model::compounds;
+use crate::data_model::{Container, containers};
 use crate::error::Error;
 use crate::text::{Drain, Mark, Out, Writer};
 use core::fmt;
-use serde_core::ser::{
-    Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
-    SerializeTupleStruct, SerializeTupleVariant, Serializer as Serde,
-};
+use serde_core::ser::{Serialize, Serializer as Serde};
 use std::io;
 
 /// Writes consecutive values as JSON to a writer.
@@ -104,22 +101,10 @@ macro_rules! values {
     };
 }
 
-/// As [`values`], for methods that open a container.
-macro_rules! containers {
-    ($($name:ident($($argument:ident: $type:ty),*)),+) => {
-        $(
-            #[inline]
-            fn $name(self, $($argument: $type),*) -> Result<OpenCompound<'s, W, F>, Error> {
-                self.writer().$name($($argument),*).map(OpenCompound)
-            }
-        )+
-    };
-}
-
 impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
     type Ok = ();
     type Error = Error;
-    compounds!(OpenCompound<'s, W, F>);
+    containers!(OpenCompound<'s, W, F>);
 
     values!(
         serialize_bool(value: bool), serialize_i8(value: i8), serialize_i16(value: i16), serialize_i32(value: i32),
@@ -128,13 +113,6 @@ impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
         serialize_f64(value: f64), serialize_char(value: char), serialize_str(value: &str), serialize_bytes(value: &[u8]),
         serialize_none(), serialize_unit(), serialize_unit_struct(name: &'static str),
         serialize_unit_variant(name: &'static str, index: u32, variant: &'static str)
-    );
-    containers!(
-        serialize_seq(len: Option<usize>), serialize_tuple(len: usize),
-        serialize_tuple_struct(name: &'static str, len: usize),
-        serialize_tuple_variant(name: &'static str, index: u32, variant: &'static str, len: usize),
-        serialize_map(len: Option<usize>), serialize_struct(name: &'static str, len: usize),
-        serialize_struct_variant(name: &'static str, index: u32, variant: &'static str, len: usize)
     );
 
     #[inline]
@@ -163,35 +141,41 @@ impl<'s, W: io::Write, F: Format> Serde for &'s mut Serializer<W, F> {
     }
 }
 
-/// Implements serde's traits for open containers: how items are added, and how the container ends.
-macro_rules! opens {
-    ($($trait:ident: $($add:ident($($key:ident: $type:ty)?))+, $close:ident $bracket:literal);+) => {
-        $(
-            impl<W: io::Write, F: Format> $trait for OpenCompound<'_, W, F> {
-                type Ok = ();
-                type Error = Error;
+impl<'s, W: io::Write, F: Format> OpenCompound<'s, W, F> {
+    fn open(to: &'s mut Serializer<W, F>, bracket: u8) -> Result<Self, Error> {
+        Compound::open(to.writer(), bracket).map(Self)
+    }
 
-                $(
-                    #[inline]
-                    fn $add<T: ?Sized + Serialize>(&mut self, $($key: $type,)? value: &T) -> Result<(), Error> {
-                        $trait::$add(&mut self.0, $($key,)? value)
-                    }
-                )+
-
-                #[inline]
-                fn end(self) -> Result<(), Error> {
-                    self.0.$close($bracket)?.commit().flush()
-                }
-            }
-        )+
-    };
+    fn open_variant(to: &'s mut Serializer<W, F>, variant: &str, bracket: u8) -> Result<Self, Error> {
+        Compound::open_variant(to.writer(), variant, bracket).map(Self)
+    }
 }
-opens!(
-    SerializeSeq: serialize_element(), close b']';
-    SerializeTuple: serialize_element(), close b']';
-    SerializeTupleStruct: serialize_field(), close b']';
-    SerializeTupleVariant: serialize_field(), close_variant b']';
-    SerializeStruct: serialize_field(key: &'static str), close b'}';
-    SerializeStructVariant: serialize_field(key: &'static str), close_variant b'}';
-    SerializeMap: serialize_key() serialize_value(), close b'}'
-);
+
+impl<W: io::Write, F: Format> Container for OpenCompound<'_, W, F> {
+    type Ok = ();
+    type Error = Error;
+
+    fn element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
+        self.0.element(value)
+    }
+
+    fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
+        self.0.member(key, value)
+    }
+
+    fn key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Error> {
+        self.0.key(key)
+    }
+
+    fn value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
+        self.0.value(value)
+    }
+
+    fn close(self, bracket: u8) -> Result<(), Error> {
+        self.0.closed(bracket)?.commit().flush()
+    }
+
+    fn close_variant(self, bracket: u8) -> Result<(), Error> {
+        self.0.closed_variant(bracket)?.commit().flush()
+    }
+}

@@ -3,7 +3,7 @@
 use super::compound::Compound;
 use super::format::Format;
 use super::{Job, key};
-use crate::data_model::{RAW_TEXT, Raw, RawText, compounds};
+use crate::data_model::{RAW_TEXT, Raw, RawText, containers};
 use crate::error::{Category, Error};
 use crate::text::{Mark, Sink, Writer};
 use core::fmt::{self, Write};
@@ -22,36 +22,6 @@ macro_rules! integers {
     };
 }
 
-/// Methods that begin a container with a bracket.
-macro_rules! containers {
-    ($($bracket:literal: $($name:ident($($argument:ty),*)),+);+) => {
-        $($(
-            #[inline(always)]
-            fn $name(self, $(_: $argument),*) -> Result<Compound<'o, S, F>, Error> {
-                Compound::open(self, $bracket)
-            }
-        )+)+
-    };
-}
-
-/// Methods that begin a variant: its name, then a bracket.
-macro_rules! variants {
-    ($($name:ident: $bracket:literal),+) => {
-        $(
-            #[inline(always)]
-            fn $name(
-                self,
-                _name: &'static str,
-                _index: u32,
-                variant: &'static str,
-                _len: usize,
-            ) -> Result<Compound<'o, S, F>, Error> {
-                Compound::open_variant(self, variant, $bracket)
-            }
-        )+
-    };
-}
-
 impl<'o, S: Sink, F: Format> RawText for Writer<'o, Job<S, F>> {
     type Ok = Mark<'o>;
     type Error = Error;
@@ -65,7 +35,7 @@ impl<'o, S: Sink, F: Format> RawText for Writer<'o, Job<S, F>> {
 impl<'o, S: Sink, F: Format> Serializer for Writer<'o, Job<S, F>> {
     type Ok = Mark<'o>;
     type Error = Error;
-    compounds!(Compound<'o, S, F>);
+    containers!(Compound<'o, S, F>);
 
     integers!(
         serialize_i8: i8 => signed, serialize_i16: i16 => signed, serialize_i32: i32 => signed,
@@ -175,12 +145,6 @@ impl<'o, S: Sink, F: Format> Serializer for Writer<'o, Job<S, F>> {
         F::close(&mut self, b'}', false)?;
         Ok(self.mark())
     }
-
-    containers!(
-        b'[': serialize_seq(Option<usize>), serialize_tuple(usize), serialize_tuple_struct(&'static str, usize);
-        b'{': serialize_map(Option<usize>), serialize_struct(&'static str, usize)
-    );
-    variants!(serialize_tuple_variant: b'[', serialize_struct_variant: b'{');
 
     /// Writes the value's `Display` output as a string, without allocating it first.
     fn collect_str<T: ?Sized + fmt::Display>(self, value: &T) -> Result<Mark<'o>, Error> {
