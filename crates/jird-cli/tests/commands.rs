@@ -164,7 +164,7 @@ fn a_layout_changes_nothing_but_white_space() {
     check(&["fmt", "--canonical"], text, "{\"a\":\"A\",\"b\":[1.5,{},[]]}", 0);
     let (out, err, code) = jird(&["fmt"], b"[1,]");
     assert_eq!((out.as_str(), code), ("", 1));
-    assert!(err.contains("<stdin>: expected a value at line 1, column 4 (byte 3, at /1)\n  [1,]\n     ^"), "{err}");
+    assert!(err.contains("<stdin>: expected a value at line 1 column 4 (byte 3, at /1)\n  [1,]\n     ^"), "{err}");
 }
 
 #[test]
