@@ -178,7 +178,7 @@ fn a_pointer_leads_to_a_value_as_it_stands() {
     let (out, err, code) = jird(&["get", "/a~1b/x"], text.as_bytes());
     assert_eq!((out.as_str(), err.as_str(), code), ("", "jird: <stdin>: nothing at /a~1b/x\n", 1));
     let (_, err, code) = jird(&["get", "a"], text.as_bytes());
-    assert!(code == 2 && err.contains("is no JSON Pointer"), "{err}");
+    assert!(code == 2 && err.contains("is not a JSON Pointer"), "{err}");
 }
 
 #[test]
