@@ -19,16 +19,12 @@ struct bench_fold {
   double sum;      // the floats' absolute values, for peers whose last bit is off
 };
 
-// Text that stays where it is until the peer is asked the next time.
-struct bench_text {
-  const uint8_t *at;
-  size_t length;
-};
-
-// Every function that returns `const char *` answers null for "done", or the reason in static storage.
+// Every function that returns `const char *` answers null for "done", or the reason in static storage. The Rust side
+// looks only at whether it is null: it reads no address that a peer returns. Text goes the other way: the Rust side owns
+// a buffer, and the peer copies into it what fits and returns the length of all it has.
 // A null entry means that the peer does not do that task.
 struct bench_peer {
-  const char *(*version)();
+  size_t (*version)(uint8_t *into, size_t capacity);
   void *(*make)();
   void (*load)(void *self, const uint8_t *text, size_t length);  // appends one document
   void (*refresh)(void *self, size_t index);                     // untimed, before each run over a document
@@ -38,7 +34,8 @@ struct bench_peer {
   const char *(*partial)(void *self, size_t index, bench_fold *fold);
   const char *(*users)(void *self, size_t index, bench_fold *fold);
   const char *(*two)(void *self, size_t index, bench_fold *fold);
-  const char *(*minify)(void *self, size_t index, bench_text *text);
+  const char *(*minify)(void *self, size_t index, size_t *length);        // the text stays with the peer
+  size_t (*minified)(void *self, uint8_t *into, size_t capacity);         // untimed: what `minify` wrote last
   const char *(*scan)(void *self, size_t index, uint64_t *answer);
   void (*free)(void *self);
 };
@@ -121,5 +118,22 @@ struct Padded {
   // For in-situ parsers: undoes what the last parse wrote.
   void restore(const Padded &original) { memcpy(bytes.get(), original.bytes.get(), length + PADDING); }
 };
+
+// Text in memory of the peer's.
+struct Text {
+  const void *at = nullptr;
+  size_t length = 0;
+  // What fits. Returns the length of the whole text.
+  size_t copy(uint8_t *into, size_t capacity) const {
+    if (length > 0) memcpy(into, at, std::min(length, capacity));
+    return length;
+  }
+};
+
+// `minified` of a peer whose `minify` leaves its text in `self.text`.
+template <class Self>
+size_t minified(void *self, uint8_t *into, size_t capacity) {
+  return static_cast<Self *>(self)->text.copy(into, capacity);
+}
 
 }  // namespace bench

@@ -14,6 +14,7 @@ namespace {
 
 using bench::Fold;
 using bench::Padded;
+using bench::Text;
 
 constexpr unsigned FLAGS = rapidjson::kParseInsituFlag | rapidjson::kParseFullPrecisionFlag |
                            rapidjson::kParseValidateEncodingFlag;
@@ -21,6 +22,7 @@ constexpr unsigned FLAGS = rapidjson::kParseInsituFlag | rapidjson::kParseFullPr
 struct RapidJson {
   std::vector<Padded> documents, copies;
   rapidjson::StringBuffer minified;
+  Text text;
 };
 
 void visit(const rapidjson::Value &value, Fold &fold) {
@@ -127,8 +129,9 @@ struct Rewriter : rapidjson::Writer<rapidjson::StringBuffer> {
 };
 
 // From the events of its reader, without a document in between.
-const char *minify(void *pointer, size_t index, bench_text *text) {
+const char *minify(void *pointer, size_t index, size_t *length) {
   auto &self = *static_cast<RapidJson *>(pointer);
+  self.text = Text();
   self.minified.Clear();
   rapidjson::Reader reader;
   rapidjson::InsituStringStream stream((char *)self.copies[index].bytes.get());
@@ -136,7 +139,8 @@ const char *minify(void *pointer, size_t index, bench_text *text) {
   if (!reader.Parse<FLAGS | rapidjson::kParseNumbersAsStringsFlag>(stream, writer)) {
     return rapidjson::GetParseError_En(reader.GetParseErrorCode());
   }
-  *text = {(const uint8_t *)self.minified.GetString(), self.minified.GetSize()};
+  self.text = {self.minified.GetString(), self.minified.GetSize()};
+  *length = self.text.length;
   return nullptr;
 }
 
@@ -155,13 +159,16 @@ void refresh(void *pointer, size_t index) {
 
 void drop(void *pointer) { delete static_cast<RapidJson *>(pointer); }
 
-const char *version() { return RAPIDJSON_VERSION_STRING; }
+size_t version(uint8_t *into, size_t capacity) {
+  return Text{RAPIDJSON_VERSION_STRING, strlen(RAPIDJSON_VERSION_STRING)}.copy(into, capacity);
+}
 
 }  // namespace
 
 extern "C" {
 
 extern const bench_peer bench_rapidjson = {
-    version, make, load, refresh, dom, parse, parse, partial, users, two, minify, nullptr, drop,
+    version, make, load, refresh, dom, parse, parse, partial, users, two, minify,
+    bench::minified<RapidJson>, nullptr, drop,
 };
 }

@@ -12,6 +12,7 @@ namespace {
 using namespace simdjson;
 using bench::Fold;
 using bench::Padded;
+using bench::Text;
 
 #define TRY(expression)                                                  \
   if (error_code code = (expression); simdjson_unlikely(code != SUCCESS)) \
@@ -21,6 +22,7 @@ struct Dom {
   dom::parser parser;
   std::vector<Padded> documents;
   std::vector<uint8_t> minified;
+  Text text;
 };
 
 void visit(dom::element element, Fold &fold) {
@@ -132,11 +134,12 @@ error_code dom_two(Dom &self, size_t index, Fold &fold) {
   return SUCCESS;
 }
 
-error_code minify_only(Dom &self, size_t index, bench_text &text) {
+error_code minify_only(Dom &self, size_t index, size_t &length) {
+  self.text = Text();
   const Padded &document = self.documents[index];
   if (self.minified.size() < document.length) self.minified.resize(document.length + Padded::PADDING);
-  TRY(simdjson::minify((const char *)document.bytes.get(), document.length, (char *)self.minified.data(), text.length));
-  text.at = self.minified.data();
+  TRY(simdjson::minify((const char *)document.bytes.get(), document.length, (char *)self.minified.data(), length));
+  self.text = {self.minified.data(), length};
   return SUCCESS;
 }
 
@@ -360,8 +363,8 @@ const char *dom_parse_only(void *self, size_t index) {
   return reason(dom_parse(*static_cast<Dom *>(self), index, root));
 }
 
-const char *dom_minify(void *self, size_t index, bench_text *text) {
-  return reason(minify_only(*static_cast<Dom *>(self), index, *text));
+const char *dom_minify(void *self, size_t index, size_t *length) {
+  return reason(minify_only(*static_cast<Dom *>(self), index, *length));
 }
 
 const char *stage_one_scan(void *self, size_t index, uint64_t *answer) {
@@ -369,9 +372,9 @@ const char *stage_one_scan(void *self, size_t index, uint64_t *answer) {
 }
 
 // With the kernel that it chose on this machine.
-const char *version() {
-  static const std::string text = SIMDJSON_VERSION " (" + get_active_implementation()->name() + ")";
-  return text.c_str();
+size_t version(uint8_t *into, size_t capacity) {
+  std::string text = SIMDJSON_VERSION " (" + get_active_implementation()->name() + ")";
+  return Text{text.data(), text.size()}.copy(into, capacity);
 }
 
 }  // namespace
@@ -380,17 +383,18 @@ extern "C" {
 
 extern const bench_peer bench_simdjson_dom = {
     version, make<Dom>, load<Dom>, refresh, folded<Dom, dom_dom>, dom_parse_only, dom_parse_only, folded<Dom, dom_partial>,
-    folded<Dom, dom_users>, folded<Dom, dom_two>, dom_minify, nullptr, drop<Dom>,
+    folded<Dom, dom_users>, folded<Dom, dom_two>, dom_minify,
+    bench::minified<Dom>, nullptr, drop<Dom>,
 };
 
 extern const bench_peer bench_simdjson_ondemand = {
     version, make<OnDemand>, load<OnDemand>, refresh, folded<OnDemand, ondemand_dom>, nullptr, nullptr,
     folded<OnDemand, ondemand_partial>, folded<OnDemand, ondemand_users>, folded<OnDemand, ondemand_two>, nullptr,
-    nullptr, drop<OnDemand>,
+    nullptr, nullptr, drop<OnDemand>,
 };
 
 extern const bench_peer bench_simdjson_stage_one = {
     version, make<StageOne>, load_stage_one, refresh, nullptr, nullptr, nullptr, nullptr,
-    nullptr, nullptr, nullptr, stage_one_scan, drop<StageOne>,
+    nullptr, nullptr, nullptr, nullptr, stage_one_scan, drop<StageOne>,
 };
 }

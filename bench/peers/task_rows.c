@@ -70,6 +70,10 @@ int bench_tasks_insert(struct table *table, const struct task *task, size_t coun
     return 0;
 }
 
-const char *bench_tasks_error(struct table *table) {
-    return sqlite3_errmsg(table->db);
+/* Copies what fits of the last error's message. Returns the length of the whole message. */
+size_t bench_tasks_error(struct table *table, char *into, size_t capacity) {
+    const char *message = sqlite3_errmsg(table->db);
+    size_t length = strlen(message);
+    memcpy(into, message, length < capacity ? length : capacity);
+    return length;
 }

@@ -9,6 +9,7 @@ namespace {
 
 using bench::Fold;
 using bench::Padded;
+using bench::Text;
 
 struct Yyjson {
   std::vector<Padded> documents, copies;
@@ -16,6 +17,7 @@ struct Yyjson {
   // Reused by all writing.
   yyjson_alc *allocator = yyjson_alc_dyn_new();
   char *minified = nullptr;
+  Text text;
   ~Yyjson() { yyjson_alc_dyn_free(allocator); }
 };
 
@@ -145,15 +147,17 @@ const char *two(void *pointer, size_t index, bench_fold *answer) {
 
 // Numbers keep their text, which is the fastest way through.
 template <bool IN_SITU>
-const char *minify(void *pointer, size_t index, bench_text *text) {
+const char *minify(void *pointer, size_t index, size_t *length) {
   auto &self = *static_cast<Yyjson *>(pointer);
   if (self.minified) self.allocator->free(self.allocator->ctx, self.minified);
   self.minified = nullptr;
+  self.text = Text();
   Document document = read<IN_SITU>(self, index, YYJSON_READ_NUMBER_AS_RAW);
   if (!document.raw) return failure(self);
-  self.minified = yyjson_write_opts(document.raw, YYJSON_WRITE_NOFLAG, self.allocator, &text->length, nullptr);
-  text->at = (const uint8_t *)self.minified;
-  return self.minified ? nullptr : "not written";
+  self.minified = yyjson_write_opts(document.raw, YYJSON_WRITE_NOFLAG, self.allocator, length, nullptr);
+  if (!self.minified) return "not written";
+  self.text = {self.minified, *length};
+  return nullptr;
 }
 
 void *make() { return new Yyjson{}; }
@@ -172,7 +176,9 @@ void refresh(void *pointer, size_t index) {
 
 void drop(void *pointer) { delete static_cast<Yyjson *>(pointer); }
 
-const char *version() { return YYJSON_VERSION_STRING; }
+size_t version(uint8_t *into, size_t capacity) {
+  return Text{YYJSON_VERSION_STRING, strlen(YYJSON_VERSION_STRING)}.copy(into, capacity);
+}
 
 }  // namespace
 
@@ -180,11 +186,11 @@ extern "C" {
 
 extern const bench_peer bench_yyjson = {
     version, make, load<false>, refresh, dom<false>, parse<false>, parse<false>, partial<false>,
-    users<false>, two<false>, minify<false>, nullptr, drop,
+    users<false>, two<false>, minify<false>, bench::minified<Yyjson>, nullptr, drop,
 };
 
 extern const bench_peer bench_yyjson_insitu = {
     version, make, load<true>, refresh, dom<true>, parse<true>, parse<true>, partial<true>,
-    users<true>, two<true>, minify<true>, nullptr, drop,
+    users<true>, two<true>, minify<true>, bench::minified<Yyjson>, nullptr, drop,
 };
 }

@@ -15,6 +15,7 @@ mod bars;
 mod charts;
 mod client;
 mod convert;
+mod copied;
 mod events;
 mod fold;
 mod keys;

@@ -61,9 +61,15 @@ pub(crate) trait Peer {
         Err(Refusal::NotDone)
     }
 
-    /// Writes the document without white space between its tokens, into reused memory if the peer allows it.
-    fn minify(&mut self, _index: usize) -> Answer<&[u8]> {
+    /// Writes the document without white space between its tokens, into reused memory if the peer allows it. Returns the
+    /// length of the text, which stays with the peer.
+    fn minify(&mut self, _index: usize) -> Answer<usize> {
         Err(Refusal::NotDone)
+    }
+
+    /// Untimed: a copy of the text that `minify` wrote last.
+    fn minified(&self) -> Result<Vec<u8>, String> {
+        Err("does not minify".to_owned())
     }
 
     /// Reads the document into its model; see [`decode`](crate::models::decoded::decode).

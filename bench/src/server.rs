@@ -161,9 +161,8 @@ impl Session {
         for range in ranges {
             let answer = match range.map(|range| self.first_run(range, &documents)) {
                 Ok(Err(FirstRun::NotDone)) => return Response::NotDone,
-                Ok(Err(FirstRun::Wrong(reason))) => Err(reason.to_owned()),
+                Ok(Err(FirstRun::Wrong(reason))) | Err(reason) => Err(reason),
                 Ok(Ok(loaded)) => Ok(loaded),
-                Err(reason) => Err(reason),
             };
             answers.push(answer);
         }
@@ -174,11 +173,11 @@ impl Session {
     fn first_run(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<Loaded, FirstRun> {
         let fold = self.run(range.clone()).map_err(|refusal| match refusal {
             Refusal::NotDone => FirstRun::NotDone,
-            Refusal::Rejected => FirstRun::Wrong("refuses the document"),
+            Refusal::Rejected => FirstRun::wrong("refuses the document"),
         })?;
         let broken = range.end..range.end + 1;
         if self.task.judges() && self.run(broken.clone()).is_ok() {
-            return Err(FirstRun::Wrong("accepts the broken document"));
+            return Err(FirstRun::wrong("accepts the broken document"));
         }
         if self.task == Task::Minify {
             self.check_minified(range.clone(), documents)?;
@@ -199,8 +198,12 @@ impl Session {
     fn check_minified(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<(), FirstRun> {
         for index in range {
             self.peer.refresh(index);
-            let text = self.peer.minify(index).map_err(|_| FirstRun::Wrong("refuses the document"))?;
-            minified::check(&documents[index], text).map_err(FirstRun::Wrong)?;
+            let len = self.peer.minify(index).map_err(|_| FirstRun::wrong("refuses the document"))?;
+            let text = self.peer.minified().map_err(FirstRun::Wrong)?;
+            if text.len() != len {
+                return Err(FirstRun::Wrong(format!("says that it wrote {len} bytes, and has {}", text.len())));
+            }
+            minified::check(&documents[index], &text).map_err(FirstRun::wrong)?;
         }
         Ok(())
     }
@@ -209,8 +212,8 @@ impl Session {
     fn check_encoded(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<usize, FirstRun> {
         let mut bytes = 0;
         for index in range {
-            let text = self.peer.encode(index).map_err(|_| FirstRun::Wrong("writes nothing"))?;
-            encoded::check(&documents[index], text).map_err(FirstRun::Wrong)?;
+            let text = self.peer.encode(index).map_err(|_| FirstRun::wrong("writes nothing"))?;
+            encoded::check(&documents[index], text).map_err(FirstRun::wrong)?;
             bytes += text.len();
         }
         Ok(bytes)
@@ -273,7 +276,13 @@ impl Session {
 /// Why an input has no lane.
 enum FirstRun {
     NotDone,
-    Wrong(&'static str),
+    Wrong(String),
+}
+
+impl FirstRun {
+    fn wrong(reason: &str) -> Self {
+        Self::Wrong(reason.to_owned())
+    }
 }
 
 impl Lane {

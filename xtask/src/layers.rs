@@ -15,8 +15,8 @@ use crate::step::Step;
 const CRATES: [Layers; 4] = [
     Layers {
         name: "jird",
-        order: "limits policy fault word encoding path error threads kernel number text locate scan walk tape record \
-                layout data_model event typed lines",
+        order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
+                record layout data_model event typed lines",
     },
     Layers { name: "jird-formats", order: "cell encoding columns rows bad_value csv arrow parquet sqlite files" },
     Layers {

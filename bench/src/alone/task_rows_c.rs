@@ -2,13 +2,17 @@
 
 #![allow(unsafe_code, reason = "calling C is unsafe; all of it is here")]
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::Path;
 use std::ptr::NonNull;
 
 use super::task_rows::{BEGIN, Task};
+use crate::copied::copied;
 // Links the bundled SQLite, which jird-formats also uses.
 use libsqlite3_sys as _;
+
+/// Longer than any message of SQLite about these statements.
+const MESSAGE_BYTES_MAX: usize = 4096;
 
 /// `struct task` of the C file.
 #[repr(C)]
@@ -49,7 +53,7 @@ unsafe extern "C" {
     ) -> *mut c_void;
     fn bench_tasks_insert(table: *mut c_void, tasks: *const CTask, count: usize) -> c_int;
     fn bench_tasks_finish(table: *mut c_void) -> c_int;
-    fn bench_tasks_error(table: *mut c_void) -> *const c_char;
+    fn bench_tasks_error(table: *mut c_void, into: *mut u8, capacity: usize) -> usize;
 }
 
 /// How the C loop writes.
@@ -105,8 +109,10 @@ impl Table {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: the table is open. The call returns text that ends with a zero byte and lives until the next call.
-        let words = unsafe { CStr::from_ptr(bench_tasks_error(self.table.as_ptr())) };
-        Err(words.to_string_lossy().into_owned())
+        let words = copied(MESSAGE_BYTES_MAX, |into| {
+            // SAFETY: the table is open, and the call writes at most `into.len()` bytes to `into`.
+            unsafe { bench_tasks_error(self.table.as_ptr(), into.as_mut_ptr(), into.len()) }
+        });
+        Err(String::from_utf8_lossy(&words?).into_owned())
     }
 }

@@ -1,9 +1,13 @@
 //! The peers in C and C++. Each has a table of functions (`peers/peer.h`), which one `Peer` calls.
+//!
+//! No address that they return is read. They copy text into a buffer of Rust's, and the length that they return is
+//! checked; whether they do the task is seen by whether a pointer is null; their state goes back to them alone.
 
 #![allow(unsafe_code, reason = "calling C++ is unsafe; all of it is here")]
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 
+use crate::copied::copied;
 use crate::fold::Fold;
 use crate::peer::{Answer, Peer, Refusal};
 
@@ -58,10 +62,16 @@ macro_rules! table {
 }
 use table;
 
+/// Longer than any version.
+const VERSION_BYTES_MAX: usize = 256;
+
+/// The most bytes that a minified document has for each byte of the document: as `\u0000`.
+const MINIFIED_GROWTH_MAX: usize = 6;
+
 /// `bench_peer` of `peers/peer.h`.
 #[repr(C)]
 struct Table {
-    version: extern "C" fn() -> *const c_char,
+    version: unsafe extern "C" fn(*mut u8, usize) -> usize,
     make: extern "C" fn() -> *mut c_void,
     load: unsafe extern "C" fn(*mut c_void, *const u8, usize),
     refresh: unsafe extern "C" fn(*mut c_void, usize),
@@ -72,13 +82,15 @@ struct Table {
     users: Option<Folding>,
     two: Option<Folding>,
     minify: Option<Writing>,
+    minified: Option<Copying>,
     scan: Option<Counting>,
     free: unsafe extern "C" fn(*mut c_void),
 }
 
 type Folding = unsafe extern "C" fn(*mut c_void, usize, *mut RawFold) -> *const c_char;
 type Checking = unsafe extern "C" fn(*mut c_void, usize) -> *const c_char;
-type Writing = unsafe extern "C" fn(*mut c_void, usize, *mut RawText) -> *const c_char;
+type Writing = unsafe extern "C" fn(*mut c_void, usize, *mut usize) -> *const c_char;
+type Copying = unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> usize;
 type Counting = unsafe extern "C" fn(*mut c_void, usize, *mut u64) -> *const c_char;
 
 /// `bench_fold` of `peers/peer.h`.
@@ -90,23 +102,19 @@ struct RawFold {
     sum: f64,
 }
 
-/// `bench_text` of `peers/peer.h`.
-#[repr(C)]
-struct RawText {
-    at: *const u8,
-    len: usize,
-}
-
 struct Foreign {
     table: &'static Table,
     /// Made by `table.make`, alive until `drop`, and passed only to functions of `table`.
     state: *mut c_void,
+    /// The number of loaded documents.
     len: usize,
+    /// The length of the longest one.
+    longest_bytes: usize,
 }
 
 impl Foreign {
     fn new(table: &'static Table) -> Self {
-        Self { table, state: (table.make)(), len: 0 }
+        Self { table, state: (table.make)(), len: 0, longest_bytes: 0 }
     }
 
     fn fold(&mut self, function: Option<Folding>, index: usize) -> Answer<Fold> {
@@ -135,15 +143,18 @@ impl Foreign {
 
 impl Peer for Foreign {
     fn version(&self) -> String {
-        // SAFETY: every driver returns text in static storage that ends with a zero byte.
-        let text = unsafe { CStr::from_ptr((self.table.version)()) };
-        text.to_string_lossy().into_owned()
+        let text = copied(VERSION_BYTES_MAX, |into| {
+            // SAFETY: the driver writes at most `into.len()` bytes to `into`.
+            unsafe { (self.table.version)(into.as_mut_ptr(), into.len()) }
+        });
+        text.map_or_else(|reason| reason, |text| String::from_utf8_lossy(&text).into_owned())
     }
 
     fn load(&mut self, documents: &[Vec<u8>]) {
         self.discard();
         self.state = (self.table.make)();
         self.len = documents.len();
+        self.longest_bytes = documents.iter().map(Vec::len).max().unwrap_or_default();
         for document in documents {
             // SAFETY: `state` is alive and belongs to this table; the driver copies the `len` bytes at the pointer.
             unsafe { (self.table.load)(self.state, document.as_ptr(), document.len()) }
@@ -180,19 +191,23 @@ impl Peer for Foreign {
         self.fold(self.table.two, index)
     }
 
-    fn minify(&mut self, index: usize) -> Answer<&[u8]> {
+    fn minify(&mut self, index: usize) -> Answer<usize> {
         let function = self.table.minify.ok_or(Refusal::NotDone)?;
         assert!(index < self.len, "the driver does not check it");
-        let mut text = RawText { at: std::ptr::null(), len: 0 };
-        // SAFETY: `state` is alive and belongs to this table, `index` is below the number of documents, `text` is
+        let mut len = 0;
+        // SAFETY: `state` is alive and belongs to this table, `index` is below the number of documents, `len` is
         // writable.
-        let reason = unsafe { function(self.state, index, &raw mut text) };
-        if !reason.is_null() || text.at.is_null() {
-            return Err(Refusal::Rejected);
-        }
-        // SAFETY: the driver wrote `len` bytes there and keeps them until it is called again. The answer borrows
-        // `self`, which forbids such a call.
-        Ok(unsafe { std::slice::from_raw_parts(text.at, text.len) })
+        let reason = unsafe { function(self.state, index, &raw mut len) };
+        if reason.is_null() { Ok(len) } else { Err(Refusal::Rejected) }
+    }
+
+    fn minified(&self) -> Result<Vec<u8>, String> {
+        let function = self.table.minified.ok_or("does not minify")?;
+        copied(MINIFIED_GROWTH_MAX * self.longest_bytes, |into| {
+            // SAFETY: `state` is alive and belongs to this table, and the driver writes at most `into.len()` bytes to
+            // `into`.
+            unsafe { function(self.state, into.as_mut_ptr(), into.len()) }
+        })
     }
 
     fn scan(&mut self, index: usize) -> Answer<u64> {
@@ -209,5 +224,68 @@ impl Peer for Foreign {
 impl Drop for Foreign {
     fn drop(&mut self) {
         self.discard();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a driver says that its texts have, instead of what it copied.
+    const CLAIMED_BYTES: usize = 1 << 40;
+
+    extern "C" fn version(_into: *mut u8, _capacity: usize) -> usize {
+        CLAIMED_BYTES
+    }
+
+    extern "C" fn make() -> *mut c_void {
+        std::ptr::null_mut()
+    }
+
+    extern "C" fn load(_state: *mut c_void, _text: *const u8, _len: usize) {}
+
+    extern "C" fn refresh(_state: *mut c_void, _index: usize) {}
+
+    extern "C" fn minify(_state: *mut c_void, _index: usize, len: *mut usize) -> *const c_char {
+        // SAFETY: the caller passes the address of its variable.
+        unsafe { *len = CLAIMED_BYTES }
+        std::ptr::null()
+    }
+
+    extern "C" fn minified(_state: *mut c_void, into: *mut u8, capacity: usize) -> usize {
+        // SAFETY: the caller passes a buffer with this capacity.
+        unsafe { into.write_bytes(b'1', capacity) }
+        CLAIMED_BYTES
+    }
+
+    extern "C" fn free(_state: *mut c_void) {}
+
+    static LYING: Table = Table {
+        version,
+        make,
+        load,
+        refresh,
+        dom: None,
+        parse: None,
+        validate: None,
+        partial: None,
+        users: None,
+        two: None,
+        minify: Some(minify),
+        minified: Some(minified),
+        scan: None,
+        free,
+    };
+
+    #[test]
+    fn a_driver_that_claims_more_text_than_fits_is_refused() {
+        let mut peer = Foreign::new(&LYING);
+        peer.load(&[b"[1, 2]".to_vec()]);
+        assert_eq!(peer.minify(0), Ok(CLAIMED_BYTES));
+        let most = MINIFIED_GROWTH_MAX * b"[1, 2]".len();
+        let refused =
+            format!("the driver says that it has {CLAIMED_BYTES} bytes, but {most} are the most that it can have");
+        assert_eq!(peer.minified(), Err(refused));
+        assert!(peer.version().starts_with("the driver says"));
     }
 }

@@ -113,10 +113,14 @@ impl Peer for Reused {
         Ok(sink.fold)
     }
 
-    fn minify(&mut self, index: usize) -> Answer<&[u8]> {
+    fn minify(&mut self, index: usize) -> Answer<usize> {
         self.minified.clear();
         self.parser.minify(&self.documents[index], &mut self.minified).map_err(Refusal::rejected)?;
-        Ok(&self.minified)
+        Ok(self.minified.len())
+    }
+
+    fn minified(&self) -> Result<Vec<u8>, String> {
+        Ok(self.minified.clone())
     }
 
     fn scan(&mut self, index: usize) -> Answer<u64> {

@@ -281,7 +281,11 @@ mod tests {
             peer.load(&[text.as_bytes().to_vec()]);
             peer.refresh(0);
             match peer.minify(0) {
-                Ok(minified) => assert_eq!(crate::minified::check(text.as_bytes(), minified), Ok(()), "{}", entry.name),
+                Ok(len) => {
+                    let minified = peer.minified().unwrap_or_else(|reason| panic!("{}: {reason}", entry.name));
+                    assert_eq!(minified.len(), len, "{}", entry.name);
+                    assert_eq!(crate::minified::check(text.as_bytes(), &minified), Ok(()), "{}", entry.name);
+                }
                 Err(refusal) => assert_eq!(refusal, Refusal::NotDone, "{}", entry.name),
             }
         }

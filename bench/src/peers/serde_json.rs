@@ -99,11 +99,15 @@ impl Peer for Tree {
         Ok(fold_two(message, root["Elapsed"].as_f64().ok_or(Refusal::Rejected)?))
     }
 
-    fn minify(&mut self, index: usize) -> Answer<&[u8]> {
+    fn minify(&mut self, index: usize) -> Answer<usize> {
         let root = self.read(index)?;
         self.minified.clear();
         serde_json::to_writer(&mut self.minified, &root).map_err(Refusal::rejected)?;
-        Ok(&self.minified)
+        Ok(self.minified.len())
+    }
+
+    fn minified(&self) -> Result<Vec<u8>, String> {
+        Ok(self.minified.clone())
     }
 }
 

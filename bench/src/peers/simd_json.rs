@@ -127,13 +127,17 @@ impl Peer for Flat {
         })
     }
 
-    fn minify(&mut self, index: usize) -> Answer<&[u8]> {
+    fn minify(&mut self, index: usize) -> Answer<usize> {
         use simd_json::prelude::*;
         let mut minified = std::mem::take(&mut self.minified);
         minified.clear();
         let written = self.with_tape(index, |tape| tape.as_value().write(&mut minified).ok());
         self.minified = minified;
-        written.map(|()| &*self.minified)
+        written.map(|()| self.minified.len())
+    }
+
+    fn minified(&self) -> Result<Vec<u8>, String> {
+        Ok(self.minified.clone())
     }
 }
 

@@ -17,11 +17,11 @@ pub(crate) struct Args {
 const AFTER_HELP: &str = "\
 Without FILE, or for `-`, standard input is read.
 
-Text is UTF-8. Every command passes over a byte order mark at the very start of a file or of
-standard input, and `validate` notes it. Offsets and columns count its three bytes. Anywhere else
+Text is UTF-8. Every command skips a byte order mark at the very start of a file or of standard
+input, and `validate` notes it. Offsets and columns count its three bytes. Anywhere else
 it is an error. UTF-16 and UTF-32 are not read: the message names them and how to convert them.
 
-Exit codes: 0 fine; 1 the data was not as asked; 2 the work could not be done.
+Exit codes: 0 success; 1 something is wrong with the data; 2 the command could not do its work.
 
 Environment: JIRD_KERNEL forces an instruction set (see `jird --version`); NO_COLOR switches colours off.
 

@@ -25,7 +25,11 @@ pub(crate) struct GetArgs {
 
 pub(crate) fn run(args: &GetArgs) -> anyhow::Result<Outcome> {
     if !args.pointer.is_empty() && !args.pointer.starts_with('/') {
-        bail!("{:?} is no JSON Pointer: it must be empty or begin with `/`, as in `/{}`", args.pointer, args.pointer);
+        bail!(
+            "{:?} is not a JSON Pointer: it must be empty or begin with `/`, as in `/{}`",
+            args.pointer,
+            args.pointer
+        );
     }
     let input = args.file.as_deref().map_or(Input::Stdin, Input::new);
     let text = input.document()?;

@@ -115,11 +115,8 @@ fn line(name: &str, found: &jird::Located, stray_mark: Option<&str>) -> String {
     if let Some(mark) = stray_mark {
         let _ = write!(line, "; {mark}");
     }
-    let _ = write!(line, " (byte {}", found.error().offset());
-    if !found.pointer().is_empty() {
-        let _ = write!(line, ", at {}", found.pointer());
-    }
-    line + ")\n"
+    let _ = writeln!(line, " {}", found.place());
+    line
 }
 
 /// A thread checks this many bytes of a file at a time.

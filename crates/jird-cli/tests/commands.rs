@@ -164,7 +164,7 @@ fn a_layout_changes_nothing_but_white_space() {
     check(&["fmt", "--canonical"], text, "{\"a\":\"A\",\"b\":[1.5,{},[]]}", 0);
     let (out, err, code) = jird(&["fmt"], b"[1,]");
     assert_eq!((out.as_str(), code), ("", 1));
-    assert!(err.contains("<stdin>: expected a value at line 1, column 4 (byte 3, at /1)\n  [1,]\n     ^"), "{err}");
+    assert!(err.contains("<stdin>: expected a value at line 1 column 4 (byte 3, at /1)\n  [1,]\n     ^"), "{err}");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_pointer_leads_to_a_value_as_it_stands() {
     let (out, err, code) = jird(&["get", "/a~1b/x"], text.as_bytes());
     assert_eq!((out.as_str(), err.as_str(), code), ("", "jird: <stdin>: nothing at /a~1b/x\n", 1));
     let (_, err, code) = jird(&["get", "a"], text.as_bytes());
-    assert!(code == 2 && err.contains("is no JSON Pointer"), "{err}");
+    assert!(code == 2 && err.contains("is not a JSON Pointer"), "{err}");
 }
 
 #[test]

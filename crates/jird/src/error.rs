@@ -2,6 +2,7 @@
 
 use crate::encoding::{ENCODING_BYTES, Encoding, encoding_of};
 use crate::fault::{ErrorKind, Fault};
+use crate::message::{self, At};
 use crate::path::Step;
 use core::fmt::{self, Write};
 use std::io;
@@ -19,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 /// assert_eq!((error.code(), error.offset()), ("value", 12));
 /// assert_eq!(error.to_string(), "expected a value (byte 12)");
 /// assert_eq!(error.locate(text).to_string(), "\
-/// expected a value at line 1, column 13 (byte 12, at /a/2)
+/// expected a value at line 1 column 13 (byte 12, at /a/2)
 ///   {\"a\": [1, 2,]}
 ///               ^");
 /// ```
@@ -62,10 +63,9 @@ pub enum Category {
     Eof,
 }
 
-/// The maximum number of bytes of a key, and of steps, that a path shows.
+/// The maximum number of bytes of a key that a path shows.
 #[cfg(feature = "serde")]
 const KEY_SHOWN: usize = 80;
-const STEPS_SHOWN: usize = 32;
 
 impl Error {
     /// An error of this kind at this offset.
@@ -164,10 +164,19 @@ impl Error {
         self.0.column as usize
     }
 
-    /// The path of the value that contains the error, as `statuses[3].user.id`. Empty for the whole text, and for text
-    /// that was not decoded into a type; [`locate`](Self::locate) finds a path in that case.
+    /// The JSON Pointer (RFC 6901) of the value that contains the error, as `/statuses/3/user/id`. Empty for the whole
+    /// text, and for text that was not decoded into a type; [`locate`](Self::locate) finds a path in that case. Long keys
+    /// and long paths are shortened.
     pub fn path(&self) -> &str {
-        if self.0.steps.is_empty() { "" } else { self.0.path.get_or_init(|| render(&self.0.steps)) }
+        let steps = &self.0.steps;
+        if steps.is_empty() {
+            return "";
+        }
+        self.0.path.get_or_init(|| {
+            message::pointer(steps.len(), |out, index| {
+                let _ = message::write_step(out, &steps[steps.len() - 1 - index].borrowed());
+            })
+        })
     }
 
     /// The encoding that the text seems to have, if the error is in its first bytes because it begins with a byte order
@@ -262,28 +271,6 @@ impl Error {
     }
 }
 
-/// The steps as text, as `statuses[3].user.id`.
-fn render(steps: &[Step]) -> String {
-    use fmt::Write as _;
-    let mut path = String::new();
-    let left_out = steps.len().saturating_sub(STEPS_SHOWN);
-    for (index, step) in steps.iter().rev().enumerate() {
-        if index == STEPS_SHOWN / 2 && left_out > 0 {
-            let _ = write!(path, "…({left_out} more)…");
-        }
-        if (STEPS_SHOWN / 2..STEPS_SHOWN / 2 + left_out).contains(&index) {
-            continue;
-        }
-        let _ = match step {
-            Step::Index(index) => write!(path, "[{index}]"),
-            Step::Key(key) if !is_plain(key) => write!(path, "[{key:?}]"),
-            Step::Key(key) if path.is_empty() => write!(path, "{key}"),
-            Step::Key(key) => write!(path, ".{key}"),
-        };
-    }
-    path
-}
-
 #[cfg(feature = "serde")]
 impl Step {
     /// The step to a member's value. A long key is shortened to its beginning.
@@ -295,11 +282,6 @@ impl Step {
     pub(crate) fn key_begins(key: &str) -> Self {
         Self::Key(format!("{}…", &key[..key.floor_char_boundary(KEY_SHOWN)]).into())
     }
-}
-
-/// Whether a key needs no quotes in a path.
-fn is_plain(key: &str) -> bool {
-    !key.is_empty() && key.chars().all(|char| char.is_alphanumeric() || matches!(char, '_' | '-' | '@' | '$' | '…'))
 }
 
 impl From<Fault> for Error {
@@ -353,15 +335,14 @@ impl fmt::Display for What {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Repr { what, category, offset, line, column, encoding, .. } = &*self.0;
-        let path = self.path();
-        if !path.is_empty() {
-            write!(f, "{path}: ")?;
-        }
         what.fmt(f)?;
-        match (line, what) {
-            (1.., _) => write!(f, " at line {line} column {column}")?,
-            (0, What::Rule(_)) if *category != Category::Io => write!(f, " (byte {offset})")?,
-            _ => {}
+        if *line > 0 {
+            write!(f, " at line {line} column {column}")?;
+        }
+        let is_placed = *line == 0 && matches!(what, What::Rule(_)) && *category != Category::Io;
+        let at = At { offset: is_placed.then_some(*offset), pointer: self.path() };
+        if at.is_known() {
+            write!(f, " {at}")?;
         }
         encoding.map_or(Ok(()), |encoding| write!(f, ": {encoding}"))
     }

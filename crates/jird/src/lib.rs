@@ -55,6 +55,7 @@ mod layout;
 mod limits;
 pub mod lines;
 mod locate;
+mod message;
 mod number;
 mod path;
 pub mod policy;

@@ -2,15 +2,13 @@
 //! messages to people.
 
 use crate::error::Error;
+use crate::message::{self, At, Step, printable, write_step};
 use crate::text;
-use std::fmt::{self, Write};
+use std::fmt;
 
 /// How many bytes of the line a snippet shows before and after the error.
 const SNIPPET_BEFORE: usize = 60;
 const SNIPPET_AFTER: usize = 20;
-
-/// The maximum number of steps of a path in a message; longer paths are shortened in the middle.
-const STEPS_MAX: usize = 64;
 
 impl Error {
     /// Finds the line, column and path in `input`, the text that the error is about. Walks `input` up to the error, so
@@ -58,6 +56,17 @@ impl Located {
         &self.pointer
     }
 
+    /// The offset and the path in brackets, as messages show them: `(byte 12, at /a/2)`. Characters that would control a
+    /// terminal are replaced by visible ones.
+    ///
+    /// ```
+    /// let located = jird::validate(b"[1, x]").unwrap_err().locate(b"[1, x]");
+    /// assert_eq!(located.place().to_string(), "(byte 4, at /1)");
+    /// ```
+    pub fn place(&self) -> impl fmt::Display + '_ {
+        At { offset: Some(self.error.offset()), pointer: &self.pointer }
+    }
+
     /// The part of the line around the error, made printable.
     pub fn snippet(&self) -> &str {
         &self.snippet
@@ -82,14 +91,8 @@ impl Located {
 
 impl fmt::Display for Located {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { error, line, column, pointer, snippet, caret } = self;
-        write!(f, "{} at line {line}, column {column} (byte {}", error.kind(), error.offset())?;
-        if !pointer.is_empty() {
-            let mut shown = String::new();
-            printable(pointer.as_bytes(), &mut shown);
-            write!(f, ", at {shown}")?;
-        }
-        f.write_str(")")?;
+        let Self { error, line, column, snippet, caret, .. } = self;
+        write!(f, "{} at line {line} column {column} {}", error.kind(), self.place())?;
         if let Some(encoding) = error.encoding() {
             write!(f, ": {encoding}")?;
         }
@@ -157,26 +160,18 @@ fn string_end(text: &[u8], mut at: usize) -> usize {
 }
 
 fn render(frames: &[OpenPlace<'_>]) -> String {
-    let mut pointer = String::new();
-    for (depth, frame) in frames.iter().enumerate() {
-        if frames.len() > STEPS_MAX && depth == STEPS_MAX / 2 {
-            let _ = write!(pointer, "/…({} more)", frames.len() - STEPS_MAX);
-        }
-        if frames.len() > STEPS_MAX && (STEPS_MAX / 2..frames.len() - STEPS_MAX / 2).contains(&depth) {
-            continue;
-        }
-        match frame {
-            OpenPlace::Array(index) => drop(write!(pointer, "/{index}")),
-            OpenPlace::Object(Some(raw)) => {
+    // The innermost object has no key yet where a key is due.
+    let len = frames.len() - usize::from(matches!(frames.last(), Some(OpenPlace::Object(None))));
+    message::pointer(len, |out, depth| {
+        let _ = match &frames[depth] {
+            OpenPlace::Array(index) => write_step(out, &Step::Index(*index)),
+            OpenPlace::Object(raw) => {
                 let mut key = String::new();
-                text::unescape(&String::from_utf8_lossy(raw), &mut key);
-                pointer.push('/');
-                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                text::unescape(&String::from_utf8_lossy(raw.unwrap_or_default()), &mut key);
+                write_step(out, &Step::Key(&key))
             }
-            OpenPlace::Object(None) => {}
-        }
-    }
-    pointer
+        };
+    })
 }
 
 /// The line around `offset` as printable text, and the width of the text before `offset` in it.
@@ -196,15 +191,4 @@ fn snippet(input: &[u8], line_start: usize, offset: usize) -> (String, usize) {
         text.push('…');
     }
     (text, caret)
-}
-
-/// Appends `bytes`, with a visible character in place of each one that is not text or that would control a terminal.
-pub(crate) fn printable(bytes: &[u8], out: &mut String) {
-    out.extend(String::from_utf8_lossy(bytes).chars().map(|char| match char {
-        '\t' => ' ',
-        '\0'..='\x1F' => char::from_u32(char as u32 + 0x2400).unwrap_or('�'),
-        '\x7F' => '␡',
-        '\u{80}'..='\u{9F}' => '�',
-        char => char,
-    }));
 }

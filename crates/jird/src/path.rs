@@ -1,5 +1,6 @@
 //! Paths to values, of which a projection is made. A path is displayed as a JSON Pointer (RFC 6901).
 
+use crate::message;
 use core::fmt;
 
 /// One step of a path, from a container to a value in it.
@@ -11,7 +12,8 @@ pub enum Step {
     Index(usize),
 }
 
-/// The path from the root to a value: keys and zero-based indices. `Display` writes it as a JSON Pointer.
+/// The path from the root to a value: keys and zero-based indices. `Display` writes it as a JSON Pointer; `{:#}` writes
+/// it for messages, with a visible character in place of each one that would control a terminal.
 ///
 /// ```
 /// use jird::Path;
@@ -48,9 +50,21 @@ impl Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|step| match step {
-            Step::Key(key) => write!(f, "/{}", key.replace('~', "~0").replace('/', "~1")),
-            Step::Index(index) => write!(f, "/{index}"),
-        })
+        if !f.alternate() {
+            return self.0.iter().try_for_each(|step| message::write_step(f, &step.borrowed()));
+        }
+        let (mut pointer, mut shown) = (String::new(), String::new());
+        self.0.iter().try_for_each(|step| message::write_step(&mut pointer, &step.borrowed()))?;
+        message::printable(pointer.as_bytes(), &mut shown);
+        f.write_str(&shown)
+    }
+}
+
+impl Step {
+    pub(crate) fn borrowed(&self) -> message::Step<'_> {
+        match self {
+            Self::Key(key) => message::Step::Key(key),
+            Self::Index(index) => message::Step::Index(*index),
+        }
     }
 }

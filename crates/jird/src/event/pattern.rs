@@ -1,5 +1,6 @@
 //! Patterns that select the records of a document.
 
+use crate::message;
 use core::fmt;
 use core::str::FromStr;
 
@@ -101,7 +102,7 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|segment| match segment {
             Segment::Any => f.write_str("/*"),
-            Segment::Name(name, _) => write!(f, "/{}", name.replace('~', "~0").replace('/', "~1")),
+            Segment::Name(name, _) => message::write_step(f, &message::Step::Key(name)),
         })
     }
 }

@@ -1,8 +1,9 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
+use super::parts::{Plain, part, part_mut};
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, Kinds, Simd, is_plain_number};
-use super::utf8::{Utf8, vectors};
+use super::utf8::{Utf8, Vectors};
 use super::words::{FORM_QUOTES, FORM_SKIP, FORM_UPPER, TokenWords};
 use crate::limits::LENGTH_MAX;
 use crate::word::Node;
@@ -10,74 +11,110 @@ use crate::word::Node;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-proof!(Avx2, enter_avx2, is_x86_feature_detected: "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");
+/// Bytes in a register.
+const HALF: usize = 32;
 
-vectors! { Avx2: __m256i;
-    splat(byte: u8) -> __m256i = _mm256_set1_epi8(byte.cast_signed());
-    table(bytes: &[u8; 16]) -> __m256i = _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast()));
-    end_of(block: &[u8; BLOCK]) -> __m256i = _mm256_loadu_si256(block[32..].as_ptr().cast());
-    and(one: __m256i, other: __m256i) -> __m256i = _mm256_and_si256(one, other);
-    or(one: __m256i, other: __m256i) -> __m256i = _mm256_or_si256(one, other);
-    xor(one: __m256i, other: __m256i) -> __m256i = _mm256_xor_si256(one, other);
-    minus(from: __m256i, less: __m256i) -> __m256i = _mm256_subs_epu8(from, less);
-    high_nibbles(bytes: __m256i) -> __m256i = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(0x0F));
-    look_up(table: __m256i, nibbles: __m256i) -> __m256i = _mm256_shuffle_epi8(table, nibbles);
-    preceding(bytes: __m256i, before: __m256i) -> [__m256i; 3] = {
-        // The last 16 bytes before, then all of these but their last 16.
-        let shifted = _mm256_permute2x128_si256::<0x21>(before, bytes);
-        let (one, two) = (_mm256_alignr_epi8::<15>(bytes, shifted), _mm256_alignr_epi8::<14>(bytes, shifted));
-        [one, two, _mm256_alignr_epi8::<13>(bytes, shifted)]
-    };
-    is_ascii(bytes: __m256i) -> bool = _mm256_movemask_epi8(bytes) == 0;
-    is_zero(bytes: __m256i) -> bool = _mm256_testz_si256(bytes, bytes) == 1;
+proof! {
+    Avx2, enter_avx2, is_x86_feature_detected: ["avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq"];
+
+    Vectors of __m256i {
+        splat(byte: u8) -> __m256i = _mm256_set1_epi8(byte.cast_signed());
+        table(bytes: &[u8; 16]) -> __m256i = {
+            // SAFETY: the load reads the 16 bytes of the reference.
+            let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
+            _mm256_broadcastsi128_si256(bytes)
+        };
+        end_of(block: &[u8; BLOCK]) -> __m256i = load(&block.as_chunks::<HALF>().0[1]);
+        and(one: __m256i, other: __m256i) -> __m256i = _mm256_and_si256(one, other);
+        or(one: __m256i, other: __m256i) -> __m256i = _mm256_or_si256(one, other);
+        xor(one: __m256i, other: __m256i) -> __m256i = _mm256_xor_si256(one, other);
+        minus(from: __m256i, less: __m256i) -> __m256i = _mm256_subs_epu8(from, less);
+        high_nibbles(bytes: __m256i) -> __m256i = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(0x0F));
+        look_up(table: __m256i, nibbles: __m256i) -> __m256i = _mm256_shuffle_epi8(table, nibbles);
+        preceding(bytes: __m256i, before: __m256i) -> [__m256i; 3] = {
+            // The last 16 bytes before, then all of these but their last 16.
+            let shifted = _mm256_permute2x128_si256::<0x21>(before, bytes);
+            let (one, two) = (_mm256_alignr_epi8::<15>(bytes, shifted), _mm256_alignr_epi8::<14>(bytes, shifted));
+            [one, two, _mm256_alignr_epi8::<13>(bytes, shifted)]
+        };
+        is_ascii(bytes: __m256i) -> bool = _mm256_movemask_epi8(bytes) == 0;
+        is_zero(bytes: __m256i) -> bool = _mm256_testz_si256(bytes, bytes) == 1;
+    }
+
+    Others {
+        load_half(bytes: &[u8; HALF]) -> __m256i = load(bytes);
+        store_half(bytes: &mut [u8; HALF], half: __m256i) -> () = store(bytes, half);
+        /// All ones in each byte that is equal to the other's.
+        equal(one: __m256i, other: __m256i) -> __m256i = _mm256_cmpeq_epi8(one, other);
+        /// All ones in each byte that is not above the other's.
+        at_most(bytes: __m256i, most: __m256i) -> __m256i = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, most), most);
+        /// The difference of each byte, modulo 256.
+        above(bytes: __m256i, base: __m256i) -> __m256i = _mm256_sub_epi8(bytes, base);
+        /// Looks up each byte by its low nibble in a table; 0 for a byte that has its high bit.
+        by_low_nibble(table: __m256i, bytes: __m256i) -> __m256i = _mm256_shuffle_epi8(table, bytes);
+        /// The high bit of each byte.
+        bits(bytes: __m256i) -> u32 = _mm256_movemask_epi8(bytes).cast_unsigned();
+        /// The product with all ones, without carries: its bit `i` is the parity of the bits `0..=i`.
+        parities(mask: u64) -> u64 = {
+            let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), _mm_set1_epi8(-1));
+            _mm_cvtsi128_si64(product).cast_unsigned()
+        };
+        /// Sets the high bit of each byte whose bit in `marked` is set.
+        with_high_bits(bytes: __m256i, marked: u32) -> __m256i = _mm256_or_si256(bytes, high_bits(marked));
+        form_of(kinds: __m256i) -> __m256i = form(kinds);
+        /// Moves the bytes whose bit in `keep` is set to the front.
+        front_of_eight(bytes: &[u8; 8], keep: u8, out: &mut [MaybeUninit<u8>; 8]) -> () = {
+            let mut kept = [0; 8];
+            store_eight(&mut kept, _mm_shuffle_epi8(load_eight(bytes), load_eight(&FRONT[usize::from(keep)])));
+            out.write_copy_of_slice(&kept);
+        };
+        emit_bytes(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) -> () =
+            emit(bytes, mask, base, pos, kind);
+        write_words(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) -> () =
+            if tokens.loose == 0 { words::<false>(forms, tokens, out) } else { words::<true>(forms, tokens, out) };
+    }
 }
 
-// Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
+impl Avx2 {
+    /// The high bit of each byte of a block.
+    #[inline(always)]
+    fn mask(self, [low, high]: [__m256i; 2]) -> u64 {
+        u64::from(self.bits(low)) | u64::from(self.bits(high)) << HALF
+    }
+}
+
+// The halves of a block are written out: a closure passed to `map` has no features, and would not always be inlined.
 impl Simd for Avx2 {
     type Block = [__m256i; 2];
     type Utf8 = Utf8<__m256i>;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
-        // SAFETY: `self` proves the features; the loads read the 64 bytes of the reference.
-        unsafe {
-            let start = block.as_ptr();
-            [_mm256_loadu_si256(start.cast()), _mm256_loadu_si256(start.add(32).cast())]
-        }
+        let halves = block.as_chunks().0;
+        [self.load_half(&halves[0]), self.load_half(&halves[1])]
     }
 
     #[inline(always)]
     fn classify(self, block: Self::Block) -> Classes {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let spaces = _mm256_broadcastsi128_si256(_mm_setr_epi8(
-                0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100,
-            ));
-            let operators =
-                _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0));
-            // Written out for both halves: a closure passed to `map` has no features, and would not always be inlined.
-            let [low, high] = block;
-            let curl = _mm256_set1_epi8(0x20);
-            let max = _mm256_set1_epi8(0x1F);
-            let space = mask([
-                _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(spaces, low)),
-                _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(spaces, high)),
-            ]);
-            let operator = mask([
-                _mm256_cmpeq_epi8(_mm256_or_si256(low, curl), _mm256_shuffle_epi8(operators, low)),
-                _mm256_cmpeq_epi8(_mm256_or_si256(high, curl), _mm256_shuffle_epi8(operators, high)),
-            ]);
-            let control = mask([
-                _mm256_cmpeq_epi8(_mm256_max_epu8(low, max), max),
-                _mm256_cmpeq_epi8(_mm256_max_epu8(high, max), max),
-            ]);
-            Classes {
-                backslash: self.eq(block, b'\\'),
-                quote: self.eq(block, b'"'),
-                space,
-                operator: operator & !control,
-                control,
-            }
+        let spaces = self.table(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
+        let operators = self.table(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
+        let [low, high] = block;
+        let (curl, max) = (self.splat(0x20), self.splat(0x1F));
+        let space = self.mask([
+            self.equal(low, self.by_low_nibble(spaces, low)),
+            self.equal(high, self.by_low_nibble(spaces, high)),
+        ]);
+        let operator = self.mask([
+            self.equal(self.or(low, curl), self.by_low_nibble(operators, low)),
+            self.equal(self.or(high, curl), self.by_low_nibble(operators, high)),
+        ]);
+        let control = self.mask([self.at_most(low, max), self.at_most(high, max)]);
+        Classes {
+            backslash: self.eq(block, b'\\'),
+            quote: self.eq(block, b'"'),
+            space,
+            operator: operator & !control,
+            control,
         }
     }
 
@@ -94,54 +131,28 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn eq(self, block: Self::Block, byte: u8) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let [low, high] = block;
-            let wanted = _mm256_set1_epi8(byte.cast_signed());
-            mask([_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted)])
-        }
+    fn eq(self, [low, high]: Self::Block, byte: u8) -> u64 {
+        let wanted = self.splat(byte);
+        self.mask([self.equal(low, wanted), self.equal(high, wanted)])
     }
 
     #[inline(always)]
     fn between(self, [first, second]: Self::Block, low: u8, high: u8) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let base = _mm256_set1_epi8(low.cast_signed());
-            let width = _mm256_set1_epi8((high - low).cast_signed());
-            let (first, second) = (_mm256_sub_epi8(first, base), _mm256_sub_epi8(second, base));
-            mask([
-                _mm256_cmpeq_epi8(_mm256_max_epu8(first, width), width),
-                _mm256_cmpeq_epi8(_mm256_max_epu8(second, width), width),
-            ])
-        }
+        let (base, width) = (self.splat(low), self.splat(high - low));
+        self.mask([self.at_most(self.above(first, base), width), self.at_most(self.above(second, base), width)])
     }
 
     #[inline(always)]
     fn escapes(self, [low, high]: Self::Block) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let quote = _mm256_set1_epi8(b'"'.cast_signed());
-            let backslash = _mm256_set1_epi8(b'\\'.cast_signed());
-            let max = _mm256_set1_epi8(0x1F);
-            // Written out for both halves, as above.
-            let low_pair = _mm256_or_si256(_mm256_cmpeq_epi8(low, quote), _mm256_cmpeq_epi8(low, backslash));
-            let high_pair = _mm256_or_si256(_mm256_cmpeq_epi8(high, quote), _mm256_cmpeq_epi8(high, backslash));
-            mask([
-                _mm256_or_si256(low_pair, _mm256_cmpeq_epi8(_mm256_max_epu8(low, max), max)),
-                _mm256_or_si256(high_pair, _mm256_cmpeq_epi8(_mm256_max_epu8(high, max), max)),
-            ])
-        }
+        let (quote, backslash, max) = (self.splat(b'"'), self.splat(b'\\'), self.splat(0x1F));
+        let low_pair = self.or(self.equal(low, quote), self.equal(low, backslash));
+        let high_pair = self.or(self.equal(high, quote), self.equal(high, backslash));
+        self.mask([self.or(low_pair, self.at_most(low, max)), self.or(high_pair, self.at_most(high, max))])
     }
 
     #[inline(always)]
     fn prefix_xor(self, mask: u64) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let ones = _mm_set1_epi8(-1);
-            let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), ones);
-            _mm_cvtsi128_si64(product).cast_unsigned()
-        }
+        self.parities(mask)
     }
 
     #[inline(always)]
@@ -161,55 +172,41 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { [_mm256_or_si256(one[0], other[0]), _mm256_or_si256(one[1], other[1])] }
+        [self.or(one[0], other[0]), self.or(one[1], other[1])]
     }
 
     #[inline(always)]
-    fn escape_letters(self, block: Self::Block) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let [low, high] = block;
-            // Among the eight letters, `b` shares its low nibble with `"` and with `r`, which are compared separately.
-            // No filler has the low nibble of its own position.
-            let letters = _mm256_broadcastsi128_si256(_mm_setr_epi8(
-                1, 0, 0x62, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0x5C, 0, 0x6E, 0x2F,
-            ));
-            let (r, quote) = (_mm256_set1_epi8(b'r'.cast_signed()), _mm256_set1_epi8(b'"'.cast_signed()));
-            mask([
-                any(
-                    _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(letters, low)),
-                    any(_mm256_cmpeq_epi8(low, r), _mm256_cmpeq_epi8(low, quote)),
-                ),
-                any(
-                    _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(letters, high)),
-                    any(_mm256_cmpeq_epi8(high, r), _mm256_cmpeq_epi8(high, quote)),
-                ),
-            ])
-        }
+    fn escape_letters(self, [low, high]: Self::Block) -> u64 {
+        // Among the eight letters, `b` shares its low nibble with `"` and with `r`, which are compared separately. No
+        // filler has the low nibble of its own position.
+        let letters = self.table(&[1, 0, 0x62, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0x5C, 0, 0x6E, 0x2F]);
+        let (r, quote) = (self.splat(b'r'), self.splat(b'"'));
+        self.mask([
+            self.or(
+                self.equal(low, self.by_low_nibble(letters, low)),
+                self.or(self.equal(low, r), self.equal(low, quote)),
+            ),
+            self.or(
+                self.equal(high, self.by_low_nibble(letters, high)),
+                self.or(self.equal(high, r), self.equal(high, quote)),
+            ),
+        ])
     }
 
     #[inline(always)]
     fn kinds(self, kinds: Self::Block, valid: u64) -> Kinds {
         let plain = self.without_high_bits(kinds);
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        let (literal, number) = unsafe {
-            let [low, high] = kinds;
-            let letters =
-                _mm256_broadcastsi128_si256(_mm_setr_epi8(1, 0, 0, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0, 0, 0x6E, 0));
-            let (zero, nine) = (_mm256_set1_epi8(b'0'.cast_signed()), _mm256_set1_epi8(9));
-            let minus = _mm256_set1_epi8(b'-'.cast_signed());
-            let literal = mask([
-                _mm256_cmpeq_epi8(low, _mm256_shuffle_epi8(letters, low)),
-                _mm256_cmpeq_epi8(high, _mm256_shuffle_epi8(letters, high)),
-            ]);
-            let (above_low, above_high) = (_mm256_sub_epi8(low, zero), _mm256_sub_epi8(high, zero));
-            let number = mask([
-                any(_mm256_cmpeq_epi8(_mm256_min_epu8(above_low, nine), above_low), _mm256_cmpeq_epi8(low, minus)),
-                any(_mm256_cmpeq_epi8(_mm256_min_epu8(above_high, nine), above_high), _mm256_cmpeq_epi8(high, minus)),
-            ]);
-            (literal, number)
-        };
+        let [low, high] = kinds;
+        let letters = self.table(&[1, 0, 0, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0, 0, 0x6E, 0]);
+        let (zero, nine, minus) = (self.splat(b'0'), self.splat(9), self.splat(b'-'));
+        let literal = self.mask([
+            self.equal(low, self.by_low_nibble(letters, low)),
+            self.equal(high, self.by_low_nibble(letters, high)),
+        ]);
+        let number = self.mask([
+            self.or(self.at_most(self.above(low, zero), nine), self.equal(low, minus)),
+            self.or(self.at_most(self.above(high, zero), nine), self.equal(high, minus)),
+        ]);
         Kinds {
             string: self.eq(plain, b'"') & valid,
             number: number & valid,
@@ -225,39 +222,24 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn beyond_ascii(self, block: Self::Block) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { mask(block) }
+        self.mask(block)
     }
 
     #[inline(always)]
-    fn without_high_bits(self, block: Self::Block) -> Self::Block {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let [low, high] = block;
-            let mask = _mm256_set1_epi8(0x7F);
-            [_mm256_and_si256(low, mask), _mm256_and_si256(high, mask)]
-        }
+    fn without_high_bits(self, [low, high]: Self::Block) -> Self::Block {
+        let mask = self.splat(0x7F);
+        [self.and(low, mask), self.and(high, mask)]
     }
 
     #[inline(always)]
     fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> Option<bool> {
-        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk::<32>) else { return Some(false) };
-        // SAFETY: `self` proves the features; the load reads the 32 bytes of the reference.
-        let (digits, points, zeros) = unsafe {
-            let bytes = _mm256_loadu_si256(bytes.as_ptr().cast());
-            let zero = _mm256_set1_epi8(b'0'.cast_signed());
-            let nine = _mm256_set1_epi8(9);
-            let digits = _mm256_cmpeq_epi8(_mm256_max_epu8(_mm256_sub_epi8(bytes, zero), nine), nine);
-            let points = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'.'.cast_signed()));
-            let zeros = _mm256_cmpeq_epi8(bytes, zero);
-            (_mm256_movemask_epi8(digits), _mm256_movemask_epi8(points), _mm256_movemask_epi8(zeros))
-        };
-        Some(is_plain_number(
-            end.wrapping_sub(start),
-            !digits.cast_unsigned(),
-            points.cast_unsigned(),
-            zeros.cast_unsigned(),
-        ))
+        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk) else { return Some(false) };
+        let bytes = self.load_half(bytes);
+        let zero = self.splat(b'0');
+        let digits = self.bits(self.at_most(self.above(bytes, zero), self.splat(9)));
+        let points = self.bits(self.equal(bytes, self.splat(b'.')));
+        let zeros = self.bits(self.equal(bytes, zero));
+        Some(is_plain_number(end.wrapping_sub(start), !digits, points, zeros))
     }
 
     #[inline(always)]
@@ -273,43 +255,26 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn words(self, kinds: Self::Block, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
+    fn words(self, [low, high]: Self::Block, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
         let mut forms = [0; BLOCK];
-        // SAFETY: `self` proves the features; the stores write the 64 bytes of the array.
-        unsafe {
-            let [low, high] = kinds;
-            let start = forms.as_mut_ptr();
-            _mm256_storeu_si256(start.cast(), form(low));
-            _mm256_storeu_si256(start.add(32).cast(), form(high));
-        }
-        // SAFETY: `self` proves the features.
-        unsafe {
-            if tokens.loose == 0 {
-                words::<false>(&forms, tokens, out);
-            } else {
-                words::<true>(&forms, tokens, out);
-            }
-        }
+        let halves = forms.as_chunks_mut().0;
+        self.store_half(&mut halves[0], self.form_of(low));
+        self.store_half(&mut halves[1], self.form_of(high));
+        self.write_words(&forms, tokens, out);
     }
 
     #[inline(always)]
     fn compact(self, block: &[u8; BLOCK], keep: u64, out: &mut [MaybeUninit<u8>; BLOCK]) -> usize {
-        // SAFETY: `self` proves the features. The stores write the 64 bytes of the reference as two halves; or eight
-        // bytes at `count`, which is at most 8 * group, because it counts kept bytes of earlier groups.
-        unsafe {
-            if keep == u64::MAX {
-                let [low, high] = self.load(block);
-                _mm256_storeu_si256(out.as_mut_ptr().cast(), low);
-                _mm256_storeu_si256(out.as_mut_ptr().add(32).cast(), high);
-                return BLOCK;
-            }
-            for group in 0..BLOCK / 8 {
-                let bits = (keep >> (8 * group)) as u8;
-                let count = (keep & !(u64::MAX << (8 * group))).count_ones() as usize;
-                let places = _mm_loadl_epi64(FRONT.as_ptr().add(usize::from(bits)).cast());
-                let kept = _mm_shuffle_epi8(_mm_loadl_epi64(block.as_ptr().add(8 * group).cast()), places);
-                _mm_storel_epi64(out.as_mut_ptr().add(count).cast(), kept);
-            }
+        if keep == u64::MAX {
+            out.write_copy_of_slice(block);
+            return BLOCK;
+        }
+        for (group, bytes) in block.as_chunks().0.iter().enumerate() {
+            let bits = (keep >> (8 * group)) as u8;
+            let count = (keep & !(u64::MAX << (8 * group))).count_ones() as usize;
+            // SAFETY: `count` is at most 8 * group, because it counts kept bytes of earlier groups, and `group < 8`.
+            let out = unsafe { part_mut(out, count) };
+            self.front_of_eight(bytes, bits, out);
         }
         keep.count_ones() as usize
     }
@@ -317,7 +282,7 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn emit(
         self,
-        block: Self::Block,
+        [low, high]: Self::Block,
         _bytes: &[u8; BLOCK],
         mask: u64,
         marked: u64,
@@ -331,14 +296,10 @@ impl Simd for Avx2 {
             return;
         }
         let mut bytes = [0; BLOCK];
-        // SAFETY: `self` proves the features; the stores write the 64 bytes of the array.
-        unsafe {
-            let [low, high] = block;
-            let start = bytes.as_mut_ptr();
-            _mm256_storeu_si256(start.cast(), _mm256_or_si256(low, high_bits(marked as u32)));
-            _mm256_storeu_si256(start.add(32).cast(), _mm256_or_si256(high, high_bits((marked >> 32) as u32)));
-            emit(&bytes, mask, base, pos, kind);
-        }
+        let halves = bytes.as_chunks_mut().0;
+        self.store_half(&mut halves[0], self.with_high_bits(low, marked as u32));
+        self.store_half(&mut halves[1], self.with_high_bits(high, (marked >> HALF) as u32));
+        self.emit_bytes(&bytes, mask, base, pos, kind);
     }
 }
 
@@ -347,18 +308,17 @@ impl Simd for Avx2 {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn emit(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
     let mut base = _mm256_set1_epi32(base.cast_signed());
-    for group in 0..BLOCK / 8 {
+    for (group, bytes) in bytes.as_chunks().0.iter().enumerate() {
         let bits = (mask >> (8 * group)) as u8;
         let count = (mask & !(u64::MAX << (8 * group))).count_ones() as usize;
-        // SAFETY: the loads read eight of the 64 bytes, and an entry of the table; `count` is at most 8 * group, so
-        // the stores write eight of the 64 kinds and of the 64 offsets.
-        unsafe {
-            let places = _mm_loadl_epi64(FRONT.as_ptr().add(usize::from(bits)).cast());
-            let kinds = _mm_shuffle_epi8(_mm_loadl_epi64(bytes.as_ptr().add(8 * group).cast()), places);
-            _mm_storel_epi64(kind.as_mut_ptr().add(count).cast(), kinds);
-            let offsets = _mm256_add_epi32(base, _mm256_cvtepu8_epi32(places));
-            _mm256_storeu_si256(pos.as_mut_ptr().add(count).cast(), offsets);
-        }
+        let places = load_eight(&FRONT[usize::from(bits)]);
+        let kinds = _mm_shuffle_epi8(load_eight(bytes), places);
+        // SAFETY: `count` is at most 8 * group, because it counts tokens of earlier groups, and `group < 8`.
+        let kind: &mut [u8; 8] = unsafe { part_mut(kind, count) };
+        store_eight(kind, kinds);
+        // SAFETY: as above.
+        let pos: &mut [u32; 8] = unsafe { part_mut(pos, count) };
+        store(pos, _mm256_add_epi32(base, _mm256_cvtepu8_epi32(places)));
         base = _mm256_add_epi32(base, _mm256_set1_epi32(8));
     }
 }
@@ -417,43 +377,43 @@ fn words<const LOOSE: bool>(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &
     let (mut at, mut end) = (0, 0);
     for group in 0..groups {
         let bits = |mask: u64| (mask >> (8 * group)) as u8;
-        // SAFETY: `group < 8`, so the loads read eight of the 64 forms and of the 65 offsets, from 8 * group and 8 *
-        // group + 1 on. `end` and `at` are at most 8 * group, because a group moves them by at most eight: the loads
-        // read eight of the 64 ends, and the stores write eight of the 64 words.
-        unsafe {
-            let form = _mm256_cvtepu8_epi32(_mm_loadl_epi64(forms.as_ptr().add(8 * group).cast()));
-            let start = _mm256_loadu_si256(tokens.pos.as_ptr().add(8 * group).cast());
-            let mut next = _mm256_loadu_si256(tokens.pos.as_ptr().add(8 * group + 1).cast());
-            if LOOSE {
-                let loose = bits(tokens.loose);
-                let places = EXPAND.as_ptr().add(usize::from(loose));
-                let places = _mm256_cvtepi8_epi32(_mm_loadl_epi64(places.cast()));
-                let ends = _mm256_loadu_si256(tokens.ends.as_ptr().add(end).cast());
-                let ends = _mm256_permutevar8x32_epi32(ends, places);
-                let blended =
-                    _mm256_blendv_ps(_mm256_castsi256_ps(next), _mm256_castsi256_ps(ends), _mm256_castsi256_ps(places));
-                next = _mm256_castps_si256(blended);
-                end += loose.count_ones() as usize;
-            }
-            let quotes = _mm256_and_si256(form, _mm256_set1_epi32(FORM_QUOTES.cast_signed()));
-            let skip = _mm256_and_si256(form, _mm256_set1_epi32(FORM_SKIP.cast_signed()));
-            let upper = _mm256_and_si256(form, _mm256_set1_epi32(FORM_UPPER.cast_signed()));
-            let len = _mm256_sub_epi32(_mm256_sub_epi32(next, start), quotes);
-            let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
-            let upper = _mm256_or_si256(_mm256_slli_epi32::<24>(upper), len);
-            let upper = _mm256_or_si256(upper, _mm256_set1_epi32(tokens.flag.cast_signed()));
-            let lower = _mm256_add_epi32(start, skip);
-
-            let keep = bits(tokens.keep);
-            let places = COMPRESS.as_ptr().add(usize::from(keep));
-            let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(places.cast()));
-            let lower = _mm256_permutevar8x32_epi32(lower, places);
-            let upper = _mm256_permutevar8x32_epi32(upper, places);
-            let out = out.as_mut_ptr().add(at);
-            _mm256_storeu_si256(out.cast(), _mm256_unpacklo_epi32(lower, upper));
-            _mm256_storeu_si256(out.add(4).cast(), _mm256_unpackhi_epi32(lower, upper));
-            at += keep.count_ones() as usize;
+        // SAFETY: `group < 8`, and there are 64 forms.
+        let form = _mm256_cvtepu8_epi32(load_eight(unsafe { part(forms, 8 * group) }));
+        // SAFETY: `group < 8`, and there are 65 offsets.
+        let (start, next): (&[u32; 8], &[u32; 8]) =
+            unsafe { (part(tokens.pos, 8 * group), part(tokens.pos, 8 * group + 1)) };
+        let (start, mut next) = (load(start), load(next));
+        if LOOSE {
+            let loose = bits(tokens.loose);
+            let places = _mm256_cvtepi8_epi32(load_eight(&EXPAND[usize::from(loose)]));
+            // SAFETY: `end` is at most 8 * group, because a group moves it by at most eight, and there are 64 ends.
+            let ends: &[u32; 8] = unsafe { part(tokens.ends, end) };
+            let ends = _mm256_permutevar8x32_epi32(load(ends), places);
+            let blended =
+                _mm256_blendv_ps(_mm256_castsi256_ps(next), _mm256_castsi256_ps(ends), _mm256_castsi256_ps(places));
+            next = _mm256_castps_si256(blended);
+            end += loose.count_ones() as usize;
         }
+        let quotes = _mm256_and_si256(form, _mm256_set1_epi32(FORM_QUOTES.cast_signed()));
+        let skip = _mm256_and_si256(form, _mm256_set1_epi32(FORM_SKIP.cast_signed()));
+        let upper = _mm256_and_si256(form, _mm256_set1_epi32(FORM_UPPER.cast_signed()));
+        let len = _mm256_sub_epi32(_mm256_sub_epi32(next, start), quotes);
+        let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
+        let upper = _mm256_or_si256(_mm256_slli_epi32::<24>(upper), len);
+        let upper = _mm256_or_si256(upper, _mm256_set1_epi32(tokens.flag.cast_signed()));
+        let lower = _mm256_add_epi32(start, skip);
+
+        let keep = bits(tokens.keep);
+        let places = _mm256_cvtepu8_epi32(load_eight(&COMPRESS[usize::from(keep)]));
+        let lower = _mm256_permutevar8x32_epi32(lower, places);
+        let upper = _mm256_permutevar8x32_epi32(upper, places);
+        let mut words = [[0_u64; 4]; 2];
+        store(&mut words[0], _mm256_unpacklo_epi32(lower, upper));
+        store(&mut words[1], _mm256_unpackhi_epi32(lower, upper));
+        // SAFETY: `at` is at most 8 * group, because a group moves it by at most eight, and there are 64 words.
+        let out: &mut [MaybeUninit<u64>; 8] = unsafe { part_mut(out, at) };
+        out.write_copy_of_slice(words.as_flattened());
+        at += keep.count_ones() as usize;
     }
 }
 
@@ -492,15 +452,36 @@ fn high_bits(mask: u32) -> __m256i {
     _mm256_and_si256(set, _mm256_set1_epi8(0x80_u8.cast_signed()))
 }
 
+/// A register of integers.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn any(one: __m256i, other: __m256i) -> __m256i {
-    _mm256_or_si256(one, other)
+fn load<T: Plain, const N: usize>(values: &[T; N]) -> __m256i {
+    const { assert!(size_of::<[T; N]>() == HALF) };
+    // SAFETY: the load reads the 32 bytes of the reference.
+    unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
 }
 
+/// The integers of a register.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn mask([low, high]: [__m256i; 2]) -> u64 {
-    let bits = |half| u64::from(_mm256_movemask_epi8(half).cast_unsigned());
-    bits(low) | bits(high) << 32
+fn store<T: Plain, const N: usize>(values: &mut [T; N], register: __m256i) {
+    const { assert!(size_of::<[T; N]>() == HALF) };
+    // SAFETY: the store writes the 32 bytes of the reference.
+    unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), register) }
+}
+
+/// Eight bytes, and eight zeros.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_eight(bytes: &[u8; 8]) -> __m128i {
+    // SAFETY: the load reads the eight bytes of the reference.
+    unsafe { _mm_loadl_epi64(bytes.as_ptr().cast()) }
+}
+
+/// The first eight bytes of a register.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_eight(bytes: &mut [u8; 8], register: __m128i) {
+    // SAFETY: the store writes the eight bytes of the reference.
+    unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), register) }
 }

@@ -3,9 +3,10 @@
 //! The feature list requires VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
 //! byte compress that makes it worth while.
 
+use super::parts::{Plain, part, part_mut};
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
-use super::utf8::{Utf8, vectors};
+use super::utf8::{Utf8, Vectors};
 use super::words::TokenWords;
 use crate::limits::LENGTH_MAX;
 use crate::word::UPPER;
@@ -13,31 +14,137 @@ use crate::word::UPPER;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-proof!(Avx512, enter_avx512, is_x86_feature_detected:
-    "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vbmi", "avx512vbmi2", "avx512bitalg",
-    "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq");
+proof! {
+    Avx512, enter_avx512, is_x86_feature_detected: [
+        "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vbmi", "avx512vbmi2", "avx512bitalg",
+        "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq"
+    ];
 
-vectors! { Avx512: __m512i;
-    splat(byte: u8) -> __m512i = _mm512_set1_epi8(byte.cast_signed());
-    table(bytes: &[u8; 16]) -> __m512i = _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast()));
-    end_of(block: &[u8; BLOCK]) -> __m512i = _mm512_loadu_si512(block.as_ptr().cast());
-    and(one: __m512i, other: __m512i) -> __m512i = _mm512_and_si512(one, other);
-    or(one: __m512i, other: __m512i) -> __m512i = _mm512_or_si512(one, other);
-    xor(one: __m512i, other: __m512i) -> __m512i = _mm512_xor_si512(one, other);
-    minus(from: __m512i, less: __m512i) -> __m512i = _mm512_subs_epu8(from, less);
-    high_nibbles(bytes: __m512i) -> __m512i = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(0x0F));
-    look_up(table: __m512i, nibbles: __m512i) -> __m512i = _mm512_shuffle_epi8(table, nibbles);
-    preceding(bytes: __m512i, before: __m512i) -> [__m512i; 3] = {
-        // The last 16 bytes before, then all of these but their last 16.
-        let shifted = _mm512_permutex2var_epi64(before, _mm512_set_epi64(13, 12, 11, 10, 9, 8, 7, 6), bytes);
-        let (one, two) = (_mm512_alignr_epi8::<15>(bytes, shifted), _mm512_alignr_epi8::<14>(bytes, shifted));
-        [one, two, _mm512_alignr_epi8::<13>(bytes, shifted)]
-    };
-    is_ascii(bytes: __m512i) -> bool = _mm512_movepi8_mask(bytes) == 0;
-    is_zero(bytes: __m512i) -> bool = _mm512_test_epi8_mask(bytes, bytes) == 0;
+    Vectors of __m512i {
+        splat(byte: u8) -> __m512i = _mm512_set1_epi8(byte.cast_signed());
+        table(bytes: &[u8; 16]) -> __m512i = {
+            // SAFETY: the load reads the 16 bytes of the reference.
+            let bytes = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
+            _mm512_broadcast_i32x4(bytes)
+        };
+        end_of(block: &[u8; BLOCK]) -> __m512i = load(block);
+        and(one: __m512i, other: __m512i) -> __m512i = _mm512_and_si512(one, other);
+        or(one: __m512i, other: __m512i) -> __m512i = _mm512_or_si512(one, other);
+        xor(one: __m512i, other: __m512i) -> __m512i = _mm512_xor_si512(one, other);
+        minus(from: __m512i, less: __m512i) -> __m512i = _mm512_subs_epu8(from, less);
+        high_nibbles(bytes: __m512i) -> __m512i = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(0x0F));
+        look_up(table: __m512i, nibbles: __m512i) -> __m512i = _mm512_shuffle_epi8(table, nibbles);
+        preceding(bytes: __m512i, before: __m512i) -> [__m512i; 3] = {
+            // The last 16 bytes before, then all of these but their last 16.
+            let shifted = _mm512_permutex2var_epi64(before, _mm512_set_epi64(13, 12, 11, 10, 9, 8, 7, 6), bytes);
+            let (one, two) = (_mm512_alignr_epi8::<15>(bytes, shifted), _mm512_alignr_epi8::<14>(bytes, shifted));
+            [one, two, _mm512_alignr_epi8::<13>(bytes, shifted)]
+        };
+        is_ascii(bytes: __m512i) -> bool = _mm512_movepi8_mask(bytes) == 0;
+        is_zero(bytes: __m512i) -> bool = _mm512_test_epi8_mask(bytes, bytes) == 0;
+    }
+
+    Others {
+        load_block(block: &[u8; BLOCK]) -> __m512i = load(block);
+        /// Fewer than 64 bytes, and spaces.
+        load_front(bytes: &[u8]) -> [u8; BLOCK] = {
+            let spaces = _mm512_set1_epi8(b' '.cast_signed());
+            let mask = !(u64::MAX << (bytes.len() % BLOCK));
+            // SAFETY: the load reads only the bytes of the mask, which are as many as there are, or fewer.
+            let loaded = unsafe { _mm512_mask_loadu_epi8(spaces, mask, bytes.as_ptr().cast()) };
+            array(loaded)
+        };
+        bytes_of(block: __m512i) -> [u8; BLOCK] = array(block);
+        /// The bytes that are equal to the other's.
+        equal(one: __m512i, other: __m512i) -> u64 = _mm512_cmpeq_epi8_mask(one, other);
+        /// The bytes that are below the other's.
+        below(bytes: __m512i, bound: __m512i) -> u64 = _mm512_cmplt_epu8_mask(bytes, bound);
+        /// The bytes from `low` to `low + width`.
+        within(bytes: __m512i, low: u8, width: u8) -> u64 = {
+            let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(low.cast_signed()));
+            _mm512_cmple_epu8_mask(above, _mm512_set1_epi8(width.cast_signed()))
+        };
+        /// Looks up each byte by its low nibble in a table; 0 for a byte that has its high bit.
+        by_low_nibble(table: __m512i, bytes: __m512i) -> __m512i = _mm512_shuffle_epi8(table, bytes);
+        /// The bytes that have their high bit.
+        bits(bytes: __m512i) -> u64 = _mm512_movepi8_mask(bytes);
+        /// The product with all ones, without carries: its bit `i` is the parity of the bits `0..=i`.
+        parities(mask: u64) -> u64 = {
+            let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), _mm_set1_epi8(-1));
+            _mm_cvtsi128_si64(product).cast_unsigned()
+        };
+        /// The bytes that are no digits, the points and the zeros.
+        parts_of_number(bytes: &[u8; 32]) -> [u32; 3] = {
+            let (bytes, zero) = (load_half(bytes), _mm256_set1_epi8(b'0'.cast_signed()));
+            let other = _mm256_cmpgt_epu8_mask(_mm256_sub_epi8(bytes, zero), _mm256_set1_epi8(9));
+            let points = _mm256_cmpeq_epi8_mask(bytes, _mm256_set1_epi8(b'.'.cast_signed()));
+            [other, points, _mm256_cmpeq_epi8_mask(bytes, zero)]
+        };
+        /// The bytes of `keep`, at the front.
+        front(bytes: __m512i, keep: u64) -> __m512i = _mm512_maskz_compress_epi8(keep, bytes);
+        /// The places of the bits of `mask`, as bytes.
+        places(mask: u64) -> __m512i = _mm512_maskz_compress_epi8(mask, identity());
+        /// Stores the sums of `base` and each byte.
+        store_offsets(offsets: &mut [u32; 16], base: u32, bytes: __m128i) -> () =
+            store(offsets, _mm512_add_epi32(_mm512_set1_epi32(base.cast_signed()), _mm512_cvtepu8_epi32(bytes)));
+        quarters(bytes: __m512i) -> [__m128i; 4] = [
+            _mm512_castsi512_si128(bytes),
+            _mm512_extracti32x4_epi32::<1>(bytes),
+            _mm512_extracti32x4_epi32::<2>(bytes),
+            _mm512_extracti32x4_epi32::<3>(bytes),
+        ];
+        /// Adds the high bit to each byte of `marked`, which must not have it.
+        with_high_bits(bytes: __m512i, marked: u64) -> __m512i =
+            _mm512_mask_add_epi8(bytes, marked, bytes, _mm512_set1_epi8(0x80_u8.cast_signed()));
+        /// The difference of each offset to the one before.
+        lengths(starts: &[u32; 16], nexts: &[u32; 16]) -> __m512i = _mm512_sub_epi32(load(nexts), load(starts));
+        /// The bits of `keys` for which the lowest byte of the number, modulo 64, is the place of a bit in `lengths`.
+        among(numbers: [__m512i; 4], keys: u64, lengths: u64) -> u64 = {
+            // The lowest byte of each number.
+            let bytes = _mm512_slli_epi16::<2>(identity());
+            let first = _mm512_permutex2var_epi8(numbers[0], bytes, numbers[1]);
+            let last = _mm512_permutex2var_epi8(numbers[2], bytes, numbers[3]);
+            let all = _mm512_inserti64x4::<1>(first, _mm512_castsi512_si256(last));
+            _mm512_mask_bitshuffle_epi64_mask(keys, _mm512_set1_epi64(lengths.cast_signed()), all)
+        };
+        /// The highest byte of each token's word.
+        uppers(kinds: __m512i, escaped: u64, flag: u32) -> [u8; BLOCK] = {
+            let table = UPPER.as_chunks::<BLOCK>().0;
+            let upper = _mm512_permutex2var_epi8(load(&table[0]), kinds, load(&table[1]));
+            let upper = _mm512_mask_add_epi8(upper, escaped, upper, _mm512_set1_epi8(1 << 3));
+            array(_mm512_or_si512(upper, _mm512_set1_epi8((flag >> 24) as i8)))
+        };
+        /// The words of a group of eight tokens, those that are kept at the front.
+        group_of_words(start: &[u32; 8], next: __m256i, uppers: &[u8; 8], masks: Group) -> [u64; 8] = {
+            let start = load_half(start);
+            let len = _mm256_maskz_sub_epi32(masks.scalar, next, start);
+            let len = _mm256_mask_sub_epi32(len, masks.string, len, _mm256_set1_epi32(2));
+            let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
+            let start = _mm256_mask_add_epi32(start, masks.string | masks.close, start, _mm256_set1_epi32(1));
+            // SAFETY: the load reads the eight bytes of the reference.
+            let upper = unsafe { _mm_loadl_epi64(uppers.as_ptr().cast()) };
+            let upper = _mm512_slli_epi64::<56>(_mm512_cvtepu8_epi64(upper));
+            let len = _mm512_slli_epi64::<32>(_mm512_cvtepu32_epi64(len));
+            let word = _mm512_ternarylogic_epi64::<0xFE>(upper, len, _mm512_cvtepu32_epi64(start));
+            let mut words = [0; 8];
+            store(&mut words, _mm512_maskz_compress_epi64(masks.keep, word));
+            words
+        };
+        /// The offsets, but the next one of `ends` where `loose` has a bit.
+        with_ends(offsets: &[u32; 8], loose: u8, ends: &[u32; 8]) -> __m256i =
+            _mm256_mask_expand_epi32(load_half(offsets), loose, load_half(ends));
+    }
 }
 
-// Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
+/// Tokens of a group of eight that are handled alike: the same as in [`TokenWords`].
+#[derive(Clone, Copy)]
+struct Group {
+    keep: u8,
+    string: u8,
+    scalar: u8,
+    close: u8,
+}
+
 impl Simd for Avx512 {
     type Block = __m512i;
     type Utf8 = Utf8<__m512i>;
@@ -46,74 +153,46 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> __m512i {
-        // SAFETY: `self` proves the features; the load reads the 64 bytes of the reference.
-        unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+        self.load_block(block)
     }
 
     #[inline(always)]
     fn load_rest(self, rest: &[u8]) -> [u8; BLOCK] {
-        let mut block = [b' '; BLOCK];
-        let mask = !(u64::MAX << (rest.len() % BLOCK));
-        // SAFETY: `self` proves the features. The load reads only the bytes of the mask, and `rest` has that many; the
-        // store writes the 64 bytes of the array.
-        unsafe {
-            let spaces = _mm512_set1_epi8(b' '.cast_signed());
-            let loaded = _mm512_mask_loadu_epi8(spaces, mask, rest.as_ptr().cast());
-            _mm512_storeu_si512(block.as_mut_ptr().cast(), loaded);
-        }
-        block
+        self.load_front(rest)
     }
 
     #[inline(always)]
     fn classify(self, block: __m512i) -> Classes {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            // Two byte shuffles by the low nibble, each compared with the input (Langdale & Lemire §3.1.2, in the form
-            // of simdjson's later kernels). No filler value has the low nibble of its own position.
-            let spaces = _mm512_broadcast_i32x4(_mm_setr_epi8(
-                0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100,
-            ));
-            let operators =
-                _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0));
-            let space = _mm512_cmpeq_epi8_mask(block, _mm512_shuffle_epi8(spaces, block));
-            // `[` and `]` are `{` and `}` without bit 0x20; the control characters 0x0C and 0x1A would become `,` and
-            // `:`.
-            let curled = _mm512_or_si512(block, _mm512_set1_epi8(0x20));
-            let operator = _mm512_cmpeq_epi8_mask(curled, _mm512_shuffle_epi8(operators, block));
-            let control = _mm512_cmplt_epu8_mask(block, _mm512_set1_epi8(0x20));
-            Classes {
-                backslash: self.eq(block, b'\\'),
-                quote: self.eq(block, b'"'),
-                space,
-                operator: operator & !control,
-                control,
-            }
+        // Two byte shuffles by the low nibble, each compared with the input (Langdale & Lemire §3.1.2, in the form of
+        // simdjson's later kernels). No filler value has the low nibble of its own position.
+        let spaces = self.table(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
+        let operators = self.table(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
+        // `[` and `]` are `{` and `}` without bit 0x20; the control characters 0x0C and 0x1A would become `,` and `:`.
+        let curled = self.or(block, self.splat(0x20));
+        let operator = self.equal(curled, self.by_low_nibble(operators, block));
+        let control = self.below(block, self.splat(0x20));
+        Classes {
+            backslash: self.eq(block, b'\\'),
+            quote: self.eq(block, b'"'),
+            space: self.equal(block, self.by_low_nibble(spaces, block)),
+            operator: operator & !control,
+            control,
         }
     }
 
     #[inline(always)]
     fn eq(self, block: __m512i, byte: u8) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(byte.cast_signed())) }
+        self.equal(block, self.splat(byte))
     }
 
     #[inline(always)]
     fn between(self, block: __m512i, low: u8, high: u8) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let above = _mm512_sub_epi8(block, _mm512_set1_epi8(low.cast_signed()));
-            _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((high - low).cast_signed()))
-        }
+        self.within(block, low, high - low)
     }
 
     #[inline(always)]
     fn prefix_xor(self, mask: u64) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let ones = _mm_set1_epi8(-1);
-            let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), ones);
-            _mm_cvtsi128_si64(product).cast_unsigned()
-        }
+        self.parities(mask)
     }
 
     #[inline(always)]
@@ -133,131 +212,79 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { _mm512_or_si512(one, other) }
+        self.or(one, other)
     }
 
     #[inline(always)]
     fn escape_letters(self, block: Self::Block) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            // By the low nibble; `r` and `"` share theirs with `b`, and are compared separately. No filler has the low
-            // nibble of its own position.
-            let letters =
-                _mm512_broadcast_i32x4(_mm_setr_epi8(1, 0, 0x62, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0x5C, 0, 0x6E, 0x2F));
-            let by_nibble = _mm512_cmpeq_epi8_mask(block, _mm512_shuffle_epi8(letters, block));
-            by_nibble | self.eq(block, b'r') | self.eq(block, b'"')
-        }
+        // By the low nibble; `r` and `"` share theirs with `b`, and are compared separately. No filler has the low
+        // nibble of its own position.
+        let letters = self.table(&[1, 0, 0x62, 0, 0x74, 0, 0x66, 0, 0, 0, 0, 0, 0x5C, 0, 0x6E, 0x2F]);
+        let by_nibble = self.equal(block, self.by_low_nibble(letters, block));
+        by_nibble | self.eq(block, b'r') | self.eq(block, b'"')
     }
 
     #[inline(always)]
     fn beyond_ascii(self, block: Self::Block) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { _mm512_movepi8_mask(block) }
+        self.bits(block)
     }
 
     #[inline(always)]
     fn without_high_bits(self, block: Self::Block) -> Self::Block {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe { _mm512_and_si512(block, _mm512_set1_epi8(0x7F)) }
+        self.and(block, self.splat(0x7F))
     }
 
     #[inline(always)]
     fn is_plain_number(self, text: &[u8], start: usize, end: usize) -> Option<bool> {
-        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk::<32>) else { return Some(false) };
-        // SAFETY: `self` proves the features; the load reads the 32 bytes of the reference.
-        let (other, points, zeros) = unsafe {
-            let bytes = _mm256_loadu_si256(bytes.as_ptr().cast());
-            let zero = _mm256_set1_epi8(b'0'.cast_signed());
-            let other = _mm256_cmpgt_epu8_mask(_mm256_sub_epi8(bytes, zero), _mm256_set1_epi8(9));
-            let points = _mm256_cmpeq_epi8_mask(bytes, _mm256_set1_epi8(b'.'.cast_signed()));
-            (other, points, _mm256_cmpeq_epi8_mask(bytes, zero))
-        };
+        let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk) else { return Some(false) };
+        let [other, points, zeros] = self.parts_of_number(bytes);
         Some(is_plain_number(end.wrapping_sub(start), other, points, zeros))
     }
 
     #[inline(always)]
     fn compact(self, block: &[u8; BLOCK], keep: u64, out: &mut [MaybeUninit<u8>; BLOCK]) -> usize {
-        let block = self.load(block);
-        // SAFETY: `self` proves the features; the store writes the 64 bytes of the reference.
-        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_maskz_compress_epi8(keep, block)) };
+        out.write_copy_of_slice(&self.bytes_of(self.front(self.load(block), keep)));
         keep.count_ones() as usize
     }
 
     #[inline(always)]
     fn offsets(self, mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
-        // SAFETY: `self` proves the features; each store writes 16 of the 64 words, at 0 and 16. That is enough,
-        // because a block has at most 32 places where white space begins.
-        unsafe {
-            let found = _mm512_maskz_compress_epi8(mask, identity());
-            let base = _mm512_set1_epi32(base.cast_signed());
-            let out = offsets.as_mut_ptr();
-            let low = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(found));
-            _mm512_storeu_si512(out.cast(), _mm512_add_epi32(base, low));
-            if mask.count_ones() > 16 {
-                let high = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<1>(found));
-                _mm512_storeu_si512(out.add(16).cast(), _mm512_add_epi32(base, high));
-            }
+        let [first, second, ..] = self.quarters(self.places(mask));
+        // Two quarters are enough, because a block has at most 32 places where white space begins.
+        let out = offsets.as_chunks_mut().0;
+        self.store_offsets(&mut out[0], base, first);
+        if mask.count_ones() > 16 {
+            self.store_offsets(&mut out[1], base, second);
         }
     }
 
     #[inline(always)]
     fn keys_as_long(self, pos: &[u32; BLOCK + 1], keys: u64, lengths: u64) -> u64 {
+        let (starts, nexts) = (pos[..BLOCK].as_chunks().0, pos[1..].as_chunks().0);
+        let len = |group: usize| self.lengths(&starts[group], &nexts[group]);
         // The bit of a length, counted with the quotes.
-        let lengths = lengths.rotate_left(QUOTES);
-        // SAFETY: `self` proves the features; each load reads 16 of the 65 offsets, from 49 at most.
-        unsafe {
-            let len = |group: usize| {
-                let start = pos.as_ptr().add(16 * group);
-                _mm512_sub_epi32(_mm512_loadu_si512(start.add(1).cast()), _mm512_loadu_si512(start.cast()))
-            };
-            // The lowest byte of each length.
-            let bytes = _mm512_slli_epi16::<2>(identity());
-            let first = _mm512_permutex2var_epi8(len(0), bytes, len(1));
-            let last = _mm512_permutex2var_epi8(len(2), bytes, len(3));
-            let all = _mm512_inserti64x4::<1>(first, _mm512_castsi512_si256(last));
-            _mm512_mask_bitshuffle_epi64_mask(keys, _mm512_set1_epi64(lengths.cast_signed()), all)
-        }
+        self.among([len(0), len(1), len(2), len(3)], keys, lengths.rotate_left(QUOTES))
     }
 
     #[inline(always)]
     fn words(self, kinds: __m512i, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
-        // SAFETY: `self` proves the features. Each load of offsets reads eight of the 65; the loads of ends read as
-        // many ends as there are bits, at most 64 in all. Each store writes eight words at an index of at most 56,
-        // because a group of eight tokens moves it by at most eight.
-        unsafe {
-            let table: *const u8 = UPPER.as_ptr();
-            let low = _mm512_loadu_si512(table.cast());
-            let high = _mm512_loadu_si512(table.add(BLOCK).cast());
-            let flag = _mm512_set1_epi8(1 << 3);
-            let upper = _mm512_permutex2var_epi8(low, kinds, high);
-            let upper = _mm512_mask_add_epi8(upper, tokens.escaped, upper, flag);
-            let upper = _mm512_or_si512(upper, _mm512_set1_epi8((tokens.flag >> 24) as i8));
-            let mut uppers = [0_u8; BLOCK];
-            _mm512_storeu_si512(uppers.as_mut_ptr().cast(), upper);
-            let mut at = 0;
-            let mut ends = tokens.ends.as_ptr();
-            for group in 0..BLOCK / 8 {
-                let bits = |mask: u64| (mask >> (8 * group)) as u8;
-                let pos = tokens.pos.as_ptr().add(8 * group);
-                let start = _mm256_loadu_si256(pos.cast());
-                let next = _mm256_loadu_si256(pos.add(1).cast());
-                let loose = bits(tokens.loose);
-                let next = _mm256_mask_expandloadu_epi32(next, loose, ends.cast());
-                ends = ends.add(loose.count_ones() as usize);
-                let len = _mm256_maskz_sub_epi32(bits(tokens.scalar), next, start);
-                let len = _mm256_mask_sub_epi32(len, bits(tokens.string), len, _mm256_set1_epi32(2));
-                let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
-                let one = _mm256_set1_epi32(1);
-                let start = _mm256_mask_add_epi32(start, bits(tokens.string | tokens.close), start, one);
-                let upper = _mm_loadl_epi64(uppers.as_ptr().add(8 * group).cast());
-                let upper = _mm512_slli_epi64::<56>(_mm512_cvtepu8_epi64(upper));
-                let len = _mm512_slli_epi64::<32>(_mm512_cvtepu32_epi64(len));
-                let word = _mm512_ternarylogic_epi64::<0xFE>(upper, len, _mm512_cvtepu32_epi64(start));
-                let words = _mm512_maskz_compress_epi64(bits(tokens.keep), word);
-                _mm512_storeu_si512(out.as_mut_ptr().add(at).cast(), words);
-                at += bits(tokens.keep).count_ones() as usize;
-            }
+        let uppers = self.uppers(kinds, tokens.escaped, tokens.flag);
+        let (starts, nexts) = (tokens.pos[..BLOCK].as_chunks().0, tokens.pos[1..].as_chunks().0);
+        let (mut at, mut end) = (0, 0);
+        for (group, upper) in uppers.as_chunks().0.iter().enumerate() {
+            let bits = |mask: u64| (mask >> (8 * group)) as u8;
+            let loose = bits(tokens.loose);
+            // SAFETY: `end` is at most 8 * group, because a group moves it by at most eight; `group < 8`, and there are
+            // 64 ends.
+            let next = self.with_ends(&nexts[group], loose, unsafe { part(tokens.ends, end) });
+            end += loose.count_ones() as usize;
+            let (keep, close) = (bits(tokens.keep), bits(tokens.close));
+            let masks = Group { keep, string: bits(tokens.string), scalar: bits(tokens.scalar), close };
+            let words = self.group_of_words(&starts[group], next, upper, masks);
+            // SAFETY: `at` is at most 8 * group, as `end` is, and there are 64 words.
+            let out: &mut [MaybeUninit<u64>; 8] = unsafe { part_mut(out, at) };
+            out.write_copy_of_slice(&words);
+            at += keep.count_ones() as usize;
         }
     }
 
@@ -272,28 +299,55 @@ impl Simd for Avx512 {
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        // SAFETY: `self` proves the features; `kind` has 64 bytes, and `pos` 64 words, of which each store writes 16,
-        // at 0, 16, 32 and 48.
-        unsafe {
-            // Compress into a register, then store, because the store form of compress is microcoded on Zen 4.
-            let high = _mm512_set1_epi8(0x80_u8.cast_signed());
-            let kinds = _mm512_maskz_compress_epi8(mask, _mm512_mask_add_epi8(block, marked, block, high));
-            _mm512_storeu_si512(kind.as_mut_ptr().cast(), kinds);
-            let offsets = _mm512_maskz_compress_epi8(mask, identity());
-            let base = _mm512_set1_epi32(base.cast_signed());
-            let count = mask.count_ones();
-            let out = pos.as_mut_ptr();
-            let widen = |part| _mm512_add_epi32(base, _mm512_cvtepu8_epi32(part));
-            _mm512_storeu_si512(out.cast(), widen(_mm512_castsi512_si128(offsets)));
-            if count > 16 {
-                _mm512_storeu_si512(out.add(16).cast(), widen(_mm512_extracti32x4_epi32::<1>(offsets)));
-                if count > 32 {
-                    _mm512_storeu_si512(out.add(32).cast(), widen(_mm512_extracti32x4_epi32::<2>(offsets)));
-                    _mm512_storeu_si512(out.add(48).cast(), widen(_mm512_extracti32x4_epi32::<3>(offsets)));
-                }
+        // Compress into a register, then store, because the store form of compress is microcoded on Zen 4.
+        *kind = self.bytes_of(self.front(self.with_high_bits(block, marked), mask));
+        let [first, second, third, fourth] = self.quarters(self.places(mask));
+        let (count, out) = (mask.count_ones(), pos.as_chunks_mut().0);
+        self.store_offsets(&mut out[0], base, first);
+        if count > 16 {
+            self.store_offsets(&mut out[1], base, second);
+            if count > 32 {
+                self.store_offsets(&mut out[2], base, third);
+                self.store_offsets(&mut out[3], base, fourth);
             }
         }
     }
+}
+
+/// A register of integers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load<T: Plain, const N: usize>(values: &[T; N]) -> __m512i {
+    const { assert!(size_of::<[T; N]>() == BLOCK) };
+    // SAFETY: the load reads the 64 bytes of the reference.
+    unsafe { _mm512_loadu_si512(values.as_ptr().cast()) }
+}
+
+/// Half a register of integers.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_half<T: Plain, const N: usize>(values: &[T; N]) -> __m256i {
+    const { assert!(size_of::<[T; N]>() == BLOCK / 2) };
+    // SAFETY: the load reads the 32 bytes of the reference.
+    unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
+}
+
+/// The integers of a register.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store<T: Plain, const N: usize>(values: &mut [T; N], register: __m512i) {
+    const { assert!(size_of::<[T; N]>() == BLOCK) };
+    // SAFETY: the store writes the 64 bytes of the reference.
+    unsafe { _mm512_storeu_si512(values.as_mut_ptr().cast(), register) }
+}
+
+/// The bytes of a register.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn array(register: __m512i) -> [u8; BLOCK] {
+    let mut bytes = [0; BLOCK];
+    store(&mut bytes, register);
+    bytes
 }
 
 /// 0, 1, 2, … 63.
@@ -309,8 +363,7 @@ fn identity() -> __m512i {
         }
         bytes
     };
-    // SAFETY: the load reads the 64 bytes of the constant.
-    unsafe { _mm512_loadu_si512(IDENTITY.as_ptr().cast()) }
+    load(&IDENTITY)
 }
 
 #[cfg(test)]

@@ -28,34 +28,39 @@ pub(crate) fn eight_digits(value: u64) -> u64 {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn sixteen_digits(value: u64) -> (u128, u32) {
+    debug_assert!(value < SIXTEEN);
+    // SAFETY: SSE2 is part of the architecture.
+    unsafe { sixteen_with_sse2(value) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "sse2")]
+fn sixteen_with_sse2(value: u64) -> (u128, u32) {
     use core::arch::x86_64::{
         _mm_add_epi64, _mm_cmpeq_epi8, _mm_cvtsi128_si64, _mm_movemask_epi8, _mm_mul_epu32, _mm_mulhi_epu16,
         _mm_mullo_epi16, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi32, _mm_set1_epi64x,
         _mm_setzero_si128, _mm_slli_epi16, _mm_slli_epi32, _mm_slli_epi64, _mm_srli_epi16, _mm_srli_epi64,
         _mm_sub_epi16, _mm_unpackhi_epi64,
     };
-    debug_assert!(value < SIXTEEN);
-    // SAFETY: SSE2 is part of the architecture; nothing here takes a pointer.
-    unsafe {
-        let eights = _mm_set_epi64x((value % EIGHT).cast_signed(), (value / EIGHT).cast_signed());
-        // Each eight digits become two fours, in 32 bits each; the sum is too large by `high * 2^32`, which is shifted
-        // out.
-        let high = _mm_srli_epi64::<40>(_mm_mul_epu32(eights, _mm_set1_epi64x(109_951_163)));
-        let low = _mm_add_epi64(eights, _mm_mul_epu32(high, _mm_set1_epi64x((1 << 32) - 10_000)));
-        let fours = _mm_or_si128(high, _mm_slli_epi64::<32>(low));
-        // Each four digits become two pairs, in sixteen bits each.
-        let high = _mm_srli_epi16::<3>(_mm_mulhi_epu16(fours, _mm_set1_epi32(5_243)));
-        let low = _mm_sub_epi16(fours, _mm_mullo_epi16(high, _mm_set1_epi32(100)));
-        let pairs = _mm_or_si128(high, _mm_slli_epi32::<16>(low));
-        // Each pair becomes two digits: `high + (pair - 10 * high) * 256`.
-        let high = _mm_mulhi_epu16(pairs, _mm_set1_epi16(6_554));
-        let digits = _mm_sub_epi16(_mm_slli_epi16::<8>(pairs), _mm_mullo_epi16(high, _mm_set1_epi16(10 * 256 - 1)));
-        let zeros = _mm_movemask_epi8(_mm_cmpeq_epi8(digits, _mm_setzero_si128())).cast_unsigned();
-        let text = _mm_or_si128(digits, _mm_set1_epi8(b'0'.cast_signed()));
-        let low = _mm_cvtsi128_si64(text).cast_unsigned();
-        let high = _mm_cvtsi128_si64(_mm_unpackhi_epi64(text, text)).cast_unsigned();
-        (u128::from(low) | u128::from(high) << 64, !zeros & 0xffff)
-    }
+    let eights = _mm_set_epi64x((value % EIGHT).cast_signed(), (value / EIGHT).cast_signed());
+    // Each eight digits become two fours, in 32 bits each; the sum is too large by `high * 2^32`, which is shifted
+    // out.
+    let high = _mm_srli_epi64::<40>(_mm_mul_epu32(eights, _mm_set1_epi64x(109_951_163)));
+    let low = _mm_add_epi64(eights, _mm_mul_epu32(high, _mm_set1_epi64x((1 << 32) - 10_000)));
+    let fours = _mm_or_si128(high, _mm_slli_epi64::<32>(low));
+    // Each four digits become two pairs, in sixteen bits each.
+    let high = _mm_srli_epi16::<3>(_mm_mulhi_epu16(fours, _mm_set1_epi32(5_243)));
+    let low = _mm_sub_epi16(fours, _mm_mullo_epi16(high, _mm_set1_epi32(100)));
+    let pairs = _mm_or_si128(high, _mm_slli_epi32::<16>(low));
+    // Each pair becomes two digits: `high + (pair - 10 * high) * 256`.
+    let high = _mm_mulhi_epu16(pairs, _mm_set1_epi16(6_554));
+    let digits = _mm_sub_epi16(_mm_slli_epi16::<8>(pairs), _mm_mullo_epi16(high, _mm_set1_epi16(10 * 256 - 1)));
+    let zeros = _mm_movemask_epi8(_mm_cmpeq_epi8(digits, _mm_setzero_si128())).cast_unsigned();
+    let text = _mm_or_si128(digits, _mm_set1_epi8(b'0'.cast_signed()));
+    let low = _mm_cvtsi128_si64(text).cast_unsigned();
+    let high = _mm_cvtsi128_si64(_mm_unpackhi_epi64(text, text)).cast_unsigned();
+    (u128::from(low) | u128::from(high) << 64, !zeros & 0xffff)
 }
 
 /// The digits of `value`, below 10^16, as text with leading zeros, the first digit in the lowest byte. Bit `i` of the

@@ -10,7 +10,7 @@ pub(crate) const SHORT: usize = 16;
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn escapes(block: [u8; SHORT]) -> u32 {
-    // SAFETY: SSE2 is part of the architecture; nothing here takes a pointer.
+    // SAFETY: SSE2 is part of the architecture.
     unsafe { core::arch::x86_64::_mm_movemask_epi8(marks(block)).cast_unsigned() }
 }
 
@@ -19,24 +19,23 @@ pub(crate) fn escapes(block: [u8; SHORT]) -> u32 {
 #[inline(always)]
 pub(crate) fn any_escapes(a: [u8; SHORT], b: [u8; SHORT], c: [u8; SHORT], d: [u8; SHORT]) -> bool {
     use core::arch::x86_64::{_mm_movemask_epi8, _mm_or_si128};
-    // SAFETY: SSE2 is part of the architecture; nothing here takes a pointer.
+    // SAFETY: SSE2 is part of the architecture.
     unsafe { _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(marks(a), marks(b)), _mm_or_si128(marks(c), marks(d)))) != 0 }
 }
 
 /// All ones in each byte that needs an escape.
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
+#[inline]
+#[target_feature(enable = "sse2")]
 fn marks(block: [u8; SHORT]) -> core::arch::x86_64::__m128i {
     use core::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_or_si128, _mm_set1_epi8};
-    // SAFETY: SSE2 is part of the architecture, and the load reads the sixteen bytes of the array.
-    unsafe {
-        let bytes = _mm_loadu_si128(block.as_ptr().cast());
-        let control = _mm_set1_epi8(0x1f);
-        let quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'"'.cast_signed()));
-        let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\'.cast_signed()));
-        let below = _mm_cmpeq_epi8(_mm_max_epu8(bytes, control), control);
-        _mm_or_si128(_mm_or_si128(quote, backslash), below)
-    }
+    // SAFETY: the load reads the sixteen bytes of the array.
+    let bytes = unsafe { _mm_loadu_si128(block.as_ptr().cast()) };
+    let control = _mm_set1_epi8(0x1f);
+    let quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'"'.cast_signed()));
+    let backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\'.cast_signed()));
+    let below = _mm_cmpeq_epi8(_mm_max_epu8(bytes, control), control);
+    _mm_or_si128(_mm_or_si128(quote, backslash), below)
 }
 
 /// Bit `i` is set if byte `i` needs an escape: `"`, `\` and all bytes below 0x20.

@@ -2,99 +2,115 @@
 
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, Simd};
-use super::utf8::{Utf8, vectors};
+use super::utf8::{Utf8, Vectors};
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::aarch64::*;
 
-proof!(Neon, enter_neon, is_aarch64_feature_detected: "neon");
+proof! {
+    Neon, enter_neon, is_aarch64_feature_detected: ["neon"];
 
-vectors! { Neon: uint8x16_t;
-    splat(byte: u8) -> uint8x16_t = vdupq_n_u8(byte);
-    table(bytes: &[u8; 16]) -> uint8x16_t = vld1q_u8(bytes.as_ptr());
-    end_of(block: &[u8; BLOCK]) -> uint8x16_t = vld1q_u8(block[48..].as_ptr());
-    and(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = vandq_u8(one, other);
-    or(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = vorrq_u8(one, other);
-    xor(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = veorq_u8(one, other);
-    minus(from: uint8x16_t, less: uint8x16_t) -> uint8x16_t = vqsubq_u8(from, less);
-    high_nibbles(bytes: uint8x16_t) -> uint8x16_t = vshrq_n_u8::<4>(bytes);
-    look_up(table: uint8x16_t, nibbles: uint8x16_t) -> uint8x16_t = vqtbl1q_u8(table, nibbles);
-    preceding(bytes: uint8x16_t, before: uint8x16_t) -> [uint8x16_t; 3] = {
-        [vextq_u8::<15>(before, bytes), vextq_u8::<14>(before, bytes), vextq_u8::<13>(before, bytes)]
-    };
-    is_ascii(bytes: uint8x16_t) -> bool = vmaxvq_u8(bytes) < 0x80;
-    is_zero(bytes: uint8x16_t) -> bool = vmaxvq_u8(bytes) == 0;
+    Vectors of uint8x16_t {
+        splat(byte: u8) -> uint8x16_t = vdupq_n_u8(byte);
+        table(bytes: &[u8; 16]) -> uint8x16_t = load(bytes);
+        end_of(block: &[u8; BLOCK]) -> uint8x16_t = load(&block.as_chunks().0[3]);
+        and(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = vandq_u8(one, other);
+        or(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = vorrq_u8(one, other);
+        xor(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = veorq_u8(one, other);
+        minus(from: uint8x16_t, less: uint8x16_t) -> uint8x16_t = vqsubq_u8(from, less);
+        high_nibbles(bytes: uint8x16_t) -> uint8x16_t = vshrq_n_u8::<4>(bytes);
+        look_up(table: uint8x16_t, nibbles: uint8x16_t) -> uint8x16_t = vqtbl1q_u8(table, nibbles);
+        preceding(bytes: uint8x16_t, before: uint8x16_t) -> [uint8x16_t; 3] = {
+            [vextq_u8::<15>(before, bytes), vextq_u8::<14>(before, bytes), vextq_u8::<13>(before, bytes)]
+        };
+        is_ascii(bytes: uint8x16_t) -> bool = vmaxvq_u8(bytes) < 0x80;
+        is_zero(bytes: uint8x16_t) -> bool = vmaxvq_u8(bytes) == 0;
+    }
+
+    Others {
+        load_quarter(bytes: &[u8; 16]) -> uint8x16_t = load(bytes);
+        store_quarter(bytes: &mut [u8; 16], quarter: uint8x16_t) -> () = {
+            // SAFETY: the store writes the 16 bytes of the reference.
+            unsafe { vst1q_u8(bytes.as_mut_ptr(), quarter) }
+        };
+        /// All ones in each byte that is equal to the other's.
+        equal(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t = vceqq_u8(one, other);
+        /// All ones in each byte that is not above the other's.
+        at_most(bytes: uint8x16_t, most: uint8x16_t) -> uint8x16_t = vcleq_u8(bytes, most);
+        /// The difference of each byte, modulo 256.
+        above(bytes: uint8x16_t, base: uint8x16_t) -> uint8x16_t = vsubq_u8(bytes, base);
+        /// All ones in each byte that has its high bit.
+        beyond(bytes: uint8x16_t) -> uint8x16_t = vcltq_s8(vreinterpretq_s8_u8(bytes), vdupq_n_s8(0));
+        /// One bit for each byte of a block whose bytes are all ones or zero.
+        mask(block: [uint8x16_t; 4]) -> u64 = mask(block);
+        /// Sets the high bit of each byte whose bit in `marked` is set.
+        with_high_bits(bytes: uint8x16_t, marked: u16) -> uint8x16_t = {
+            let [low, high] = marked.to_le_bytes();
+            let bits = vcombine_u8(vdup_n_u8(low), vdup_n_u8(high));
+            vorrq_u8(bytes, vandq_u8(vtstq_u8(bits, load(&PLACES)), vdupq_n_u8(0x80)))
+        };
+    }
 }
 
-// Each body is one `unsafe` block because the trait's methods cannot carry `#[target_feature]`.
+/// For each byte, the bit of its place in its group of eight.
+const PLACES: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
+
 impl Simd for Neon {
     type Block = [uint8x16_t; 4];
     type Utf8 = Utf8<uint8x16_t>;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let quarters = block.as_chunks::<16>().0;
-            [load(&quarters[0]), load(&quarters[1]), load(&quarters[2]), load(&quarters[3])]
-        }
+        let quarters = block.as_chunks().0;
+        [
+            self.load_quarter(&quarters[0]),
+            self.load_quarter(&quarters[1]),
+            self.load_quarter(&quarters[2]),
+            self.load_quarter(&quarters[3]),
+        ]
     }
 
     #[inline(always)]
     fn classify(self, block: Self::Block) -> Classes {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let spaces = load(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
-            let operators = load(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
-            let nibble = vdupq_n_u8(0x0F);
-            let curl = vdupq_n_u8(0x20);
-            let mut space = block;
-            let mut operator = block;
-            let mut control = block;
-            for at in 0..4 {
-                // Looks up by the low nibble and compares with the byte. x86's shuffle ignores the bits 4 to 6, but
-                // NEON's does not, so they are cleared.
-                let low = vandq_u8(block[at], nibble);
-                space[at] = vceqq_u8(block[at], vqtbl1q_u8(spaces, low));
-                operator[at] = vceqq_u8(vorrq_u8(block[at], curl), vqtbl1q_u8(operators, low));
-                control[at] = vcltq_u8(block[at], curl);
-            }
-            let control = mask(control);
-            Classes {
-                backslash: self.eq(block, b'\\'),
-                quote: self.eq(block, b'"'),
-                space: mask(space),
-                operator: mask(operator) & !control,
-                control,
-            }
+        let spaces = self.table(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
+        let operators = self.table(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
+        let (nibble, curl, max) = (self.splat(0x0F), self.splat(0x20), self.splat(0x1F));
+        let mut space = block;
+        let mut operator = block;
+        let mut control = block;
+        for at in 0..4 {
+            // Looks up by the low nibble and compares with the byte. x86's shuffle ignores the bits 4 to 6, but NEON's
+            // does not, so they are cleared.
+            let low = self.and(block[at], nibble);
+            space[at] = self.equal(block[at], self.look_up(spaces, low));
+            operator[at] = self.equal(self.or(block[at], curl), self.look_up(operators, low));
+            control[at] = self.at_most(block[at], max);
+        }
+        let control = self.mask(control);
+        Classes {
+            backslash: self.eq(block, b'\\'),
+            quote: self.eq(block, b'"'),
+            space: self.mask(space),
+            operator: self.mask(operator) & !control,
+            control,
         }
     }
 
     #[inline(always)]
-    fn eq(self, block: Self::Block, byte: u8) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let wanted = vdupq_n_u8(byte);
-            mask([
-                vceqq_u8(block[0], wanted),
-                vceqq_u8(block[1], wanted),
-                vceqq_u8(block[2], wanted),
-                vceqq_u8(block[3], wanted),
-            ])
+    fn eq(self, mut block: Self::Block, byte: u8) -> u64 {
+        let wanted = self.splat(byte);
+        for quarter in &mut block {
+            *quarter = self.equal(*quarter, wanted);
         }
+        self.mask(block)
     }
 
     #[inline(always)]
-    fn between(self, block: Self::Block, low: u8, high: u8) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let (base, width) = (vdupq_n_u8(low), vdupq_n_u8(high - low));
-            mask([
-                vcleq_u8(vsubq_u8(block[0], base), width),
-                vcleq_u8(vsubq_u8(block[1], base), width),
-                vcleq_u8(vsubq_u8(block[2], base), width),
-                vcleq_u8(vsubq_u8(block[3], base), width),
-            ])
+    fn between(self, mut block: Self::Block, low: u8, high: u8) -> u64 {
+        let (base, width) = (self.splat(low), self.splat(high - low));
+        for quarter in &mut block {
+            *quarter = self.at_most(self.above(*quarter, base), width);
         }
+        self.mask(block)
     }
 
     #[inline(always)]
@@ -122,40 +138,28 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let mut merged = one;
-            for at in 0..4 {
-                merged[at] = vorrq_u8(one[at], other[at]);
-            }
-            merged
+    fn merge(self, mut one: Self::Block, other: Self::Block) -> Self::Block {
+        for (one, other) in one.iter_mut().zip(other) {
+            *one = self.or(*one, other);
         }
+        one
     }
 
     #[inline(always)]
-    fn beyond_ascii(self, block: Self::Block) -> u64 {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let zero = vdupq_n_s8(0);
-            let mut high = block;
-            for at in 0..4 {
-                high[at] = vcltq_s8(vreinterpretq_s8_u8(block[at]), zero);
-            }
-            mask(high)
+    fn beyond_ascii(self, mut block: Self::Block) -> u64 {
+        for quarter in &mut block {
+            *quarter = self.beyond(*quarter);
         }
+        self.mask(block)
     }
 
     #[inline(always)]
-    fn without_high_bits(self, block: Self::Block) -> Self::Block {
-        // SAFETY: `self` proves the features; nothing here takes a pointer.
-        unsafe {
-            let mut low = block;
-            for quarter in &mut low {
-                *quarter = vandq_u8(*quarter, vdupq_n_u8(0x7F));
-            }
-            low
+    fn without_high_bits(self, mut block: Self::Block) -> Self::Block {
+        let low_bits = self.splat(0x7F);
+        for quarter in &mut block {
+            *quarter = self.and(*quarter, low_bits);
         }
+        block
     }
 
     #[inline(always)]
@@ -169,19 +173,11 @@ impl Simd for Neon {
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        let mut bytes = [[0; 16]; 4];
-        // SAFETY: `self` proves the features; each store writes the 16 bytes of its quarter.
-        unsafe {
-            let places = load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);
-            for (at, quarter) in bytes.iter_mut().enumerate() {
-                let [low, high, ..] = (marked >> (16 * at)).to_le_bytes();
-                let bits = vcombine_u8(vdup_n_u8(low), vdup_n_u8(high));
-                let high_bit = vandq_u8(vtstq_u8(bits, places), vdupq_n_u8(0x80));
-                vst1q_u8(quarter.as_mut_ptr(), vorrq_u8(block[at], high_bit));
-            }
+        let mut bytes = [0; BLOCK];
+        for (at, quarter) in bytes.as_chunks_mut().0.iter_mut().enumerate() {
+            self.store_quarter(quarter, self.with_high_bits(block[at], (marked >> (16 * at)) as u16));
         }
-        let Some(bytes) = bytes.as_flattened().first_chunk() else { unreachable!("four quarters are a block") };
-        emit_by_eights(bytes, mask, base, pos, kind);
+        emit_by_eights(&bytes, mask, base, pos, kind);
     }
 }
 
@@ -197,7 +193,7 @@ fn load(bytes: &[u8; 16]) -> uint8x16_t {
 #[inline]
 #[target_feature(enable = "neon")]
 fn mask(block: [uint8x16_t; 4]) -> u64 {
-    let places = load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);
+    let places = load(&PLACES);
     let first = vpaddq_u8(vandq_u8(block[0], places), vandq_u8(block[1], places));
     let second = vpaddq_u8(vandq_u8(block[2], places), vandq_u8(block[3], places));
     let sum = vpaddq_u8(first, second);

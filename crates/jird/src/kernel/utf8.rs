@@ -30,24 +30,6 @@ pub(super) trait Vectors: Copy {
     fn is_zero(self, bytes: Self::Register) -> bool;
 }
 
-/// Implements [`Vectors`] for a proof token: a line for each operation.
-macro_rules! vectors {
-    ($name:ident: $register:ty; $($method:ident($($argument:ident: $type:ty),+) -> $result:ty = $body:expr;)+) => {
-        impl crate::kernel::utf8::Vectors for $name {
-            type Register = $register;
-
-            $(
-                #[inline(always)]
-                fn $method(self, $($argument: $type),+) -> $result {
-                    // SAFETY: `self` proves the features. A pointer is that of an array, of which no more is read than it has.
-                    unsafe { $body }
-                }
-            )+
-        }
-    };
-}
-pub(super) use vectors;
-
 /// What the check carries from block to block.
 #[derive(Clone, Copy)]
 pub(crate) struct Utf8<R> {

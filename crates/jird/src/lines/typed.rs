@@ -36,7 +36,7 @@ const PIECES_PER_THREAD: usize = 3;
 /// for event in jird::lines::typed::<std::collections::BTreeMap<String, u64>>(log.as_bytes()) {
 ///     match event {
 ///         Ok(event) => ids.push(event["id"]),
-///         Err(error) => assert_eq!(error.to_string(), "id: invalid type: string \"two\", expected u64 at line 3 column 8"),
+///         Err(error) => assert_eq!(error.to_string(), "invalid type: string \"two\", expected u64 at line 3 column 8 (at /id)"),
 ///     }
 /// }
 /// assert_eq!(ids, [1, 3]);

@@ -23,7 +23,7 @@
 //! assert_eq!(jird::to_string(&photo)?, r#"{"thumbnail":"SGVsbG8=","digest":"AQIDBA=="}"#);
 //!
 //! let Err(error) = jird::from_str::<Photo>(r#"{"thumbnail": "SGV-bG8="}"#) else { unreachable!() };
-//! assert_eq!(error.to_string(), "thumbnail: base64: no '-' at 3 at line 1 column 15");
+//! assert_eq!(error.to_string(), "base64: no '-' at 3 at line 1 column 15 (at /thumbnail)");
 //! # Ok::<(), jird::Error>(())
 //! ```
 

@@ -66,7 +66,7 @@ fn whatever_is_made_of_bytes_will_do() {
     assert_eq!(text, r#"{"cow":"YWI=","boxed":"/w==","array":"AQID"}"#);
     assert_eq!(jird::from_str::<Others>(&text).unwrap(), others);
     let error = jird::from_str::<Others>(r#"{"cow":"", "boxed":"", "array": "AQ=="}"#).unwrap_err();
-    assert_eq!(error.to_string(), "array: base64: 1 elements, more or less than asked for at line 1 column 33");
+    assert_eq!(error.to_string(), "base64: 1 elements, more or less than asked for at line 1 column 33 (at /array)");
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn numbers_are_whole() {
 #[test]
 fn what_is_no_string_is_refused_where_it_is() {
     for (text, wanted) in [
-        ("[\"\", 7]", "[1]: invalid type: integer `7`, expected a string of base64 at line 1 column 6"),
-        ("[\"AA==\", [1]]", "[1]: invalid type: sequence, expected a string of base64 at line 1 column 10"),
-        ("[\"\", \"A\"]", "[1]: base64: 1 characters and 0 of padding are no groups of 4 at line 1 column 6"),
+        ("[\"\", 7]", "invalid type: integer `7`, expected a string of base64 at line 1 column 6 (at /1)"),
+        ("[\"AA==\", [1]]", "invalid type: sequence, expected a string of base64 at line 1 column 10 (at /1)"),
+        ("[\"\", \"A\"]", "base64: 1 characters and 0 of padding are no groups of 4 at line 1 column 6 (at /1)"),
     ] {
         assert_eq!(jird::from_str::<Vec<Bytes>>(text).unwrap_err().to_string(), wanted);
     }

@@ -89,7 +89,7 @@ fn where_data_is_wrong() {
     let theirs = serde_json::from_str::<Vec<u8>>(text).unwrap_err();
     assert_eq!((theirs.line(), theirs.column()), (1, 9));
     let ours = jird::from_str::<Vec<u8>>(text).unwrap_err();
-    assert_eq!((ours.line(), ours.column(), ours.path()), (1, 5, "[1]"));
+    assert_eq!((ours.line(), ours.column(), ours.path()), (1, 5, "/1"));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn paths() {
     let theirs = serde_json::from_str::<Vec<User>>(text).unwrap_err();
     assert_eq!(theirs.to_string(), format!("{message} at line 1 column 11"));
     let ours = jird::from_str::<Vec<User>>(text).unwrap_err();
-    assert_eq!(ours.to_string(), format!("[0].id: {message} at line 1 column 9"));
+    assert_eq!(ours.to_string(), format!("{message} at line 1 column 9 (at /0/id)"));
 }
 
 /// A type that is serialized like this.

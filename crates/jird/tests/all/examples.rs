@@ -14,5 +14,5 @@ fn elapsed_is_added_up_exactly() {
 #[test]
 fn a_bad_line_is_named() {
     let error = sum_elapsed::sum(&b"{\"Elapsed\": 1}\n\n{\"Elapsed\": 1.}\n"[..]).expect_err("a bad number");
-    assert!(error.to_string().starts_with("3: not a valid number at line 1, column 15"), "{error}");
+    assert!(error.to_string().starts_with("3: not a valid number at line 1 column 15"), "{error}");
 }

@@ -69,10 +69,10 @@ fn an_error_has_the_whole_path() {
         let items = Deserializer::from_str(text).records::<Record>(pattern.parse().unwrap());
         items.last().unwrap().unwrap_err().to_string()
     };
-    let wanted = "a[\"some key\"][1].x[0]: invalid type: string \"y\", expected u8 at line 1 column 27";
+    let wanted = "invalid type: string \"y\", expected u8 at line 1 column 27 (at /a/some key/1/x/0)";
     assert_eq!(typed("/a/some key/1"), wanted);
     assert_eq!(typed("/*/*/1"), wanted);
-    assert_eq!(typed("/a"), "a[\"some key\"][1]: invalid type: map, expected u8 at line 1 column 21");
+    assert_eq!(typed("/a"), "invalid type: map, expected u8 at line 1 column 21 (at /a/some key/1)");
 }
 
 #[test]

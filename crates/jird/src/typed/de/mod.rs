@@ -45,7 +45,7 @@ use std::io;
 /// assert_eq!((user.name, user.id), ("Ada", 7));
 ///
 /// let error = jird::from_slice::<Vec<User>>(b"[\n  {\"name\": \"Ada\", \"id\": \"7\"}]").map(drop).unwrap_err();
-/// assert_eq!(error.to_string(), "[0].id: invalid type: string \"7\", expected u64 at line 2 column 25");
+/// assert_eq!(error.to_string(), "invalid type: string \"7\", expected u64 at line 2 column 25 (at /0/id)");
 /// # Ok::<(), jird::Error>(())
 /// ```
 ///

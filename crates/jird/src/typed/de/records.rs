@@ -18,7 +18,7 @@ use serde_core::de::Deserialize;
 /// let mut numbers = jird::Deserializer::from_slice(text).records::<u8>("/*/*".parse()?);
 /// assert_eq!(numbers.by_ref().take(3).collect::<Result<Vec<_>, _>>()?, [1, 2, 3]);
 /// let error = numbers.next().unwrap().unwrap_err();
-/// assert_eq!(error.to_string(), "b[1]: invalid type: string \"4\", expected u8 at line 1 column 24");
+/// assert_eq!(error.to_string(), "invalid type: string \"4\", expected u8 at line 1 column 24 (at /b/1)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Records<'de, R, T> {

@@ -25,7 +25,7 @@ impl<'a> Value<'a> {
     /// let first: std::collections::BTreeMap<String, u8> = users.at(0).unwrap().decode()?;
     /// assert_eq!(first["id"], 7);
     /// let error = users.decode::<Vec<std::collections::BTreeMap<&str, u8>>>().unwrap_err();
-    /// assert_eq!(error.to_string(), "[1].id: invalid type: string \"8\", expected u8");
+    /// assert_eq!(error.to_string(), "invalid type: string \"8\", expected u8 (at /1/id)");
     /// # Ok::<(), jird::Error>(())
     /// ```
     ///

@@ -53,7 +53,7 @@ fn a_closure_stops_with_words_of_its_own() {
     assert_eq!(stopped, Err(Failure::Sink(Stop::Enough, Place { record: 1, offset: 2, line: 2 })));
     let mut source = JsonSource::from_slice(b"[1]\n[1,{}]");
     let stopped = event::for_each(&mut source, |_, _: Vec<u8>| Ok(()));
-    let wrong = Stop::Wrong("[1]: invalid type: map, expected u8".into());
+    let wrong = Stop::Wrong("invalid type: map, expected u8 (at /1)".into());
     assert_eq!(stopped, Err(Failure::Sink(wrong, Place { record: 1, offset: 4, line: 2 })));
 }
 

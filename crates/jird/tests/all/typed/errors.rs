@@ -35,38 +35,88 @@ fn an_error_says_where_the_value_is() {
     };
     check(
         "{\"statuses\": [{},\n {\"user name\": {\"id\": \"7\"}}]}",
-        "statuses[1][\"user name\"].id: invalid type: string \"7\", expected u64 at line 2 column 23",
+        "invalid type: string \"7\", expected u64 at line 2 column 23 (at /statuses/1/user name/id)",
     );
     check(
         "{\"statuses\": [{\"user name\": {\n}}]}",
-        "statuses[0][\"user name\"]: missing field `id` at line 2 column 1",
+        "missing field `id` at line 2 column 1 (at /statuses/0/user name)",
     );
     check(
         "{\"statuses\": [{\"user name\": {\"id\": 1, \"id\"",
-        "statuses[0][\"user name\"]: duplicate field `id` at line 1 column 39",
+        "duplicate field `id` at line 1 column 39 (at /statuses/0/user name)",
     );
     check(
         "{\"statuses\": [{\"user name\": {\"id\": 1, \"names\": {\"x\\u0041\": [1]}}}]}",
-        "statuses[0][\"user name\"].names.xA: invalid length 1, expected a tuple of size 2 at line 1 column 62",
+        "invalid length 1, expected a tuple of size 2 at line 1 column 62 (at /statuses/0/user name/names/xA)",
     );
     check(
         "{\"statuses\": [{\"user name\": {\"id\": 1.5}}]}",
-        "statuses[0][\"user name\"].id: invalid type: floating point `1.5`, expected u64 at line 1 column 36",
+        "invalid type: floating point `1.5`, expected u64 at line 1 column 36 (at /statuses/0/user name/id)",
     );
     check(
         "{\"statuses\": [{\"user name\": {\"id\": tru}}]}",
-        "statuses[0][\"user name\"].id: expected `true`, `false` or `null` at line 1 column 39",
+        "expected `true`, `false` or `null` at line 1 column 39 (at /statuses/0/user name/id)",
     );
-    check("{\"statuses\": null}", "statuses: invalid type: null, expected a sequence at line 1 column 14");
-    check("[1,2]", "[0]: invalid type: integer `1`, expected a sequence at line 1 column 2");
+    check("{\"statuses\": null}", "invalid type: null, expected a sequence at line 1 column 14 (at /statuses)");
+    check("[1,2]", "invalid type: integer `1`, expected a sequence at line 1 column 2 (at /0)");
     check("", "expected a value, found nothing at line 1 column 1");
+}
+
+#[test]
+fn every_message_names_a_value_by_the_same_pointer() {
+    let check = |key: &str, pointer: &str, shown: &str| {
+        let in_text = serde_json::to_string(key).expect("a string");
+        let path = jird::Path::root().key(key).index(0);
+        assert_eq!(path.to_string(), pointer);
+        assert_eq!(format!("{path:#}"), shown);
+        assert_eq!(pointer.parse::<jird::event::Pattern>().expect("a pattern").to_string(), pointer);
+        let parsed = format!("{{{in_text}:[7]}}");
+        let document = jird::parse(parsed.as_bytes()).expect("it is JSON");
+        assert_eq!(document.root().pointer(pointer).map(jird::Value::raw), Some(&b"7"[..]), "{key:?}");
+
+        let text = format!("{{{in_text}:[\"7\"]}}");
+        let at = text.len() - 5;
+        let typed = jird::from_str::<BTreeMap<String, Vec<u8>>>(&text).unwrap_err();
+        assert_eq!(typed.path(), pointer);
+        let words = format!("invalid type: string \"7\", expected u8 at line 1 column {} (at {shown})", at + 1);
+        assert_eq!(typed.to_string(), words);
+
+        let text = text.replace("\"7\"", "x");
+        let located = jird::validate(text.as_bytes()).unwrap_err().locate(text.as_bytes());
+        assert_eq!(located.pointer(), pointer);
+        assert_eq!(located.place().to_string(), format!("(byte {at}, at {shown})"));
+        let words = format!("expected a value at line 1 column {} (byte {at}, at {shown})", at + 1);
+        assert_eq!(format!("{located:#}"), words);
+    };
+    for (key, pointer) in [
+        ("user", "/user/0"),
+        ("", "//0"),
+        (" ", "/ /0"),
+        ("user name", "/user name/0"),
+        ("a.b", "/a.b/0"),
+        ("a/b", "/a~1b/0"),
+        ("/", "/~1/0"),
+        ("m~n", "/m~0n/0"),
+        ("~1", "/~01/0"),
+        ("~/~", "/~0~1~0/0"),
+        ("0", "/0/0"),
+        ("[0]", "/[0]/0"),
+        ("*", "/*/0"),
+        ("say \"hi\"", "/say \"hi\"/0"),
+        ("a\\b", "/a\\b/0"),
+        ("é😀", "/é😀/0"),
+    ] {
+        check(key, pointer, pointer);
+    }
+    check("\u{1b}[31m\n", "/\u{1b}[31m\n/0", "/␛[31m␊/0");
+    check("a\tb\u{7f}\u{9b}", "/a\tb\u{7f}\u{9b}/0", "/a b␡�/0");
 }
 
 #[test]
 fn a_path_shows_no_more_than_somebody_reads() {
     let text = format!("{}{{\"{}\":x", "{\"a\":[".repeat(60), "k".repeat(1000));
     let error = jird::from_str::<serde_json::Value>(&text).unwrap_err();
-    assert!(error.path().contains("…(89 more)…") && error.path().len() < 300, "{}", error.path());
+    assert!(error.path().contains("/…(89 more)/") && error.path().len() < 300, "{}", error.path());
 }
 
 #[test]
@@ -128,13 +178,8 @@ fn a_reader_shows_of_a_key_what_a_slice_shows_and_of_a_long_one_that_it_goes_on(
                 let whole = "b".repeat(before) + &meant.repeat(count);
                 let slice = path(jird::from_str::<Map>(&text).unwrap_err());
                 let read = path(jird::from_reader::<_, Map>(text.as_bytes()).unwrap_err());
-                // What is no letter has quotes and brackets around it.
-                let shown = |path: &str| {
-                    let quoted = path.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-                    quoted.map_or(path.to_owned(), |quoted| serde_json::from_str::<String>(quoted).unwrap())
-                };
                 assert_eq!(slice, read, "{text}");
-                let shown = shown(&read);
+                let shown = read.strip_prefix('/').expect("a pointer");
                 if shown != whole {
                     let beginning = shown.strip_suffix('…').unwrap_or_else(|| panic!("{read} of {text}"));
                     assert!(whole.starts_with(beginning) && (15..=80).contains(&beginning.len()), "{read} of {text}");

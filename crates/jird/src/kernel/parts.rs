@@ -1,0 +1,40 @@
+//! Parts of arrays, for vectors that are loaded from any place and stored to any place.
+
+/// Integers, whose vectors are loaded and stored.
+///
+/// # Safety
+/// All bytes are initialised, and all bits may have any value.
+pub(super) unsafe trait Plain: Copy {}
+
+// SAFETY: integers have no padding and no invalid values.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for u32 {}
+// SAFETY: as above.
+unsafe impl Plain for u64 {}
+
+/// The `N` elements from `at` on.
+///
+/// # Safety
+/// `at + N <= all.len()`. Checked in builds that check unchecked accesses.
+#[inline(always)]
+pub(super) unsafe fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        return all[at..].first_chunk().expect("the part is inside");
+    }
+    // SAFETY: the caller guarantees that the elements are there.
+    unsafe { &*all.as_ptr().add(at).cast() }
+}
+
+/// [`part`], to write to.
+///
+/// # Safety
+/// `at + N <= all.len()`. Checked in builds that check unchecked accesses.
+#[inline(always)]
+pub(super) unsafe fn part_mut<T, const N: usize>(all: &mut [T], at: usize) -> &mut [T; N] {
+    if cfg!(any(debug_assertions, jird_checked)) {
+        return all[at..].first_chunk_mut().expect("the part is inside");
+    }
+    // SAFETY: the caller guarantees that the elements are there.
+    unsafe { &mut *all.as_mut_ptr().add(at).cast() }
+}
