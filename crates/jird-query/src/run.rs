@@ -463,7 +463,7 @@ impl Inputs<'_> {
         if let OnError::Quarantine(path) = &self.query.options.on_error
             && let Some(file) = input.reads(path)
         {
-            let message = format!("{}: the bad records would take the place of what is read", file.path.display());
+            let message = format!("{}: this file is read; write the bad records to another file", file.path.display());
             return Err(Error::sql(message));
         }
         self.known.insert(table.to_owned(), input.clone());

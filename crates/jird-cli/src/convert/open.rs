@@ -80,7 +80,8 @@ impl Opened {
     /// Ensures that the input can be read more than once: a pipe is copied to an anonymous temporary file.
     pub(crate) fn spool(&mut self) -> Result<()> {
         if self.file.is_none() {
-            let mut file = tempfile::tempfile().with_context(|| format!("no place for a copy of {}", self.name))?;
+            let mut file = tempfile::tempfile()
+                .with_context(|| format!("cannot make a temporary file for a copy of {}", self.name))?;
             match &mut self.pipe {
                 Some(pipe) => io::copy(pipe, &mut file),
                 None => io::copy(&mut io::stdin().lock(), &mut file),
@@ -127,7 +128,10 @@ impl Opened {
             .with_context(|| self.name.clone())?;
         match Compression::of_bytes(&start).name().or_else(|| Compression::foreign(self.path(), &start)) {
             Some(compressor) => {
-                bail!("{}: it is compressed by {compressor}, and read here and there; decompress it first", self.name)
+                bail!(
+                    "{}: a file of this format cannot be read while it is compressed by {compressor}; decompress it first",
+                    self.name
+                )
             }
             None => Ok(()),
         }

@@ -23,7 +23,7 @@ pub(super) fn check(args: &ConvertArgs, inputs: &[Input], target: &Path) -> Resu
         let Input::File(path) = input else { continue };
         if stdout.is_some() && path.is_file() && Handle::from_path(path).ok() == stdout {
             bail!(
-                "{}: standard output is this file; name it as the target, and it is replaced when all is done",
+                "{}: standard output is this file, which is also read; name it as the target, and it is replaced at the end",
                 path.display()
             );
         }
@@ -33,7 +33,7 @@ pub(super) fn check(args: &ConvertArgs, inputs: &[Input], target: &Path) -> Resu
         if let OnError::Quarantine(bad) = &args.on_error
             && are_one(path, bad)
         {
-            bail!("{}: the bad records would take the place of what is read", path.display());
+            bail!("{}: this file is read; write the bad records to another file", path.display());
         }
     }
     match &args.on_error {

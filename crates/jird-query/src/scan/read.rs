@@ -245,17 +245,14 @@ fn bad_record(
     let end = text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |newline| at + newline);
     let located = jird::Error::new(kind, (at - start) as u64).locate(&text[start..end]);
     let (line, column) = place(file, text, offset, at, lines_before);
-    let pointer = match located.pointer() {
-        "" => String::new(),
-        pointer => format!(", at {pointer}"),
-    };
+    let located = located.after_lines(0, offset + start as u64);
     let kind = with_stray_mark(kind.to_string(), &text[at..]);
     let (snippet, caret) = (located.snippet(), located.caret());
     Error::record(format!(
-        "{}:{line}:{}: {kind} (byte {}{pointer})\n  {snippet}\n  {:caret$}^",
+        "{}:{line}:{}: {kind} {}\n  {snippet}\n  {:caret$}^",
         file.path.display(),
         column + 1,
-        offset + at as u64,
+        located.place(),
         "",
     ))
 }
