@@ -20,7 +20,7 @@ Examples:
   jird query \"select a.id, b.name from stream a join 'names.ndjson' b on a.id = b.id\" events.ndjson
   jird query \"select user, count(*) as n group by user\" logs/ 2024-0*.ndjson.gz old.json
   jird query \"select Message\" events.ndjson --on-error quarantine=bad.ndjson
-  jird query \"select Message\" bad.ndjson --from quarantine      when they were corrected there
+  jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
   tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
   jird query \"select * where user.id = 7\" events.ndjson -o seven.parquet
   jird query \"select Message where \\\"@t\\\" >= timestamp '2024-03-05T07:00:00+01:00'\" events.ndjson
@@ -28,7 +28,7 @@ Examples:
   curl -s https://example.org/log | jird query \"select * where match(Message, 'time.?out') limit 10\"
 
 The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0], a key with a dot \"a.b\".
-Exit codes: 0 fine, 1 a record is not JSON or a file not UTF-8, 2 anything else.";
+Exit codes: 0 success, 1 a record is not JSON or a file is not UTF-8, 2 any other error.";
 
 /// Run SQL over JSON records, one per line
 #[derive(Debug, clap::Args)]
@@ -172,12 +172,12 @@ fn execute(mut args: QueryArgs, report: &mut Report) -> Result<()> {
         bail!("{}: good and bad records cannot go to one file", bad.display());
     }
     if args.leaves_unchecked() && args.on_error != OnError::Stop {
-        bail!("to pass by bad records all are checked: leave --check and --trusted away, or --on-error");
+        bail!("--on-error checks every record; remove --check and --trusted, or remove --on-error");
     }
     let quiet = args.quiet;
     let (query, output) = meant(args, to_terminal)?;
     if to_terminal && query.options().format.is_binary() {
-        bail!("this format is not for a terminal: name a file with --output");
+        bail!("this format is binary and is not printed to a terminal; name a file with --output");
     }
     let read = query.progress();
     let progress = Progress::start(move || (read.read(), read.total()), quiet);

@@ -60,7 +60,7 @@ fn what_is_wrong_is_told_with_its_place() {
     fs::write(folder.0.join("b.ndjson"), "{\"id\":1}\n{\n").unwrap();
     let tries: [(&[&str], i32, &str); 5] = [
         (&["--cases", "bad", "a.ndjson"], 2, "bad:2"),
-        (&["--cases", "empty", "a.ndjson"], 2, "there is no query in it"),
+        (&["--cases", "empty", "a.ndjson"], 2, "there is no query in this file"),
         (&["--cases", "none", "a.ndjson"], 2, "none: No such file"),
         (&["--cases", "cases", "-"], 2, "name files"),
         (&["--cases", "cases", "b.ndjson"], 1, "b.ndjson:2"),

@@ -146,7 +146,7 @@ fn what_cannot_be_done_is_said() {
     let folder = Folder::new("errors").with("a.ndjson", "{}\n").with("odd", "a,b\n").with("x.parquet", "PAR1");
     for (args, part) in [
         (&["none.ndjson", "-"][..], "none.ndjson"),
-        (&["a.ndjson"], "what is read"),
+        (&["a.ndjson"], "name the inputs"),
         (&["odd", "-"], "--from"),
         (&["a.ndjson", "b.unknown"], "--to"),
         (&["x.parquet", "-"], "x.parquet"),
@@ -191,10 +191,7 @@ fn a_condition_chooses_records_of_every_format() {
     // Without types, a text of CSV is no number, and that is said.
     let output = folder.run(&["--where", "id > 0", "there.csv", "-"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
-    assert!(
-        words(&output).contains("3 values were of another kind") && words(&output).contains("--typed"),
-        "{output:?}"
-    );
+    assert!(words(&output).contains("3 values have another type") && words(&output).contains("--typed"), "{output:?}");
     // What is read twice is counted once.
     assert!(words(&folder.run(&["--where", "id > 0", "there.csv", "out.csv"])).contains("note: 3 values"));
     let output = folder.run(&["--where", "lower(name) = 'a'", "a.ndjson", "-"]);
@@ -233,6 +230,6 @@ fn values_that_could_not_be_compared_count_once_however_often_the_input_is_read(
     let folder = Folder::new("mismatches").with("a.ndjson", (0..3000).map(line).collect::<String>());
     for target in ["a.csv", "b.ndjson", "c.parquet"] {
         let said = words(&folder.run(&["--where", "a > 1", "a.ndjson", target]));
-        assert!(said.contains("note: 300 values were of another kind"), "{target}: {said}");
+        assert!(said.contains("note: 300 values have another type"), "{target}: {said}");
     }
 }

@@ -230,7 +230,7 @@ fn bad_records_are_passed_by_counted_and_set_aside() {
         assert_eq!(folder.text("bad"), lines.join("\n") + "\n");
     }
     let (_, said, code) = run("select a", &["--on-error", "skip", "--trusted"]);
-    assert!(code == 2 && said.contains("all are checked"), "{said}");
+    assert!(code == 2 && said.contains("--on-error checks every record"), "{said}");
     assert_eq!(run("select a", &["--on-error", "hop"]).2, 2);
 }
 

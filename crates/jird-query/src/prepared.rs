@@ -94,7 +94,7 @@ impl<'q> Source<'q> {
                 }
                 Rep::Typed | Rep::Group => column.kind.to_string(),
             };
-            format!("{} {how}", column.path)
+            format!("{:#} {how}", column.path)
         });
         let order = if self.shared.ordered.load(Relaxed) { "in the input's order" } else { "in any order" };
         let _ = write!(

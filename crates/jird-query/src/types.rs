@@ -49,7 +49,7 @@ impl FieldTypes {
         let Some((_, kind)) = known else {
             let names: Vec<_> = NAMES.iter().map(|(names, _)| names[0]).collect();
             return Err(Error::sql(format!(
-                "no schema: {} at {path} is no type; there are {}",
+                "no schema: {} at {path:#} is no type; there are {}",
                 String::from_utf8_lossy(value.raw()),
                 names.join(", ")
             )));

@@ -17,7 +17,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Case>> {
     let text = fs::read_to_string(path).with_context(|| name.clone())?;
     let cases = of(&text, &name);
     if cases.is_empty() {
-        bail!("{name}: there is no query in it; write one a line");
+        bail!("{name}: there is no query in this file; write one query per line");
     }
     Ok(cases)
 }

@@ -24,7 +24,7 @@ use std::time::Instant;
 use timing::Timing;
 
 const EXAMPLES: &str = "\
-A case file has one query a line; blank lines, and lines that begin with -- or #, are passed by:
+A case file has one query per line; blank lines and lines that begin with -- or # are skipped:
   -- what slow requests say
   select Message where Elapsed > 200
   select Level, count(*) as n group by Level
@@ -33,8 +33,8 @@ Examples:
   jird bench --cases cases.sql events.ndjson
   jird bench --cases cases.sql --percentile 99 --runs 50 --threads 1 logs/ --json > today.json
 
-All cases run once before anything is timed, and then in turns, so that what disturbs the machine disturbs all alike. A result is
-made in full, and thrown away; it has to be the same each time.";
+All cases run once before anything is timed. Then they take turns, so that other load on the machine slows all of them
+alike. Each result is computed in full and discarded; it must be the same each time.";
 
 /// Measure how long queries take
 #[derive(Debug, clap::Args)]
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &BenchArgs) -> Outcome {
 
 fn measure(args: &BenchArgs) -> Result<()> {
     if args.files.iter().any(|file| file == "-") {
-        bail!("standard input can be read once: name files");
+        bail!("standard input can be read only once; name files");
     }
     let cases = cases::read(&args.cases)?;
     let default = Options::default();
@@ -145,7 +145,10 @@ fn measure(args: &BenchArgs) -> Result<()> {
         for Measured { case, answer, timing } in &mut measured {
             let (again, seconds) = source.ask(&case.sql, &mut Hashed::default()).with_context(|| case.place.clone())?;
             if again != *answer {
-                bail!("{}: the result was another one than before; does somebody write to the files?", case.place);
+                bail!(
+                    "{}: the result differs from that of the run before; is another program writing to the files?",
+                    case.place
+                );
             }
             timing.add(seconds);
         }

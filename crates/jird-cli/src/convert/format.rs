@@ -56,12 +56,10 @@ impl Format {
             bail!("{name}: {compressor} is not written; gzip (.gz) and Zstandard (.zst) are");
         }
         let Some(format) = asked.or_else(|| Self::of_name(path)) else {
-            bail!("{name}: the name does not say which format; say it with --to");
+            bail!("{name}: the name does not say which format to write; name it with --to");
         };
         if format.is_seekable() && Compression::of_name(path) != Compression::None {
-            bail!(
-                "{name}: a file of this format is read here and there, and cannot be compressed; leave the last suffix away"
-            );
+            bail!("{name}: a file of this format cannot be compressed; remove the last suffix");
         }
         Ok(format)
     }

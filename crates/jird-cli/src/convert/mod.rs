@@ -50,15 +50,15 @@ Examples:
   jird convert --table Artist chinook.db - | head
   jird convert --key id new.ndjson data.db --table users
   jird convert --on-error quarantine=bad.ndjson log.ndjson log.parquet
-  jird convert --from quarantine bad.ndjson more.parquet  when they were corrected there
+  jird convert --from quarantine bad.ndjson more.parquet  after correcting them there
 
-A file's name says its format; --from and --to say it where the name does not. gzip and zstd are recognised.
-A bad record is a line that is not JSON or a row of CSV that is not right; of Arrow, Parquet and
-SQLite, one with a value that JSON does not have: NaN, a time of day beyond 24:00:00, a text that
-is not UTF-8. What is wrong with a file, or with a JSON document that is not lines, ends the work
-whatever --on-error says.
-A new target appears when it is complete; into an existing database everything goes in one transaction, or nothing.
-Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
+The name of a file says its format. If it does not, use --from and --to. gzip and zstd are recognised.
+A bad record is a line that is not JSON, or a wrong row of CSV. In Arrow, Parquet and SQLite, it is
+a row with a value that JSON does not have: NaN, a time of day beyond 24:00:00, a text that is not
+UTF-8. An error in a whole file, or in a JSON document that is not lines, ends the command, whatever
+--on-error says.
+A new file appears when it is complete. An existing database gets all rows in one transaction, or none.
+Exit codes: 0 success, 1 some records were bad, 2 the command could not do its work.";
 
 /// Convert between JSON, CSV, SQLite, Parquet and Arrow
 #[derive(Debug, clap::Args)]
@@ -74,7 +74,7 @@ pub(crate) struct ConvertArgs {
     /// The format of the output [default: by its name; ndjson on standard output]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Format>,
-    /// Only these keys, separated by commas; a.b is b in a
+    /// Only these keys, separated by commas; a.b is the key b of the object a
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     select: Vec<String>,
     /// Only records for which this holds, in SQL: Elapsed > 200 and user.name like 'A%'
@@ -129,10 +129,10 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
         .files
         .split_last()
         .filter(|(_, sources)| !sources.is_empty())
-        .context("name what is read, and last what is written; `-` is standard input or output")?;
+        .context("name the inputs, and then the output; `-` is standard input or output")?;
     let inputs: Vec<Input> = sources.iter().map(|name| Input::new(name)).collect();
     if inputs.iter().filter(|input| **input == Input::Stdin).count() > 1 {
-        bail!("standard input can be read once");
+        bail!("standard input can be read only once");
     }
     overlap::check(args, &inputs, target)?;
     let started = Instant::now();
@@ -160,7 +160,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
 fn told(tally: &Tally, quiet: bool) -> Outcome {
     if tally.mismatches > 0 && !quiet {
         say(&format!(
-            "note: {} values were of another kind than what they are compared with (of CSV all are texts without --typed)",
+            "note: {} values have another type than what they are compared with (without --typed, all values of CSV are text)",
             tally.mismatches
         ));
     }

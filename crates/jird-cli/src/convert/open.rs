@@ -133,7 +133,10 @@ impl Opened {
             .with_context(|| self.name.clone())?;
         match Compression::of_bytes(&start).name().or_else(|| Compression::foreign(self.path(), &start)) {
             Some(compressor) => {
-                bail!("{}: it is compressed by {compressor}, and read here and there; decompress it first", self.name)
+                bail!(
+                    "{}: a file of this format cannot be read while it is compressed by {compressor}; decompress it first",
+                    self.name
+                )
             }
             None => Ok(()),
         }

@@ -116,7 +116,7 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
         if let Some(encoding) = text.encoding() {
             return Err(wrong_encoding(&opened.name, encoding));
         }
-        bail!("{}: neither name nor content say which format it is; say it with --from", opened.name);
+        bail!("{}: neither the name nor the content says which format this is; name it with --from", opened.name);
     };
     let is_json = matches!(format, Format::Ndjson | Format::Json | Format::Quarantine);
     let is_text = is_json || matches!(format, Format::Csv | Format::Tsv);
@@ -175,7 +175,7 @@ fn only_table(connection: &Connection) -> Result<String> {
         (None, _) => bail!("the database has no table"),
         (Some(last), false) => {
             tables.push(last);
-            bail!("the database has several tables, say which with --table: {}", tables.join(", "))
+            bail!("the database has several tables; choose one with --table: {}", tables.join(", "))
         }
     }
 }

@@ -25,9 +25,9 @@ Examples:
   jird describe --table Artist chinook.db
   jird describe --rust Artist chinook.db >> src/tables.rs
 
-Of a key that comes again in its object the first value counts. The elements of arrays are the field [].
-What a bad record is, `jird convert --help` says; what is wrong with a file ends the work whatever --on-error says.
-Exit codes: 0 fine, 1 some records were bad, 2 the work could not be done.";
+If a key occurs twice in an object, its first value counts. The elements of an array are the field [].
+`jird convert --help` says what a bad record is. An error in a whole file ends the command, whatever --on-error says.
+Exit codes: 0 success, 1 some records were bad, 2 the command could not do its work.";
 
 /// Describe what records hold: fields, types, nulls, missing values, and where each type first occurred
 ///
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
     if let Some(bad) = args.on_error.quarantine()
         && let Some(file) = args.files.iter().find(|file| crate::target::are_one(file, bad))
     {
-        bail!("{}: the bad records would take the place of what is read", file.display());
+        bail!("{}: this file is read; write the bad records to another file", file.display());
     }
     let total = opened.iter().map(Opened::len).sum();
     let progress = Progress::start(move || (counter.bytes(), total), args.quiet);

@@ -44,12 +44,11 @@ impl ColumnSpec {
     /// The message for a record whose value does not fit the column.
     #[cold]
     pub(crate) fn unfit(&self, field: Field<'_>) -> String {
-        let name = self.path.to_string().trim_start_matches('/').replace('/', ".");
         let mut value: String = field.raw().chars().take(SHOWN).collect();
         if value.len() < field.raw().len() {
             value.push('…');
         }
-        format!("{name} is {value}, which is no {}", self.kind)
+        format!("{:#} is {value}, which is no {}", self.path, self.kind)
     }
 }
 

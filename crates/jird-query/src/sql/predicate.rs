@@ -224,7 +224,7 @@ impl Rewriter<'_> {
             };
             let Some(field) = self.field_at(asked.unwrap_or(subject))? else { continue };
             let Some(time) = time::parse(&constant) else {
-                return Err(Error::sql(format!("'{constant}' is no time such as '2024-03-05T07:00:00Z'")));
+                return Err(Error::sql(format!("'{constant}' is not a time; write it as '2024-03-05T07:00:00Z'")));
             };
             return Ok(Some(at_time(slots.slot(field), op, time)));
         }
