@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::outcome::{BadData, Outcome, left_out, report as say, words};
 use crate::progress::Progress;
-use crate::spool::SpoolArgs;
+use crate::spool::CompressibleSpoolArgs;
 use crate::target::{Target, are_one};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -70,10 +70,7 @@ pub(crate) struct QueryArgs {
     #[arg(long, conflicts_with = "check")]
     trusted: bool,
     #[command(flatten)]
-    spool: SpoolArgs,
-    /// Compress such a copy with Zstandard: less room, more time
-    #[arg(long)]
-    spool_compressed: bool,
+    spool: CompressibleSpoolArgs,
     /// Print to standard error what was done, and how fast
     #[arg(long)]
     stats: bool,
@@ -228,7 +225,7 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
         on_error: args.on_error,
         // A redirection may be to a file that is read.
         target: args.output.clone().or_else(|| Some("/dev/stdout".into())),
-        spool: args.spool.options(args.spool_compressed),
+        spool: args.spool.options(),
         format: match args.format {
             Some(FormatArgument::Table) => Format::Table,
             Some(FormatArgument::Json) => Format::Json,

@@ -15,8 +15,26 @@ pub(crate) struct SpoolArgs {
 const DEFAULT: &str = "16GiB";
 
 impl SpoolArgs {
-    pub(crate) fn options(self, compress: bool) -> SpoolOptions {
-        SpoolOptions { limit: self.spool_limit.as_u64(), compress, ..SpoolOptions::default() }
+    pub(crate) fn options(self) -> SpoolOptions {
+        SpoolOptions { limit: self.spool_limit.as_u64(), ..SpoolOptions::default() }
+    }
+}
+
+/// The same, where the copy is read from its start to its end, and so may be compressed.
+#[cfg(feature = "query")]
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct CompressibleSpoolArgs {
+    #[command(flatten)]
+    spool: SpoolArgs,
+    /// Compress such a copy with Zstandard: less room, more time
+    #[arg(long)]
+    spool_compressed: bool,
+}
+
+#[cfg(feature = "query")]
+impl CompressibleSpoolArgs {
+    pub(crate) fn options(self) -> SpoolOptions {
+        SpoolOptions { compress: self.spool_compressed, ..self.spool.options() }
     }
 }
 

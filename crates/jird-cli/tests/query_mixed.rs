@@ -4,6 +4,7 @@
 mod folder;
 
 use folder::Folder;
+use std::fmt::Write;
 
 /// `a`: numbers and a text. `b`: numbers that no double holds, and other values.
 const MIXED: &str = r#"{"k":"x","a":1,"b":9007199254740993}
@@ -105,7 +106,7 @@ fn a_type_that_changes_late_gives_the_same_answer() {
     // The types of the first records are guessed to be those of all; the last record says otherwise.
     let mut text = String::new();
     for i in 0..30_000 {
-        text += &format!("{{\"k\":{},\"a\":{}.5}}\n", i % 3, i % 1000);
+        let _fits = writeln!(text, "{{\"k\":{},\"a\":{}.5}}", i % 3, i % 1000);
     }
     let folder =
         Folder::new("late").with("a.ndjson", &text).with("b.ndjson", "{\"k\":0,\"a\":\"x\"}\n{\"k\":1,\"a\":1e400}\n");

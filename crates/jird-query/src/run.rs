@@ -144,7 +144,7 @@ impl Query {
             OnError::Stop => None,
             on_error => Some(BadSink::new(on_error)?),
         };
-        let done = self.run_parsed(parsed, bad.clone(), out, report);
+        let done = self.run_parsed(&parsed, bad.clone(), out, report);
         let Some(bad) = bad else { return done };
         let seen_out = bad.finish();
         let records = bad.lock();
@@ -154,7 +154,7 @@ impl Query {
 
     fn run_parsed(
         &self,
-        parsed: Parsed,
+        parsed: &Parsed,
         bad: Option<BadSink>,
         out: &mut dyn Write,
         report: &mut Report,
@@ -165,13 +165,11 @@ impl Query {
             chunk_bytes: self.options.chunk_bytes.max(1),
             bad,
         };
-        let range_bytes_min =
-            (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
         let mut inputs = Inputs { query: self, known: HashMap::new(), keys: HashMap::new(), said: Said::default() };
         let mut learned = Learned { guesses: true, ..Learned::default() };
         let mut notes = Vec::new();
         let done = loop {
-            match self.attempt(&parsed, &scan, range_bytes_min, &mut inputs, &mut learned, out, report) {
+            match self.attempt(parsed, &scan, &mut inputs, &mut learned, out, report) {
                 Ok(Attempt::Done(more)) => {
                     notes = more;
                     break Ok(());
@@ -192,12 +190,13 @@ impl Query {
         &self,
         parsed: &Parsed,
         scan: &ScanOptions,
-        range_bytes_min: Option<usize>,
         inputs: &mut Inputs<'_>,
         learned: &mut Learned,
         out: &mut dyn Write,
         report: &mut Report,
     ) -> Result<Attempt, Error> {
+        let range_bytes_min =
+            (scan.chunk_bytes != CHUNK_BYTES).then(|| usize::try_from(scan.chunk_bytes).unwrap_or(usize::MAX));
         // Each attempt has a session of its own, because it registers its tables anew.
         let context = session(BATCH_ROWS, range_bytes_min)?;
         let state = context.state();

@@ -137,7 +137,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
     overlap::check(args, &inputs, target)?;
     let started = Instant::now();
     let counter = Counter::default();
-    let spooling = args.spool.options(false);
+    let spooling = args.spool.options();
     let mut opened = Vec::new();
     for input in &inputs {
         opened.push(Opened::new(input, &counter, &spooling)?);

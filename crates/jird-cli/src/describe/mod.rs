@@ -81,7 +81,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
         return rust::run(table, file);
     }
     let counter = Counter::default();
-    let spooling = args.spool.options(false);
+    let spooling = args.spool.options();
     let inputs = Input::all(&args.files);
     let mut opened = inputs.iter().map(|input| Opened::new(input, &counter, &spooling)).collect::<Result<Vec<_>>>()?;
     if let Some(bad) = args.on_error.quarantine()

@@ -5,12 +5,12 @@ use super::tokens::{BRACKET, CUT, END, SPACED};
 /// A search for the end of a container that goes on from one part of the tokens to the next. `PULLED` tokens are those
 /// of [`Pull`](super::Pull): their operators may be marked [`SPACED`], and the last may be [`CUT`].
 #[derive(Default)]
-pub(crate) struct Inside<const PULLED: bool> {
+pub(crate) struct BracketSearch<const PULLED: bool> {
     /// The containers that were opened inside and not closed yet.
     depth: i64,
 }
 
-impl<const PULLED: bool> Inside<PULLED> {
+impl<const PULLED: bool> BracketSearch<PULLED> {
     const STEPS: &[i8; 256] = &steps(PULLED);
 
     /// The number of tokens before the bracket that closes the container, or before the end of the line or the text;
@@ -83,7 +83,7 @@ mod tests {
             let kind: Vec<u8> = (0..next(40)).map(|_| kinds[from + next(kinds.len() - from)]).collect();
             // In two parts, as when a window moves.
             let (first, second) = kind.split_at(next(kind.len() + 1));
-            let mut inside = Inside::<false>::default();
+            let mut inside = BracketSearch::<false>::default();
             let passed = inside.pass(first).or_else(|| Some(first.len() + inside.pass(second)?));
             assert_eq!(passed, one_by_one(&kind), "{kind:?}");
         }

@@ -28,7 +28,7 @@ mod tokens;
 mod whole;
 
 pub(crate) use crate::word::ESCAPED;
-pub(crate) use brackets::Inside;
+pub(crate) use brackets::BracketSearch;
 pub(crate) use compact::compact;
 pub(crate) use fault::first_fault;
 use numbers::{NumberCarry, wrong_bytes};

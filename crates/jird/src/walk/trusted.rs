@@ -6,7 +6,7 @@
 
 use super::{Bracket, Literal, Visitor};
 use crate::number::Class;
-use crate::scan::{END, ESCAPED, Inside, Tokens};
+use crate::scan::{BracketSearch, END, ESCAPED, Tokens};
 use crate::text::{is_space, trim_end};
 
 /// An open container.
@@ -50,7 +50,7 @@ pub(crate) fn walk_trusted<B: Visitor>(
                 open.push(TrustedFrame { mark, count: 0, bracket, keyed: false });
                 if !build.wants() {
                     let left = &kind[*at..];
-                    *at += Inside::<false>::default().pass(left).unwrap_or(left.len());
+                    *at += BracketSearch::<false>::default().pass(left).unwrap_or(left.len());
                 }
             }
             b'}' | b']' => close(open, build, start + 1),

@@ -178,11 +178,11 @@ impl Total {
     }
 
     fn divided(&self, by: i64) -> f64 {
+        const EXACT: i128 = 1 << 53;
         if let Some(special) = self.special() {
             return special;
         }
         // One division of two exact doubles is rounded once.
-        const EXACT: i128 = 1 << 53;
         let power = 10_i128.pow(self.places);
         if self.more.is_none()
             && self.units.abs() <= EXACT
@@ -333,6 +333,7 @@ fn scaled_by_two(mut value: f64, mut power: i64) -> f64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "sums are exact")]
 mod tests {
     use super::*;
 

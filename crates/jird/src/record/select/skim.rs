@@ -7,7 +7,7 @@
 
 use super::{NOWHERE, Select, Slot};
 use crate::kernel::{Kernel, Pass, Simd};
-use crate::scan::{BATCH, END, ESCAPED, Inside, Tokens};
+use crate::scan::{BATCH, BracketSearch, END, ESCAPED, Tokens};
 use crate::tape::Kind;
 use crate::text::trim_end;
 
@@ -205,7 +205,7 @@ impl Select<'_> {
                     }
                     b'[' if child != NOWHERE => return None,
                     b'{' | b'[' => {
-                        next = at + 3 + Inside::<false>::default().pass(&kinds[at + 3..])? + 2;
+                        next = at + 3 + BracketSearch::<false>::default().pass(&kinds[at + 3..])? + 2;
                         after = *kinds.get(next - 1)?;
                         // A trusted text may end a line inside the container.
                         if !matches!(kinds[next - 2], b'}' | b']') {

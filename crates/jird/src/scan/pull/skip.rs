@@ -5,7 +5,7 @@ use super::{Pull, TextSource, Token};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::scan::tokens::CUT;
-use crate::scan::{BATCH, END, Inside};
+use crate::scan::{BATCH, BracketSearch, END};
 use crate::text::trim_end;
 
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
@@ -22,7 +22,7 @@ impl<'de, S: TextSource<'de>> Pull<S> {
             }
         }
         self.step();
-        let mut inside = Inside::<true>::default();
+        let mut inside = BracketSearch::<true>::default();
         loop {
             self.token();
             let kinds = self.tokens.kinds();
