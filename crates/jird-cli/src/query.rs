@@ -4,7 +4,7 @@ use crate::input::Input;
 use crate::outcome::{BadData, Outcome, left_out, report as say, words};
 use crate::progress::Progress;
 use crate::spool::CompressibleSpoolArgs;
-use crate::target::{Target, are_one};
+use crate::target::{Target, are_one, is_device};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use jird_formats::files::{Compression, Compressor, FileFormat};
@@ -71,6 +71,9 @@ pub(crate) struct QueryArgs {
     trusted: bool,
     #[command(flatten)]
     spool: CompressibleSpoolArgs,
+    /// What to do if a file cannot be read
+    #[arg(long, value_enum, value_name = "HOW", default_value = "stop")]
+    unreadable: UnreadableArgument,
     /// Print to standard error what was done, and how fast
     #[arg(long)]
     stats: bool,
@@ -98,7 +101,22 @@ enum FormatArgument {
     Arrow,
 }
 
-/// The format that an output's name stands for.
+/// The format that an output's name stands for. A name without a suffix, and a device, take NDJSON.
+fn format_of_output(path: &Path) -> Result<Format> {
+    let name =
+        if Compression::of_name(path) == Compression::None { Some(path) } else { path.file_stem().map(Path::new) };
+    let has_suffix = name.and_then(Path::extension).is_some() && !is_device(path);
+    match format_of_name(path) {
+        Some(format) => Ok(format),
+        None if !has_suffix => Ok(Format::Ndjson),
+        None => bail!(
+            "{}: the name says no format that a query writes; it writes .ndjson, .jsonl, .json, .csv, .parquet and .arrow, and \
+             text also with .gz or .zst; or name the format with --format",
+            path.display()
+        ),
+    }
+}
+
 fn format_of_name(path: &Path) -> Option<Format> {
     match FileFormat::of_name(path)? {
         FileFormat::Ndjson => Some(Format::Ndjson),
@@ -120,6 +138,14 @@ enum FromArgument {
     Json,
     /// The bad records that `--on-error quarantine=FILE` set aside
     Quarantine,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum UnreadableArgument {
+    /// There is no answer
+    Stop,
+    /// The answer is without it
+    Skip,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -179,6 +205,12 @@ fn execute(mut args: QueryArgs, report: &mut Report) -> Result<()> {
     let read = query.progress();
     let progress = Progress::start(move || (read.read(), read.total()), quiet);
     let compression = output.as_deref().map_or(Compression::None, Compression::of_name);
+    if let Some(output) = &output
+        && compression != Compression::None
+        && query.options().format.is_binary()
+    {
+        bail!("{}: Parquet and Arrow files are compressed within; remove the last suffix", output.display());
+    }
     let target = compression.compress(Target::create(output.as_deref())?)?;
     let mut out = Shown { out: target, progress: Some(progress), to_terminal };
     query.run(&mut out, report)?;
@@ -223,6 +255,7 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
             Some(FromArgument::Quarantine) => From::Quarantine,
         },
         on_error: args.on_error,
+        skip_unreadable: matches!(args.unreadable, UnreadableArgument::Skip),
         // A redirection may be to a file that is read.
         target: args.output.clone().or_else(|| Some("/dev/stdout".into())),
         spool: args.spool.options(),
@@ -234,7 +267,7 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
             Some(FormatArgument::Arrow) => Format::Arrow,
             Some(FormatArgument::Ndjson) => Format::Ndjson,
             None if to_terminal => Format::Table,
-            None => args.output.as_deref().and_then(format_of_name).unwrap_or(Format::Ndjson),
+            None => args.output.as_deref().map_or(Ok(Format::Ndjson), format_of_output)?,
         },
         width: args.width.or_else(|| {
             let size = if to_terminal { terminal_size::terminal_size() } else { None };

@@ -60,7 +60,7 @@ impl Beside {
     /// # Errors
     /// If the file cannot be written to disk or renamed.
     pub(crate) fn commit(self) -> io::Result<()> {
-        File::open(&self.beside)?.sync_all()?;
+        File::options().write(true).open(&self.beside)?.sync_all()?;
         fs::rename(&self.beside, &self.path)?;
         unfinished().take();
         Ok(())

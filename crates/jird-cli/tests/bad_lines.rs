@@ -91,6 +91,7 @@ fn the_commands_name_the_same_line_and_reason() {
         // A sum needs types, so a file is read for them first, and this finds the bad records.
         let sums = ["select id", "select sum(number(id))", "select sum(id)"];
         for sql in if piped { &sums[..2] } else { &sums } {
+            let _none_yet = std::fs::remove_file(folder.0.join("bad"));
             let args = [sql, name, "-o", "out", "--on-error", "quarantine=bad", "--chunk-bytes", &chunks];
             run("query", &args);
             assert_eq!(set_aside(&folder.text("bad")), places, "{sql}, {how}");
@@ -103,6 +104,7 @@ fn the_commands_name_the_same_line_and_reason() {
         }
 
         let args = ["--from", "ndjson", name, "out.ndjson", "--on-error"];
+        let _none_yet = std::fs::remove_file(folder.0.join("bad"));
         run("convert", &[&args[..], &["quarantine=bad"]].concat());
         assert_eq!(set_aside(&folder.text("bad")), places, "convert, {how}");
         let stopped = words(&run("convert", &[&args[..], &["stop"]].concat()));

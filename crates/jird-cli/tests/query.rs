@@ -5,6 +5,7 @@
 mod folder;
 
 use folder::Folder;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -470,15 +471,54 @@ fn a_bad_record_stops_the_query_and_is_named() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_reported_after_the_others() {
-    let folder = with_file("a.ndjson", "{\"a\":1}\n");
+fn there_is_no_answer_without_a_file_that_cannot_be_read_unless_it_is_asked_for() {
+    let folder = with_file("a.ndjson", "{\"a\":1}\n").with("old", "kept");
     fs::create_dir(folder.0.join("d")).unwrap();
-    let ran = folder.ask(&["select a", "d", "missing", "a.ndjson"]);
-    assert_eq!((ran.out.as_str(), ran.code), ("{\"a\":1}\n", 2));
-    assert!(
-        ran.err.contains("d: no file below it has a name") && ran.err.contains("missing: No such file"),
-        "{}",
-        ran.err
+    let args = ["select count(*) as n", "d", "missing", "a.ndjson"];
+    let is_named =
+        |ran: &Ran| ran.err.contains("d: no file below it has a name") && ran.err.contains("missing: No such file");
+    for more in [&[][..], &["-o", "old"]] {
+        let ran = folder.ask(&[&args[..], more].concat());
+        assert_eq!((ran.out.as_str(), ran.code), ("", 2));
+        assert!(is_named(&ran) && ran.err.contains("2 files cannot be read, so there is no answer"), "{}", ran.err);
+        assert_eq!(folder.text("old"), "kept");
+    }
+    let ran = folder.ask(&[&args[..], &["--unreadable", "skip"]].concat());
+    assert_eq!((ran.out.as_str(), ran.code), ("{\"n\":1}\n", 2));
+    assert!(is_named(&ran), "{}", ran.err);
+    let joined = folder.ask(&["select count(*) as n from stream a join 'missing' b on a.a = b.a", "a.ndjson"]);
+    assert_eq!((joined.out.as_str(), joined.code), ("", 2), "{}", joined.err);
+}
+
+#[test]
+fn sums_divide_as_people_divide() {
+    let text = "{\"e\":1}\n{\"e\":2}\n{\"e\":2}\n";
+    gives(text, "select sum(e)/count(*) as r, sum(e) as s", "{\"r\":1.6666666666666667,\"s\":5}\n");
+    gives(text, "select sum(e) / sum(e * 3) as r FROM Stream", "{\"r\":0.3333333333333333}\n");
+}
+
+#[test]
+fn sums_do_not_depend_on_the_order_of_records() {
+    let mut text = String::new();
+    for i in 0..20_000_u64 {
+        let _fits = writeln!(text, "{{\"k\":{},\"e\":{}.{:03}}}", i % 2, i * i % 977, i % 1000);
+    }
+    let folder = with_file("e.ndjson", &text);
+    let sql = "select k, sum(e) as s, avg(e) as m, sum(e * 1.5) as t group by k order by k";
+    let whole = folder.ask(&[sql, "e.ndjson", "--threads", "1"]).out;
+    // The sums, from integers.
+    let sum = |k: u64| (0..20_000).filter(|i| i % 2 == k).map(|i| i * i % 977 * 1000 + i % 1000).sum::<u64>();
+    for (line, k) in whole.lines().zip(0..) {
+        let wanted = format!("{{\"k\":{k},\"s\":{:?},", sum(k) as f64 / 1e3);
+        assert!(line.starts_with(&wanted), "{line} {wanted}");
+    }
+    for threads in ["2", "3", "7"] {
+        assert_eq!(folder.ask(&[sql, "e.ndjson", "--threads", threads, "--chunk-bytes", "5000"]).out, whole);
+    }
+    gives(
+        "{\"i\":1,\"x\":1e20}\n{\"i\":2,\"x\":1}\n{\"i\":3,\"x\":1}\n",
+        "select sum(x) over (order by i rows between 1 preceding and current row) as w",
+        "{\"w\":1e20}\n{\"w\":1e20}\n{\"w\":2.0}\n",
     );
 }
 

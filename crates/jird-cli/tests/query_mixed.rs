@@ -123,3 +123,103 @@ fn a_type_that_changes_late_gives_the_same_answer() {
     let wanted = [(sum(0), "\"x\""), (sum(1), "999.5"), (sum(2), "999.5")];
     assert_eq!(sums, wanted.map(|(sum, max)| (sum.to_string(), max.to_owned())));
 }
+
+/// Values of every kind; ties between 1 and 1.0; integers that one double stands for.
+const KINDS: &str = r#"{"id":1,"k":"a","v":1.0}
+{"id":2,"k":"b","v":1}
+{"id":3,"k":"a","v":1}
+{"id":4,"k":"b","v":"x"}
+{"id":5,"k":"b","v":null}
+{"id":6,"k":"c"}
+{"id":7,"k":"c","v":true}
+{"id":8,"k":"c","v":9007199254740993}
+{"id":9,"k":"c","v":9007199254740992}
+{"id":10,"k":"d","v":[1,2]}
+{"id":11,"k":"d","v":0.1}
+"#;
+
+#[test]
+fn what_is_computed_from_values_of_all_kinds_is_of_all_kinds_too() {
+    let folder = Folder::new("kinds").with("k.ndjson", KINDS);
+    for (sql, wanted) in [
+        ("select max(coalesce(v, 0)) as m where id < 10 and id <> 4", "{\"m\":9007199254740993}"),
+        ("select max(case when id > 0 then v end) as m, min(nullif(v, true)) as n", "{\"m\":[1,2],\"n\":0.1}"),
+        ("select greatest(coalesce(v, 0), 5) as g where id = 2", "{\"g\":5}"),
+        ("select greatest(v, null) as g where id = 2", "{\"g\":1}"),
+        (
+            "select case when id = 2 then v else (null) end as c where id in (2, 3) order by id",
+            "{\"c\":1}\n{\"c\":null}",
+        ),
+        ("select case when id = 4 then v else 1.0/0 end as c where id = 3", "{\"c\":null}"),
+        (
+            "select id from stream where id < 9 order by coalesce(v, 0), id",
+            "{\"id\":7}\n{\"id\":5}\n{\"id\":6}\n{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n{\"id\":8}\n{\"id\":4}",
+        ),
+        ("select coalesce(v, 0) as x, count(*) as n where id < 4 group by coalesce(v, 0)", "{\"x\":1,\"n\":3}"),
+        (
+            "select x, count(*) as n from (select coalesce(v, 0) as x from stream where id < 4) group by x",
+            "{\"x\":1,\"n\":3}",
+        ),
+        (
+            "select count(coalesce(v, 0)) as a, count(case when id > 0 then v end) as b, count(distinct coalesce(v, 0)) as c",
+            "{\"a\":11,\"b\":9,\"c\":8}",
+        ),
+        (
+            "select coalesce(v, 0) as x from stream where id < 4 union select coalesce(v, 0) from stream where id < 4",
+            "{\"x\":1}",
+        ),
+        ("select id where v = (select max(v) from stream where k = 'b')", "{\"id\":4}"),
+        ("select id where coalesce(v, 0) = 9007199254740993", "{\"id\":8}"),
+        ("select k, max(v) as m group by k having max(v) = 9007199254740993", "{\"k\":\"c\",\"m\":9007199254740993}"),
+        ("select k, max(v) as m group by k having max(v) = 9007199254740992", ""),
+        ("select count(*) as n where coalesce(v, false)", "{\"n\":1}"),
+        (
+            "select id, rank() over (order by v) as r where id < 4 order by id",
+            "{\"id\":1,\"r\":1}\n{\"id\":2,\"r\":1}\n{\"id\":3,\"r\":1}",
+        ),
+        ("select id where id < 4 order by v, id", "{\"id\":1}\n{\"id\":2}\n{\"id\":3}"),
+        ("select lag(v, -1) over (order by id) as n where id < 3", "{\"n\":1}\n{\"n\":null}"),
+        (
+            "select x from (select v as x from stream where id = 2 union all values ('a')) order by x",
+            "{\"x\":1}\n{\"x\":\"a\"}",
+        ),
+        (
+            "select sum(distinct v) as s, avg(distinct v) as m where id in (2, 3, 8, 9, 11)",
+            "{\"s\":18014398509481986.1,\"m\":4503599627370497.0}",
+        ),
+        ("select avg(distinct id) as m, sum(distinct id) as s where id < 4", "{\"m\":2.0,\"s\":6}"),
+    ] {
+        let (out, said, code) = folder.query(&[sql, "k.ndjson"], b"");
+        assert_eq!((out.trim_end(), code), (wanted, 0), "{sql}: {said}");
+        for more in [&["--threads", "3", "--chunk-bytes", "60"][..], &["--threads", "1"]] {
+            let (again, said, _) = folder.query(&[&[sql, "k.ndjson"], more].concat(), b"");
+            let sorted = |text: &str| {
+                let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+                lines.sort();
+                lines
+            };
+            assert_eq!(sorted(&again), sorted(&out), "{sql}: {said}");
+        }
+    }
+    for sql in [
+        "select sum(id) over (order by v range between 1 preceding and current row) from stream",
+        "select id where v is distinct from max(v) over ()",
+        "select cast(v as bigint) as b",
+        "(select id + 1 as x from stream order by x limit 1) union all select v from stream",
+    ] {
+        let (out, said, code) = folder.query(&[sql, "k.ndjson"], b"");
+        assert!(out.is_empty() && code == 2 && !said.contains("bug"), "{sql}: {out} {said}");
+    }
+}
+
+#[test]
+fn a_sum_of_extreme_numbers_ends() {
+    let long = format!("{{\"v\":1{}}}\n{{\"v\":0.5}}\n", "0".repeat(1 << 20));
+    let folder = Folder::new("extreme")
+        .with("min.ndjson", "{\"v\":-170141183460469231731687303715884105728}\n{\"v\":0}\n{\"v\":0.5}\n")
+        .with("long.ndjson", long);
+    let (out, said, _) = folder.query(&["select sum(v) as s, avg(v) as m", "min.ndjson"], b"");
+    assert_eq!(out, "{\"s\":-1.7014118346046923e38,\"m\":-5.671372782015641e37}\n", "{said}");
+    let (_, said, code) = folder.query(&["select sum(v) as s", "long.ndjson"], b"");
+    assert!(code == 2 && said.len() < 1000, "{said}");
+}

@@ -61,6 +61,14 @@ fn the_name_of_an_output_says_its_format() {
         assert_eq!(folder.fine(&[name, "-"]), if name.contains("csv") { "{\"a\":\"1\"}\n" } else { "{\"a\":1}\n" });
     }
     assert_eq!(folder.query(&["select a", "e.ndjson", "-o", "-"], b"").0, "{\"a\":1}\n");
+    for (name, said) in
+        [("o.txt", ".parquet"), ("o.db", ".parquet"), ("o.txt.gz", ".parquet"), ("o.parquet.gz", "within")]
+    {
+        let (_, message, code) = folder.query(&["select a", "e.ndjson", "-o", name], b"");
+        assert!(code == 2 && message.contains(name) && message.contains(said), "{message}");
+        assert!(!folder.0.join(name).exists());
+    }
+    assert_eq!(folder.query(&["select a", "e.ndjson", "-o", "o.txt", "--format", "csv"], b"").2, 0);
 }
 
 #[test]

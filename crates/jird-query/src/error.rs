@@ -56,6 +56,10 @@ impl Error {
         Self { kind: ErrorKind::Frame, message: message.into() }
     }
 
+    pub(crate) fn unread(message: String) -> Self {
+        Self { kind: ErrorKind::Input, message }
+    }
+
     pub(crate) fn input(path: &Path, error: &io::Error) -> Self {
         Self { kind: ErrorKind::Input, message: format!("{}: {}", path.display(), words(error)) }
     }
@@ -78,6 +82,11 @@ impl Error {
                 Some(ours) => ours.clone(),
                 None => Self::sql(inner.to_string()),
             },
+            // Their message asks to report a bug to them. Here it is the query that is not supported.
+            DataFusionError::Internal(words) => Self::sql(format!(
+                "this query is not supported: {}",
+                words.lines().next().unwrap_or_default().trim_end()
+            )),
             root => Self::sql(root.strip_backtrace()),
         }
     }

@@ -97,9 +97,10 @@ impl<'q> Source<'q> {
             format!("{:#} {how}", column.path)
         });
         let order = if self.shared.ordered.load(Relaxed) { "in the input's order" } else { "in any order" };
+        let threads = if self.shared.options.threads == 1 { "thread" } else { "threads" };
         let _ = write!(
             text,
-            "{}\n  files    {}\n  reads    {}\n  decides  {}\n  searches {}\n  rows     {order}, on {} threads\n",
+            "{}\n  files    {}\n  reads    {}\n  decides  {}\n  searches {}\n  rows     {order}, on {} {threads}\n",
             self.used.table,
             list(names),
             list(columns.collect()),

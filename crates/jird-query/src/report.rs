@@ -91,7 +91,8 @@ impl fmt::Display for Report {
         writeln!(f, "seconds     {seconds:.3}")?;
         writeln!(f, "MB/s        {rate:.0}")?;
         writeln!(f, "check       {check}")?;
-        writeln!(f, "kernel      {}, {} threads", self.kernel, self.threads)?;
+        let threads = if self.threads == 1 { "thread" } else { "threads" };
+        writeln!(f, "kernel      {}, {} {threads}", self.kernel, self.threads)?;
         writeln!(f, "pushed      {}", list(&self.pushed))?;
         writeln!(f, "fields      {}", list(&self.fields))?;
         writeln!(f, "searched    {}", self.searched())?;

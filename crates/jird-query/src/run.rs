@@ -51,6 +51,8 @@ pub struct Options {
     pub width: Option<usize>,
     /// The format of the inputs.
     pub from: From,
+    /// Whether a query answers without the files that cannot be read. If not, it fails.
+    pub skip_unreadable: bool,
     /// The file that the result is written to, if it is one: a query refuses to read it.
     pub target: Option<PathBuf>,
     /// What may be done with an input that can be read only once, if it must be read twice.
@@ -73,6 +75,7 @@ impl Default for Options {
             width: None,
             from: From::default(),
             on_error: OnError::default(),
+            skip_unreadable: false,
             target: None,
             spool: SpoolOptions::default(),
             chunk_bytes: CHUNK_BYTES,
@@ -119,7 +122,7 @@ impl Query {
     }
 
     /// Runs the query and writes its result to `out`, one batch at a time. `report` is filled in whether the query
-    /// succeeds or fails. Files that cannot be read are left out and listed in the report.
+    /// succeeds or fails. Files that cannot be read are listed in the report.
     ///
     /// # Errors
     /// If the SQL is wrong, a record is bad, or reading or writing fails. Output that was written before the error
@@ -561,6 +564,9 @@ impl Inputs<'_> {
             path => Input::open(&[path.to_owned()], from, progress, &mut self.said)?,
         };
         let options = &self.query.options;
+        if !options.skip_unreadable {
+            self.said.all_read()?;
+        }
         for (what, path) in [("bad records", options.on_error.quarantine()), ("result", options.target.as_deref())] {
             if let Some(file) = path.and_then(|path| input.reads(path)) {
                 let message =

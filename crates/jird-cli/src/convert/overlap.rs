@@ -16,7 +16,10 @@ pub(super) fn check(args: &ConvertArgs, inputs: &[Input], target: &Path) -> Resu
     // wait for its other end.
     let stdout = if to_stdout { Handle::stdout().ok() } else { None };
     for input in inputs {
-        let Input::File(path) = input else { continue };
+        let path = match input {
+            Input::File(path) => path.as_path(),
+            Input::Stdin => Path::new("/dev/stdin"),
+        };
         if stdout.is_some() && path.is_file() && Handle::from_path(path).ok() == stdout {
             bail!("{}: standard output is this file, which is read; write to another file", path.display());
         }

@@ -1,8 +1,8 @@
 //! What happens to bad records.
 
 use jird::event::{Place, base64, write_string};
-use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::fs::{File, TryLockError};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -80,11 +80,15 @@ struct Quarantine {
 impl Quarantine {
     /// Opens the file, or creates it. Unless `more` is set, it must be new or empty.
     fn open(path: &Path, more: bool) -> io::Result<Self> {
-        let mut file = File::options().write(true).create(true).truncate(false).open(path)?;
-        let before = match file.metadata()? {
-            data if data.is_file() => file.seek(SeekFrom::End(0)).map(|_| data.len())?,
-            _ => 0,
-        };
+        let is_file = !path.exists() || path.metadata()?.is_file();
+        let mut file = File::options().read(is_file).write(true).create(true).truncate(false).open(path)?;
+        if !is_file {
+            return Ok(Self { file: BufWriter::new(file), before: 0 });
+        }
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another run writes its bad records there"));
+        }
+        let before = file.seek(SeekFrom::End(0))?;
         if before > 0 && !more {
             return Err(io::Error::new(
                 io::ErrorKind::AlreadyExists,
@@ -92,7 +96,24 @@ impl Quarantine {
                  quarantine+=FILE",
             ));
         }
-        Ok(Self { file: BufWriter::new(file), before })
+        let mut quarantine = Self { file: BufWriter::new(file), before };
+        quarantine.end_line()?;
+        Ok(quarantine)
+    }
+
+    /// Ends a last line that was left open, so that what follows is not a part of it.
+    fn end_line(&mut self) -> io::Result<()> {
+        let file = self.file.get_mut();
+        if self.before > 0 {
+            let mut last = [0];
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+            if last != *b"\n" {
+                file.write_all(b"\n")?;
+                self.before += 1;
+            }
+        }
+        Ok(())
     }
 
     /// Takes back what this run has written.

@@ -10,7 +10,8 @@ use datafusion::common::DFSchema;
 use datafusion::error::Result;
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::{
-    ColumnarValue, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    Cast, ColumnarValue, Expr, ExprSchemable, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility, binary_expr,
 };
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 use jird_formats::ColumnType;
@@ -59,6 +60,7 @@ impl ExprPlanner for CheckedPlanner {
             BinaryOperator::Plus => Operation::Add,
             BinaryOperator::Minus => Operation::Subtract,
             BinaryOperator::Multiply => Operation::Multiply,
+            BinaryOperator::Divide => return ratio(expr, schema),
             _ => return Ok(PlannerResult::Original(expr)),
         };
         let (left, right) = (expr.left.get_type(schema)?, expr.right.get_type(schema)?);
@@ -68,6 +70,17 @@ impl ExprPlanner for CheckedPlanner {
         let function = ScalarUDF::from(Checked::new(operation));
         Ok(PlannerResult::Planned(function.call(vec![expr.left, expr.right])))
     }
+}
+
+/// A division of decimals, such as sums of integers, has a double as its result. DataFusion cuts it after a few places.
+fn ratio(expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+    let types = [expr.left.get_type(schema)?, expr.right.get_type(schema)?];
+    let is_decimal = |kind: &DataType| matches!(kind, DataType::Decimal128(..) | DataType::Decimal256(..));
+    if !types.iter().any(is_decimal) || !types.iter().all(DataType::is_numeric) {
+        return Ok(PlannerResult::Original(expr));
+    }
+    let double = |side: Expr| Expr::Cast(Cast::new(Box::new(side), DataType::Float64));
+    Ok(PlannerResult::Planned(binary_expr(double(expr.left), Operator::Divide, double(expr.right))))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,8 @@
 //! Converts any column to JSON texts in which equal values are equal. It is for values that replace the JSON text of
 //! the same field.
 
-use super::predicate::json_texts;
-use crate::sql::JSON_TEXT;
+use super::predicate::{as_json, json_texts};
+use crate::sql::{JSON_KEY, JSON_TEXT};
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::error::Result;
 use datafusion::logical_expr::{
@@ -17,23 +17,31 @@ pub(crate) fn json_text(values: Expr) -> Expr {
     ScalarUDF::from(JsonText::new()).call(vec![values])
 }
 
-/// The function.
+/// One of two functions. Of a column of any type it makes JSON texts; of JSON texts, which DataFusion may have lost the
+/// mark of, it makes those that are equal for equal values.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JsonText(Signature);
+pub(crate) struct JsonText {
+    of_json: bool,
+    signature: Signature,
+}
 
 impl JsonText {
     pub(crate) fn new() -> Self {
-        Self(Signature::any(1, Volatility::Immutable))
+        Self { of_json: false, signature: Signature::any(1, Volatility::Immutable) }
+    }
+
+    pub(crate) fn of_json() -> Self {
+        Self { of_json: true, ..Self::new() }
     }
 }
 
 impl ScalarUDFImpl for JsonText {
     fn name(&self) -> &'static str {
-        JSON_TEXT
+        if self.of_json { JSON_KEY } else { JSON_TEXT }
     }
 
     fn signature(&self) -> &Signature {
-        &self.0
+        &self.signature
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
@@ -47,7 +55,7 @@ impl ScalarUDFImpl for JsonText {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let values = args.args[0].to_array(args.number_rows)?;
-        let texts = json_texts(&values, &args.arg_fields[0])?;
+        let texts = if self.of_json { as_json(&values)? } else { json_texts(&values, &args.arg_fields[0])? };
         let mut keys = ColumnBuilder::key();
         for text in &texts {
             let appended = keys.append(text.map_or(Field::MISSING, Field::from_raw));

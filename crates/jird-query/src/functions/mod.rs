@@ -35,6 +35,8 @@ pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     functions.push(arithmetic::SumArgument::new().into());
     functions.push(sort_key::SortKey::new().into());
     functions.push(json_text::JsonText::new().into());
-    functions.extend([order_key::OrderKey::new().into(), order_key::JsonOfKey::new().into()]);
+    functions.push(json_text::JsonText::of_json().into());
+    functions.extend([order_key::OrderKey::bare().into(), order_key::OrderKey::with_text().into()]);
+    functions.extend([order_key::JsonOfKey::new().into(), order_key::JsonCompare::new().into()]);
     functions
 }

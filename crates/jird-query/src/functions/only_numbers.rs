@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(crate) type LeftOut = Arc<Vec<AtomicU64>>;
 
 /// The function: of a column of JSON texts it returns the numbers, and null for everything else. Its second argument is
-/// the number of the call.
+/// the number of the call; with a third, numbers that no double holds are left out too.
 #[derive(Debug)]
 pub(crate) struct OnlyNumbers {
     signature: Signature,
@@ -26,7 +26,7 @@ pub(crate) struct OnlyNumbers {
 
 impl OnlyNumbers {
     pub(crate) fn new(left_out: LeftOut) -> Self {
-        Self { signature: Signature::any(2, Volatility::Immutable), left_out }
+        Self { signature: Signature::variadic_any(Volatility::Immutable), left_out }
     }
 }
 
@@ -64,7 +64,12 @@ impl ScalarUDFImpl for OnlyNumbers {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
         let texts = arrays[0].as_string::<i32>();
-        let is_number = |text: &&str| Field::from_raw(text).kind() == Some(Kind::Number);
+        let is_finite = arrays.len() > 2;
+        let is_number = |text: &&str| {
+            let field = Field::from_raw(text);
+            field.kind() == Some(Kind::Number)
+                && (!is_finite || field.as_number().is_some_and(|n| n.to_f64().is_some()))
+        };
         let numbers: StringArray = texts.iter().map(|text| text.filter(is_number)).collect();
         let left_out = numbers.null_count() - texts.null_count();
         if left_out > 0 {

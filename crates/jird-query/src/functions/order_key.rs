@@ -4,8 +4,9 @@
 //! values, texts by their code points, arrays and objects by their canonical texts. A key ends with the text that it was
 //! made of, so the least key tells the least value.
 
-use crate::sql::{JSON_OF_KEY, ORDER_KEY};
-use arrow::array::{Array, ArrayRef, AsArray, StringArray, StringBuilder};
+use super::predicate::as_json;
+use crate::sql::{JSON_COMPARE, JSON_OF_KEY, ORDER_KEY, ORDER_VALUE};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::error::Result;
 use datafusion::logical_expr::{
@@ -18,21 +19,31 @@ use std::sync::Arc;
 /// The key of a JSON text. Equal values have keys that differ only in the text at their end. Each byte of a key is a
 /// character of a text, which is ordered in the same way: windows can be ordered by texts, but not by bytes.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct OrderKey(Signature);
+pub(crate) struct OrderKey {
+    /// Whether the text follows. If not, equal values have equal keys.
+    with_text: bool,
+    signature: Signature,
+}
 
 impl OrderKey {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(1, Volatility::Immutable))
+    /// Keys to sort by.
+    pub(crate) fn bare() -> Self {
+        Self { with_text: false, signature: Signature::any(1, Volatility::Immutable) }
+    }
+
+    /// Keys that can be turned back into values.
+    pub(crate) fn with_text() -> Self {
+        Self { with_text: true, ..Self::bare() }
     }
 }
 
 impl ScalarUDFImpl for OrderKey {
     fn name(&self) -> &'static str {
-        ORDER_KEY
+        if self.with_text { ORDER_KEY } else { ORDER_VALUE }
     }
 
     fn signature(&self) -> &Signature {
-        &self.0
+        &self.signature
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
@@ -41,7 +52,7 @@ impl ScalarUDFImpl for OrderKey {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let array = args.args[0].to_array(args.number_rows)?;
-        let texts = super::predicate::json_texts(&array, &args.arg_fields[0])?;
+        let texts = as_json(&array)?;
         let mut keys = StringBuilder::with_capacity(texts.len(), 2 * texts.values().len());
         let (mut key, mut chars) = (Vec::new(), String::new());
         for text in &texts {
@@ -49,6 +60,9 @@ impl ScalarUDFImpl for OrderKey {
             match text.map(Field::from_raw) {
                 Some(field) if !field.is_null() => {
                     append(field, &mut key);
+                    if self.with_text {
+                        append_text(field, &mut key);
+                    }
                     chars.clear();
                     chars.extend(key.iter().map(|&byte| char::from(byte)));
                     keys.append_value(&chars);
@@ -65,7 +79,7 @@ const LENGTH_BYTES: usize = 4;
 
 fn append(field: Field<'_>, key: &mut Vec<u8>) {
     match field.kind() {
-        None | Some(Kind::Null) => return,
+        None | Some(Kind::Null) => {}
         Some(Kind::Bool) => key.push(if field.as_bool() == Some(true) { 2 } else { 1 }),
         Some(Kind::Number) => {
             key.push(3);
@@ -83,6 +97,10 @@ fn append(field: Field<'_>, key: &mut Vec<u8>) {
             ended(&canonical.unwrap_or_else(|_| field.raw().as_bytes().to_vec()), key);
         }
     }
+}
+
+/// Appends the text of a value and its length.
+fn append_text(field: Field<'_>, key: &mut Vec<u8>) {
     let text = field.raw().as_bytes();
     key.extend_from_slice(text);
     key.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes());
@@ -141,6 +159,50 @@ fn text(key: &[u8]) -> Option<&str> {
     str::from_utf8(&rest[start..]).ok()
 }
 
+/// The order of two JSON values of one kind: -1, 0 or 1. Null if their kinds differ or one is null, as in the engine's
+/// comparisons.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct JsonCompare(Signature);
+
+impl JsonCompare {
+    pub(crate) fn new() -> Self {
+        Self(Signature::any(2, Volatility::Immutable))
+    }
+}
+
+impl ScalarUDFImpl for JsonCompare {
+    fn name(&self) -> &'static str {
+        JSON_COMPARE
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Int64)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let (left, right) = (as_json(&arrays[0])?, as_json(&arrays[1])?);
+        let (mut left_key, mut right_key) = (Vec::new(), Vec::new());
+        let mut compare = |left: &str, right: &str| {
+            let (left, right) = (Field::from_raw(left), Field::from_raw(right));
+            if left.is_null() || right.is_null() || left.kind() != right.kind() {
+                return None;
+            }
+            left_key.clear();
+            right_key.clear();
+            append(left, &mut left_key);
+            append(right, &mut right_key);
+            Some(left_key.cmp(&right_key) as i64)
+        };
+        let orders: Int64Array = left.iter().zip(&right).map(|(left, right)| compare(left?, right?)).collect();
+        Ok(ColumnarValue::Array(Arc::new(orders) as ArrayRef))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +210,7 @@ mod tests {
     fn key(text: &str) -> Vec<u8> {
         let mut key = Vec::new();
         append(Field::from_raw(text), &mut key);
+        append_text(Field::from_raw(text), &mut key);
         key
     }
 
@@ -173,8 +236,8 @@ mod tests {
             r#""b""#,
             r#""\uffff""#,
             r#""\ud83d\ude00""#,
-            "[]",
             "[1]",
+            "[]",
             "{}",
             r#"{"a":1}"#,
         ];

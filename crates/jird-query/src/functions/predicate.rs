@@ -3,12 +3,12 @@
 
 use crate::sql::Leaf;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringArray};
-use arrow::datatypes::{DataType, FieldRef};
+use arrow::datatypes::{DataType, FieldRef, Float64Type};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
-use jird::event::write_string;
+use jird::event::{Numeral, write_string};
 use jird::record::{Field, Mismatches, Predicate};
 use jird_formats::ColumnType;
 use std::hash::{Hash, Hasher};
@@ -86,8 +86,24 @@ impl ScalarUDFImpl for PredicateUdf {
     }
 }
 
-/// Converts any column to JSON texts.
+/// A column that holds JSON texts, marked or not.
+pub(super) fn as_json(array: &ArrayRef) -> Result<StringArray> {
+    Ok(cast(array, &DataType::Utf8)?.as_string::<i32>().clone())
+}
+
+/// Converts any column to JSON texts. What JSON does not have becomes null.
 pub(super) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArray> {
+    if array.data_type() == &DataType::Null {
+        return as_json(array);
+    }
+    if let Some(doubles) = array.as_primitive_opt::<Float64Type>() {
+        let text = |value: f64| {
+            let mut text = Vec::new();
+            Numeral::F64(value).write(&mut text);
+            String::from_utf8(text).ok()
+        };
+        return Ok(doubles.iter().map(|value| value.filter(|value| value.is_finite()).and_then(text)).collect());
+    }
     if array.data_type() == &DataType::Utf8 && (ColumnType::is_json(field) || is_ours(field)) {
         return Ok(array.as_string::<i32>().clone());
     }

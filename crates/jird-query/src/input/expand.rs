@@ -17,6 +17,18 @@ pub(crate) struct Said {
 }
 
 impl Said {
+    /// Fails if a file cannot be read: an answer without it would be taken for the whole answer.
+    pub(crate) fn all_read(&self) -> Result<(), Error> {
+        let advice = "; --unreadable skip answers without such files";
+        match (self.unreadable.len(), self.refused.len()) {
+            (0, 0) => Ok(()),
+            (0, 1) => Err(Error::frame(format!("a file is not UTF-8, so there is no answer{advice}"))),
+            (0, count) => Err(Error::frame(format!("{count} files are not UTF-8, so there is no answer{advice}"))),
+            (1, _) => Err(Error::unread(format!("a file cannot be read, so there is no answer{advice}"))),
+            (count, _) => Err(Error::unread(format!("{count} files cannot be read, so there is no answer{advice}"))),
+        }
+    }
+
     pub(super) fn unreadable(&mut self, message: String) {
         if !self.unreadable.contains(&message) {
             self.unreadable.push(message);

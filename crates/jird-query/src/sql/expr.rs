@@ -1,15 +1,16 @@
 //! Rewrites expressions: every name in them becomes a column.
 
-use super::forms::{Form, Mixing, of_key, to_json, to_key};
+use super::forms::{Form, Mixing, canonical, compared, mixed, of_key, to_json, to_key, to_order, truth};
 use super::scope::{FieldRef, Resolved, resolve};
 use super::select::{Emit, Rewriter};
-use super::uses::{JSON_SUM, JSON_TEXT, NUMBER_AVG, NUMBER_SUM, Need, NeedKind, Rep};
+use super::uses::{JSON_SUM, NUMBER_AVG, NUMBER_SUM, Need, NeedKind, ORDER_VALUE, Rep};
 use super::{chain::chain, scope::DerivedKind};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CaseWhen, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, UnaryOperator, Value, WindowType,
+    BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, UnaryOperator, Value, WindowFrame,
+    WindowFrameBound, WindowFrameUnits, WindowType,
 };
 
 /// The context of an expression.
@@ -115,7 +116,7 @@ impl Rewriter<'_> {
                 return Ok(form);
             }
             Some(Resolved::Computed { relation, name, form }) => {
-                *expr = qualified(&relation, &name);
+                *expr = self.computed(&relation, &name, context);
                 return Ok(form);
             }
             None => {}
@@ -147,6 +148,15 @@ impl Rewriter<'_> {
         }
     }
 
+    /// A computed column of a subquery; or the group that it is, after `group by`.
+    pub(crate) fn computed(&self, relation: &str, name: &str, context: Context) -> Expr {
+        let column = qualified(relation, name);
+        let grouped = self.scopes.last().and_then(|scope| scope.grouped.as_ref()).filter(|_| !context.in_aggregate);
+        let written = column.to_string();
+        let group = grouped.and_then(|grouped| grouped.exprs.iter().find(|(original, ..)| *original == written));
+        group.map_or(column, |(_, rewritten, _)| rewritten.clone())
+    }
+
     /// Rewrites a condition. A field by itself is a truth value there.
     pub(crate) fn condition(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
         if let Some(leaf) = self.leaf(expr, true, context)? {
@@ -161,7 +171,12 @@ impl Rewriter<'_> {
                 self.condition(left, context)?;
                 self.condition(right, context)
             }
-            expr => self.expr(expr, context),
+            expr => {
+                if self.any(expr, context)? == Form::Json {
+                    *expr = truth(expr.clone());
+                }
+                Ok(())
+            }
         }
     }
 
@@ -201,6 +216,14 @@ impl Rewriter<'_> {
             Expr::Value(_) | Expr::TypedString(_) | Expr::Interval(_) => Ok(()),
             Expr::BinaryOp { op: BinaryOperator::And | BinaryOperator::Or, .. }
             | Expr::UnaryOp { op: UnaryOperator::Not, .. } => self.logic(expr, context),
+            Expr::BinaryOp { left, op, right } if is_comparison(op) => {
+                let forms = (self.any(left, context)?, self.any(right, context)?);
+                if forms != (Form::Typed, Form::Typed) {
+                    let (left, right) = (to_json((**left).clone(), forms.0), to_json((**right).clone(), forms.1));
+                    *expr = compared(left, op.clone(), right);
+                }
+                Ok(())
+            }
             Expr::BinaryOp { left, op, right } => {
                 let context = if *op == BinaryOperator::StringConcat { text } else { context };
                 self.expr(left, context)?;
@@ -211,8 +234,15 @@ impl Rewriter<'_> {
             }
             Expr::IsUnknown(inner) | Expr::IsNotUnknown(inner) => self.condition(inner, context),
             Expr::Cast { expr: inner, data_type, .. } => {
-                let is_text = data_type.to_string().to_lowercase().contains("char") || *data_type == DataType::Text;
-                self.expr(inner, if is_text { text } else { context })
+                let name = data_type.to_string().to_lowercase();
+                let is = |kinds: &[&str]| kinds.iter().any(|kind| name.starts_with(kind));
+                if is(&["varchar", "char", "text", "string"]) {
+                    self.expr(inner, text)
+                } else if is(&["double", "float", "real"]) {
+                    self.expr(inner, context)
+                } else {
+                    self.of_one_kind(vec![&mut **inner], "this cast", context)
+                }
             }
             Expr::UnaryOp { expr: inner, .. } | Expr::Ceil { expr: inner, .. } | Expr::Floor { expr: inner, .. } => {
                 self.expr(inner, context)
@@ -220,9 +250,11 @@ impl Rewriter<'_> {
             Expr::IsNull(inner) | Expr::IsNotNull(inner) => self.any(inner, context).map(|_| ()),
             Expr::Extract { expr: inner, .. } => self.expr(inner, text),
             Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
-                self.all([&mut **left, &mut **right], context)
+                self.of_one_kind(vec![&mut **left, &mut **right], "`is distinct from`", context)
             }
-            Expr::Between { expr, low, high, .. } => self.all([&mut **expr, &mut **low, &mut **high], context),
+            Expr::Between { expr, low, high, .. } => {
+                self.of_one_kind(vec![&mut **expr, &mut **low, &mut **high], "`between`", context)
+            }
             Expr::Like { expr, pattern, .. }
             | Expr::ILike { expr, pattern, .. }
             | Expr::SimilarTo { expr, pattern, .. }
@@ -230,8 +262,8 @@ impl Rewriter<'_> {
             Expr::Position { expr, r#in } => self.all([&mut **expr, &mut **r#in], text),
             Expr::AtTimeZone { timestamp, time_zone } => self.all([&mut **timestamp, &mut **time_zone], text),
             Expr::InList { expr, list, .. } => {
-                self.expr(expr, context)?;
-                self.all(list, context)
+                let all = std::iter::once(&mut **expr).chain(list).collect();
+                self.of_one_kind(all, "`in`", context)
             }
             Expr::Tuple(list) => self.all(list, context),
             Expr::Substring { expr, substring_from, substring_for, .. } => {
@@ -267,6 +299,17 @@ impl Rewriter<'_> {
             Expr::UnaryOp { expr: inner, .. } => self.condition(inner, context),
             _ => Ok(()),
         }
+    }
+
+    /// Rewrites expressions that must be values of types.
+    fn of_one_kind(&mut self, exprs: Vec<&mut Expr>, what: &str, context: Context) -> Result<(), Error> {
+        for expr in exprs {
+            let written = expr.to_string();
+            if self.any(expr, context)? == Form::Json {
+                return Err(mixed(&written, what));
+            }
+        }
+        Ok(())
     }
 
     /// If one result is JSON text, all are.
@@ -316,7 +359,7 @@ impl Rewriter<'_> {
             None if plain => Err(Error::sql(format!(
                 "`{subject}` is computed and the subquery gives a field: use number() or text()"
             ))),
-            _ => self.expr(subject, context),
+            _ => self.of_one_kind(vec![&mut **subject], "`in (select …)`", context),
         }
     }
 
@@ -355,10 +398,17 @@ impl Rewriter<'_> {
             for group in &mut window.partition_by {
                 if self.any(group, context)? == Form::Json {
                     // Equal values are in one partition, however they are spelled.
-                    *group = call(JSON_TEXT, vec![group.clone()]);
+                    *group = canonical(group.clone());
                 }
             }
+            let before = window.order_by.clone();
             self.sort_keys(&mut window.order_by, context)?;
+            let is_mixed = |key: &OrderByExpr| matches!(&key.expr, Expr::Function(key) if is_call(key, ORDER_VALUE));
+            if let Some(at) = window.order_by.iter().position(is_mixed)
+                && window.window_frame.as_ref().is_some_and(counts_a_range)
+            {
+                return Err(mixed(&before[at].expr.to_string(), "a range of values"));
+            }
         }
         if form == Form::Json && mixing == Mixing::Extreme {
             *expr = of_key(expr.clone());
@@ -376,9 +426,8 @@ impl Rewriter<'_> {
 
     /// Rewrites the arguments of a function, and the function too if it is given values of mixed kinds.
     fn mixing(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<Form, Error> {
-        let is_distinct = is_distinct(function);
         match mixing {
-            Mixing::Sum | Mixing::Mean => self.total(function, mixing, is_distinct, context),
+            Mixing::Sum | Mixing::Mean => self.total(function, mixing, context),
             Mixing::Chooses => self.alike(arguments_mut(function), context),
             Mixing::Extreme => {
                 let form = self.alike(arguments_mut(function), context)?;
@@ -390,11 +439,10 @@ impl Rewriter<'_> {
             Mixing::Passes => {
                 let mut arguments = arguments_mut(function).into_iter();
                 let form = arguments.next().map_or(Ok(Form::Typed), |first| self.any(first, context))?;
-                for argument in arguments {
+                for (index, argument) in arguments.enumerate() {
                     let own = self.any(argument, context)?;
-                    let is_count = matches!(argument, Expr::Value(value) if matches!(value.value, Value::Number(..)));
                     // `lag(x, 1, default)`: the number of rows stays a number.
-                    if form == Form::Json && !is_count {
+                    if form == Form::Json && index == 1 {
                         *argument = to_json(argument.clone(), own);
                     }
                 }
@@ -408,13 +456,7 @@ impl Rewriter<'_> {
     }
 
     /// `sum` and `avg`.
-    fn total(
-        &mut self,
-        function: &mut Function,
-        mixing: Mixing,
-        is_distinct: bool,
-        context: Context,
-    ) -> Result<Form, Error> {
+    fn total(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<Form, Error> {
         let Some(argument) = arguments_mut(function).into_iter().next() else { return Ok(Form::Typed) };
         let written = argument.to_string();
         let field = self.field_at(argument)?;
@@ -422,7 +464,7 @@ impl Rewriter<'_> {
             field.fixed.is_none() && self.form(field) == Form::Typed && self.is_known(field, |known| &known.doubles)
         });
         let is_sum = mixing == Mixing::Sum;
-        if let (true, false, Some(field)) = (is_double, is_distinct, field) {
+        if let (true, Some(field)) = (is_double, field) {
             // From the texts, which are exact.
             self.need(&field, &NeedKind::Value { text: false });
             *argument = self.field(&field, Rep::Json, context)?;
@@ -430,10 +472,6 @@ impl Rewriter<'_> {
             return Ok(Form::Typed);
         }
         if self.any(argument, context)? == Form::Json {
-            if is_distinct {
-                *argument = self.numbers(argument.clone(), &written);
-                return Ok(Form::Typed);
-            }
             *argument = self.only_numbers(argument.clone(), &written);
             function.name = ObjectName::from(vec![Ident::new(if is_sum { JSON_SUM } else { NUMBER_AVG })]);
             return Ok(if is_sum { Form::Json } else { Form::Typed });
@@ -454,14 +492,19 @@ impl Rewriter<'_> {
             None if rep == Rep::Raw || matches!(function, "number" | "text" | "timestamp") => {
                 Err(Error::sql(format!("{function} takes a field, not `{expr}`")))
             }
-            None => self.expr(expr, context),
+            None => {
+                if self.any(expr, context)? == Form::Json && rep == Rep::Key {
+                    *expr = canonical(expr.clone());
+                }
+                Ok(())
+            }
         }
     }
 
     pub(crate) fn sort_keys(&mut self, keys: &mut [OrderByExpr], context: Context) -> Result<(), Error> {
         keys.iter_mut().try_for_each(|key| {
             if self.any(&mut key.expr, context)? == Form::Json {
-                key.expr = to_key(key.expr.clone());
+                key.expr = to_order(key.expr.clone());
             }
             Ok(())
         })
@@ -551,6 +594,20 @@ fn null_if(value: Expr, other: Expr) -> Expr {
         conditions: vec![CaseWhen { condition: is_equal, result: Expr::value(Value::Null) }],
         else_result: Some(value.into()),
     }
+}
+
+/// Whether a window reaches a distance of values before or after the current one.
+fn counts_a_range(frame: &WindowFrame) -> bool {
+    let is_far = |bound: &WindowFrameBound| {
+        matches!(bound, WindowFrameBound::Preceding(Some(_)) | WindowFrameBound::Following(Some(_)))
+    };
+    frame.units == WindowFrameUnits::Range
+        && (is_far(&frame.start_bound) || frame.end_bound.as_ref().is_some_and(is_far))
+}
+
+fn is_comparison(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq)
 }
 
 fn is_distinct(function: &Function) -> bool {

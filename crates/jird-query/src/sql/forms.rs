@@ -5,8 +5,9 @@
 use super::expr::call;
 use super::scope::FieldRef;
 use super::select::Rewriter;
-use super::uses::{JSON_OF_KEY, JSON_TEXT, ONLY_NUMBERS, ORDER_KEY, Rep};
-use datafusion::sql::sqlparser::ast::{Expr, Value};
+use super::uses::{JSON_COMPARE, JSON_KEY, JSON_OF_KEY, JSON_TEXT, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Rep};
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value};
 use jird::Path;
 
 /// What the rewriter made of an expression.
@@ -129,13 +130,14 @@ impl Rewriter<'_> {
     pub(crate) fn only_numbers(&mut self, json: Expr, written: &str) -> Expr {
         let index = self.numeric.len();
         self.numeric.push(written.to_owned());
-        let index = Expr::value(Value::Number(index.to_string(), false));
-        call(ONLY_NUMBERS, vec![json, index])
+        call(ONLY_NUMBERS, vec![json, number(index)])
     }
 
     /// The numbers of JSON text as doubles.
     pub(crate) fn numbers(&mut self, json: Expr, written: &str) -> Expr {
-        call("number", vec![self.only_numbers(json, written)])
+        self.numeric.push(written.to_owned());
+        let index = number(self.numeric.len() - 1);
+        call("number", vec![call(ONLY_NUMBERS, vec![json, index, number(1)])])
     }
 }
 
@@ -152,7 +154,39 @@ pub(crate) fn to_json(expr: Expr, form: Form) -> Expr {
     if form == Form::Json || is_null { expr } else { call(JSON_TEXT, vec![expr]) }
 }
 
-/// A key that orders JSON text.
+fn number(number: usize) -> Expr {
+    Expr::value(Value::Number(number.to_string(), false))
+}
+
+/// The error for values of mixed kinds where they have no meaning yet.
+pub(crate) fn mixed(written: &str, what: &str) -> Error {
+    Error::data(format!(
+        "`{written}` has values of several kinds, which {what} does not take: use number() or text() of its fields"
+    ))
+}
+
+/// JSON text that is equal for equal values.
+pub(crate) fn canonical(json: Expr) -> Expr {
+    call(JSON_KEY, vec![json])
+}
+
+/// A key to sort JSON text by.
+pub(crate) fn to_order(json: Expr) -> Expr {
+    call(ORDER_VALUE, vec![json])
+}
+
+/// `left op right` for JSON texts: exact, and unknown if their kinds differ.
+pub(crate) fn compared(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
+    Expr::BinaryOp { left: call(JSON_COMPARE, vec![left, right]).into(), op, right: number(0).into() }
+}
+
+/// Whether JSON text is `true`; unknown if it is no truth value.
+pub(crate) fn truth(json: Expr) -> Expr {
+    let yes = Expr::value(Value::SingleQuotedString("true".to_owned()));
+    compared(json, BinaryOperator::Eq, yes)
+}
+
+/// A key of which JSON text can be made again.
 pub(crate) fn to_key(json: Expr) -> Expr {
     call(ORDER_KEY, vec![json])
 }

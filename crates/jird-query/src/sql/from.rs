@@ -66,7 +66,9 @@ impl Rewriter<'_> {
         let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
             return Err(Error::sql(format!("there is no table {name}: a path is written in quotes, '{name}'")));
         };
-        let table = ident.value.clone();
+        let is_stream = ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case(STREAM);
+        let is_cte = |name: &str| self.ctes.iter().any(|(other, _)| other == name);
+        let table = if is_stream && !is_cte(&ident.value) { STREAM.to_owned() } else { ident.value.clone() };
         if let Some((_, columns)) = self.ctes.iter().rev().find(|(other, _)| *other == table) {
             return Ok((table, Columns::These(Rc::clone(columns))));
         }

@@ -1,8 +1,7 @@
 //! Rewrites `group by`, aggregates and `distinct`.
 
-use super::JSON_TEXT;
-use super::expr::{Context, call, function_name, qualified};
-use super::forms::Form;
+use super::expr::{Context, function_name, qualified};
+use super::forms::{Form, canonical};
 use super::items::{Item, ItemExpr, item_of};
 use super::scope::{FieldRef, Resolved};
 use super::select::Rewriter;
@@ -86,14 +85,15 @@ impl Rewriter<'_> {
             }
             (Some(Resolved::Computed { relation, name, form }), _) => {
                 let column = qualified(&relation, &name);
-                groups.exprs.push((column.to_string(), column, form));
+                let key = if form == Form::Json { canonical(column.clone()) } else { column.clone() };
+                groups.exprs.push((column.to_string(), key, form));
             }
             (None, Some(expr)) => {
                 let mut rewritten = expr.clone();
                 let form = self.any(&mut rewritten, Context { in_aggregate: true, text: false })?;
                 if form == Form::Json {
                     // Equal values are one group, however they are spelled.
-                    rewritten = call(JSON_TEXT, vec![rewritten]);
+                    rewritten = canonical(rewritten);
                 }
                 groups.exprs.push((expr.to_string(), rewritten, form));
             }

@@ -2,7 +2,7 @@
 
 use super::JSON_TEXT;
 use super::chain::{Part, chain};
-use super::expr::{Context, call, qualified, quoted};
+use super::expr::{Context, call, quoted};
 use super::forms::Form;
 use super::names::{Names, column_name};
 use super::scope::{Columns, Derived, DerivedKind, FieldRef, Resolved};
@@ -124,7 +124,7 @@ impl Rewriter<'_> {
         };
         let kind = match resolved {
             Resolved::Computed { relation, name, form } => {
-                out.push(aliased(qualified(&relation, &name), &item.name));
+                out.push(aliased(self.computed(&relation, &name, Context::default()), &item.name));
                 DerivedKind::Computed(form)
             }
             Resolved::Field(field) => self.field_item(&field, &item.name, emit, out)?,

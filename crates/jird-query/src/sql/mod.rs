@@ -28,6 +28,7 @@ pub use predicate::condition;
 pub(crate) use select::rewrite;
 pub(crate) use twice::names_twice;
 pub(crate) use uses::{
-    JSON_OF_KEY, JSON_SUM, JSON_TEXT, Leaf, NUMBER_AVG, NUMBER_SUM, Need, NeedKind, ONLY_NUMBERS, ORDER_KEY, Output,
-    OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse, Style,
+    JSON_COMPARE, JSON_KEY, JSON_OF_KEY, JSON_SUM, JSON_TEXT, Leaf, NUMBER_AVG, NUMBER_SUM, Need, NeedKind,
+    ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT,
+    SourceUse, Style,
 };

@@ -2,7 +2,7 @@
 
 use super::SORT_KEY;
 use super::expr::{Context, call, quoted};
-use super::forms::{Form, to_key};
+use super::forms::{Form, to_order};
 use super::items::{Item, ItemExpr, item_of};
 use super::scope::{Derived, DerivedKind, Resolved};
 use super::select::Rewriter;
@@ -26,7 +26,7 @@ impl Rewriter<'_> {
             let Some(item) = named else {
                 let is_field = self.field_at(&key.expr)?.is_some();
                 match self.any(&mut key.expr, Context::default())? {
-                    Form::Json => key.expr = to_key(key.expr.clone()),
+                    Form::Json => key.expr = to_order(key.expr.clone()),
                     Form::Typed if is_field => key.expr = call(SORT_KEY, vec![key.expr.clone()]),
                     Form::Typed => {}
                 }
@@ -40,10 +40,10 @@ impl Rewriter<'_> {
             };
             key.expr = match (resolved, columns.get(index).map(|column| &column.kind)) {
                 (Some(Resolved::Field(field)), _) => match self.value(&field, Context::default())? {
-                    (json, Form::Json) => to_key(json),
+                    (json, Form::Json) => to_order(json),
                     (value, Form::Typed) => call(SORT_KEY, vec![value]),
                 },
-                (_, Some(DerivedKind::Computed(Form::Json))) => to_key(Expr::Identifier(quoted(&item.name))),
+                (_, Some(DerivedKind::Computed(Form::Json))) => to_order(Expr::Identifier(quoted(&item.name))),
                 _ => Expr::Identifier(quoted(&item.name)),
             };
         }
@@ -71,7 +71,7 @@ pub(crate) fn order_by_name(order_by: Option<&mut OrderBy>, columns: &[Derived])
         key.expr = match column.kind {
             DerivedKind::Computed(Form::Typed) | DerivedKind::Fixed(_, Rep::Typed | Rep::Group) => name,
             DerivedKind::Record => return Err(Error::sql("records have no order: name a field to order by")),
-            _ => to_key(name),
+            _ => to_order(name),
         };
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Rewrites queries and their `select`s.
 
 use super::expr::Context;
-use super::forms::{Form, Known, to_json};
+use super::forms::{Form, Known, canonical, to_json};
 use super::from::{quote, take_names};
 use super::order::order_by_name;
 use super::scope::{Derived, DerivedKind, Scope};
@@ -146,7 +146,7 @@ impl Rewriter<'_> {
                 let left_columns = self.body(left, Emit::Fixed(rep), outermost)?;
                 self.names = None;
                 let right_columns = self.body(right, Emit::Fixed(rep), outermost)?;
-                unite((left, left_columns), (right, right_columns))
+                unite((left, left_columns), (right, right_columns), all)
             }
             SetExpr::Values(values) => {
                 let width = values.rows.first().map_or(0, |row| row.content.len());
@@ -218,22 +218,35 @@ impl Rewriter<'_> {
     }
 }
 
-/// Turns a column of a rewritten query into JSON text.
-fn to_json_text(body: &mut SetExpr, index: usize) {
+/// Turns a column of a rewritten query into JSON text in which equal values are equal. The column has this form.
+fn to_json_text(body: &mut SetExpr, index: usize, form: Form) -> Result<(), Error> {
+    let convert = |expr: &mut Expr| {
+        *expr = if form == Form::Json { canonical(expr.clone()) } else { to_json(expr.clone(), form) };
+    };
     match body {
         SetExpr::Select(select) => {
             if let Some(SelectItem::ExprWithAlias { expr, .. } | SelectItem::UnnamedExpr(expr)) =
                 select.projection.get_mut(index)
             {
-                *expr = to_json(expr.clone(), Form::Typed);
+                convert(expr);
             }
+            Ok(())
         }
-        SetExpr::Query(query) => to_json_text(&mut query.body, index),
+        SetExpr::Values(values) => {
+            values.rows.iter_mut().filter_map(|row| row.content.get_mut(index)).for_each(convert);
+            Ok(())
+        }
         SetExpr::SetOperation { left, right, .. } => {
-            to_json_text(left, index);
-            to_json_text(right, index);
+            to_json_text(left, index, form)?;
+            to_json_text(right, index, form)
         }
-        _ => {}
+        // Its order may be that of the column's values, and then its first rows are others.
+        SetExpr::Query(query) if query.order_by.is_none() => to_json_text(&mut query.body, index, form),
+        _ => Err(Error::sql(format!(
+            "column {} of the union is a field on one side and computed on the other, which has an order of its own: write \
+             `select … from (…)` around that side",
+            index + 1
+        ))),
     }
 }
 
@@ -242,6 +255,7 @@ fn to_json_text(body: &mut SetExpr, index: usize) {
 fn unite(
     (left_body, left): (&mut SetExpr, Vec<Derived>),
     (right_body, right): (&mut SetExpr, Vec<Derived>),
+    all: bool,
 ) -> Result<Vec<Derived>, Error> {
     if left.len() != right.len() {
         return Err(Error::sql(format!("one side of the union has {} columns, the other {}", left.len(), right.len())));
@@ -249,14 +263,18 @@ fn unite(
     let mut columns = Vec::new();
     for (index, (left, right)) in left.into_iter().zip(right).enumerate() {
         let kind = match (left.kind, right.kind) {
-            (DerivedKind::Computed(one), DerivedKind::Computed(other)) if one == other => DerivedKind::Computed(one),
+            (DerivedKind::Computed(Form::Typed), DerivedKind::Computed(Form::Typed)) => {
+                DerivedKind::Computed(Form::Typed)
+            }
             (DerivedKind::Record, _) | (_, DerivedKind::Record) => {
                 return Err(Error::sql("a union has no whole records: name its columns"));
             }
             (one, other) => {
                 for (kind, body) in [(&one, &mut *left_body), (&other, &mut *right_body)] {
-                    if matches!(kind, DerivedKind::Computed(Form::Typed)) {
-                        to_json_text(body, index);
+                    match kind {
+                        DerivedKind::Computed(Form::Json) if all => {}
+                        DerivedKind::Computed(form) => to_json_text(body, index, *form)?,
+                        _ => {}
                     }
                 }
                 json_kind(one, other)

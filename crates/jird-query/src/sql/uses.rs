@@ -19,6 +19,15 @@ pub(crate) const JSON_TEXT: &str = "json_text";
 /// The function that converts JSON texts to keys by which any values can be ordered.
 pub(crate) const ORDER_KEY: &str = "order_key";
 
+/// The same, but equal values have equal keys: they cannot be converted back.
+pub(crate) const ORDER_VALUE: &str = "order_value";
+
+/// The function that converts JSON texts to texts that are equal for equal values.
+pub(crate) const JSON_KEY: &str = "json_key";
+
+/// The function that compares two JSON texts.
+pub(crate) const JSON_COMPARE: &str = "json_compare";
+
 /// The function that converts such a key to the JSON text that it was made of.
 pub(crate) const JSON_OF_KEY: &str = "json_of_key";
 

@@ -23,6 +23,8 @@ pub struct StreamPieces<R> {
     /// The bytes of the next piece that were already read.
     left: Vec<u8>,
     state: State,
+    /// The error of the stream, which comes after the lines before it.
+    failed: Option<io::Error>,
     spare: Spare,
 }
 
@@ -54,6 +56,7 @@ impl<R: Read> StreamPieces<R> {
             offset: 0,
             left: Vec::new(),
             state: State::Open,
+            failed: None,
             spare: Spare::default(),
         }
     }
@@ -69,13 +72,24 @@ impl<R: Read> StreamPieces<R> {
         (self.state == State::BeforeLong).then(|| (self.offset, Cursor::new(self.left).chain(self.reader)))
     }
 
-    fn read(&mut self) -> io::Result<Option<StreamPiece>> {
+    fn read(&mut self) -> Option<StreamPiece> {
         let mut buffer = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let mut filled = self.left.len();
         buffer.resize(buffer.len().max(filled), 0);
         buffer[..filled].copy_from_slice(&self.left);
         self.left.clear();
-        let len = match fill(&mut self.reader, &mut buffer, &mut filled, self.bytes_min, self.line_bytes_max)? {
+        let read = fill(&mut self.reader, &mut buffer, &mut filled, self.bytes_min, self.line_bytes_max);
+        let read = match read {
+            Ok(read) => read,
+            // Lines that came before the error are whole.
+            Err(error) => {
+                let end = memchr::memrchr(b'\n', &buffer[..filled]).map_or(0, |newline| newline + 1);
+                self.state = State::Ended;
+                self.failed = Some(error);
+                Filled::Lines(end)
+            }
+        };
+        let len = match read {
             Filled::Lines(end) => end,
             Filled::End => {
                 self.state = State::Ended;
@@ -89,7 +103,7 @@ impl<R: Read> StreamPieces<R> {
         self.left.extend_from_slice(&buffer[len..filled]);
         let piece = StreamPiece { buffer, len, offset: self.offset, spare: Arc::clone(&self.spare) };
         self.offset += len as u64;
-        Ok((len > 0).then_some(piece))
+        (len > 0).then_some(piece)
     }
 }
 
@@ -97,14 +111,8 @@ impl<R: Read> Iterator for StreamPieces<R> {
     type Item = io::Result<StreamPiece>;
 
     fn next(&mut self) -> Option<io::Result<StreamPiece>> {
-        if self.state != State::Open {
-            return None;
-        }
-        let read = self.read();
-        if read.is_err() {
-            self.state = State::Ended;
-        }
-        read.transpose()
+        let piece = if self.state == State::Open { self.read() } else { None };
+        piece.map(Ok).or_else(|| self.failed.take().map(Err))
     }
 }
 
@@ -190,6 +198,10 @@ mod tests {
         assert_eq!(&*cut.next().unwrap().unwrap(), b"a\n");
         assert!(cut.next().unwrap().is_err());
         assert!(cut.next().is_none() && cut.into_rest().is_none());
+        // The lines before an error come first, also if a piece would hold more.
+        let mut cut = StreamPieces::new(Cursor::new(b"a\nbb\nc").chain(Broken), 1000);
+        assert_eq!(&*cut.next().unwrap().unwrap(), b"a\nbb\n");
+        assert!(cut.next().unwrap().is_err() && cut.next().is_none());
     }
 
     struct Broken;

@@ -14,6 +14,7 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
 };
 use jird_formats::ColumnType;
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::mem;
 use std::sync::Arc;
@@ -69,7 +70,8 @@ impl Exact {
             DataType::Int64 | DataType::UInt64 | DataType::Decimal128(..) => self.answer == Answer::Mean,
             _ => false,
         };
-        (distinct || !is_ours).then_some(theirs)
+        let is_theirs_anyway = distinct && self.answer == Answer::Sum && *kind != DataType::Float64;
+        (is_theirs_anyway || !is_ours).then_some(theirs)
     }
 
     fn kind<'a>(args: &'a AccumulatorArgs<'_>) -> &'a DataType {
@@ -145,6 +147,7 @@ impl AggregateUDFImpl for Exact {
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         match self.delegate(Self::kind(&args), args.is_distinct) {
             Some(theirs) => theirs.accumulator(args),
+            None if args.is_distinct => Ok(Box::new(Distinct { values: BTreeSet::new(), answer: self.answer })),
             None => Ok(Box::new(One { total: Total::default(), answer: self.answer })),
         }
     }
@@ -159,7 +162,7 @@ impl AggregateUDFImpl for Exact {
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
         match self.delegate(Self::kind(&args), args.is_distinct) {
             Some(theirs) => theirs.groups_accumulator_supported(args),
-            None => true,
+            None => !args.is_distinct,
         }
     }
 
@@ -177,14 +180,16 @@ trait Rows {
     fn total(&mut self, row: usize) -> Option<&mut Total>;
 }
 
+/// The error for a number that is too far from the others.
+fn far(TooFar(number): TooFar) -> Error {
+    Error::data(format!(
+        "{number} has more digits before or after its point than an exact sum takes: leave such numbers out, or sum number(x)"
+    ))
+}
+
 /// Adds the numbers of a column to their totals, or takes them back. Nulls, and JSON texts that are no numbers, are left
 /// out.
 fn change(values: &ArrayRef, rows: &mut impl Rows, change: Change) -> Result<()> {
-    let far = |TooFar(number): TooFar| {
-        Error::data(format!(
-            "{number} is too far from zero for an exact sum: leave such numbers out, or sum number(x) + 0.0"
-        ))
-    };
     macro_rules! each {
         ($values:expr, |$total:ident, $value:ident| $add:expr) => {
             for (row, value) in $values.iter().enumerate() {
@@ -297,6 +302,56 @@ impl Accumulator for One {
     }
 }
 
+/// The different values of a group, as totals of one number each.
+#[derive(Debug)]
+struct Distinct {
+    /// Each value as a normalised number, or as `inf`, `-inf` or `NaN`.
+    values: BTreeSet<String>,
+    answer: Answer,
+}
+
+impl Accumulator for Distinct {
+    fn update_batch(&mut self, columns: &[ArrayRef]) -> Result<()> {
+        for row in 0..columns[0].len() {
+            let mut total = Total::default();
+            change(&columns[0].slice(row, 1), &mut &mut total, Change::Add)?;
+            if total.count() > 0 {
+                self.values.insert(total.text().unwrap_or_else(|| total.sum().to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        for bytes in states[0].as_binary::<i32>().iter().flatten() {
+            let texts = str::from_utf8(bytes).unwrap_or_default();
+            self.values.extend(texts.split_terminator(' ').map(str::to_owned));
+        }
+        Ok(())
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        let texts: String = self.values.iter().flat_map(|text| [text.as_str(), " "]).collect();
+        Ok(vec![ScalarValue::Binary(Some(texts.into_bytes()))])
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let mut total = Total::default();
+        for text in &self.values {
+            let added = match jird::Number::new(text) {
+                Some(number) => total.number(number, Change::Add),
+                None => total.double(text.parse().unwrap_or(f64::NAN), Change::Add),
+            };
+            added.map_err(far)?;
+        }
+        ScalarValue::try_from_array(&self.answer.of(&[total]), 0)
+    }
+
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.values.len() * 2 * size_of::<String>()
+    }
+}
+
 /// A total for each group.
 struct Groups {
     totals: Vec<Total>,
@@ -362,6 +417,7 @@ impl GroupsAccumulator for Groups {
     }
 
     fn size(&self) -> usize {
-        self.totals.iter().map(Total::size).sum::<usize>() + self.totals.capacity() * size_of::<Total>()
+        // Big integers, which are rare, are not counted: that would take a walk over all groups for each batch.
+        self.totals.capacity() * size_of::<Total>()
     }
 }

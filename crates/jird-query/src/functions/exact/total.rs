@@ -37,6 +37,11 @@ const SMALL_PLACES_MAX: u32 = 18;
 #[derive(Debug)]
 pub(super) struct TooFar(pub(super) String);
 
+impl TooFar {
+    /// The number of characters that are kept.
+    const SHOWN: usize = 40;
+}
+
 /// Whether a number is added or taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
@@ -97,25 +102,30 @@ impl Total {
     /// Adds `units / 10^places`, or takes it back.
     #[inline]
     pub(super) fn scaled(&mut self, units: i128, places: u32, change: Change) {
-        let units = if change == Change::Add { units } else { -units };
         self.count += change.sign();
+        let sum = match change {
+            Change::Add => self.units.checked_add(units),
+            Change::TakeBack => self.units.checked_sub(units),
+        };
         if places == self.places
-            && let Some(sum) = self.units.checked_add(units)
+            && let Some(sum) = sum.filter(|sum| *sum != i128::MIN)
         {
             self.units = sum;
         } else {
-            self.scaled_elsewhere(units, places);
+            self.scaled_elsewhere(units, places, change);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn scaled_elsewhere(&mut self, units: i128, places: u32) {
+    fn scaled_elsewhere(&mut self, units: i128, places: u32, change: Change) {
+        // Only a total of another thread can be so small, and it cannot be negated.
+        let units = if change == Change::Add { units } else { units.checked_neg().unwrap_or(i128::MAX) };
         let common = places.max(self.places);
         let aligned = |units: i128, places: u32| units.checked_mul(10_i128.checked_pow(common - places)?);
         let sum = aligned(self.units, self.places)
             .and_then(|sum| sum.checked_add(aligned(units, places)?))
-            .filter(|_| common <= SMALL_PLACES_MAX);
+            .filter(|sum| common <= SMALL_PLACES_MAX && *sum != i128::MIN);
         if let Some(sum) = sum {
             (self.units, self.places) = (sum, common);
             return;
@@ -136,9 +146,13 @@ impl Total {
         };
         let places = mantissa.find('.').map_or(0, |point| mantissa.len() - point - 1);
         let places = exponent.and_then(|exponent| i64::try_from(places).ok()?.checked_sub(exponent));
+        let far = || TooFar(text.chars().take(TooFar::SHOWN).collect());
+        // The number of digits is checked first: to read them takes quadratic time.
+        if mantissa.len() as u64 > 2 * PLACES_MAX.unsigned_abs() {
+            return Err(far());
+        }
         let digits: String = mantissa.chars().filter(|char| *char != '.').collect();
         let units: BigInt = digits.parse().expect("a number has digits");
-        let far = || TooFar(text.to_owned());
         let places = match places {
             _ if units.sign() == Sign::NoSign => 0,
             Some(places) => places,
@@ -185,7 +199,7 @@ impl Total {
         // One division of two exact doubles is rounded once.
         let power = 10_i128.pow(self.places);
         if self.more.is_none()
-            && self.units.abs() <= EXACT
+            && self.units.unsigned_abs() <= EXACT.unsigned_abs()
             && let Some(by) = power.checked_mul(by.into()).filter(|by| *by <= EXACT)
         {
             #[expect(clippy::cast_precision_loss, reason = "both are at most 2^53")]

@@ -7,9 +7,15 @@ use super::value::{Json, Value};
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
-/// A query that is refused: it computes with a column that has no type, or not such a one.
-#[derive(Debug)]
-pub(crate) struct Refused;
+/// A query that the model does not answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It is refused: it computes with a column of another type.
+    Type,
+    /// It computes with values of several kinds, or orders them. Other tests know the answer; here all ways must give the
+    /// same one.
+    Mixed,
+}
 
 /// What all values of a field are, nulls aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,14 +68,15 @@ impl Query {
             Item::Aggregate(Aggregate::Min(path) | Aggregate::Max(path)) => Some((*path, true)),
             _ => None,
         });
+        let mut is_mixed = false;
         for (path, any_type) in sorted.chain(computed) {
             match type_of(path, records) {
-                Type::Mixed => return Err(Refused),
-                Type::Text | Type::Bool if !any_type => return Err(Refused),
+                Type::Mixed => is_mixed = true,
+                Type::Text | Type::Bool if !any_type => return Err(Refused::Type),
                 _ => {}
             }
         }
-        Ok(())
+        if is_mixed { Err(Refused::Mixed) } else { Ok(()) }
     }
 }
 
