@@ -565,7 +565,7 @@ impl Inputs<'_> {
         };
         let options = &self.query.options;
         if !options.skip_unreadable {
-            self.said.all_read()?;
+            self.said.all_read(!input.files.is_empty())?;
         }
         for (what, path) in [("bad records", options.on_error.quarantine()), ("result", options.target.as_deref())] {
             if let Some(file) = path.and_then(|path| input.reads(path)) {

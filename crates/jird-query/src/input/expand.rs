@@ -17,16 +17,22 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Fails if a file cannot be read: an answer without it would be taken for the whole answer.
-    pub(crate) fn all_read(&self) -> Result<(), Error> {
-        let advice = "; --unreadable skip answers without such files";
-        match (self.unreadable.len(), self.refused.len()) {
-            (0, 0) => Ok(()),
-            (0, 1) => Err(Error::frame(format!("a file is not UTF-8, so there is no answer{advice}"))),
-            (0, count) => Err(Error::frame(format!("{count} files are not UTF-8, so there is no answer{advice}"))),
-            (1, _) => Err(Error::unread(format!("a file cannot be read, so there is no answer{advice}"))),
-            (count, _) => Err(Error::unread(format!("{count} files cannot be read, so there is no answer{advice}"))),
+    /// Fails if a file cannot be read: an answer without it would be taken for the whole answer. The error takes the
+    /// messages of the files. `others` says whether there are files that can be read.
+    pub(crate) fn all_read(&mut self, others: bool) -> Result<(), Error> {
+        let is_encoding = self.unreadable.is_empty();
+        let mut messages = std::mem::take(&mut self.unreadable);
+        messages.append(&mut self.refused);
+        match messages.len() {
+            0 => return Ok(()),
+            1 if !others => {}
+            count => {
+                let files = if count == 1 { "a file".to_owned() } else { format!("{count} files") };
+                messages.push(format!("there is no answer without {files}; --unreadable skip gives one"));
+            }
         }
+        let message = messages.join("\n");
+        Err(if is_encoding { Error::frame(message) } else { Error::unread(message) })
     }
 
     pub(super) fn unreadable(&mut self, message: String) {
