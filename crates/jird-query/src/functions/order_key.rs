@@ -238,8 +238,8 @@ mod tests {
             r#""\ud83d\ude00""#,
             "[1]",
             "[]",
-            "{}",
             r#"{"a":1}"#,
+            "{}",
         ];
         for (index, left) in ordered.iter().enumerate() {
             for right in &ordered[index + 1..] {
