@@ -5,7 +5,6 @@
 mod folder;
 
 use folder::Folder;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -492,39 +491,6 @@ fn there_is_no_answer_without_a_file_that_cannot_be_read_unless_it_is_asked_for(
     assert!(is_named(&ran), "{}", ran.err);
     let joined = folder.ask(&["select count(*) as n from stream a join 'missing' b on a.a = b.a", "a.ndjson"]);
     assert_eq!((joined.out.as_str(), joined.code), ("", 2), "{}", joined.err);
-}
-
-#[test]
-fn sums_divide_as_people_divide() {
-    let text = "{\"e\":1}\n{\"e\":2}\n{\"e\":2}\n";
-    gives(text, "select sum(e)/count(*) as r, sum(e) as s", "{\"r\":1.6666666666666667,\"s\":5}\n");
-    gives(text, "select sum(e) / sum(e * 3) as r FROM Stream", "{\"r\":0.3333333333333333}\n");
-}
-
-#[test]
-fn sums_do_not_depend_on_the_order_of_records() {
-    let mut text = String::new();
-    for i in 0..20_000_u64 {
-        let _fits = writeln!(text, "{{\"k\":{},\"e\":{}.{:03}}}", i % 2, i * i % 977, i % 1000);
-    }
-    let folder = with_file("e.ndjson", &text);
-    let sql = "select k, sum(e) as s, avg(e) as m, sum(e * 1.5) as t group by k order by k";
-    let whole = folder.ask(&[sql, "e.ndjson", "--threads", "1"]).out;
-    // The sums, from integers.
-    let sum = |k: u64| (0..20_000).filter(|i| i % 2 == k).map(|i| i * i % 977 * 1000 + i % 1000).sum::<u64>();
-    for (line, k) in whole.lines().zip(0..) {
-        let thousandths: f64 = format!("{}e-3", sum(k)).parse().unwrap();
-        let wanted = format!("{{\"k\":{k},\"s\":{thousandths:?},");
-        assert!(line.starts_with(&wanted), "{line} {wanted}");
-    }
-    for threads in ["2", "3", "7"] {
-        assert_eq!(folder.ask(&[sql, "e.ndjson", "--threads", threads, "--chunk-bytes", "5000"]).out, whole);
-    }
-    gives(
-        "{\"i\":1,\"x\":1e20}\n{\"i\":2,\"x\":1}\n{\"i\":3,\"x\":1}\n",
-        "select sum(x) over (order by i rows between 1 preceding and current row) as w",
-        "{\"w\":1e20}\n{\"w\":1e20}\n{\"w\":2.0}\n",
-    );
 }
 
 const TYPED: &str = "{\"Level\":\"Info\",\"Elapsed\":200.5}\n{\"Level\":\"Error\",\"Elapsed\":7}\n\n\

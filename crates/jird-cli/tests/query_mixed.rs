@@ -1,4 +1,4 @@
-//! `jird query` over fields whose values have no common type.
+//! `jird query`: fields whose values have no common type, and exact sums.
 #![cfg(feature = "query")]
 
 mod folder;
@@ -222,4 +222,42 @@ fn a_sum_of_extreme_numbers_ends() {
     assert_eq!(out, "{\"s\":-1.7014118346046923e38,\"m\":-5.671372782015641e37}\n", "{said}");
     let (_, said, code) = folder.query(&["select sum(v) as s", "long.ndjson"], b"");
     assert!(code == 2 && said.len() < 1000, "{said}");
+}
+
+fn gives(text: &str, sql: &str, wanted: &str) {
+    let folder = Folder::new("gives").with("e.ndjson", text);
+    assert_eq!(folder.query(&[sql, "e.ndjson"], b""), (wanted.to_owned(), String::new(), 0), "{sql}");
+}
+
+#[test]
+fn sums_divide_as_people_divide() {
+    let text = "{\"e\":1}\n{\"e\":2}\n{\"e\":2}\n";
+    gives(text, "select sum(e)/count(*) as r, sum(e) as s", "{\"r\":1.6666666666666667,\"s\":5}\n");
+    gives(text, "select sum(e) / sum(e * 3) as r FROM Stream", "{\"r\":0.3333333333333333}\n");
+}
+
+#[test]
+fn sums_do_not_depend_on_the_order_of_records() {
+    let mut text = String::new();
+    for i in 0..20_000_u64 {
+        let _fits = writeln!(text, "{{\"k\":{},\"e\":{}.{:03}}}", i % 2, i * i % 977, i % 1000);
+    }
+    let folder = Folder::new("sums").with("e.ndjson", &text);
+    let sql = "select k, sum(e) as s, avg(e) as m, sum(e * 1.5) as t group by k order by k";
+    let whole = folder.query(&[sql, "e.ndjson", "--threads", "1"], b"").0;
+    // The sums, from integers.
+    let sum = |k: u64| (0..20_000).filter(|i| i % 2 == k).map(|i| i * i % 977 * 1000 + i % 1000).sum::<u64>();
+    for (line, k) in whole.lines().zip(0..) {
+        let thousandths: f64 = format!("{}e-3", sum(k)).parse().unwrap();
+        let wanted = format!("{{\"k\":{k},\"s\":{thousandths:?},");
+        assert!(line.starts_with(&wanted), "{line} {wanted}");
+    }
+    for threads in ["2", "3", "7"] {
+        assert_eq!(folder.query(&[sql, "e.ndjson", "--threads", threads, "--chunk-bytes", "5000"], b"").0, whole);
+    }
+    gives(
+        "{\"i\":1,\"x\":1e20}\n{\"i\":2,\"x\":1}\n{\"i\":3,\"x\":1}\n",
+        "select sum(x) over (order by i rows between 1 preceding and current row) as w",
+        "{\"w\":1e20}\n{\"w\":1e20}\n{\"w\":2.0}\n",
+    );
 }
