@@ -19,6 +19,7 @@ Examples:
   jird query \"select time_bucket('1h', \\\"@t\\\") as hour, avg(Elapsed) group by hour order by hour\" events.ndjson
   jird query \"select a.id, b.name from stream a join 'names.ndjson' b on a.id = b.id\" events.ndjson
   jird query \"select user, count(*) as n group by user\" logs/ 2024-0*.ndjson.gz old.json
+  jird query \"select o.id, c.name from 'orders.csv' o join 'shop.db'.customers c on o.customer = c.id\"
   jird query \"select Message\" events.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
   tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
@@ -88,6 +89,8 @@ pub(crate) struct QueryArgs {
 enum FormatArgument {
     /// A table with aligned columns
     Table,
+    /// One line per field, for wide records
+    Lines,
     /// One JSON object per line
     Ndjson,
     /// One JSON array
@@ -138,6 +141,17 @@ enum FromArgument {
     Json,
     /// The bad records that `--on-error quarantine=FILE` set aside
     Quarantine,
+    /// Comma-separated values with a header
+    Csv,
+    /// Tab-separated values with a header
+    Tsv,
+    /// An SQLite database; FILE::TABLE names one of several tables
+    Sqlite,
+    /// Apache Parquet
+    Parquet,
+    /// Apache Arrow IPC
+    #[value(alias = "ipc")]
+    Arrow,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -253,6 +267,11 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
             Some(FromArgument::Ndjson) => From::Ndjson,
             Some(FromArgument::Json) => From::Json,
             Some(FromArgument::Quarantine) => From::Quarantine,
+            Some(FromArgument::Csv) => From::Csv,
+            Some(FromArgument::Tsv) => From::Tsv,
+            Some(FromArgument::Sqlite) => From::Sqlite,
+            Some(FromArgument::Parquet) => From::Parquet,
+            Some(FromArgument::Arrow) => From::Arrow,
         },
         on_error: args.on_error,
         skip_unreadable: matches!(args.unreadable, UnreadableArgument::Skip),
@@ -261,6 +280,7 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
         spool: args.spool.options(),
         format: match args.format {
             Some(FormatArgument::Table) => Format::Table,
+            Some(FormatArgument::Lines) => Format::Lines,
             Some(FormatArgument::Json) => Format::Json,
             Some(FormatArgument::Csv) => Format::Csv,
             Some(FormatArgument::Parquet) => Format::Parquet,

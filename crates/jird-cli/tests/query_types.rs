@@ -123,12 +123,12 @@ fn times_compare_as_times_where_that_is_asked() {
     for (condition, expected) in [
         ("t > timestamp '2024-03-05T07:00:00Z'", &[2][..]),
         ("t >= timestamp '2024-03-05T08:00:00+01:00'", &[1, 2]),
-        ("timestamp '2024-03-05' > t", &[6]),
+        ("timestamp '2024-03-05' > t", &[4, 6]),
         ("timestamp t = '2024-03-05 07:30:00.5'", &[2]),
-        ("not t > timestamp '2024-03-05T07:00:00Z'", &[1, 6]),
+        ("not t > timestamp '2024-03-05T07:00:00Z'", &[1, 4, 6]),
         ("t between timestamp '2024-03-05T07:00Z' and timestamp '2024-03-05T07:10Z'", &[1]),
-        ("timestamp \"t\" <> '2024-03-05T07:00:00Z' and i < 6", &[2]),
-        ("timestamp(t) < '2024-01-01'", &[6]),
+        ("timestamp \"t\" <> '2024-03-05T07:00:00Z' and i < 6", &[2, 4]),
+        ("timestamp(t) < '2024-01-01'", &[4, 6]),
     ] {
         let sql = format!("select i where {condition}").replace("timestamp t", "timestamp \"t\"");
         let expected = expected.iter().fold(String::new(), |all, i| all + &format!("{{\"i\":{i}}}\n"));
@@ -142,7 +142,7 @@ fn times_compare_as_times_where_that_is_asked() {
     let folder = Folder::new("time-wrong").with("e.ndjson", text);
     // Two texts that say no time, and a number.
     let (_, said, _) = folder.query(&["select i where t > timestamp '2024-03-05'", "e.ndjson", "--stats"], b"");
-    assert!(said.contains("mismatches  3\n"), "{said}");
+    assert!(said.contains("mismatches  2\n"), "{said}");
     let (_, said, code) = folder.query(&["select i where t > timestamp 'noon'", "e.ndjson"], b"");
     assert!(code == 2 && said.contains("'noon' is not a time"), "{said}");
 }
@@ -159,7 +159,7 @@ fn a_schema_fixes_types_and_names_what_does_not_fit() {
     assert_eq!(run(&["select sum(id) as s"], "{\"id\":1}\n{\"id\":41}\n").0, "{\"s\":42}\n");
     let (out, said, code) = run(&["select sum(id) as s", "e.ndjson"], "");
     let advice = "`--on-error skip` passes bad records by, `--on-error quarantine=FILE` sets them aside\n";
-    let expected = format!("jird: e.ndjson:3: /id is \"x\", which is no u64\n{advice}");
+    let expected = format!("jird: e.ndjson:3: /u/n is 7, which is no text\n{advice}");
     assert_eq!((&*out, said, code), ("", expected, 1));
     // An array that is not closed is no bad record: nobody can pass it by.
     let (_, said, code) = run(&["select id", "-"], "[{\"id\":1},{\"id\":2");

@@ -1,5 +1,6 @@
 //! The errors of a query.
 
+use arrow::error::ArrowError;
 use core::fmt;
 use datafusion::error::DataFusionError;
 use jird_formats::encoding::stray_mark;
@@ -87,8 +88,29 @@ impl Error {
                 "this query is not supported: {}",
                 words.lines().next().unwrap_or_default().trim_end()
             )),
+            DataFusionError::Plan(words) => Self::sql(plain(words)),
+            DataFusionError::Execution(words) => Self::sql(words.clone()),
+            DataFusionError::NotImplemented(words) => Self::sql(format!("not supported: {words}")),
+            DataFusionError::ArrowError(error, _) => match &**error {
+                ArrowError::CastError(words) | ArrowError::ComputeError(words) => Self::sql(words.clone()),
+                other => Self::sql(other.to_string()),
+            },
             root => Self::sql(root.strip_backtrace()),
         }
+    }
+}
+
+/// A message of DataFusion's planner. It has two lines for an unknown function: `Invalid function 'x'.` and `Did you mean
+/// 'y'?`
+fn plain(words: &str) -> String {
+    let words = words.split("\n\nbacktrace:").next().unwrap_or_default();
+    let quoted = |text: &str| text.split('\'').nth(1).map(str::to_owned);
+    match words.strip_prefix("Invalid function ").and_then(|rest| rest.split_once('\n')) {
+        Some((name, near)) => match (quoted(name), quoted(near)) {
+            (Some(name), Some(near)) => format!("there is no function `{name}`; did you mean `{near}`?"),
+            _ => words.to_owned(),
+        },
+        None => words.to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::input::Input;
+use crate::nearest::nearest;
 use crate::scan::{Chunks, Reader, ScanOptions};
 use crate::sql::{Known, Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;
@@ -11,7 +12,7 @@ use jird::{
     record::{Projection, Record, RecordBuffer},
 };
 use jird_formats::{Accumulator, ColumnType};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 /// The known types of a source's fields.
@@ -94,11 +95,7 @@ impl Types {
     /// Adds what these types tell of the fields of a table.
     pub(crate) fn tell(&self, table: &str, known: &mut Known) {
         for (path, seen) in &self.fields {
-            match seen.column_type() {
-                Some(ColumnType::Json) => known.mixed.push((table.to_owned(), path.clone())),
-                Some(ColumnType::Float64) => known.doubles.push((table.to_owned(), path.clone())),
-                _ => {}
-            }
+            known.types.extend(seen.column_type().map(|kind| (table.to_owned(), path.clone(), kind)));
         }
     }
 
@@ -230,6 +227,62 @@ pub(crate) fn occurs(input: &Input, path: &Path, options: &ScanOptions) -> Resul
         },
     )?;
     Ok(occurs)
+}
+
+/// The field of the first records whose name is most similar to that of `path`, as SQL writes it.
+pub(crate) fn near(input: &Input, path: &Path, options: &ScanOptions) -> Option<String> {
+    let mut all = BTreeSet::new();
+    first_records(input, &[], options, |row| {
+        if let Ok(document) = jird::parse(row.text())
+            && all.len() < NAMES_MAX
+        {
+            add_names(document.root(), &mut Vec::new(), &mut all);
+        }
+    })
+    .ok()?;
+    let pointer = path.to_string();
+    let wanted: Vec<_> = pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")).collect();
+    let (last, parents) = wanted.split_last()?;
+    // A key with dots in it: `id.resp_p` of Zeek is not a member of `id`.
+    let dotted = vec![wanted.join(".")];
+    if wanted.len() > 1 && all.contains(&dotted) {
+        return Some(written(&dotted));
+    }
+    let siblings = all.iter().filter(|names| names.len() == wanted.len() && names[..parents.len()] == *parents);
+    let near = nearest(last, siblings.filter_map(|names| names.last()).map(String::as_str));
+    let near = near.map(|near| [parents, &[near.to_owned()]].concat());
+    near.or_else(|| all.iter().find(|names| names.last().is_some_and(|name| name == last)).cloned())
+        .map(|names: Vec<String>| written(&names))
+}
+
+/// Names are collected up to about this number.
+const NAMES_MAX: usize = 10_000;
+
+/// Adds the paths of all members.
+fn add_names(value: jird::Value<'_>, parents: &mut Vec<String>, all: &mut BTreeSet<Vec<String>>) {
+    if value.kind() != jird::Kind::Object || parents.len() > 8 {
+        return;
+    }
+    for (key, value) in value.entries() {
+        parents.push(key.as_str().unwrap_or_default().into());
+        if !all.contains(parents) {
+            all.insert(parents.clone());
+        }
+        add_names(value, parents, all);
+        parents.pop();
+    }
+}
+
+/// A field as SQL writes it.
+fn written(names: &[String]) -> String {
+    let is_plain = |name: &str| {
+        name.starts_with(|char: char| char.is_ascii_alphabetic() || char == '_')
+            && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_')
+    };
+    let quoted = |name: &String| {
+        if is_plain(name) { name.clone() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+    };
+    names.iter().map(quoted).collect::<Vec<_>>().join(".")
 }
 
 /// The file and line of a byte of the input.

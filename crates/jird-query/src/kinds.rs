@@ -82,6 +82,7 @@ fn take(predicate: &Predicate, all: &mut Vec<Taken>) {
             let first = kinds.next();
             first.filter(|first| kinds.all(|kind| kind == *first)).map(|kind| (*slot, kind))
         }
+        Predicate::Matches { matcher, .. } if matcher.takes_numbers() => None,
         Predicate::Like { slot, .. } | Predicate::Matches { slot, .. } => Some((*slot, Kind::String)),
         Predicate::Truth { slot } => Some((*slot, Kind::Bool)),
     };

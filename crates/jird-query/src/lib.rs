@@ -16,6 +16,7 @@ mod infer;
 mod input;
 mod kinds;
 mod live;
+mod nearest;
 mod output;
 mod prepared;
 mod report;

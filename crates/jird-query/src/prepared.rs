@@ -7,6 +7,8 @@ use crate::report::{Report, quoted};
 use crate::scan::{ColumnSpec, ScanOptions, Shared, Tally, Watch};
 use crate::sql::{Rep, SourceUse};
 use arrow::datatypes::{Schema, SchemaRef};
+use jird::Path;
+use jird::lines::Check;
 use jird_formats::ColumnType;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,11 +31,19 @@ impl<'q> Source<'q> {
         options: ScanOptions,
         watch: Option<Watch>,
     ) -> Self {
-        let columns: Vec<_> = used
-            .columns
-            .iter()
-            .map(|(path, rep)| ColumnSpec { path: path.clone(), rep: *rep, kind: types.column_type(path, used) })
-            .collect();
+        let spec = |path: &Path, rep| ColumnSpec { path: path.clone(), rep, kind: types.column_type(path, used) };
+        let mut columns: Vec<_> = used.columns.iter().map(|(path, rep)| spec(path, *rep)).collect();
+        // A value that does not fit the schema makes its record bad, also if the query does not use the field.
+        let mut checked = Vec::new();
+        if options.lines.check == Check::All {
+            for (path, _) in types.fixed.all().filter(|(_, kind)| *kind != ColumnType::Json) {
+                let known = columns.iter().position(|column| column.path == *path && column.rep == Rep::Typed);
+                checked.push(known.unwrap_or_else(|| {
+                    columns.push(spec(path, Rep::Typed));
+                    columns.len() - 1
+                }));
+            }
+        }
         let field = |column: &ColumnSpec| {
             let kind = if column.rep.is_inferred() { column.kind } else { ColumnType::Json };
             kind.field(column.rep.column(&column.path.to_string()))
@@ -42,6 +52,7 @@ impl<'q> Source<'q> {
         let tally = Tally { seen: columns.iter().map(|_| AtomicBool::new(false)).collect(), ..Tally::default() };
         let shared = Arc::new(Shared {
             columns,
+            checked,
             options,
             ordered: AtomicBool::new(false),
             is_once: !input.is_rereadable(),
@@ -149,7 +160,12 @@ impl<'q> Source<'q> {
                     None => !taken(&tally.pushed).is_empty(),
                 };
             if !occurs {
-                notes.push(format!("no record has `{written}` (names are case-sensitive)"));
+                let near = if self.input.is_rereadable() { infer::near(&self.input, path, options) } else { None };
+                let near = near.map_or_else(
+                    || " (names are case-sensitive)".to_owned(),
+                    |near| format!("; did you mean `{near}`?"),
+                );
+                notes.push(format!("no record has `{written}`{near}"));
             }
         }
         Ok(notes)

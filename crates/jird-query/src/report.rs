@@ -1,5 +1,6 @@
 //! The report of a query.
 
+use crate::sql::Narrowed;
 use jird::lines::Check;
 use std::fmt;
 use std::time::Duration;
@@ -38,7 +39,7 @@ pub struct Report {
     /// were not tokenised are not counted.
     pub mismatches: u64,
     /// The fields of which only the numbers were computed with, and how many other values were left out.
-    pub left_out: Vec<(String, u64)>,
+    pub(crate) left_out: Vec<(Narrowed, u64)>,
     /// The fields whose types were widened, and the records that caused it.
     pub widened: Vec<String>,
     /// Whether types were inferred from all records.

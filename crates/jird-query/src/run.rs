@@ -2,7 +2,7 @@
 
 use crate::bad::BadSink;
 use crate::error::Error;
-use crate::functions::{LeftOut, OnlyNumbers, PredicateUdf};
+use crate::functions::{LeftOut, OnlyNumbers, PredicateUdf, Timestamp};
 use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
@@ -14,7 +14,7 @@ use crate::prepared::Source;
 use crate::report::Report;
 use crate::scan::{ScanOptions, Table, note_scans};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
-use crate::sql::{self, Known, Parsed, Rewritten, STREAM};
+use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, STREAM};
 use crate::types::FieldTypes;
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
@@ -263,8 +263,8 @@ impl Query {
     fn known<'t>(&self, rewritten: &Rewritten, types: impl Fn(&str) -> Option<&'t Types>) -> Known {
         let mut known = Known::default();
         for source in &rewritten.sources {
-            let mixed = self.options.schema.mixed().map(|path| (source.table.clone(), path.clone()));
-            known.mixed.extend(mixed);
+            let fixed = self.options.schema.all().map(|(path, kind)| (source.table.clone(), path.clone(), *kind));
+            known.types.extend(fixed);
             if let Some(types) = types(&source.table) {
                 types.tell(&source.table, &mut known);
             }
@@ -333,16 +333,16 @@ impl Query {
             let stream = plan.and_then(|plan| execute_stream(plan, context.task_ctx()));
             let stream = stream.map_err(|error| Error::of(&error))?;
             let is_live = sources.iter().any(|source| source.shared.is_once);
-            let writer = writer(self.options.format, columns, self.options.width);
+            let writer = writer(self.options.format, columns, &rewritten.apart, self.options.width);
             write(stream, writer, is_live, gate, out, &mut report.rows).await
         });
         // Scans whose results are no longer needed end by themselves, so the query does not wait for them.
         runtime.shutdown_background();
         report.mismatches = registered.mismatches.load(Relaxed);
-        for (written, left_out) in rewritten.numeric.iter().zip(registered.left_out.iter()) {
+        for (narrowed, left_out) in rewritten.narrowed.iter().zip(registered.left_out.iter()) {
             let count = left_out.load(Relaxed);
-            if count > 0 && !report.left_out.iter().any(|(other, _)| other == written) {
-                report.left_out.push((written.clone(), count));
+            if count > 0 && !report.left_out.iter().any(|(other, _)| other == narrowed) {
+                report.left_out.push((narrowed.clone(), count));
             }
         }
         for source in sources {
@@ -430,11 +430,16 @@ fn notes(
     report: &Report,
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
-    for (written, count) in &report.left_out {
-        let values = if *count == 1 { "value that is not a number was" } else { "values that are not numbers were" };
+    for (Narrowed { written, to }, count) in &report.left_out {
+        let values = match (to, count) {
+            (Kept::Numbers, 1) => "value that is not a number was left out of what is computed",
+            (Kept::Numbers, _) => "values that are not numbers were left out of what is computed",
+            (Kept::Times, 1) => "value that is not a time became null",
+            (Kept::Times, _) => "values that are not times became null",
+        };
         let met = sources.iter().find_map(|source| source.met(written));
         let met = met.map_or_else(String::new, |met| format!(" has {met}"));
-        notes.push(format!("`{written}`{met}: {count} {values} left out of what is computed"));
+        notes.push(format!("`{written}`{met}: {count} {values}"));
     }
     for (index, source) in sources.iter().enumerate() {
         notes.append(&mut source.absent(options)?);
@@ -453,8 +458,11 @@ struct Registered {
 /// Registers the tables and functions of a query.
 fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'_>]) -> Result<Registered, Error> {
     let mismatches = Arc::new(AtomicU64::new(0));
-    let left_out: LeftOut = Arc::new(rewritten.numeric.iter().map(|_| AtomicU64::new(0)).collect());
+    let left_out: LeftOut = Arc::new(rewritten.narrowed.iter().map(|_| AtomicU64::new(0)).collect());
     context.register_udf(ScalarUDF::from(OnlyNumbers::new(Arc::clone(&left_out))));
+    for of_json in [false, true] {
+        context.register_udf(ScalarUDF::from(Timestamp::new(of_json, Arc::clone(&left_out))));
+    }
     for leaf in &rewritten.leaves {
         let udf = PredicateUdf::new(Arc::clone(leaf), Arc::clone(&mismatches));
         context.register_udf(ScalarUDF::from(udf));

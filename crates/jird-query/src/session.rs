@@ -36,7 +36,8 @@ pub(crate) fn is_aggregate(state: &SessionState, name: &str) -> bool {
     state.aggregate_functions().contains_key(name)
 }
 
-/// Whether a plan keeps the order of its input: it only scans one table, filters, projects and limits.
+/// Whether a plan keeps the order of its input: it only scans one table, filters, projects, unnests
+/// and limits.
 pub(crate) fn keeps_order(plan: &LogicalPlan) -> bool {
     let mut keeps = true;
     let mut scans = 0;
@@ -46,6 +47,7 @@ pub(crate) fn keeps_order(plan: &LogicalPlan) -> bool {
             LogicalPlan::SubqueryAlias(_)
             | LogicalPlan::Filter(_)
             | LogicalPlan::Projection(_)
+            | LogicalPlan::Unnest(_)
             | LogicalPlan::Limit(_) => {}
             _ => keeps = false,
         }

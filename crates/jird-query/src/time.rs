@@ -1,4 +1,6 @@
-//! Reads points in time in the notation of ISO 8601.
+//! Reads points in time in the notation of ISO 8601, and numbers that count from 1970.
+
+use jird::Number;
 
 /// A point in time: seconds since 1970 in UTC, and nanoseconds.
 pub(crate) type Time = (i64, u32);
@@ -32,6 +34,28 @@ pub(crate) fn parse(text: &str) -> Option<Time> {
     }
     let zone = zone(rest)?;
     Some((midnight + hour * 3600 + minute * 60 + second - zone, nanos))
+}
+
+/// A number as a time since 1970: in seconds, or in milliseconds, microseconds or nanoseconds if seconds would lead beyond
+/// the year 5138 (10¹¹ seconds), and so on by factors of a thousand.
+pub(crate) fn of_number(text: &str) -> Option<Time> {
+    let number = Number::new(text)?;
+    let size = number.to_f64()?.abs();
+    let per_second: i64 = match size {
+        _ if size < 1e11 => 1,
+        _ if size < 1e14 => 1000,
+        _ if size < 1e17 => 1_000_000,
+        _ => 1_000_000_000,
+    };
+    if let Ok(whole) = text.parse::<i64>() {
+        let nanos = whole.rem_euclid(per_second) * (1_000_000_000 / per_second);
+        return Some((whole.div_euclid(per_second), u32::try_from(nanos).ok()?));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a power of ten")]
+    let micros = (number.to_f64()? * (1e6 / per_second as f64)).round();
+    #[expect(clippy::cast_possible_truncation, reason = "checked")]
+    let micros = (micros.abs() < 9e18).then_some(micros as i64)?;
+    Some((micros.div_euclid(1_000_000), u32::try_from(micros.rem_euclid(1_000_000) * 1000).ok()?))
 }
 
 fn digits(rest: &mut &[u8], count: usize) -> Option<i64> {
@@ -79,7 +103,7 @@ fn days_of(year: i64, month: i64) -> i64 {
 
 /// The days from 1970 to a date of the Gregorian calendar. Years are counted from March here, so that leap days come
 /// last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
@@ -87,9 +111,39 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
+/// The year, month and day of a day since 1970.
+pub(crate) fn date(day: i64) -> (i64, i64, i64) {
+    let day = day + 719_468;
+    let era = day.div_euclid(146_097);
+    let of_era = day.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let (year, month, day) = (year + era * 400, month, of_year - (153 * month + 2) / 5 + 1);
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_times_by_their_size() {
+        for (text, time) in [
+            ("0", (0, 0)),
+            ("1709622600", (1_709_622_600, 0)),
+            ("1709622600.25", (1_709_622_600, 250_000_000)),
+            ("1709622600123", (1_709_622_600, 123_000_000)),
+            ("1709622600123456", (1_709_622_600, 123_456_000)),
+            ("1709622600123456789", (1_709_622_600, 123_456_789)),
+            ("-1", (-1, 0)),
+            ("-1709622600001", (-1_709_622_601, 999_000_000)),
+            ("1.7096226e9", (1_709_622_600, 0)),
+        ] {
+            assert_eq!(of_number(text), Some(time), "{text}");
+        }
+        assert_eq!(of_number("1e30"), None);
+    }
     use arrow_cast::parse::string_to_timestamp_nanos;
 
     #[test]
@@ -119,6 +173,7 @@ mod tests {
                 for day in 1..=days_of(year, month) {
                     before += 1;
                     assert_eq!(days(year, month, day), before);
+                    assert_eq!(date(before), (year, month, day));
                 }
             }
         }

@@ -58,9 +58,9 @@ impl FieldTypes {
         Ok(())
     }
 
-    /// The fields that may hold any value.
-    pub(crate) fn mixed(&self) -> impl Iterator<Item = &Path> {
-        self.0.iter().filter(|(_, kind)| *kind == ColumnType::Json).map(|(path, _)| path)
+    /// All fields that are fixed.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &(Path, ColumnType)> {
+        self.0.iter()
     }
 
     /// The type of a field, if it is fixed.

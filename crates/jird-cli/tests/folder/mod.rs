@@ -75,6 +75,20 @@ impl Drop for Folder {
     }
 }
 
+/// The answer of a query to a text, which must be the same from a file, a compressed file and a pipe, on one thread and on
+/// several, cut anywhere.
+#[track_caller]
+pub(crate) fn one_answer(text: &str, sql: &str) -> String {
+    let folder = Folder::new("one").with("a.ndjson", text).with("a.ndjson.gz", gzip(text));
+    let (out, said, code) = folder.query(&[sql, "a.ndjson"], b"");
+    assert_eq!(code, 0, "{sql}: {said}");
+    for more in [&["a.ndjson.gz"][..], &["-"], &["a.ndjson", "--threads", "3", "--chunk-bytes", "11"]] {
+        let other = folder.query(&[&[sql], more].concat(), if more[0] == "-" { text.as_bytes() } else { b"" });
+        assert_eq!((&other.0, other.2), (&out, 0), "{sql} {more:?}: {}", other.1);
+    }
+    out
+}
+
 pub(crate) fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

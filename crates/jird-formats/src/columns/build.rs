@@ -1,13 +1,12 @@
 //! Arrow arrays from fields.
 
 use super::kind::ColumnType;
+use super::value_text::value_text;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{
     BooleanBuilder, Decimal128Builder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
-use jird::event::write_string;
-use jird::{Kind, record::Field};
-use std::borrow::Cow;
+use jird::record::Field;
 use std::sync::Arc;
 
 /// A value that its column's type cannot hold, because the type was inferred from other values.
@@ -59,9 +58,7 @@ impl ColumnBuilder {
         Self::of(Builder::Plain(StringBuilder::new()))
     }
 
-    /// A column of JSON texts in which equal values have equal texts: numbers are normalised by value, and strings are
-    /// escaped only where they must be. Objects and arrays stay as they are in the input. Null and missing become
-    /// nulls.
+    /// A column of JSON texts in which equal values have [equal texts](value_text). Null and missing become nulls.
     pub fn key() -> Self {
         Self::of(Builder::Key(StringBuilder::new()))
     }
@@ -92,7 +89,7 @@ impl ColumnBuilder {
             Builder::Json(texts) => append_text(texts, (!null).then(|| field.raw()), null),
             Builder::Text(texts) => append_text(texts, field.text(&mut self.scratch), null),
             Builder::Key(texts) => {
-                let raw = (!null).then(|| canonical(field, &mut self.scratch));
+                let raw = (!null).then(|| value_text(field, &mut self.scratch));
                 append_text(texts, raw, null)
             }
             Builder::Bool(bools) => {
@@ -167,31 +164,6 @@ fn append_text(texts: &mut StringBuilder, text: Option<&str>, null: bool) -> Res
 #[inline]
 fn fits(is_value: bool, null: bool) -> Result<(), Unfit> {
     if is_value || null { Ok(()) } else { Err(Unfit) }
-}
-
-/// A text that is the same for all values equal to this one.
-fn canonical<'s>(field: Field<'s>, scratch: &'s mut String) -> &'s str {
-    match field.kind() {
-        Some(Kind::Number) => match field.as_number() {
-            Some(number) => {
-                scratch.clear();
-                number.normalize(scratch);
-                scratch
-            }
-            None => field.raw(),
-        },
-        Some(Kind::String) => match field.as_str() {
-            Some(Cow::Owned(content)) => {
-                let mut text = std::mem::take(scratch).into_bytes();
-                text.clear();
-                write_string(&content, &mut text);
-                *scratch = String::from_utf8(text).expect("a string as JSON is UTF-8");
-                scratch
-            }
-            _ => field.raw(),
-        },
-        _ => field.raw(),
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 mod build;
 mod infer;
 mod kind;
+#[cfg(feature = "arrow")]
+mod value_text;
 
 #[cfg(feature = "arrow")]
 pub use build::{ColumnBuilder, Unfit};
@@ -13,3 +15,5 @@ pub(crate) use infer::survives;
 pub(crate) use infer::surviving;
 pub use infer::{Accumulator, Widening};
 pub use kind::{ColumnType, JSON_EXTENSION};
+#[cfg(feature = "arrow")]
+pub use value_text::value_text;

@@ -3,20 +3,25 @@
 mod arithmetic;
 mod convert;
 mod exact;
+mod json_arithmetic;
+mod json_array;
 mod json_text;
 mod json_type;
 mod only_numbers;
 mod order_key;
 mod percentile;
 mod predicate;
+mod regexp_extract;
 mod sort_key;
 mod time_bucket;
 mod timestamp;
+mod zoned;
 
 pub(crate) use arithmetic::CheckedPlanner;
 pub(crate) use json_text::json_text;
 pub(crate) use only_numbers::{LeftOut, OnlyNumbers};
 pub(crate) use predicate::PredicateUdf;
+pub(crate) use timestamp::Timestamp;
 
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
@@ -31,9 +36,12 @@ pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
 pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     let mut functions = vec![json_type::JsonType::new().into(), time_bucket::TimeBucket::new().into()];
     functions.extend([convert::Convert::number().into(), convert::Convert::text().into()]);
-    functions.push(timestamp::Timestamp::new().into());
     functions.push(arithmetic::SumArgument::new().into());
     functions.push(sort_key::SortKey::new().into());
+    functions.push(json_arithmetic::JsonArithmetic::new().into());
+    functions.extend([zoned::AtTimeZone::new().into(), zoned::ToChar::new().into()]);
+    functions.push(regexp_extract::RegexpExtract::new().into());
+    functions.extend(json_array::JsonArray::all().map(ScalarUDF::from));
     functions.push(json_text::JsonText::new().into());
     functions.push(json_text::JsonText::of_json().into());
     functions.extend([order_key::OrderKey::bare().into(), order_key::OrderKey::with_text().into()]);

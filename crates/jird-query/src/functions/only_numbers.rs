@@ -13,7 +13,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How many values each call of [`OnlyNumbers`] in a query has left out, by the number of the call.
+/// How many values each call that narrows an expression has left out, by the number of the call.
 pub(crate) type LeftOut = Arc<Vec<AtomicU64>>;
 
 /// The function: of a column of JSON texts it returns the numbers, and null for everything else. Its second argument is

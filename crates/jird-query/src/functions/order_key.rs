@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
 use jird::{Kind, record::Field};
-use jird_formats::ColumnType;
+use jird_formats::{ColumnType, value_text};
 use std::sync::Arc;
 
 /// The key of a JSON text. Equal values have keys that differ only in the text at their end. Each byte of a key is a
@@ -93,10 +93,16 @@ fn append(field: Field<'_>, key: &mut Vec<u8>) {
         }
         Some(kind @ (Kind::Array | Kind::Object)) => {
             key.push(if kind == Kind::Array { 5 } else { 6 });
-            let canonical = jird::format(field.raw().as_bytes(), jird::Layout::Canonical);
-            ended(&canonical.unwrap_or_else(|_| field.raw().as_bytes().to_vec()), key);
+            ended(value_text(field, &mut String::new()).as_bytes(), key);
         }
     }
+}
+
+/// A key that equal values have in common.
+pub(super) fn value_key(field: Field<'_>) -> Vec<u8> {
+    let mut key = Vec::new();
+    append(field, &mut key);
+    key
 }
 
 /// Appends the text of a value and its length.

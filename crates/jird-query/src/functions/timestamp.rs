@@ -1,51 +1,119 @@
-//! `timestamp(x)`: a field as a point in time.
+//! `timestamp(x)`: a value as a point in time, in microseconds as in `PostgreSQL` and `DuckDB`.
 
-use crate::error::Error;
-use crate::time;
-use arrow::array::{AsArray, TimestampNanosecondArray};
+use super::only_numbers::LeftOut;
+use crate::sql::TIME_OF_JSON;
+use crate::time::{self, Time};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, TimeUnit};
 use arrow_cast::cast;
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
-use jird::record::Field;
+use jird::{Kind, record::Field};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// The function. Its argument is a column of JSON text. Values that are not the text of a time become NULL.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Timestamp(Signature);
+/// A point in time, as DataFusion has it.
+pub(super) fn data_type(zone: Option<Arc<str>>) -> DataType {
+    DataType::Timestamp(TimeUnit::Microsecond, zone)
+}
+
+/// The function. Its arguments are a column and the number of the call. Values that are no times become NULL and are
+/// counted.
+#[derive(Debug)]
+pub(crate) struct Timestamp {
+    /// Whether the column is JSON text. If not, it has one type.
+    of_json: bool,
+    signature: Signature,
+    left_out: LeftOut,
+}
 
 impl Timestamp {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(1, Volatility::Immutable))
+    pub(crate) fn new(of_json: bool, left_out: LeftOut) -> Self {
+        Self { of_json, signature: Signature::variadic_any(Volatility::Immutable), left_out }
+    }
+}
+
+impl PartialEq for Timestamp {
+    fn eq(&self, other: &Self) -> bool {
+        self.of_json == other.of_json && Arc::ptr_eq(&self.left_out, &other.left_out)
+    }
+}
+
+impl Eq for Timestamp {}
+
+impl Hash for Timestamp {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
     }
 }
 
 impl ScalarUDFImpl for Timestamp {
     fn name(&self) -> &'static str {
-        "timestamp"
+        if self.of_json { TIME_OF_JSON } else { "timestamp" }
     }
 
     fn signature(&self) -> &Signature {
-        &self.0
+        &self.signature
     }
 
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())))
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        Ok(match &types[0] {
+            DataType::Timestamp(_, zone) if !self.of_json => data_type(zone.clone()),
+            DataType::Date32 | DataType::Date64 if !self.of_json => data_type(None),
+            _ => data_type(Some("UTC".into())),
+        })
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let texts = cast(&arrays[0], &DataType::Utf8)?;
-        let time = |text: Option<&str>| -> Result<Option<i64>> {
-            let Some(content) = text.and_then(|text| Field::from_raw(text).as_str()) else { return Ok(None) };
-            let Some((seconds, nanos)) = time::parse(&content) else { return Ok(None) };
-            let all = seconds.checked_mul(1_000_000_000).and_then(|all| all.checked_add(i64::from(nanos)));
-            all.map(Some).ok_or_else(|| {
-                Error::data(format!("timestamp: {content} is beyond the years 1678 to 2261; compare it, or print it"))
-                    .into()
-            })
+        let values = &arrays[0];
+        if !self.of_json && values.data_type().is_temporal() {
+            return Ok(ColumnarValue::Array(cast(values, args.return_field.data_type())?));
+        }
+        let times = if self.of_json {
+            let time = |text: &str| {
+                let field = Field::from_raw(text);
+                match field.kind() {
+                    Some(Kind::String) => micros(time::parse(&field.as_str()?)?),
+                    Some(Kind::Number) => time::of_number(text).and_then(micros),
+                    _ => None,
+                }
+            };
+            texts(values)?.iter().map(|text| text.and_then(time)).collect::<TimestampMicrosecondArray>()
+        } else if values.data_type().is_numeric() {
+            let time = |text: &str| time::of_number(text).and_then(micros);
+            texts(values)?.iter().map(|text| text.and_then(time)).collect()
+        } else {
+            texts(values)?.iter().map(|text| text.and_then(time::parse).and_then(micros)).collect()
         };
-        let times: TimestampNanosecondArray = texts.as_string::<i32>().iter().map(time).collect::<Result<_>>()?;
+        let nulls = if self.of_json { json_nulls(values)? } else { values.logical_null_count() };
+        self.count(times.null_count() - nulls, arrays.get(1));
         Ok(ColumnarValue::Array(Arc::new(times.with_timezone("UTC"))))
     }
+}
+
+impl Timestamp {
+    /// Counts values that are no times.
+    fn count(&self, others: usize, call: Option<&ArrayRef>) {
+        let call = call.and_then(|call| call.as_any().downcast_ref::<Int64Array>()).filter(|call| !call.is_empty());
+        let counter = call.and_then(|call| self.left_out.get(usize::try_from(call.value(0)).ok()?));
+        if let Some(counter) = counter.filter(|_| others > 0) {
+            counter.fetch_add(others as u64, Relaxed);
+        }
+    }
+}
+
+fn texts(values: &ArrayRef) -> Result<StringArray> {
+    Ok(cast(values, &DataType::Utf8)?.as_string::<i32>().clone())
+}
+
+/// The number of values that are null or missing.
+fn json_nulls(values: &ArrayRef) -> Result<usize> {
+    Ok(texts(values)?.iter().filter(|text| text.is_none_or(|text| Field::from_raw(text).is_null())).count())
+}
+
+/// Microseconds since 1970, if they fit. What is smaller is cut off.
+fn micros((seconds, nanos): Time) -> Option<i64> {
+    seconds.checked_mul(1_000_000)?.checked_add(i64::from(nanos / 1000))
 }

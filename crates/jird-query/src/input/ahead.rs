@@ -1,6 +1,7 @@
-//! Reads on a separate thread, so that text is decompressed and cut while earlier text is scanned.
+//! Reads or makes a text on a separate thread, so that it is decompressed, cut and converted while earlier text is
+//! scanned.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
@@ -29,6 +30,52 @@ impl Ahead {
         let _detached =
             thread::Builder::new().name("jird-read".to_owned()).spawn(move || run(reader, &sender, &free))?;
         Ok(Self { blocks, used, block: Vec::new(), at: 0, ended: false })
+    }
+
+    /// Starts a thread that writes the text.
+    pub(crate) fn write(write: impl FnOnce(Blocks<'_>) -> io::Result<()> + Send + 'static) -> io::Result<Self> {
+        let (sender, blocks) = sync_channel(WAITING);
+        let (used, free) = channel();
+        let _detached = thread::Builder::new().name("jird-read".to_owned()).spawn(move || {
+            let written = write(Blocks { sender: &sender, free: &free, block: Vec::new() });
+            // If this reader is gone, nobody wants the end.
+            let _ = sender.send(written.map(|()| Vec::new()));
+        })?;
+        Ok(Self { blocks, used, block: Vec::new(), at: 0, ended: false })
+    }
+}
+
+/// Takes text, and sends it in blocks.
+#[derive(Debug)]
+pub(crate) struct Blocks<'a> {
+    sender: &'a SyncSender<io::Result<Vec<u8>>>,
+    free: &'a Receiver<Vec<u8>>,
+    block: Vec<u8>,
+}
+
+impl Blocks<'_> {
+    fn send(&mut self) -> io::Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        let mut next = self.free.try_recv().unwrap_or_default();
+        next.clear();
+        let block = std::mem::replace(&mut self.block, next);
+        self.sender.send(Ok(block)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+impl Write for Blocks<'_> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.block.extend_from_slice(text);
+        if self.block.len() >= BLOCK_BYTES {
+            self.send()?;
+        }
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.send()
     }
 }
 

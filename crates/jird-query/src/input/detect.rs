@@ -5,29 +5,25 @@ use jird_formats::files::FileFormat;
 use std::path::Path;
 
 /// The layout of a text that begins with `start`.
-///
-/// # Errors
-/// A message, if the text does not consist of records.
-pub(super) fn layout(path: &Path, start: &[u8]) -> Result<Layout, String> {
+pub(super) fn layout(path: &Path, start: &[u8]) -> Layout {
     let named = FileFormat::of_own_name(path);
     let text = start.trim_ascii_start();
-    let foreign = match FileFormat::of_bytes(start) {
-        Some(FileFormat::Parquet) => Some("Parquet"),
-        Some(FileFormat::Arrow) => Some("Arrow"),
-        Some(FileFormat::Sqlite) => Some("an SQLite database"),
-        _ if matches!(named, Some(FileFormat::Csv | FileFormat::Tsv)) && !text.starts_with(b"{") => Some("CSV"),
-        _ => None,
-    };
-    if let Some(foreign) = foreign {
-        return Err(format!("is {foreign}: make records of it first, `jird convert {} FILE.ndjson`", path.display()));
+    match (FileFormat::of_bytes(start), named) {
+        (Some(table @ (FileFormat::Parquet | FileFormat::Arrow | FileFormat::Sqlite)), _) => {
+            return Layout::Table(table);
+        }
+        (_, Some(table @ (FileFormat::Csv | FileFormat::Tsv))) if !text.starts_with(b"{") => {
+            return Layout::Table(table);
+        }
+        _ => {}
     }
     if named == Some(FileFormat::Ndjson) {
-        return Ok(Layout::Lines);
+        return Layout::Lines;
     }
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii();
     let rest = text.get(line.len()..).unwrap_or_default().trim_ascii_start();
     let is_whole_line = text.contains(&b'\n');
-    Ok(match text.first() {
+    match text.first() {
         // Several arrays, one per line, are records.
         Some(b'[') if is_whole_line && balance(line) == 0 && !rest.is_empty() => Layout::Lines,
         Some(b'[') => Layout::Array,
@@ -37,7 +33,7 @@ pub(super) fn layout(path: &Path, start: &[u8]) -> Result<Layout, String> {
             Layout::Values
         }
         _ => Layout::Lines,
-    })
+    }
 }
 
 /// The number of brackets that are open at the end of a line.
@@ -77,8 +73,14 @@ mod tests {
             ("a.json", "{\"a\":\"}\n", Layout::Values),
             ("", "", Layout::Lines),
         ] {
-            assert_eq!(layout(Path::new(name), start.as_bytes()), Ok(expected), "{name} {start:?}");
+            assert_eq!(layout(Path::new(name), start.as_bytes()), expected, "{name} {start:?}");
         }
-        assert!(layout(Path::new("a"), b"PAR1").is_err());
+        for (name, start, format) in [
+            ("a", "PAR1", FileFormat::Parquet),
+            ("a.json", "SQLite format 3\0", FileFormat::Sqlite),
+            ("a.csv.gz", "a,b\n", FileFormat::Csv),
+        ] {
+            assert_eq!(layout(Path::new(name), start.as_bytes()), Layout::Table(format), "{name}");
+        }
     }
 }

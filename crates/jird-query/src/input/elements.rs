@@ -5,6 +5,7 @@
 //! pass finds the borders between records, and the scanner then reads lines as usual.
 
 use jird::{Error, ErrorKind, lines};
+use jird_formats::files::FileFormat;
 use std::io::{self, Read};
 
 /// The layout of a text.
@@ -18,13 +19,15 @@ pub(crate) enum Layout {
     Values,
     /// A quarantine: bad records, each within a line that describes it.
     Quarantine,
+    /// A table, whose rows are converted to lines.
+    Table(FileFormat),
 }
 
 impl Layout {
     /// Whether this byte of the converted text was a line feed in the original.
     pub(crate) fn is_newline(self, byte: u8) -> bool {
         match self {
-            Self::Lines | Self::Quarantine => byte == b'\n',
+            Self::Lines | Self::Quarantine | Self::Table(_) => byte == b'\n',
             Self::Array => byte == b'\r',
             Self::Values => matches!(byte, b'\r' | b'\n'),
         }
@@ -33,7 +36,7 @@ impl Layout {
     /// Counts the original line feeds in a piece of the converted text.
     pub(crate) fn counting(self) -> fn(&[u8]) -> u64 {
         match self {
-            Self::Lines | Self::Quarantine => lines::newlines,
+            Self::Lines | Self::Quarantine | Self::Table(_) => lines::newlines,
             Self::Array => |text| memchr::memchr_iter(b'\r', text).count() as u64,
             Self::Values => |text| memchr::memchr2_iter(b'\r', b'\n', text).count() as u64,
         }

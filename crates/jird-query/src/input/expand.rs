@@ -52,23 +52,82 @@ impl Said {
 /// folder, for the files of records in it.
 pub(super) fn expand(argument: &str, said: &mut Said) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(argument);
-    if path.symlink_metadata().is_ok() || !argument.contains(['*', '?', '[']) {
+    if path.symlink_metadata().is_ok() || !argument.contains(['*', '?', '[', '{']) {
         return Ok(if path.is_dir() { folder(path, said) } else { vec![path.to_owned()] });
     }
-    let found =
-        glob::glob(argument).map_err(|error| Error::sql(format!("the pattern {argument} is wrong: {error}")))?;
     let mut paths = Vec::new();
-    for found in found {
+    for pattern in alternatives(argument) {
+        matches(&pattern, &mut paths, said)?;
+    }
+    sort(&mut paths);
+    paths.dedup();
+    // If nothing matches, the pattern is reported as a missing file.
+    Ok(if paths.is_empty() { vec![path.to_owned()] } else { paths })
+}
+
+/// The patterns without braces that `a.{ndjson,json}` stands for.
+fn alternatives(pattern: &str) -> Vec<String> {
+    let Some((before, rest)) = pattern.split_once('{') else { return vec![pattern.to_owned()] };
+    let mut depth = 1;
+    let mut parts = vec![String::new()];
+    for (at, char) in rest.char_indices() {
+        match char {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            let after = &rest[at + 1..];
+            return parts.iter().flat_map(|part| alternatives(&format!("{before}{part}{after}"))).collect();
+        }
+        parts.last_mut().expect("there is one from the start").push(char);
+    }
+    vec![pattern.to_owned()]
+}
+
+/// Adds the paths that match a pattern.
+fn matches(pattern: &str, paths: &mut Vec<PathBuf>, said: &mut Said) -> Result<(), Error> {
+    let wrong = |error: glob::PatternError| Error::sql(format!("the pattern {pattern} is wrong: {error}"));
+    if let Some((root, _)) = pattern.split_once("**") {
+        // Links to folders are not followed, because they may lead back.
+        let wanted = glob::Pattern::new(pattern).map_err(wrong)?;
+        let root = match root.rfind(['*', '?', '[']) {
+            Some(meta) => &root[..meta],
+            None => root,
+        };
+        let root = root.rsplit_once('/').map_or("", |(folder, _)| if folder.is_empty() { "/" } else { folder });
+        let options = glob::MatchOptions { require_literal_separator: true, ..glob::MatchOptions::new() };
+        for entry in walkdir::WalkDir::new(if root.is_empty() { "." } else { root }) {
+            match entry {
+                Ok(entry) if !entry.file_type().is_dir() => {
+                    let path = entry.into_path();
+                    let path = if root.is_empty() { path.strip_prefix(".").unwrap_or(&path).to_owned() } else { path };
+                    if wanted.matches_path_with(&path, options) && !path.is_dir() {
+                        paths.push(path);
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let path = error.path().unwrap_or(Path::new(root)).display().to_string();
+                    let reason = error.io_error().map_or_else(|| error.to_string(), words);
+                    said.unreadable(format!("{path}: {reason}"));
+                }
+            }
+        }
+        return Ok(());
+    }
+    for found in glob::glob(pattern).map_err(wrong)? {
         match found {
             Ok(path) if path.is_dir() => paths.extend(folder(&path, said)),
             Ok(path) => paths.push(path),
             Err(error) => said.unreadable(format!("{}: {}", error.path().display(), words(error.error()))),
         }
     }
-    sort(&mut paths);
-    paths.dedup();
-    // If nothing matches, the pattern is reported as a missing file.
-    Ok(if paths.is_empty() { vec![path.to_owned()] } else { paths })
+    Ok(())
 }
 
 fn sort(paths: &mut [PathBuf]) {

@@ -1,12 +1,14 @@
 //! The files of a query.
 //!
 //! A plain file of lines can be read at any offset by any thread. Every other input (a compressed file, an array, a
-//! pipe) is a stream: a separate thread decompresses it and converts it to lines, and it is scanned in order.
+//! pipe, a table of another format) is a stream: a separate thread decompresses it and converts it to lines, and it is
+//! scanned in order.
 
 mod ahead;
 mod detect;
 mod elements;
 mod expand;
+mod table;
 
 pub(crate) use elements::Layout;
 pub(crate) use expand::Said;
@@ -16,13 +18,14 @@ use ahead::Ahead;
 use elements::Elements;
 use jird::lines::{ReadAt, newlines};
 use jird_formats::encoding::{Encoding, Unmarked};
-use jird_formats::files::{Compression, Quarantined, Reader, Spool, SpoolOptions, Text};
+use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Text};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use table::TableFile;
 
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
@@ -40,6 +43,16 @@ pub enum From {
     Json,
     /// The bad records that `--on-error quarantine=FILE` set aside.
     Quarantine,
+    /// Comma-separated values with a header. Each value gets the type that its text looks like.
+    Csv,
+    /// The same, separated by tabs.
+    Tsv,
+    /// An SQLite database. The name of a table may follow the file, as in `shop.db::orders`.
+    Sqlite,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow IPC.
+    Arrow,
 }
 
 /// How much was read. Other threads can show it while a query runs.
@@ -88,6 +101,8 @@ pub(crate) struct InputFile {
     /// The size in bytes, if the file can be read at any offset.
     pub(crate) size: Option<u64>,
     pub(crate) layout: Layout,
+    /// The table, if the file is a database and the argument names one.
+    table: Option<String>,
     /// Whether the text begins with a byte order mark, which is read as blanks.
     is_marked: bool,
     /// The size on disk; zero for a pipe.
@@ -130,12 +145,13 @@ impl Input {
     ) -> Result<Self, Error> {
         let mut files = Vec::new();
         for argument in arguments {
+            let (argument, table) = split_table(argument);
             let paths = if argument == "-" { vec![STDIN.into()] } else { expand::expand(argument, said)? };
             for path in paths {
                 let opened = if argument == "-" {
                     InputFile::once(path.clone(), Box::new(io::stdin()), from, progress)
                 } else {
-                    InputFile::open(&path, from, progress)
+                    InputFile::open(&path, table, from, progress)
                 };
                 match opened {
                     Ok(file) => files.push(Arc::new(InputFile { index: files.len(), ..file })),
@@ -218,7 +234,7 @@ impl std::convert::From<io::Error> for Refusal {
 }
 
 impl InputFile {
-    fn open(path: &Path, from: From, progress: &Arc<Progress>) -> Result<Self, Refusal> {
+    fn open(path: &Path, table: Option<&str>, from: From, progress: &Arc<Progress>) -> Result<Self, Refusal> {
         let metadata = path.metadata()?;
         if metadata.is_dir() {
             return Err("is a directory".to_owned().into());
@@ -233,7 +249,17 @@ impl InputFile {
         let text = text.blank_mark();
         let layout = layout(path, from, &text)?;
         let is_plain = layout == Layout::Lines && text.compression == Compression::None;
+        let is_whole = matches!(layout, Layout::Table(FileFormat::Parquet | FileFormat::Sqlite));
+        if is_whole && text.compression != Compression::None {
+            return Err("a file of this format is not read while it is compressed; decompress it first"
+                .to_owned()
+                .into());
+        }
+        if table.is_some() && layout != Layout::Table(FileFormat::Sqlite) {
+            return Err("it is no database, so it has no tables".to_owned().into());
+        }
         Ok(Self {
+            table: table.map(str::to_owned),
             path: path.to_owned(),
             index: 0,
             size: is_plain.then_some(metadata.len()),
@@ -252,9 +278,12 @@ impl InputFile {
         let is_marked = text.is_marked();
         let text = text.blank_mark();
         let layout = layout(&path, from, &text)?;
+        if layout == Layout::Table(FileFormat::Sqlite) {
+            return Err("a database is read from its file, not from a pipe".to_owned().into());
+        }
         let access = Access::Once(Mutex::new(Some(text)));
         let progress = Arc::clone(progress);
-        Ok(Self { path, index: 0, size: None, layout, is_marked, disk_bytes: 0, access, progress })
+        Ok(Self { path, index: 0, size: None, layout, table: None, is_marked, disk_bytes: 0, access, progress })
     }
 
     pub(crate) fn is_rereadable(&self) -> bool {
@@ -271,6 +300,7 @@ impl InputFile {
             index: self.index,
             size: is_anywhere.then(|| spool.disk_bytes()),
             layout: self.layout,
+            table: self.table.clone(),
             // The text that was copied has blanks in its place.
             is_marked: false,
             disk_bytes: spool.disk_bytes(),
@@ -309,12 +339,15 @@ impl InputFile {
         }
     }
 
-    /// Opens the file for reading once, as lines.
-    pub(crate) fn stream(&self) -> Result<Reader, Error> {
-        self.lines().map_err(|error| self.error(&error))
+    /// Opens the file for reading once, as lines. Of a table, only these columns are needed.
+    pub(crate) fn stream(&self, columns: Option<Vec<String>>) -> Result<Reader, Error> {
+        self.lines(columns).map_err(|error| self.error(&error))
     }
 
-    fn lines(&self) -> io::Result<Reader> {
+    fn lines(&self, columns: Option<Vec<String>>) -> io::Result<Reader> {
+        if let Layout::Table(format) = self.layout {
+            return Ok(Box::new(self.rows(format)?.lines(columns)?));
+        }
         let text = self.text()?.blank_mark();
         let is_plain = self.layout == Layout::Lines && text.compression == Compression::None;
         let reader = text.into_reader();
@@ -327,6 +360,25 @@ impl InputFile {
         })
     }
 
+    /// The table that the file is.
+    fn rows(&self, format: FileFormat) -> io::Result<TableFile> {
+        let whole = || match &self.access {
+            Access::Again => File::open(&self.path),
+            Access::Copy(spool) if !spool.is_compressed() => spool.file(),
+            Access::Copy(_) | Access::Once(_) => {
+                Err(io::Error::other("Parquet is read from a file, not from a pipe: write it to a file first"))
+            }
+        };
+        let text = || self.text().map(Text::into_reader);
+        Ok(match format {
+            FileFormat::Sqlite => TableFile::Sqlite(self.path.clone(), self.table.clone()),
+            FileFormat::Parquet => TableFile::Parquet(whole()?),
+            FileFormat::Arrow => TableFile::Arrow(text()?),
+            FileFormat::Tsv => TableFile::Tsv(text()?),
+            _ => TableFile::Csv(text()?),
+        })
+    }
+
     pub(crate) fn error(&self, error: &io::Error) -> Error {
         Error::input(&self.path, error)
     }
@@ -334,7 +386,7 @@ impl InputFile {
     /// The line, counted from one, that holds the byte at `offset`. Reads everything before it.
     pub(crate) fn line_at(&self, offset: u64) -> io::Result<u64> {
         let mut reader = match self.layout {
-            Layout::Quarantine => self.lines()?,
+            Layout::Quarantine | Layout::Table(_) => self.lines(None)?,
             _ => self.text()?.into_reader(),
         };
         let mut buffer = vec![0; 1 << 18];
@@ -353,16 +405,31 @@ impl InputFile {
 }
 
 fn layout(path: &Path, from: From, text: &Text) -> Result<Layout, Refusal> {
-    if let Some(encoding) = text.encoding() {
-        return Err(Refusal::Encoding(encoding));
-    }
     let is_array = text.start.trim_ascii_start().starts_with(b"[");
-    match from {
-        From::Detect => Ok(detect::layout(path, &text.start)?),
-        From::Ndjson => Ok(Layout::Lines),
-        From::Json if is_array => Ok(Layout::Array),
-        From::Json => Ok(Layout::Values),
-        From::Quarantine => Ok(Layout::Quarantine),
+    let layout = match from {
+        From::Detect => detect::layout(path, &text.start),
+        From::Ndjson => Layout::Lines,
+        From::Json if is_array => Layout::Array,
+        From::Json => Layout::Values,
+        From::Quarantine => Layout::Quarantine,
+        From::Csv => Layout::Table(FileFormat::Csv),
+        From::Tsv => Layout::Table(FileFormat::Tsv),
+        From::Sqlite => Layout::Table(FileFormat::Sqlite),
+        From::Parquet => Layout::Table(FileFormat::Parquet),
+        From::Arrow => Layout::Table(FileFormat::Arrow),
+    };
+    let is_binary = matches!(layout, Layout::Table(FileFormat::Sqlite | FileFormat::Parquet | FileFormat::Arrow));
+    match text.encoding().filter(|_| !is_binary) {
+        Some(encoding) => Err(Refusal::Encoding(encoding)),
+        None => Ok(layout),
+    }
+}
+
+/// The file and the table that `shop.db::orders` names, if no file has all of it as its name.
+fn split_table(argument: &str) -> (&str, Option<&str>) {
+    match argument.rsplit_once("::") {
+        Some((file, table)) if !Path::new(argument).exists() && !table.is_empty() => (file, Some(table)),
+        _ => (argument, None),
     }
 }
 

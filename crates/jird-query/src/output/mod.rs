@@ -1,9 +1,11 @@
 //! Results as text, or as files for other programs.
 
+mod apart;
 mod binary;
 mod cell;
 mod csv;
 mod json;
+mod lines;
 mod table;
 
 use crate::sql::{Output, Style};
@@ -19,6 +21,8 @@ use std::io;
 pub enum Format {
     /// A table with aligned columns, for people.
     Table,
+    /// One line per field, for wide records.
+    Lines,
     /// One JSON object per line.
     Ndjson,
     /// One JSON array of objects.
@@ -36,7 +40,7 @@ impl Format {
     pub(crate) fn style(self) -> Style {
         match self {
             Self::Ndjson | Self::Json => Style::Json,
-            Self::Csv | Self::Table => Style::Cells,
+            Self::Csv | Self::Table | Self::Lines => Style::Cells,
             Self::Parquet | Self::Arrow => Style::Typed,
         }
     }
@@ -105,9 +109,15 @@ impl From<CsvError> for WriteError {
     }
 }
 
-/// The writer of a format; `width` is the width of the terminal.
-pub(crate) fn writer(format: Format, columns: Vec<Output>, width: Option<usize>) -> Box<dyn Writer> {
+/// The writer of a format; `width` is the width of the terminal. If there are `keys`, the result is one column of records
+/// that have these keys.
+pub(crate) fn writer(format: Format, columns: Vec<Output>, keys: &[String], width: Option<usize>) -> Box<dyn Writer> {
+    if !keys.is_empty() {
+        let columns = apart::columns(keys);
+        return Box::new(apart::Apart::new(keys, writer(format, columns, &[], width)));
+    }
     match format {
+        Format::Lines => Box::new(lines::Lines::new(columns)),
         Format::Parquet => Box::new(binary::Parquet::default()),
         Format::Arrow => Box::new(binary::Arrow::default()),
         Format::Table => Box::new(table::Table::new(columns, width)),

@@ -168,7 +168,7 @@ impl Writer for Table {
 }
 
 /// A cell on one line, without control characters that a terminal would obey.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {
         if char.is_control() { out.extend(char.escape_default()) } else { out.push(char) }

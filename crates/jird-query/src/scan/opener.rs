@@ -109,6 +109,8 @@ pub(crate) struct Plan {
     notes: bool,
     /// The slots of the fields whose types are watched.
     watched: Vec<usize>,
+    /// What every record is checked for, whether it matches or not: slot, column of the table.
+    checks: Vec<(usize, usize)>,
 }
 
 /// What a scan sends.
@@ -151,7 +153,10 @@ impl Plan {
                 paths.len() - 1
             })
         };
-        let columns = columns.iter().map(|column| (slot_of(*column), *column)).collect();
+        let columns: Vec<_> = columns.iter().map(|column| (slot_of(*column), *column)).collect();
+        let is_built = |column: &usize| filter.is_none() && columns.iter().any(|(_, built)| built == column);
+        let checks = shared.checked.iter().filter(|column| !is_built(column));
+        let checks = checks.map(|column| (slot_of(*column), *column)).collect();
         let column_of = |path: &Path| shared.columns.iter().position(|column| column.path == *path);
         let watched = shared.watch.iter().flat_map(|watch| &watch.paths);
         let watched = watched.map(|path| slot_of(column_of(path).expect("what is watched is a column"))).collect();
@@ -167,7 +172,18 @@ impl Plan {
         let filter = filter.map(|filter| pushdown::map_slots(filter, &slot));
         note(&shared.tally.read, paths.iter().map(Path::to_string).collect());
         let projection = Projection::new(&paths);
-        Self { shared: Arc::clone(shared), projection, columns, slots, filter, schema, batch_rows, notes, watched }
+        Self {
+            shared: Arc::clone(shared),
+            projection,
+            columns,
+            slots,
+            filter,
+            schema,
+            batch_rows,
+            notes,
+            watched,
+            checks,
+        }
     }
 
     /// Whether the scan only counts records.
@@ -251,6 +267,9 @@ struct Rows<'p> {
     dropped: Vec<usize>,
     /// The minified text of a value that spans lines.
     minified: Vec<u8>,
+    /// Builders that only check: slot, column of the table.
+    checks: Vec<(usize, usize, ColumnBuilder)>,
+    checked: usize,
 }
 
 type Emit<'e> = &'e mut dyn FnMut(Part) -> ControlFlow<()>;
@@ -259,7 +278,10 @@ impl<'p> Worker<'p> {
     fn new(plan: &'p Plan) -> Self {
         let builders = plan.columns.iter().map(|(_, column)| builder(&plan.shared.columns[*column])).collect();
         let unseen = (0..plan.slots.len()).collect();
-        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped: Vec::new(), minified: Vec::new() };
+        let check = |(slot, column): &(usize, usize)| (*slot, *column, builder(&plan.shared.columns[*column]));
+        let checks = plan.checks.iter().map(check).collect();
+        let (dropped, minified) = (Vec::new(), Vec::new());
+        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, checks, checked: 0 };
         Self { plan, filter: plan.filter.clone(), reader: Reader::new(&plan.shared.options), rows }
     }
 
@@ -302,13 +324,14 @@ impl<'p> Worker<'p> {
         };
         let result = if counts_only {
             reader.count(file, range, piece)
-        } else if let Some(watch) = &plan.shared.watch {
+        } else if plan.shared.watch.is_some() || !plan.checks.is_empty() {
             let mut fields = vec![Accumulator::default(); plan.watched.len()];
             let mut mismatches = Mismatches::default();
             // Every record is observed, whether it matches or not.
             let visit = |row: &Match<'_, '_>, offset: u64| {
                 let at = Input::place(file.index, offset + row.offset() as u64);
                 fields.iter_mut().zip(&plan.watched).for_each(|(field, slot)| field.observe(row.field(*slot), at));
+                cell.borrow_mut().0.check(row)?;
                 let holds =
                     filter.as_ref().is_none_or(|filter| filter.eval(row.fields(), &mut mismatches) == Some(true));
                 if holds { take(row) } else { Ok(ControlFlow::Continue(())) }
@@ -318,7 +341,9 @@ impl<'p> Worker<'p> {
                 extent.files = 1;
             }
             tally.mismatches.fetch_add(mismatches.kinds, Relaxed);
-            watch.take(&fields, extent);
+            if let Some(watch) = &plan.shared.watch {
+                watch.take(&fields, extent);
+            }
             read
         } else {
             reader.read(file, range, &plan.projection, filter.as_ref(), |row, _| take(row), piece)
@@ -330,6 +355,22 @@ impl<'p> Worker<'p> {
 }
 
 impl Rows<'_> {
+    /// Checks what a schema says of the fields. Returns a message about the first value that does not fit.
+    fn check(&mut self, row: &Match<'_, '_>) -> std::result::Result<(), String> {
+        self.checked += 1;
+        for (slot, column, builder) in &mut self.checks {
+            let field = row.field(*slot);
+            if builder.append(field).is_err() {
+                return Err(self.plan.shared.columns[*column].unfit(field));
+            }
+            if self.checked >= self.plan.batch_rows {
+                builder.finish();
+            }
+        }
+        self.checked %= self.plan.batch_rows;
+        Ok(())
+    }
+
     #[inline]
     fn take(&mut self, row: &Match<'_, '_>, emit: &mut Emit<'_>) -> std::result::Result<ControlFlow<()>, String> {
         let mut unfit = None;

@@ -106,7 +106,8 @@ impl Reader {
             None if scanned.stopped => Ok(ControlFlow::Break(())),
             None => Ok(seen(Seen { bytes: piece.text().len() as u64, scanned, found: found.take() })),
         };
-        run(file, range, |part| lines.read(part, counting, (projection, filter), visit, bad, end))
+        let columns = columns(projection);
+        run(file, range, columns, |part| lines.read(part, counting, (projection, filter), visit, bad, end))
     }
 
     /// Counts the records that [`read`](Self::read) would visit, without reading any: the lines that are not blank.
@@ -120,18 +121,24 @@ impl Reader {
             let scanned = Scanned { records: records(text), ..Scanned::default() };
             Ok(seen(Seen { bytes: text.len() as u64, scanned, found: Found::default() }))
         };
-        run(file, range, |part| self.lines.pieces(part, each))
+        run(file, range, Some(Vec::new()), |part| self.lines.pieces(part, each))
     }
+}
+
+/// The top-level keys that a projection reads. None if it reads whole records.
+fn columns(projection: &Projection) -> Option<Vec<String>> {
+    projection.keys().map(|keys| keys.into_iter().map(str::to_owned).collect())
 }
 
 /// Passes the lines that begin in `range`, or all lines of the file, to `read`.
 fn run(
     file: &InputFile,
     range: Option<Range<u64>>,
+    columns: Option<Vec<String>>,
     read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
     let result = match (file.size, range) {
-        (None, _) => read(Part::Stream(&mut file.stream()?)),
+        (None, _) => read(Part::Stream(&mut file.stream(columns)?)),
         (Some(0), _) => return Ok(ControlFlow::Continue(())),
         (Some(size), range) => read(Part::Range(&file.file()?, range.unwrap_or(0..size))),
     };

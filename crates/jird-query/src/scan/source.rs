@@ -56,6 +56,8 @@ impl ColumnSpec {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) columns: Vec<ColumnSpec>,
+    /// The columns whose types are fixed by a schema: every record is checked for them.
+    pub(crate) checked: Vec<usize>,
     pub(crate) options: ScanOptions,
     /// Whether the scan keeps the input's order and runs its own threads. Otherwise DataFusion cuts files into ranges.
     pub(crate) ordered: AtomicBool,

@@ -1,16 +1,15 @@
 //! Rewrites expressions: every name in them becomes a column.
 
-use super::forms::{Form, Mixing, canonical, compared, mixed, of_key, to_json, to_key, to_order, truth};
+use super::forms::{Form, canonical, compared, mixed, to_json, to_order, truth};
 use super::scope::{FieldRef, Resolved, resolve};
 use super::select::{Emit, Rewriter};
-use super::uses::{JSON_SUM, NUMBER_AVG, NUMBER_SUM, Need, NeedKind, ORDER_VALUE, Rep};
+use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, Need, NeedKind, Rep};
 use super::{chain::chain, scope::DerivedKind};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, UnaryOperator, Value, WindowFrame,
-    WindowFrameBound, WindowFrameUnits, WindowType,
+    BinaryOperator, CaseWhen, CeilFloorKind, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, UnaryOperator, Value,
 };
 
 /// The context of an expression.
@@ -143,9 +142,61 @@ impl Rewriter<'_> {
                 *expr = null_if(value, other);
                 self.case(expr, context)
             }
-            Expr::Function(_) => self.function(expr, context),
+            Expr::Function(_) => match self.array_function(expr, context)? {
+                Some(form) => Ok(form),
+                None => self.call(expr, context),
+            },
+            Expr::CompoundFieldAccess { .. } => match self.subscripts(expr, context)? {
+                Some(form) => Ok(form),
+                None => Err(Error::sql(format!("`{expr}` is not supported"))),
+            },
+            Expr::AtTimeZone { timestamp, time_zone } => {
+                self.time(timestamp, context)?;
+                *expr = call(AT_TIME_ZONE, vec![(**timestamp).clone(), (**time_zone).clone()]);
+                Ok(Form::Typed)
+            }
+            Expr::BinaryOp { op, .. } if is_arithmetic(op) => self.arithmetic(expr, context),
+            // Unlike DataFusion's negation, `0 - x` does not overflow unnoticed.
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if self.is_column(inner)? => {
+                let zero = Expr::value(Value::Number("0".to_owned(), false));
+                *expr = Expr::BinaryOp { left: zero.into(), op: BinaryOperator::Minus, right: inner.clone() };
+                self.arithmetic(expr, context)
+            }
+            Expr::Ceil { expr: inner, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+                *expr = call("ceil", vec![(**inner).clone()]);
+                self.call(expr, context)
+            }
+            Expr::Floor { expr: inner, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+                *expr = call("floor", vec![(**inner).clone()]);
+                self.call(expr, context)
+            }
             expr => self.parts(expr, context).map(|()| Form::Typed),
         }
+    }
+
+    /// Whether an expression names a field, or is a value of several kinds.
+    fn is_column(&mut self, expr: &Expr) -> Result<bool, Error> {
+        if self.resolve(expr)?.is_some() {
+            return Ok(true);
+        }
+        let Expr::Nested(inner) = expr else { return Ok(false) };
+        self.is_column(inner)
+    }
+
+    /// `+`, `-`, `*`, `/` and `%`, also of numbers in JSON text.
+    fn arithmetic(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        let Expr::BinaryOp { left, op, right } = expr else { return Ok(Form::Typed) };
+        let written = [left.to_string(), right.to_string()];
+        let forms = [self.any(left, context)?, self.any(right, context)?];
+        if forms == [Form::Typed; 2] {
+            return Ok(Form::Typed);
+        }
+        let mut given = vec![Expr::value(Value::SingleQuotedString(op.to_string()))];
+        for ((side, form), written) in [left, right].into_iter().zip(forms).zip(&written) {
+            given.push(self.only_numbers(to_json((**side).clone(), form), written));
+        }
+        *expr = call(JSON_ARITHMETIC, given);
+        Ok(Form::Json)
     }
 
     /// A computed column of a subquery; or the group that it is, after `group by`.
@@ -241,31 +292,59 @@ impl Rewriter<'_> {
                 } else if is(&["double", "float", "real"]) {
                     self.expr(inner, context)
                 } else {
-                    self.of_one_kind(vec![&mut **inner], "this cast", context)
+                    let written = inner.to_string();
+                    if self.any(inner, context)? == Form::Json {
+                        if !is(&["int", "bigint", "smallint", "tinyint", "decimal", "numeric", "unsigned"]) {
+                            return Err(mixed(&written, "this cast"));
+                        }
+                        // A text of digits is cast exactly.
+                        **inner = self.only_numbers((**inner).clone(), &written);
+                        if !is(&["decimal", "numeric"]) {
+                            let text = |text: &str| Expr::value(Value::SingleQuotedString(text.to_owned()));
+                            **inner = call(JSON_ARITHMETIC, vec![text("integer"), (**inner).clone(), text("0")]);
+                        }
+                    }
+                    Ok(())
                 }
             }
             Expr::UnaryOp { expr: inner, .. } | Expr::Ceil { expr: inner, .. } | Expr::Floor { expr: inner, .. } => {
                 self.expr(inner, context)
             }
             Expr::IsNull(inner) | Expr::IsNotNull(inner) => self.any(inner, context).map(|_| ()),
-            Expr::Extract { expr: inner, .. } => self.expr(inner, text),
+            Expr::Extract { expr: inner, .. } => self.time(inner, context),
             Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
-                self.of_one_kind(vec![&mut **left, &mut **right], "`is distinct from`", context)
+                if self.alike(vec![&mut **left, &mut **right], context)? == Form::Json {
+                    **left = canonical((**left).clone());
+                    **right = canonical((**right).clone());
+                }
+                Ok(())
             }
-            Expr::Between { expr, low, high, .. } => {
-                self.of_one_kind(vec![&mut **expr, &mut **low, &mut **high], "`between`", context)
+            Expr::Between { expr: subject, negated, low, high } => {
+                let negated = *negated;
+                if self.alike(vec![&mut **subject, &mut **low, &mut **high], context)? == Form::Json {
+                    let side = |op, bound: &Expr| compared((**subject).clone(), op, bound.clone());
+                    let (low, high) = (side(BinaryOperator::GtEq, low), side(BinaryOperator::LtEq, high));
+                    *expr = negate(joined(low, BinaryOperator::And, high), negated);
+                }
+                Ok(())
             }
             Expr::Like { expr, pattern, .. }
             | Expr::ILike { expr, pattern, .. }
             | Expr::SimilarTo { expr, pattern, .. }
             | Expr::RLike { expr, pattern, .. } => self.all([&mut **expr, &mut **pattern], text),
             Expr::Position { expr, r#in } => self.all([&mut **expr, &mut **r#in], text),
-            Expr::AtTimeZone { timestamp, time_zone } => self.all([&mut **timestamp, &mut **time_zone], text),
-            Expr::InList { expr, list, .. } => {
-                let all = std::iter::once(&mut **expr).chain(list).collect();
-                self.of_one_kind(all, "`in`", context)
+            Expr::InList { expr: subject, list, negated } => {
+                let negated = *negated;
+                let all = std::iter::once(&mut **subject).chain(list.iter_mut()).collect();
+                if self.alike(all, context)? == Form::Json {
+                    let equal = |other: &Expr| compared((**subject).clone(), BinaryOperator::Eq, other.clone());
+                    let any = list.iter().map(equal).reduce(|left, right| joined(left, BinaryOperator::Or, right));
+                    *expr = negate(any.unwrap_or_else(|| Expr::value(Value::Boolean(false))), negated);
+                }
+                Ok(())
             }
             Expr::Tuple(list) => self.all(list, context),
+            Expr::Array(array) => self.all(&mut array.elem, context),
             Expr::Substring { expr, substring_from, substring_for, .. } => {
                 self.expr(expr, text)?;
                 self.all(substring_from.iter_mut().chain(substring_for).map(|part| &mut **part), context)
@@ -286,7 +365,11 @@ impl Rewriter<'_> {
         }
     }
 
-    fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e mut Expr>, context: Context) -> Result<(), Error> {
+    pub(super) fn all<'e>(
+        &mut self,
+        exprs: impl IntoIterator<Item = &'e mut Expr>,
+        context: Context,
+    ) -> Result<(), Error> {
         exprs.into_iter().try_for_each(|expr| self.expr(expr, context))
     }
 
@@ -331,14 +414,17 @@ impl Rewriter<'_> {
         self.alike(results, context)
     }
 
-    /// Rewrites expressions that become values of one column. If one is JSON text, all are.
-    fn alike(&mut self, exprs: Vec<&mut Expr>, context: Context) -> Result<Form, Error> {
+    /// Rewrites expressions that become values of one column. If one is JSON text, or if their kinds differ, all are.
+    pub(super) fn alike(&mut self, exprs: Vec<&mut Expr>, context: Context) -> Result<Form, Error> {
         let mut all = Vec::new();
+        let mut kinds = Vec::new();
         for expr in exprs {
+            kinds.extend(self.kind(expr)?);
             let form = self.any(expr, context)?;
             all.push((expr, form));
         }
-        if all.iter().all(|(_, form)| *form == Form::Typed) {
+        let is_one_kind = kinds.windows(2).all(|pair| pair[0] == pair[1]);
+        if is_one_kind && all.iter().all(|(_, form)| *form == Form::Typed) {
             return Ok(Form::Typed);
         }
         for (expr, form) in all {
@@ -356,148 +442,12 @@ impl Rewriter<'_> {
                 **subject = self.field(&field, Rep::Key, context)?;
                 Ok(())
             }
-            None if plain => Err(Error::sql(format!(
-                "`{subject}` is computed and the subquery gives a field: use number() or text()"
-            ))),
+            None if plain => {
+                let form = self.any(subject, context)?;
+                **subject = canonical(to_json((**subject).clone(), form));
+                Ok(())
+            }
             _ => self.of_one_kind(vec![&mut **subject], "`in (select …)`", context),
-        }
-    }
-
-    fn function(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
-        let Expr::Function(function) = expr else { return Ok(Form::Typed) };
-        let name = function_name(function);
-        let aggregate = (self.aggregates)(&name);
-        let mixing = Mixing::of(&name, aggregate);
-        let inner = Context {
-            in_aggregate: context.in_aggregate || aggregate && function.over.is_none(),
-            text: mixing == Mixing::Texts && function.over.is_none(),
-        };
-        let form = if let Some(rep) = representation(function, &name, aggregate) {
-            for argument in arguments_mut(function) {
-                self.argument(argument, Some(rep), &name, inner)?;
-            }
-            Form::Typed
-        } else {
-            self.mixing(function, mixing, inner)?
-        };
-        if name == "match" {
-            function.name = ObjectName::from(vec![Ident::new("regexp_like")]);
-        }
-        if let FunctionArguments::List(FunctionArgumentList { clauses, .. }) = &mut function.args {
-            for clause in clauses {
-                if let FunctionArgumentClause::OrderBy(order) = clause {
-                    self.sort_keys(order, inner)?;
-                }
-            }
-        }
-        if let Some(filter) = &mut function.filter {
-            self.condition(filter, inner)?;
-        }
-        self.within_group(function, mixing, inner)?;
-        if let Some(WindowType::WindowSpec(window)) = &mut function.over {
-            for group in &mut window.partition_by {
-                if self.any(group, context)? == Form::Json {
-                    // Equal values are in one partition, however they are spelled.
-                    *group = canonical(group.clone());
-                }
-            }
-            let before = window.order_by.clone();
-            self.sort_keys(&mut window.order_by, context)?;
-            let is_mixed = |key: &OrderByExpr| matches!(&key.expr, Expr::Function(key) if is_call(key, ORDER_VALUE));
-            if let Some(at) = window.order_by.iter().position(is_mixed)
-                && window.window_frame.as_ref().is_some_and(counts_a_range)
-            {
-                return Err(mixed(&before[at].expr.to_string(), "a range of values"));
-            }
-        }
-        if form == Form::Json && mixing == Mixing::Extreme {
-            *expr = of_key(expr.clone());
-        }
-        Ok(form)
-    }
-
-    /// `percentile_cont(0.5) within group (order by x)` computes with the numbers of x.
-    fn within_group(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<(), Error> {
-        if mixing == Mixing::Numbers {
-            return function.within_group.iter_mut().try_for_each(|key| self.expr(&mut key.expr, context));
-        }
-        self.sort_keys(&mut function.within_group, context)
-    }
-
-    /// Rewrites the arguments of a function, and the function too if it is given values of mixed kinds.
-    fn mixing(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<Form, Error> {
-        match mixing {
-            Mixing::Sum | Mixing::Mean => self.total(function, mixing, context),
-            Mixing::Chooses => self.alike(arguments_mut(function), context),
-            Mixing::Extreme => {
-                let form = self.alike(arguments_mut(function), context)?;
-                if form == Form::Json {
-                    arguments_mut(function).into_iter().for_each(|argument| *argument = to_key(argument.clone()));
-                }
-                Ok(form)
-            }
-            Mixing::Passes => {
-                let mut arguments = arguments_mut(function).into_iter();
-                let form = arguments.next().map_or(Ok(Form::Typed), |first| self.any(first, context))?;
-                for (index, argument) in arguments.enumerate() {
-                    let own = self.any(argument, context)?;
-                    // `lag(x, 1, default)`: the number of rows stays a number.
-                    if form == Form::Json && index == 1 {
-                        *argument = to_json(argument.clone(), own);
-                    }
-                }
-                Ok(form)
-            }
-            Mixing::Numbers | Mixing::Texts => {
-                self.all(arguments_mut(function), context)?;
-                Ok(Form::Typed)
-            }
-        }
-    }
-
-    /// `sum` and `avg`.
-    fn total(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<Form, Error> {
-        let Some(argument) = arguments_mut(function).into_iter().next() else { return Ok(Form::Typed) };
-        let written = argument.to_string();
-        let field = self.field_at(argument)?;
-        let is_double = field.as_ref().is_some_and(|field| {
-            field.fixed.is_none() && self.form(field) == Form::Typed && self.is_known(field, |known| &known.doubles)
-        });
-        let is_sum = mixing == Mixing::Sum;
-        if let (true, Some(field)) = (is_double, field) {
-            // From the texts, which are exact.
-            self.need(&field, &NeedKind::Value { text: false });
-            *argument = self.field(&field, Rep::Json, context)?;
-            function.name = ObjectName::from(vec![Ident::new(if is_sum { NUMBER_SUM } else { NUMBER_AVG })]);
-            return Ok(Form::Typed);
-        }
-        if self.any(argument, context)? == Form::Json {
-            *argument = self.only_numbers(argument.clone(), &written);
-            function.name = ObjectName::from(vec![Ident::new(if is_sum { JSON_SUM } else { NUMBER_AVG })]);
-            return Ok(if is_sum { Form::Json } else { Form::Typed });
-        }
-        if is_sum {
-            *argument = call(super::SUM_ARGUMENT, vec![argument.clone()]);
-        }
-        Ok(Form::Typed)
-    }
-
-    fn argument(&mut self, expr: &mut Expr, rep: Option<Rep>, function: &str, context: Context) -> Result<(), Error> {
-        let Some(rep) = rep else { return self.expr(expr, context) };
-        match self.field_at(expr)? {
-            Some(field) => {
-                *expr = self.field(&field, rep, context)?;
-                Ok(())
-            }
-            None if rep == Rep::Raw || matches!(function, "number" | "text" | "timestamp") => {
-                Err(Error::sql(format!("{function} takes a field, not `{expr}`")))
-            }
-            None => {
-                if self.any(expr, context)? == Form::Json && rep == Rep::Key {
-                    *expr = canonical(expr.clone());
-                }
-                Ok(())
-            }
         }
     }
 
@@ -561,7 +511,7 @@ pub(crate) fn arguments(function: &Function) -> Vec<&Expr> {
 }
 
 /// The same, to be changed.
-fn arguments_mut(function: &mut Function) -> Vec<&mut Expr> {
+pub(crate) fn arguments_mut(function: &mut Function) -> Vec<&mut Expr> {
     let FunctionArguments::List(list) = &mut function.args else { return Vec::new() };
     list.args
         .iter_mut()
@@ -571,17 +521,6 @@ fn arguments_mut(function: &mut Function) -> Vec<&mut Expr> {
             _ => None,
         })
         .collect()
-}
-
-/// The representation that a function wants of the fields it is given, if it wants no values.
-fn representation(function: &Function, name: &str, aggregate: bool) -> Option<Rep> {
-    match name {
-        "json_type" => Some(Rep::Raw),
-        "number" | "text" | "timestamp" => Some(Rep::Json),
-        "count" if is_distinct(function) => Some(Rep::Key),
-        "count" | "approx_distinct" if aggregate => Some(Rep::Json),
-        _ => None,
-    }
 }
 
 /// `nullif(value, other)`, by a comparison that is exact.
@@ -596,21 +535,20 @@ fn null_if(value: Expr, other: Expr) -> Expr {
     }
 }
 
-/// Whether a window reaches a distance of values before or after the current one.
-fn counts_a_range(frame: &WindowFrame) -> bool {
-    let is_far = |bound: &WindowFrameBound| {
-        matches!(bound, WindowFrameBound::Preceding(Some(_)) | WindowFrameBound::Following(Some(_)))
-    };
-    frame.units == WindowFrameUnits::Range
-        && (is_far(&frame.start_bound) || frame.end_bound.as_ref().is_some_and(is_far))
+fn joined(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
+    Expr::BinaryOp { left: left.into(), op, right: right.into() }
+}
+
+fn negate(expr: Expr, negated: bool) -> Expr {
+    if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Expr::Nested(expr.into()).into() } } else { expr }
+}
+
+fn is_arithmetic(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Divide, Minus, Modulo, Multiply, Plus};
+    matches!(op, Plus | Minus | Multiply | Divide | Modulo)
 }
 
 fn is_comparison(op: &BinaryOperator) -> bool {
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq)
-}
-
-fn is_distinct(function: &Function) -> bool {
-    use datafusion::sql::sqlparser::ast::DuplicateTreatment;
-    matches!(&function.args, FunctionArguments::List(list) if list.duplicate_treatment == Some(DuplicateTreatment::Distinct))
 }

@@ -5,10 +5,13 @@
 use super::expr::call;
 use super::scope::FieldRef;
 use super::select::Rewriter;
-use super::uses::{JSON_COMPARE, JSON_KEY, JSON_OF_KEY, JSON_TEXT, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Rep};
+use super::uses::{
+    JSON_COMPARE, JSON_KEY, JSON_OF_KEY, JSON_TEXT, Kept, Narrowed, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Rep,
+};
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Value};
-use jird::Path;
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
+use jird::{Kind, Path};
+use jird_formats::ColumnType;
 
 /// What the rewriter made of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +26,8 @@ pub(crate) enum Form {
 /// that are inferred later may add to it, and then the query is rewritten again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// Fields whose values have no common type, by table.
-    pub(crate) mixed: Vec<(String, Path)>,
-    /// Fields that are doubles by inference, by table. Exact sums take them as the decimals that they are written as.
-    pub(crate) doubles: Vec<(String, Path)>,
+    /// The types of fields, by table. Those whose values have no common type are [`ColumnType::Json`].
+    pub(crate) types: Vec<(String, Path, ColumnType)>,
 }
 
 /// Functions that take numbers. All other scalar functions take texts of a mixed field.
@@ -83,6 +84,9 @@ const EXTREME: &[&str] = &["min", "max", "least", "greatest"];
 /// Functions of windows and groups that return one of the values of their first argument.
 const PASSING: &[&str] = &["first_value", "last_value", "nth_value", "lag", "lead", "any_value"];
 
+/// Functions of one number whose results are integers for integers.
+const EXACT: &[&str] = &["abs", "ceil", "floor", "round", "trunc"];
+
 /// What a function does with values of mixed kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mixing {
@@ -91,6 +95,10 @@ pub(crate) enum Mixing {
     Chooses,
     Extreme,
     Passes,
+    /// Makes an array of all values.
+    Collects,
+    /// Computes with one number, exactly if it is an integer.
+    Exact,
     Sum,
     Mean,
 }
@@ -104,6 +112,8 @@ impl Mixing {
             _ if CHOOSING.contains(&name) => Self::Chooses,
             _ if PASSING.contains(&name) => Self::Passes,
             "string_agg" => Self::Texts,
+            "array_agg" => Self::Collects,
+            _ if EXACT.contains(&name) => Self::Exact,
             _ if is_aggregate || NUMERIC.contains(&name) => Self::Numbers,
             _ => Self::Texts,
         }
@@ -114,29 +124,64 @@ impl Rewriter<'_> {
     /// The form in which a field can be had.
     pub(crate) fn form(&self, field: &FieldRef) -> Form {
         let is_json = match field.fixed {
-            Some(rep) => !rep.is_inferred() || self.is_known(field, |known| &known.mixed),
-            None => self.is_known(field, |known| &known.mixed),
+            Some(rep) => !rep.is_inferred() || self.has_type(field, ColumnType::Json),
+            None => self.has_type(field, ColumnType::Json),
         };
         if is_json { Form::Json } else { Form::Typed }
     }
 
-    /// Whether one of the fields that `field` stands for is in a list.
-    pub(crate) fn is_known(&self, field: &FieldRef, list: impl Fn(&super::Known) -> &Vec<(String, Path)>) -> bool {
-        let list = list(self.known);
-        field.origins.iter().any(|(source, path)| list.contains(&(self.sources[*source].table.clone(), path.clone())))
+    /// Whether one of the fields that `field` stands for has this type.
+    pub(crate) fn has_type(&self, field: &FieldRef, wanted: ColumnType) -> bool {
+        self.types(field).any(|kind| kind == wanted)
+    }
+
+    /// The known types of the fields that `field` stands for.
+    fn types(&self, field: &FieldRef) -> impl Iterator<Item = ColumnType> {
+        field.origins.iter().filter_map(|(source, path)| {
+            let table = &self.sources[*source].table;
+            let known = self.known.types.iter().find(|(other, of, _)| other == table && of == path);
+            known.map(|(.., kind)| *kind)
+        })
+    }
+
+    /// The kind of value that an expression has, if that is plain before it is rewritten.
+    pub(super) fn kind(&mut self, expr: &Expr) -> Result<Option<Kind>, Error> {
+        Ok(match expr {
+            Expr::Nested(inner) => self.kind(inner)?,
+            Expr::Value(value) => match &value.value {
+                Value::Number(..) => Some(Kind::Number),
+                Value::SingleQuotedString(_) => Some(Kind::String),
+                Value::Boolean(_) => Some(Kind::Bool),
+                _ => None,
+            },
+            Expr::UnaryOp { op: UnaryOperator::Minus, .. } => Some(Kind::Number),
+            _ => match self.field_at(expr)? {
+                Some(field) => self.types(&field).find_map(|kind| match kind {
+                    ColumnType::Bool => Some(Kind::Bool),
+                    ColumnType::Text => Some(Kind::String),
+                    ColumnType::Json => None,
+                    _ => Some(Kind::Number),
+                }),
+                None => None,
+            },
+        })
     }
 
     /// The numbers of JSON text; what is left out is counted for the note on `written`.
     pub(crate) fn only_numbers(&mut self, json: Expr, written: &str) -> Expr {
-        let index = self.numeric.len();
-        self.numeric.push(written.to_owned());
-        call(ONLY_NUMBERS, vec![json, number(index)])
+        let index = self.narrowed(written, Kept::Numbers);
+        call(ONLY_NUMBERS, vec![json, index])
+    }
+
+    /// The number of a new call that uses only some values of an expression.
+    pub(crate) fn narrowed(&mut self, written: &str, to: Kept) -> Expr {
+        self.narrowed.push(Narrowed { written: written.to_owned(), to });
+        number(self.narrowed.len() - 1)
     }
 
     /// The numbers of JSON text as doubles.
     pub(crate) fn numbers(&mut self, json: Expr, written: &str) -> Expr {
-        self.numeric.push(written.to_owned());
-        let index = number(self.numeric.len() - 1);
+        let index = self.narrowed(written, Kept::Numbers);
         call("number", vec![call(ONLY_NUMBERS, vec![json, index, number(1)])])
     }
 }

@@ -7,7 +7,7 @@ use super::uses::{Rep, STREAM, SourceUse};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, SetExpr,
-    TableAlias, TableFactor, TableWithJoins,
+    TableAlias, TableFactor, TableWithJoins, Value,
 };
 use std::rc::Rc;
 
@@ -45,6 +45,10 @@ impl Rewriter<'_> {
         match factor {
             TableFactor::Table { name, alias, args: None, .. } => {
                 let (table, columns) = self.named(name)?;
+                if let ([_, ObjectNamePart::Identifier(of_database)], None) = (name.0.as_slice(), &alias) {
+                    let name = of_database.clone();
+                    *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+                }
                 *name = ObjectName::from(vec![quoted(&table)]);
                 let alias = alias.as_mut().map(|alias| quote(&mut alias.name));
                 self.add(alias.unwrap_or(table), columns)
@@ -63,6 +67,14 @@ impl Rewriter<'_> {
 
     /// The table with this name, and its columns.
     fn named(&mut self, name: &ObjectName) -> Result<(String, Columns), Error> {
+        if let [ObjectNamePart::Identifier(file), ObjectNamePart::Identifier(table)] = name.0.as_slice()
+            && file.quote_style.is_some()
+        {
+            // A table of a database: `from 'shop.db'.orders`.
+            let table = format!("{}::{}", file.value, table.value);
+            let source = self.source(&table);
+            return Ok((table, Columns::Any(source)));
+        }
         let [ObjectNamePart::Identifier(ident)] = name.0.as_slice() else {
             return Err(Error::sql(format!("there is no table {name}: a path is written in quotes, '{name}'")));
         };
@@ -150,9 +162,36 @@ impl Rewriter<'_> {
         }
         match constraint {
             JoinConstraint::On(condition) => self.conjuncts(condition),
-            JoinConstraint::Natural => Err(Error::sql("natural joins need known columns: write `using (…)` or `on …`")),
+            JoinConstraint::Natural => {
+                let names = self.common_names(before)?;
+                *constraint = JoinConstraint::On(if names.is_empty() {
+                    Expr::value(Value::Boolean(true))
+                } else {
+                    self.using(&names, before)?
+                });
+                Ok(())
+            }
             _ => Ok(()),
         }
+    }
+
+    /// The columns that the tables of a natural join have in common.
+    fn common_names(&mut self, before: usize) -> Result<Vec<ObjectName>, Error> {
+        let relations = self.scopes.last().map_or_else(Vec::new, |scope| scope.relations.clone());
+        let (left, right) = relations.split_at(before);
+        let mut names = |relations: &[Relation]| -> Result<Vec<String>, Error> {
+            let mut all = Vec::new();
+            for relation in relations {
+                match &relation.columns {
+                    Columns::Any(source) => all.extend((self.keys)(&self.sources[*source].table)?),
+                    Columns::These(columns) => all.extend(columns.iter().map(|column| column.name.clone())),
+                }
+            }
+            Ok(all)
+        };
+        let (left, right) = (names(left)?, names(right)?);
+        let common = left.into_iter().filter(|name| right.contains(name));
+        Ok(common.map(|name| ObjectName::from(vec![quoted(&name)])).collect())
     }
 
     /// Converts `using (a, b)` to a condition. From here on, the names mean the columns of the left table.

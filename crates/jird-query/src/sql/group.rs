@@ -7,9 +7,16 @@ use super::scope::{FieldRef, Resolved};
 use super::select::Rewriter;
 use super::uses::Rep;
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{Distinct, Expr, GroupByExpr, Select, visit_expressions};
+use datafusion::sql::sqlparser::ast::{Distinct, Expr, Function, GroupByExpr, Query, Select, Visit, Visitor};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+
+/// One of the groups of [`Grouped`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Expr(usize),
+    Field(usize),
+}
 
 /// What the part of a `select` after `group by` may name.
 #[derive(Debug, Default)]
@@ -18,32 +25,54 @@ pub(crate) struct Grouped {
     pub(crate) exprs: Vec<(String, Expr, Form)>,
     /// Fields, and the representations in which they are used.
     pub(crate) fields: Vec<(FieldRef, BTreeSet<Rep>)>,
+    /// The grouping sets, if there are several.
+    sets: Vec<Vec<Group>>,
 }
 
 impl Rewriter<'_> {
     /// Begins the part after `group by`, if the `select` has groups, aggregates or `distinct`.
     pub(crate) fn group(&mut self, select: &mut Select, items: &[Item]) -> Result<(), Error> {
-        let GroupByExpr::Expressions(written, modifiers) = &select.group_by else {
-            return Err(Error::sql("`group by all` is not supported: name the groups"));
+        let (written, modifiers, all) = match &select.group_by {
+            GroupByExpr::All(modifiers) => (Vec::new(), modifiers, true),
+            GroupByExpr::Expressions(written, modifiers) => (written.clone(), modifiers, false),
         };
         if !modifiers.is_empty() {
-            return Err(Error::sql("modifiers of group by are not supported"));
+            return Err(Error::sql("`with …` in `group by` is not supported: write `rollup (…)` or `cube (…)`"));
         }
-        let aggregates = !written.is_empty() || select.having.is_some() || self.aggregates_in(items);
+        let has_aggregate = |item: &Item| self.has_aggregate(item);
+        let aggregates = all || !written.is_empty() || select.having.is_some() || items.iter().any(has_aggregate);
         let distinct = match &select.distinct {
             None | Some(Distinct::All) => false,
             Some(Distinct::Distinct) => true,
-            Some(Distinct::On(_)) => return Err(Error::sql("`distinct on` is not supported")),
+            Some(Distinct::On(_)) => {
+                return Err(Error::sql("`distinct on` belongs to the whole query, not to a side of a union"));
+            }
         };
         if !aggregates && !distinct {
             return Ok(());
         }
         let mut groups = Grouped::default();
-        for expr in written {
-            match item_of(expr, items) {
-                Some(item) => self.add_group(&item.expr, &mut groups)?,
-                None => self.add_group(&ItemExpr::Expr(expr.clone().into()), &mut groups)?,
+        if all {
+            for item in items {
+                if !self.has_aggregate(item) && !has_window(item) {
+                    self.add_group(&item.expr, &mut groups)?;
+                }
             }
+        }
+        let sets = grouping_sets(&written)?;
+        for set in &sets {
+            let mut members = Vec::new();
+            for expr in set {
+                let own = ItemExpr::Expr(expr.clone().into());
+                let group = self.add_group(item_of(expr, items).map_or(&own, |item| &item.expr), &mut groups)?;
+                if !members.contains(&group) {
+                    members.push(group);
+                }
+            }
+            groups.sets.push(members);
+        }
+        if groups.sets.len() < 2 && !written.iter().any(is_set) {
+            groups.sets.clear();
         }
         if distinct && !aggregates {
             // The distinct rows are the groups by all columns, so `order by` can use the columns as values.
@@ -58,20 +87,11 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    fn aggregates_in(&self, items: &[Item]) -> bool {
-        items.iter().any(|item| {
-            let ItemExpr::Expr(expr) = &item.expr else { return false };
-            let flow = visit_expressions(&**expr, |expr| match expr {
-                Expr::Function(function) if function.over.is_none() && (self.aggregates)(&function_name(function)) => {
-                    ControlFlow::Break(())
-                }
-                _ => ControlFlow::Continue(()),
-            });
-            flow.is_break()
-        })
+    fn has_aggregate(&self, item: &Item) -> bool {
+        has_call(item, |function| function.over.is_none() && (self.aggregates)(&function_name(function)))
     }
 
-    fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped) -> Result<(), Error> {
+    fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped) -> Result<Group, Error> {
         let (expr, resolved) = match expr {
             ItemExpr::Expr(expr) => (Some(&**expr), self.resolve(expr)?),
             ItemExpr::Resolved(resolved) => (None, Some(resolved.clone())),
@@ -79,14 +99,16 @@ impl Rewriter<'_> {
         };
         match (resolved, expr) {
             (Some(Resolved::Field(field)), _) => {
-                if !groups.fields.iter().any(|(other, _)| other.is(&field)) {
+                let known = groups.fields.iter().position(|(other, _)| other.is(&field));
+                Ok(Group::Field(known.unwrap_or_else(|| {
                     groups.fields.push((field, BTreeSet::new()));
-                }
+                    groups.fields.len() - 1
+                })))
             }
             (Some(Resolved::Computed { relation, name, form }), _) => {
                 let column = qualified(&relation, &name);
                 let key = if form == Form::Json { canonical(column.clone()) } else { column.clone() };
-                groups.exprs.push((column.to_string(), key, form));
+                Ok(groups.add((column.to_string(), key, form)))
             }
             (None, Some(expr)) => {
                 let mut rewritten = expr.clone();
@@ -95,24 +117,119 @@ impl Rewriter<'_> {
                     // Equal values are one group, however they are spelled.
                     rewritten = canonical(rewritten);
                 }
-                groups.exprs.push((expr.to_string(), rewritten, form));
+                Ok(groups.add((expr.to_string(), rewritten, form)))
             }
-            (None, None) => {}
+            (None, None) => Err(Error::sql("a group without an expression")),
         }
-        Ok(())
     }
 
     /// The groups, as DataFusion sees them.
     pub(crate) fn group_by(&mut self, grouped: Grouped) -> GroupByExpr {
-        let mut exprs: Vec<_> = grouped.exprs.into_iter().map(|(_, expr, _)| expr).collect();
+        let exprs: Vec<_> = grouped.exprs.into_iter().map(|(_, expr, _)| expr).collect();
+        let mut fields = Vec::new();
         for (field, mut reps) in grouped.fields {
             if reps.is_empty() {
                 reps.insert(Rep::Key);
             }
-            for rep in reps {
-                exprs.push(self.column(&field, rep));
-            }
+            fields.push(reps.into_iter().map(|rep| self.column(&field, rep)).collect::<Vec<_>>());
         }
-        GroupByExpr::Expressions(exprs, Vec::new())
+        if grouped.sets.is_empty() {
+            return GroupByExpr::Expressions(
+                exprs.into_iter().chain(fields.into_iter().flatten()).collect(),
+                Vec::new(),
+            );
+        }
+        let columns = |group: &Group| match group {
+            Group::Expr(index) => vec![exprs[*index].clone()],
+            Group::Field(index) => fields[*index].clone(),
+        };
+        let sets = grouped.sets.iter().map(|set| set.iter().flat_map(columns).collect()).collect();
+        GroupByExpr::Expressions(vec![Expr::GroupingSets(sets)], Vec::new())
+    }
+}
+
+impl Grouped {
+    /// Adds a computed group.
+    fn add(&mut self, group: (String, Expr, Form)) -> Group {
+        let known = self.exprs.iter().position(|(written, ..)| *written == group.0);
+        Group::Expr(known.unwrap_or_else(|| {
+            self.exprs.push(group);
+            self.exprs.len() - 1
+        }))
+    }
+}
+
+/// The most grouping sets of a query, as in `PostgreSQL`.
+const SETS_MAX: usize = 4096;
+
+fn is_set(expr: &Expr) -> bool {
+    matches!(expr, Expr::Rollup(_) | Expr::Cube(_) | Expr::GroupingSets(_))
+}
+
+/// The sets by which `group by` groups. Several of `rollup`, `cube` and `grouping sets` combine each with each.
+fn grouping_sets(written: &[Expr]) -> Result<Vec<Vec<Expr>>, Error> {
+    let mut all = vec![Vec::new()];
+    for expr in written {
+        let sets: Vec<Vec<Expr>> = match expr {
+            Expr::Rollup(parts) => (0..=parts.len()).rev().map(|count| parts[..count].concat()).collect(),
+            Expr::Cube(parts) if 1 << parts.len().min(16) > SETS_MAX => return Err(too_many_sets()),
+            Expr::Cube(parts) => (0..1_usize << parts.len())
+                .rev()
+                .map(|chosen| {
+                    let count = parts.len();
+                    let is_chosen = |at: &usize| chosen >> (count - 1 - at) & 1 == 1;
+                    (0..count).filter(is_chosen).flat_map(|at| parts[at].clone()).collect()
+                })
+                .collect(),
+            Expr::GroupingSets(sets) => sets.clone(),
+            plain => vec![vec![plain.clone()]],
+        };
+        all = all.iter().flat_map(|set| sets.iter().map(|more| [&set[..], more].concat())).collect();
+        if all.len() > SETS_MAX {
+            return Err(too_many_sets());
+        }
+    }
+    Ok(all)
+}
+
+fn too_many_sets() -> Error {
+    Error::sql(format!("more than {SETS_MAX} grouping sets"))
+}
+
+fn has_window(item: &Item) -> bool {
+    has_call(item, |function| function.over.is_some())
+}
+
+/// Whether a column calls such a function, outside of subqueries.
+fn has_call(item: &Item, is_wanted: impl Fn(&Function) -> bool) -> bool {
+    let ItemExpr::Expr(expr) = &item.expr else { return false };
+    expr.visit(&mut Calls { is_wanted, depth: 0 }).is_break()
+}
+
+/// Finds a call.
+struct Calls<F> {
+    is_wanted: F,
+    /// The number of subqueries around the current place.
+    depth: usize,
+}
+
+impl<F: Fn(&Function) -> bool> Visitor for Calls<F> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Function(function) if self.depth == 0 && (self.is_wanted)(function) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
     }
 }

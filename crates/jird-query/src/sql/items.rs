@@ -7,10 +7,13 @@ use super::forms::Form;
 use super::names::{Names, column_name};
 use super::scope::{Columns, Derived, DerivedKind, FieldRef, Resolved};
 use super::select::{Emit, Rewriter};
-use super::supported;
 use super::uses::{NeedKind, Rep, Style};
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{Expr, Select, SelectItem, SelectItemQualifiedWildcardKind, Value};
+use crate::nearest::nearest;
+use datafusion::sql::sqlparser::ast::{
+    ExcludeSelectItem, Expr, Ident, RenameSelectItem, Select, SelectItem, SelectItemQualifiedWildcardKind, Value,
+    WildcardAdditionalOptions,
+};
 use jird::Path;
 
 /// A column of a `select`, before it is rewritten.
@@ -30,11 +33,15 @@ pub(crate) enum ItemExpr {
     Record(FieldRef),
 }
 
+/// Above this number of columns, `*` is planned as one column, because DataFusion's time is quadratic in the columns.
+const WIDE: usize = 300;
+
 impl Rewriter<'_> {
     /// The columns of a `select`, with `*` expanded, each with its name.
     pub(crate) fn items(&mut self, select: &Select, given: Option<&[String]>, emit: Emit) -> Result<Vec<Item>, Error> {
         let mut items = Vec::new();
-        let alone = select.projection.len() == 1;
+        let is_grouped = select.distinct.is_some() && self.style != Style::Json;
+        let alone = select.projection.len() == 1 && !is_grouped;
         for item in &select.projection {
             match item {
                 SelectItem::UnnamedExpr(expr) => items.push((None, ItemExpr::Expr(expr.clone().into()))),
@@ -42,16 +49,18 @@ impl Rewriter<'_> {
                     items.push((Some(alias.value.clone()), ItemExpr::Expr(expr.clone().into())));
                 }
                 SelectItem::Wildcard(options) => {
-                    supported::wildcard(options)?;
-                    items.extend(self.wildcard(None, alone && emit == Emit::Output)?);
+                    let alone = alone && emit == Emit::Output && is_plain(options);
+                    let columns = self.wildcard(None, alone)?;
+                    items.extend(changed(columns, options)?);
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
-                    supported::wildcard(options)?;
+                    let alone = alone && emit == Emit::Output && is_plain(options);
                     let relation = match name.0.as_slice() {
                         [part] => part.as_ident().map(|ident| ident.value.clone()),
                         _ => None,
                     };
-                    items.extend(self.wildcard(relation.as_deref(), alone && emit == Emit::Output)?);
+                    let columns = self.wildcard(relation.as_deref(), alone)?;
+                    items.extend(changed(columns, options)?);
                 }
                 other => return Err(Error::sql(format!("`{other}` is not supported"))),
             }
@@ -67,6 +76,10 @@ impl Rewriter<'_> {
         if wanted.is_empty() {
             return Err(Error::sql(format!("`{}.*` names no table here", relation.unwrap_or_default())));
         }
+        // `using (a)` makes one column of two.
+        let using = self.scopes.last().map_or_else(Vec::new, |scope| scope.using.clone());
+        let is_other =
+            |name: &str, of: &str| relation.is_none() && using.iter().any(|(using, left)| using == name && left != of);
         let mut items = Vec::new();
         for relation in &wanted {
             match &relation.columns {
@@ -84,13 +97,22 @@ impl Rewriter<'_> {
                         items.push((Some("*".to_owned()), ItemExpr::Record(field(Path::root()))));
                         continue;
                     }
-                    for key in (self.keys)(&self.sources[*source].table)? {
+                    let keys = (self.keys)(&self.sources[*source].table)?;
+                    if alone && wanted.len() == 1 && self.style == Style::Cells && keys.len() > WIDE {
+                        self.apart = keys;
+                        items.push((Some("*".to_owned()), ItemExpr::Record(field(Path::root()))));
+                        continue;
+                    }
+                    for key in keys {
+                        if is_other(&key, &relation.alias) {
+                            continue;
+                        }
                         let field = field(Path::root().key(key.as_str()));
                         items.push((Some(key), ItemExpr::Resolved(Resolved::Field(field))));
                     }
                 }
                 Columns::These(columns) => {
-                    for column in columns.iter() {
+                    for column in columns.iter().filter(|column| !is_other(&column.name, &relation.alias)) {
                         let parts = Expr::CompoundIdentifier(vec![quoted(&relation.alias), quoted(&column.name)]);
                         if let Some(resolved) = self.resolve(&parts)? {
                             items.push((Some(column.name.clone()), ItemExpr::Resolved(resolved)));
@@ -201,8 +223,61 @@ pub(crate) fn item_of<'i>(expr: &Expr, items: &'i [Item]) -> Option<&'i Item> {
     }
 }
 
+fn is_plain(options: &WildcardAdditionalOptions) -> bool {
+    *options == WildcardAdditionalOptions::default()
+}
+
+type Column = (Option<String>, ItemExpr);
+
+/// The columns of `*` after `exclude`, `replace` and `rename`.
+fn changed(mut columns: Vec<Column>, options: &WildcardAdditionalOptions) -> Result<Vec<Column>, Error> {
+    let WildcardAdditionalOptions { opt_ilike, opt_exclude, opt_except, opt_replace, opt_rename, opt_alias, .. } =
+        options;
+    if opt_ilike.is_some() || opt_alias.is_some() {
+        return Err(Error::sql("`ilike` and `as` behind `*` are not supported: name the columns"));
+    }
+    let find = |columns: &[Column], name: &str| {
+        let found = columns.iter().position(|(own, _)| own.as_deref() == Some(name));
+        found.ok_or_else(|| {
+            let names = columns.iter().filter_map(|(name, _)| name.as_deref());
+            let nearest = nearest(name, names).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            Error::sql(format!("`*` has no column `{name}`{nearest}"))
+        })
+    };
+    let mut excluded: Vec<&Ident> = Vec::new();
+    match opt_exclude {
+        Some(ExcludeSelectItem::Single(name)) => excluded.extend(name.0.last().and_then(|part| part.as_ident())),
+        Some(ExcludeSelectItem::Multiple(names)) => {
+            excluded.extend(names.iter().filter_map(|name| name.0.last()?.as_ident()));
+        }
+        None => {}
+    }
+    if let Some(except) = opt_except {
+        excluded.push(&except.first_element);
+        excluded.extend(&except.additional_elements);
+    }
+    for name in excluded {
+        let at = find(&columns, &name.value)?;
+        columns.remove(at);
+    }
+    for replaced in opt_replace.iter().flat_map(|replace| &replace.items) {
+        let at = find(&columns, &replaced.column_name.value)?;
+        columns[at].1 = ItemExpr::Expr(replaced.expr.clone().into());
+    }
+    let renamed = match opt_rename {
+        Some(RenameSelectItem::Single(renamed)) => std::slice::from_ref(renamed),
+        Some(RenameSelectItem::Multiple(renamed)) => renamed,
+        None => &[],
+    };
+    for renamed in renamed {
+        let at = find(&columns, &renamed.ident.value)?;
+        columns[at].0 = Some(renamed.alias.value.clone());
+    }
+    Ok(columns)
+}
+
 /// `expr as name`.
-fn aliased(expr: Expr, name: &str) -> SelectItem {
+pub(super) fn aliased(expr: Expr, name: &str) -> SelectItem {
     SelectItem::ExprWithAlias { expr, alias: quoted(name) }
 }
 

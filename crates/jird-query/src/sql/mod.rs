@@ -4,6 +4,8 @@
 //! path in a source, and replaces it by a column in one of five [representations](Rep), which depends on how the query
 //! uses the field. Comparisons become calls of our own predicates over raw JSON text, so no type coercion affects them.
 
+mod arrays;
+mod calls;
 mod chain;
 mod expr;
 mod forms;
@@ -18,6 +20,7 @@ mod predicate;
 mod required;
 mod scope;
 mod select;
+mod spelling;
 mod supported;
 mod twice;
 mod uses;
@@ -28,7 +31,8 @@ pub use predicate::condition;
 pub(crate) use select::rewrite;
 pub(crate) use twice::names_twice;
 pub(crate) use uses::{
-    JSON_COMPARE, JSON_KEY, JSON_OF_KEY, JSON_SUM, JSON_TEXT, Leaf, NUMBER_AVG, NUMBER_SUM, Need, NeedKind,
-    ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT,
-    SourceUse, Style,
+    AT_TIME_ZONE, JSON_ARITHMETIC, JSON_AT, JSON_COMPARE, JSON_CONTAINS, JSON_ELEMENTS, JSON_JOIN, JSON_KEY, JSON_KEYS,
+    JSON_LEN, JSON_LENGTH, JSON_OF_KEY, JSON_SUM, JSON_TEXT, Kept, Leaf, NUMBER_AVG, NUMBER_SUM, Narrowed, Need,
+    NeedKind, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep, Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT,
+    SourceUse, Style, TIME_OF_JSON, TO_CHAR,
 };

@@ -8,7 +8,7 @@ use super::scope::{Derived, DerivedKind, Resolved};
 use super::select::Rewriter;
 use super::uses::Rep;
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByKind, Value};
+use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, Value};
 
 impl Rewriter<'_> {
     /// Rewrites the `order by` of a `select`. The name or number of one of its columns stands for that column's value.
@@ -18,6 +18,7 @@ impl Rewriter<'_> {
         items: &[Item],
         columns: &[Derived],
     ) -> Result<(), Error> {
+        let order_by = order_by.map(|order_by| by_all(order_by, items.iter().map(|item| item.name.as_str())));
         for key in keys(order_by)? {
             let named = item_of(&key.expr, items).or_else(|| {
                 let name = key.expr.to_string();
@@ -53,6 +54,7 @@ impl Rewriter<'_> {
 
 /// Rewrites the `order by` of a union, which sees only the columns.
 pub(crate) fn order_by_name(order_by: Option<&mut OrderBy>, columns: &[Derived]) -> Result<(), Error> {
+    let order_by = order_by.map(|order_by| by_all(order_by, columns.iter().map(|column| column.name.as_str())));
     for key in keys(order_by)? {
         let column = match &key.expr {
             Expr::Value(value) => match &value.value {
@@ -77,7 +79,21 @@ pub(crate) fn order_by_name(order_by: Option<&mut OrderBy>, columns: &[Derived])
     Ok(())
 }
 
-fn keys(order_by: Option<&mut OrderBy>) -> Result<&mut [datafusion::sql::sqlparser::ast::OrderByExpr], Error> {
+/// `order by all` orders by each of these columns, from left to right.
+fn by_all<'o, 'n>(order_by: &'o mut OrderBy, mut names: impl ExactSizeIterator<Item = &'n str>) -> &'o mut OrderBy {
+    let count = names.len();
+    let OrderByKind::Expressions(keys) = &mut order_by.kind else { return order_by };
+    if let [key] = &keys[..]
+        && matches!(&key.expr, Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all"))
+        && !names.any(|name| name == "all")
+    {
+        let number = |number: usize| Expr::value(Value::Number(number.to_string(), false));
+        *keys = (1..=count).map(|index| OrderByExpr { expr: number(index), ..key.clone() }).collect();
+    }
+    order_by
+}
+
+fn keys(order_by: Option<&mut OrderBy>) -> Result<&mut [OrderByExpr], Error> {
     match order_by.map(|order_by| &mut order_by.kind) {
         None => Ok(&mut []),
         Some(OrderByKind::Expressions(keys)) => Ok(keys),

@@ -287,10 +287,11 @@ fn typed_time(expr: &Expr) -> Option<String> {
     }
 }
 
-/// Compares the time that a text holds; unknown if the text is not a time.
+/// Compares the time that a text or a number holds; unknown if it is not a time.
 fn at_time(slot: usize, op: Comparison, time: Time) -> Predicate {
-    let test = move |text: &str| time::parse(text).map(|found| op.holds(found.cmp(&time)));
-    Predicate::Matches { slot, matcher: Matcher::unsure(test) }
+    let holds = move |found: Time| op.holds(found.cmp(&time));
+    let text = Matcher::unsure(move |text| time::parse(text).map(holds));
+    Predicate::Matches { slot, matcher: text.with_numbers(move |text| time::of_number(text).map(holds)) }
 }
 
 fn flat(make: fn(Vec<Predicate>) -> Predicate, left: Predicate, right: Predicate) -> Predicate {

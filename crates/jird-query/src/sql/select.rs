@@ -6,10 +6,11 @@ use super::from::{quote, take_names};
 use super::order::order_by_name;
 use super::scope::{Derived, DerivedKind, Scope};
 use super::supported;
-use super::uses::{Leaf, Output, OutputKind, Rep, Rewritten, SourceUse, Style};
+use super::uses::{Leaf, Narrowed, Output, OutputKind, Rep, Rewritten, SourceUse, Style};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
-    Expr, OrderBy, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, visit_expressions,
+    Expr, ObjectName, OrderBy, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement,
+    visit_expressions, visit_relations,
 };
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -44,8 +45,10 @@ pub(crate) struct Rewriter<'k> {
     pub(crate) aggregates: &'k dyn Fn(&str) -> bool,
     pub(crate) keys: Keys<'k>,
     pub(crate) known: &'k Known,
-    /// The expressions of which only the numbers are used, as the SQL writes them.
-    pub(crate) numeric: Vec<String>,
+    /// The expressions of which only some values are used.
+    pub(crate) narrowed: Vec<Narrowed>,
+    /// The keys of the columns that the records of the result become.
+    pub(crate) apart: Vec<String>,
     pub(crate) style: Style,
 }
 
@@ -74,8 +77,8 @@ pub(crate) fn rewrite(
             Output { name, kind }
         })
         .collect();
-    let Rewriter { sources, leaves, numeric, .. } = rewriter;
-    Ok(Rewritten { statement: Statement::Query(query), sources, leaves, numeric, outputs, gathers })
+    let Rewriter { sources, leaves, narrowed, apart, .. } = rewriter;
+    Ok(Rewritten { statement: Statement::Query(query), sources, leaves, narrowed, outputs, apart, gathers })
 }
 
 impl<'k> Rewriter<'k> {
@@ -92,7 +95,8 @@ impl<'k> Rewriter<'k> {
             aggregates,
             keys,
             known,
-            numeric: Vec::new(),
+            narrowed: Vec::new(),
+            apart: Vec::new(),
             style,
         }
     }
@@ -104,14 +108,15 @@ impl Rewriter<'_> {
         supported::query(query)?;
         let ctes = self.ctes.len();
         if let Some(with) = &mut query.with {
-            if with.recursive {
-                return Err(Error::sql("recursive queries are not supported"));
-            }
             let names = self.names.take();
             for cte in &mut with.cte_tables {
                 self.names = take_names(&mut cte.alias, &cte.query);
-                let columns = self.query(&mut cte.query, Emit::All, false)?;
                 let name = quote(&mut cte.alias.name);
+                if with.recursive && mentions(&cte.query, &name) {
+                    self.recursive(&mut cte.query, &name)?;
+                    continue;
+                }
+                let columns = self.query(&mut cte.query, Emit::All, false)?;
                 self.ctes.push((name, Rc::new(columns)));
             }
             self.names = names;
@@ -126,6 +131,33 @@ impl Rewriter<'_> {
         };
         self.ctes.truncate(ctes);
         Ok(columns)
+    }
+
+    /// Rewrites a query that reads its own result: `select … union all select … from name …`.
+    fn recursive(&mut self, query: &mut Query, name: &str) -> Result<(), Error> {
+        let SetExpr::SetOperation { left, op: SetOperator::Union, right, .. } = &mut *query.body else {
+            return Err(Error::sql(format!("`{name}` reads itself: write it as `select … union all select …`")));
+        };
+        let form = |column: &Derived| match column.kind {
+            DerivedKind::Computed(Form::Typed) | DerivedKind::Fixed(_, Rep::Typed | Rep::Group) => Form::Typed,
+            _ => Form::Json,
+        };
+        let first = self.body(left, Emit::Fixed(Rep::Typed), false)?;
+        let computed =
+            |column: &Derived| Derived { name: column.name.clone(), kind: DerivedKind::Computed(form(column)) };
+        self.ctes.push((name.to_owned(), Rc::new(first.iter().map(computed).collect())));
+        let next = self.body(right, Emit::Fixed(Rep::Typed), false)?;
+        if first.len() != next.len() {
+            let message = format!("`{name}` begins with {} columns and goes on with {}", first.len(), next.len());
+            return Err(Error::sql(message));
+        }
+        match first.iter().zip(&next).find(|(first, next)| form(first) != form(next)) {
+            Some((first, _)) => Err(Error::data(format!(
+                "`{}` of `{name}` has values of several kinds: use number() or text() of its fields",
+                first.name
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn body(&mut self, body: &mut SetExpr, emit: Emit, outermost: bool) -> Result<Vec<Derived>, Error> {
@@ -216,6 +248,13 @@ impl Rewriter<'_> {
         });
         flow.is_break()
     }
+}
+
+/// Whether a query names a table.
+fn mentions(query: &Query, name: &str) -> bool {
+    let names = |table: &ObjectName| matches!(table.0.as_slice(), [part] if part.as_ident().is_some_and(|part| part.value == name));
+    visit_relations(query, |table| if names(table) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        .is_break()
 }
 
 /// Turns a column of a rewritten query into JSON text in which equal values are equal. The column has this form.

@@ -1,12 +1,12 @@
 //! Refuses clauses that the parser accepts and DataFusion would silently ignore.
 
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{Query, Select, TableFactor, WildcardAdditionalOptions};
+use datafusion::sql::sqlparser::ast::{Query, Select, TableFactor};
 
 /// Refuses clauses of a query that would be ignored.
 pub(super) fn query(query: &Query) -> Result<(), Error> {
     let Query { fetch, locks, for_clause, settings, format_clause, pipe_operators, .. } = query;
-    refuse(fetch.is_some(), "`fetch`: write `limit`")?;
+    debug_assert!(fetch.is_none(), "`fetch` is `limit` by now");
     refuse(!locks.is_empty() || for_clause.is_some(), "`for`")?;
     refuse(settings.is_some(), "`settings`")?;
     refuse(format_clause.is_some(), "`format`: use --format")?;
@@ -23,19 +23,11 @@ pub(super) fn select(select: &Select) -> Result<(), Error> {
     refuse(!select.connect_by.is_empty(), "`connect by`")?;
     refuse(!select.cluster_by.is_empty() || !select.distribute_by.is_empty(), "`cluster by`")?;
     refuse(!select.sort_by.is_empty(), "`sort by`: write `order by`")?;
-    refuse(!select.named_window.is_empty(), "`window`: write the window in `over (…)`")?;
     refuse(select.value_table_mode.is_some(), "`as struct`")
-}
-
-/// Refuses options after `*`.
-pub(super) fn wildcard(options: &WildcardAdditionalOptions) -> Result<(), Error> {
-    refuse(*options != WildcardAdditionalOptions::default(), "what stands behind `*`: name the columns")
 }
 
 /// Refuses options after a table's name.
 pub(super) fn table(table: &TableFactor) -> Result<(), Error> {
-    let (TableFactor::Table { sample, .. } | TableFactor::Derived { sample, .. }) = table else { return Ok(()) };
-    refuse(sample.is_some(), "`tablesample`")?;
     let TableFactor::Table { with_hints, version, with_ordinality, partitions, json_path, index_hints, .. } = table
     else {
         return Ok(());

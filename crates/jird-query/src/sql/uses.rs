@@ -34,6 +34,25 @@ pub(crate) const JSON_OF_KEY: &str = "json_of_key";
 /// The function that leaves only the numbers of JSON texts.
 pub(crate) const ONLY_NUMBERS: &str = "only_numbers";
 
+/// The function that converts JSON texts to points in time.
+pub(crate) const TIME_OF_JSON: &str = "time_of_json";
+
+/// The functions behind `at time zone` and `to_char`.
+pub(crate) const AT_TIME_ZONE: &str = "at_time_zone";
+pub(crate) const TO_CHAR: &str = "to_char";
+
+/// The function that computes with two JSON numbers.
+pub(crate) const JSON_ARITHMETIC: &str = "json_arithmetic";
+
+/// Functions of JSON arrays and objects.
+pub(crate) const JSON_LENGTH: &str = "json_length";
+pub(crate) const JSON_LEN: &str = "json_len";
+pub(crate) const JSON_CONTAINS: &str = "json_contains";
+pub(crate) const JSON_JOIN: &str = "json_join";
+pub(crate) const JSON_KEYS: &str = "json_keys";
+pub(crate) const JSON_AT: &str = "json_at";
+pub(crate) const JSON_ELEMENTS: &str = "json_elements";
+
 /// Sums and means of the numbers of JSON texts: as doubles, and as a JSON number.
 pub(crate) const NUMBER_SUM: &str = "number_sum";
 pub(crate) const NUMBER_AVG: &str = "number_avg";
@@ -163,15 +182,32 @@ pub(crate) enum OutputKind {
     Computed,
 }
 
+/// An expression of which only some values are used; the others are counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Narrowed {
+    /// The expression as the SQL writes it.
+    pub(crate) written: String,
+    pub(crate) to: Kept,
+}
+
+/// The values that are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Numbers,
+    Times,
+}
+
 /// SQL that DataFusion can plan, and the other facts that the run needs.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
     pub(crate) statement: Statement,
     pub(crate) sources: Vec<SourceUse>,
     pub(crate) leaves: Vec<Arc<Leaf>>,
-    /// The expressions of which only the numbers are used, by the numbers of their calls of [`ONLY_NUMBERS`].
-    pub(crate) numeric: Vec<String>,
+    /// The expressions of which only some values are used, by the numbers of their calls.
+    pub(crate) narrowed: Vec<Narrowed>,
     pub(crate) outputs: Vec<Output>,
+    /// The keys of the columns that the records of a result become, if `*` stands for very many.
+    pub(crate) apart: Vec<String>,
     /// Whether the query groups or sorts rows.
     pub(crate) gathers: bool,
 }

@@ -69,6 +69,8 @@ pub enum Literal {
 /// for each other.
 pub struct Matcher {
     test: Box<dyn Test>,
+    /// The test of numbers, if they are not of another kind.
+    numbers: Option<Box<dyn Test>>,
     literals: Arc<[Box<str>]>,
 }
 
@@ -85,7 +87,8 @@ impl<T: Fn(&str) -> Option<bool> + Clone + Send + Sync + 'static> Test for T {
 
 impl Clone for Matcher {
     fn clone(&self) -> Self {
-        Self { test: (*self.test).boxed_clone(), literals: Arc::clone(&self.literals) }
+        let numbers = self.numbers.as_ref().map(|test| (**test).boxed_clone());
+        Self { test: (*self.test).boxed_clone(), numbers, literals: Arc::clone(&self.literals) }
     }
 }
 
@@ -103,7 +106,26 @@ impl Matcher {
     /// assert!(even.matches("4") && !even.matches("5") && !even.matches("four"));
     /// ```
     pub fn unsure(test: impl Fn(&str) -> Option<bool> + Clone + Send + Sync + 'static) -> Self {
-        Self { test: Box::new(test), literals: Arc::default() }
+        Self { test: Box::new(test), numbers: None, literals: Arc::default() }
+    }
+
+    /// Adds a test of numbers, which gets a number as it stands in its record. Without one, numbers are unknown.
+    ///
+    /// ```
+    /// use jird::record::{Field, Matcher, Mismatches, Predicate};
+    /// let is_even = |text: &str| text.parse::<u64>().ok().map(|number| number % 2 == 0);
+    /// let even = Predicate::Matches { slot: 0, matcher: Matcher::unsure(is_even).with_numbers(is_even) };
+    /// assert_eq!(even.eval(&[Field::from_raw("4")], &mut Mismatches::default()), Some(true));
+    /// assert_eq!(even.eval(&[Field::from_raw("\"5\"")], &mut Mismatches::default()), Some(false));
+    /// ```
+    #[must_use]
+    pub fn with_numbers(self, test: impl Fn(&str) -> Option<bool> + Clone + Send + Sync + 'static) -> Self {
+        Self { numbers: Some(Box::new(test)), ..self }
+    }
+
+    /// Whether numbers are tested too.
+    pub fn takes_numbers(&self) -> bool {
+        self.numbers.is_some()
     }
 
     /// Declares that every text that passes the test contains at least one of these literals. If that is not true,
@@ -255,7 +277,12 @@ impl Predicate {
             }
             Self::IsNull { slot } => Some(fields[*slot].is_null()),
             Self::Like { slot, pattern } => with_text(fields[*slot], mismatches, |text| Some(pattern.matches(text))),
-            Self::Matches { slot, matcher } => with_text(fields[*slot], mismatches, |text| (matcher.test)(text)),
+            Self::Matches { slot, matcher } => match &matcher.numbers {
+                Some(test) if fields[*slot].kind() == Some(Kind::Number) => {
+                    test(fields[*slot].raw()).or_else(|| mismatch(mismatches))
+                }
+                _ => with_text(fields[*slot], mismatches, |text| (matcher.test)(text)),
+            },
             Self::Truth { slot } => match fields[*slot].kind() {
                 None | Some(Kind::Null) => None,
                 Some(Kind::Bool) => fields[*slot].as_bool(),

@@ -55,6 +55,20 @@ const NOWHERE: u32 = u32::MAX;
 pub(super) const VALUE: &str = "value";
 
 impl Projection {
+    /// The top-level keys that the paths begin with. `None` if there are no paths, or if one of them is the whole record.
+    ///
+    /// ```
+    /// use jird::{Path, record::Projection};
+    /// let paths = [Path::root().key("a").key("b"), Path::root().key("c")];
+    /// assert_eq!(Projection::new(&paths).keys(), Some(vec!["a", "c"]));
+    /// assert_eq!(Projection::new(&[Path::root()]).keys(), None);
+    /// ```
+    pub fn keys(&self) -> Option<Vec<&str>> {
+        let root = self.nodes.first()?;
+        let are_keys = root.slots.is_empty() && root.indices.is_empty() && !root.keys.is_empty();
+        are_keys.then(|| root.keys.iter().map(|(key, _)| &**key).collect())
+    }
+
     /// The projection of these paths, in this order. The empty projection only counts records.
     pub fn new(paths: &[Path]) -> Self {
         Self::of(&paths.into(), |_| true)

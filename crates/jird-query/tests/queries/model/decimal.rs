@@ -1,5 +1,6 @@
 //! Numbers as decimal digits.
 
+use num_bigint::BigInt;
 use std::cmp::Ordering;
 
 /// 0.d₁d₂d₃… × 10^`exponent`, with d₁ and the last digit other than 0; no digits for zero, which has no sign.
@@ -28,6 +29,30 @@ impl Decimal {
     /// Numbers of one sign by their size: a zero, then by the place of the first digit, then by the digits.
     fn size(&self) -> (bool, i64, &[u8]) {
         (!self.digits.is_empty(), self.exponent, &self.digits)
+    }
+}
+
+impl Decimal {
+    /// The exact sum.
+    pub(crate) fn sum<'d>(all: impl IntoIterator<Item = &'d Self>) -> Self {
+        let all: Vec<_> = all.into_iter().collect();
+        let place = |decimal: &Self| decimal.exponent - decimal.digits.len() as i64;
+        let least = all.iter().map(|decimal| place(decimal)).min().unwrap_or_default();
+        let mut sum = BigInt::from(0);
+        for decimal in all {
+            let digits = std::str::from_utf8(&decimal.digits).expect("digits are ASCII");
+            let zeros = usize::try_from(place(decimal) - least).expect("no less than the least");
+            let size: BigInt = format!("0{digits}{}", "0".repeat(zeros)).parse().expect("digits");
+            sum += if decimal.negative { -size } else { size };
+        }
+        Self::of(&format!("{sum}e{least}"))
+    }
+
+    /// As JSON writes numbers.
+    pub(crate) fn text(&self) -> String {
+        let digits = std::str::from_utf8(&self.digits).expect("digits are ASCII");
+        let sign = if self.negative { "-" } else { "" };
+        if digits.is_empty() { "0".to_owned() } else { format!("{sign}0.{digits}e{}", self.exponent) }
     }
 }
 

@@ -7,15 +7,9 @@ use super::value::{Json, Value};
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
-/// A query that the model does not answer.
+/// A query is refused: it computes with a column of another type.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// It is refused: it computes with a column of another type.
-    Type,
-    /// It computes with values of several kinds, or orders them. Other tests know the answer; here all ways must give the
-    /// same one.
-    Mixed,
-}
+pub(crate) struct Refused;
 
 /// What all values of a field are, nulls aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,21 +56,12 @@ impl Query {
     }
 
     fn check_types(&self, records: &[Value]) -> Result<(), Refused> {
-        let sorted = self.order.iter().map(|order| (order.path, true));
-        let computed = self.items.iter().filter_map(|item| match item {
-            Item::Aggregate(Aggregate::Sum(path) | Aggregate::Avg(path)) => Some((*path, false)),
-            Item::Aggregate(Aggregate::Min(path) | Aggregate::Max(path)) => Some((*path, true)),
+        let mut computed = self.items.iter().filter_map(|item| match item {
+            Item::Aggregate(Aggregate::Sum(path) | Aggregate::Avg(path)) => Some(*path),
             _ => None,
         });
-        let mut is_mixed = false;
-        for (path, any_type) in sorted.chain(computed) {
-            match type_of(path, records) {
-                Type::Mixed => is_mixed = true,
-                Type::Text | Type::Bool if !any_type => return Err(Refused::Type),
-                _ => {}
-            }
-        }
-        if is_mixed { Err(Refused::Mixed) } else { Ok(()) }
+        let is_other = |path| matches!(type_of(path, records), Type::Text | Type::Bool);
+        if computed.any(is_other) { Err(Refused) } else { Ok(()) }
     }
 }
 
@@ -102,8 +87,7 @@ fn grouped<'r>(records: impl Iterator<Item = &'r Value>, fields: &[Path]) -> Vec
 /// Nulls are last, or first where the order descends, unless it is said where they are.
 fn order(keys: &[Order], left: &Value, right: &Value) -> Ordering {
     let one = |key: &Order| {
-        let value =
-            |record: &Value| record.field(key.path).filter(|value| !value.is_null()).map(|value| value.json.clone());
+        let value = |record: &Value| record.field(key.path).filter(|value| !value.is_null()).cloned();
         let nulls_first = key.nulls_first.unwrap_or(key.descending);
         match (value(left), value(right)) {
             (None, None) => Ordering::Equal,
@@ -122,21 +106,12 @@ fn order(keys: &[Order], left: &Value, right: &Value) -> Ordering {
                 }
             }
             (Some(left), Some(right)) => {
-                let order = cmp(&left, &right);
+                let order = left.cmp(&right);
                 if key.descending { order.reverse() } else { order }
             }
         }
     };
     keys.iter().map(one).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-fn cmp(left: &Json, right: &Json) -> Ordering {
-    match (left, right) {
-        (Json::Bool(left), Json::Bool(right)) => left.cmp(right),
-        (Json::Number(left), Json::Number(right)) => left.cmp(right),
-        (Json::Text(left), Json::Text(right)) => left.as_bytes().cmp(right.as_bytes()),
-        _ => unreachable!("a column with an order has values of one kind"),
-    }
 }
 
 fn type_of(path: Path, records: &[Value]) -> Type {
@@ -196,29 +171,50 @@ impl Aggregate {
         let values =
             |path: Path| group.iter().filter_map(move |record| record.field(path)).filter(|value| !value.is_null());
         let numbers = |path: Path| values(path).filter_map(Value::number).collect::<Vec<_>>();
-        let sum = |numbers: Vec<f64>| if numbers.is_empty() { Cell::Null } else { Cell::Near(numbers.iter().sum()) };
+        let exact_numbers = |path: Path| {
+            values(path).filter_map(|value| match &value.json {
+                Json::Number(number) => Some(number),
+                _ => None,
+            })
+        };
         match self {
             Self::CountAll => count(group.len()),
             Self::Count(path) => count(values(path).count()),
             Self::CountDistinct(path) => count(values(path).map(Value::group).collect::<BTreeSet<_>>().len()),
-            Self::Sum(path) if type_of(path, records) == Type::Integer => {
-                let integers: Vec<i128> = values(path).map(|value| value.raw.parse().expect("an integer")).collect();
-                if integers.is_empty() { Cell::Null } else { exact(&integers.iter().sum::<i128>().to_string()) }
+            Self::Sum(path) if exact_numbers(path).next().is_none() => Cell::Null,
+            Self::Sum(path) => {
+                let sum = Decimal::sum(exact_numbers(path));
+                match type_of(path, records) {
+                    Type::Float => near(&sum.text()),
+                    _ => Cell::Exact(sum),
+                }
             }
-            Self::Sum(path) | Self::SumNumber(path) => sum(numbers(path)),
-            Self::Avg(path) => match &numbers(path)[..] {
+            Self::SumNumber(path) => match &numbers(path)[..] {
                 [] => Cell::Null,
-                #[expect(clippy::cast_precision_loss, reason = "there are few")]
-                numbers => Cell::Near(numbers.iter().sum::<f64>() / numbers.len() as f64),
+                numbers => Cell::Near(numbers.iter().sum()),
             },
-            Self::Min(path) => Cell::group(values(path).min_by(|left, right| cmp(&left.json, &right.json))),
-            Self::Max(path) => Cell::group(values(path).max_by(|left, right| cmp(&left.json, &right.json))),
+            Self::Avg(path) => match exact_numbers(path).count() {
+                0 => Cell::Null,
+                #[expect(clippy::cast_precision_loss, reason = "there are few")]
+                count => match near(&Decimal::sum(exact_numbers(path)).text()) {
+                    Cell::Near(sum) => Cell::Near(sum / count as f64),
+                    other => other,
+                },
+            },
+            Self::Min(path) => Cell::group(values(path).min_by(|left, right| left.cmp(right))),
+            Self::Max(path) => Cell::group(values(path).max_by(|left, right| left.cmp(right))),
         }
     }
 }
 
 fn count(count: usize) -> Cell {
     exact(&count.to_string())
+}
+
+/// The nearest double; null beyond all doubles.
+fn near(text: &str) -> Cell {
+    let number: f64 = text.parse().expect("a number");
+    if number.is_finite() { Cell::Near(number) } else { Cell::Null }
 }
 
 fn exact(text: &str) -> Cell {

@@ -3,6 +3,8 @@
 use super::decimal::Decimal;
 use super::query::Step;
 use crate::reference::{self, Node, Tree};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// A JSON value as it stands in its record.
 #[derive(Clone, Debug)]
@@ -27,6 +29,21 @@ pub(crate) fn records(text: &str) -> Vec<Value> {
     let (nodes, fault) = reference::read_lines(text.as_bytes(), 100);
     assert_eq!(fault, None, "these are records: {text}");
     nodes.into_iter().map(|node| Value::of(node, text)).collect()
+}
+
+/// A text as JSON writes it that escapes only what it must.
+fn quoted(text: &str) -> String {
+    let escape = |char| match char {
+        '"' | '\\' => format!("\\{char}"),
+        '\u{8}' => "\\b".to_owned(),
+        '\u{c}' => "\\f".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        ..' ' => format!("\\u{:04x}", u32::from(char)),
+        _ => char.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escape).collect::<String>())
 }
 
 impl Value {
@@ -103,13 +120,66 @@ impl Value {
         }
     }
 
-    /// What values share that `group by` and `distinct` take for one: numbers by their value, texts by their content; arrays and
-    /// objects as they stand.
+    /// What equal values share: numbers by their value, texts by their content, arrays by their elements, objects by their
+    /// members in any order, of which the first with a key counts.
     pub(crate) fn group(&self) -> String {
         match &self.json {
             Json::Number(value) => format!("number {value:?}"),
-            Json::Text(content) => format!("text {content}"),
-            _ => self.raw.clone(),
+            Json::Text(content) => format!("text {content:?}"),
+            Json::Array(elements) => {
+                let elements: Vec<_> = elements.iter().map(Self::group).collect();
+                format!("array {elements:?}")
+            }
+            Json::Object(members) => {
+                let mut known = BTreeMap::new();
+                for (key, value) in members {
+                    known.entry(key).or_insert_with(|| value.group());
+                }
+                format!("object {known:?}")
+            }
+            Json::Null | Json::Bool(_) => self.raw.clone(),
         }
+    }
+
+    /// The text by which arrays are ordered among each other, and objects.
+    fn canonical(&self) -> String {
+        let list = |parts: Vec<String>| parts.join(",");
+        match &self.json {
+            Json::Array(elements) => format!("[{}]", list(elements.iter().map(Self::canonical).collect())),
+            Json::Object(members) => {
+                let mut known = BTreeMap::new();
+                for (key, value) in members {
+                    known.entry(key).or_insert_with(|| value.canonical());
+                }
+                format!("{{{}}}", list(known.iter().map(|(key, value)| format!("{}:{value}", quoted(key))).collect()))
+            }
+            Json::Text(content) => quoted(content),
+            Json::Number(_) => {
+                let mut text = String::new();
+                jird::Number::new(&self.raw).expect("a number").normalize(&mut text);
+                text
+            }
+            Json::Null | Json::Bool(_) => self.raw.clone(),
+        }
+    }
+
+    /// The order of all values: false, true, numbers, texts, arrays, objects.
+    pub(crate) fn cmp(&self, other: &Self) -> Ordering {
+        match (&self.json, &other.json) {
+            (Json::Bool(left), Json::Bool(right)) => left.cmp(right),
+            (Json::Number(left), Json::Number(right)) => left.cmp(right),
+            (Json::Text(left), Json::Text(right)) => left.as_bytes().cmp(right.as_bytes()),
+            (Json::Array(_), Json::Array(_)) | (Json::Object(_), Json::Object(_)) => {
+                self.canonical().as_bytes().cmp(other.canonical().as_bytes())
+            }
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+
+    fn rank(&self) -> usize {
+        ["null", "boolean", "number", "string", "array", "object"]
+            .iter()
+            .position(|kind| *kind == self.kind())
+            .expect("a kind")
     }
 }

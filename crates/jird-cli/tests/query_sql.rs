@@ -1,0 +1,296 @@
+//! `jird query`: the SQL that people type who know PostgreSQL, DuckDB or SQLite.
+#![cfg(feature = "query")]
+
+mod folder;
+
+use folder::{Folder, one_answer};
+
+const STREAM: &str = r#"{"a":1,"b":"x","l":[1,2,3],"o":{"k":1},"@m":"p q"}
+{"a":2,"b":"y","l":[4,"five"],"o":{"k":null}}
+{"a":3,"b":"x","l":[],"o":{"k":[3]}}
+{"a":4,"b":null,"o":"k"}
+"#;
+
+/// Each query prints these lines.
+#[track_caller]
+fn all(text: &str, cases: &[(&str, &[&str])]) {
+    for (sql, lines) in cases {
+        assert_eq!(one_answer(text, sql).lines().collect::<Vec<_>>(), *lines, "{sql}");
+    }
+}
+
+#[test]
+fn a_subquery_has_aggregates_of_its_own() {
+    all(
+        STREAM,
+        &[
+            ("select a, (select max(a) from stream) as m limit 1", &[r#"{"a":1,"m":4}"#]),
+            ("select a where a > (select avg(a) from stream) order by a", &[r#"{"a":3}"#, r#"{"a":4}"#]),
+            ("from stream where a = 4", &[r#"{"a":4,"b":null,"o":"k"}"#]),
+            ("select a from stream order by a desc fetch first 2 rows only", &[r#"{"a":4}"#, r#"{"a":3}"#]),
+        ],
+    );
+}
+
+#[test]
+fn arrays_are_taken_apart_and_searched() {
+    all(
+        STREAM,
+        &[
+            (
+                "select a, unnest(l) as x",
+                &[
+                    r#"{"a":1,"x":1}"#,
+                    r#"{"a":1,"x":2}"#,
+                    r#"{"a":1,"x":3}"#,
+                    r#"{"a":2,"x":4}"#,
+                    r#"{"a":2,"x":"five"}"#,
+                ],
+            ),
+            ("select sum(x) as s, count(*) as n from (select unnest(l) as x from stream)", &[r#"{"s":10,"n":5}"#]),
+            ("select a where 2 = any(l)", &[r#"{"a":1}"#]),
+            ("select a where 2.0 = any(l) or array_contains(l, 'five') order by a", &[r#"{"a":1}"#, r#"{"a":2}"#]),
+            ("select a where a = any(array[1, 4]) order by a", &[r#"{"a":1}"#, r#"{"a":4}"#]),
+            ("select a where a <> all(array[1, 4]) order by a", &[r#"{"a":2}"#, r#"{"a":3}"#]),
+            (
+                "select array_length(l) as n, len(b) as c, l[-1] as last, l[0] as first order by a",
+                &[
+                    r#"{"n":3,"c":1,"last":3,"first":1}"#,
+                    r#"{"n":2,"c":1,"last":"five","first":4}"#,
+                    r#"{"n":0,"c":1,"last":null}"#,
+                    r#"{"n":null,"c":null,"last":null}"#,
+                ],
+            ),
+            ("select array_to_string(l, '-') as s where a < 3 order by a", &[r#"{"s":"1-2-3"}"#, r#"{"s":"4-five"}"#]),
+            ("select array_agg(l[0] order by a desc) as all", &[r#"{"all":[null,null,4,1]}"#]),
+            ("select list(a order by a) as all", &[r#"{"all":[1,2,3,4]}"#]),
+        ],
+    );
+}
+
+#[test]
+fn members_are_reached_by_arrows_and_paths() {
+    all(
+        STREAM,
+        &[
+            (
+                "select o -> 'k' as j, o ->> 'k' as t where a in (1, 3) order by a",
+                &[r#"{"j":1,"t":"1"}"#, r#"{"j":[3],"t":"[3]"}"#],
+            ),
+            ("select json_extract(o, '$.k[0]') as x where a = 3", &[r#"{"x":3}"#]),
+            (
+                "select json_extract_string(l, '$[1]') as x, json_keys(o) as k where a = 2",
+                &[r#"{"x":"five","k":["k"]}"#],
+            ),
+            ("select l -> -1 as x where a = 1", &[r#"{"x":3}"#]),
+        ],
+    );
+}
+
+#[test]
+fn columns_are_excluded_replaced_and_renamed() {
+    all(
+        STREAM,
+        &[
+            ("select * exclude (l, o) where a = 2", &[r#"{"a":2,"b":"y"}"#]),
+            ("select * except (l, o, a, \"@m\") where a = 2", &[r#"{"b":"y"}"#]),
+            (
+                "select * exclude (l, o, \"@m\") replace (a * 10 as a) rename (b as c) where a = 1",
+                &[r#"{"a":10,"c":"x"}"#],
+            ),
+            ("select s.* exclude (l, o) from stream s where a = 4", &[r#"{"a":4,"b":null}"#]),
+        ],
+    );
+    let folder = Folder::new("exclude").with("a.ndjson", STREAM);
+    let (_, said, code) = folder.query(&["select * exclude (bb)", "a.ndjson"], b"");
+    assert!(code == 2 && said.contains("`*` has no column `bb`; did you mean `b`?"), "{said}");
+}
+
+#[test]
+fn groups_have_totals() {
+    all(
+        STREAM,
+        &[
+            (
+                "select b, count(*) as n group by all order by all",
+                &[r#"{"b":"x","n":2}"#, r#"{"b":"y","n":1}"#, r#"{"b":null,"n":1}"#],
+            ),
+            (
+                "select b, sum(a) as s, grouping(b) as g from stream where b is not null group by rollup(b) order by g, b",
+                &[r#"{"b":"x","s":4,"g":0}"#, r#"{"b":"y","s":2,"g":0}"#, r#"{"b":null,"s":6,"g":1}"#],
+            ),
+            (
+                "select b, a % 2 as odd, count(*) as n where a < 3 group by grouping sets ((b), (a % 2), ()) order by all",
+                &[
+                    r#"{"b":"x","odd":null,"n":1}"#,
+                    r#"{"b":"y","odd":null,"n":1}"#,
+                    r#"{"b":null,"odd":0,"n":1}"#,
+                    r#"{"b":null,"odd":1,"n":1}"#,
+                    r#"{"b":null,"odd":null,"n":2}"#,
+                ],
+            ),
+            ("select count(*) as n from (select b, a from stream where a < 3 group by cube (b, a))", &[r#"{"n":7}"#]),
+            (
+                "select distinct on (b) b, a where b is not null order by b, a desc",
+                &[r#"{"b":"x","a":3}"#, r#"{"b":"y","a":2}"#],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn windows_have_names_and_rows_are_kept_by_them() {
+    all(
+        STREAM,
+        &[
+            (
+                "select a, sum(a) over w as s, count(*) over (w rows 1 preceding) as n from stream window w as (order by a) order by a",
+                &[
+                    r#"{"a":1,"s":1,"n":1}"#,
+                    r#"{"a":2,"s":3,"n":2}"#,
+                    r#"{"a":3,"s":6,"n":2}"#,
+                    r#"{"a":4,"s":10,"n":2}"#,
+                ],
+            ),
+            (
+                "select b, a, row_number() over (partition by b order by a desc) as r from stream qualify r = 1 order by a",
+                &[r#"{"b":"y","a":2,"r":1}"#, r#"{"b":"x","a":3,"r":1}"#, r#"{"b":null,"a":4,"r":1}"#],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn tables_are_joined_by_what_they_share_and_by_themselves() {
+    all(
+        STREAM,
+        &[
+            (
+                "with recursive r(n, depth) as (select 1, 0 union all select n * 2, depth + 1 from r where n < 10) select * from r",
+                &[
+                    r#"{"n":1,"depth":0}"#,
+                    r#"{"n":2,"depth":1}"#,
+                    r#"{"n":4,"depth":2}"#,
+                    r#"{"n":8,"depth":3}"#,
+                    r#"{"n":16,"depth":4}"#,
+                ],
+            ),
+            (
+                "with recursive up as (select a from stream where a = 2 union all select s.a from up join stream s on s.a = up.a + 1) select a from up order by a",
+                &[r#"{"a":2}"#, r#"{"a":3}"#, r#"{"a":4}"#],
+            ),
+            (
+                "select * from (select a, b from stream) x natural join (select a, a * 2 as c from stream where a < 3) y order by a",
+                &[r#"{"a":1,"b":"x","c":2}"#, r#"{"a":2,"b":"y","c":4}"#],
+            ),
+            (
+                "select * from (select a, b from stream) x join (select a, 7 as c from stream where a = 3) y using (a)",
+                &[r#"{"a":3,"b":"x","c":7}"#],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn functions_have_the_names_of_other_databases() {
+    all(
+        STREAM,
+        &[
+            (
+                "select if(a > 2, 'big', 'small') as s, mod(a, 2) as m, a // 2 as d, a ^ 2 as p where a = 3",
+                &[r#"{"s":"big","m":1,"d":1,"p":9.0}"#],
+            ),
+            (
+                "select quantile(a, 0.5) as d, quantile_cont(a, 0.5) as c, median(a) as m",
+                &[r#"{"d":2,"c":2.5,"m":2.5}"#],
+            ),
+            (
+                "select quantile(a, 0.5) filter (where a > 1) as d, arg_max(b, a) filter (where a < 3) as m",
+                &[r#"{"d":3,"m":"y"}"#],
+            ),
+            (
+                "select count_if(a > 2) as n, any_value(b) as b, group_concat(a, '+' order by a) as s",
+                &[r#"{"n":2,"b":"x","s":"1+2+3+4"}"#],
+            ),
+            (
+                "select md5(b) as m, left(sha256(b), 8) as s where a = 1",
+                &[r#"{"m":"9dd4e461268c8034f5c8564e155c67a6","s":"2d711642"}"#],
+            ),
+            (
+                "select regexp_extract('a1b22', '[a-z]([0-9]+)$', 1) as g, regexp_extract('a1', 'x') as n where a = 1",
+                &[r#"{"g":"22","n":""}"#],
+            ),
+            ("select a where b similar to '(x|z)' order by a", &[r#"{"a":1}"#, r#"{"a":3}"#]),
+            (
+                "select 'abc' similar to 'b' as part, 'abc' similar to 'a%' as whole where a = 1",
+                &[r#"{"part":false,"whole":true}"#],
+            ),
+            (
+                "select ucase(b) as u, instr('xay', 'a') as i, ifnull(b, '-') as n where a = 4",
+                &[r#"{"u":null,"i":2,"n":"-"}"#],
+            ),
+        ],
+    );
+    let folder = Folder::new("unknown").with("a.ndjson", STREAM);
+    let (_, said, code) = folder.query(&["select coun(a)", "a.ndjson"], b"");
+    assert!(code == 2 && said.contains("there is no function `coun`; did you mean `count`?"), "{said}");
+}
+
+#[test]
+fn a_sample_is_a_share_of_the_rows() {
+    let text: String = (0..10_000).map(|number| format!("{{\"a\":{number}}}\n")).collect();
+    let folder = Folder::new("sample").with("a.ndjson", &text);
+    let (out, said, code) =
+        folder.query(&["select count(*) as n from stream tablesample bernoulli (20)", "a.ndjson"], b"");
+    assert_eq!(code, 0, "{said}");
+    let count: u64 = out.trim().trim_start_matches("{\"n\":").trim_end_matches('}').parse().unwrap();
+    // Forty times the standard deviation of a draw on each side.
+    assert!((400..3600).contains(&count), "{out}");
+}
+
+#[test]
+fn a_misspelled_field_has_a_nearest_one() {
+    let folder = Folder::new("misspelled").with("a.ndjson", "{\"Message\":1,\"id.resp_p\":2,\"user\":{\"name\":3}}\n");
+    for (sql, near) in [
+        ("select Mesage", "no record has `Mesage`; did you mean `Message`?"),
+        ("select Message where mesage = 1", "did you mean `Message`?"),
+        ("select id.resp_p", "no record has `id.resp_p`; did you mean `\"id.resp_p\"`?"),
+        ("select user.nam", "did you mean `user.name`?"),
+        ("select zzz", "no record has `zzz` (names are case-sensitive)"),
+    ] {
+        let said = folder.query(&[sql, "a.ndjson"], b"").1;
+        assert!(said.contains(near), "{sql}: {said}");
+    }
+}
+
+#[test]
+fn wide_records_are_shown_line_by_line() {
+    let folder = Folder::new("lines").with("a.ndjson", "{\"a\":1,\"long\":\"two\\nlines\"}\n{\"b\":null}\n");
+    let (out, said, code) = folder.query(&["select *", "a.ndjson", "--format", "lines"], b"");
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(out, "── 1 ──\na     1\nlong  two\\nlines\n── 2 ──\nb     null\n");
+}
+
+#[test]
+fn many_columns_take_linear_time() {
+    let record = |row: usize| {
+        let members: Vec<_> = (0..20_000).map(|key| format!("\"k{key}\":{}", key * row)).collect();
+        format!("{{{}}}\n", members.join(","))
+    };
+    let folder = Folder::new("wide").with("a.ndjson", &(0..3).map(record).collect::<String>());
+    let started = std::time::Instant::now();
+    let (out, said, code) = folder.query(&["select *", "a.ndjson", "--format", "csv"], b"");
+    assert_eq!(code, 0, "{said}");
+    let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!((rows.len(), rows[0].len(), rows[0][19_999], rows[3][19_999]), (4, 20_000, "k19999", "39998"));
+    // It took minutes when the time was quadratic.
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+}
+
+#[test]
+fn negation_does_not_overflow_unnoticed() {
+    let folder = Folder::new("negation").with("a.ndjson", "{\"v\":-9223372036854775808}\n");
+    let (_, said, code) = folder.query(&["select -v as x", "a.ndjson"], b"");
+    assert!(code == 2 && said.contains("more than i64 holds"), "{said}");
+    all("{\"v\":3}\n{\"v\":1}\n", &[("select v order by -v", &["{\"v\":3}", "{\"v\":1}"])]);
+}

@@ -1,0 +1,212 @@
+//! Functions of JSON arrays and objects, over columns of JSON text. Lists of Arrow have DataFusion's functions.
+
+use super::predicate::{as_json, json_texts};
+use crate::sql::{JSON_AT, JSON_CONTAINS, JSON_ELEMENTS, JSON_JOIN, JSON_KEYS, JSON_LEN, JSON_LENGTH};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, ListBuilder, StringArray, StringBuilder};
+use arrow::datatypes::{DataType, FieldRef, Int64Type};
+use datafusion::error::Result;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
+};
+use jird::event::write_string;
+use jird::record::Field;
+use jird::{Document, Kind, Value};
+use jird_formats::ColumnType;
+use std::sync::Arc;
+
+/// What a function makes of a JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum What {
+    /// The number of elements.
+    Length,
+    /// The number of elements, or of the characters of a text.
+    Len,
+    /// Whether an element is equal to the second argument.
+    Contains,
+    /// The elements as texts, with the second argument between them; nulls are left out.
+    Join,
+    /// The keys, as a JSON array.
+    Keys,
+    /// The value at the keys and numbers that follow. Negative numbers count from the end.
+    At,
+    /// The elements, as a list of JSON texts.
+    Elements,
+}
+
+/// One of the functions. NULL for values of other kinds.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct JsonArray {
+    what: What,
+    signature: Signature,
+}
+
+impl JsonArray {
+    /// All of them.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let all = [What::Length, What::Len, What::Contains, What::Join, What::Keys, What::At, What::Elements];
+        all.into_iter().map(|what| Self { what, signature: Signature::variadic_any(Volatility::Immutable) })
+    }
+}
+
+impl ScalarUDFImpl for JsonArray {
+    fn name(&self) -> &'static str {
+        match self.what {
+            What::Length => JSON_LENGTH,
+            What::Len => JSON_LEN,
+            What::Contains => JSON_CONTAINS,
+            What::Join => JSON_JOIN,
+            What::Keys => JSON_KEYS,
+            What::At => JSON_AT,
+            What::Elements => JSON_ELEMENTS,
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(match self.what {
+            What::Length | What::Len => DataType::Int64,
+            What::Contains => DataType::Boolean,
+            What::Join | What::Keys | What::At => DataType::Utf8,
+            What::Elements => DataType::List(elements_field()),
+        })
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        Ok(Arc::new(match self.what {
+            What::Keys | What::At => ColumnType::Json.field(self.name()),
+            _ => {
+                let types: Vec<_> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+                arrow::datatypes::Field::new(self.name(), self.return_type(&types)?, true)
+            }
+        }))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let texts = as_json(&arrays[0])?;
+        let array: ArrayRef = match self.what {
+            What::Length => Arc::new(texts.iter().map(|text| length(&parsed(text?)?)).collect::<Int64Array>()),
+            What::Len => Arc::new(texts.iter().map(|text| len(text?)).collect::<Int64Array>()),
+            What::Contains => {
+                let wanted = json_texts(&arrays[1], &args.arg_fields[1])?;
+                let pairs = texts.iter().zip(&wanted);
+                Arc::new(pairs.map(|(text, wanted)| contains(&parsed(text?)?, wanted?)).collect::<BooleanArray>())
+            }
+            What::Join => {
+                let between = arrow_cast::cast(&arrays[1], &DataType::Utf8)?;
+                let pairs = texts.iter().zip(between.as_string::<i32>());
+                Arc::new(pairs.map(|(text, between)| join(&parsed(text?)?, between?)).collect::<StringArray>())
+            }
+            What::Keys => Arc::new(texts.iter().map(|text| keys(&parsed(text?)?)).collect::<StringArray>()),
+            What::At => {
+                let at = |row: usize| {
+                    let document = texts.is_valid(row).then(|| parsed(texts.value(row)))??;
+                    at(&document, &arrays[1..], row)
+                };
+                Arc::new((0..texts.len()).map(at).collect::<StringArray>())
+            }
+            What::Elements => elements(&texts),
+        };
+        Ok(ColumnarValue::Array(array))
+    }
+}
+
+fn elements_field() -> FieldRef {
+    Arc::new(ColumnType::Json.field("item"))
+}
+
+fn parsed(text: &str) -> Option<Document<'_>> {
+    jird::parse(text.as_bytes()).ok()
+}
+
+fn raw(value: Value<'_>) -> String {
+    String::from_utf8_lossy(value.raw()).into_owned()
+}
+
+fn length(document: &Document<'_>) -> Option<i64> {
+    let root = document.root();
+    match root.kind() {
+        Kind::Array => i64::try_from(root.elements().count()).ok(),
+        _ => None,
+    }
+}
+
+fn len(text: &str) -> Option<i64> {
+    match Field::from_raw(text).as_str() {
+        Some(content) => i64::try_from(content.chars().count()).ok(),
+        None => length(&parsed(text)?),
+    }
+}
+
+fn contains(document: &Document<'_>, wanted: &str) -> Option<bool> {
+    let root = document.root();
+    let key = |text: &str| super::order_key::value_key(Field::from_raw(text));
+    let wanted = key(wanted);
+    (root.kind() == Kind::Array).then(|| root.elements().any(|element| key(&raw(element)) == wanted))
+}
+
+fn join(document: &Document<'_>, between: &str) -> Option<String> {
+    let root = document.root();
+    if root.kind() != Kind::Array {
+        return None;
+    }
+    let text = |element: Value<'_>| match element.kind() {
+        Kind::Null => None,
+        Kind::String => element.as_str().map(|text| text.to_string()),
+        _ => Some(raw(element)),
+    };
+    Some(root.elements().filter_map(text).collect::<Vec<_>>().join(between))
+}
+
+fn keys(document: &Document<'_>) -> Option<String> {
+    let root = document.root();
+    if root.kind() != Kind::Object {
+        return None;
+    }
+    let mut text = b"[".to_vec();
+    for (key, _) in root.entries() {
+        if text.len() > 1 {
+            text.push(b',');
+        }
+        write_string(&key.as_str().unwrap_or_default(), &mut text);
+    }
+    text.push(b']');
+    String::from_utf8(text).ok()
+}
+
+fn at(document: &Document<'_>, steps: &[ArrayRef], row: usize) -> Option<String> {
+    let mut value = document.root();
+    for step in steps {
+        value = if let Some(numbers) = step.as_primitive_opt::<Int64Type>() {
+            let number = numbers.is_valid(row).then(|| numbers.value(row))?;
+            let count = if number < 0 { i64::try_from(value.elements().count()).ok()? } else { 0 };
+            value.elements().nth(usize::try_from(number + count).ok()?)?
+        } else {
+            let keys = step.as_string_opt::<i32>()?;
+            value.get(keys.is_valid(row).then(|| keys.value(row))?)?
+        };
+    }
+    (value.kind() != Kind::Null).then(|| raw(value))
+}
+
+fn elements(texts: &StringArray) -> ArrayRef {
+    let mut lists = ListBuilder::new(StringBuilder::new()).with_field(elements_field());
+    for text in texts {
+        let document = text.and_then(parsed);
+        let Some(root) = document.as_ref().map(Document::root).filter(|root| root.kind() == Kind::Array) else {
+            lists.append(false);
+            continue;
+        };
+        for element in root.elements() {
+            match element.kind() {
+                Kind::Null => lists.values().append_null(),
+                _ => lists.values().append_value(raw(element)),
+            }
+        }
+        lists.append(true);
+    }
+    Arc::new(lists.finish())
+}

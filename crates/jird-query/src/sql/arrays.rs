@@ -1,0 +1,101 @@
+//! Functions of arrays, and subscripts that a path does not have. A field that holds an array is JSON text, for which we
+//! have functions of our own; lists that DataFusion computes, such as those of `array_agg`, have DataFusion's.
+
+use super::expr::{Context, arguments_mut, call, function_name};
+use super::forms::{Form, to_json};
+use super::literal::literal;
+use super::select::Rewriter;
+use super::uses::{JSON_AT, JSON_CONTAINS, JSON_ELEMENTS, JSON_JOIN, JSON_KEYS, JSON_LEN, JSON_LENGTH, Rep};
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, Function, Ident, ObjectName, Subscript, Value};
+use jird::record::Literal;
+
+/// The functions of arrays, and ours for JSON text.
+const FUNCTIONS: &[(&str, &str)] = &[
+    ("array_contains", JSON_CONTAINS),
+    ("array_length", JSON_LENGTH),
+    ("array_to_string", JSON_JOIN),
+    ("json_keys", JSON_KEYS),
+    ("json_object_keys", JSON_KEYS),
+    ("len", JSON_LEN),
+    ("unnest", JSON_ELEMENTS),
+];
+
+impl Rewriter<'_> {
+    /// Rewrites a function of arrays. `None` if it is another function.
+    pub(super) fn array_function(&mut self, expr: &mut Expr, context: Context) -> Result<Option<Form>, Error> {
+        let Expr::Function(function) = expr else { return Ok(None) };
+        let name = function_name(function);
+        let Some((_, own)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else { return Ok(None) };
+        let mut arguments = arguments_mut(function).into_iter();
+        let Some(subject) = arguments.next() else { return Ok(None) };
+        let is_json = self.json_of(subject, context)?;
+        for argument in arguments {
+            let form = self.any(argument, context)?;
+            if *own == JSON_CONTAINS && (is_json || form == Form::Json) {
+                *argument = to_json(argument.clone(), form);
+            }
+        }
+        if !is_json {
+            if name == "len" {
+                rename(function, "length");
+            }
+            return Ok(Some(Form::Typed));
+        }
+        rename(function, own);
+        if name == "unnest" {
+            *expr = call("unnest", vec![expr.clone()]);
+        }
+        Ok(Some(if name == "unnest" || *own == JSON_KEYS { Form::Json } else { Form::Typed }))
+    }
+
+    /// Rewrites an expression to JSON text, if it is a field or computed from fields of several kinds. Other expressions
+    /// are rewritten to values of their types.
+    fn json_of(&mut self, expr: &mut Expr, context: Context) -> Result<bool, Error> {
+        let Some(field) = self.field_at(expr)? else { return Ok(self.any(expr, context)? == Form::Json) };
+        let column = self.field(&field, Rep::Json, context)?;
+        let is_typed = field.fixed.is_some_and(Rep::is_inferred) && self.form(&field) == Form::Typed;
+        *expr = if is_typed { to_json(column, Form::Typed) } else { column };
+        Ok(true)
+    }
+
+    /// Rewrites subscripts that no path of a field has: `list[-1]`, or those of a computed value.
+    pub(super) fn subscripts(&mut self, expr: &mut Expr, context: Context) -> Result<Option<Form>, Error> {
+        let Expr::CompoundFieldAccess { root, access_chain } = expr else { return Ok(None) };
+        let Some(steps) = access_chain.iter().map(step).collect::<Option<Vec<_>>>() else { return Ok(None) };
+        // The first steps may be the path of a field.
+        let split = (0..=access_chain.len()).rev().find_map(|count| {
+            let subject = match count {
+                0 => (**root).clone(),
+                _ => Expr::CompoundFieldAccess { root: root.clone(), access_chain: access_chain[..count].to_vec() },
+            };
+            super::chain::chain(&subject).map(|_| (subject, count))
+        });
+        let (mut subject, count) = split.unwrap_or_else(|| ((**root).clone(), 0));
+        if !self.json_of(&mut subject, context)? {
+            return Ok(None);
+        }
+        let mut given = vec![subject];
+        given.extend(steps.into_iter().skip(count));
+        *expr = call(JSON_AT, given);
+        Ok(Some(Form::Json))
+    }
+}
+
+fn rename(function: &mut Function, name: &str) {
+    function.name = ObjectName::from(vec![Ident::new(name)]);
+}
+
+/// A subscript as an argument.
+fn step(access: &AccessExpr) -> Option<Expr> {
+    let text = |text: &str| Expr::value(Value::SingleQuotedString(text.to_owned()));
+    match access {
+        AccessExpr::Dot(Expr::Identifier(name)) => Some(text(&name.value)),
+        AccessExpr::Subscript(Subscript::Index { index }) => match literal(index)? {
+            Literal::Text(key) => Some(text(&key)),
+            Literal::Number(digits) => Some(Expr::value(Value::Number(digits.into(), false))),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,293 @@
+//! Rewrites calls: functions, aggregates and windows.
+
+use super::expr::{Context, arguments, arguments_mut, call, function_name, is_call};
+use super::forms::{Form, Mixing, canonical, mixed, of_key, to_json, to_key};
+use super::literal;
+use super::select::Rewriter;
+use super::uses::{JSON_ARITHMETIC, JSON_SUM, Kept, NUMBER_AVG, NUMBER_SUM, NeedKind, ORDER_VALUE, Rep, TIME_OF_JSON};
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, OrderByExpr, Value, WindowFrame, WindowFrameBound,
+    WindowFrameUnits, WindowType,
+};
+use jird_formats::ColumnType;
+
+/// Functions that take a time, and the place of that argument.
+const TIMED: &[(&str, usize)] = &[
+    ("date_bin", 1),
+    ("date_part", 1),
+    ("date_trunc", 1),
+    ("datepart", 1),
+    ("datetrunc", 1),
+    ("time_bucket", 1),
+    ("timestamp", 0),
+    ("to_char", 0),
+    ("to_date", 0),
+];
+
+impl Rewriter<'_> {
+    pub(super) fn call(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        let Expr::Function(function) = expr else { return Ok(Form::Typed) };
+        let name = function_name(function);
+        if let Some((_, place)) = TIMED.iter().find(|(known, _)| *known == name) {
+            *expr = self.time_call(function, &name, *place, context)?;
+            return Ok(Form::Typed);
+        }
+        let aggregate = (self.aggregates)(&name);
+        let mixing = Mixing::of(&name, aggregate);
+        let inner = Context {
+            // `grouping(x)` asks about a group.
+            in_aggregate: context.in_aggregate || aggregate && function.over.is_none() && name != "grouping",
+            text: mixing == Mixing::Texts && function.over.is_none(),
+        };
+        let form = if let Some(rep) = representation(function, &name, aggregate) {
+            for argument in arguments_mut(function) {
+                self.argument(argument, Some(rep), &name, inner)?;
+            }
+            Form::Typed
+        } else {
+            self.mixing(function, mixing, inner)?
+        };
+        if name == "match" {
+            function.name = ObjectName::from(vec![Ident::new("regexp_like")]);
+        }
+        if let FunctionArguments::List(FunctionArgumentList { clauses, .. }) = &mut function.args {
+            for clause in clauses {
+                if let FunctionArgumentClause::OrderBy(order) = clause {
+                    self.sort_keys(order, inner)?;
+                }
+            }
+        }
+        if let Some(filter) = &mut function.filter {
+            self.condition(filter, inner)?;
+        }
+        self.within_group(function, mixing, inner)?;
+        self.window(function, context)?;
+        match (form, mixing) {
+            (Form::Json, Mixing::Extreme) => *expr = of_key(expr.clone()),
+            (Form::Json, Mixing::Collects) => *expr = bracketed(expr.clone()),
+            _ => {}
+        }
+        Ok(form)
+    }
+
+    /// A function that takes a time as this argument.
+    fn time_call(
+        &mut self,
+        function: &mut Function,
+        name: &str,
+        place: usize,
+        context: Context,
+    ) -> Result<Expr, Error> {
+        for (index, argument) in arguments_mut(function).into_iter().enumerate() {
+            if index == place {
+                self.time(argument, context)?;
+            } else {
+                self.expr(argument, context)?;
+            }
+        }
+        Ok(match (name, &arguments(function)[..]) {
+            ("timestamp", [time, ..]) => (*time).clone(),
+            // Like `time_bucket`, for all years.
+            ("date_trunc" | "datetrunc", [unit, time]) if literal::text(unit).is_some() => {
+                let width = format!("1 {}", literal::text(unit).unwrap_or_default());
+                call("time_bucket", vec![Expr::value(Value::SingleQuotedString(width)), (*time).clone()])
+            }
+            _ => Expr::Function(function.clone()),
+        })
+    }
+
+    /// The window of a function.
+    fn window(&mut self, function: &mut Function, context: Context) -> Result<(), Error> {
+        let Some(WindowType::WindowSpec(window)) = &mut function.over else { return Ok(()) };
+        for group in &mut window.partition_by {
+            if self.any(group, context)? == Form::Json {
+                // Equal values are in one partition, however they are spelled.
+                *group = canonical(group.clone());
+            }
+        }
+        let before = window.order_by.clone();
+        self.sort_keys(&mut window.order_by, context)?;
+        let is_mixed = |key: &OrderByExpr| matches!(&key.expr, Expr::Function(key) if is_call(key, ORDER_VALUE));
+        if let Some(at) = window.order_by.iter().position(is_mixed)
+            && window.window_frame.as_ref().is_some_and(counts_a_range)
+        {
+            return Err(mixed(&before[at].expr.to_string(), "a range of values"));
+        }
+        Ok(())
+    }
+
+    /// `percentile_cont(0.5) within group (order by x)` computes with the numbers of x.
+    fn within_group(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<(), Error> {
+        if mixing == Mixing::Numbers {
+            return function.within_group.iter_mut().try_for_each(|key| self.expr(&mut key.expr, context));
+        }
+        self.sort_keys(&mut function.within_group, context)
+    }
+
+    /// Rewrites the arguments of a function, and the function too if it is given values of mixed kinds.
+    fn mixing(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<Form, Error> {
+        match mixing {
+            Mixing::Sum | Mixing::Mean => self.total(function, mixing, context),
+            Mixing::Chooses => self.alike(arguments_mut(function), context),
+            Mixing::Extreme => {
+                let form = self.alike(arguments_mut(function), context)?;
+                if form == Form::Json {
+                    arguments_mut(function).into_iter().for_each(|argument| *argument = to_key(argument.clone()));
+                }
+                Ok(form)
+            }
+            Mixing::Passes => {
+                let mut arguments = arguments_mut(function).into_iter();
+                let form = arguments.next().map_or(Ok(Form::Typed), |first| self.any(first, context))?;
+                for (index, argument) in arguments.enumerate() {
+                    let own = self.any(argument, context)?;
+                    // `lag(x, 1, default)`: the number of rows stays a number.
+                    if form == Form::Json && index == 1 {
+                        *argument = to_json(argument.clone(), own);
+                    }
+                }
+                Ok(form)
+            }
+            Mixing::Collects => self.collect(function, context),
+            Mixing::Exact if arguments(function).len() == 1 => {
+                let written = arguments(function)[0].to_string();
+                let argument = arguments_mut(function).into_iter().next();
+                let Some(argument) = argument else { return Ok(Form::Typed) };
+                if self.any(argument, context)? == Form::Typed {
+                    return Ok(Form::Typed);
+                }
+                let json = self.only_numbers(argument.clone(), &written);
+                let (name, none) = (function_name(function), Expr::value(Value::SingleQuotedString("0".to_owned())));
+                let Expr::Function(exact) =
+                    call(JSON_ARITHMETIC, vec![Expr::value(Value::SingleQuotedString(name)), json, none])
+                else {
+                    return Ok(Form::Typed);
+                };
+                *function = exact;
+                Ok(Form::Json)
+            }
+            Mixing::Numbers | Mixing::Texts | Mixing::Exact => {
+                self.all(arguments_mut(function), context)?;
+                Ok(Form::Typed)
+            }
+        }
+    }
+
+    /// `array_agg`. Values of several kinds become a JSON array.
+    fn collect(&mut self, function: &mut Function, context: Context) -> Result<Form, Error> {
+        let FunctionArguments::List(list) = &mut function.args else { return Ok(Form::Typed) };
+        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] = &mut list.args[..] else {
+            return Ok(Form::Typed);
+        };
+        if self.any(argument, context)? == Form::Typed {
+            return Ok(Form::Typed);
+        }
+        let text = |text: &str| Expr::value(Value::SingleQuotedString(text.to_owned()));
+        let json = match list.duplicate_treatment {
+            Some(DuplicateTreatment::Distinct) => canonical(argument.clone()),
+            _ => argument.clone(),
+        };
+        *argument = call("coalesce", vec![json, text("null")]);
+        list.args.push(FunctionArg::Unnamed(FunctionArgExpr::Expr(text(","))));
+        function.name = ObjectName::from(vec![Ident::new("string_agg")]);
+        Ok(Form::Json)
+    }
+
+    /// `sum` and `avg`.
+    fn total(&mut self, function: &mut Function, mixing: Mixing, context: Context) -> Result<Form, Error> {
+        let Some(argument) = arguments_mut(function).into_iter().next() else { return Ok(Form::Typed) };
+        let written = argument.to_string();
+        let field = self.field_at(argument)?;
+        let is_double = field.as_ref().is_some_and(|field| {
+            field.fixed.is_none() && self.form(field) == Form::Typed && self.has_type(field, ColumnType::Float64)
+        });
+        let is_sum = mixing == Mixing::Sum;
+        if let (true, Some(field)) = (is_double, field) {
+            // From the texts, which are exact.
+            self.need(&field, &NeedKind::Value { text: false });
+            *argument = self.field(&field, Rep::Json, context)?;
+            function.name = ObjectName::from(vec![Ident::new(if is_sum { NUMBER_SUM } else { NUMBER_AVG })]);
+            return Ok(Form::Typed);
+        }
+        if self.any(argument, context)? == Form::Json {
+            *argument = self.only_numbers(argument.clone(), &written);
+            function.name = ObjectName::from(vec![Ident::new(if is_sum { JSON_SUM } else { NUMBER_AVG })]);
+            return Ok(if is_sum { Form::Json } else { Form::Typed });
+        }
+        if is_sum {
+            *argument = call(super::SUM_ARGUMENT, vec![argument.clone()]);
+        }
+        Ok(Form::Typed)
+    }
+
+    /// Rewrites an expression to a point in time. Values that are no times become null and are counted.
+    pub(super) fn time(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
+        let written = expr.to_string();
+        let is_json = match self.field_at(expr)? {
+            Some(field) => {
+                *expr = self.field(&field, Rep::Json, context)?;
+                !field.fixed.is_some_and(Rep::is_inferred) || self.form(&field) == Form::Json
+            }
+            None => self.any(expr, context)? == Form::Json,
+        };
+        let index = self.narrowed(&written, Kept::Times);
+        *expr = call(if is_json { TIME_OF_JSON } else { "timestamp" }, vec![expr.clone(), index]);
+        Ok(())
+    }
+
+    fn argument(&mut self, expr: &mut Expr, rep: Option<Rep>, function: &str, context: Context) -> Result<(), Error> {
+        let Some(rep) = rep else { return self.expr(expr, context) };
+        match self.field_at(expr)? {
+            Some(field) => {
+                *expr = self.field(&field, rep, context)?;
+                Ok(())
+            }
+            None if rep == Rep::Raw => Err(Error::sql(format!("{function} takes a field, not `{expr}`"))),
+            None if matches!(function, "number" | "text") => {
+                let form = self.any(expr, context)?;
+                *expr = to_json(expr.clone(), form);
+                Ok(())
+            }
+            None => {
+                if self.any(expr, context)? == Form::Json && rep == Rep::Key {
+                    *expr = canonical(expr.clone());
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The elements of a JSON array, in brackets.
+fn bracketed(elements: Expr) -> Expr {
+    let text = |text: &str| Box::new(Expr::value(Value::SingleQuotedString(text.to_owned())));
+    let opened = Expr::BinaryOp { left: text("["), op: BinaryOperator::StringConcat, right: elements.into() };
+    Expr::BinaryOp { left: opened.into(), op: BinaryOperator::StringConcat, right: text("]") }
+}
+
+/// The representation that a function wants of the fields it is given, if it wants no values.
+fn representation(function: &Function, name: &str, aggregate: bool) -> Option<Rep> {
+    match name {
+        "json_type" => Some(Rep::Raw),
+        "number" | "text" => Some(Rep::Json),
+        "grouping" => Some(Rep::Key),
+        "count" if is_distinct(function) => Some(Rep::Key),
+        "count" | "approx_distinct" if aggregate => Some(Rep::Json),
+        _ => None,
+    }
+}
+
+/// Whether a window reaches a distance of values before or after the current one.
+fn counts_a_range(frame: &WindowFrame) -> bool {
+    let is_far = |bound: &WindowFrameBound| {
+        matches!(bound, WindowFrameBound::Preceding(Some(_)) | WindowFrameBound::Following(Some(_)))
+    };
+    frame.units == WindowFrameUnits::Range
+        && (is_far(&frame.start_bound) || frame.end_bound.as_ref().is_some_and(is_far))
+}
+
+fn is_distinct(function: &Function) -> bool {
+    matches!(&function.args, FunctionArguments::List(list) if list.duplicate_treatment == Some(DuplicateTreatment::Distinct))
+}

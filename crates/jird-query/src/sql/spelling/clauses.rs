@@ -1,0 +1,224 @@
+//! Clauses: `fetch`, `distinct on`, named windows, `qualify`, samples, `from` without `select`.
+
+use super::super::expr::call;
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Distinct, Expr, Fetch, Function, GroupByExpr, Ident, LimitClause, NamedWindowDefinition,
+    NamedWindowExpr, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr, TableFactor,
+    TableSample, TableSampleKind, TableSampleUnit, Value, VisitMut, WildcardAdditionalOptions, WindowSpec, WindowType,
+    visit_expressions_mut,
+};
+use std::ops::ControlFlow;
+
+/// The clauses of a query.
+pub(super) fn query(query: &mut Query) -> Result<(), Error> {
+    if let Some(fetch) = query.fetch.take() {
+        limit(query, fetch)?;
+    }
+    let Query { body, order_by, .. } = query;
+    let SetExpr::Select(select) = &mut **body else { return Ok(()) };
+    if let Some(order_by) = order_by.as_mut() {
+        put_windows(order_by, &select.named_window);
+    }
+    distinct_on(select, order_by.as_ref())
+}
+
+/// `fetch first 2 rows only` is `limit 2`.
+fn limit(query: &mut Query, fetch: Fetch) -> Result<(), Error> {
+    if fetch.with_ties || fetch.percent {
+        return Err(Error::sql("`fetch` takes a number of rows; `with ties` and `percent` are not supported"));
+    }
+    let rows = fetch.quantity.unwrap_or_else(|| Expr::value(Value::Number("1".to_owned(), false)));
+    match query.limit_clause.get_or_insert(LimitClause::LimitOffset { limit: None, offset: None, limit_by: Vec::new() })
+    {
+        LimitClause::LimitOffset { limit: limit @ None, .. } => *limit = Some(rows),
+        _ => return Err(Error::sql("`limit` and `fetch` say the same: write one of them")),
+    }
+    Ok(())
+}
+
+/// `distinct on (a) … order by b` keeps the first row of each `a` in that order.
+fn distinct_on(select: &mut Select, order_by: Option<&OrderBy>) -> Result<(), Error> {
+    let Some(Distinct::On(keys)) = &select.distinct else { return Ok(()) };
+    if select.qualify.is_some() {
+        return Err(Error::sql("`distinct on` and `qualify` do not go together: use one of them in a subquery"));
+    }
+    let order_by = match order_by.map(|order_by| &order_by.kind) {
+        None => Vec::new(),
+        Some(OrderByKind::Expressions(keys)) => keys.clone(),
+        Some(OrderByKind::All(_)) => return Err(Error::sql("`distinct on` needs named keys in `order by`")),
+    };
+    let meant = |expr: &Expr| meaning(expr, &select.projection).unwrap_or(expr).clone();
+    let partition_by = keys.iter().map(meant).collect();
+    let order_by = order_by.into_iter().map(|key| OrderByExpr { expr: meant(&key.expr), ..key }).collect();
+    let Expr::Function(mut number) = call("row_number", Vec::new()) else { return Ok(()) };
+    let window = WindowSpec { window_name: None, partition_by, order_by, window_frame: None };
+    number.over = Some(WindowType::WindowSpec(window));
+    select.distinct = None;
+    select.qualify = Some(Expr::BinaryOp {
+        left: Expr::Function(number).into(),
+        op: BinaryOperator::Eq,
+        right: Expr::value(Value::Number("1".to_owned(), false)).into(),
+    });
+    Ok(())
+}
+
+/// The column of a `select` that a name or a number stands for.
+fn meaning<'s>(expr: &Expr, columns: &'s [SelectItem]) -> Option<&'s Expr> {
+    let of = |item: &'s SelectItem| match item {
+        SelectItem::ExprWithAlias { expr, .. } | SelectItem::UnnamedExpr(expr) => Some(expr),
+        _ => None,
+    };
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(number, _) => columns.get(number.parse::<usize>().ok()?.checked_sub(1)?).and_then(of),
+            _ => None,
+        },
+        Expr::Identifier(name) => columns.iter().find_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } if alias.value == name.value => Some(expr),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+/// The clauses of a `select`.
+pub(super) fn select(select: &mut Select) -> Result<(), Error> {
+    if select.flavor == SelectFlavor::FromFirstNoSelect {
+        select.flavor = SelectFlavor::Standard;
+        select.projection.push(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
+    }
+    if let Some(qualify) = &mut select.qualify {
+        let columns = &select.projection;
+        let _ = visit_expressions_mut(qualify, |expr| {
+            if let (Expr::Identifier(_), Some(meant)) = (&*expr, meaning(expr, columns)) {
+                *expr = meant.clone();
+            }
+            ControlFlow::<()>::Continue(())
+        });
+    }
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+            let _ = visit_expressions_mut(expr, |expr| {
+                count_of_exists(expr);
+                ControlFlow::<()>::Continue(())
+            });
+        }
+    }
+    sample(select)?;
+    check_windows(select)
+}
+
+/// `exists (select …)` as a column is `(select count(*) > 0 …)`, which DataFusion can compute there.
+fn count_of_exists(expr: &mut Expr) {
+    let Expr::Exists { subquery, negated } = expr else { return };
+    let Query { with: None, order_by: None, limit_clause: None, fetch: None, .. } = &**subquery else { return };
+    let SetExpr::Select(select) = &mut *subquery.body else { return };
+    let is_plain = matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
+    if !is_plain || select.having.is_some() || select.distinct.is_some() || select.qualify.is_some() {
+        return;
+    }
+    let op = if *negated { "=" } else { ">" };
+    let Ok(count) = super::super::parse::plain_expression(&format!("count(*) {op} 0")) else { return };
+    select.projection = vec![SelectItem::UnnamedExpr(count)];
+    *expr = Expr::Subquery(subquery.clone());
+}
+
+/// `tablesample bernoulli (10)` is a condition that a tenth of the rows fulfil.
+fn sample(select: &mut Select) -> Result<(), Error> {
+    let tables = select.from.iter_mut().flat_map(|table| {
+        std::iter::once(&mut table.relation).chain(table.joins.iter_mut().map(|join| &mut join.relation))
+    });
+    let mut taken = None;
+    for table in tables {
+        if let TableFactor::Table { sample, .. } | TableFactor::Derived { sample, .. } = table {
+            taken = taken.or(sample.take());
+        }
+    }
+    let Some(TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) = taken else {
+        return Ok(());
+    };
+    if select.from.len() > 1 || select.from.iter().any(|table| !table.joins.is_empty()) {
+        return Err(Error::sql("a sample of one of several tables: take it in a subquery"));
+    }
+    let TableSample { quantity: Some(quantity), seed: None, bucket: None, offset: None, .. } = *sample else {
+        return Err(Error::sql("a sample is a share of the rows, such as `tablesample bernoulli (10)`"));
+    };
+    if quantity.unit == Some(TableSampleUnit::Rows) {
+        return Err(Error::sql("a sample of a number of rows is written `order by random() limit …`"));
+    }
+    let percent = Expr::value(Value::Number("100".to_owned(), false));
+    let random =
+        Expr::BinaryOp { left: call("random", Vec::new()).into(), op: BinaryOperator::Multiply, right: percent.into() };
+    let is_in = Expr::BinaryOp { left: random.into(), op: BinaryOperator::Lt, right: quantity.value.into() };
+    select.selection = Some(match select.selection.take() {
+        None => is_in,
+        Some(condition) => {
+            Expr::BinaryOp { left: Expr::Nested(condition.into()).into(), op: BinaryOperator::And, right: is_in.into() }
+        }
+    });
+    Ok(())
+}
+
+/// Replaces the names of the windows of a `select` by the windows.
+pub(super) fn named_windows(select: &mut Select) {
+    let windows = std::mem::take(&mut select.named_window);
+    put_windows(select, &windows);
+}
+
+fn put_windows<T: VisitMut>(part: &mut T, windows: &[NamedWindowDefinition]) {
+    let _ = visit_expressions_mut(part, |expr| {
+        if let Expr::Function(function) = expr {
+            put_window(function, windows);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+}
+
+fn put_window(function: &mut Function, windows: &[NamedWindowDefinition]) {
+    let Some(over) = &mut function.over else { return };
+    let (name, own) = match over {
+        WindowType::NamedWindow(name) => (name.clone(), None),
+        WindowType::WindowSpec(spec @ WindowSpec { window_name: Some(_), .. }) => {
+            let Some(name) = spec.window_name.take() else { return };
+            (name, Some(spec.clone()))
+        }
+        WindowType::WindowSpec(_) => return,
+    };
+    let Some(mut window) = window_of(&name, windows) else { return };
+    if let Some(own) = own {
+        window.partition_by.extend(own.partition_by);
+        window.order_by.extend(own.order_by);
+        window.window_frame = own.window_frame.or(window.window_frame);
+    }
+    *over = WindowType::WindowSpec(window);
+}
+
+/// The window with this name. A window may be defined by the name of an earlier one.
+fn window_of(name: &Ident, windows: &[NamedWindowDefinition]) -> Option<WindowSpec> {
+    let at = windows.iter().position(|window| window.0.value == name.value)?;
+    match &windows[at].1 {
+        NamedWindowExpr::WindowSpec(spec) => Some(spec.clone()),
+        NamedWindowExpr::NamedWindow(other) => window_of(other, &windows[..at]),
+    }
+}
+
+/// Refuses names of windows that do not exist.
+fn check_windows(select: &Select) -> Result<(), Error> {
+    use datafusion::sql::sqlparser::ast::visit_expressions;
+    let windows = &select.named_window;
+    let flow = visit_expressions(&select.projection, |expr| {
+        let name = match expr {
+            Expr::Function(Function { over: Some(WindowType::NamedWindow(name)), .. }) => Some(name),
+            _ => None,
+        };
+        match name {
+            Some(name) if window_of(name, windows).is_none() => ControlFlow::Break(name.value.clone()),
+            _ => ControlFlow::Continue(()),
+        }
+    });
+    match flow {
+        ControlFlow::Break(name) => Err(Error::sql(format!("no window is called `{name}`"))),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}

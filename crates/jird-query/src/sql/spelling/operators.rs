@@ -1,0 +1,160 @@
+//! Operators: `->` and `->>`, `^`, `= any`, `similar to`; and functions that take a path, which are operators too.
+
+use super::super::expr::{arguments, call, function_name};
+use super::super::literal::{literal, text};
+use super::functions::filled;
+use crate::error::Error;
+use datafusion::sql::sqlparser::ast::{AccessExpr, BinaryOperator, Expr, Subscript, UnaryOperator, Value};
+use jird::record::Literal;
+
+/// Rewrites an operator.
+pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
+    let meant = match expr {
+        Expr::BinaryOp { left, op: BinaryOperator::Arrow, right } => subscripted(left, [step(right)?]),
+        Expr::BinaryOp { left, op: BinaryOperator::LongArrow, right } => {
+            call("text", vec![subscripted(left, [step(right)?])])
+        }
+        // In PostgreSQL and DuckDB this is no exclusive or.
+        Expr::BinaryOp { left, op: BinaryOperator::BitwiseXor | BinaryOperator::PGExp, right } => {
+            call("power", vec![(**left).clone(), (**right).clone()])
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide, right } => {
+            filled("($1 - $1 % $2) / $2", &[(**left).clone(), (**right).clone()])?
+        }
+        Expr::AnyOp { left, compare_op, right, .. } => any(left, compare_op, right)?,
+        Expr::AllOp { left, compare_op, right } => all(left, compare_op, right)?,
+        Expr::SimilarTo { negated, expr, pattern, escape_char: None } => {
+            let Some(pattern) = text(pattern) else {
+                return Err(Error::sql("the pattern of `similar to` must be a constant text"));
+            };
+            let pattern = Value::SingleQuotedString(format!("^(?s:{})$", regex_of(&pattern)));
+            let like = call("regexp_like", vec![(**expr).clone(), Expr::value(pattern)]);
+            if *negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: like.into() } } else { like }
+        }
+        Expr::Function(function) => {
+            let given = arguments(function);
+            let (Some(subject), rest) = (given.first(), given.get(1..).unwrap_or_default()) else { return Ok(()) };
+            match (function_name(function).as_str(), rest) {
+                ("json_extract", [path]) => subscripted(subject, steps(path)?),
+                ("json_extract_string", [path]) => call("text", vec![subscripted(subject, steps(path)?)]),
+                ("json_extract_path", keys) => subscripted(subject, keys.iter().map(|key| (*key).clone())),
+                ("json_extract_path_text", keys) => {
+                    call("text", vec![subscripted(subject, keys.iter().map(|key| (*key).clone()))])
+                }
+                _ => return Ok(()),
+            }
+        }
+        _ => return Ok(()),
+    };
+    *expr = meant;
+    Ok(())
+}
+
+/// `subject[step][step]…`
+fn subscripted(subject: &Expr, steps: impl IntoIterator<Item = Expr>) -> Expr {
+    let (root, mut access_chain) = match subject {
+        Expr::CompoundFieldAccess { root, access_chain } => (root.clone(), access_chain.clone()),
+        other => (other.clone().into(), Vec::new()),
+    };
+    access_chain.extend(steps.into_iter().map(|index| AccessExpr::Subscript(Subscript::Index { index })));
+    Expr::CompoundFieldAccess { root, access_chain }
+}
+
+/// What stands after `->`.
+fn step(expr: &Expr) -> Result<Expr, Error> {
+    match literal(expr) {
+        Some(Literal::Text(_) | Literal::Number(_)) => Ok(expr.clone()),
+        _ => Err(Error::sql(format!("`->` takes a constant key or number, not `{expr}`"))),
+    }
+}
+
+/// The steps of `$.a[0]."b c"`, of `/a/0/b`, or of one key.
+fn steps(path: &Expr) -> Result<Vec<Expr>, Error> {
+    let wrong = || Error::sql(format!("`{path}` is no constant path such as '$.a[0].b' or '/a/0/b'"));
+    let written = text(path).ok_or_else(wrong)?;
+    let key = |key: &str| Expr::value(Value::SingleQuotedString(key.to_owned()));
+    let number = |digits: &str| Expr::value(Value::Number(digits.to_owned(), false));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(pointer) = written.strip_prefix('/') {
+        let unescaped = |part: &str| part.replace("~1", "/").replace("~0", "~");
+        return Ok(pointer
+            .split('/')
+            .map(|part| if is_number(part) { number(part) } else { key(&unescaped(part)) })
+            .collect());
+    }
+    let Some(mut rest) = written.strip_prefix('$') else { return Ok(vec![key(&written)]) };
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        if let Some(quoted) = rest.strip_prefix(".\"") {
+            let (name, after) = quoted.split_once('"').ok_or_else(wrong)?;
+            steps.push(key(name));
+            rest = after;
+        } else if let Some(name) = rest.strip_prefix('.') {
+            let end = name.find(['.', '[']).unwrap_or(name.len());
+            if end == 0 {
+                return Err(wrong());
+            }
+            steps.push(key(&name[..end]));
+            rest = &name[end..];
+        } else {
+            let (index, after) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')).ok_or_else(wrong)?;
+            let digits = index.strip_prefix("#-").or_else(|| index.strip_prefix('-'));
+            let is_from_end = digits.is_some();
+            let digits = digits.unwrap_or(index);
+            if !is_number(digits) {
+                return Err(wrong());
+            }
+            let index = number(digits);
+            steps.push(if is_from_end {
+                Expr::UnaryOp { op: UnaryOperator::Minus, expr: index.into() }
+            } else {
+                index
+            });
+            rest = after;
+        }
+    }
+    Ok(steps)
+}
+
+/// `a = any(…)` of constants, of a query, or of the elements of an array.
+fn any(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Expr, Error> {
+    match (op, right) {
+        (BinaryOperator::Eq, Expr::Subquery(query)) => {
+            Ok(Expr::InSubquery { expr: left.clone().into(), subquery: query.clone(), negated: false })
+        }
+        (BinaryOperator::Eq, Expr::Array(array)) => {
+            Ok(Expr::InList { expr: left.clone().into(), list: array.elem.clone(), negated: false })
+        }
+        (BinaryOperator::Eq, array) => Ok(call("array_contains", vec![array.clone(), left.clone()])),
+        _ => Err(Error::sql(format!("`{op} any` is not supported: compare with the least or the greatest of them"))),
+    }
+}
+
+/// `a <> all(…)` of constants or of a query.
+fn all(left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<Expr, Error> {
+    match (op, right) {
+        (BinaryOperator::NotEq, Expr::Subquery(query)) => {
+            Ok(Expr::InSubquery { expr: left.clone().into(), subquery: query.clone(), negated: true })
+        }
+        (BinaryOperator::NotEq, Expr::Array(array)) => {
+            Ok(Expr::InList { expr: left.clone().into(), list: array.elem.clone(), negated: true })
+        }
+        _ => Err(Error::sql(format!("`{op} all` is not supported: compare with the least or the greatest of them"))),
+    }
+}
+
+/// The regular expression of a pattern of `similar to`, whose `%` and `_` are those of `like`.
+fn regex_of(pattern: &str) -> String {
+    let mut regex = String::new();
+    let mut chars = pattern.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '%' => regex.push_str(".*"),
+            '_' => regex.push('.'),
+            '\\' => regex.push_str(&regex::escape(&chars.next().map(String::from).unwrap_or_default())),
+            '.' | '^' | '$' => regex.extend(['\\', char]),
+            other => regex.push(other),
+        }
+    }
+    regex
+}
