@@ -221,6 +221,7 @@ fn a_table_is_described_as_a_struct() {
 }
 
 #[test]
+#[cfg(feature = "query")]
 fn values_that_could_not_be_compared_count_once_however_often_the_input_is_read() {
     let line = |i: u32| match i {
         i if i % 10 == 0 => "{\"a\":\"x\"}\n".to_owned(),

@@ -10,7 +10,8 @@ use flate2::read::GzDecoder;
 use golden::Golden;
 use jird::event::{self, Failure, JsonSink, Recording, Sink, Source};
 use jird_formats::{
-    ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, ColumnType, NotFinite,
+    ArrowBatches, ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan,
+    ColumnType, NotFinite,
 };
 use same::{assert_survives, plan_of};
 use std::io::Read;
@@ -102,6 +103,75 @@ fn arrow_survives_arrow() {
     }
 }
 
+/// A copy of a file, batch by batch.
+fn copied(file: &[u8], options: ArrowOptions) -> Result<Vec<u8>, ArrowError> {
+    let mut source = ArrowSource::new(file)?;
+    let mut batches = ArrowBatches::new(Vec::new(), &source.batch_schema(), options)?;
+    while let Some(batch) = source.next_batch()? {
+        batches.write(&batch)?;
+    }
+    batches.finish()?;
+    batches.into_inner()
+}
+
+/// The same as Parquet; `None` if Parquet does not hold all types.
+#[cfg(feature = "parquet")]
+fn copied_to_parquet(file: &[u8]) -> Result<Option<Vec<u8>>, ArrowError> {
+    use jird_formats::{ParquetBatches, ParquetOptions};
+    let mut source = ArrowSource::new(file)?;
+    let schema = source.batch_schema();
+    if ParquetBatches::<Vec<u8>>::unheld(&schema).is_some() {
+        return Ok(None);
+    }
+    let mut batches = ParquetBatches::new(Vec::new(), schema, ParquetOptions::default())?;
+    while let Some(batch) = source.next_batch()? {
+        batches.write(&batch)?;
+    }
+    batches.finish().map(Some)
+}
+
+#[test]
+fn golden_files_are_copied_with_all_their_types_and_values() {
+    let Some(documents) = golden_files() else { return };
+    let mut to_parquet = 0;
+    for document in documents {
+        let file = beside(&document, ".stream");
+        let wanted = lines_of(&file).unwrap();
+        let fields = |file: &[u8]| ArrowSource::new(file).unwrap().schema().fields().clone();
+        for layout in [ArrowLayout::File, ArrowLayout::Stream] {
+            let copy = copied(&file, ArrowOptions { layout, ..ArrowOptions::default() })
+                .unwrap_or_else(|error| panic!("{}: {error}", document.name));
+            assert_eq!((fields(&copy), lines_of(&copy)), (fields(&file), Ok(wanted.clone())), "{}", document.name);
+        }
+        #[cfg(feature = "parquet")]
+        if let Some(copy) = copied_to_parquet(&file).unwrap_or_else(|error| panic!("{}: {error}", document.name)) {
+            let mut lines = JsonSink::new(Vec::new());
+            let mut source = jird_formats::ParquetSource::from_bytes(copy).unwrap();
+            assert_eq!(source.schema().fields(), &fields(&file), "{}", document.name);
+            event::copy(&mut source, &mut lines).unwrap();
+            assert_eq!(String::from_utf8(lines.into_inner()).unwrap(), wanted, "{}", document.name);
+            to_parquet += 1;
+        }
+    }
+    assert!(to_parquet > 10 || cfg!(not(feature = "parquet")), "{to_parquet} files are too few");
+}
+
+#[test]
+fn rows_that_were_sent_as_records_are_not_in_the_next_batch() {
+    let options = ArrowOptions { batch_rows: 3, ..ArrowOptions::default() };
+    let file = to_arrow(r#"{"a":1} {"a":2} {"a":3} {"a":4} {"a":5}"#, options);
+    let mut source = ArrowSource::new(&file[..]).unwrap();
+    let mut lines = JsonSink::new(Vec::new());
+    let mut rows = Vec::new();
+    assert!(source.send_record(&mut lines).unwrap());
+    rows.push(source.next_batch().unwrap().unwrap().num_rows());
+    assert!(source.send_record(&mut lines).unwrap());
+    rows.push(source.next_batch().unwrap().unwrap().num_rows());
+    assert!(source.next_batch().unwrap().is_none());
+    lines.finish().unwrap();
+    assert_eq!((rows, &lines.into_inner()[..]), (vec![2, 1], &b"{\"a\":1}\n{\"a\":4}\n"[..]));
+}
+
 #[test]
 fn what_was_not_planned_is_told() {
     let plan = ColumnPlan::new().with("id", ColumnType::Int64).with("x", ColumnType::Float64);
@@ -171,7 +241,13 @@ fn damaged_files_neither_panic_nor_take_much_memory() {
     let ours = options().map(|options| ("ours".to_owned(), to_arrow(&same::records(), options)));
     let golden = documents.iter().map(|document| (document.file_name().to_owned(), beside(document, ".stream")));
     for (name, file) in golden.chain(ours) {
-        panics.extend(same::damage(&file, 400, |file| drop(lines_of(file))).map(|what| format!("{name}: {what}")));
+        let read_and_copy = |file: &[u8]| {
+            drop(lines_of(file));
+            drop(copied(file, ArrowOptions::default()));
+            #[cfg(feature = "parquet")]
+            drop(copied_to_parquet(file));
+        };
+        panics.extend(same::damage(&file, 400, read_and_copy).map(|what| format!("{name}: {what}")));
     }
     assert!(panics.is_empty(), "{} panics:\n{}", panics.len(), panics.join("\n"));
     assert!(same::peak_megabytes() < 500, "{} MB", same::peak_megabytes());

@@ -5,7 +5,7 @@ use super::fields::Fields;
 use super::open::Opened;
 use super::source::{self, AnySource, Bad, Content, Reading};
 use super::whole::Whole;
-use super::{ConvertArgs, Format, share};
+use super::{ConvertArgs, Format, Nested, share};
 use crate::outcome::BadData;
 use anyhow::{Context, Error, Result};
 use jird::event::filter::{Flatten, Project};
@@ -23,7 +23,9 @@ pub(crate) struct Tally {
     pub(crate) first_bad: Option<String>,
     /// The number of values that a condition could not compare.
     pub(super) mismatches: u64,
-    /// Other notes for the user.
+    /// What else was lost or changed, for the user.
+    pub(super) warnings: Vec<String>,
+    /// Notes for `--stats`.
     pub(super) notes: Vec<String>,
 }
 
@@ -33,10 +35,14 @@ pub(crate) struct Feed {
     pub(super) tally: Tally,
     condition: Option<Where>,
     select: Vec<Pattern>,
+    /// Whether columns are selected as a whole, each once.
+    selects_columns: bool,
     flatten: bool,
     /// The same selection for the record scanner, if scanning lines is enough.
     pub(super) fields: Option<Arc<Fields>>,
     limit: Option<u64>,
+    /// How columns of objects and arrays are planned.
+    pub(super) nested: Nested,
     threads: usize,
     on_error: OnError,
     bad: BadRecords,
@@ -64,9 +70,11 @@ impl Feed {
             tally: Tally::default(),
             condition,
             select: args.select.iter().map(|path| pointer(path).parse()).collect::<Result<_, _>>()?,
+            selects_columns: are_columns(&args.select),
             flatten: args.flatten,
             fields,
             limit: args.limit,
+            nested: args.nested,
             threads: args.threads.unwrap_or_else(threads),
             on_error: args.on_error.clone(),
             bad,
@@ -89,9 +97,11 @@ impl Feed {
             tally: Tally::default(),
             condition: None,
             select: Vec::new(),
+            selects_columns: true,
             flatten: false,
             fields: None,
             limit: None,
+            nested: Nested::Json,
             threads: threads(),
             on_error: on_error.clone(),
             bad: BadRecords::new(on_error)?,
@@ -183,15 +193,37 @@ impl Feed {
             tally: Tally::default(),
             condition: self.condition.clone(),
             select: self.select.clone(),
+            selects_columns: self.selects_columns,
             flatten: self.flatten,
             fields: None,
             limit: None,
+            nested: Nested::Json,
             threads: 1,
             on_error: OnError::Stop,
             bad: BadRecords::default(),
             unsaid: 0,
             notes_bad: false,
         }
+    }
+
+    /// Whether all rows, with all of their values or with some columns, are wanted as they are.
+    pub(super) fn takes_whole_columns(&self) -> bool {
+        self.condition.is_none() && !self.flatten && self.selects_columns
+    }
+
+    /// Whether all rows are wanted with all of their values, as they are.
+    pub(super) fn takes_whole_rows(&self) -> bool {
+        self.takes_whole_columns() && self.select.is_empty()
+    }
+
+    /// The number of records that are still wanted.
+    pub(super) fn left(&self) -> u64 {
+        self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.tally.records))
+    }
+
+    /// Tells the user that something was lost or changed.
+    pub(super) fn warn(&mut self, words: String) {
+        self.tally.warnings.push(words);
     }
 
     /// How many records were sent, and how many values a condition could not compare.
@@ -241,7 +273,7 @@ impl Feed {
         S: Sink,
         S::Error: Into<Error>,
     {
-        while self.limit.is_none_or(|limit| self.tally.records < limit) {
+        while self.left() > 0 {
             let sent = match &mut self.condition {
                 Some(condition) => condition.send_record(source, sink),
                 None => source.send_record(sink).map(|sent| sent.then_some(true)),
@@ -280,6 +312,12 @@ fn threads() -> usize {
 /// The error for a record that the target did not accept.
 fn stopped(name: &str, error: impl Into<Error>, place: Place) -> Error {
     error.into().context(format!("{name}: {place}"))
+}
+
+/// Whether these paths are columns, each named once.
+fn are_columns(paths: &[String]) -> bool {
+    let is_first = |at: usize| !paths[..at].contains(&paths[at]);
+    paths.iter().enumerate().all(|(at, path)| !path.contains('.') && path != "*" && is_first(at))
 }
 
 /// Turns `a.b` into a pointer.

@@ -4,7 +4,7 @@ use super::check::{self, malformed};
 use super::column::NotFinite;
 use super::cursor::{Batches, Cursor};
 use super::error::ArrowError;
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::{Message, MetadataVersion};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -66,6 +66,20 @@ impl<R: Read> ArrowSource<R> {
     /// The names and types of the columns.
     pub fn schema(&self) -> &Schema {
         &self.cursor.schema
+    }
+
+    /// The names and types of the columns that are sent: those of the batches.
+    pub fn batch_schema(&self) -> SchemaRef {
+        self.cursor.sent_schema()
+    }
+
+    /// The next rows as a batch of columns, which have the types and the values of the file; `None` at the end. Rows
+    /// that were sent as records are not in it. Values that JSON cannot represent are no errors here.
+    ///
+    /// # Errors
+    /// If the file is damaged or cannot be read.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        self.cursor.next_record_batch()
     }
 
     /// The record that the last [`BadValue`](ArrowError::BadValue) is about, as JSON. The values that JSON cannot

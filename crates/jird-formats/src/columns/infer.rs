@@ -163,6 +163,16 @@ impl Accumulator {
         type_of(self.flags)
     }
 
+    /// Whether all values are objects, or all are arrays.
+    #[cfg(feature = "arrow")]
+    pub(super) fn container(&self) -> Option<Kind> {
+        match self.flags {
+            flags if flags == 1 << Flag::Object as u16 => Some(Kind::Object),
+            flags if flags == 1 << Flag::Array as u16 => Some(Kind::Array),
+            _ => None,
+        }
+    }
+
     /// The kinds of value that were met, in order, each with its first record. Messages use them.
     pub fn met(&self) -> Vec<(&'static str, u64)> {
         let mut met: Vec<(&'static str, u64)> = Vec::new();

@@ -4,6 +4,8 @@
 mod build;
 mod infer;
 mod kind;
+#[cfg(feature = "arrow")]
+mod shape;
 
 #[cfg(feature = "arrow")]
 pub use build::{ColumnBuilder, Unfit};
@@ -13,3 +15,5 @@ pub(crate) use infer::survives;
 pub(crate) use infer::surviving;
 pub use infer::{Accumulator, Widening};
 pub use kind::{ColumnType, JSON_EXTENSION};
+#[cfg(feature = "arrow")]
+pub(crate) use shape::{Shape, ShapeReader, ValueType};

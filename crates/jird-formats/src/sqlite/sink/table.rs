@@ -41,7 +41,7 @@ impl<'c> SqliteSink<'c> {
         }
         self.scope.begin()?;
         let info = TableInfo::of(self.conn, &self.table)?;
-        if info.as_ref().is_some_and(|info| info.is_view) {
+        if info.as_ref().is_some_and(TableInfo::is_view) {
             let message = format!("{} is a view, and cannot be written to", quote(&self.table));
             return Err(SqliteError::new(SqliteErrorKind::Exists, message));
         }
