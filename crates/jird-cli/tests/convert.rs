@@ -234,3 +234,15 @@ fn values_that_could_not_be_compared_count_once_however_often_the_input_is_read(
         assert!(said.contains("note: 300 values have another type"), "{target}: {said}");
     }
 }
+
+#[test]
+fn what_the_command_itself_changes_is_what_the_page_says() {
+    let text = "{\"a\":{\"b\":1},\"a.b\":2,\"l\":[{\"x\":1}],\"e\":\"\\u00e9\\/\"}\n";
+    let folder = Folder::new("changes").with("a.ndjson", text);
+    let kept = "{\"a\":{\"b\":1},\"a.b\":2,\"l\":[{\"x\":1}],\"e\":\"é/\"}\n";
+    assert_eq!(folder.fine(&["a.ndjson", "-"]), kept);
+    assert_eq!(folder.fine(&["--select", "l.x", "a.ndjson", "-"]), "{\"l\":[]}\n");
+    let flat = "{\"a.b\":1,\"a.b\":2,\"l\":\"[{\\\"x\\\":1}]\",\"e\":\"é/\"}\n";
+    assert_eq!(folder.fine(&["--flatten", "a.ndjson", "-"]), flat);
+    assert_eq!(folder.fine(&["--flatten", "--to", "csv", "a.ndjson", "-"]), "a.b,l,e\n1,\"[{\"\"x\"\":1}]\",é/\n");
+}

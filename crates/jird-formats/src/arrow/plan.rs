@@ -57,6 +57,13 @@ impl ColumnPlan {
         self
     }
 
+    /// Adds a column for nothing but nulls.
+    #[must_use]
+    pub fn with_nulls(mut self, name: impl Into<String>) -> Self {
+        self.columns.push((name.into(), Holds::Nothing));
+        self
+    }
+
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|(name, _)| &name[..])

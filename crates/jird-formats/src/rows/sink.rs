@@ -52,8 +52,8 @@ pub struct Rows<T> {
     json: Json,
 }
 
-/// The column of records that are not objects.
-const VALUE: &str = "value";
+/// The column of records that are not objects, and of rows that would have no column.
+pub(crate) const VALUE: &str = "value";
 /// The most keys that are remembered as not wanted; each takes a cell in every row. There is a limit because every
 /// record may have other keys.
 const SKIPPED_MAX: usize = 1 << 8;
