@@ -148,7 +148,10 @@ fn what_cannot_be_done_is_said() {
         (&["none.ndjson", "-"][..], "none.ndjson"),
         (&["a.ndjson"], "name the inputs"),
         (&["odd", "-"], "--from"),
-        (&["a.ndjson", "b.unknown"], "--to"),
+        (
+            &["a.ndjson", "b.unknown"],
+            "use .ndjson, .json, .csv, .tsv, .db, .parquet, .arrow, or name the format with --to",
+        ),
         (&["x.parquet", "-"], "x.parquet"),
         (&[".", "-"], "directory"),
         (&["-", "-", "-"], "once"),
