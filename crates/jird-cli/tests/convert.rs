@@ -249,3 +249,23 @@ fn what_the_command_itself_changes_is_what_the_page_says() {
     assert_eq!(folder.fine(&["--flatten", "a.ndjson", "-"]), flat);
     assert_eq!(folder.fine(&["--flatten", "--to", "csv", "a.ndjson", "-"]), "a.b,l,e\n1,\"[{\"\"x\"\":1}]\",é/\n");
 }
+
+#[test]
+fn a_column_that_is_not_there_is_told_with_the_nearest_names() {
+    let folder = Folder::new("near").with("a.csv", "id,name\n1,x\n");
+    for there in ["a.parquet", "a.arrow", "a.db"] {
+        folder.fine(&["a.csv", there]);
+    }
+    let said = |file| {
+        let output = folder.run(&["--select", "id,nmae", file, "out.csv"]);
+        (words(&output), output.status.code())
+    };
+    let message = |file| format!("{file}: there is no column \"nmae\"; the nearest is \"name\"\n");
+    for file in ["a.parquet", "a.arrow"] {
+        assert_eq!(said(file), (format!("jird: {}", message(file)), Some(2)));
+    }
+    // Another input may have the column.
+    for file in ["a.csv", "a.db"] {
+        assert_eq!(said(file), (format!("jird: note: {}", message(file)), Some(0)));
+    }
+}

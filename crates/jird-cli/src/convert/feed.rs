@@ -3,10 +3,9 @@
 use super::condition::Where;
 use super::fields::Fields;
 use super::open::Opened;
-use super::source::{self, AnySource, Bad, Content, Reading};
+use super::source::{self, AnySource, Bad, BadInput, Content, Reading};
 use super::whole::Whole;
-use super::{ConvertArgs, Format, Nested, share};
-use crate::outcome::BadData;
+use super::{ConvertArgs, Format, Nested, columns, share};
 use anyhow::{Context, Error, Result};
 use jird::event::filter::{Flatten, Project};
 use jird::event::{self, Failure, Parts, Pattern, Place, Sink, Source};
@@ -144,8 +143,20 @@ impl Feed {
     where
         S: Sink<Error: Into<Error>>,
     {
-        let content = source::content(input, &self.reading)?;
+        let content = self.open(input)?;
         self.send_content(&input.name, content, sink, sink_threads)
+    }
+
+    /// Opens an input, and tells the user about a column that it does not have.
+    fn open(&mut self, input: &mut Opened) -> Result<Content> {
+        let mut content = source::content(input, &self.reading)?;
+        let wanted = self.reading.columns.as_deref().unwrap_or_default();
+        if !wanted.is_empty()
+            && let Some(words) = columns::note(&input.name, &mut content, wanted)?
+        {
+            self.warn(words);
+        }
+        Ok(content)
     }
 
     fn send_content<S>(&mut self, name: &str, content: Content, sink: &mut S, sink_threads: usize) -> Result<()>
@@ -173,7 +184,7 @@ impl Feed {
             return self.send(input, sink, 1);
         }
         let name = &input.name.clone();
-        match source::content(input, &self.reading)? {
+        match self.open(input)? {
             Content::Lines(reader) => share::lines(self, name, reader, input.is_live(), sink, threads),
             Content::Table(connection, table) => {
                 let path = input.path().context("a database has a place")?;
@@ -221,9 +232,11 @@ impl Feed {
         self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.tally.records))
     }
 
-    /// Tells the user that something was lost or changed.
+    /// Tells the user once that something was lost or changed.
     pub(super) fn warn(&mut self, words: String) {
-        self.tally.warnings.push(words);
+        if !self.tally.warnings.contains(&words) {
+            self.tally.warnings.push(words);
+        }
     }
 
     /// How many records were sent, and how many values a condition could not compare.
@@ -329,17 +342,4 @@ fn pointer(path: &str) -> String {
 pub(super) fn selected(args: &ConvertArgs) -> Option<Vec<String>> {
     let top = |path: &String| path.split('.').next().filter(|key| *key != "*").map(str::to_owned);
     if args.select.is_empty() { None } else { args.select.iter().map(top).collect() }
-}
-
-/// Errors of an input. If the data is at fault, the exit code is 1.
-struct BadInput;
-
-impl BadInput {
-    fn of(name: &str, error: Error) -> Error {
-        let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
-            || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io")
-            || super::source::bad_value(&error).is_some();
-        let words = format!("{name}: {}", crate::outcome::words(&error));
-        if is_data { BadData(words).into() } else { error.context(name.to_owned()) }
-    }
 }

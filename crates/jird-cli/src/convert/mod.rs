@@ -7,6 +7,7 @@
 //! open       inputs: decompressed, counted, and readable more than once
 //! overlap    refuses to write a file while it is read
 //! source     one source of events for every format
+//! columns    names of columns that a table does not have
 //! condition  keeps the records for which a condition holds
 //! feed       sends inputs through filters to a sink, and handles bad records
 //! fields     plain columns of lines, without events for the rest
@@ -16,6 +17,7 @@
 //! ```
 
 mod batches;
+mod columns;
 mod condition;
 mod database;
 mod feed;
