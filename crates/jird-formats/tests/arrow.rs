@@ -173,7 +173,7 @@ fn rows_that_were_sent_as_records_are_not_in_the_next_batch() {
 }
 
 #[test]
-fn what_was_not_planned_is_told() {
+fn keys_and_values_outside_the_plan_are_errors() {
     let plan = ColumnPlan::new().with("id", ColumnType::Int64).with("x", ColumnType::Float64);
     let failure = |text: &str| {
         let mut sink = ArrowSink::new(Vec::new(), &plan, ArrowOptions::default()).unwrap();
@@ -183,7 +183,7 @@ fn what_was_not_planned_is_told() {
         failed.to_string()
     };
     let unfit = |column, holds| {
-        format!("column {column:?} holds {holds}, which this value is not, at record 2 at line 1 (byte 9)")
+        format!("the value does not fit column {column:?}, which holds {holds}, at record 2 at line 1 (byte 9)")
     };
     assert_eq!(failure(r#"{"id":1} {"id":"1"}"#), unfit("id", "i64"));
     assert_eq!(failure(r#"{"id":1} {"id":9223372036854775808}"#), unfit("id", "i64"));
@@ -191,7 +191,7 @@ fn what_was_not_planned_is_told() {
     assert_eq!(failure(r#"{"id":1} {"x":0.1000000000000000055}"#), unfit("x", "f64"));
     assert_eq!(
         failure(r#"{"id":1} {"late":null}"#),
-        "no column was planned for the key \"late\", at record 2 at line 1 (byte 9)"
+        "the key \"late\" has no column in the plan, at record 2 at line 1 (byte 9)"
     );
 }
 
@@ -221,7 +221,7 @@ fn nan_is_an_error_unless_null_is_asked_for() {
 }
 
 #[test]
-fn a_file_that_ends_early_is_told() {
+fn a_truncated_file_is_an_error() {
     let Some(documents) = golden_files() else { return };
     let ours = options().map(|options| to_arrow(&same::records(), options));
     for file in documents.iter().map(|document| beside(document, ".arrow_file")).chain(ours) {
@@ -295,7 +295,7 @@ fn untold() -> Vec<u8> {
 }
 
 #[test]
-fn a_value_that_json_has_not_is_an_error_of_its_record_and_the_next_one_is_read() {
+fn a_value_beyond_json_is_an_error_of_its_record_only() {
     use jird_formats::BadValueKind::{Json, NotFinite, Time};
     let file = untold();
     for by_name in [false, true] {

@@ -144,7 +144,7 @@ fn a_plan_for_the_first_records_fails_or_is_the_plan_for_all() {
 }
 
 #[test]
-fn what_was_not_planned_is_told_and_leaves_no_file() {
+fn keys_and_values_outside_the_plan_are_errors_and_leave_no_file() {
     let plan = ColumnPlan::new().with("id", ColumnType::Int64);
     for text in [r#"{"id":1} {"id":1.5}"#, r#"{"id":1} {"other":2}"#, r#"{"id":1} 5"#] {
         let mut sink = ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).unwrap();
@@ -183,7 +183,7 @@ fn a_full_disk_is_told() {
 }
 
 #[test]
-fn a_file_that_ends_early_is_told() {
+fn a_truncated_file_is_an_error() {
     let file = to_parquet(&same::records(), ParquetOptions::default());
     for end in (0..file.len()).step_by(100).chain([file.len() - 1]) {
         assert!(lines_of(&file[..end]).is_err(), "{end} of {}", file.len());

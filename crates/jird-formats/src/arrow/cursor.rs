@@ -195,7 +195,11 @@ impl<B: Batches> Cursor<B> {
         }
         let arrays = self.batches.load(columns)?;
         if let Some(array) = arrays.iter().find(|array| array.len() != self.rows) {
-            return Err(ArrowError::Malformed(format!("{} rows of {}", array.len(), self.rows)));
+            return Err(ArrowError::Malformed(format!(
+                "a column has {} rows, and its batch has {}",
+                array.len(),
+                self.rows
+            )));
         }
         if arrays.len() == columns.len() {
             Ok(arrays)

@@ -146,7 +146,7 @@ impl Dictionary {
             None => Ok(None),
         };
         let Ok(keys) = places.map(key).collect::<Result<PrimitiveArray<K>, ()>>() else {
-            let message = format!("a dictionary whose keys are {} has more values than these can count", K::DATA_TYPE);
+            let message = format!("a dictionary has more values than its keys can count, which are {}", K::DATA_TYPE);
             return Err(ArrowError::Unsupported(message));
         };
         Ok(Arc::new(DictionaryArray::try_new(keys, self.values.clone())?))

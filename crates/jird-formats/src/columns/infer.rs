@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_widened_is_told_with_its_record() {
+    fn widenings_name_their_record() {
         let mut seen = Accumulator::default();
         for (value, at) in [("1", 10), ("2", 20), ("1.5", 30), ("\"a\"", 40)] {
             seen.observe(Field::from_raw(value), at);

@@ -276,7 +276,7 @@ impl<W: io::Write> Table for CsvSink<W> {
             Others::Join | Others::Late => {}
         }
         let row = self.rows + 1;
-        let message = format!("key `{name}` of row {row} has no column, and the header is written or was given");
+        let message = format!("the key `{name}` of row {row} has no column, and the header can no longer change");
         Err(CsvError::new(CsvErrorKind::LateColumn, message, Place::default()))
     }
 

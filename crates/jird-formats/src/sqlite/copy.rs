@@ -65,7 +65,7 @@ impl<'c> TableCopy<'c> {
             commit_every: None,
         };
         copy.try_out().map_err(|error| {
-            let message = format!("the definition of {} needs what is not here: {error}", quote(&copy.table));
+            let message = format!("the definition of {} cannot be used here: {error}", quote(&copy.table));
             SqliteError::new(SqliteErrorKind::Definition, message)
         })?;
         Ok(copy)

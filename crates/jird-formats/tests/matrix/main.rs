@@ -227,7 +227,7 @@ fn a_table_without_rows_is_nothing() {
 }
 
 #[test]
-fn numbers_that_json_has_not_are_errors_that_name_their_column() {
+fn nan_and_infinities_are_errors_that_name_their_column() {
     use arrow_array::{Float64Array, RecordBatch};
     for odd in [f64::NAN, f64::INFINITY] {
         let values = Float64Array::from(vec![1.5, odd]);
