@@ -1,18 +1,32 @@
-//! `jird fmt`: rewrites a document with another layout.
+//! `jird fmt`: rewrites documents with another layout.
 
+use crate::color::ColorArgs;
+use crate::documents::{are_lines, each};
 use crate::input::Input;
 use crate::outcome::Outcome;
-use crate::output;
+use crate::target::Target;
+use anyhow::{Context, Result, bail};
 use jird::Layout;
-use std::path::PathBuf;
+use jird_formats::files::Compressor;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 
-/// Rewrite the layout of a document; numbers and strings keep their text
+const EXAMPLES: &str = "\
+Examples:
+  jird fmt data.json
+  jird fmt --minify < data.json
+  jird fmt -i *.json                          rewrites the files
+  jird fmt --canonical data.json | sha256sum
+  jird fmt events.ndjson.gz                   one result for each line
+  tail -f log | jird fmt --lines";
+
+/// Rewrite the layout of documents; numbers and strings keep their text
 ///
-/// With --canonical, everything is rewritten as RFC 8785 prescribes, and no line feed follows the document.
+/// With --canonical, everything is rewritten as RFC 8785 prescribes, and no line feed follows a document that is not a
+/// line. gzip and zstd are recognised.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  jird fmt data.json\n  jird fmt --minify < data.json\n  jird fmt --canonical data.json | sha256sum"
-)]
+#[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that somebody types")]
 pub(crate) struct FmtArgs {
     /// Spaces per level
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=16))]
@@ -23,22 +37,73 @@ pub(crate) struct FmtArgs {
     /// The canonical form of RFC 8785
     #[arg(long, conflicts_with = "indent")]
     canonical: bool,
-    /// The document; standard input if missing or `-`
-    file: Option<PathBuf>,
+    /// Each line is a document of its own (NDJSON) [default: by the name]
+    #[arg(long)]
+    lines: bool,
+    /// Rewrite the files, each as a whole or not at all; lines stay lines, and compressed files compressed
+    #[arg(short, long, requires = "files", conflicts_with = "color")]
+    in_place: bool,
+    #[command(flatten)]
+    color: ColorArgs,
+    /// The documents; standard input if missing or `-`
+    files: Vec<PathBuf>,
 }
 
-pub(crate) fn run(args: &FmtArgs) -> anyhow::Result<Outcome> {
-    let layout = match args {
+pub(crate) fn run(args: &FmtArgs) -> Outcome {
+    Outcome::worst(
+        Input::all(&args.files),
+        |input| if args.in_place { rewrite(input, args) } else { print(input, args) },
+    )
+}
+
+fn print(input: &Input, args: &FmtArgs) -> Result<Outcome> {
+    let mut out = BufWriter::new(Target::create(None)?);
+    let text = input.open()?;
+    let lines = are_lines(input, args.lines);
+    let done = each(input, text, lines, |text| {
+        out.write_all(&args.color.paint(&formatted(text, layout(args), lines)?))?;
+        // A reader may wait for what a writer has just sent.
+        if input.is_live() {
+            out.flush()?;
+        }
+        Ok(())
+    });
+    // What came before an error is printed.
+    out.flush()?;
+    done.map(|()| Outcome::Fine)
+}
+
+fn rewrite(input: &Input, args: &FmtArgs) -> Result<Outcome> {
+    let Input::File(path) = input else { bail!("standard input cannot be rewritten; name a file") };
+    let text = input.open()?;
+    if !Path::is_file(path) {
+        bail!("{}: only files can be rewritten", input.name());
+    }
+    let lines = are_lines(input, args.lines);
+    let layout = match layout(args) {
+        // An indented document takes several lines.
+        Layout::Indent(_) if lines => bail!("{}: lines are rewritten with --minify or --canonical", input.name()),
+        layout => layout,
+    };
+    let mut out: Compressor<_> = text.compression.compress(BufWriter::new(Target::create(Some(path))?))?;
+    each(input, text, lines, |text| Ok(out.write_all(&formatted(text, layout, lines)?)?))?;
+    let out = out.finish()?.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    out.commit().with_context(|| input.name())?;
+    Ok(Outcome::Fine)
+}
+
+fn layout(args: &FmtArgs) -> Layout {
+    match args {
         FmtArgs { minify: true, .. } => Layout::Minify,
         FmtArgs { canonical: true, .. } => Layout::Canonical,
         FmtArgs { indent, .. } => Layout::Indent(usize::from(*indent)),
-    };
-    let input = args.file.as_deref().map_or(Input::Stdin, Input::new);
-    let text = input.document()?;
-    let mut out = jird::format(&text, layout).map_err(|error| input.wrong(&error, &text))?;
-    if layout != Layout::Canonical {
+    }
+}
+
+fn formatted(text: &[u8], layout: Layout, is_line: bool) -> Result<Vec<u8>> {
+    let mut out = jird::format(text, layout)?;
+    if is_line || layout != Layout::Canonical {
         out.push(b'\n');
     }
-    output::write(&out)?;
-    Ok(Outcome::Fine)
+    Ok(out)
 }

@@ -1,29 +1,45 @@
 //! `jird get`: prints the value that a JSON Pointer leads to.
 
+use crate::color::ColorArgs;
+use crate::documents::{are_lines, each};
 use crate::input::Input;
 use crate::outcome::{BadData, Outcome};
-use crate::output;
-use anyhow::bail;
+use crate::target::Target;
+use anyhow::{Result, bail};
+use std::borrow::Cow;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  jird get /statuses/0/user/name twitter.json
+  jird get --raw /name < user.json
+  jird get '' data.json             the whole document
+  jird get /a~1b data.json          the key \"a/b\"
+  jird get /Level events.ndjson.gz  one value for each line";
 
 /// Print the value that a JSON Pointer (RFC 6901) leads to, byte for byte
 ///
-/// The whole document is checked. If the pointer leads nowhere, nothing is printed and the exit code is 1.
+/// Each document is checked as a whole. If the pointer leads nowhere in one of them, nothing is printed for it and the
+/// exit code is 1. gzip and zstd are recognised.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  jird get /statuses/0/user/name twitter.json\n  jird get --raw /name < user.json\n  jird get '' data.json    # the whole document\n  jird get /a~1b data.json # the key \"a/b\""
-)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct GetArgs {
     /// The pointer: empty, or steps that each begin with `/`
     pointer: String,
-    /// The document; standard input if missing or `-`
-    file: Option<PathBuf>,
+    /// The documents; standard input if missing or `-`
+    files: Vec<PathBuf>,
+    /// Each line is a document of its own (NDJSON) [default: by the name]
+    #[arg(long)]
+    lines: bool,
     /// Print a string's content, without quotes and escapes
     #[arg(long, short)]
     raw: bool,
+    #[command(flatten)]
+    color: ColorArgs,
 }
 
-pub(crate) fn run(args: &GetArgs) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &GetArgs) -> Result<Outcome> {
     if !args.pointer.is_empty() && !args.pointer.starts_with('/') {
         bail!(
             "{:?} is not a JSON Pointer: it must be empty or begin with `/`, as in `/{}`",
@@ -31,17 +47,40 @@ pub(crate) fn run(args: &GetArgs) -> anyhow::Result<Outcome> {
             args.pointer
         );
     }
-    let input = args.file.as_deref().map_or(Input::Stdin, Input::new);
-    let text = input.document()?;
-    let document = jird::parse(&text).map_err(|error| input.wrong(&error, &text))?;
-    let Some(value) = document.root().pointer(&args.pointer) else {
-        return Err(BadData(format!("{}: nothing at {}", input.name(), args.pointer)).into());
-    };
-    let mut out = match value.as_str().filter(|_| args.raw) {
-        Some(content) => content.into_owned().into_bytes(),
-        None => value.raw().to_vec(),
-    };
-    out.push(b'\n');
-    output::write(&out)?;
-    Ok(Outcome::Fine)
+    Ok(Outcome::worst(Input::all(&args.files), |input| print(input, args)))
+}
+
+fn print(input: &Input, args: &GetArgs) -> Result<Outcome> {
+    let mut out = BufWriter::new(Target::create(None)?);
+    let (mut parser, mut documents, mut without) = (jird::Parser::new(), 0_u64, 0_u64);
+    let text = input.open()?;
+    let lines = are_lines(input, args.lines);
+    let done = each(input, text, lines, |text| {
+        let root = parser.parse(text)?;
+        documents += 1;
+        let Some(value) = root.pointer(&args.pointer) else {
+            without += 1;
+            return Ok(());
+        };
+        match value.as_str().filter(|_| args.raw) {
+            Some(content) => out.write_all(Cow::as_ref(&content).as_bytes())?,
+            None => out.write_all(&args.color.paint(value.raw()))?,
+        }
+        out.write_all(b"\n")?;
+        // A reader may wait for what a writer has just sent.
+        if input.is_live() {
+            out.flush()?;
+        }
+        Ok(())
+    });
+    out.flush()?;
+    done?;
+    match without {
+        0 => Ok(Outcome::Fine),
+        _ if !lines => Err(BadData(format!("{}: nothing at {}", input.name(), args.pointer)).into()),
+        _ => {
+            let message = format!("{}: nothing at {} in {without} of {documents} lines", input.name(), args.pointer);
+            Err(BadData(message).into())
+        }
+    }
 }

@@ -2,7 +2,10 @@
 
 use crate::outcome::BadData;
 use anyhow::{Context, anyhow, bail};
-use jird_formats::encoding::{Encoding, blank_mark, stray_mark};
+use jird_formats::encoding::stray_mark;
+#[cfg(feature = "query")]
+use jird_formats::encoding::{Encoding, blank_mark};
+use jird_formats::files::Text;
 #[cfg(feature = "convert")]
 use jird_formats::sqlite::{self, SqliteErrorKind, rusqlite::Connection};
 use std::fs::File;
@@ -35,10 +38,28 @@ impl Input {
         }
     }
 
+    /// The input, decompressed.
+    pub(crate) fn open(&self) -> anyhow::Result<Text> {
+        let text = match self {
+            Self::Stdin => Text::open(Box::new(io::stdin()), None),
+            Self::File(path) => Text::open(Box::new(open(path)?), Some(path)),
+        };
+        text.with_context(|| self.name())
+    }
+
+    /// Whether another program may still be writing the input.
+    pub(crate) fn is_live(&self) -> bool {
+        match self {
+            Self::Stdin => true,
+            Self::File(path) => !path.is_file(),
+        }
+    }
+
     /// The whole input, as a document to be parsed. A byte order mark is replaced by blanks.
     ///
     /// # Errors
     /// [`BadData`] if the text is in an encoding other than UTF-8; also errors of reading.
+    #[cfg(feature = "query")]
     pub(crate) fn document(&self) -> anyhow::Result<Vec<u8>> {
         let mut text = self.read()?;
         if let Some(encoding) = Encoding::of(&text) {
@@ -55,19 +76,14 @@ impl Input {
         BadData(format!("{}: {stray}{}", self.name(), error.locate(text)))
     }
 
-    /// The whole input, unchanged.
+    /// The whole input, decompressed.
     pub(crate) fn read(&self) -> anyhow::Result<Vec<u8>> {
         let mut text = Vec::new();
-        match self {
-            Self::Stdin => io::stdin().lock().read_to_end(&mut text).map(drop),
-            Self::File(path) => {
-                let mut file = open(path)?;
-                let len = file.metadata().map_or(0, |meta| meta.len());
-                text.try_reserve(usize::try_from(len).unwrap_or(usize::MAX)).map_err(io::Error::other)?;
-                file.read_to_end(&mut text).map(drop)
-            }
+        if let Self::File(path) = self {
+            let len = path.metadata().map_or(0, |meta| meta.len());
+            text.try_reserve(usize::try_from(len).unwrap_or(usize::MAX)).map_err(io::Error::other)?;
         }
-        .with_context(|| self.name())?;
+        self.open()?.into_reader().read_to_end(&mut text).with_context(|| self.name())?;
         Ok(text)
     }
 }

@@ -5,10 +5,12 @@
 mod args;
 #[cfg(feature = "query")]
 mod bench;
+mod color;
 #[cfg(feature = "convert")]
 mod convert;
 #[cfg(feature = "convert")]
 mod describe;
+mod documents;
 mod fmt;
 mod get;
 mod input;
@@ -20,7 +22,6 @@ mod progress;
 mod query;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod spool;
-#[cfg(any(feature = "convert", feature = "query"))]
 mod target;
 mod validate;
 
@@ -51,7 +52,7 @@ fn say_nothing_of_caught_panics() {
 fn run(args: Args) -> anyhow::Result<Outcome> {
     match args.command {
         Command::Validate(args) => Ok(validate::run(&args)),
-        Command::Fmt(args) => fmt::run(&args),
+        Command::Fmt(args) => Ok(fmt::run(&args)),
         Command::Get(args) => get::run(&args),
         #[cfg(feature = "query")]
         Command::Query(args) => query::run(args),

@@ -12,13 +12,27 @@ pub(crate) enum Outcome {
     BadData,
     /// Exit code 2: the work could not be done.
     Failed,
+    /// Exit code 141: the reader of the output closed it. Nothing is said, and nobody takes the output for complete.
+    Cut,
 }
 
 impl Outcome {
-    /// Reports an error that ended the run. A broken pipe is not an error: the reader has seen enough.
+    /// Does the work for each input, and reports its error. The others are still done, unless nobody reads the results.
+    pub(crate) fn worst<T>(inputs: Vec<T>, mut each: impl FnMut(&T) -> anyhow::Result<Self>) -> Self {
+        let mut worst = Self::Fine;
+        for input in inputs {
+            worst = worst.max(each(&input).unwrap_or_else(|error| Self::of_error(&error)));
+            if worst == Self::Cut {
+                break;
+            }
+        }
+        worst
+    }
+
+    /// Reports an error that ended the run. A broken pipe is passed over in silence: its reader has seen enough.
     pub(crate) fn of_error(error: &anyhow::Error) -> Self {
         if is_broken_pipe(error) {
-            return Self::Fine;
+            return Self::Cut;
         }
         report(&words(error));
         if error.downcast_ref::<BadData>().is_some() { Self::BadData } else { Self::Failed }
@@ -31,6 +45,8 @@ impl From<Outcome> for ExitCode {
             Outcome::Fine => 0,
             Outcome::BadData => 1,
             Outcome::Failed => 2,
+            // What a shell says of a program that SIGPIPE (13) ended, as it ends most programs.
+            Outcome::Cut => 128 + 13,
         })
     }
 }
@@ -81,8 +97,9 @@ pub(crate) fn left_out(bad: u64, first: Option<&str>, quiet: bool) -> Outcome {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    let kind = |cause: &(dyn std::error::Error + 'static)| match cause.downcast_ref::<jird::Error>() {
+        Some(error) => error.io_error_kind(),
+        None => cause.downcast_ref().map(io::Error::kind),
+    };
+    error.chain().filter_map(kind).any(|kind| kind == io::ErrorKind::BrokenPipe)
 }

@@ -145,7 +145,7 @@ enum FromArgument {
     Csv,
     /// Tab-separated values with a header
     Tsv,
-    /// An SQLite database; FILE::TABLE names one of several tables
+    /// An SQLite database; `shop.db::orders` names one of several tables
     Sqlite,
     /// Apache Parquet
     Parquet,

@@ -1,9 +1,12 @@
 //! The targets of results: standard output, a pipe, or a file that appears only when it is complete.
 
+#[cfg(any(feature = "convert", feature = "query"))]
 use same_file::is_same_file;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf, absolute};
+#[cfg(any(feature = "convert", feature = "query"))]
+use std::path::absolute;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The unfinished file of this process. The interrupt handler removes it.
@@ -50,6 +53,7 @@ impl Beside {
     }
 
     /// The temporary path.
+    #[cfg(feature = "convert")]
     pub(crate) fn place(&self) -> &Path {
         &self.beside
     }
@@ -142,6 +146,7 @@ pub(crate) fn is_device(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
 }
 
+#[cfg(any(feature = "convert", feature = "query"))]
 /// Whether two names mean the same file, which need not exist.
 pub(crate) fn are_one(one: &Path, other: &Path) -> bool {
     let are_files = || one.is_file() && other.is_file();

@@ -1,5 +1,6 @@
 //! `jird validate`: checks documents, and says where they are wrong.
 
+use crate::documents::are_lines;
 use crate::input::{self, Input};
 use crate::outcome::{Outcome, report};
 use crate::output;
@@ -7,23 +8,24 @@ use anyhow::Context;
 use jird::lines::{self, Bad, Counting, LinePiece, LineReader, Part};
 use jird::{Duplicates, Numbers, Parser, Policy, record::Projection};
 use jird_formats::encoding::{Encoding, MARK, Unmarked, blank_mark, read_start, stray_mark};
+use jird_formats::files::Compression;
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Check documents strictly by RFC 8259; print a line for each bad one
 ///
 /// Each line is `FILE:LINE:COLUMN: message (byte N, at /path)`. LINE and COLUMN count from 1, N from 0; COLUMN counts
-/// bytes.
+/// bytes. gzip and zstd are recognised; places are those in the decompressed text.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  jird validate *.json\n  jird validate --lines events.ndjson\n  jird validate --numbers machine < data.json"
+    after_help = "Examples:\n  jird validate *.json\n  jird validate events.ndjson.gz\n  jird validate --numbers machine < data.json"
 )]
 pub(crate) struct ValidateArgs {
-    /// Each line is a document of its own (NDJSON)
+    /// Each line is a document of its own (NDJSON) [default: by the name]
     #[arg(long)]
     lines: bool,
     /// Which numbers are accepted
@@ -69,16 +71,9 @@ impl ValidateArgs {
 
 pub(crate) fn run(args: &ValidateArgs) -> Outcome {
     let policy = args.policy();
-    let mut worst = Outcome::Fine;
-    for input in Input::all(&args.files) {
-        let outcome = if args.lines { check_lines(&input, args) } else { check_document(&input, policy) };
-        worst = worst.max(match outcome {
-            Ok(outcome) => outcome,
-            // The other files are still checked.
-            Err(error) => Outcome::of_error(&error),
-        });
-    }
-    worst
+    Outcome::worst(Input::all(&args.files), |input| {
+        if are_lines(input, args.lines) { check_lines(input, args) } else { check_document(input, policy) }
+    })
 }
 
 fn check_document(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
@@ -125,18 +120,15 @@ const CHUNK_BYTES: u64 = 4 << 20;
 fn check_lines(input: &Input, args: &ValidateArgs) -> anyhow::Result<Outcome> {
     let options = lines::Options { policy: args.policy(), ..lines::Options::default() };
     let report = Report { name: input.name(), outcome: Outcome::Fine };
+    let text = input.open()?;
     match input {
-        Input::Stdin => check_stream(io::stdin().lock(), options, report),
-        Input::File(path) => {
+        // Only a file that is not compressed can be read at any offset.
+        Input::File(path) if !input.is_live() && text.compression == Compression::None => {
             let file = input::open(path)?;
-            let metadata = file.metadata().with_context(|| input.name())?;
-            // The length of a pipe is unknown.
-            if metadata.is_file() {
-                check_file(file, metadata.len(), args, options, report)
-            } else {
-                check_stream(file, options, report)
-            }
+            let len = file.metadata().with_context(|| input.name())?.len();
+            check_file(file, len, args, options, report)
         }
+        _ => check_stream(text.into_reader(), options, report),
     }
 }
 

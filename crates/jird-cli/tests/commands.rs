@@ -181,6 +181,113 @@ fn a_pointer_leads_to_a_value_as_it_stands() {
     assert!(code == 2 && err.contains("is not a JSON Pointer"), "{err}");
 }
 
+/// `text`, compressed.
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn compressed_texts_are_read_by_every_command() {
+    let (good, bad) = (b"{\"a\": [1]}".as_slice(), b"{\"a\":\n [1,]}".as_slice());
+    // The name says nothing.
+    let zstd = |text: &[u8]| zstd::encode_all(text, 0).unwrap();
+    for (index, pack) in [gzip, zstd].into_iter().enumerate() {
+        let good = File::new(&format!("good-{index}"), &pack(good));
+        let bad = File::new(&format!("bad-{index}"), &pack(bad));
+        check(&["fmt", "--minify", good.name()], "", "{\"a\":[1]}\n", 0);
+        check(&["get", "/a/0", good.name()], "", "1\n", 0);
+        check(&["validate", good.name()], "", "", 0);
+        let place = format!("{}:2:5: expected a value (byte 10, at /a/1)\n", bad.name());
+        check(&["validate", bad.name()], "", &place, 1);
+        let lines = File::new(&format!("lines-{index}.ndjson"), &pack(b"1\n[}\n"));
+        check(&["validate", lines.name()], "", &format!("{}:2:2: expected a value (byte 3, at /0)\n", lines.name()), 1);
+    }
+    let (_, err, code) = jird(&["fmt"], &gzip(good)[..20]);
+    assert!(code == 2 && err.starts_with("jird: <stdin>: "), "{err}");
+}
+
+#[test]
+fn each_line_is_a_document_where_the_name_or_the_user_says_so() {
+    let text = "{\"a\": 1}\n\n{\"b\": \"x\"}\r\n{\"a\": [2]}";
+    let file = File::new("lines.jsonl", text.as_bytes());
+    for (args, input) in [(vec![file.name()], ""), (vec!["--lines"], text)] {
+        let with = |more: &[&'static str]| [more, &args[..]].concat();
+        check(&with(&["fmt", "--minify"]), input, "{\"a\":1}\n{\"b\":\"x\"}\n{\"a\":[2]}\n", 0);
+        check(&with(&["fmt", "--canonical"]), input, "{\"a\":1}\n{\"b\":\"x\"}\n{\"a\":[2]}\n", 0);
+        check(&with(&["fmt"]), input, "{\n  \"a\": 1\n}\n{\n  \"b\": \"x\"\n}\n{\n  \"a\": [\n    2\n  ]\n}\n", 0);
+        check(&with(&["get", ""]), input, "{\"a\": 1}\n{\"b\": \"x\"}\n{\"a\": [2]}\n", 0);
+        let (out, err, code) = jird(&with(&["get", "/a"]), input.as_bytes());
+        assert_eq!((out.as_str(), code), ("1\n[2]\n", 1));
+        assert!(err.ends_with("nothing at /a in 1 of 3 lines\n"), "{err}");
+        check(&with(&["validate"]), input, "", 0);
+    }
+    // What is good before a bad line is printed, and the place is that in the whole text.
+    let (out, err, code) = jird(&["fmt", "--lines", "--minify"], b"[1]\n[2,]\n[3]\n");
+    assert_eq!((out.as_str(), code), ("[1]\n", 1));
+    assert!(err.contains("<stdin>: expected a value at line 2 column 4 (byte 7, at /1)"), "{err}");
+    let (_, err, code) = jird(&["fmt"], b"[1]\n[2]\n");
+    assert!(code == 1 && err.contains("add --lines"), "{err}");
+}
+
+#[test]
+fn several_files_are_done_although_one_is_bad() {
+    let [one, bad, two] = [("1.json", "[1]"), ("2.json", "[1,]"), ("3.json", "[ 2 ]")]
+        .map(|(name, text)| File::new(&format!("several-{name}"), text.as_bytes()));
+    let files = [one.name(), bad.name(), two.name()];
+    for (command, printed) in [(&["fmt", "--minify"][..], "[1]\n[2]\n"), (&["get", "/0"], "1\n2\n")] {
+        let (out, err, code) = jird(&[command, &files[..]].concat(), b"");
+        assert_eq!((out.as_str(), code), (printed, 1), "{err}");
+        assert!(err.contains(bad.name()) && err.lines().filter(|line| line.starts_with("jird:")).count() == 1, "{err}");
+    }
+    let missing = format!("{}-none", one.name());
+    assert_eq!(jird(&["get", "/0", &missing, two.name()], b"").2, 2);
+}
+
+#[test]
+#[cfg(unix)]
+fn files_are_rewritten_whole_or_not_at_all() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let text = "{\"a\" : 1.50}";
+    let plain = File::new("in-place.json", text.as_bytes());
+    fs::set_permissions(&plain.0, fs::Permissions::from_mode(0o640)).unwrap();
+    let link = File(plain.0.with_extension("link"));
+    symlink(&plain.0, &link.0).unwrap();
+    let packed = File::new("in-place.json.gz", &gzip(text.as_bytes()));
+    let bad = File::new("in-place-bad.json", b"[1,]");
+    let lines = File::new("in-place.ndjson", b"[ 1 ]\n[ 2 ]\n");
+    let (out, err, code) = jird(&["fmt", "-i", link.name(), bad.name(), packed.name()], b"");
+    assert_eq!((out.as_str(), code), ("", 1), "{err}");
+    assert_eq!(fs::read_to_string(&plain.0).unwrap(), "{\n  \"a\": 1.50\n}\n");
+    assert_eq!(fs::metadata(&plain.0).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(fs::symlink_metadata(&link.0).unwrap().is_symlink());
+    assert_eq!(fs::read(&bad.0).unwrap(), b"[1,]");
+    assert_eq!(fs::read(&packed.0).unwrap()[..2], [0x1f, 0x8b]);
+    check(&["get", "/a", packed.name()], "", "1.50\n", 0);
+    check(&["fmt", "-i", "--minify", lines.name()], "", "", 0);
+    assert_eq!(fs::read_to_string(&lines.0).unwrap(), "[1]\n[2]\n");
+    // Indented documents are no lines.
+    assert_eq!(jird(&["fmt", "-i", lines.name()], b"").2, 2);
+    assert_eq!(fs::read_to_string(&lines.0).unwrap(), "[1]\n[2]\n");
+    assert_eq!(jird(&["fmt", "-i", "-"], b"[1]").2, 2);
+    assert_eq!(jird(&["fmt", "-i"], b"[1]").2, 2);
+    let folder = plain.0.parent().unwrap();
+    let ours = format!(".{}.part", std::process::id());
+    let is_part = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().ends_with(&ours);
+    assert!(!fs::read_dir(folder).unwrap().any(|entry| is_part(&entry.unwrap())));
+}
+
+#[test]
+fn colors_are_for_terminals_and_for_those_who_ask() {
+    let colored = "{\u{1b}[34;1m\"a\"\u{1b}[0m:\u{1b}[36m1\u{1b}[0m}\n";
+    check(&["fmt", "--minify", "--color", "always"], "{\"a\":1}", colored, 0);
+    check(&["get", "", "--color=always"], "{\"a\":1}", colored, 0);
+    for color in ["auto", "never"] {
+        check(&["fmt", "--minify", "--color", color], "{\"a\":1}", "{\"a\":1}\n", 0);
+    }
+}
+
 #[test]
 fn usage_errors_and_unknown_kernels_exit_with_two() {
     for arguments in [&["validate", "--numbers", "few"][..], &["frobnicate"], &["fmt", "--minify", "--canonical"], &[]]
@@ -196,17 +303,29 @@ fn usage_errors_and_unknown_kernels_exit_with_two() {
 }
 
 #[test]
-fn a_pipe_that_nobody_reads_is_no_error() {
+fn a_pipe_that_nobody_reads_ends_the_command_in_silence() {
     let document = File::new("pipe.json", format!("[{}1]", "1,".repeat(500_000)).as_bytes());
+    for args in [&["fmt", document.name()][..], &["get", "", document.name()], CONVERT_TO_STDOUT] {
+        ends_in_silence(args, document.name());
+    }
+}
+
+#[cfg(feature = "convert")]
+const CONVERT_TO_STDOUT: &[&str] = &["convert", "FILE", "-"];
+#[cfg(not(feature = "convert"))]
+const CONVERT_TO_STDOUT: &[&str] = &["fmt", "FILE"];
+
+fn ends_in_silence(args: &[&str], file: &str) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_jird"))
-        .args(["fmt", document.name()])
+        .args(args.iter().map(|arg| if *arg == "FILE" { file } else { arg }))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+    // As a shell says of a program that SIGPIPE ended: nobody takes what was printed for all of it.
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(141), &b""[..]), "{args:?}");
 }
 
 #[test]

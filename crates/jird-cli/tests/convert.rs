@@ -148,7 +148,10 @@ fn what_cannot_be_done_is_said() {
         (&["none.ndjson", "-"][..], "none.ndjson"),
         (&["a.ndjson"], "name the inputs"),
         (&["odd", "-"], "--from"),
-        (&["a.ndjson", "b.unknown"], "--to"),
+        (
+            &["a.ndjson", "b.unknown"],
+            "use .ndjson, .json, .csv, .tsv, .db, .parquet, .arrow, or name the format with --to",
+        ),
         (&["x.parquet", "-"], "x.parquet"),
         (&[".", "-"], "directory"),
         (&["-", "-", "-"], "once"),
@@ -221,6 +224,7 @@ fn a_table_is_described_as_a_struct() {
 }
 
 #[test]
+#[cfg(feature = "query")]
 fn values_that_could_not_be_compared_count_once_however_often_the_input_is_read() {
     let line = |i: u32| match i {
         i if i % 10 == 0 => "{\"a\":\"x\"}\n".to_owned(),
@@ -231,5 +235,37 @@ fn values_that_could_not_be_compared_count_once_however_often_the_input_is_read(
     for target in ["a.csv", "b.ndjson", "c.parquet"] {
         let said = words(&folder.run(&["--where", "a > 1", "a.ndjson", target]));
         assert!(said.contains("note: 300 values have another type"), "{target}: {said}");
+    }
+}
+
+#[test]
+fn what_the_command_itself_changes_is_what_the_page_says() {
+    let text = "{\"a\":{\"b\":1},\"a.b\":2,\"l\":[{\"x\":1}],\"e\":\"\\u00e9\\/\"}\n";
+    let folder = Folder::new("changes").with("a.ndjson", text);
+    let kept = "{\"a\":{\"b\":1},\"a.b\":2,\"l\":[{\"x\":1}],\"e\":\"é/\"}\n";
+    assert_eq!(folder.fine(&["a.ndjson", "-"]), kept);
+    assert_eq!(folder.fine(&["--select", "l.x", "a.ndjson", "-"]), "{\"l\":[]}\n");
+    let flat = "{\"a.b\":1,\"a.b\":2,\"l\":\"[{\\\"x\\\":1}]\",\"e\":\"é/\"}\n";
+    assert_eq!(folder.fine(&["--flatten", "a.ndjson", "-"]), flat);
+    assert_eq!(folder.fine(&["--flatten", "--to", "csv", "a.ndjson", "-"]), "a.b,l,e\n1,\"[{\"\"x\"\":1}]\",é/\n");
+}
+
+#[test]
+fn a_column_that_is_not_there_is_told_with_the_nearest_names() {
+    let folder = Folder::new("near").with("a.csv", "id,name\n1,x\n");
+    for there in ["a.parquet", "a.arrow", "a.db"] {
+        folder.fine(&["a.csv", there]);
+    }
+    let said = |file| {
+        let output = folder.run(&["--select", "id,nmae", file, "out.csv"]);
+        (words(&output), output.status.code())
+    };
+    let message = |file| format!("{file}: there is no column \"nmae\"; the nearest is \"name\"\n");
+    for file in ["a.parquet", "a.arrow"] {
+        assert_eq!(said(file), (format!("jird: {}", message(file)), Some(2)));
+    }
+    // Another input may have the column.
+    for file in ["a.csv", "a.db"] {
+        assert_eq!(said(file), (format!("jird: note: {}", message(file)), Some(0)));
     }
 }

@@ -1,4 +1,4 @@
-//! `jird query`: the SQL that people type who know PostgreSQL, DuckDB or SQLite.
+//! `jird query`: the SQL that people type who know `PostgreSQL`, `DuckDB` or SQLite.
 #![cfg(feature = "query")]
 
 mod folder;
@@ -238,7 +238,7 @@ fn functions_have_the_names_of_other_databases() {
 
 #[test]
 fn a_sample_is_a_share_of_the_rows() {
-    let text: String = (0..10_000).map(|number| format!("{{\"a\":{number}}}\n")).collect();
+    let text = (0..10_000).fold(String::new(), |all, number| all + &format!("{{\"a\":{number}}}\n"));
     let folder = Folder::new("sample").with("a.ndjson", &text);
     let (out, said, code) =
         folder.query(&["select count(*) as n from stream tablesample bernoulli (20)", "a.ndjson"], b"");
@@ -277,7 +277,7 @@ fn many_columns_take_linear_time() {
         let members: Vec<_> = (0..20_000).map(|key| format!("\"k{key}\":{}", key * row)).collect();
         format!("{{{}}}\n", members.join(","))
     };
-    let folder = Folder::new("wide").with("a.ndjson", &(0..3).map(record).collect::<String>());
+    let folder = Folder::new("wide").with("a.ndjson", (0..3).map(record).collect::<String>());
     let started = std::time::Instant::now();
     let (out, said, code) = folder.query(&["select *", "a.ndjson", "--format", "csv"], b"");
     assert_eq!(code, 0, "{said}");

@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_day_are_told_in_the_day_and_beyond_it() {
+    fn times_of_day_are_written_within_and_beyond_the_day() {
         let day = 86_400_i64;
         for (value, per_second, text) in [
             (0, 1, "00:00:00"),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_no_json_in_a_record_that_is_written_down() {
+    fn a_bad_value_is_written_in_a_form_that_json_refuses() {
         for (value, written) in [
             (Untold::NotFinite(f64::NAN), &b"NaN"[..]),
             (Untold::NotFinite(f64::NEG_INFINITY), b"-Infinity"),

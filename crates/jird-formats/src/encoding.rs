@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn other_encodings_are_told_with_and_without_a_mark() {
+    fn other_encodings_are_named_with_and_without_a_mark() {
         for text in ["{\"a\":1}", "[]", "1", "7\n", "\"ž\"", "\"你好\"", "a,b\n1,2\n", " {}", "\n[1]"] {
             for (encoding, bytes) in encoded(text) {
                 let start = read_start(&mut &bytes[..]).unwrap();

@@ -10,7 +10,8 @@ use flate2::read::GzDecoder;
 use golden::Golden;
 use jird::event::{self, Failure, JsonSink, Recording, Sink, Source};
 use jird_formats::{
-    ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan, ColumnType, NotFinite,
+    ArrowBatches, ArrowCompression, ArrowError, ArrowLayout, ArrowOptions, ArrowSink, ArrowSource, ColumnPlan,
+    ColumnType, NotFinite,
 };
 use same::{assert_survives, plan_of};
 use std::io::Read;
@@ -102,8 +103,77 @@ fn arrow_survives_arrow() {
     }
 }
 
+/// A copy of a file, batch by batch.
+fn copied(file: &[u8], options: ArrowOptions) -> Result<Vec<u8>, ArrowError> {
+    let mut source = ArrowSource::new(file)?;
+    let mut batches = ArrowBatches::new(Vec::new(), &source.batch_schema(), options)?;
+    while let Some(batch) = source.next_batch()? {
+        batches.write(&batch)?;
+    }
+    batches.finish()?;
+    batches.into_inner()
+}
+
+/// The same as Parquet; `None` if Parquet does not hold all types.
+#[cfg(feature = "parquet")]
+fn copied_to_parquet(file: &[u8]) -> Result<Option<Vec<u8>>, ArrowError> {
+    use jird_formats::{ParquetBatches, ParquetOptions};
+    let mut source = ArrowSource::new(file)?;
+    let schema = source.batch_schema();
+    if ParquetBatches::<Vec<u8>>::unheld(&schema).is_some() {
+        return Ok(None);
+    }
+    let mut batches = ParquetBatches::new(Vec::new(), schema, ParquetOptions::default())?;
+    while let Some(batch) = source.next_batch()? {
+        batches.write(&batch)?;
+    }
+    batches.finish().map(Some)
+}
+
 #[test]
-fn what_was_not_planned_is_told() {
+fn golden_files_are_copied_with_all_their_types_and_values() {
+    let Some(documents) = golden_files() else { return };
+    let mut to_parquet = 0;
+    for document in documents {
+        let file = beside(&document, ".stream");
+        let wanted = lines_of(&file).unwrap();
+        let fields = |file: &[u8]| ArrowSource::new(file).unwrap().schema().fields().clone();
+        for layout in [ArrowLayout::File, ArrowLayout::Stream] {
+            let copy = copied(&file, ArrowOptions { layout, ..ArrowOptions::default() })
+                .unwrap_or_else(|error| panic!("{}: {error}", document.name));
+            assert_eq!((fields(&copy), lines_of(&copy)), (fields(&file), Ok(wanted.clone())), "{}", document.name);
+        }
+        #[cfg(feature = "parquet")]
+        if let Some(copy) = copied_to_parquet(&file).unwrap_or_else(|error| panic!("{}: {error}", document.name)) {
+            let mut lines = JsonSink::new(Vec::new());
+            let mut source = jird_formats::ParquetSource::from_bytes(copy).unwrap();
+            assert_eq!(source.schema().fields(), &fields(&file), "{}", document.name);
+            event::copy(&mut source, &mut lines).unwrap();
+            assert_eq!(String::from_utf8(lines.into_inner()).unwrap(), wanted, "{}", document.name);
+            to_parquet += 1;
+        }
+    }
+    assert!(to_parquet > 10 || cfg!(not(feature = "parquet")), "{to_parquet} files are too few");
+}
+
+#[test]
+fn rows_that_were_sent_as_records_are_not_in_the_next_batch() {
+    let options = ArrowOptions { batch_rows: 3, ..ArrowOptions::default() };
+    let file = to_arrow(r#"{"a":1} {"a":2} {"a":3} {"a":4} {"a":5}"#, options);
+    let mut source = ArrowSource::new(&file[..]).unwrap();
+    let mut lines = JsonSink::new(Vec::new());
+    let mut rows = Vec::new();
+    assert!(source.send_record(&mut lines).unwrap());
+    rows.push(source.next_batch().unwrap().unwrap().num_rows());
+    assert!(source.send_record(&mut lines).unwrap());
+    rows.push(source.next_batch().unwrap().unwrap().num_rows());
+    assert!(source.next_batch().unwrap().is_none());
+    lines.finish().unwrap();
+    assert_eq!((rows, &lines.into_inner()[..]), (vec![2, 1], &b"{\"a\":1}\n{\"a\":4}\n"[..]));
+}
+
+#[test]
+fn keys_and_values_outside_the_plan_are_errors() {
     let plan = ColumnPlan::new().with("id", ColumnType::Int64).with("x", ColumnType::Float64);
     let failure = |text: &str| {
         let mut sink = ArrowSink::new(Vec::new(), &plan, ArrowOptions::default()).unwrap();
@@ -113,7 +183,7 @@ fn what_was_not_planned_is_told() {
         failed.to_string()
     };
     let unfit = |column, holds| {
-        format!("column {column:?} holds {holds}, which this value is not, at record 2 at line 1 (byte 9)")
+        format!("the value does not fit column {column:?}, which holds {holds}, at record 2 at line 1 (byte 9)")
     };
     assert_eq!(failure(r#"{"id":1} {"id":"1"}"#), unfit("id", "i64"));
     assert_eq!(failure(r#"{"id":1} {"id":9223372036854775808}"#), unfit("id", "i64"));
@@ -121,7 +191,7 @@ fn what_was_not_planned_is_told() {
     assert_eq!(failure(r#"{"id":1} {"x":0.1000000000000000055}"#), unfit("x", "f64"));
     assert_eq!(
         failure(r#"{"id":1} {"late":null}"#),
-        "no column was planned for the key \"late\", at record 2 at line 1 (byte 9)"
+        "the key \"late\" has no column in the plan, at record 2 at line 1 (byte 9)"
     );
 }
 
@@ -151,7 +221,7 @@ fn nan_is_an_error_unless_null_is_asked_for() {
 }
 
 #[test]
-fn a_file_that_ends_early_is_told() {
+fn a_truncated_file_is_an_error() {
     let Some(documents) = golden_files() else { return };
     let ours = options().map(|options| to_arrow(&same::records(), options));
     for file in documents.iter().map(|document| beside(document, ".arrow_file")).chain(ours) {
@@ -171,7 +241,13 @@ fn damaged_files_neither_panic_nor_take_much_memory() {
     let ours = options().map(|options| ("ours".to_owned(), to_arrow(&same::records(), options)));
     let golden = documents.iter().map(|document| (document.file_name().to_owned(), beside(document, ".stream")));
     for (name, file) in golden.chain(ours) {
-        panics.extend(same::damage(&file, 400, |file| drop(lines_of(file))).map(|what| format!("{name}: {what}")));
+        let read_and_copy = |file: &[u8]| {
+            drop(lines_of(file));
+            drop(copied(file, ArrowOptions::default()));
+            #[cfg(feature = "parquet")]
+            drop(copied_to_parquet(file));
+        };
+        panics.extend(same::damage(&file, 400, read_and_copy).map(|what| format!("{name}: {what}")));
     }
     assert!(panics.is_empty(), "{} panics:\n{}", panics.len(), panics.join("\n"));
     assert!(same::peak_megabytes() < 500, "{} MB", same::peak_megabytes());
@@ -219,7 +295,7 @@ fn untold() -> Vec<u8> {
 }
 
 #[test]
-fn a_value_that_json_has_not_is_an_error_of_its_record_and_the_next_one_is_read() {
+fn a_value_beyond_json_is_an_error_of_its_record_only() {
     use jird_formats::BadValueKind::{Json, NotFinite, Time};
     let file = untold();
     for by_name in [false, true] {

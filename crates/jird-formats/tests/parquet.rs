@@ -7,7 +7,8 @@ mod same;
 use common::{corpus, files};
 use jird::event::{self, Interest, JsonSink, JsonSource, Key, Numeral, Sink};
 use jird_formats::{
-    ArrowError, ArrowSource, ColumnPlan, ColumnType, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource,
+    ArrowError, ArrowSource, ColumnPlan, ColumnType, ParquetBatches, ParquetCompression, ParquetOptions, ParquetSink,
+    ParquetSource,
 };
 use same::{assert_survives, plan_of};
 use std::fmt::Write as _;
@@ -143,7 +144,7 @@ fn a_plan_for_the_first_records_fails_or_is_the_plan_for_all() {
 }
 
 #[test]
-fn what_was_not_planned_is_told_and_leaves_no_file() {
+fn keys_and_values_outside_the_plan_are_errors_and_leave_no_file() {
     let plan = ColumnPlan::new().with("id", ColumnType::Int64);
     for text in [r#"{"id":1} {"id":1.5}"#, r#"{"id":1} {"other":2}"#, r#"{"id":1} 5"#] {
         let mut sink = ParquetSink::new(Vec::new(), &plan, ParquetOptions::default()).unwrap();
@@ -182,11 +183,27 @@ fn a_full_disk_is_told() {
 }
 
 #[test]
-fn a_file_that_ends_early_is_told() {
+fn a_truncated_file_is_an_error() {
     let file = to_parquet(&same::records(), ParquetOptions::default());
     for end in (0..file.len()).step_by(100).chain([file.len() - 1]) {
         assert!(lines_of(&file[..end]).is_err(), "{end} of {}", file.len());
     }
+}
+
+/// A copy of a file, batch by batch.
+fn copied(file: &[u8]) -> Result<Vec<u8>, ArrowError> {
+    let mut source = ParquetSource::from_bytes(file.to_vec())?;
+    let mut batches = ParquetBatches::new(Vec::new(), source.batch_schema(), ParquetOptions::default())?;
+    while let Some(batch) = source.next_batch()? {
+        batches.write(&batch)?;
+    }
+    batches.finish()
+}
+
+#[test]
+fn a_copy_has_the_rows_of_its_file() {
+    let file = to_parquet(&same::records(), ParquetOptions { row_group_rows: 7, ..ParquetOptions::default() });
+    assert_eq!(lines_of(&copied(&file).unwrap()), lines_of(&file));
 }
 
 #[test]
@@ -194,7 +211,11 @@ fn damaged_files_neither_panic_nor_take_much_memory() {
     let mut panics = Vec::new();
     for options in options().filter(|options| options.row_group_rows > 1) {
         let file = to_parquet(&same::records(), options);
-        panics.extend(same::damage(&file, 300, |file| drop(lines_of(file))));
+        let read_and_copy = |file: &[u8]| {
+            drop(lines_of(file));
+            drop(copied(file));
+        };
+        panics.extend(same::damage(&file, 300, read_and_copy));
     }
     panics.sort();
     panics.dedup();

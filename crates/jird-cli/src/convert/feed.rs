@@ -3,10 +3,9 @@
 use super::condition::Where;
 use super::fields::Fields;
 use super::open::Opened;
-use super::source::{self, AnySource, Bad, Content, Reading};
+use super::source::{self, AnySource, Bad, BadInput, Content, Reading};
 use super::whole::Whole;
-use super::{ConvertArgs, Format, share};
-use crate::outcome::BadData;
+use super::{ConvertArgs, Format, Nested, columns, share};
 use anyhow::{Context, Error, Result};
 use jird::event::filter::{Flatten, Project};
 use jird::event::{self, Failure, Parts, Pattern, Place, Sink, Source};
@@ -23,7 +22,9 @@ pub(crate) struct Tally {
     pub(crate) first_bad: Option<String>,
     /// The number of values that a condition could not compare.
     pub(super) mismatches: u64,
-    /// Other notes for the user.
+    /// What else was lost or changed, for the user.
+    pub(super) warnings: Vec<String>,
+    /// Notes for `--stats`.
     pub(super) notes: Vec<String>,
 }
 
@@ -33,10 +34,14 @@ pub(crate) struct Feed {
     pub(super) tally: Tally,
     condition: Option<Where>,
     select: Vec<Pattern>,
+    /// Whether columns are selected as a whole, each once.
+    selects_columns: bool,
     flatten: bool,
     /// The same selection for the record scanner, if scanning lines is enough.
     pub(super) fields: Option<Arc<Fields>>,
     limit: Option<u64>,
+    /// How columns of objects and arrays are planned.
+    pub(super) nested: Nested,
     threads: usize,
     on_error: OnError,
     bad: BadRecords,
@@ -64,9 +69,11 @@ impl Feed {
             tally: Tally::default(),
             condition,
             select: args.select.iter().map(|path| pointer(path).parse()).collect::<Result<_, _>>()?,
+            selects_columns: are_columns(&args.select),
             flatten: args.flatten,
             fields,
             limit: args.limit,
+            nested: args.nested,
             threads: args.threads.unwrap_or_else(threads),
             on_error: args.on_error.clone(),
             bad,
@@ -89,9 +96,11 @@ impl Feed {
             tally: Tally::default(),
             condition: None,
             select: Vec::new(),
+            selects_columns: true,
             flatten: false,
             fields: None,
             limit: None,
+            nested: Nested::Json,
             threads: threads(),
             on_error: on_error.clone(),
             bad: BadRecords::new(on_error)?,
@@ -134,8 +143,20 @@ impl Feed {
     where
         S: Sink<Error: Into<Error>>,
     {
-        let content = source::content(input, &self.reading)?;
+        let content = self.open(input)?;
         self.send_content(&input.name, content, sink, sink_threads)
+    }
+
+    /// Opens an input, and tells the user about a column that it does not have.
+    fn open(&mut self, input: &mut Opened) -> Result<Content> {
+        let mut content = source::content(input, &self.reading)?;
+        let wanted = self.reading.columns.as_deref().unwrap_or_default();
+        if !wanted.is_empty()
+            && let Some(words) = columns::note(&input.name, &mut content, wanted)?
+        {
+            self.warn(words);
+        }
+        Ok(content)
     }
 
     fn send_content<S>(&mut self, name: &str, content: Content, sink: &mut S, sink_threads: usize) -> Result<()>
@@ -163,7 +184,7 @@ impl Feed {
             return self.send(input, sink, 1);
         }
         let name = &input.name.clone();
-        match source::content(input, &self.reading)? {
+        match self.open(input)? {
             Content::Lines(reader) => share::lines(self, name, reader, input.is_live(), sink, threads),
             Content::Table(connection, table) => {
                 let path = input.path().context("a database has a place")?;
@@ -183,14 +204,38 @@ impl Feed {
             tally: Tally::default(),
             condition: self.condition.clone(),
             select: self.select.clone(),
+            selects_columns: self.selects_columns,
             flatten: self.flatten,
             fields: None,
             limit: None,
+            nested: Nested::Json,
             threads: 1,
             on_error: OnError::Stop,
             bad: BadRecords::default(),
             unsaid: 0,
             notes_bad: false,
+        }
+    }
+
+    /// Whether all rows, with all of their values or with some columns, are wanted as they are.
+    pub(super) fn takes_whole_columns(&self) -> bool {
+        self.condition.is_none() && !self.flatten && self.selects_columns
+    }
+
+    /// Whether all rows are wanted with all of their values, as they are.
+    pub(super) fn takes_whole_rows(&self) -> bool {
+        self.takes_whole_columns() && self.select.is_empty()
+    }
+
+    /// The number of records that are still wanted.
+    pub(super) fn left(&self) -> u64 {
+        self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.tally.records))
+    }
+
+    /// Tells the user once that something was lost or changed.
+    pub(super) fn warn(&mut self, words: String) {
+        if !self.tally.warnings.contains(&words) {
+            self.tally.warnings.push(words);
         }
     }
 
@@ -241,7 +286,7 @@ impl Feed {
         S: Sink,
         S::Error: Into<Error>,
     {
-        while self.limit.is_none_or(|limit| self.tally.records < limit) {
+        while self.left() > 0 {
             let sent = match &mut self.condition {
                 Some(condition) => condition.send_record(source, sink),
                 None => source.send_record(sink).map(|sent| sent.then_some(true)),
@@ -282,6 +327,12 @@ fn stopped(name: &str, error: impl Into<Error>, place: Place) -> Error {
     error.into().context(format!("{name}: {place}"))
 }
 
+/// Whether these paths are columns, each named once.
+fn are_columns(paths: &[String]) -> bool {
+    let is_first = |at: usize| !paths[..at].contains(&paths[at]);
+    paths.iter().enumerate().all(|(at, path)| !path.contains('.') && path != "*" && is_first(at))
+}
+
 /// Turns `a.b` into a pointer.
 fn pointer(path: &str) -> String {
     path.split('.').fold(jird::Path::root(), jird::Path::key).to_string()
@@ -291,17 +342,4 @@ fn pointer(path: &str) -> String {
 pub(super) fn selected(args: &ConvertArgs) -> Option<Vec<String>> {
     let top = |path: &String| path.split('.').next().filter(|key| *key != "*").map(str::to_owned);
     if args.select.is_empty() { None } else { args.select.iter().map(top).collect() }
-}
-
-/// Errors of an input. If the data is at fault, the exit code is 1.
-struct BadInput;
-
-impl BadInput {
-    fn of(name: &str, error: Error) -> Error {
-        let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
-            || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io")
-            || super::source::bad_value(&error).is_some();
-        let words = format!("{name}: {}", crate::outcome::words(&error));
-        if is_data { BadData(words).into() } else { error.context(name.to_owned()) }
-    }
 }

@@ -56,7 +56,9 @@ impl Format {
             bail!("{name}: {compressor} is not written; gzip (.gz) and Zstandard (.zst) are");
         }
         let Some(format) = asked.or_else(|| Self::of_name(path)) else {
-            bail!("{name}: the name does not say which format to write; name it with --to");
+            let known: Vec<_> = FileFormat::all().map(|format| format!(".{}", format.suffix())).collect();
+            let known = known.join(", ");
+            bail!("{name}: the name does not say which format to write: use {known}, or name the format with --to");
         };
         if format.is_seekable() && Compression::of_name(path) != Compression::None {
             bail!("{name}: a file of this format cannot be compressed; remove the last suffix");

@@ -1,10 +1,13 @@
 //! `jird convert`: any source to any sink.
 //!
 //! ```text
+//! batches    copies columns between formats that have the same types
+//! database   databases as targets: tables copied with their definitions, or made of records
 //! format     the format of a file, by its name or its first bytes
 //! open       inputs: decompressed, counted, and readable more than once
 //! overlap    refuses to write a file while it is read
 //! source     one source of events for every format
+//! columns    names of columns that a table does not have
 //! condition  keeps the records for which a condition holds
 //! feed       sends inputs through filters to a sink, and handles bad records
 //! fields     plain columns of lines, without events for the rest
@@ -13,7 +16,10 @@
 //! write      targets: each format with its sink, and columns planned where they must be known first
 //! ```
 
+mod batches;
+mod columns;
 mod condition;
+mod database;
 mod feed;
 mod fields;
 mod format;
@@ -45,6 +51,7 @@ Examples:
   jird convert --select @t,Level,Message events.ndjson.gz levels.csv
   jird convert --where \"Level = 'Error'\" events.ndjson errors.db
   jird convert --records '/items/*' answer.json items.ndjson
+  jird convert --nested types events.ndjson events.parquet    lists and structs, not JSON text
   jird convert *.csv data.db                          one table for each file
   jird convert chinook.db tables/ --to csv            one file for each table
   jird convert --table Artist chinook.db - | head
@@ -88,6 +95,9 @@ pub(crate) struct ConvertArgs {
     /// Turn fields of nested objects into keys with dots: a.b
     #[arg(long)]
     flatten: bool,
+    /// How Arrow and Parquet hold objects and arrays
+    #[arg(long, value_enum, value_name = "HOW", default_value = "json")]
+    nested: Nested,
     /// At most this many records
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
@@ -124,6 +134,15 @@ pub(crate) struct ConvertArgs {
     quiet: bool,
 }
 
+/// How objects and arrays are held in columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Nested {
+    /// JSON text: every value stays as it is
+    Json,
+    /// Lists and structs, where all values of a column allow it: other programs see their types
+    Types,
+}
+
 pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
     let (target, sources) = args
         .files
@@ -158,6 +177,9 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
 
 /// Reports what was left out.
 fn told(tally: &Tally, quiet: bool) -> Outcome {
+    for warning in tally.warnings.iter().filter(|_| !quiet) {
+        say(&format!("note: {warning}"));
+    }
     if tally.mismatches > 0 && !quiet {
         say(&format!(
             "note: {} values have another type than what they are compared with (without --typed, all values of CSV are text)",

@@ -1,9 +1,11 @@
 //! One source of events for every format.
 
+use super::columns;
 use super::format::Format;
 use super::open::{Opened, Reader, buffered};
 use crate::outcome::BadData;
 use anyhow::{Context, Error, Result, bail};
+use arrow_schema::Schema;
 use jird::event::{Failure, JsonSource, Pattern, Place, Sink, Source};
 use jird_formats::encoding::{Encoding, stray_mark};
 use jird_formats::files::Quarantined;
@@ -144,6 +146,7 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
         }
         Format::Arrow => {
             let source = ArrowSource::new(reader).with_context(|| opened.name.clone())?;
+            check_columns(opened, source.schema(), reading)?;
             Content::Arrow(Box::new(match &reading.columns {
                 Some(columns) => {
                     source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?
@@ -162,10 +165,20 @@ fn wrong_encoding(name: &str, encoding: Encoding) -> Error {
 
 fn parquet(opened: &mut Opened, reading: &Reading) -> Result<Content> {
     let source = ParquetSource::open(opened.file()?).with_context(|| opened.name.clone())?;
+    check_columns(opened, source.schema(), reading)?;
     Ok(Content::Parquet(Box::new(match &reading.columns {
         Some(columns) => source.columns(columns.iter().map(String::as_str)).with_context(|| opened.name.clone())?,
         None => source,
     })))
+}
+
+/// Returns an error that names the nearest columns if a wanted one is missing.
+fn check_columns(opened: &Opened, schema: &Schema, reading: &Reading) -> Result<()> {
+    let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    match columns::missing(reading.columns.as_deref().unwrap_or_default(), &names) {
+        Some(message) => bail!("{}: {message}", opened.name),
+        None => Ok(()),
+    }
 }
 
 fn only_table(connection: &Connection) -> Result<String> {
@@ -285,5 +298,18 @@ fn erased<A: Into<Error>, B>(failure: Failure<A, B>) -> Failure<Error, B> {
     match failure {
         Failure::Source(error) => Failure::Source(error.into()),
         Failure::Sink(error, place) => Failure::Sink(error, place),
+    }
+}
+
+/// Errors of an input. If the data is at fault, the exit code is 1.
+pub(super) struct BadInput;
+
+impl BadInput {
+    pub(super) fn of(name: &str, error: Error) -> Error {
+        let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
+            || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io")
+            || bad_value(&error).is_some();
+        let words = format!("{name}: {}", crate::outcome::words(&error));
+        if is_data { BadData(words).into() } else { error.context(name.to_owned()) }
     }
 }

@@ -3,15 +3,12 @@
 use super::feed::Feed;
 use super::format::Format;
 use super::open::Opened;
-use super::{ConvertArgs, table_name};
-use crate::input::LOCKED;
-use crate::outcome::{BadData, words};
-use crate::target::{Beside, Target, is_device};
-use anyhow::{Context, Error, Result, anyhow, bail};
+use super::{ConvertArgs, Nested, batches, database, table_name};
+use crate::target::{Target, is_device};
+use anyhow::{Context, Error, Result, bail};
 use jird::event::{JsonSink, Parts, Sink};
 use jird_formats::files::{Compression, Compressor};
-use jird_formats::sqlite::rusqlite::{self, Connection, ErrorCode, Transaction, TransactionBehavior};
-use jird_formats::sqlite::{self, SqliteError, SqliteErrorKind, SqliteSink};
+use jird_formats::sqlite;
 use jird_formats::{
     ArrowError, ArrowOptions, ArrowSink, ColumnPlan, CsvError, CsvErrorKind, CsvSink, Dialect, ParquetOptions,
     ParquetSink, Rows, Schema,
@@ -27,9 +24,19 @@ pub(super) fn write(args: &ConvertArgs, inputs: &mut [Opened], target: &Path, fe
         return folder(args, inputs, target, feed);
     }
     let path = (target != Path::new("-")).then_some(target);
-    match Format::of_target(args.to, path)? {
-        Format::Sqlite => database(args, inputs, path.context("a database is written to a file")?, feed),
+    let format = Format::of_target(args.to, path)?;
+    check_nested(args, format)?;
+    match format {
+        Format::Sqlite => database::write(args, inputs, path.context("a database is written to a file")?, feed),
         format => file(inputs, path, format, feed),
+    }
+}
+
+fn check_nested(args: &ConvertArgs, format: Format) -> Result<()> {
+    match format {
+        Format::Arrow | Format::Parquet => Ok(()),
+        _ if args.nested == Nested::Json => Ok(()),
+        _ => bail!("only Arrow and Parquet have types for objects and arrays: leave out --nested types"),
     }
 }
 
@@ -41,6 +48,7 @@ pub(super) fn is_folder(target: &Path) -> bool {
 /// Writes one file for each input, or for each of its tables.
 fn folder(args: &ConvertArgs, inputs: &mut [Opened], folder: &Path, feed: &mut Feed) -> Result<()> {
     let format = args.to.unwrap_or(Format::Ndjson);
+    check_nested(args, format)?;
     if format == Format::Sqlite {
         bail!("a database is one file; name it");
     }
@@ -59,17 +67,17 @@ fn folder(args: &ConvertArgs, inputs: &mut [Opened], folder: &Path, feed: &mut F
 }
 
 /// One table to write: a whole input, or one of its tables.
-struct Job {
+pub(super) struct Job {
     /// The index of the input.
-    input: usize,
+    pub(super) input: usize,
     /// The table to read, if the user has not named one.
     read: Option<String>,
-    name: String,
+    pub(super) name: String,
 }
 
 impl Job {
     /// Runs the job with its table as the table to read.
-    fn with_table(self, feed: &mut Feed, run: impl FnOnce(&mut Feed) -> Result<()>) -> Result<()> {
+    pub(super) fn with_table(self, feed: &mut Feed, run: impl FnOnce(&mut Feed) -> Result<()>) -> Result<()> {
         let asked = feed.reading.table.clone();
         feed.reading.table = self.read.or(asked.clone());
         let done = run(feed);
@@ -79,7 +87,7 @@ impl Job {
 }
 
 /// Plans one table for each input, or for each table of an input.
-fn jobs(inputs: &mut [Opened], feed: &Feed) -> Result<Vec<Job>> {
+pub(super) fn jobs(inputs: &mut [Opened], feed: &Feed) -> Result<Vec<Job>> {
     let asked = &feed.reading.table;
     let mut jobs = Vec::new();
     for (index, input) in inputs.iter_mut().enumerate() {
@@ -97,7 +105,7 @@ fn jobs(inputs: &mut [Opened], feed: &Feed) -> Result<Vec<Job>> {
 }
 
 /// Two jobs that would write to the same place.
-fn clash<P: Eq + Hash>(jobs: &[Job], place: impl Fn(&str) -> P) -> Option<(&Job, &Job)> {
+pub(super) fn clash<P: Eq + Hash>(jobs: &[Job], place: impl Fn(&str) -> P) -> Option<(&Job, &Job)> {
     let mut places = HashMap::new();
     jobs.iter().find_map(|job| places.insert(place(&job.name), job).map(|other| (other, job)))
 }
@@ -111,6 +119,7 @@ fn place(folder: &Path, name: &str, format: Format) -> PathBuf {
 /// Writes all inputs to one file or to standard output.
 fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut Feed) -> Result<()> {
     match format {
+        Format::Parquet | Format::Arrow if batches::copy(inputs, path, format, feed)? => Ok(()),
         Format::Ndjson | Format::Json => once(path, |out| {
             let sink = JsonSink::new(out);
             let mut sink = if format == Format::Json { sink.array() } else { sink };
@@ -141,7 +150,7 @@ fn file(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut F
 }
 
 /// Sends all inputs, and finishes the sink, which keeps `sink_threads` threads busy.
-fn send_all<S>(inputs: &mut [Opened], feed: &mut Feed, sink: &mut S, sink_threads: usize) -> Result<()>
+pub(super) fn send_all<S>(inputs: &mut [Opened], feed: &mut Feed, sink: &mut S, sink_threads: usize) -> Result<()>
 where
     S: Sink<Error: Into<Error>>,
 {
@@ -162,7 +171,7 @@ where
 pub(super) type Out = Compressor<Target>;
 
 /// Writes a target that appears when it is complete.
-fn once(path: Option<&Path>, write: impl FnOnce(Out) -> Result<Out>) -> Result<()> {
+pub(super) fn once(path: Option<&Path>, write: impl FnOnce(Out) -> Result<Out>) -> Result<()> {
     let compression = path.map_or(Compression::None, Compression::of_name);
     let out = write(compression.compress(Target::create(path)?)?)?;
     Ok(out.finish().and_then(Target::commit)?)
@@ -195,7 +204,8 @@ fn planned(
 
 /// The columns of the inputs, or of their first `records` records.
 fn schema(inputs: &mut [Opened], feed: &mut Feed, records: Option<u64>) -> Result<Schema> {
-    let mut rows = Rows::new(Schema::default());
+    let schema = Schema::default();
+    let mut rows = Rows::new(if feed.nested == Nested::Types { schema.nested() } else { schema });
     feed.quietly(records, |feed| inputs.iter_mut().try_for_each(|input| feed.send(input, &mut rows, 1)))?;
     Ok(rows.into_table())
 }
@@ -206,104 +216,4 @@ fn is_surprise(error: &Error) -> bool {
         cause.downcast_ref::<CsvError>().is_some_and(|error| error.kind() == CsvErrorKind::LateColumn)
             || matches!(cause.downcast_ref::<ArrowError>(), Some(ArrowError::Late { .. } | ArrowError::Unfit { .. }))
     })
-}
-
-/// Writes one table for each input, all in one transaction. A new database appears when it is complete. With
-/// `--commit-every` it is written in place, so that committed rows stay even if something fails.
-fn database(args: &ConvertArgs, inputs: &mut [Opened], path: &Path, feed: &mut Feed) -> Result<()> {
-    let name = path.display().to_string();
-    if is_device(path) {
-        bail!("{name}: a database is written to a file");
-    }
-    let jobs = jobs(inputs, feed)?;
-    let adds = args.append || !args.key.is_empty();
-    if let Some((one, other)) = clash(&jobs, str::to_ascii_lowercase).filter(|_| !adds) {
-        let [from, too] = [one, other].map(|job| &inputs[job.input].name);
-        let remedy = "convert one after the other with --table NAME, or all into one table with --append";
-        bail!("{from} and {too} would both be the table {}; {remedy}", sqlite::quote(&one.name));
-    }
-    let is_beside = !path.exists() && args.commit_every.is_none();
-    let cannot = || format!("cannot write {name}");
-    let beside = if is_beside { Some(Beside::create(path).with_context(cannot)?.1) } else { None };
-    let at = beside.as_ref().map_or(path, Beside::place);
-    let of_target = |error: Error| if error.is::<BadData>() { error } else { with_remedy(error).context(cannot()) };
-    let connection = sqlite::open(at).map_err(|error| of_target(error.into()))?;
-    if let Some(rows) = args.commit_every {
-        feed.tally.notes.push(format!("committed every {rows} rows: what is there stays if something fails"));
-    }
-    tables_into(args, inputs, jobs, &connection, feed).map_err(of_target)?;
-    connection.close().map_err(|(_, error)| error).with_context(cannot)?;
-    match beside {
-        Some(beside) => beside.commit().with_context(cannot),
-        None => Ok(()),
-    }
-}
-
-/// Adds advice to errors that do not suggest a remedy themselves.
-fn with_remedy(error: Error) -> Error {
-    let of_sink = error.chain().find_map(|cause| cause.downcast_ref::<SqliteError>()).map(SqliteError::kind);
-    let of_sqlite = || error.downcast_ref::<rusqlite::Error>()?.sqlite_error_code();
-    let remedy = match of_sink {
-        None if of_sqlite() == Some(ErrorCode::DatabaseBusy) => LOCKED,
-        Some(SqliteErrorKind::Locked) => LOCKED,
-        Some(SqliteErrorKind::Exists) => "add --append, --replace or --key, or name another table with --table",
-        Some(SqliteErrorKind::ReadOnly) => "it, or its folder, is for reading only",
-        _ => return error,
-    };
-    anyhow!("{}; {remedy}", words(&error))
-}
-
-fn tables_into(
-    args: &ConvertArgs,
-    inputs: &mut [Opened],
-    jobs: Vec<Job>,
-    connection: &Connection,
-    feed: &mut Feed,
-) -> Result<()> {
-    let begin = || Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
-    let whole = if args.commit_every.is_none() { Some(begin()?) } else { None };
-    for job in jobs {
-        let input = &mut inputs[job.input];
-        let table = job.name.clone();
-        job.with_table(feed, |feed| table_into(args, input, connection, &table, feed))?;
-    }
-    if let Some(whole) = whole {
-        whole.commit()?;
-    }
-    Ok(())
-}
-
-fn table_into(
-    args: &ConvertArgs,
-    input: &mut Opened,
-    connection: &Connection,
-    table: &str,
-    feed: &mut Feed,
-) -> Result<()> {
-    let sink = if !args.key.is_empty() {
-        SqliteSink::upsert(connection, table, args.key.iter().map(String::as_str))
-    } else if args.append {
-        SqliteSink::append(connection, table)
-    } else if args.replace {
-        SqliteSink::replace(connection, table)
-    } else {
-        SqliteSink::create(connection, table)
-    };
-    let mut rows = match args.commit_every {
-        Some(rows) => sink.commit_every(rows),
-        None => sink,
-    }
-    .into_rows();
-    feed.send(input, &mut rows, 1)?;
-    rows.finish()?;
-    let report = rows.table().report();
-    for (key, column) in &report.renamed {
-        feed.tally.notes.push(format!("table {table}: the key {key:?} is the column {column:?}"));
-    }
-    if report.exact_as_text > 0 {
-        feed.tally
-            .notes
-            .push(format!("table {table}: {} numbers are texts, which keeps them exact", report.exact_as_text));
-    }
-    Ok(())
 }

@@ -1,16 +1,18 @@
 //! Writes batches as Arrow IPC.
 
+use super::dictionaries::{Dictionaries, has_dictionary};
 use super::error::ArrowError;
 use arrow_array::RecordBatch;
 use arrow_ipc::CompressionType;
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::Schema;
 use std::io::Write;
 
 /// Writes record batches as Arrow IPC, for programs that already have batches. [`ArrowSink`](crate::ArrowSink) makes
 /// batches from records, and writes them with this type.
 ///
-/// Each batch is written unchanged, with the rows that it has.
+/// Each batch is written unchanged, with the rows that it has. In a file, each column has one dictionary: batches whose
+/// dictionaries differ get other keys for the same values.
 ///
 /// ```
 /// use jird_formats::{ArrowBatches, ArrowOptions, ColumnPlan};
@@ -22,6 +24,8 @@ use std::io::Write;
 /// ```
 pub struct ArrowBatches<W: Write> {
     writer: Writer<W>,
+    /// For a file with columns that have dictionaries.
+    dictionaries: Option<Dictionaries>,
     is_finished: bool,
 }
 
@@ -74,15 +78,26 @@ impl<W: Write> ArrowBatches<W> {
             ArrowCompression::Zstd => CompressionType::ZSTD,
         });
         let how = IpcWriteOptions::default().try_with_compression(compression)?;
+        let has_dictionaries = schema.fields().iter().any(|field| has_dictionary(field.data_type()));
+        let is_file = options.layout == ArrowLayout::File;
+        let dictionaries = (is_file && has_dictionaries).then(Dictionaries::default);
         let writer = match options.layout {
-            ArrowLayout::File => Writer::File(FileWriter::try_new_with_options(writer, schema, how)?),
+            ArrowLayout::File => {
+                let how = how.with_dictionary_handling(DictionaryHandling::Delta);
+                Writer::File(FileWriter::try_new_with_options(writer, schema, how)?)
+            }
             ArrowLayout::Stream => Writer::Stream(StreamWriter::try_new_with_options(writer, schema, how)?),
         };
-        Ok(Self { writer, is_finished: false })
+        Ok(Self { writer, dictionaries, is_finished: false })
     }
 
     /// Writes a batch, which must have the schema.
+    ///
+    /// # Errors
+    /// If writing fails, or if the keys of a file's dictionary cannot count its values.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        let unified = self.dictionaries.as_mut().map(|dictionaries| dictionaries.unify(batch)).transpose()?;
+        let batch = unified.as_ref().unwrap_or(batch);
         Ok(match &mut self.writer {
             Writer::File(writer) => writer.write(batch),
             Writer::Stream(writer) => writer.write(batch),

@@ -1,6 +1,7 @@
 //! Makes batches from rows.
 
 use super::error::ArrowError;
+use super::nested::NestedBuilder;
 use super::plan::{ColumnPlan, Holds};
 use crate::cell::Cell;
 use crate::columns::{ColumnType, surviving};
@@ -10,7 +11,7 @@ use arrow_array::builder::{
     TimestampMicrosecondBuilder, TimestampNanosecondBuilder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::SchemaRef;
 use jird::event::{self, Numeral, Timestamp};
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ pub(crate) struct BatchBuilder {
     scratch: Vec<u8>,
 }
 
-enum CellBuilder {
+/// Collects the values of one column.
+pub(super) enum CellBuilder {
     /// A count of nulls.
     Nothing(usize),
     Bool(BooleanBuilder),
@@ -44,14 +46,14 @@ enum CellBuilder {
     Bytes(BinaryBuilder),
     Micros(TimestampMicrosecondBuilder, TimestampType),
     Nanos(TimestampNanosecondBuilder, TimestampType),
+    Nested(Box<NestedBuilder>),
 }
 
 impl BatchBuilder {
     /// Batches of at most this many rows.
     pub(crate) fn new(plan: &ColumnPlan, rows_max: usize) -> Self {
         let schema = plan.schema();
-        let types = schema.fields().iter().map(|field| field.data_type());
-        let columns = plan.columns().iter().zip(types).map(|((_, holds), as_type)| CellBuilder::new(*holds, as_type));
+        let columns = plan.columns().iter().map(|(_, holds)| CellBuilder::new(holds));
         Self {
             columns: columns.collect(),
             schema,
@@ -94,31 +96,29 @@ impl BatchBuilder {
 }
 
 impl CellBuilder {
-    fn new(holds: Holds, as_type: &DataType) -> Self {
+    pub(super) fn new(holds: &Holds) -> Self {
+        let as_type = holds.field("").data_type().clone();
         match holds {
             Holds::Nothing => Self::Nothing(0),
             Holds::Values(ColumnType::Bool) => Self::Bool(BooleanBuilder::new()),
             Holds::Values(ColumnType::Int64) => Self::Int64(Int64Builder::new()),
             Holds::Values(ColumnType::UInt64) => Self::UInt64(UInt64Builder::new()),
-            Holds::Values(ColumnType::Decimal) => {
-                Self::Decimal(Decimal128Builder::new().with_data_type(as_type.clone()))
-            }
+            Holds::Values(ColumnType::Decimal) => Self::Decimal(Decimal128Builder::new().with_data_type(as_type)),
             Holds::Values(ColumnType::Float64) => Self::Float64(Float64Builder::new()),
             Holds::Values(ColumnType::Text) => Self::Text(StringBuilder::new()),
             Holds::Values(ColumnType::Json) => Self::Json(StringBuilder::new()),
             Holds::Bytes => Self::Bytes(BinaryBuilder::new()),
+            Holds::Nested(values) => Self::Nested(Box::new(NestedBuilder::new(values))),
             Holds::Times(times) if times.nanoseconds => {
-                Self::Nanos(TimestampNanosecondBuilder::new().with_data_type(as_type.clone()), times)
+                Self::Nanos(TimestampNanosecondBuilder::new().with_data_type(as_type), *times)
             }
-            Holds::Times(times) => {
-                Self::Micros(TimestampMicrosecondBuilder::new().with_data_type(as_type.clone()), times)
-            }
+            Holds::Times(times) => Self::Micros(TimestampMicrosecondBuilder::new().with_data_type(as_type), *times),
         }
     }
 
     /// Appends a cell, and returns how many bytes of text it took; `None` if it does not fit.
     #[inline]
-    fn append(&mut self, cell: Cell<'_>, scratch: &mut Vec<u8>) -> Option<usize> {
+    pub(super) fn append(&mut self, cell: Cell<'_>, scratch: &mut Vec<u8>) -> Option<usize> {
         if cell.is_null() {
             self.append_null();
             return Some(0);
@@ -127,6 +127,7 @@ impl CellBuilder {
             (Self::Text(texts), Cell::Text(text)) | (Self::Json(texts), Cell::Json(text)) => {
                 return append_text(texts, text);
             }
+            (Self::Nested(values), Cell::Json(text)) => return values.append(text, scratch).map(|()| text.len()),
             (Self::Bool(values), Cell::Bool(value)) => values.append_value(value),
             (Self::Int64(values), Cell::Number(number)) => values.append_value(number.as_i64()?),
             (Self::UInt64(values), Cell::Number(number)) => values.append_value(number.as_u64()?),
@@ -153,8 +154,9 @@ impl CellBuilder {
         Some(size_of::<u64>())
     }
 
-    fn append_null(&mut self) {
+    pub(super) fn append_null(&mut self) {
         match self {
+            Self::Nested(values) => values.append_null(),
             Self::Nothing(nulls) => *nulls += 1,
             Self::Bool(values) => values.append_null(),
             Self::Int64(values) => values.append_null(),
@@ -168,8 +170,9 @@ impl CellBuilder {
         }
     }
 
-    fn finish(&mut self) -> ArrayRef {
+    pub(super) fn finish(&mut self) -> ArrayRef {
         match self {
+            Self::Nested(values) => values.finish(),
             Self::Nothing(nulls) => Arc::new(NullArray::new(core::mem::take(nulls))),
             Self::Bool(values) => Arc::new(values.finish()),
             Self::Int64(values) => Arc::new(values.finish()),

@@ -25,9 +25,9 @@ const DEPTH_MAX: usize = 64;
 /// Checks that a schema can be converted.
 pub(crate) fn schema(schema: Schema<'_>) -> Result<(), ArrowError> {
     if schema.endianness() != Endianness::Little {
-        return Err(ArrowError::Unsupported("big-endian columns".to_owned()));
+        return Err(ArrowError::Unsupported("the columns are big-endian".to_owned()));
     }
-    let fields = schema.fields().ok_or_else(|| malformed("a schema without fields"))?;
+    let fields = schema.fields().ok_or_else(|| malformed("the schema has no fields"))?;
     fields.iter().try_for_each(|one| field(one, 0))
 }
 
@@ -37,7 +37,7 @@ fn field(field: Field<'_>, depth: usize) -> Result<(), ArrowError> {
         && field.dictionary().is_none_or(|dictionary| dictionary.indexType().is_some_and(is_integer))
         && is_type(field, children.len()).unwrap_or(false);
     if !is_right {
-        return Err(malformed(&format!("the type of column {:?}", field.name().unwrap_or_default())));
+        return Err(malformed(&format!("column {:?} has a type that is not valid", field.name().unwrap_or_default())));
     }
     children.into_iter().try_for_each(|child| self::field(child, depth + 1))
 }
@@ -106,8 +106,8 @@ pub(crate) fn batch<'t>(
     version: MetadataVersion,
     body: &Buffer,
 ) -> Result<(), ArrowError> {
-    let nodes = batch.nodes().ok_or_else(|| malformed("a batch without nodes"))?;
-    let buffers = batch.buffers().ok_or_else(|| malformed("a batch without buffers"))?;
+    let nodes = batch.nodes().ok_or_else(|| malformed("a batch has no nodes"))?;
+    let buffers = batch.buffers().ok_or_else(|| malformed("a batch has no buffers"))?;
     let variadic: Vec<i64> = batch.variadicBufferCounts().into_iter().flatten().collect();
     let mut need = Need { version, variadic: &variadic, buffers: Some(0), ..Need::default() };
     types.for_each(|data_type| need.add(data_type));
@@ -116,20 +116,20 @@ pub(crate) fn batch<'t>(
         .iter()
         .all(|node| (0..=ROWS_MAX).contains(&node.length()) && (0..=node.length()).contains(&node.null_count()));
     if !enough || !lengths || !(0..=ROWS_MAX).contains(&batch.length()) {
-        return Err(malformed("a batch's parts are not those of its schema"));
+        return Err(malformed("the parts of a batch do not fit its schema"));
     }
     let mut decompressed = 0_i64;
     for buffer in buffers {
         let bytes =
-            slice(body, buffer.offset(), buffer.length()).ok_or_else(|| malformed("a buffer beyond its body"))?;
+            slice(body, buffer.offset(), buffer.length()).ok_or_else(|| malformed("a buffer lies beyond its body"))?;
         if batch.compression().is_some() && !bytes.is_empty() {
             let (promise, _) =
-                bytes.split_first_chunk().ok_or_else(|| malformed("a compressed buffer without length"))?;
+                bytes.split_first_chunk().ok_or_else(|| malformed("a compressed buffer has no length"))?;
             decompressed = decompressed.saturating_add(i64::from_le_bytes(*promise).max(0));
         }
     }
     if decompressed > DECOMPRESSED_BYTES_MAX {
-        return Err(ArrowError::Unsupported("a batch that decompresses to more than 2 GiB".to_owned()));
+        return Err(ArrowError::Unsupported("a batch decompresses to more than 2 GiB".to_owned()));
     }
     sizes(batch, &need, body)
 }
@@ -159,7 +159,7 @@ fn sizes(batch: RecordBatch<'_>, need: &Need<'_>, body: &Buffer) -> Result<(), A
             Of::Rows(width) => len % width == 0 && len / width >= node.length() && buffer.offset() % 8 == 0,
         };
         if !is_right {
-            return Err(malformed("a buffer's length"));
+            return Err(malformed("a buffer has the wrong length"));
         }
     }
     Ok(())

@@ -340,10 +340,10 @@ impl Values {
             DataType::Map(field, _) => {
                 let map = array.as_map();
                 let DataType::Struct(fields) = field.data_type() else {
-                    return Err(ArrowError::Malformed("a map's entries are no struct".to_owned()));
+                    return Err(ArrowError::Malformed("the entries of a map are not structs".to_owned()));
                 };
                 let [key, value] = &fields[..] else {
-                    return Err(ArrowError::Malformed("a map's entries are no pairs".to_owned()));
+                    return Err(ArrowError::Malformed("the entries of a map are not pairs".to_owned()));
                 };
                 let entries = map.offsets().clone();
                 Self::Map { entries, keys: child(key, map.keys())?, values: child(value, map.values())? }
@@ -361,7 +361,7 @@ impl Values {
                 DataType::Int16 => Self::runs::<Int16Type>(field, array)?,
                 DataType::Int32 => Self::runs::<Int32Type>(field, array)?,
                 DataType::Int64 => Self::runs::<Int64Type>(field, array)?,
-                other => return Err(ArrowError::Malformed(format!("run ends are {other}"))),
+                other => return Err(ArrowError::Malformed(format!("run ends have the type {other}"))),
             },
             DataType::Union(fields, _) => {
                 let union = array.as_union();
@@ -417,7 +417,7 @@ impl Values {
             DataType::Interval(IntervalUnit::YearMonth) => Self::Months(words(array)),
             DataType::Interval(IntervalUnit::DayTime) => Self::DayTime(words(array)),
             DataType::Interval(IntervalUnit::MonthDayNano) => Self::MonthDayNano(words(array)),
-            other => return Err(ArrowError::Malformed(format!("{other} is no type of single values"))),
+            other => return Err(ArrowError::Malformed(format!("{other} is not a type of single values"))),
         })
     }
 
@@ -427,7 +427,7 @@ impl Values {
 
     fn runs<E: RunEndIndexType>(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
         let Some(runs) = array.as_run_opt::<E>() else {
-            return Err(ArrowError::Malformed("run ends are of another type than said".to_owned()));
+            return Err(ArrowError::Malformed("run ends have another type than the schema says".to_owned()));
         };
         let ends = runs.run_ends().values().iter().map(|end| end.as_usize()).collect();
         let values = Box::new(ArrowColumn::new(field, runs.values())?);

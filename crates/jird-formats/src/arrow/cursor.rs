@@ -3,9 +3,10 @@
 use super::column::{ArrowColumn, ArrowStop, NotFinite, Sending, WrittenDown};
 use super::error::ArrowError;
 use crate::bad_value::RawRecord;
-use arrow_array::ArrayRef;
-use arrow_schema::SchemaRef;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Schema, SchemaRef};
 use jird::event::{Failure, Interest, Key, Place, Sink};
+use std::sync::Arc;
 
 /// A file of columns, read one batch of rows at a time.
 pub(crate) trait Batches {
@@ -59,6 +60,35 @@ impl<B: Batches> Cursor<B> {
         self.wanted.fill(false);
         self.sent.iter().for_each(|column| self.wanted[*column] = true);
         Ok(())
+    }
+
+    /// The names and types of the columns that are sent.
+    pub(crate) fn sent_schema(&self) -> SchemaRef {
+        let fields = self.sent.iter().map(|column| self.schema.fields()[*column].clone());
+        Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), self.schema.metadata().clone()))
+    }
+
+    /// The next batch of the columns that are sent, without the rows that were sent as records.
+    pub(crate) fn next_record_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        self.sent.iter().for_each(|column| self.wanted[*column] = true);
+        while self.row == self.rows {
+            if !self.advance()? {
+                return Ok(None);
+            }
+        }
+        let mut columns = self.sent.clone();
+        columns.sort_unstable();
+        columns.dedup();
+        let arrays = self.arrays(&columns)?;
+        let of =
+            |column: &usize| columns.binary_search(column).map_or_else(|_| unreachable!(), |at| arrays[at].clone());
+        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
+        let arrays = self.sent.iter().map(of).collect();
+        let batch = RecordBatch::try_new_with_options(self.sent_schema(), arrays, &options)?;
+        let batch = batch.slice(self.row, self.rows - self.row);
+        self.record += batch.num_rows() as u64;
+        self.row = self.rows;
+        Ok(Some(batch))
     }
 
     pub(crate) fn send_record<S: Sink>(&mut self, sink: &mut S) -> Result<bool, Failure<ArrowError, S::Error>> {
@@ -124,13 +154,18 @@ impl<B: Batches> Cursor<B> {
         Ok(sink.end_record()?)
     }
 
-    fn next_batch(&mut self) -> Result<bool, ArrowError> {
+    /// Moves to the next batch, without reading any of it.
+    fn advance(&mut self) -> Result<bool, ArrowError> {
         self.columns.fill_with(|| None);
-        let Some(rows) = self.batches.advance()? else {
-            (self.row, self.rows) = (0, 0);
+        let rows = self.batches.advance()?;
+        (self.row, self.rows, self.stride) = (0, rows.unwrap_or(0), 1);
+        Ok(rows.is_some())
+    }
+
+    fn next_batch(&mut self) -> Result<bool, ArrowError> {
+        if !self.advance()? {
             return Ok(false);
-        };
-        (self.row, self.rows, self.stride) = (0, rows, 1);
+        }
         let wanted = (0..self.wanted.len()).filter(|column| self.wanted[*column]).collect::<Vec<_>>();
         self.load(&wanted)?;
         Ok(true)
@@ -147,18 +182,27 @@ impl<B: Batches> Cursor<B> {
     }
 
     fn load(&mut self, columns: &[usize]) -> Result<(), ArrowError> {
-        if columns.is_empty() || self.rows == 0 {
-            return Ok(());
-        }
-        let arrays = self.batches.load(columns)?;
-        for (index, array) in columns.iter().zip(&arrays) {
-            if array.len() != self.rows {
-                return Err(ArrowError::Malformed(format!("{} rows of {}", array.len(), self.rows)));
-            }
+        for (index, array) in columns.iter().zip(&self.arrays(columns)?) {
             self.columns[*index] = Some(ArrowColumn::new(self.schema.field(*index), array)?);
         }
+        Ok(())
+    }
+
+    /// One array for each of these columns of the batch, with all of its rows.
+    fn arrays(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError> {
+        if columns.is_empty() || self.rows == 0 {
+            return Ok(Vec::new());
+        }
+        let arrays = self.batches.load(columns)?;
+        if let Some(array) = arrays.iter().find(|array| array.len() != self.rows) {
+            return Err(ArrowError::Malformed(format!(
+                "a column has {} rows, and its batch has {}",
+                array.len(),
+                self.rows
+            )));
+        }
         if arrays.len() == columns.len() {
-            Ok(())
+            Ok(arrays)
         } else {
             Err(ArrowError::Malformed("a column is missing".to_owned()))
         }

@@ -49,11 +49,11 @@ impl fmt::Display for ArrowError {
             Self::Io(error) => error.fmt(f),
             Self::Malformed(what) => write!(f, "malformed file: {what}"),
             Self::Unsupported(what) => write!(f, "not supported: {what}"),
-            Self::NoColumn(name) => write!(f, "no column {name:?}"),
+            Self::NoColumn(name) => write!(f, "there is no column {name:?}"),
             Self::BadValue(value) => value.fmt(f),
             Self::Unfinished => f.write_str("the sink was not finished"),
-            Self::Late { column } => write!(f, "no column was planned for the key {column:?}"),
-            Self::Unfit { column, holds } => write!(f, "column {column:?} holds {holds}, which this value is not"),
+            Self::Late { column } => write!(f, "the key {column:?} has no column in the plan"),
+            Self::Unfit { column, holds } => write!(f, "the value does not fit column {column:?}, which holds {holds}"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The columns of a file that is to be written.
 
-use crate::columns::ColumnType;
+use crate::columns::{ColumnType, ValueType};
 use crate::rows::{Schema, TimestampType};
 use arrow_schema::{DataType, Field, SchemaRef, TimeUnit};
 use core::fmt;
@@ -18,10 +18,12 @@ pub struct ColumnPlan {
 }
 
 /// The type of a column's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     Nothing,
     Values(ColumnType),
+    /// Lists or structs.
+    Nested(ValueType),
     Bytes,
     Times(TimestampType),
 }
@@ -41,7 +43,7 @@ impl ColumnPlan {
                 (None, _) => Holds::Nothing,
                 (_, Some(times)) => Holds::Times(times),
                 _ if column.is_bytes() => Holds::Bytes,
-                (Some(values), None) => Holds::Values(values),
+                (Some(values), None) => column.nested_type().map_or(Holds::Values(values), Holds::Nested),
             };
             (column.name().to_owned(), holds)
         });
@@ -52,6 +54,13 @@ impl ColumnPlan {
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, holds: ColumnType) -> Self {
         self.columns.push((name.into(), Holds::Values(holds)));
+        self
+    }
+
+    /// Adds a column for nothing but nulls.
+    #[must_use]
+    pub fn with_nulls(mut self, name: impl Into<String>) -> Self {
+        self.columns.push((name.into(), Holds::Nothing));
         self
     }
 
@@ -73,9 +82,10 @@ impl ColumnPlan {
 }
 
 impl Holds {
-    fn field(self, name: &str) -> Field {
+    pub(super) fn field(&self, name: &str) -> Field {
         match self {
             Self::Values(values) => values.field(name),
+            Self::Nested(values) => field_of(name, values),
             Self::Nothing => Field::new(name, DataType::Null, true),
             Self::Bytes => Field::new(name, DataType::Binary, true),
             Self::Times(times) => {
@@ -86,10 +96,24 @@ impl Holds {
     }
 }
 
+/// A field for values at one place.
+pub(super) fn field_of(name: &str, holds: &ValueType) -> Field {
+    match holds {
+        ValueType::Null => Holds::Nothing.field(name),
+        ValueType::Scalar(values) => values.field(name),
+        ValueType::List(elements) => Field::new(name, DataType::List(Arc::new(field_of("item", elements))), true),
+        ValueType::Struct(fields) => {
+            let fields = fields.iter().map(|(name, holds)| field_of(name, holds)).collect();
+            Field::new(name, DataType::Struct(fields), true)
+        }
+    }
+}
+
 impl fmt::Display for Holds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Values(values) => values.fmt(f),
+            Self::Nested(_) => self.field("").data_type().fmt(f),
             Self::Nothing => f.write_str("nothing but nulls"),
             Self::Bytes => f.write_str("bytes"),
             Self::Times(times) => {

@@ -4,7 +4,7 @@ use super::check::{self, malformed};
 use super::column::NotFinite;
 use super::cursor::{Batches, Cursor};
 use super::error::ArrowError;
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::{Message, MetadataVersion};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -68,6 +68,20 @@ impl<R: Read> ArrowSource<R> {
         &self.cursor.schema
     }
 
+    /// The names and types of the columns that are sent: those of the batches.
+    pub fn batch_schema(&self) -> SchemaRef {
+        self.cursor.sent_schema()
+    }
+
+    /// The next rows as a batch of columns, which have the types and the values of the file; `None` at the end. Rows
+    /// that were sent as records are not in it. Values that JSON cannot represent are no errors here.
+    ///
+    /// # Errors
+    /// If the file is damaged or cannot be read.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        self.cursor.next_record_batch()
+    }
+
     /// The record that the last [`BadValue`](ArrowError::BadValue) is about, as JSON. The values that JSON cannot
     /// represent are written as `NaN`, `25:00:00` or `not JSON: "…"`.
     ///
@@ -124,9 +138,9 @@ impl<R: Read> Stream<R> {
             }
         }
         let meta = read_meta(&mut reader, Some(head))?;
-        let meta = meta.ok_or_else(|| malformed("no schema"))?;
+        let meta = meta.ok_or_else(|| malformed("the file has no schema"))?;
         let message = message(&meta)?;
-        let fb = message.header_as_schema().ok_or_else(|| malformed("the first message is no schema"))?;
+        let fb = message.header_as_schema().ok_or_else(|| malformed("the first message is not a schema"))?;
         check::schema(fb)?;
         let schema = Arc::new(arrow_ipc::convert::fb_to_schema(fb));
         let mut dictionary_types = HashMap::new();
@@ -145,10 +159,11 @@ impl<R: Read> Stream<R> {
 
     fn read_dictionary(&mut self, meta: &[u8], body: &Buffer) -> Result<(), ArrowError> {
         let message = message(meta)?;
-        let header = message.header_as_dictionary_batch().ok_or_else(|| malformed("no dictionary"))?;
-        let values = header.data().ok_or_else(|| malformed("a dictionary without values"))?;
+        let header =
+            message.header_as_dictionary_batch().ok_or_else(|| malformed("a dictionary message has no dictionary"))?;
+        let values = header.data().ok_or_else(|| malformed("a dictionary has no values"))?;
         let of_type = self.dictionary_types.get(&header.id());
-        let of_type = of_type.ok_or_else(|| malformed("a dictionary that no column has"))?;
+        let of_type = of_type.ok_or_else(|| malformed("no column has this dictionary"))?;
         check::batch(values, [of_type].into_iter(), message.version(), body)?;
         let dictionaries = &mut self.dictionaries;
         Ok(arrow_ipc::reader::read_dictionary(body, header, &self.schema, dictionaries, &message.version())?)
@@ -163,13 +178,17 @@ impl<R: Read> Stream<R> {
         // Unlike a message, a footer has an entry for every batch, so only the file's length bounds it.
         self.reader.read_to_end(&mut end)?;
         let rest = end.strip_suffix(MAGIC).ok_or_else(|| malformed("the file ends early"))?;
-        let (footer, len) = rest.split_last_chunk().ok_or_else(|| malformed("no footer"))?;
+        let (footer, len) = rest.split_last_chunk().ok_or_else(|| malformed("the file has no footer"))?;
         if usize::try_from(i32::from_le_bytes(*len)).ok() != Some(footer.len()) {
-            return Err(malformed("the footer is not as long as it says"));
+            return Err(malformed("the footer has another length than it says"));
         }
         let footer = arrow_ipc::root_as_footer(footer).map_err(|error| malformed(&error.to_string()))?;
         let batches = footer.recordBatches().map_or(0, |blocks| blocks.len());
-        if batches == self.batches { Ok(()) } else { Err(malformed("the footer knows of other batches than came")) }
+        if batches == self.batches {
+            Ok(())
+        } else {
+            Err(malformed("the footer does not list the batches of the file"))
+        }
     }
 }
 
@@ -189,7 +208,7 @@ impl<R: Read> Batches for Stream<R> {
                 self.batch = Some((meta, body));
                 return Ok(Some(rows));
             } else {
-                return Err(malformed("a message that is no batch"));
+                return Err(malformed("a message is not a batch"));
             }
         }
         self.check_end()?;
@@ -199,7 +218,7 @@ impl<R: Read> Batches for Stream<R> {
     fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError> {
         let Some((meta, body)) = &self.batch else { return Ok(Vec::new()) };
         let message = message(meta)?;
-        let batch = message.header_as_record_batch().ok_or_else(|| malformed("no batch"))?;
+        let batch = message.header_as_record_batch().ok_or_else(|| malformed("a batch message has no batch"))?;
         let (schema, version) = (self.schema.clone(), message.version());
         let read =
             arrow_ipc::reader::read_record_batch(body, batch, schema, &self.dictionaries, Some(columns), &version)?;
@@ -214,7 +233,7 @@ fn find_dictionaries(field: &Field, found: &mut HashMap<i64, DataType>) -> Resul
     let mut data_type = field.data_type();
     if let (DataType::Dictionary(_, values), Some(id)) = (data_type, id) {
         if found.entry(id).or_insert_with(|| (**values).clone()) != &**values {
-            return Err(malformed("a dictionary of two types"));
+            return Err(malformed("a dictionary has two types"));
         }
         data_type = values;
     }
@@ -252,11 +271,11 @@ fn read_meta(reader: &mut impl Read, head: Option<[u8; HEAD]>) -> Result<Option<
         }
         None => first,
     };
-    let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| malformed("a message of negative length"))?;
+    let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| malformed("a message has a negative length"))?;
     if len == 0 {
         return Ok(None);
     }
-    let rest = len.checked_sub(meta.len()).ok_or_else(|| malformed("a message that is too short"))?;
+    let rest = len.checked_sub(meta.len()).ok_or_else(|| malformed("a message is too short"))?;
     reader.take(rest as u64).read_to_end(&mut meta)?;
     if meta.len() == len { Ok(Some(meta)) } else { Err(malformed("the file ends within a message")) }
 }
@@ -265,13 +284,13 @@ fn message(meta: &[u8]) -> Result<Message<'_>, ArrowError> {
     let message = arrow_ipc::root_as_message(meta).map_err(|error| malformed(&error.to_string()))?;
     match message.version() {
         MetadataVersion::V4 | MetadataVersion::V5 => Ok(message),
-        other => Err(ArrowError::Unsupported(format!("version {other:?} of the format"))),
+        other => Err(ArrowError::Unsupported(format!("the file has version {other:?} of the format"))),
     }
 }
 
 /// Reads a body into aligned memory, as arrays require it.
 fn read_body(reader: &mut impl Read, len: i64) -> Result<Buffer, ArrowError> {
-    let len = usize::try_from(len).map_err(|_| malformed("a body of negative length"))?;
+    let len = usize::try_from(len).map_err(|_| malformed("a body has a negative length"))?;
     let mut body = MutableBuffer::new(len.min(STEP));
     while body.len() < len {
         let start = body.len();

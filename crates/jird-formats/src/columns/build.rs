@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_type_cannot_hold_is_told() {
+    fn values_that_the_type_cannot_hold_are_errors() {
         let mut builder = ColumnBuilder::new(ColumnType::Int64);
         assert_eq!(builder.append(Field::from_raw("1")), Ok(()));
         assert_eq!(builder.append(Field::from_raw("1.5")), Err(Unfit));

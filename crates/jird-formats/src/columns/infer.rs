@@ -163,6 +163,16 @@ impl Accumulator {
         type_of(self.flags)
     }
 
+    /// Whether all values are objects, or all are arrays.
+    #[cfg(feature = "arrow")]
+    pub(super) fn container(&self) -> Option<Kind> {
+        match self.flags {
+            flags if flags == 1 << Flag::Object as u16 => Some(Kind::Object),
+            flags if flags == 1 << Flag::Array as u16 => Some(Kind::Array),
+            _ => None,
+        }
+    }
+
     /// The kinds of value that were met, in order, each with its first record. Messages use them.
     pub fn met(&self) -> Vec<(&'static str, u64)> {
         let mut met: Vec<(&'static str, u64)> = Vec::new();
@@ -353,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_widened_is_told_with_its_record() {
+    fn widenings_name_their_record() {
         let mut seen = Accumulator::default();
         for (value, at) in [("1", 10), ("2", 20), ("1.5", 30), ("\"a\"", 40)] {
             seen.observe(Field::from_raw(value), at);

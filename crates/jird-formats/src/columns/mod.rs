@@ -5,6 +5,8 @@ mod build;
 mod infer;
 mod kind;
 #[cfg(feature = "arrow")]
+mod shape;
+#[cfg(feature = "arrow")]
 mod value_text;
 
 #[cfg(feature = "arrow")]
@@ -15,5 +17,7 @@ pub(crate) use infer::survives;
 pub(crate) use infer::surviving;
 pub use infer::{Accumulator, Widening};
 pub use kind::{ColumnType, JSON_EXTENSION};
+#[cfg(feature = "arrow")]
+pub(crate) use shape::{Shape, ShapeReader, ValueType};
 #[cfg(feature = "arrow")]
 pub use value_text::value_text;

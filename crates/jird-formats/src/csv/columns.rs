@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_columns_have_one_name() {
+    fn column_names_are_unique() {
         let mut names = Names::default();
         let given = ["a", "", "a", "a_2", "column2", "a", "", "b"].map(str::to_owned);
         let wanted = ["a", "column2_2", "a_3", "a_2", "column2", "a_4", "column7", "b"];

@@ -3,6 +3,7 @@
 use super::dialect::Dialect;
 use super::error::{CsvError, CsvErrorKind};
 use super::lines::{Lines, Unwritable};
+use crate::rows::VALUE;
 use crate::{Cell, Row, Rows, Table};
 use jird::event::{Interest, KeyTable, PartBuffer, Parts, Place};
 use std::io;
@@ -217,7 +218,7 @@ impl<W: io::Write> CsvSink<W> {
 
     #[inline]
     fn complete_row(&mut self) -> Result<(), CsvError> {
-        if self.columns.len() == 1 && self.lines.out.len() == self.row_at {
+        if self.columns.len() <= 1 && self.lines.out.len() == self.row_at {
             // An empty line is not a record.
             self.lines.quotes().map_err(|Unwritable| self.unwritable(0))?;
         }
@@ -234,6 +235,10 @@ impl<W: io::Write> CsvSink<W> {
         }
         self.begun = true;
         if self.lines.dialect.header {
+            if self.columns.is_empty() {
+                // Rows without columns have an empty field each, because an empty line is not a record.
+                self.lines.text(VALUE, 0, false).map_err(|Unwritable| self.unwritable(0))?;
+            }
             for (column, name) in self.columns.names().enumerate() {
                 self.lines.delimit(column);
                 self.lines.text(name, column, false).map_err(|Unwritable| self.unwritable(column))?;
@@ -271,7 +276,7 @@ impl<W: io::Write> Table for CsvSink<W> {
             Others::Join | Others::Late => {}
         }
         let row = self.rows + 1;
-        let message = format!("key `{name}` of row {row} has no column, and the header is written or was given");
+        let message = format!("the key `{name}` of row {row} has no column, and the header can no longer change");
         Err(CsvError::new(CsvErrorKind::LateColumn, message, Place::default()))
     }
 

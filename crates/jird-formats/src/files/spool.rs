@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_once_can_be_read_again() {
+    fn a_spooled_pipe_can_be_read_again() {
         let text = b"{\"a\": 1}\n".repeat(100_000);
         for compress in [false, true] {
             let spool = Spool::fill(&mut &text[..], &options(1 << 20, compress)).unwrap();

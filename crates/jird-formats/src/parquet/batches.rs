@@ -2,7 +2,7 @@
 
 use crate::arrow::ArrowError;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, GzipLevel, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -78,6 +78,12 @@ impl<W: Write + Send> ParquetBatches<W> {
         Ok(Self(ArrowWriter::try_new(writer, schema, Some(properties))?))
     }
 
+    /// The first column whose type Parquet does not hold. A file with the other types gives them back, because its
+    /// footer has the Arrow schema.
+    pub fn unheld(schema: &Schema) -> Option<&Field> {
+        schema.fields().iter().map(AsRef::as_ref).find(|field| !is_held(field))
+    }
+
     /// Adds a batch, which must have the schema, to the row group. Writes the row group if it is complete.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         Ok(self.0.write(batch)?)
@@ -94,5 +100,26 @@ impl<W: Write + Send> ParquetBatches<W> {
         let mut writer = self.0.into_inner()?;
         writer.flush()?;
         Ok(writer)
+    }
+}
+
+/// Whether the writer has a form for all types within a field's type, and the reader gives them back.
+fn is_held(field: &Field) -> bool {
+    match field.data_type() {
+        DataType::Union(..) | DataType::RunEndEncoded(..) | DataType::Interval(IntervalUnit::MonthDayNano) => false,
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => *scale >= 0,
+        DataType::FixedSizeBinary(len) => *len > 0,
+        DataType::Struct(fields) => !fields.is_empty() && fields.iter().all(|field| is_held(field)),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => is_held(field),
+        DataType::Dictionary(_, values) => is_held(&Field::new("", (**values).clone(), true)),
+        _ => true,
     }
 }

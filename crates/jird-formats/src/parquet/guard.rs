@@ -33,7 +33,7 @@ pub fn is_panic_caught() -> bool {
 /// Runs code that decodes pages, and turns its panics into errors.
 pub(super) fn guard<T>(read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
     let _guarded = Guarded(GUARDED.replace(true));
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(check::malformed("a page that cannot be decoded")))
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(check::malformed("a page cannot be decoded")))
 }
 
 /// Restores the earlier state when the guard ends, also by a panic.

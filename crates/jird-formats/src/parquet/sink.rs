@@ -2,7 +2,7 @@
 
 use super::batches::{ParquetBatches, ParquetOptions};
 use crate::arrow::{ArrowError, BatchBuilder, ColumnPlan};
-use crate::rows::{Row, Rows, Table};
+use crate::rows::{Row, Rows, Table, VALUE};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use jird::event::{Interest, Place};
@@ -31,6 +31,8 @@ const BATCH_ROWS: usize = 16 << 10;
 impl<W: Write + Send + 'static> ParquetSink<W> {
     /// The event sink that writes these columns.
     pub fn new(writer: W, plan: &ColumnPlan, options: ParquetOptions) -> Result<Rows<Self>, ArrowError> {
+        // Parquet counts the rows of columns: without a column there are none.
+        let plan = &if plan.names().next().is_none() { plan.clone().with_nulls(VALUE) } else { plan.clone() };
         let batch = BatchBuilder::new(plan, BATCH_ROWS.min(options.row_group_rows));
         let encoder = Some(Encoder::start(writer, batch.schema(), options)?);
         Ok(Rows::with_columns(Self { batch, encoder, writer: None }, plan.names()))

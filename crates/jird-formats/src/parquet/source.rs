@@ -2,8 +2,8 @@
 
 use super::guard::guard;
 use crate::arrow::{ArrowError, Batches, Cursor, NotFinite, check};
-use arrow_array::ArrayRef;
-use arrow_schema::Schema;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{Schema, SchemaRef};
 use bytes::Bytes;
 use jird::event::{Failure, Sink, Source};
 use parquet::arrow::arrow_reader::{
@@ -88,6 +88,20 @@ impl<R: ChunkReader + 'static> ParquetSource<R> {
         &self.cursor.schema
     }
 
+    /// The names and types of the columns that are sent: those of the batches.
+    pub fn batch_schema(&self) -> SchemaRef {
+        self.cursor.sent_schema()
+    }
+
+    /// The next rows as a batch of columns, which have the types and the values of the file; `None` at the end. Rows
+    /// that were sent as records are not in it. Values that JSON cannot represent are no errors here.
+    ///
+    /// # Errors
+    /// If the file is damaged or cannot be read.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        self.cursor.next_record_batch()
+    }
+
     /// The record that the last [`BadValue`](ArrowError::BadValue) is about, as JSON. The values that JSON cannot
     /// represent are written as `NaN`, `25:00:00` or `not JSON: "…"`.
     ///
@@ -128,11 +142,11 @@ fn check_schema(metadata: &ParquetMetaData) -> Result<(), ArrowError> {
         let text = pair.value.as_deref().unwrap_or_default();
         let bytes = base64_simd::STANDARD
             .decode_to_vec(text)
-            .map_err(|_| check::malformed("an Arrow schema that is no base64"))?;
+            .map_err(|_| check::malformed("the Arrow schema is not base64"))?;
         // A message, which may come after a mark and its length.
         let message = if bytes.starts_with(&[0xFF; 4]) { bytes.get(8..).unwrap_or_default() } else { &bytes };
         let message = arrow_ipc::root_as_message(message).map_err(|error| check::malformed(&error.to_string()))?;
-        check::schema(message.header_as_schema().ok_or_else(|| check::malformed("no Arrow schema"))?)?;
+        check::schema(message.header_as_schema().ok_or_else(|| check::malformed("a message has no Arrow schema"))?)?;
     }
     Ok(())
 }
@@ -165,7 +179,7 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
     fn new(file: Shared<R>, metadata: ArrowReaderMetadata) -> Result<Self, ArrowError> {
         let is_right = |rows: i64| usize::try_from(rows).is_ok_and(|rows| rows < 1 << 48);
         if !metadata.metadata().row_groups().iter().all(|group| is_right(group.num_rows())) {
-            return Err(check::malformed("a row group's number of rows"));
+            return Err(check::malformed("a row group has a number of rows that is not valid"));
         }
         Ok(Self { file, metadata, group: 0, start: 0, rows: 0, open: None })
     }
@@ -265,7 +279,7 @@ impl<R: ChunkReader> ChunkReader for Shared<R> {
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         match start.checked_add(length as u64) {
             Some(end) if end <= self.0.len() => self.0.get_bytes(start, length),
-            _ => Err(ParquetError::EOF(format!("{length} bytes at {start}, which is beyond the file's end"))),
+            _ => Err(ParquetError::EOF(format!("{length} bytes at {start} lie beyond the end of the file"))),
         }
     }
 }

@@ -19,4 +19,6 @@ pub use cells::JsonCells;
 pub(crate) use json::Json;
 pub use row::Row;
 pub use schema::{Column, Schema, TimestampType};
+#[cfg(any(feature = "csv", feature = "parquet", feature = "sqlite"))]
+pub(crate) use sink::VALUE;
 pub use sink::{Rows, Table};

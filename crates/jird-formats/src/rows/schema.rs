@@ -3,6 +3,8 @@
 use super::{Row, Table};
 use crate::cell::Cell;
 use crate::columns::{Accumulator, ColumnType};
+#[cfg(feature = "arrow")]
+use crate::columns::{Shape, ShapeReader, ValueType};
 use core::convert::Infallible;
 use jird::event::{Interest, Place, Timestamp};
 
@@ -22,6 +24,9 @@ use jird::event::{Interest, Place, Timestamp};
 pub struct Schema {
     columns: Vec<Column>,
     rows: u64,
+    /// Reads objects and arrays, to find the types within them.
+    #[cfg(feature = "arrow")]
+    nested: Option<ShapeReader>,
 }
 
 /// A column, and what was seen of it.
@@ -34,6 +39,8 @@ pub struct Column {
     bytes: u64,
     timestamps: u64,
     times: Times,
+    #[cfg(feature = "arrow")]
+    shape: Option<Shape>,
 }
 
 /// What the points in time of a column need.
@@ -57,6 +64,15 @@ pub struct TimestampType {
 }
 
 impl Schema {
+    /// Also finds the types within objects and arrays. A [`ColumnPlan`](crate::ColumnPlan) of these columns then has
+    /// lists and structs instead of JSON text, where all values of a column allow it.
+    #[cfg(feature = "arrow")]
+    #[must_use]
+    pub fn nested(mut self) -> Self {
+        self.nested = Some(ShapeReader::default());
+        self
+    }
+
     /// The columns, in the order in which they were first met.
     pub fn columns(&self) -> &[Column] {
         &self.columns
@@ -100,6 +116,12 @@ impl Column {
         self.bytes > 0 && self.bytes == self.rows - self.nulls
     }
 
+    /// The type of the column's objects or arrays, if it has nothing else, and they were looked into.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn nested_type(&self) -> Option<ValueType> {
+        self.shape.as_ref()?.value_type()
+    }
+
     /// Whether all values are points in time.
     pub fn is_timestamps(&self) -> bool {
         self.timestamps > 0 && self.timestamps == self.rows - self.nulls
@@ -137,6 +159,8 @@ impl Table for Schema {
             bytes: 0,
             timestamps: 0,
             times: Times::default(),
+            #[cfg(feature = "arrow")]
+            shape: self.nested.as_ref().map(|_| Shape::default()),
         });
         Ok(Interest::Take)
     }
@@ -155,6 +179,10 @@ impl Table for Schema {
                 column.times.observe(time);
             }
             column.seen.observe_cell(cell, place.record);
+            #[cfg(feature = "arrow")]
+            if let (Some(shape), Some(reader)) = (&mut column.shape, &mut self.nested) {
+                shape.observe(cell, reader);
+            }
         }
         Ok(())
     }

@@ -52,8 +52,8 @@ pub struct Rows<T> {
     json: Json,
 }
 
-/// The column of records that are not objects.
-const VALUE: &str = "value";
+/// The column of records that are not objects, and of rows that would have no column.
+pub(crate) const VALUE: &str = "value";
 /// The most keys that are remembered as not wanted; each takes a cell in every row. There is a limit because every
 /// record may have other keys.
 const SKIPPED_MAX: usize = 1 << 8;
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_nobody_wants_take_no_memory_though_each_record_has_others() {
+    fn skipped_keys_take_no_memory() {
         let mut rows = Rows::new(Lines::default());
         for record in 0..6000 {
             let text = format!(r#"{{"a":{record},"-{record}":[1],"b":true}}"#);
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_a_value() {
+    fn records_that_are_not_objects_go_to_the_column_value() {
         let text = r#"1 [1,[2],{"a":3}] {"value":"x","b":0} null [] "y""#;
         let wanted = [
             "column value",

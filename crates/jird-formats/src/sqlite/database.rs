@@ -120,7 +120,8 @@ fn integer(row: &Row<'_>, column: usize) -> i64 {
 #[derive(Debug)]
 pub(super) struct TableInfo {
     pub(super) name: String,
-    pub(super) is_view: bool,
+    /// `table`, `view` or `virtual`.
+    kind: String,
     pub(super) columns: Vec<ColumnInfo>,
     /// The column that is an alias of the row number.
     pub(super) rowid: Option<usize>,
@@ -178,7 +179,17 @@ impl TableInfo {
              where tbl_name = ?1 collate nocase and (type = 'trigger' or sql like '%autoincrement%')",
             &[&name],
         )?;
-        Ok(Some(Self { name, is_view: kind == "view", columns, rowid, counts_up: kind == "table" && meddlers == [0] }))
+        let counts_up = kind == "table" && meddlers == [0];
+        Ok(Some(Self { name, kind, columns, rowid, counts_up }))
+    }
+
+    pub(super) fn is_view(&self) -> bool {
+        self.kind == "view"
+    }
+
+    /// Whether it is neither a view nor a virtual table.
+    pub(super) fn is_ordinary(&self) -> bool {
+        self.kind == "table"
     }
 
     /// Like [`of`](Self::of), but the table must exist.

@@ -109,7 +109,7 @@ impl Definition {
     /// If the type is not a struct with named fields, or if some of its fields are flattened.
     pub fn of<'de, T: Deserialize<'de>>(table: &str) -> Result<Self, SqliteError> {
         let columns = trace::columns::<T>().map_err(|message| {
-            SqliteError::new(SqliteErrorKind::Other, format!("no table for this type: {message}"))
+            SqliteError::new(SqliteErrorKind::Other, format!("this type has no table: {message}"))
         })?;
         Ok(Self { table: table.to_owned(), columns, key: Vec::new() })
     }

@@ -32,6 +32,8 @@ pub enum SqliteErrorKind {
     Exists,
     /// There is no such table or column.
     Missing,
+    /// The definition of a table cannot be used in another database.
+    Definition,
     /// More columns than SQLite allows.
     Columns,
     /// A value that the table's column, or JSON, cannot represent and that would have to change.

@@ -70,7 +70,7 @@ impl<'c, T: Serialize + ?Sized> Inserter<'c, T> {
     /// If there is no such table, or if it is a view.
     pub fn new(conn: &'c Connection, table: &str) -> Result<Self, SqliteError> {
         let info = TableInfo::of_table(conn, table)?;
-        if info.is_view {
+        if info.is_view() {
             let message = format!("{} is a view, and cannot be written to", quote(table));
             return Err(SqliteError::new(SqliteErrorKind::Exists, message));
         }

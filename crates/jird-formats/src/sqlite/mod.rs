@@ -3,6 +3,7 @@
 //! ```text
 //! database     opening one, and what it says of its tables
 //! source       a table or a query as a source
+//! copy         a table into another database, with its definition
 //! pieces       a table in pieces, for several connections
 //! sink         a table as a sink of rows, and so of events
 //! inserter     Rust values into a table, with nothing in between
@@ -12,6 +13,7 @@
 //! ```
 
 mod affinity;
+mod copy;
 mod database;
 mod definition;
 mod error;
@@ -25,6 +27,7 @@ mod source;
 mod trace;
 mod value;
 
+pub use copy::TableCopy;
 pub use database::{open, open_read_only, quote, tables, tables_and_views};
 pub use definition::{ColumnDefinition, Definition, StorageType, create_for};
 pub use error::{SqliteError, SqliteErrorKind};

@@ -99,6 +99,9 @@ pub struct SqliteSink<'c> {
     scope: Scope<'c>,
 }
 
+/// The most rows without keys that wait for the columns of a row with keys.
+const KEYLESS_ROWS: usize = 10_000;
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Options {
     refuses_columns: bool,
@@ -290,6 +293,10 @@ impl Table for SqliteSink<'_> {
         }
         self.check_values(row)?;
         self.pending.push(row, place);
+        if self.columns.is_empty() && !self.pending.is_full(KEYLESS_ROWS) {
+            // A later row may have the keys that the table is made of.
+            return Ok(());
+        }
         if self.pending.is_full(self.batch) { self.flush() } else { Ok(()) }
     }
 

@@ -88,9 +88,9 @@ impl<'c> SqliteQuery<'c> {
 
     fn prepare(conn: &'c Connection, sql: &str) -> Result<Self, SqliteError> {
         let statement = conn.prepare(sql).map_err(|error| SqliteError::sqlite("preparing the query", error))?;
-        let refused = |why| Err(SqliteError::new(SqliteErrorKind::Other, format!("a query that {why}: {sql}")));
+        let refused = |why| Err(SqliteError::new(SqliteErrorKind::Other, format!("the query {why}: {sql}")));
         if statement.column_count() == 0 {
-            return refused("gives no rows");
+            return refused("returns no rows");
         }
         if !statement.readonly() {
             return refused("writes");

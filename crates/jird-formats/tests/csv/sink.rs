@@ -35,13 +35,13 @@ fn a_late_column_is_an_error() {
     };
     let sink = || CsvSink::new(Vec::new());
     let (message, line) = late("{\"a\":1}\n{\"a\":2}\n{\"a\":1,\"new\":3}", sink());
-    assert_eq!((&message[..], line), ("key `new` of row 3 has no column, and the header is written or was given", 3));
-    assert!(late("{\"b\":1}", sink().columns(["a"])).0.starts_with("key `b` of row 1 "));
+    assert_eq!((&message[..], line), ("the key `new` of row 3 has no column, and the header can no longer change", 3));
+    assert!(late("{\"b\":1}", sink().columns(["a"])).0.starts_with("the key `b` of row 1 "));
     assert_eq!(written("{\"b\":1,\"a\":2}", sink().select(["a"])).unwrap(), "a\n2\n");
 }
 
 #[test]
-fn what_a_dialect_cannot_write_is_an_error() {
+fn fields_that_the_dialect_cannot_write_are_errors() {
     let base = Dialect::default();
     let wrong = [
         (Dialect { quote: None, ..base }, r#"{"a":"x,y","b":1}"#),

@@ -80,7 +80,7 @@ fn records_of_other_lengths_are_errors_or_flexible() {
 }
 
 #[test]
-fn behind_a_bad_record_comes_the_next() {
+fn the_record_after_a_bad_one_is_read() {
     let text = b"a,b\n1,2\n\xff,3\n4\n\"x\ny\xc3\",5\n6,7\n\"open,8\n9,10\n";
     let utf8 = CsvErrorKind::Utf8;
     for chunk_bytes in [1, 3, 1 << 17] {
@@ -138,7 +138,7 @@ fn a_quote_that_is_never_closed_is_bounded() {
 }
 
 #[test]
-fn there_may_be_many_columns_and_not_any_number() {
+fn the_number_of_columns_is_limited() {
     let wide = |columns: usize| ",".repeat(columns - 1) + "\n";
     let (records, errors, _) = survivors(CsvSource::new(wide(1_000_000).repeat(2).as_bytes()));
     assert_eq!((records[0].len(), errors.len()), (1_000_000, 0));
@@ -233,7 +233,7 @@ impl Sink for Some2 {
 }
 
 #[test]
-fn what_nobody_wants_is_not_converted() {
+fn skipped_values_are_not_converted() {
     let mut sink = Some2(String::new());
     let mut source = CsvSource::new("a,b,c\n1,x,\"\"\"z\"\n".as_bytes());
     source = source.column_type("a", CsvType::Number).column_type("b", CsvType::Number);

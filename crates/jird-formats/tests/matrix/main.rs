@@ -190,6 +190,31 @@ fn losses_add_up_as_the_page_says() {
 }
 
 #[test]
+fn records_without_keys_are_records_in_every_format() {
+    assert!(page::text().contains("get a column `value`, which is empty in all rows."));
+    let mixed = of_json(r#"{} {} {"a":1,"b":true} {}"#);
+    let empty = of_json("{} {} {}");
+    for sink in Format::ALL {
+        let told = write(sink, &empty[..]).unwrap().told().unwrap();
+        assert_eq!(told.len(), 3, "{sink:?}: {told:?}");
+        let has_value = !matches!(sink, Format::Json | Format::Ndjson | Format::Arrow);
+        let is_right = |record: &Record| match record {
+            Record::Object(members) => members.iter().map(|(key, _)| &key[..]).eq(has_value.then_some("value")),
+            Record::Other(_) => false,
+        };
+        assert!(told.iter().all(is_right), "{sink:?}: {told:?}");
+        // Where some record has keys, there is no other column.
+        let told = write(sink, &mixed[..]).unwrap().told().unwrap();
+        assert_eq!(told.len(), 4, "{sink:?}: {told:?}");
+        let is_known = |record: &Record| match record {
+            Record::Object(members) => members.iter().all(|(key, _)| matches!(&key[..], "a" | "b")),
+            Record::Other(_) => false,
+        };
+        assert!(told.iter().all(is_known), "{sink:?}: {told:?}");
+    }
+}
+
+#[test]
 fn a_table_without_rows_is_nothing() {
     assert!(page::text().contains("of one without rows the columns are lost, and in SQLite no table is made."));
     let empty = File::Bytes(Format::Csv, b"a,b\n".to_vec());
@@ -202,7 +227,7 @@ fn a_table_without_rows_is_nothing() {
 }
 
 #[test]
-fn numbers_that_json_has_not_are_errors_that_name_their_column() {
+fn nan_and_infinities_are_errors_that_name_their_column() {
     use arrow_array::{Float64Array, RecordBatch};
     for odd in [f64::NAN, f64::INFINITY] {
         let values = Float64Array::from(vec![1.5, odd]);

@@ -122,7 +122,7 @@ fn columns_declared_json_get_every_value_as_it_was_written() {
 }
 
 #[test]
-fn what_json_does_not_have_is_stored_and_what_is_abandoned_counts_nothing() {
+fn values_beyond_json_are_stored_and_abandoned_rows_are_not() {
     let conn = made("create table t (a, b json)");
     let mut rows = SqliteSink::append(&conn, "t").json_declared().into_rows();
     let mut record = |is_complete: bool, send: &dyn Fn(&mut Rows<SqliteSink<'_>>)| {
@@ -247,7 +247,7 @@ fn keys_that_differ_in_case_are_told_apart() {
 }
 
 #[test]
-fn of_a_key_that_comes_twice_the_first_counts() {
+fn the_first_value_of_a_repeated_key_counts() {
     let conn = memory();
     fill("{\"a\":1,\"a\":2}", SqliteSink::create(&conn, "t")).unwrap();
     assert_eq!(lines(&conn, "select * from t"), "{\"a\":1}\n");
@@ -366,7 +366,7 @@ fn a_row_goes_into_the_table_that_is_there() {
 }
 
 #[test]
-fn what_a_column_would_change_is_refused_or_counted() {
+fn values_that_a_column_would_change_are_refused_or_counted() {
     let conn = made("create table t (i integer, r real, s text, n decimal(10, 2))");
     for (text, what) in [
         ("{\"i\":\"12\"}", "the text \"12\" would change in the column \"i\" of \"t\""),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[test]
-fn what_sqlite_has_is_sent_by_its_storage_class() {
+fn each_storage_class_is_sent_as_its_own_kind_of_value() {
     let sql = "select 1 as a, -9223372036854775808 as b, 26.0067 as c, 'x''\"' as d, x'00ff' as e, null as f, 1e300 as g, 0.1 as h";
     assert_eq!(
         lines(&memory(), sql),
@@ -25,7 +25,7 @@ fn columns_of_the_same_name_are_made_distinct() {
 }
 
 #[test]
-fn what_is_skipped_is_not_read() {
+fn skipped_values_are_not_read() {
     /// Takes one column.
     #[derive(Default)]
     struct Only(Vec<(u32, i64)>);
@@ -159,7 +159,7 @@ fn only_queries_are_queries() {
 const NAMES: [&str; 8] = ["select", "a\"b", "a]b", "a`b", "a.b; drop table x", "It's", "\u{1f600}", "with space "];
 
 #[test]
-fn any_name_will_do() {
+fn any_name_can_be_that_of_a_column() {
     let conn = memory();
     for name in NAMES {
         let record = format!("{{{}:1,{}:\"x\"}}\n", serde_json::to_string(name).unwrap(), "\"order\"");
@@ -175,7 +175,7 @@ fn any_name_will_do() {
 }
 
 #[test]
-fn tables_are_listed_as_they_were_made() {
+fn tables_are_listed_in_the_order_of_their_creation() {
     let conn = made(
         "create table z (a integer primary key autoincrement); create table a (b unique); create view v as select 1;
          create virtual table words using fts5(word); create table sqliteish (a)",

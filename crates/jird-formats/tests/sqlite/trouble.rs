@@ -85,7 +85,7 @@ fn a_connection_that_defends_its_schema_leaves_the_types_out() {
 }
 
 #[test]
-fn somebody_elses_lock_is_told_and_nothing_changes() {
+fn a_lock_of_another_connection_is_an_error_and_changes_nothing() {
     let path = folder("lock").join("a.db");
     let other = open(&path).unwrap();
     other
@@ -123,7 +123,7 @@ fn a_database_for_reading_is_not_written() {
 }
 
 #[test]
-fn files_that_are_no_databases_are_told() {
+fn files_that_are_not_databases_are_errors() {
     let folder = folder("hostile");
     let path = folder.join("whole.db");
     let conn = open(&path).unwrap();

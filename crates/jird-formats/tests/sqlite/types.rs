@@ -47,7 +47,7 @@ fn values_of_a_type_are_rows() {
 }
 
 #[test]
-fn row_numbers_are_right_whoever_else_writes() {
+fn row_numbers_are_right_while_others_write() {
     for sql in [
         "create trigger more after insert on tasks when new.id < 1000 begin insert into tasks values (new.id + 1000, 'more', 0); end",
         "create temp trigger more after insert on tasks when new.id < 1000 begin insert into tasks values (new.id + 1000, 'more', 0); end",

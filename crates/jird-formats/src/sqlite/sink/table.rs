@@ -1,6 +1,7 @@
 //! The sink's table: what exists, what is created, and which column belongs to which key.
 
 use super::{Mode, SqliteSink, is_declared_json, seen};
+use crate::rows::VALUE;
 use crate::sqlite::affinity::Affinity;
 use crate::sqlite::database::{TableInfo, quote};
 use crate::sqlite::insert::RowNumbers;
@@ -41,7 +42,7 @@ impl<'c> SqliteSink<'c> {
         }
         self.scope.begin()?;
         let info = TableInfo::of(self.conn, &self.table)?;
-        if info.as_ref().is_some_and(|info| info.is_view) {
+        if info.as_ref().is_some_and(TableInfo::is_view) {
             let message = format!("{} is a view, and cannot be written to", quote(&self.table));
             return Err(SqliteError::new(SqliteErrorKind::Exists, message));
         }
@@ -113,7 +114,7 @@ impl<'c> SqliteSink<'c> {
         }
         if columns.is_empty() {
             // The rows have no values, but a table needs a column.
-            columns.push(plain_column("value"));
+            columns.push(plain_column(VALUE));
         }
         let mut definition = Definition::of_columns(&self.table, columns);
         match (given, self.keys()) {

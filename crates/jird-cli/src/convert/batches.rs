@@ -1,0 +1,136 @@
+//! Tables from Arrow and Parquet to Arrow and Parquet: batches of columns are copied with their types, and no value is
+//! touched.
+//!
+//! This is possible if whole columns are wanted. A condition, a path within a column, or `--flatten` need records, whose
+//! columns get the types that fit their values.
+
+use super::feed::Feed;
+use super::format::Format;
+use super::open::{Opened, Reader};
+use super::source::{Content, content};
+use super::write::once;
+use anyhow::{Context, Result};
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema, SchemaRef};
+use jird_formats::{
+    ArrowBatches, ArrowError, ArrowOptions, ArrowSource, ParquetBatches, ParquetOptions, ParquetSource,
+};
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Copies the inputs to a file, or to standard output. Returns false, and has written nothing, if records must be sent
+/// instead.
+pub(super) fn copy(inputs: &mut [Opened], path: Option<&Path>, format: Format, feed: &mut Feed) -> Result<bool> {
+    if !feed.takes_whole_columns() {
+        return Ok(false);
+    }
+    let Some(mut tables) = tables(inputs, feed)? else { return Ok(false) };
+    let Some(schema) = common(&tables) else {
+        feed.warn("the inputs have different columns, whose types are found anew".to_owned());
+        return Ok(false);
+    };
+    if format == Format::Parquet
+        && let Some(field) = ParquetBatches::<Vec<u8>>::unheld(&schema)
+    {
+        let (name, of_type) = (field.name(), field.data_type());
+        feed.warn(format!("Parquet has no type for the column {name:?} ({of_type}); all types are found anew"));
+        return Ok(false);
+    }
+    once(path, |out| {
+        if format == Format::Parquet {
+            let mut batches = ParquetBatches::new(out, schema.clone(), ParquetOptions::default())?;
+            each(&mut tables, &schema, feed, |batch| batches.write(batch))?;
+            Ok(batches.finish()?)
+        } else {
+            let mut batches = ArrowBatches::new(out, &schema, ArrowOptions::default())?;
+            each(&mut tables, &schema, feed, |batch| batches.write(batch))?;
+            batches.finish()?;
+            Ok(batches.into_inner()?)
+        }
+    })?;
+    Ok(true)
+}
+
+/// A source of batches.
+enum Batches {
+    Arrow(Box<ArrowSource<Reader>>),
+    Parquet(Box<ParquetSource<File>>),
+}
+
+struct Table {
+    /// The name that messages use.
+    name: String,
+    batches: Batches,
+}
+
+impl Table {
+    fn schema(&self) -> SchemaRef {
+        match &self.batches {
+            Batches::Arrow(source) => source.batch_schema(),
+            Batches::Parquet(source) => source.batch_schema(),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        match &mut self.batches {
+            Batches::Arrow(source) => source.next_batch(),
+            Batches::Parquet(source) => source.next_batch(),
+        }
+        .with_context(|| self.name.clone())
+    }
+}
+
+/// The inputs as sources of batches; `None` if one has none.
+fn tables(inputs: &mut [Opened], feed: &Feed) -> Result<Option<Vec<Table>>> {
+    let mut tables = Vec::new();
+    for input in inputs {
+        // If this input has records only, it will be read again.
+        input.spool()?;
+        let batches = match content(input, &feed.reading)? {
+            Content::Arrow(source) => Batches::Arrow(source),
+            Content::Parquet(source) => Batches::Parquet(source),
+            _ => return Ok(None),
+        };
+        tables.push(Table { name: input.name.clone(), batches });
+    }
+    Ok(Some(tables))
+}
+
+/// The schema of the first table, if the others have columns of the same names and types. A column may be null if it
+/// may be null in one of them.
+fn common(tables: &[Table]) -> Option<SchemaRef> {
+    let mut schemas = tables.iter().map(Table::schema);
+    let first = schemas.next()?;
+    let mut fields: Vec<Field> = first.fields().iter().map(|field| field.as_ref().clone()).collect();
+    for schema in schemas {
+        let is_same = |(one, other): (&Field, &Arc<Field>)| {
+            one.name() == other.name() && one.data_type() == other.data_type() && one.metadata() == other.metadata()
+        };
+        if fields.len() != schema.fields().len() || !fields.iter().zip(schema.fields()).all(is_same) {
+            return None;
+        }
+        for (field, other) in fields.iter_mut().zip(schema.fields()) {
+            field.set_nullable(field.is_nullable() || other.is_nullable());
+        }
+    }
+    Some(Arc::new(Schema::new_with_metadata(fields, first.metadata().clone())))
+}
+
+/// Writes every batch, up to the limit of records.
+fn each(
+    tables: &mut [Table],
+    schema: &SchemaRef,
+    feed: &mut Feed,
+    mut write: impl FnMut(&RecordBatch) -> Result<(), ArrowError>,
+) -> Result<()> {
+    for table in tables {
+        while feed.left() > 0 {
+            let Some(batch) = table.next()? else { break };
+            let rows = batch.num_rows().min(usize::try_from(feed.left()).unwrap_or(usize::MAX));
+            write(&batch.slice(0, rows).with_schema(schema.clone())?)?;
+            feed.add(rows as u64, 0);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The documents of an input: the whole text, or each of its lines.
+
+use crate::input::Input;
+use crate::outcome::BadData;
+use anyhow::{Context, Result, bail};
+use jird::policy::RECORD_BYTES_MAX;
+use jird_formats::files::{FileFormat, Text};
+use std::io::{BufRead, BufReader, Read};
+
+/// Bytes read at a time.
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Whether each line of an input is a document of its own: the user says so, or the name does.
+pub(crate) fn are_lines(input: &Input, asked: bool) -> bool {
+    let is_named = |path| FileFormat::of_name(path) == Some(FileFormat::Ndjson);
+    asked || matches!(input, Input::File(path) if is_named(path))
+}
+
+/// Passes each document of a text to `each`. Its error, if it is one of JSON, becomes a message that names the input
+/// and the place.
+///
+/// # Errors
+/// [`BadData`] for the first document that is bad; also errors of reading, and those of `each`.
+pub(crate) fn each(input: &Input, text: Text, lines: bool, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    if let Some(encoding) = text.encoding() {
+        return Err(BadData(format!("{}: {encoding}", input.name())).into());
+    }
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES, text.blank_mark().into_reader());
+    let mut text = Vec::new();
+    if !lines {
+        reader.read_to_end(&mut text).with_context(|| input.name())?;
+        return each(&text).map_err(|error| match error.downcast_ref::<jird::Error>() {
+            Some(wrong) => {
+                let BadData(words) = input.wrong(wrong, &text);
+                let is_next_line = wrong.code() == "trailing" && wrong.locate(&text).line() > 1;
+                let hint = if is_next_line { "\nif each line is a document of its own, add --lines" } else { "" };
+                BadData(words + hint).into()
+            }
+            None => error,
+        });
+    }
+    let (mut line, mut offset) = (0, 0);
+    loop {
+        text.clear();
+        let limit = RECORD_BYTES_MAX as u64 + 1;
+        let read = (&mut reader).take(limit).read_until(b'\n', &mut text).with_context(|| input.name())?;
+        if read == 0 {
+            return Ok(());
+        }
+        if read as u64 == limit {
+            bail!("{}: line {} is longer than {RECORD_BYTES_MAX} bytes", input.name(), line + 1);
+        }
+        if !text.trim_ascii().is_empty() {
+            each(&text).map_err(|error| match error.downcast_ref::<jird::Error>() {
+                Some(wrong) => {
+                    let located = wrong.locate(&text).after_lines(line, offset);
+                    BadData(format!("{}: {located}", input.name())).into()
+                }
+                None => error,
+            })?;
+        }
+        line += 1;
+        offset += read as u64;
+    }
+}

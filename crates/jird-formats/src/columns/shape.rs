@@ -1,0 +1,123 @@
+//! The types of values within objects and arrays.
+//!
+//! If all values at one place are objects, they are a struct; if all are arrays, a list. Values that differ in kind are
+//! JSON text, as in any column. Objects whose keys are data, with no end of them, are JSON text too.
+
+use super::infer::Accumulator;
+use super::kind::ColumnType;
+use crate::cell::Cell;
+use jird::record::Field;
+use jird::{Kind, Parser, Value};
+use std::collections::HashMap;
+
+/// The most places in one column. Beyond that, its objects and arrays stay JSON text.
+const PLACES_MAX: usize = 1000;
+/// The deepest place in a column. Readers of Arrow refuse types that are nested much deeper.
+const DEPTH_MAX: usize = 16;
+
+/// The type of all values at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ValueType {
+    /// Nothing but nulls.
+    Null,
+    Scalar(ColumnType),
+    List(Box<ValueType>),
+    /// The fields, in the order in which they were first met.
+    Struct(Vec<(String, ValueType)>),
+}
+
+/// Sees all objects and arrays of a column.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    root: Place,
+    places: usize,
+    is_beyond: bool,
+}
+
+/// Reads the texts of objects and arrays. A clone has buffers of its own.
+#[derive(Debug, Default)]
+pub(crate) struct ShapeReader(Parser);
+
+impl Clone for ShapeReader {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// What was seen at one place.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    seen: Accumulator,
+    /// The keys of objects, and where each one's place is.
+    keys: HashMap<String, usize>,
+    fields: Vec<(String, Place)>,
+    elements: Option<Box<Place>>,
+}
+
+impl Shape {
+    /// Takes in a value of the column.
+    pub(crate) fn observe(&mut self, cell: Cell<'_>, reader: &mut ShapeReader) {
+        match cell {
+            Cell::Json(text) if !self.is_beyond => {
+                let root = reader.0.parse_trusted(text.as_bytes());
+                self.is_beyond = !self.root.observe(root, 0, &mut self.places);
+            }
+            cell => self.root.seen.observe_cell(cell, 0),
+        }
+    }
+
+    /// The type of the objects or arrays; `None` if the column has anything else, or too many places.
+    pub(crate) fn value_type(&self) -> Option<ValueType> {
+        match self.root.value_type() {
+            nested @ (ValueType::List(_) | ValueType::Struct(_)) if !self.is_beyond => Some(nested),
+            _ => None,
+        }
+    }
+}
+
+impl Place {
+    /// Returns false if the value has more places, or deeper ones, than a column may have.
+    fn observe(&mut self, value: Value<'_>, depth: usize, places: &mut usize) -> bool {
+        self.seen.observe(Field::from_raw(value.raw_str().unwrap_or_default()), 0);
+        if !value.kind().is_container() {
+            return true;
+        }
+        if depth == DEPTH_MAX {
+            return false;
+        }
+        let is_within = |is_new: bool, places: &mut usize| {
+            *places += usize::from(is_new);
+            *places <= PLACES_MAX
+        };
+        let elements = value.elements().all(|element| {
+            let is_new = self.elements.is_none();
+            let place = self.elements.get_or_insert_default();
+            is_within(is_new, places) && place.observe(element, depth + 1, places)
+        });
+        elements
+            && value.entries().all(|(key, field)| {
+                let key = key.as_str().unwrap_or_default();
+                let next = self.fields.len();
+                let index = if let Some(index) = self.keys.get(&*key) {
+                    *index
+                } else {
+                    self.keys.insert(key.to_string(), next);
+                    self.fields.push((key.into_owned(), Self::default()));
+                    next
+                };
+                is_within(index == next, places) && self.fields[index].1.observe(field, depth + 1, places)
+            })
+    }
+
+    fn value_type(&self) -> ValueType {
+        let elements = self.elements.as_deref().map(Self::value_type);
+        match (self.seen.container(), elements) {
+            (Some(Kind::Object), _) if !self.fields.is_empty() => {
+                ValueType::Struct(self.fields.iter().map(|(key, place)| (key.clone(), place.value_type())).collect())
+            }
+            // The type of a list's elements is not known from nulls.
+            (Some(Kind::Array), Some(elements)) if elements != ValueType::Null => ValueType::List(Box::new(elements)),
+            _ => self.seen.column_type().map_or(ValueType::Null, ValueType::Scalar),
+        }
+    }
+}
