@@ -251,6 +251,19 @@ fn what_the_command_itself_changes_is_what_the_page_says() {
 }
 
 #[test]
+fn records_that_are_not_there_are_told() {
+    let folder = Folder::new("records").with("a.json", "{\"items\":[1],\"none\":[]}");
+    assert_eq!(folder.fine(&["--records", "/items/*", "a.json", "-"]), "1\n");
+    for target in ["-", "out.csv", "out.db"] {
+        let output = folder.run(&["--records", "/itmes/*", "a.json", target]);
+        let wanted = "jird: note: a.json: no value is at /itmes/*, which --records names\n";
+        assert_eq!((words(&output).as_str(), output.status.code()), (wanted, Some(0)), "{target}");
+    }
+    // Nothing was asked for.
+    assert_eq!(folder.fine(&["--records", "/items/*", "--limit", "0", "a.json", "-"]), "");
+}
+
+#[test]
 fn a_column_that_is_not_there_is_told_with_the_nearest_names() {
     let folder = Folder::new("near").with("a.csv", "id,name\n1,x\n");
     for there in ["a.parquet", "a.arrow", "a.db"] {

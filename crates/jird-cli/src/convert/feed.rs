@@ -164,14 +164,23 @@ impl Feed {
         S: Sink<Error: Into<Error>>,
     {
         let reading = self.reading.clone();
+        let (before, left) = (self.tally.records, self.left());
         if self.threads <= sink_threads {
-            return content.read(&reading, |source| self.filter(name, source, sink));
+            content.read(&reading, |source| self.filter(name, source, sink))?;
+        } else {
+            let sent = event::pipe(sink, |pipe| content.read(&reading, |source| self.filter(name, source, pipe)));
+            sent.map_err(|failure| match failure {
+                Failure::Source(never) => match never {},
+                Failure::Sink(error, place) => stopped(name, error, place),
+            })??;
         }
-        let sent = event::pipe(sink, |pipe| content.read(&reading, |source| self.filter(name, source, pipe)));
-        sent.map_err(|failure| match failure {
-            Failure::Source(never) => match never {},
-            Failure::Sink(error, place) => stopped(name, error, place),
-        })?
+        // Without a condition, every record that was found was sent.
+        if let Some(pattern) = reading.records.filter(|_| self.tally.records == before && left > 0)
+            && self.condition.is_none()
+        {
+            self.warn(format!("{name}: no value is at {pattern}, which --records names"));
+        }
+        Ok(())
     }
 
     /// Does the same for a sink that can be written in parts, on all threads if the input falls into pieces.
