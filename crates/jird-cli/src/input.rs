@@ -5,7 +5,7 @@ use anyhow::{Context, anyhow, bail};
 use jird_formats::encoding::stray_mark;
 #[cfg(feature = "query")]
 use jird_formats::encoding::{Encoding, blank_mark};
-use jird_formats::files::Text;
+use jird_formats::files::{Text, widened};
 #[cfg(feature = "convert")]
 use jird_formats::sqlite::{self, SqliteErrorKind, rusqlite::Connection};
 use std::fs::File;
@@ -41,7 +41,7 @@ impl Input {
     /// The input, decompressed.
     pub(crate) fn open(&self) -> anyhow::Result<Text> {
         let text = match self {
-            Self::Stdin => Text::open(Box::new(io::stdin()), None),
+            Self::Stdin => Text::open(Box::new(widened(io::stdin())), None),
             Self::File(path) => Text::open(Box::new(open(path)?), Some(path)),
         };
         text.with_context(|| self.name())

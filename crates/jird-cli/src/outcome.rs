@@ -8,12 +8,12 @@ use std::process::ExitCode;
 pub(crate) enum Outcome {
     /// Exit code 0: all is well.
     Fine,
+    /// Exit code 0 too: the reader of the output closed it, because it has seen enough.
+    Cut,
     /// Exit code 1: the data was not as asked.
     BadData,
     /// Exit code 2: the work could not be done.
     Failed,
-    /// Exit code 141: the reader of the output closed it. Nothing is said, and nobody takes the output for complete.
-    Cut,
 }
 
 impl Outcome {
@@ -21,8 +21,9 @@ impl Outcome {
     pub(crate) fn worst<T>(inputs: Vec<T>, mut each: impl FnMut(&T) -> anyhow::Result<Self>) -> Self {
         let mut worst = Self::Fine;
         for input in inputs {
-            worst = worst.max(each(&input).unwrap_or_else(|error| Self::of_error(&error)));
-            if worst == Self::Cut {
+            let outcome = each(&input).unwrap_or_else(|error| Self::of_error(&error));
+            worst = worst.max(outcome);
+            if outcome == Self::Cut {
                 break;
             }
         }
@@ -42,11 +43,9 @@ impl Outcome {
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         Self::from(match outcome {
-            Outcome::Fine => 0,
+            Outcome::Fine | Outcome::Cut => 0,
             Outcome::BadData => 1,
             Outcome::Failed => 2,
-            // What a shell says of a program that SIGPIPE (13) ended, as it ends most programs.
-            Outcome::Cut => 128 + 13,
         })
     }
 }

@@ -397,3 +397,20 @@ fn a_quarantine_that_is_there_is_kept() {
     assert_eq!(folder.query(&["select a", "a.ndjson", "--on-error", "quarantine=empty"], b"").2, 1);
     assert_eq!(folder.text("empty"), first);
 }
+
+#[test]
+fn records_have_the_name_of_their_file_and_the_number_of_their_line() {
+    let text: String = ["{\"a\":1}\n\n", "{\"a\":2}\r\n", "{\"a\":3,\"_line\":\"own\"}\n"].concat();
+    let folder = Folder::new("told").with("a.ndjson", &text).with("b.json", "[{\"a\":4},\n{\n\"a\":5}]");
+    let lines = "{\"_file\":\"a.ndjson\",\"n\":1,\"a\":1}\n{\"_file\":\"a.ndjson\",\"n\":3,\"a\":2}\n{\"_file\":\"a.ndjson\",\"n\":\"own\",\"a\":3}\n\
+                 {\"_file\":\"b.json\",\"n\":1,\"a\":4}\n{\"_file\":\"b.json\",\"n\":2,\"a\":5}\n";
+    for more in [&[][..], &["--threads", "3", "--chunk-bytes", "5"]] {
+        let args = [&["select _file, _line as n, a", "a.ndjson", "b.json"], more].concat();
+        gives(&folder, &args, lines);
+        let args = [&["select a where _line = 3 and _file like 'a%'", "a.ndjson", "b.json"], more].concat();
+        gives(&folder, &args, "{\"a\":2}\n");
+        let args =
+            [&["select _file as f, count(*) as n group by _file order by f", "a.ndjson", "b.json"], more].concat();
+        gives(&folder, &args, "{\"f\":\"a.ndjson\",\"n\":3}\n{\"f\":\"b.json\",\"n\":2}\n");
+    }
+}

@@ -36,7 +36,7 @@ pub use bad_value::{BadValue, BadValueKind};
 pub use cell::Cell;
 pub use columns::{Accumulator, ColumnType, JSON_EXTENSION, Widening};
 #[cfg(feature = "arrow")]
-pub use columns::{ColumnBuilder, Unfit, value_text};
+pub use columns::{ColumnBuilder, Unfit, holds, value_text};
 #[cfg(feature = "csv")]
 pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
 #[cfg(feature = "parquet")]

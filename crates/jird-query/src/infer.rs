@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::input::Input;
 use crate::nearest::nearest;
-use crate::scan::{Chunks, Reader, ScanOptions};
+use crate::scan::{Chunks, Reader, ScanOptions, Told};
 use crate::sql::{Known, Need, NeedKind, SourceUse};
 use crate::types::FieldTypes;
 use jird::lines::Match;
@@ -86,6 +86,9 @@ impl Types {
             return fixed;
         }
         let Some(seen) = self.of(path) else { return ColumnType::Json };
+        if let Some(told) = Told::of(path).filter(|_| !seen.is_present()) {
+            return told.kind();
+        }
         let needs = || source.needs.iter().filter(|need| need.path == *path);
         let text = needs().any(|need| need.kind == NeedKind::Value { text: true })
             || needs().all(|need| need.kind == NeedKind::Column);

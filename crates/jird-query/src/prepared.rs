@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::infer::{self, Types};
 use crate::input::Input;
 use crate::report::{Report, quoted};
-use crate::scan::{ColumnSpec, ScanOptions, Shared, Tally, Watch};
+use crate::scan::{ColumnSpec, ScanOptions, Shared, Tally, Told, Watch};
 use crate::sql::{Rep, SourceUse};
 use arrow::datatypes::{Schema, SchemaRef};
 use jird::Path;
@@ -152,6 +152,7 @@ impl<'q> Source<'q> {
             let seen = self.shared.columns.iter().zip(&tally.seen);
             let was_seen = seen.filter(|(column, _)| column.path == *path).any(|(_, seen)| seen.load(Relaxed));
             let occurs = was_seen
+                || Told::of(path).is_some()
                 || match self.types.of(path) {
                     Some(seen) => seen.is_present(),
                     // The scan did not look at records that a condition excluded, so they are read again. This happens

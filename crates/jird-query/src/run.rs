@@ -402,7 +402,8 @@ impl Query {
             return Err(guess::stop().into());
         }
         // Bad records are noted in the order of the input.
-        let ordered = keeps_order(&plan) || self.options.on_error != OnError::Stop;
+        let tells_lines = sources.iter().any(|source| source.shared.tells_lines());
+        let ordered = keeps_order(&plan) || self.options.on_error != OnError::Stop || tells_lines;
         if !ordered {
             state.config_mut().options_mut().execution.target_partitions = self.options.threads.max(1);
         }

@@ -3,7 +3,7 @@
 use super::format::Format;
 use crate::input::{self, Input};
 use anyhow::{Context, Result, bail};
-use jird_formats::files::{Compression, MAGIC_BYTES, Spool, SpoolOptions, Text};
+use jird_formats::files::{Compression, MAGIC_BYTES, Spool, SpoolOptions, Text, widened};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ impl Opened {
         if self.file.is_none() {
             let spool = match &mut self.pipe {
                 Some(pipe) => Spool::fill(pipe, &self.spooling),
-                None => Spool::fill(&mut io::stdin().lock(), &self.spooling),
+                None => Spool::fill(&mut widened(io::stdin()).lock(), &self.spooling),
             };
             self.file = Some(spool.and_then(|spool| spool.file()).with_context(|| self.name.clone())?);
         }
@@ -107,7 +107,7 @@ impl Opened {
             }
             None => match &self.pipe {
                 Some(pipe) => Box::new(Counted { inner: pipe.try_clone()?, counter: self.counter.clone() }),
-                None => Box::new(Counted { inner: io::stdin(), counter: self.counter.clone() }),
+                None => Box::new(Counted { inner: widened(io::stdin()), counter: self.counter.clone() }),
             },
         };
         Text::open(counted, self.path()).with_context(|| self.name.clone())

@@ -151,6 +151,21 @@ impl ColumnBuilder {
 }
 
 #[inline]
+/// Whether a column of this type can hold a value.
+pub fn holds(kind: ColumnType, field: Field<'_>) -> bool {
+    let number = || field.as_number();
+    field.is_null()
+        || match kind {
+            ColumnType::Bool => field.as_bool().is_some(),
+            ColumnType::Int64 => number().and_then(jird::Number::as_i64).is_some(),
+            ColumnType::UInt64 => number().and_then(jird::Number::as_u64).is_some(),
+            ColumnType::Decimal => number().and_then(jird::Number::to_decimal38).is_some(),
+            ColumnType::Float64 => number().and_then(jird::Number::to_f64).is_some(),
+            ColumnType::Text => field.kind() == Some(jird::Kind::String),
+            ColumnType::Json => true,
+        }
+}
+
 fn append_text(texts: &mut StringBuilder, text: Option<&str>, null: bool) -> Result<(), Unfit> {
     if let Some(text) = text {
         texts.append_value(text);
@@ -200,6 +215,26 @@ mod tests {
         assert_eq!(builder.append(Field::from_raw("null")), Ok(()));
         let array = builder.finish();
         assert_eq!((array.len(), array.null_count()), (3, 2));
+    }
+
+    #[test]
+    fn a_column_holds_what_its_builder_takes() {
+        let kinds = [
+            ColumnType::Bool,
+            ColumnType::Int64,
+            ColumnType::UInt64,
+            ColumnType::Decimal,
+            ColumnType::Float64,
+            ColumnType::Text,
+            ColumnType::Json,
+        ];
+        let values = ["", "null", "true", "1", "-1", "1.5", "1e400", "18446744073709551615", r#""a\n""#, "[]", "{}"];
+        for kind in kinds {
+            for value in values {
+                let field = Field::from_raw(value);
+                assert_eq!(holds(kind, field), ColumnBuilder::new(kind).append(field).is_ok(), "{kind} {value}");
+            }
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod shape;
 mod value_text;
 
 #[cfg(feature = "arrow")]
-pub use build::{ColumnBuilder, Unfit};
+pub use build::{ColumnBuilder, Unfit, holds};
 #[cfg(feature = "sqlite")]
 pub(crate) use infer::survives;
 #[cfg(feature = "arrow")]

@@ -4,6 +4,7 @@
 mod bad;
 mod compression;
 mod format;
+mod pipe;
 mod quarantined;
 mod spool;
 mod text;
@@ -11,6 +12,7 @@ mod text;
 pub use bad::{BadRecord, BadRecords, OnError};
 pub use compression::{Compression, Compressor};
 pub use format::{FileFormat, MAGIC_BYTES};
+pub use pipe::widened;
 pub use quarantined::Quarantined;
 pub use spool::{Spool, SpoolOptions};
 pub use text::Text;

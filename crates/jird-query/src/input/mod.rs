@@ -18,7 +18,7 @@ use ahead::Ahead;
 use elements::Elements;
 use jird::lines::{ReadAt, newlines};
 use jird_formats::encoding::{Encoding, Unmarked};
-use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Text};
+use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Text, widened};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -149,7 +149,7 @@ impl Input {
             let paths = if argument == "-" { vec![STDIN.into()] } else { expand::expand(argument, said)? };
             for path in paths {
                 let opened = if argument == "-" {
-                    InputFile::once(path.clone(), Box::new(io::stdin()), from, progress)
+                    InputFile::once(path.clone(), Box::new(widened(io::stdin())), from, progress)
                 } else {
                     InputFile::open(&path, table, from, progress)
                 };
@@ -242,7 +242,7 @@ impl InputFile {
         let file = File::open(path)?;
         if !metadata.is_file() {
             // A pipe must not be opened twice.
-            return Self::once(path.to_owned(), Box::new(file), from, progress);
+            return Self::once(path.to_owned(), Box::new(widened(file)), from, progress);
         }
         let text = Text::open(Box::new(file), Some(path))?;
         let is_marked = text.is_marked();

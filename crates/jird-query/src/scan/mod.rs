@@ -9,7 +9,7 @@ mod table;
 mod watch;
 
 pub(crate) use read::{Chunks, Reader};
-pub(crate) use source::{ColumnSpec, Shared, Tally, note_scans};
+pub(crate) use source::{ColumnSpec, Shared, Tally, Told, note_scans};
 pub(crate) use table::Table;
 pub(crate) use watch::Watch;
 

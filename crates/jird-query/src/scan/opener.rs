@@ -9,7 +9,7 @@
 
 use super::pushdown;
 use super::read::{Reader, Seen};
-use super::source::{ColumnSpec, Shared, note};
+use super::source::{ColumnSpec, Shared, Told, note};
 use super::watch::Extent;
 use crate::bad::Found;
 use crate::error::Error;
@@ -22,12 +22,12 @@ use datafusion::error::Result;
 use datafusion_datasource::PartitionedFile;
 use datafusion_datasource::file_stream::{FileOpenFuture, FileOpener};
 use futures::StreamExt;
-use jird::lines::{Check, Match, drive, ranges};
+use jird::lines::{Check, LinePiece, Match, drive, ranges};
 use jird::{
     Path,
     record::{Field, Mismatches, Predicate, Projection},
 };
-use jird_formats::{Accumulator, ColumnBuilder};
+use jird_formats::{Accumulator, ColumnBuilder, holds};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -111,6 +111,8 @@ pub(crate) struct Plan {
     watched: Vec<usize>,
     /// What every record is checked for, whether it matches or not: slot, column of the table.
     checks: Vec<(usize, usize)>,
+    /// What each column to build tells of a record that does not have its field.
+    told: Vec<Option<Told>>,
 }
 
 /// What a scan sends.
@@ -169,6 +171,8 @@ impl Plan {
             let path = &shared.columns[column].path;
             paths.iter().position(|other| other == path).expect("every path of the filter has a slot by now")
         };
+        let told = |(_, column): &(usize, usize)| Told::of(&shared.columns[*column].path);
+        let told = columns.iter().map(told).collect();
         let filter = filter.map(|filter| pushdown::map_slots(filter, &slot));
         note(&shared.tally.read, paths.iter().map(Path::to_string).collect());
         let projection = Projection::new(&paths);
@@ -183,7 +187,12 @@ impl Plan {
             notes,
             watched,
             checks,
+            told,
         }
+    }
+
+    fn tells_lines(&self) -> bool {
+        self.told.contains(&Some(Told::Line))
     }
 
     /// Whether the scan only counts records.
@@ -205,7 +214,9 @@ impl Plan {
         };
         let options = &self.shared.options;
         let chunks = match &range {
-            Some(range) if self.shared.ordered.load(Relaxed) && options.threads > 1 => range.clone(),
+            Some(range) if self.shared.ordered.load(Relaxed) && options.threads > 1 && !self.tells_lines() => {
+                range.clone()
+            }
             _ => 0..0,
         };
         let chunks = ranges(chunks, options.chunk_bytes);
@@ -267,9 +278,15 @@ struct Rows<'p> {
     dropped: Vec<usize>,
     /// The minified text of a value that spans lines.
     minified: Vec<u8>,
-    /// Builders that only check: slot, column of the table.
-    checks: Vec<(usize, usize, ColumnBuilder)>,
-    checked: usize,
+    /// The place of the record, if columns tell it.
+    told: Option<Place>,
+}
+
+/// The place of a record, as JSON.
+#[derive(Default)]
+struct Place {
+    file: String,
+    line: String,
 }
 
 type Emit<'e> = &'e mut dyn FnMut(Part) -> ControlFlow<()>;
@@ -278,11 +295,11 @@ impl<'p> Worker<'p> {
     fn new(plan: &'p Plan) -> Self {
         let builders = plan.columns.iter().map(|(_, column)| builder(&plan.shared.columns[*column])).collect();
         let unseen = (0..plan.slots.len()).collect();
-        let check = |(slot, column): &(usize, usize)| (*slot, *column, builder(&plan.shared.columns[*column]));
-        let checks = plan.checks.iter().map(check).collect();
         let (dropped, minified) = (Vec::new(), Vec::new());
-        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, checks, checked: 0 };
-        Self { plan, filter: plan.filter.clone(), reader: Reader::new(&plan.shared.options), rows }
+        let told = if plan.told.iter().any(Option::is_some) { Some(Place::default()) } else { None };
+        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, told };
+        let reader = Reader::new(&plan.shared.options).counting(plan.tells_lines());
+        Self { plan, filter: plan.filter.clone(), reader, rows }
     }
 
     /// Scans a range. Hands out each batch when it is full, and the rest at the end, also after an error.
@@ -296,6 +313,11 @@ impl<'p> Worker<'p> {
         let Self { plan, filter, reader, rows } = self;
         let tally = &plan.shared.tally;
         let counts_only = plan.counts_only();
+        if let Some(told) = &mut rows.told {
+            let mut text = Vec::new();
+            jird::event::write_string(&file.path.to_string_lossy(), &mut text);
+            told.file = String::from_utf8_lossy(&text).into_owned();
+        }
         let is_live = !file.is_rereadable();
         let minifies = file.layout.has_long_records();
         let mut extent = Extent::default();
@@ -318,8 +340,12 @@ impl<'p> Worker<'p> {
             }
             if is_live || all.is_large() { rows.found(all, emit) } else { ControlFlow::Continue(()) }
         };
-        let take = |row: &Match<'_, '_>| {
+        let tells_lines = plan.tells_lines();
+        let take = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
             let (rows, emit, _) = &mut *cell.borrow_mut();
+            if let Some(told) = rows.told.as_mut().filter(|_| tells_lines) {
+                told.line = (piece.lines_before(row.offset()) + 1).to_string();
+            }
             if minifies { rows.take_minified(row, emit) } else { rows.take(row, emit) }
         };
         let result = if counts_only {
@@ -328,13 +354,13 @@ impl<'p> Worker<'p> {
             let mut fields = vec![Accumulator::default(); plan.watched.len()];
             let mut mismatches = Mismatches::default();
             // Every record is observed, whether it matches or not.
-            let visit = |row: &Match<'_, '_>, offset: u64| {
-                let at = Input::place(file.index, offset + row.offset() as u64);
+            let visit = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
+                let at = Input::place(file.index, piece.offset() + row.offset() as u64);
                 fields.iter_mut().zip(&plan.watched).for_each(|(field, slot)| field.observe(row.field(*slot), at));
                 cell.borrow_mut().0.check(row)?;
                 let holds =
                     filter.as_ref().is_none_or(|filter| filter.eval(row.fields(), &mut mismatches) == Some(true));
-                if holds { take(row) } else { Ok(ControlFlow::Continue(())) }
+                if holds { take(row, piece) } else { Ok(ControlFlow::Continue(())) }
             };
             let read = reader.read(file, range, &plan.projection, None, visit, piece);
             if file.size.is_none() && matches!(read, Ok(ControlFlow::Continue(()))) {
@@ -346,7 +372,7 @@ impl<'p> Worker<'p> {
             }
             read
         } else {
-            reader.read(file, range, &plan.projection, filter.as_ref(), |row, _| take(row), piece)
+            reader.read(file, range, &plan.projection, filter.as_ref(), take, piece)
         };
         let (rows, mut emit, mut all) = cell.into_inner();
         let _ = rows.flush(&mut emit).is_continue() && rows.found(&mut all, &mut emit).is_continue();
@@ -354,28 +380,38 @@ impl<'p> Worker<'p> {
     }
 }
 
+impl Place {
+    /// The field, or what a column tells in its place.
+    fn told<'f>(&'f self, field: Field<'f>, told: Option<Told>) -> Field<'f> {
+        match told.filter(|_| field.kind().is_none()) {
+            Some(Told::File) => Field::from_raw(&self.file),
+            Some(Told::Line) => Field::from_raw(&self.line),
+            None => field,
+        }
+    }
+}
+
 impl Rows<'_> {
     /// Checks what a schema says of the fields. Returns a message about the first value that does not fit.
-    fn check(&mut self, row: &Match<'_, '_>) -> std::result::Result<(), String> {
-        self.checked += 1;
-        for (slot, column, builder) in &mut self.checks {
-            let field = row.field(*slot);
-            if builder.append(field).is_err() {
-                return Err(self.plan.shared.columns[*column].unfit(field));
-            }
-            if self.checked >= self.plan.batch_rows {
-                builder.finish();
+    fn check(&self, row: &Match<'_, '_>) -> std::result::Result<(), String> {
+        for (slot, column) in &self.plan.checks {
+            let (field, column) = (row.field(*slot), &self.plan.shared.columns[*column]);
+            if !holds(column.kind, field) {
+                return Err(column.unfit(field));
             }
         }
-        self.checked %= self.plan.batch_rows;
         Ok(())
     }
 
     #[inline]
     fn take(&mut self, row: &Match<'_, '_>, emit: &mut Emit<'_>) -> std::result::Result<ControlFlow<()>, String> {
         let mut unfit = None;
-        for (builder, (slot, column)) in self.builders.iter_mut().zip(&self.plan.columns) {
-            if builder.append(row.field(*slot)).is_err() {
+        for (index, (builder, (slot, column))) in self.builders.iter_mut().zip(&self.plan.columns).enumerate() {
+            let mut field = row.field(*slot);
+            if let Some(place) = &self.told {
+                field = place.told(field, self.plan.told[index]);
+            }
+            if builder.append(field).is_err() {
                 unfit.get_or_insert((*slot, *column));
             }
         }
@@ -390,8 +426,11 @@ impl Rows<'_> {
         emit: &mut Emit<'_>,
     ) -> std::result::Result<ControlFlow<()>, String> {
         let mut unfit = None;
-        for (builder, (slot, column)) in self.builders.iter_mut().zip(&self.plan.columns) {
-            let field = row.field(*slot);
+        for (index, (builder, (slot, column))) in self.builders.iter_mut().zip(&self.plan.columns).enumerate() {
+            let mut field = row.field(*slot);
+            if let Some(place) = &self.told {
+                field = place.told(field, self.plan.told[index]);
+            }
             let text = field.raw();
             let is_long = text.starts_with(['{', '[']) && memchr::memchr(b'\r', text.as_bytes()).is_some();
             let minified = if is_long { minify(text, &mut self.minified) } else { None };

@@ -1,7 +1,7 @@
 //! Decides which conditions the scan evaluates: calls of our predicates over columns of JSON text, and combinations of
 //! them with `and`, `or` and `not`.
 
-use super::Shared;
+use super::{Shared, Told};
 use crate::functions::PredicateUdf;
 use crate::sql::Rep;
 use datafusion::logical_expr::Operator;
@@ -27,7 +27,8 @@ pub(super) fn predicate(expr: &Arc<dyn PhysicalExpr>, shared: &Shared) -> Option
     let udf = call.fun().inner().downcast_ref::<PredicateUdf>()?;
     let columns = call.args().iter().map(|argument| {
         let column = argument.downcast_ref::<Column>()?.index();
-        (shared.columns.get(column)?.rep == Rep::Raw).then_some(column)
+        let spec = shared.columns.get(column)?;
+        (spec.rep == Rep::Raw && Told::of(&spec.path).is_none()).then_some(column)
     });
     let columns = columns.collect::<Option<Vec<_>>>()?;
     Some(map_slots(udf.predicate(), &|slot| columns[slot]))

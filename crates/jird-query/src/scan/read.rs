@@ -19,6 +19,8 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(crate) struct Reader {
     /// Whether bad records are skipped.
     passes_by: bool,
+    /// Whether all lines are counted.
+    counts: bool,
     lines: LineReader,
 }
 
@@ -52,7 +54,12 @@ impl From<io::Error> for Fault {
 
 impl Reader {
     pub(crate) fn new(options: &ScanOptions) -> Self {
-        Self { passes_by: options.bad.is_some(), lines: LineReader::new(options.lines) }
+        Self { passes_by: options.bad.is_some(), counts: false, lines: LineReader::new(options.lines) }
+    }
+
+    /// Counts the lines of all pieces.
+    pub(crate) fn counting(self, counts: bool) -> Self {
+        Self { counts, ..self }
     }
 
     /// The number of lines that the last [`read`](Self::read) has passed on, if it counted all.
@@ -61,21 +68,21 @@ impl Reader {
     }
 
     /// Visits the records that pass `filter` and whose lines begin in `range`, or in the whole file if there is no
-    /// range. `visit` also gets the offset of the text, to which the row's own offset is relative. If `visit` returns a
-    /// message, the record is bad. `seen` is called after each piece of lines.
+    /// range. `visit` also gets the piece of lines that the row stands in. If `visit` returns a message, the record is bad.
+    /// `seen` is called after each piece of lines.
     pub(crate) fn read(
         &mut self,
         file: &InputFile,
         range: Option<Range<u64>>,
         projection: &Projection,
         filter: Option<&Predicate>,
-        mut visit: impl FnMut(&Match<'_, '_>, u64) -> Result<ControlFlow<()>, String>,
+        mut visit: impl FnMut(&Match<'_, '_>, &LinePiece<'_>) -> Result<ControlFlow<()>, String>,
         mut seen: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let Self { passes_by, lines } = self;
+        let Self { passes_by, counts, lines } = self;
         // If the first bad record stops the query, its line is found by reading the file again up to there: a query
         // without bad records then counts no lines.
-        let counting = Counting { count: file.layout.counting(), all: *passes_by || file.size.is_none() };
+        let counting = Counting { count: file.layout.counting(), all: *passes_by || *counts || file.size.is_none() };
         let place = Places { file, counts: counting.all };
         let (found, failed) = (RefCell::new(Found::default()), Cell::new(None));
         let push = |piece: &LinePiece<'_>, at: usize, what: Wrong, raw: &[u8]| {
@@ -87,7 +94,7 @@ impl Reader {
             failed.set(Some(error));
             ControlFlow::Break(())
         };
-        let visit = |row: &Match<'_, '_>, piece: &LinePiece<'_>| match visit(row, piece.offset()) {
+        let visit = |row: &Match<'_, '_>, piece: &LinePiece<'_>| match visit(row, piece) {
             Ok(flow) => flow,
             Err(words) if *passes_by => push(piece, row.offset(), Wrong::Unfit(words), row.text()),
             Err(words) => fail(place.unfit(piece, row.offset(), &words)),
@@ -284,8 +291,8 @@ impl<'i> Chunks<'i> {
                 range,
                 projection,
                 None,
-                |row, offset| {
-                    visit(&mut made, row, Input::place(file, offset + row.offset() as u64));
+                |row, piece| {
+                    visit(&mut made, row, Input::place(file, piece.offset() + row.offset() as u64));
                     Ok(ControlFlow::Continue(()))
                 },
                 |seen| {

@@ -40,6 +40,34 @@ pub(crate) struct ColumnSpec {
 /// A message shows this many characters of a value.
 const SHOWN: usize = 60;
 
+/// What a column tells of a record that is not in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// `_file`: the name of its file.
+    File,
+    /// `_line`: the number of its line.
+    Line,
+}
+
+impl Told {
+    /// What a field tells, if records do not have it.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        match path.to_string().as_str() {
+            "/_file" => Some(Self::File),
+            "/_line" => Some(Self::Line),
+            _ => None,
+        }
+    }
+
+    /// The type of the column.
+    pub(crate) fn kind(self) -> ColumnType {
+        match self {
+            Self::File => ColumnType::Text,
+            Self::Line => ColumnType::Int64,
+        }
+    }
+}
+
 impl ColumnSpec {
     /// The message for a record whose value does not fit the column.
     #[cold]
@@ -95,6 +123,13 @@ pub(crate) struct Tally {
     pub(crate) columns: Mutex<Vec<usize>>,
     /// The literals that are searched for before records are read.
     pub(crate) literals: Mutex<Vec<String>>,
+}
+
+impl Shared {
+    /// Whether the numbers of lines are wanted. The lines of a file are then counted from its start, by one thread.
+    pub(crate) fn tells_lines(&self) -> bool {
+        self.columns.iter().any(|column| Told::of(&column.path) == Some(Told::Line))
+    }
 }
 
 impl Tally {
@@ -167,10 +202,10 @@ impl NdjsonSource {
         columns
     }
 
-    /// A matching record must have at least one of these literals. If types are watched, every record is tokenised and
-    /// nothing is searched for.
+    /// A matching record must have at least one of these literals. If types are watched or checked, every record is
+    /// tokenised and nothing is searched for.
     fn literals(&self) -> Vec<String> {
-        if self.shared.watch.is_some() {
+        if self.shared.watch.is_some() || !self.shared.checked.is_empty() {
             return Vec::new();
         }
         let paths: Vec<_> = self.shared.columns.iter().map(|column| column.path.clone()).collect();
