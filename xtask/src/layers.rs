@@ -21,7 +21,7 @@ const CRATES: [Layers; 4] = [
     Layers { name: "jird-formats", order: "cell encoding columns rows bad_value csv arrow parquet sqlite files" },
     Layers {
         name: "jird-query",
-        order: "error nearest time types input live sql report functions session bad scan infer prepared kinds guess groups \
+        order: "nearest error time types input live sql report functions session bad scan infer prepared kinds guess groups \
                 output run",
     },
     Layers {

@@ -24,7 +24,7 @@ fn a_subquery_has_aggregates_of_its_own() {
     all(
         STREAM,
         &[
-            ("select a, (select max(a) from stream) as m limit 1", &[r#"{"a":1,"m":4}"#]),
+            ("select a, (select max(a) from stream) as m order by a limit 1", &[r#"{"a":1,"m":4}"#]),
             ("select a where a > (select avg(a) from stream) order by a", &[r#"{"a":3}"#, r#"{"a":4}"#]),
             ("from stream where a = 4", &[r#"{"a":4,"b":null,"o":"k"}"#]),
             ("select a from stream order by a desc fetch first 2 rows only", &[r#"{"a":4}"#, r#"{"a":3}"#]),
@@ -293,4 +293,61 @@ fn negation_does_not_overflow_unnoticed() {
     let (_, said, code) = folder.query(&["select -v as x", "a.ndjson"], b"");
     assert!(code == 2 && said.contains("more than i64 holds"), "{said}");
     all("{\"v\":3}\n{\"v\":1}\n", &[("select v order by -v", &["{\"v\":3}", "{\"v\":1}"])]);
+}
+
+#[test]
+fn equal_values_are_one_group_also_after_a_union() {
+    let text = "{\"a\":1}\n{\"a\":1.0}\n{\"a\":10e-1}\n{\"a\":[1]}\n{\"a\":[1.0]}\n";
+    all(
+        text,
+        &[
+            (
+                "select a, count(*) as n from (select a from stream union all select a from stream) group by a order by n desc",
+                &[r#"{"a":1,"n":6}"#, r#"{"a":[1],"n":4}"#],
+            ),
+            (
+                "select count(distinct a) as n from (select a from stream union all select a from stream)",
+                &[r#"{"n":2}"#],
+            ),
+            (
+                "select count(*) as n from (select distinct a from (select a from stream union all select a from stream) u) v",
+                &[r#"{"n":2}"#],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_choice_between_kinds_keeps_each() {
+    all(
+        "{\"a\":9007199254740993,\"n\":1}\n{\"a\":null,\"l\":[2],\"n\":2}\n",
+        &[
+            (
+                "select coalesce(a, 0.5) as c, greatest(a, 0.5) as g order by n",
+                &[r#"{"c":9007199254740993,"g":9007199254740993}"#, r#"{"c":0.5,"g":0.5}"#],
+            ),
+            (
+                "select case when a is null then 1.5 else a end as c order by n",
+                &[r#"{"c":9007199254740993}"#, r#"{"c":1.5}"#],
+            ),
+            ("select coalesce(l, [0]) as l order by n", &[r#"{"l":[0]}"#, r#"{"l":[2]}"#]),
+            ("select unnest(coalesce(l, [0, 1])) as l where n = 1", &[r#"{"l":0}"#, r#"{"l":1}"#]),
+            ("select [n, l, 'x'] as l order by n", &[r#"{"l":[1,null,"x"]}"#, r#"{"l":[2,[2],"x"]}"#]),
+            ("select coalesce(sum(n), 'none') as s, if(count(*) > 9, 'many', count(*)) as c", &[r#"{"s":3,"c":2}"#]),
+            ("select lag(n, 1, 'none') over (order by n) as x order by n", &[r#"{"x":"none"}"#, r#"{"x":1}"#]),
+        ],
+    );
+}
+
+#[test]
+fn having_and_casts_read_as_elsewhere() {
+    all(
+        "{\"n\":1,\"t\":\"2024-01-01T00:00:00Z\"}\n{\"n\":1,\"t\":null}\n{\"n\":2}\n",
+        &[
+            ("select n, count(*) as c group by n having c > 1", &[r#"{"n":1,"c":2}"#]),
+            ("select max(n) as n from stream having max(n) > 1", &[r#"{"n":2}"#]),
+            ("select t::date d where t is not null", &[r#"{"d":"2024-01-01"}"#]),
+            ("select arg_max(t, n) as t", &[r#"{"t":"2024-01-01T00:00:00Z"}"#]),
+        ],
+    );
 }

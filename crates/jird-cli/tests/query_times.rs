@@ -87,6 +87,7 @@ fn a_value_that_is_no_time_is_null_and_counted() {
         ("select time_bucket('1 parsec', t)", "time_bucket takes a width"),
         ("select t at time zone 'Nowhere'", "takes the name of a zone"),
         ("select to_char(t, '%Q')", "is no format of times"),
+        ("select to_char(t, 'FMMonth')", "no known pattern"),
     ] {
         let (_, said, code) = folder.query(&[sql, "t.ndjson"], b"");
         assert!(code == 2 && said.contains(reason), "{sql}: {said}");
@@ -108,4 +109,13 @@ fn a_schema_holds_for_every_plan() {
         assert!(skipped.2 == 0 || skipped.2 == 1, "{sql}: {}", skipped.1);
         assert!(skipped.1.contains("1 bad record"), "{sql}: {}", skipped.1);
     }
+}
+
+#[test]
+fn a_record_that_does_not_fit_is_counted_once() {
+    let folder =
+        Folder::new("misfit").with("s.json", r#"{"id":"u64"}"#).with("r.ndjson", "{\"id\":1}\n{\"id\":\"2\"}\n");
+    let sql = "select x.id from stream x join stream y on x.id = y.id";
+    let (out, said, _) = folder.query(&[sql, "r.ndjson", "--schema", "s.json", "--on-error", "quarantine=bad"], b"");
+    assert_eq!((out.as_str(), folder.text("bad").lines().count()), ("{\"id\":1}\n", 1), "{said}");
 }

@@ -179,8 +179,9 @@ fn a_schema_fixes_types_and_names_what_does_not_fit() {
     );
     let (out, _, _) = run(&["select upper(u.n) as n", "e.ndjson", "--on-error", "skip"], "");
     assert_eq!(out, "{\"n\":\"A\"}\n{\"n\":\"B\"}\n{\"n\":null}\n{\"n\":null}\n");
-    // As they stand, values need no type.
-    assert_eq!(run(&["select id where id = 'x'", "e.ndjson"], "").0, "{\"id\":\"x\"}\n");
+    // Also where a query takes values as they stand.
+    assert_eq!(run(&["select id where id = 'x'", "e.ndjson"], "").2, 1);
+    assert_eq!(run(&["select id where id = 'x'", "e.ndjson", "--check", "touched"], "").0, "{\"id\":\"x\"}\n");
     let (_, said, code) = folder.query(&["select id", "e.ndjson", "--schema", "wrong.json"], b"");
     assert!(code == 2 && said.contains("\"number\" at /id is no type; there are boolean, i64"), "{said}");
 }

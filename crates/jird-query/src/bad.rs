@@ -85,20 +85,21 @@ impl BadSink {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes bad records of a file. Records that are not JSON are noted only if `all` is set; if not, another scan of the
-    /// same file notes them.
-    pub(crate) fn note(&self, file: &InputFile, found: &Found, all: bool) -> Result<(), Error> {
+    /// Notes bad records of a file. Records that are not JSON are noted only if `rules` is set, and those that do
+    /// not fit a schema only if `misfits` is; if not, another scan of the same file notes them.
+    pub(crate) fn note(&self, file: &InputFile, found: &Found, (rules, misfits): (bool, bool)) -> Result<(), Error> {
         let name = file.path.display().to_string();
         for bad in &found.bad {
             let line = found.lines_before + bad.lines + 1;
             let raw = &found.raw[bad.raw.clone()];
             let (kind, message) = match &bad.what {
-                Wrong::Rule(kind, column) if all => {
+                Wrong::Rule(kind, column) if rules => {
                     let wrong = usize::try_from(column - 1).ok().and_then(|at| raw.get(at..));
                     let rule = format!("{kind} at line {line} column {column}");
                     (kind.code(), with_stray_mark(rule, wrong.unwrap_or_default()))
                 }
                 Wrong::Rule(..) => continue,
+                Wrong::Unfit(_) if !misfits => continue,
                 Wrong::Unfit(words) => (UNFIT, format!("{words} at line {line}")),
             };
             let place = Place { line, offset: bad.offset, ..Place::default() };

@@ -1,5 +1,6 @@
 //! The errors of a query.
 
+use crate::nearest::nearest;
 use arrow::error::ArrowError;
 use core::fmt;
 use datafusion::error::DataFusionError;
@@ -88,14 +89,16 @@ impl Error {
                 "this query is not supported: {}",
                 words.lines().next().unwrap_or_default().trim_end()
             )),
-            DataFusionError::Plan(words) => Self::sql(plain(words)),
+            DataFusionError::Plan(words) => {
+                Self::sql(plain(words.split("\nThis issue was likely").next().unwrap_or(words)))
+            }
             DataFusionError::Execution(words) => Self::sql(words.clone()),
             DataFusionError::NotImplemented(words) => Self::sql(format!("not supported: {words}")),
             DataFusionError::ArrowError(error, _) => match &**error {
                 ArrowError::CastError(words) | ArrowError::ComputeError(words) => Self::sql(words.clone()),
                 other => Self::sql(other.to_string()),
             },
-            root => Self::sql(root.strip_backtrace()),
+            root => Self::sql(root.strip_backtrace().split("\nThis issue was likely").next().unwrap_or_default()),
         }
     }
 }
@@ -107,7 +110,10 @@ fn plain(words: &str) -> String {
     let quoted = |text: &str| text.split('\'').nth(1).map(str::to_owned);
     match words.strip_prefix("Invalid function ").and_then(|rest| rest.split_once('\n')) {
         Some((name, near)) => match (quoted(name), quoted(near)) {
-            (Some(name), Some(near)) => format!("there is no function `{name}`; did you mean `{near}`?"),
+            (Some(name), Some(near)) => match nearest(&name, [near.as_str()]) {
+                Some(near) => format!("there is no function `{name}`; did you mean `{near}`?"),
+                None => format!("there is no function `{name}`"),
+            },
             _ => words.to_owned(),
         },
         None => words.to_owned(),

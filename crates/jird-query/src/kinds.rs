@@ -3,7 +3,7 @@
 
 use crate::infer::first_records;
 use crate::prepared::Source;
-use crate::scan::ScanOptions;
+use crate::scan::{ScanOptions, Told};
 use crate::sql::Leaf;
 use jird::{
     Kind,
@@ -52,6 +52,9 @@ pub(crate) fn notes(leaf: &Leaf, index: usize, source: &Source<'_>, options: &Sc
     let note = |taken: &Taken| {
         let (kind, value) = taken.other.as_ref().filter(|_| !is_met(taken.slot))?;
         let path = &paths[taken.slot];
+        if Told::of(path).is_some() {
+            return None;
+        }
         let written = source.used.named.iter().find(|(named, _)| named == path).map(|(_, written)| written);
         Some(format!(
             "`{}` takes `{}` for {}, and in the first {records} records it is {}, such as {value}: these are never compared",

@@ -58,6 +58,7 @@ impl<'q> Source<'q> {
             is_once: !input.is_rereadable(),
             is_anywhere: input.is_anywhere(),
             noted: Arc::clone(&input.noted),
+            misfits_noted: AtomicBool::new(false),
             tally,
             watch,
         });

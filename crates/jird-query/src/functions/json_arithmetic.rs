@@ -73,6 +73,10 @@ fn computed(operator: &str, left: &str, right: &str) -> Result<Option<String>> {
             result.ok_or_else(|| Error::data(format!("`{left} {operator} {right}` has more than 38 digits")))?;
         return Ok(Some(result.to_string()));
     }
+    let is_integer = |text: &str| text.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+    if is_integer(left) && is_integer(right) {
+        return Err(Error::data(format!("`{left} {operator} {right}` has more than 38 digits")).into());
+    }
     if operator == "integer" {
         let double = Field::from_raw(left).as_number().and_then(Number::to_f64).map(f64::trunc);
         // 2¹²⁷ is the first integer that does not fit.
@@ -128,5 +132,6 @@ mod tests {
             assert_eq!(computed(operator, left, right).unwrap().as_deref(), result, "{left} {operator} {right}");
         }
         assert!(computed("/", "1", "0").is_err());
+        assert!(computed("+", "100000000000000000000000000000000000000001", "1").is_err());
     }
 }

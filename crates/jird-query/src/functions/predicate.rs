@@ -104,6 +104,15 @@ pub(super) fn json_texts(array: &ArrayRef, field: &FieldRef) -> Result<StringArr
         };
         return Ok(doubles.iter().map(|value| value.filter(|value| value.is_finite()).and_then(text)).collect());
     }
+    if let Some(lists) = array.as_list_opt::<i32>() {
+        let DataType::List(inner) = array.data_type() else { return as_json(array) };
+        let text = |list: ArrayRef| -> Result<String> {
+            let elements = json_texts(&list, inner)?;
+            let elements: Vec<_> = elements.iter().map(|element| element.unwrap_or("null")).collect();
+            Ok(format!("[{}]", elements.join(",")))
+        };
+        return lists.iter().map(|list| list.map(text).transpose()).collect();
+    }
     if array.data_type() == &DataType::Utf8 && (ColumnType::is_json(field) || is_ours(field)) {
         return Ok(array.as_string::<i32>().clone());
     }

@@ -129,7 +129,8 @@ impl Width {
             Self::Micros(width) => {
                 let start = local.checked_sub(local.checked_sub(ORIGIN)?.rem_euclid(width))?;
                 // Both hours that a clock shows twice are buckets of their own.
-                if width < DAY { start.checked_sub(offset) } else { instant(start, zone) }
+                let same = start.checked_sub(offset)?;
+                if width < DAY && self::offset(same, zone) == Some(offset) { Some(same) } else { instant(start, zone) }
             }
             Self::Months(width) => {
                 let (year, month, _) = date(local.div_euclid(DAY));
@@ -197,6 +198,9 @@ mod tests {
             // Clocks show the hour from 2 to 3 twice.
             ("1h", "Europe/Berlin", "2024-10-27T00:30:00Z", "2024-10-27T00:00:00Z"),
             ("1h", "Europe/Berlin", "2024-10-27T01:30:00Z", "2024-10-27T01:00:00Z"),
+            // Clocks pass over the hour from 2 to 3: this bucket has five hours.
+            ("6h", "Europe/Berlin", "2024-03-30T23:30:00Z", "2024-03-31T00:00:00+01:00"),
+            ("6h", "Europe/Berlin", "2024-03-31T01:30:00Z", "2024-03-31T00:00:00+01:00"),
             // In this zone, the day begins at one o'clock when clocks go forward.
             ("1 day", "America/Sao_Paulo", "2018-11-04T12:00:00Z", "2018-11-04T03:00:00Z"),
         ] {

@@ -82,7 +82,7 @@ impl ScalarUDFImpl for ToChar {
             ColumnarValue::Array(_) => None,
         };
         let format = format.ok_or_else(|| Error::sql("to_char takes a time and a constant format such as '%Y-%m'"))?;
-        let format = if format.contains('%') { format.to_owned() } else { strftime_of(format) };
+        let format = if format.contains('%') { format.to_owned() } else { strftime_of(format)? };
         let items: Vec<_> = StrftimeItems::new(&format).collect();
         if items.iter().any(|item| matches!(item, Item::Error)) {
             return Err(Error::sql(format!("to_char: '{format}' is no format of times")).into());
@@ -128,7 +128,7 @@ const PATTERNS: &[(&str, &str)] = &[
     ("TZ", "%Z"),
 ];
 
-fn strftime_of(mut patterns: &str) -> String {
+fn strftime_of(mut patterns: &str) -> Result<String> {
     let mut format = String::new();
     while let Some(char) = patterns.chars().next() {
         let pattern = PATTERNS.iter().find_map(|(name, meant)| Some((patterns.strip_prefix(name)?, *meant)));
@@ -140,12 +140,19 @@ fn strftime_of(mut patterns: &str) -> String {
         } else if let Some((rest, meant)) = pattern {
             format.push_str(meant);
             patterns = rest;
+        } else if char.is_ascii_alphabetic() {
+            let names: Vec<_> = PATTERNS.iter().map(|(name, _)| *name).collect();
+            return Err(Error::sql(format!(
+                "to_char: `{patterns}` begins with no known pattern; there are {}, and those of strftime, such as '%Y-%m'",
+                names.join(", ")
+            ))
+            .into());
         } else {
             format.push(char);
             patterns = &patterns[char.len_utf8()..];
         }
     }
-    format
+    Ok(format)
 }
 
 #[cfg(test)]
@@ -154,7 +161,8 @@ mod tests {
 
     #[test]
     fn patterns_of_postgresql_are_formats() {
-        assert_eq!(strftime_of("YYYY-MM-DD\"T\"HH24:MI:SS.MS"), "%Y-%m-%dT%H:%M:%S.%3f");
-        assert_eq!(strftime_of("Dy, DD Mon YY"), "%a, %d %b %y");
+        assert_eq!(strftime_of("YYYY-MM-DD\"T\"HH24:MI:SS.MS").unwrap(), "%Y-%m-%dT%H:%M:%S.%3f");
+        assert_eq!(strftime_of("Dy, DD Mon YY").unwrap(), "%a, %d %b %y");
+        assert!(strftime_of("FMMonth").is_err() && strftime_of("IYYY").is_err());
     }
 }

@@ -105,8 +105,9 @@ pub(crate) struct Plan {
     filter: Option<Predicate>,
     schema: SchemaRef,
     batch_rows: usize,
-    /// Whether this scan notes bad records. If not, another scan of the same files notes them.
-    notes: bool,
+    /// Whether this scan notes records that are not JSON, and those that do not fit a schema. If not, another scan of the
+    /// same files notes them.
+    notes: (bool, bool),
     /// The slots of the fields whose types are watched.
     watched: Vec<usize>,
     /// What every record is checked for, whether it matches or not: slot, column of the table.
@@ -143,7 +144,7 @@ impl Plan {
         filter: Option<&Predicate>,
         schema: SchemaRef,
         batch_rows: usize,
-        notes: bool,
+        notes: (bool, bool),
     ) -> Self {
         let mut paths: Vec<Path> = Vec::new();
         let mut slots = Vec::new();

@@ -274,7 +274,7 @@ impl<'i> Chunks<'i> {
     ) -> Result<(), Error> {
         let all = !self.input.noted.swap(true, Relaxed);
         let note = |file: usize, found: &Found| match &options.bad {
-            Some(sink) => sink.note(&self.input.files[file], found, all),
+            Some(sink) => sink.note(&self.input.files[file], found, (all, true)),
             None => Ok(()),
         };
         // A chunk that is a whole file may have any number of bad records. They are noted at once, so one thread reads

@@ -95,6 +95,8 @@ pub(crate) struct Shared {
     pub(crate) is_anywhere: bool,
     /// Whether a scan already notes the bad records. The first scan does.
     pub(crate) noted: Arc<AtomicBool>,
+    /// The same for records that do not fit a schema.
+    pub(crate) misfits_noted: AtomicBool,
     pub(crate) tally: Tally,
     /// The watch on types, if they were guessed.
     pub(crate) watch: Option<Watch>,
@@ -181,7 +183,8 @@ pub(crate) struct NdjsonSource {
     filter: Option<Predicate>,
     filters: Vec<Arc<dyn PhysicalExpr>>,
     batch_rows: usize,
-    notes: bool,
+    /// Whether this scan notes records that are not JSON, and those that do not fit a schema.
+    notes: (bool, bool),
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -189,7 +192,7 @@ impl NdjsonSource {
     pub(crate) fn new(shared: Arc<Shared>, schema: TableSchema) -> Self {
         let projection = SplitProjection::unprojected(&schema);
         let metrics = ExecutionPlanMetricsSet::new();
-        let notes = !shared.noted.swap(true, Relaxed);
+        let notes = (!shared.noted.swap(true, Relaxed), !shared.misfits_noted.swap(true, Relaxed));
         Self { shared, schema, projection, filter: None, filters: Vec::new(), batch_rows: 8192, notes, metrics }
     }
 

@@ -42,6 +42,9 @@ impl Rewriter<'_> {
             }
             return Ok(Some(Form::Typed));
         }
+        if *own == JSON_LENGTH && super::expr::arguments(function).len() > 1 {
+            return Err(Error::sql("`array_length` of a field takes no dimension: arrays of JSON have one"));
+        }
         rename(function, own);
         if name == "unnest" {
             *expr = call("unnest", vec![expr.clone()]);

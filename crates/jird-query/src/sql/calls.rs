@@ -139,6 +139,20 @@ impl Rewriter<'_> {
                 Ok(form)
             }
             Mixing::Passes => {
+                let given = arguments(function).into_iter().cloned().collect::<Vec<_>>();
+                if let [value, _, default] = &given[..]
+                    && let (Some(kind), Some(other)) = (self.kind(value)?, self.kind(default)?)
+                    && !kind.goes_with(other)
+                {
+                    // `lag(n, 1, 'none')`
+                    for (index, argument) in arguments_mut(function).into_iter().enumerate() {
+                        let form = self.any(argument, context)?;
+                        if index != 1 {
+                            *argument = to_json(argument.clone(), form);
+                        }
+                    }
+                    return Ok(Form::Json);
+                }
                 let mut arguments = arguments_mut(function).into_iter();
                 let form = arguments.next().map_or(Ok(Form::Typed), |first| self.any(first, context))?;
                 for (index, argument) in arguments.enumerate() {
@@ -261,7 +275,7 @@ impl Rewriter<'_> {
 }
 
 /// The elements of a JSON array, in brackets.
-fn bracketed(elements: Expr) -> Expr {
+pub(super) fn bracketed(elements: Expr) -> Expr {
     let text = |text: &str| Box::new(Expr::value(Value::SingleQuotedString(text.to_owned())));
     let opened = Expr::BinaryOp { left: text("["), op: BinaryOperator::StringConcat, right: elements.into() };
     Expr::BinaryOp { left: opened.into(), op: BinaryOperator::StringConcat, right: text("]") }

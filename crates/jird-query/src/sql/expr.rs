@@ -1,6 +1,7 @@
 //! Rewrites expressions: every name in them becomes a column.
 
-use super::forms::{Form, canonical, compared, mixed, to_json, to_order, truth};
+use super::calls::bracketed;
+use super::forms::{Form, Plain, canonical, compared, mixed, to_json, to_order, truth};
 use super::scope::{FieldRef, Resolved, resolve};
 use super::select::{Emit, Rewriter};
 use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, Need, NeedKind, Rep};
@@ -67,7 +68,12 @@ impl Rewriter<'_> {
             self.sources[source].add(&field.origins[0].1, rep);
         }
         let name = if field.fixed.is_some() { field.key.clone() } else { rep.column(&field.key) };
-        qualified(&field.relation, &name)
+        let column = qualified(&field.relation, &name);
+        match field.fixed {
+            // A subquery gives the text as it stands.
+            Some(Rep::Raw | Rep::Json) if rep == Rep::Key => canonical(column),
+            _ => column,
+        }
     }
 
     /// Notes that a field's type is needed.
@@ -156,6 +162,16 @@ impl Rewriter<'_> {
                 Ok(Form::Typed)
             }
             Expr::BinaryOp { op, .. } if is_arithmetic(op) => self.arithmetic(expr, context),
+            Expr::Array(array) => {
+                if self.alike(array.elem.iter_mut().collect(), context)? == Form::Typed {
+                    return Ok(Form::Typed);
+                }
+                let text = |text: &str| Expr::value(Value::SingleQuotedString(text.to_owned()));
+                let element = |element: &Expr| call("coalesce", vec![element.clone(), text("null")]);
+                let elements = array.elem.iter().map(element).collect::<Vec<_>>();
+                *expr = bracketed(call("concat_ws", [vec![text(",")], elements].concat()));
+                Ok(Form::Json)
+            }
             // Unlike DataFusion's negation, `0 - x` does not overflow unnoticed.
             Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if self.is_column(inner)? => {
                 let zero = Expr::value(Value::Number("0".to_owned(), false));
@@ -344,7 +360,6 @@ impl Rewriter<'_> {
                 Ok(())
             }
             Expr::Tuple(list) => self.all(list, context),
-            Expr::Array(array) => self.all(&mut array.elem, context),
             Expr::Substring { expr, substring_from, substring_for, .. } => {
                 self.expr(expr, text)?;
                 self.all(substring_from.iter_mut().chain(substring_for).map(|part| &mut **part), context)
@@ -423,7 +438,7 @@ impl Rewriter<'_> {
             let form = self.any(expr, context)?;
             all.push((expr, form));
         }
-        let is_one_kind = kinds.windows(2).all(|pair| pair[0] == pair[1]);
+        let is_one_kind = kinds.iter().all(|kind: &Plain| kinds.iter().all(|other| kind.goes_with(*other)));
         if is_one_kind && all.iter().all(|(_, form)| *form == Form::Typed) {
             return Ok(Form::Typed);
         }

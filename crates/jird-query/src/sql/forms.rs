@@ -2,15 +2,15 @@
 //! texts among numbers. Such a field stays JSON text, and each use takes from it what it needs: arithmetic the numbers,
 //! text functions the texts, `min`, `max` and `order by` keys that order all values.
 
-use super::expr::call;
+use super::expr::{arguments, call, function_name};
 use super::scope::FieldRef;
 use super::select::Rewriter;
 use super::uses::{
     JSON_COMPARE, JSON_KEY, JSON_OF_KEY, JSON_TEXT, Kept, Narrowed, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Rep,
 };
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
-use jird::{Kind, Path};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, Function, UnaryOperator, Value};
+use jird::Path;
 use jird_formats::ColumnType;
 
 /// What the rewriter made of an expression.
@@ -120,6 +120,40 @@ impl Mixing {
     }
 }
 
+/// The kind of values of an expression of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plain {
+    Bool,
+    /// A column of integers, or an integer that no double holds.
+    Integer,
+    /// Numbers that doubles hold, or that DataFusion computes.
+    Number,
+    Fraction,
+    Text,
+    Array,
+}
+
+impl Plain {
+    /// Whether values of both kinds have one type that loses nothing.
+    pub(crate) fn goes_with(self, other: Self) -> bool {
+        use Plain::{Fraction, Integer, Number};
+        match (self, other) {
+            (Integer, Fraction) | (Fraction, Integer) => false,
+            (Integer | Number | Fraction, Integer | Number | Fraction) => true,
+            _ => self == other,
+        }
+    }
+}
+
+/// The kind of a constant. Small integers become doubles without loss.
+fn number_kind(text: &str) -> Plain {
+    match text.parse::<u64>() {
+        Ok(small) if small <= 1 << 53 => Plain::Number,
+        _ if text.bytes().all(|byte| byte.is_ascii_digit()) => Plain::Integer,
+        _ => Plain::Fraction,
+    }
+}
+
 impl Rewriter<'_> {
     /// The form in which a field can be had.
     pub(crate) fn form(&self, field: &FieldRef) -> Form {
@@ -145,25 +179,58 @@ impl Rewriter<'_> {
     }
 
     /// The kind of value that an expression has, if that is plain before it is rewritten.
-    pub(super) fn kind(&mut self, expr: &Expr) -> Result<Option<Kind>, Error> {
+    pub(super) fn kind(&mut self, expr: &Expr) -> Result<Option<Plain>, Error> {
+        use BinaryOperator::{
+            And, Divide, Eq, Gt, GtEq, Lt, LtEq, Minus, Modulo, Multiply, NotEq, Or, Plus, StringConcat,
+        };
         Ok(match expr {
             Expr::Nested(inner) => self.kind(inner)?,
             Expr::Value(value) => match &value.value {
-                Value::Number(..) => Some(Kind::Number),
-                Value::SingleQuotedString(_) => Some(Kind::String),
-                Value::Boolean(_) => Some(Kind::Bool),
+                Value::Number(text, _) => Some(number_kind(text)),
+                Value::SingleQuotedString(_) => Some(Plain::Text),
+                Value::Boolean(_) => Some(Plain::Bool),
                 _ => None,
             },
-            Expr::UnaryOp { op: UnaryOperator::Minus, .. } => Some(Kind::Number),
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => self.kind(expr)?,
+            Expr::UnaryOp { op: UnaryOperator::Not, .. }
+            | Expr::IsNull(_)
+            | Expr::IsNotNull(_)
+            | Expr::Like { .. }
+            | Expr::Between { .. }
+            | Expr::InList { .. }
+            | Expr::BinaryOp { op: And | Or | Eq | NotEq | Lt | LtEq | Gt | GtEq, .. } => Some(Plain::Bool),
+            Expr::BinaryOp { op: StringConcat, .. } => Some(Plain::Text),
+            Expr::BinaryOp { op: Plus | Minus | Multiply | Divide | Modulo, .. } => Some(Plain::Number),
+            Expr::Array(_) => Some(Plain::Array),
+            Expr::Function(function) => self.kind_of_call(function)?,
             _ => match self.field_at(expr)? {
                 Some(field) => self.types(&field).find_map(|kind| match kind {
-                    ColumnType::Bool => Some(Kind::Bool),
-                    ColumnType::Text => Some(Kind::String),
+                    ColumnType::Bool => Some(Plain::Bool),
+                    ColumnType::Text => Some(Plain::Text),
                     ColumnType::Json => None,
-                    _ => Some(Kind::Number),
+                    ColumnType::Float64 => Some(Plain::Fraction),
+                    ColumnType::Int64 | ColumnType::UInt64 | ColumnType::Decimal => Some(Plain::Integer),
                 }),
                 None => None,
             },
+        })
+    }
+
+    fn kind_of_call(&mut self, function: &Function) -> Result<Option<Plain>, Error> {
+        let name = function_name(function);
+        let first = arguments(function).into_iter().next();
+        Ok(match name.as_str() {
+            "avg" | "array_length" | "count" | "length" | "median" | "stddev" | "strpos" | "sum" | "var_pop" => {
+                Some(Plain::Number)
+            }
+            "concat" | "left" | "lower" | "replace" | "right" | "string_agg" | "substr" | "text" | "to_char"
+            | "trim" | "upper" => Some(Plain::Text),
+            _ if NUMERIC.contains(&name.as_str()) || EXACT.contains(&name.as_str()) => Some(Plain::Number),
+            "nullif" => first.map_or(Ok(None), |first| self.kind(first))?,
+            _ if [EXTREME, CHOOSING, PASSING].concat().contains(&name.as_str()) => {
+                first.map_or(Ok(None), |first| self.kind(first))?
+            }
+            _ => None,
         })
     }
 

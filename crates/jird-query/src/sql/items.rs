@@ -176,6 +176,7 @@ impl Rewriter<'_> {
                 out.push(aliased(call(JSON_TEXT, vec![expr]), name));
                 return Ok(DerivedKind::Fixed(origins, Rep::Key));
             }
+            (_, Some(fixed)) if grouped && !fixed.is_inferred() => Rep::Key,
             (_, Some(fixed)) => fixed,
             (Emit::Fixed(Rep::Typed), None) => {
                 self.need(field, &NeedKind::Value { text: false });

@@ -51,7 +51,13 @@ fn parser(sql: &str) -> Result<Parser<'_>, Error> {
     while let Some(token) = rest.next() {
         let is_timestamp = matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("timestamp"));
         let span = token.span;
-        let follows_name = matches!(tokens.last().map(|token| &token.token), Some(Token::Period));
+        let before = tokens.iter().rev().find(|token| !matches!(token.token, Token::Whitespace(_)));
+        let is_no_call = |token: &TokenWithSpan| match &token.token {
+            Token::Period | Token::DoubleColon => true,
+            Token::Word(word) => word.keyword == Keyword::AS,
+            _ => false,
+        };
+        let follows_name = before.is_some_and(is_no_call);
         tokens.push(token);
         if !is_timestamp || follows_name {
             continue;

@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Distinct, Expr, Fetch, Function, GroupByExpr, Ident, LimitClause, NamedWindowDefinition,
     NamedWindowExpr, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectFlavor, SelectItem, SetExpr, TableFactor,
     TableSample, TableSampleKind, TableSampleUnit, Value, VisitMut, WildcardAdditionalOptions, WindowSpec, WindowType,
-    visit_expressions_mut,
+    visit_expressions, visit_expressions_mut,
 };
 use std::ops::ControlFlow;
 
@@ -82,16 +82,25 @@ fn meaning<'s>(expr: &Expr, columns: &'s [SelectItem]) -> Option<&'s Expr> {
     }
 }
 
+/// Whether an expression names a field. `max(a) as a` does: its `a` is not the column.
+fn names(expr: &Expr, field: &Ident) -> bool {
+    let is_named = |expr: &Expr| matches!(expr, Expr::Identifier(name) if name.value == field.value);
+    visit_expressions(expr, |expr| if is_named(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        .is_break()
+}
+
 /// The clauses of a `select`.
 pub(super) fn select(select: &mut Select) -> Result<(), Error> {
     if select.flavor == SelectFlavor::FromFirstNoSelect {
         select.flavor = SelectFlavor::Standard;
         select.projection.push(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
     }
-    if let Some(qualify) = &mut select.qualify {
-        let columns = &select.projection;
-        let _ = visit_expressions_mut(qualify, |expr| {
-            if let (Expr::Identifier(_), Some(meant)) = (&*expr, meaning(expr, columns)) {
+    let columns = &select.projection;
+    for condition in select.qualify.iter_mut().chain(&mut select.having) {
+        let _ = visit_expressions_mut(condition, |expr| {
+            if let (Expr::Identifier(name), Some(meant)) = (&*expr, meaning(expr, columns))
+                && !names(meant, name)
+            {
                 *expr = meant.clone();
             }
             ControlFlow::<()>::Continue(())
@@ -205,7 +214,6 @@ fn window_of(name: &Ident, windows: &[NamedWindowDefinition]) -> Option<WindowSp
 
 /// Refuses names of windows that do not exist.
 fn check_windows(select: &Select) -> Result<(), Error> {
-    use datafusion::sql::sqlparser::ast::visit_expressions;
     let windows = &select.named_window;
     let flow = visit_expressions(&select.projection, |expr| {
         let name = match expr {

@@ -44,10 +44,10 @@ const MEANINGS: &[(&str, usize, &str)] = &[
     ("quantile", 2, QUANTILE),
     ("quantile_disc", 2, QUANTILE),
     ("approx_quantile", 2, "approx_percentile_cont($2) within group (order by $1)"),
-    ("arg_max", 2, "first_value($1 order by $2 desc nulls last)"),
-    ("max_by", 2, "first_value($1 order by $2 desc nulls last)"),
-    ("arg_min", 2, "first_value($1 order by $2 nulls last)"),
-    ("min_by", 2, "first_value($1 order by $2 nulls last)"),
+    ("arg_max", 2, ARG_MAX),
+    ("max_by", 2, ARG_MAX),
+    ("arg_min", 2, ARG_MIN),
+    ("min_by", 2, ARG_MIN),
     ("any_value", 1, "first_value($1) filter (where $1 is not null)"),
     ("sha256", 1, "encode(digest($1, 'sha256'), 'hex')"),
     ("regexp_full_match", 2, "regexp_like($1, '^(?:' || $2 || ')$')"),
@@ -69,6 +69,11 @@ const MEANINGS: &[(&str, usize, &str)] = &[
 /// The least value that at least this share of the values does not exceed.
 const QUANTILE: &str = "array_element(array_agg($1 order by $1) filter (where $1 is not null), \
                         cast(greatest(1, ceil($2 * count($1))) as bigint))";
+
+/// The value where another is greatest or least; values that are null are left out.
+const ARG_MAX: &str =
+    "first_value($1 order by $2 desc nulls last) filter (where ($1) is not null and ($2) is not null)";
+const ARG_MIN: &str = "first_value($1 order by $2 nulls last) filter (where ($1) is not null and ($2) is not null)";
 
 /// Aggregates in [`MEANINGS`], which get the `filter` and the `over` of the function that they stand for.
 const AGGREGATES: &[&str] =

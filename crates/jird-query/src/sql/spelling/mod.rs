@@ -98,7 +98,7 @@ mod tests {
                 "select exists (select a from t where t.b = s.b) as x from s where exists (select a from t)",
                 "SELECT (SELECT count(*) > 0 FROM t WHERE t.b = s.b) AS x FROM s WHERE EXISTS (SELECT a FROM t)",
             ),
-            ("select if(a > 1, b, c) as x from s", "SELECT CASE WHEN a > 1 THEN b ELSE c END AS x FROM s"),
+            ("select if(a > 1, b, c) as x from s", "SELECT CASE WHEN (a > 1) THEN b ELSE c END AS x FROM s"),
             ("select mod(a + 1, 2) from s", "SELECT (a + 1) % 2 AS \"mod(a + 1, 2)\" FROM s"),
             ("select a ^ 2 as x from s", "SELECT power(a, 2) AS x FROM s"),
             ("select a -> 'b' ->> 'c' from s", "SELECT text(a['b']['c']) AS \"c\" FROM s"),
@@ -110,7 +110,7 @@ mod tests {
             ),
             (
                 "select count_if(a > 1) filter (where b) as x from s",
-                "SELECT count(*) FILTER (WHERE a > 1 AND b) AS x FROM s",
+                "SELECT count(*) FILTER (WHERE (a > 1) AND b) AS x FROM s",
             ),
             (
                 "select group_concat(distinct a order by b) as x from s",
