@@ -119,7 +119,8 @@ fn is_held(field: &Field) -> bool {
         | DataType::LargeListView(field)
         | DataType::FixedSizeList(field, _)
         | DataType::Map(field, _) => is_held(field),
-        DataType::Dictionary(_, values) => is_held(&Field::new("", (**values).clone(), true)),
+        // The writer takes dictionaries of scalars only.
+        DataType::Dictionary(_, values) => !values.is_nested() && is_held(&Field::new("", (**values).clone(), true)),
         _ => true,
     }
 }
