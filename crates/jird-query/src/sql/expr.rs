@@ -300,29 +300,7 @@ impl Rewriter<'_> {
                 self.condition(inner, context)
             }
             Expr::IsUnknown(inner) | Expr::IsNotUnknown(inner) => self.condition(inner, context),
-            Expr::Cast { expr: inner, data_type, .. } => {
-                let name = data_type.to_string().to_lowercase();
-                let is = |kinds: &[&str]| kinds.iter().any(|kind| name.starts_with(kind));
-                if is(&["varchar", "char", "text", "string"]) {
-                    self.expr(inner, text)
-                } else if is(&["double", "float", "real"]) {
-                    self.expr(inner, context)
-                } else {
-                    let written = inner.to_string();
-                    if self.any(inner, context)? == Form::Json {
-                        if !is(&["int", "bigint", "smallint", "tinyint", "decimal", "numeric", "unsigned"]) {
-                            return Err(mixed(&written, "this cast"));
-                        }
-                        // A text of digits is cast exactly.
-                        **inner = self.only_numbers((**inner).clone(), &written);
-                        if !is(&["decimal", "numeric"]) {
-                            let text = |text: &str| Expr::value(Value::SingleQuotedString(text.to_owned()));
-                            **inner = call(JSON_ARITHMETIC, vec![text("integer"), (**inner).clone(), text("0")]);
-                        }
-                    }
-                    Ok(())
-                }
-            }
+            Expr::Cast { expr: inner, data_type, .. } => self.cast(inner, &data_type.to_string(), context),
             Expr::UnaryOp { expr: inner, .. } | Expr::Ceil { expr: inner, .. } | Expr::Floor { expr: inner, .. } => {
                 self.expr(inner, context)
             }
@@ -377,6 +355,31 @@ impl Rewriter<'_> {
             Expr::Exists { subquery, .. } => self.query(subquery, Emit::Fixed(Rep::Json), false).map(|_| ()),
             Expr::InSubquery { .. } => self.in_subquery(expr, context),
             other => Err(Error::sql(format!("`{other}` is not supported"))),
+        }
+    }
+
+    /// Rewrites what is cast to a type.
+    fn cast(&mut self, inner: &mut Expr, data_type: &str, context: Context) -> Result<(), Error> {
+        let name = data_type.to_lowercase();
+        let is = |kinds: &[&str]| kinds.iter().any(|kind| name.starts_with(kind));
+        if is(&["varchar", "char", "text", "string"]) {
+            self.expr(inner, Context { text: true, ..context })
+        } else if is(&["double", "float", "real"]) {
+            self.expr(inner, context)
+        } else {
+            let written = inner.to_string();
+            if self.any(inner, context)? == Form::Json {
+                if !is(&["int", "bigint", "smallint", "tinyint", "decimal", "numeric", "unsigned"]) {
+                    return Err(mixed(&written, "this cast"));
+                }
+                // A text of digits is cast exactly.
+                *inner = self.only_numbers((*inner).clone(), &written);
+                if !is(&["decimal", "numeric"]) {
+                    let text = |text: &str| Expr::value(Value::SingleQuotedString(text.to_owned()));
+                    *inner = call(JSON_ARITHMETIC, vec![text("integer"), (*inner).clone(), text("0")]);
+                }
+            }
+            Ok(())
         }
     }
 
