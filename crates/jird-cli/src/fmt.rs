@@ -23,7 +23,7 @@ Examples:
 /// Rewrite the layout of documents; numbers and strings keep their text
 ///
 /// With --canonical, everything is rewritten as RFC 8785 prescribes, and no line feed follows a document that is not a
-/// line. gzip and zstd are recognised.
+/// line. gzip, zstd, bzip2, xz and LZ4 are recognised.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that somebody types")]

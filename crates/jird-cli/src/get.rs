@@ -21,7 +21,7 @@ Examples:
 /// Print the value that a JSON Pointer (RFC 6901) leads to, byte for byte
 ///
 /// Each document is checked as a whole. If the pointer leads nowhere in one of them, nothing is printed for it and the
-/// exit code is 1. gzip and zstd are recognised.
+/// exit code is 1. gzip, zstd, bzip2, xz and LZ4 are recognised.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct GetArgs {

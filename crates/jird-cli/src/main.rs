@@ -14,14 +14,14 @@ mod documents;
 mod fmt;
 mod get;
 mod input;
+#[cfg(any(feature = "convert", feature = "query"))]
+mod limits;
 mod outcome;
 mod output;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod progress;
 #[cfg(feature = "query")]
 mod query;
-#[cfg(any(feature = "convert", feature = "query"))]
-mod spool;
 mod target;
 mod validate;
 

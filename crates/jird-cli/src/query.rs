@@ -1,12 +1,13 @@
 //! `jird query`: runs SQL over files.
 
 use crate::input::Input;
+use crate::limits::{CompressibleSpoolArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, left_out, report as say, words};
 use crate::progress::Progress;
-use crate::spool::CompressibleSpoolArgs;
 use crate::target::{Target, are_one, is_device};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use clap::ValueEnum;
+use jird::event::Pattern;
 use jird_formats::files::{Compression, Compressor, FileFormat};
 use jird_query::{Check, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
 use std::io::{self, IsTerminal, Write};
@@ -43,6 +44,9 @@ pub(crate) struct QueryArgs {
     /// The format of the files [default: by their names and first bytes]
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FromArgument>,
+    /// Which values of JSON documents are records, such as /items/* [default: the lines, or the elements of an array]
+    #[arg(long, value_name = "PATTERN")]
+    records: Option<Pattern>,
     /// What to do with a bad record: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add
     /// to it); all but stop check every record whole
     #[arg(long, value_name = "HOW", default_value = "stop")]
@@ -70,6 +74,8 @@ pub(crate) struct QueryArgs {
     /// Short for `--check trusted`
     #[arg(long, conflicts_with = "check")]
     trusted: bool,
+    #[command(flatten)]
+    record: RecordArgs,
     #[command(flatten)]
     spool: CompressibleSpoolArgs,
     /// What to do if a file cannot be read
@@ -218,7 +224,7 @@ fn execute(mut args: QueryArgs, report: &mut Report) -> Result<()> {
     }
     let read = query.progress();
     let progress = Progress::start(move || (read.read(), read.total()), quiet);
-    let compression = output.as_deref().map_or(Compression::None, Compression::of_name);
+    let compression = output.as_deref().map_or(Ok(Compression::None), Compression::of_target).map_err(Error::msg)?;
     if let Some(output) = &output
         && compression != Compression::None
         && query.options().format.is_binary()
@@ -273,11 +279,13 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
             Some(FromArgument::Parquet) => From::Parquet,
             Some(FromArgument::Arrow) => From::Arrow,
         },
+        records: args.records,
         on_error: args.on_error,
         skip_unreadable: matches!(args.unreadable, UnreadableArgument::Skip),
         // A redirection may be to a file that is read.
         target: args.output.clone().or_else(|| Some("/dev/stdout".into())),
         spool: args.spool.options(),
+        record_limit: args.record.limit(),
         format: match args.format {
             Some(FormatArgument::Table) => Format::Table,
             Some(FormatArgument::Lines) => Format::Lines,

@@ -112,3 +112,52 @@ fn the_commands_name_the_same_line_and_reason() {
         assert!(stopped.contains(&wanted), "convert, {how}: {stopped}");
     }
 }
+
+#[test]
+fn a_record_over_the_limit_costs_no_other() {
+    const LIMIT: usize = 300_000;
+    let record = |len: usize| format!(r#"{{"id":1,"text":"{}"}}"#, "x".repeat(len - 18));
+    let (fits, long, endless) = (record(LIMIT), record(LIMIT + 1), record(10 * LIMIT));
+    let text = [r#"{"id":1}"#, &long, &fits, "", &endless, r#"{"id":2}"#, "no", &endless].join("\n");
+    let at = |line: u64, start: usize| (line, LIMIT as u64 + 1, (start + LIMIT) as u64);
+    let second = 9 + long.len() + 1 + fits.len() + 2;
+    let bad = second + endless.len() + 1 + 9;
+    let places = [at(2, 9), at(5, second), (7, 2, bad as u64 + 1), at(8, bad + 3)];
+    let folder = Folder::new("long-lines").with("in.ndjson", &text);
+    let limit = LIMIT.to_string();
+    for (threads, piped, chunk) in
+        [("1", false, "77"), ("1", true, "99"), ("4", false, "100000"), ("4", false, "9999999")]
+    {
+        let (name, input) = if piped { ("-", text.as_bytes()) } else { ("in.ndjson", &b""[..]) };
+        let args = [name, "--threads", threads, "--record-limit", &limit];
+        let output = folder.jird("validate", &[&args[..], &["--lines", "--chunk-bytes", chunk]].concat(), input);
+        let found = std::str::from_utf8(&output.stdout).unwrap();
+        assert_eq!(found.matches(&format!("the limit is {LIMIT} bytes, --record-limit sets another")).count(), 3);
+        let found: Vec<_> = found.lines().map(place_of).map(|(line, column, byte, _)| (line, column, byte)).collect();
+        assert_eq!(found, places, "validate, {threads} threads, {chunk}");
+        for sql in ["select id", "select sum(id)", "select count(*)", "select id where id > 0"] {
+            let _none_yet = std::fs::remove_file(folder.0.join("bad"));
+            let how = ["--on-error", "quarantine=bad", "--chunk-bytes", chunk];
+            let output = folder.jird("query", &[&[sql], &args[..], &how].concat(), input);
+            let wanted = match sql {
+                "select sum(id)" => "{\"sum(id)\":4}\n",
+                "select count(*)" => "{\"count(*)\":3}\n",
+                _ => "{\"id\":1}\n{\"id\":1}\n{\"id\":2}\n",
+            };
+            assert_eq!(std::str::from_utf8(&output.stdout), Ok(wanted), "{sql}: {}", words(&output));
+            let aside = folder.text("bad");
+            let found: Vec<u64> = aside
+                .lines()
+                .map(|line| jird::from_str::<jird::Json>(line).unwrap()["line"].as_u64().unwrap())
+                .collect();
+            assert_eq!(found, [2, 5, 7, 8], "{sql}");
+            assert!(words(&output).contains("--record-limit"), "{}", words(&output));
+        }
+    }
+    // In `convert`, the limit may be exceeded by what is read at once.
+    let args = ["in.ndjson", "-", "--record-limit", &limit, "--on-error", "skip"];
+    let output = folder.jird("convert", &args, b"");
+    let ids = std::str::from_utf8(&output.stdout).unwrap().lines().map(|line| &line[..8]).collect::<Vec<_>>();
+    assert_eq!((ids.first(), ids.last(), ids.len() < 6), (Some(&"{\"id\":1}"), Some(&"{\"id\":2}"), true));
+    assert!(words(&output).contains("--record-limit"), "{}", words(&output));
+}

@@ -40,11 +40,11 @@ fn packed_files_are_read_by_what_is_in_them() {
     let (_, said, code) = cut.query(&["select a", "a.gz"], b"");
     assert!(code == 2 && said.starts_with("jird: a.gz: "), "{said}");
     let foreign = Folder::new("foreign")
-        .with("a.bz2", b"BZh91AY&SY")
+        .with("a.7z", b"7z\xbc\xaf\x27\x1c")
         .with("b.parquet", b"PAR1....")
         .with("c.db.gz", gzip("SQLite format 3\0"));
     for (file, word) in
-        [("a.bz2", "compressed by bzip2"), ("b.parquet", "Invalid Parquet file"), ("c.db.gz", "decompress it first")]
+        [("a.7z", "compressed by 7-Zip"), ("b.parquet", "Invalid Parquet file"), ("c.db.gz", "decompress it first")]
     {
         let (_, said, code) = foreign.query(&["select a", file], b"");
         assert!(code == 2 && said.contains(word), "{said}");

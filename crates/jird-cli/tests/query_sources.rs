@@ -3,7 +3,7 @@
 
 mod folder;
 
-use folder::Folder;
+use folder::{Folder, words};
 
 const CSV: &str = "id,name,amount\r\n1,ann,2.5\r\n2,\"bob, jr\",\r\n3,007,7.25\r\n";
 
@@ -84,4 +84,37 @@ fn patterns_have_braces_and_do_not_follow_links_in_circles() {
     #[cfg(unix)]
     std::os::unix::fs::symlink(".", folder.0.join("loop")).unwrap();
     assert_eq!(run(&folder, &["select count(*) as n", "**/*.ndjson"], b""), "{\"n\":1}\n");
+}
+
+#[test]
+fn the_records_within_documents_are_rows() {
+    let document = "{\"next\":null,\"items\":[{\"id\":1,\"at\":{\"n\":1.50}},\n {\"id\":2,\"at\":{}}]}\n";
+    let folder = Folder::new("records").with("a.json", document).with("b.json", "[{\"items\":[{\"id\":7}]}]");
+    let rows = "{\"id\":1,\"n\":1.50}\n{\"id\":2}\n";
+    let sql = "select id, at.n as n";
+    for input in [&["a.json"][..], &["-"]] {
+        assert_eq!(run(&folder, &[&[sql, "--records", "/items/*"], input].concat(), document.as_bytes()), rows);
+    }
+    let joined = "select s.id, x.id as other from stream s join 'a.json' x on s.id = x.id order by s.id desc";
+    let wanted = "{\"id\":2,\"other\":2}\n{\"id\":1,\"other\":1}\n";
+    assert_eq!(run(&folder, &[joined, "a.json", "--records", "/items/*"], b""), wanted);
+    assert_eq!(run(&folder, &["select id", "b.json", "--records", "/*/items/*"], b""), "{\"id\":7}\n");
+    let sum = "select sum(id) as s, count(*) as n";
+    assert_eq!(run(&folder, &[sum, "a.json", "--records", "/items/*"], b""), "{\"s\":3,\"n\":2}\n");
+    let cut = document[..document.len() - 4].as_bytes();
+    let output = folder.jird("query", &[sql, "-", "--records", "/items/*"], cut);
+    assert_eq!((output.stdout.as_slice(), output.status.code()), (&b"{\"id\":1,\"n\":1.50}\n"[..], Some(2)));
+}
+
+#[test]
+fn compressed_records_are_read() {
+    // `{"a":1}` and `{"a":2}`, each in its line.
+    const BZIP2: &[u8] = b"\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\x22\x9d\xe2\xe9\x00\x00\x06\x59\x80\x00\x10\x10\x00\x30\
+        \x10\x20\x00\x00\x0a\x20\x00\x31\x0c\x08\x12\x80\x7a\x89\xc2\x26\x86\x8b\xe2\xee\x48\xa7\x0a\x12\x04\x53\xbc\x5d\x20";
+    let folder = Folder::new("packed").with("a.ndjson.bz2", BZIP2);
+    assert_eq!(run(&folder, &["select sum(a) as s", "a.ndjson.bz2"], b""), "{\"s\":3}\n");
+    assert_eq!(run(&folder, &["select a order by a desc"], BZIP2), "{\"a\":2}\n{\"a\":1}\n");
+    let output = folder.jird("query", &["select a", "a.ndjson.bz2", "-o", "b.ndjson.bz2"], b"");
+    assert!(words(&output).contains("bzip2 is not written"), "{}", words(&output));
+    assert!(!folder.0.join("b.ndjson.bz2").exists());
 }

@@ -1,6 +1,6 @@
 //! Bad records, on the way to their counter and their quarantine.
 
-use crate::error::{Error, with_stray_mark};
+use crate::error::{Error, with_hint};
 use crate::input::InputFile;
 use jird::ErrorKind;
 use jird::event::Place;
@@ -73,12 +73,14 @@ impl Found {
 #[derive(Clone, Debug)]
 pub(crate) struct BadSink {
     records: Arc<Mutex<BadRecords>>,
+    /// The maximum length of a record, in bytes.
+    record_limit: usize,
 }
 
 impl BadSink {
-    pub(crate) fn new(on_error: &OnError) -> Result<Self, Error> {
+    pub(crate) fn new(on_error: &OnError, record_limit: usize) -> Result<Self, Error> {
         let records = BadRecords::new(on_error).map_err(|error| failed(&error))?;
-        Ok(Self { records: Arc::new(Mutex::new(records)) })
+        Ok(Self { records: Arc::new(Mutex::new(records)), record_limit })
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, BadRecords> {
@@ -96,7 +98,7 @@ impl BadSink {
                 Wrong::Rule(kind, column) if rules => {
                     let wrong = usize::try_from(column - 1).ok().and_then(|at| raw.get(at..));
                     let rule = format!("{kind} at line {line} column {column}");
-                    (kind.code(), with_stray_mark(rule, wrong.unwrap_or_default()))
+                    (kind.code(), with_hint(rule, *kind, self.record_limit, wrong.unwrap_or_default()))
                 }
                 Wrong::Rule(..) => continue,
                 Wrong::Unfit(_) if !misfits => continue,

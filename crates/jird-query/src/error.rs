@@ -5,6 +5,7 @@ use arrow::error::ArrowError;
 use core::fmt;
 use datafusion::error::DataFusionError;
 use jird_formats::encoding::stray_mark;
+use jird_formats::files::record_limit_hint;
 use std::io;
 use std::path::Path;
 
@@ -120,10 +121,11 @@ fn plain(words: &str) -> String {
     }
 }
 
-/// The message that a rule is broken, with a note if a byte order mark stands at the start of `found`, which is the
-/// text from the error on.
-pub(crate) fn with_stray_mark(rule: String, found: &[u8]) -> String {
+/// The message that a rule is broken, with what the rule alone does not say: that a byte order mark stands at the start
+/// of `found`, which is the text from the error on, or the limit of a record, in bytes.
+pub(crate) fn with_hint(rule: String, kind: jird::ErrorKind, record_limit: usize, found: &[u8]) -> String {
     match stray_mark(found) {
+        _ if kind == jird::ErrorKind::Size => rule + &record_limit_hint(record_limit),
         Some(mark) => format!("{rule}; {mark}"),
         None => rule,
     }

@@ -6,7 +6,7 @@ use crate::functions::{LeftOut, OnlyNumbers, PredicateUdf, Timestamp};
 use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
-use crate::input::{From, Input, Progress, Said};
+use crate::input::{From, Input, Progress, Reading, Said};
 use crate::kinds;
 use crate::live::live;
 use crate::output::{Format, WriteError, Writer, writer};
@@ -24,8 +24,9 @@ use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement;
 use futures::StreamExt;
+use jird::event::Pattern;
 use jird::kernel::Kernel;
-use jird::lines::{self, Check};
+use jird::lines::{self, Check, RECORD_BYTES_MAX};
 use jird_formats::files::{OnError, SpoolOptions};
 use std::collections::HashMap;
 use std::io::Write;
@@ -51,12 +52,17 @@ pub struct Options {
     pub width: Option<usize>,
     /// The format of the inputs.
     pub from: From,
+    /// Which values of JSON texts are records, such as `/items/*`. By default they are the lines, the elements of an
+    /// array, or the values one after the other.
+    pub records: Option<Pattern>,
     /// Whether a query answers without the files that cannot be read. If not, it fails.
     pub skip_unreadable: bool,
     /// The file that the result is written to, if it is one: a query refuses to read it.
     pub target: Option<PathBuf>,
     /// What may be done with an input that can be read only once, if it must be read twice.
     pub spool: SpoolOptions,
+    /// The maximum length of a record, in bytes. A longer one is bad, and is not kept in memory.
+    pub record_limit: usize,
     /// What to do with bad records. Unless they stop the query, every record is checked, whatever
     /// [`check`](Self::check) says, and the query keeps the input's order.
     pub on_error: OnError,
@@ -74,10 +80,12 @@ impl Default for Options {
             schema: FieldTypes::default(),
             width: None,
             from: From::default(),
+            records: None,
             on_error: OnError::default(),
             skip_unreadable: false,
             target: None,
             spool: SpoolOptions::default(),
+            record_limit: RECORD_BYTES_MAX,
             chunk_bytes: CHUNK_BYTES,
         }
     }
@@ -145,7 +153,7 @@ impl Query {
         let parsed = sql::parse(&self.sql)?;
         let bad = match &self.options.on_error {
             OnError::Stop => None,
-            on_error => Some(BadSink::new(on_error)?),
+            on_error => Some(BadSink::new(on_error, self.options.record_limit)?),
         };
         let done = self.run_parsed(&parsed, bad.clone(), out, report);
         let Some(bad) = bad else { return done };
@@ -163,7 +171,11 @@ impl Query {
         report: &mut Report,
     ) -> Result<(), Error> {
         let scan = ScanOptions {
-            lines: lines::Options { check: self.check(), ..lines::Options::default() },
+            lines: lines::Options {
+                check: self.check(),
+                record_bytes_max: self.options.record_limit,
+                ..lines::Options::default()
+            },
             threads: self.options.threads.max(1),
             chunk_bytes: self.options.chunk_bytes.max(1),
             bad,
@@ -567,10 +579,11 @@ impl Inputs<'_> {
         if let Some(input) = self.known.get(table) {
             return Ok(input.clone());
         }
-        let (from, progress) = (self.query.options.from, &self.query.progress);
+        let Options { from, records, .. } = &self.query.options;
+        let (reading, progress) = (Reading { from: *from, records: records.clone() }, &self.query.progress);
         let input = match table {
-            STREAM => Input::open(&self.query.inputs, from, progress, &mut self.said)?,
-            path => Input::open(&[path.to_owned()], from, progress, &mut self.said)?,
+            STREAM => Input::open(&self.query.inputs, &reading, progress, &mut self.said)?,
+            path => Input::open(&[path.to_owned()], &reading, progress, &mut self.said)?,
         };
         let options = &self.query.options;
         if !options.skip_unreadable {

@@ -7,9 +7,12 @@ use super::source::{self, AnySource, Bad, BadInput, Content, Reading};
 use super::whole::Whole;
 use super::{ConvertArgs, Format, Nested, columns, share};
 use anyhow::{Context, Error, Result};
+use jird::ErrorKind;
 use jird::event::filter::{Flatten, Project};
 use jird::event::{self, Failure, Parts, Pattern, Place, Sink, Source};
-use jird_formats::files::{BadRecord, BadRecords, OnError};
+use jird::lines::RECORD_BYTES_MAX;
+use jird_formats::files::{BadRecord, BadRecords, OnError, record_limit_hint};
+use jird_formats::{CsvError, CsvErrorKind};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
@@ -62,6 +65,7 @@ impl Feed {
             table: args.table.clone(),
             typed: args.typed,
             check_first: !matches!(args.on_error, OnError::Stop),
+            record_limit: args.record.limit(),
             columns: condition.as_ref().map_or_else(|| selected(args), Where::columns),
         };
         Ok(Self {
@@ -92,7 +96,15 @@ impl Feed {
     ) -> Result<Self> {
         let check_first = *on_error != OnError::Stop;
         Ok(Self {
-            reading: Reading { from, records, table, typed, check_first, columns: None },
+            reading: Reading {
+                from,
+                records,
+                table,
+                typed,
+                check_first,
+                record_limit: RECORD_BYTES_MAX,
+                columns: None,
+            },
             tally: Tally::default(),
             condition: None,
             select: Vec::new(),
@@ -306,7 +318,7 @@ impl Feed {
                 Err(Failure::Sink(error, place)) => return Err(stopped(name, error, place)),
                 Err(Failure::Source(error)) => {
                     if self.on_error == OnError::Stop {
-                        return Err(BadInput::of(name, source.with_stray_mark(error)));
+                        return Err(BadInput::of(name, self.with_limit(source.with_stray_mark(error))));
                     }
                     let recovered = source.recover(&error).with_context(|| name.to_owned())?;
                     let Some(bad) = recovered else { return Err(BadInput::of(name, error)) };
@@ -322,8 +334,21 @@ impl Feed {
             return Ok(());
         }
         let Bad { kind, place, words, raw } = bad;
-        let bad = BadRecord { file: name, place: *place, kind, message: words, raw };
+        let message = if *kind == ErrorKind::Size.code() { &(words.clone() + &self.limit_hint()) } else { words };
+        let bad = BadRecord { file: name, place: *place, kind, message, raw };
         self.bad.note(&bad).context("writing the quarantine")
+    }
+
+    /// Adds the limit to the error of a record that is too long.
+    fn with_limit(&self, error: Error) -> Error {
+        let of_text = error.downcast_ref().is_some_and(|error: &jird::Error| error.kind() == ErrorKind::Size);
+        let of_csv = error.downcast_ref().is_some_and(|error: &CsvError| error.kind() == CsvErrorKind::Size);
+        let words = error.to_string();
+        if of_text || of_csv { error.context(words + &self.limit_hint()) } else { error }
+    }
+
+    fn limit_hint(&self) -> String {
+        record_limit_hint(self.reading.record_limit)
     }
 }
 

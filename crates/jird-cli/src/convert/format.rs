@@ -1,6 +1,6 @@
 //! The format of a file, by its name or its first bytes.
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 use clap::ValueEnum;
 use jird_formats::files::{Compression, FileFormat};
 use std::path::Path;
@@ -52,15 +52,13 @@ impl Format {
         }
         let Some(path) = path else { return Ok(asked.unwrap_or(Self::Ndjson)) };
         let name = path.display();
-        if let Some(compressor) = Compression::foreign(Some(path), &[]) {
-            bail!("{name}: {compressor} is not written; gzip (.gz) and Zstandard (.zst) are");
-        }
+        let compression = Compression::of_target(path).map_err(Error::msg)?;
         let Some(format) = asked.or_else(|| Self::of_name(path)) else {
             let known: Vec<_> = FileFormat::all().map(|format| format!(".{}", format.suffix())).collect();
             let known = known.join(", ");
             bail!("{name}: the name does not say which format to write: use {known}, or name the format with --to");
         };
-        if format.is_seekable() && Compression::of_name(path) != Compression::None {
+        if format.is_seekable() && compression != Compression::None {
             bail!("{name}: a file of this format cannot be compressed; remove the last suffix");
         }
         Ok(format)

@@ -31,9 +31,9 @@ mod whole;
 mod write;
 
 use crate::input::Input;
+use crate::limits::{RecordArgs, SpoolArgs};
 use crate::outcome::{Outcome, left_out, report as say};
 use crate::progress::Progress;
-use crate::spool::SpoolArgs;
 use anyhow::{Context, Result, bail};
 pub(crate) use feed::Feed;
 use feed::Tally;
@@ -59,7 +59,8 @@ Examples:
   jird convert --on-error quarantine=bad.ndjson log.ndjson log.parquet
   jird convert --from quarantine bad.ndjson more.parquet  after correcting them there
 
-The name of a file says its format. If it does not, use --from and --to. gzip and zstd are recognised.
+The name of a file says its format. If it does not, use --from and --to. gzip, zstd,
+bzip2, xz and LZ4 are recognised.
 A bad record is a line that is not JSON, or a wrong row of CSV. In Arrow, Parquet and SQLite, it is
 a row with a value that JSON does not have: NaN, a time of day beyond 24:00:00, a text that is not
 UTF-8. An error in a whole file, or in a JSON document that is not lines, ends the command, whatever
@@ -119,6 +120,8 @@ pub(crate) struct ConvertArgs {
     /// What to do with a bad record: stop, skip, quarantine=FILE (a new file), or quarantine+=FILE (add to it)
     #[arg(long, value_name = "HOW", default_value = "stop")]
     on_error: OnError,
+    #[command(flatten)]
+    record: RecordArgs,
     #[command(flatten)]
     spool: SpoolArgs,
     /// In CSV, read unquoted text that looks like a number, a boolean or null as one; quote strings that look like one

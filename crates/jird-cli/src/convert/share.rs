@@ -39,7 +39,8 @@ pub(super) fn lines<S>(
 where
     S: Parts<Error: Into<Error>>,
 {
-    let pieces = StreamPieces::new(reader, LINE_BYTES_MAX);
+    let record_limit = feed.reading.record_limit;
+    let pieces = StreamPieces::new(reader, record_limit.min(LINE_BYTES_MAX));
     let mut pieces = if live { pieces.live() } else { pieces };
     let check_first = feed.reading.check_first;
     let fields = feed.fields.clone();
@@ -48,7 +49,8 @@ where
     let place = each(feed, name, sink, threads, texts, live, &cut)?;
     // The rest begins with a long line.
     let Some((offset, left)) = pieces.into_rest() else { return Ok(()) };
-    let source = JsonSource::from_reader(Reader::new(Box::new(left))).lines().begins_at(Place { offset, ..place });
+    let source = JsonSource::from_reader(Reader::new(Box::new(left))).lines().record_bytes_max(record_limit);
+    let source = source.begins_at(Place { offset, ..place });
     feed.filter(name, &mut AnySource::Lines(if check_first { source.check_first() } else { source }), sink)
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Reading {
     pub(super) typed: bool,
     /// Whether bad records are skipped; then no event of a bad record may be sent.
     pub(super) check_first: bool,
+    /// The maximum length of a record that is in memory, in bytes.
+    pub(super) record_limit: usize,
     /// The wanted columns, for formats where reading fewer columns saves work.
     pub(super) columns: Option<Vec<String>>,
 }
@@ -83,14 +85,17 @@ impl Content {
     pub(super) fn read<T>(self, reading: &Reading, read: impl FnOnce(&mut AnySource<'_>) -> Result<T>) -> Result<T> {
         match self {
             Self::Lines(reader) => {
-                let source = JsonSource::from_reader(reader).lines();
+                let source = JsonSource::from_reader(reader).lines().record_bytes_max(reading.record_limit);
                 read(&mut AnySource::Lines(if reading.check_first { source.check_first() } else { source }))
             }
             Self::Table(connection, table) => {
                 let mut query = SqliteQuery::table(&connection, &table)?.json_declared();
                 read(&mut AnySource::Sqlite(query.source()))
             }
-            Self::Json(reader, records) => read(&mut AnySource::Json(JsonSource::from_reader(reader).records(records))),
+            Self::Json(reader, records) => {
+                let source = JsonSource::from_reader(reader).record_bytes_max(reading.record_limit);
+                read(&mut AnySource::Json(source.records(records)))
+            }
             Self::Csv(source) => read(&mut AnySource::Csv(source)),
             Self::Parquet(source) => read(&mut AnySource::Parquet(source)),
             Self::Arrow(source) => read(&mut AnySource::Arrow(source)),
@@ -141,7 +146,7 @@ pub(super) fn content(opened: &mut Opened, reading: &Reading) -> Result<Content>
         }
         Format::Csv | Format::Tsv => {
             let dialect = if format == Format::Tsv { Dialect::tsv() } else { Dialect::default() };
-            let source = CsvSource::with_dialect(reader, dialect);
+            let source = CsvSource::with_dialect(reader, dialect).record_bytes_max(reading.record_limit);
             Content::Csv(Box::new(if reading.typed { source.typed().empty(Empty::Null) } else { source }))
         }
         Format::Arrow => {

@@ -6,10 +6,10 @@ mod rust;
 
 use crate::convert::{Counter, Feed, Format, Opened};
 use crate::input::Input;
+use crate::limits::SpoolArgs;
 use crate::outcome::{Outcome, left_out};
 use crate::output;
 use crate::progress::Progress;
-use crate::spool::SpoolArgs;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use fields::Fields;

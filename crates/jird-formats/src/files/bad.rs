@@ -44,6 +44,11 @@ impl FromStr for OnError {
     }
 }
 
+/// What follows the message for a record that is longer than the limit, in bytes.
+pub fn record_limit_hint(limit: usize) -> String {
+    format!("; the limit is {limit} bytes, --record-limit sets another")
+}
+
 /// A bad record.
 #[derive(Clone, Copy, Debug)]
 pub struct BadRecord<'a> {

@@ -2,15 +2,12 @@
 
 use super::Reader;
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 /// Compressions that are recognised but neither read nor written: the name, the suffix, and the bytes that identify it,
 /// with their place. Brotli has no such bytes.
-const FOREIGN: [(&str, &str, usize, &[u8]); 7] = [
-    ("bzip2", "bz2", 4, b"1AY&SY"),
-    ("xz", "xz", 0, b"\xfd7zXZ\0"),
-    ("LZ4", "lz4", 0, b"\x04\x22\x4d\x18"),
+const FOREIGN: [(&str, &str, usize, &[u8]); 4] = [
     ("Brotli", "br", 0, b""),
     ("zip", "zip", 0, b"PK\x03\x04"),
     ("7-Zip", "7z", 0, b"7z\xbc\xaf\x27\x1c"),
@@ -27,7 +24,16 @@ pub enum Compression {
     Gzip,
     /// Zstandard (RFC 8878).
     Zstd,
+    /// bzip2, which is only read. Several streams, one after the other, are one text.
+    Bzip2,
+    /// xz, which is only read. Several streams, one after the other, are one text.
+    Xz,
+    /// Frames of LZ4, which are only read.
+    Lz4,
 }
+
+/// The decoder of an xz file may take this much memory, in KiB: four times what the highest level needs.
+const XZ_KB_MAX: u32 = 256 << 10;
 
 impl Compression {
     /// Detects the compression from the suffix.
@@ -35,6 +41,9 @@ impl Compression {
         match path.extension().and_then(|suffix| suffix.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("gz" | "gzip") => Self::Gzip,
             Some("zst" | "zstd") => Self::Zstd,
+            Some("bz2") => Self::Bzip2,
+            Some("xz") => Self::Xz,
+            Some("lz4") => Self::Lz4,
             _ => Self::None,
         }
     }
@@ -44,6 +53,12 @@ impl Compression {
         match start {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            // The second one is that of an empty text.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..] | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, ..] => {
+                Self::Bzip2
+            }
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
+            [0x04, 0x22, 0x4d, 0x18, ..] => Self::Lz4,
             _ => Self::None,
         }
     }
@@ -64,6 +79,9 @@ impl Compression {
             Self::None => None,
             Self::Gzip => Some("gzip"),
             Self::Zstd => Some("Zstandard"),
+            Self::Bzip2 => Some("bzip2"),
+            Self::Xz => Some("xz"),
+            Self::Lz4 => Some("LZ4"),
         }
     }
 
@@ -76,18 +94,41 @@ impl Compression {
             Self::None => reader,
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(reader)),
             Self::Zstd => Box::new(Frames(zstd::Decoder::new(reader)?)),
+            Self::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(reader)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(reader, true, XZ_KB_MAX)),
+            Self::Lz4 => Box::new(Lz4Frames::new(reader)),
         })
+    }
+
+    /// The compression that a new file of this name has.
+    ///
+    /// # Errors
+    /// If files of this compression are not written.
+    pub fn of_target(path: &Path) -> Result<Self, String> {
+        let of_name = Self::of_name(path);
+        let unwritten = match of_name {
+            Self::None => Self::foreign(Some(path), &[]),
+            Self::Gzip | Self::Zstd => None,
+            Self::Bzip2 | Self::Xz | Self::Lz4 => of_name.name(),
+        };
+        match unwritten {
+            Some(name) => {
+                Err(format!("{}: {name} is not written; gzip (.gz) and Zstandard (.zst) are", path.display()))
+            }
+            None => Ok(of_name),
+        }
     }
 
     /// A writer that compresses to `writer`, at the usual level of the compression.
     ///
     /// # Errors
-    /// If the encoder cannot be created.
+    /// If the encoder cannot be created, or if this compression is [only read](Self::of_target).
     pub fn compress<W: Write>(self, writer: W) -> io::Result<Compressor<W>> {
         Ok(match self {
             Self::None => Compressor::None(writer),
             Self::Gzip => Compressor::Gzip(flate2::write::GzEncoder::new(writer, flate2::Compression::default())),
             Self::Zstd => Compressor::Zstd(zstd::Encoder::new(writer, zstd::DEFAULT_COMPRESSION_LEVEL)?),
+            Self::Bzip2 | Self::Xz | Self::Lz4 => return Err(io::ErrorKind::Unsupported.into()),
         })
     }
 }
@@ -158,15 +199,96 @@ impl<R: io::BufRead> Read for Frames<R> {
     }
 }
 
+/// Reads all frames of a file.
+struct Lz4Frames<R: Read> {
+    decoder: lz4_flex::frame::FrameDecoder<Endless<R>>,
+    ended: bool,
+}
+
+impl<R: Read> Lz4Frames<R> {
+    fn new(reader: R) -> Self {
+        Self { decoder: lz4_flex::frame::FrameDecoder::new(Endless(BufReader::new(reader))), ended: false }
+    }
+}
+
+impl<R: Read> Read for Lz4Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !self.ended && !buffer.is_empty() {
+            let read = self.decoder.read(buffer)?;
+            if read > 0 {
+                return Ok(read);
+            }
+            // A frame is complete. Another one may follow.
+            self.ended = self.decoder.get_mut().0.fill_buf()?.is_empty();
+        }
+        Ok(0)
+    }
+}
+
+/// Fails at its end, and not with `UnexpectedEof`: the decoder would take a file for complete that is cut off.
+struct Endless<R: Read>(BufReader<R>);
+
+impl<R: Read> Read for Endless<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 if !buffer.is_empty() => Err(io::Error::other("the LZ4 frame is cut off")),
+            read => Ok(read),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TEXT: &[u8] = b"{\"a\":1}\n{\"a\":2}\n";
+    const BZIP2: &[u8] = b"\
+        \x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\x22\x9d\xe2\xe9\x00\x00\x06\x59\x80\x00\x10\x10\x00\x30\x10\x20\
+        \x00\x00\x0a\x20\x00\x31\x0c\x08\x12\x80\x7a\x89\xc2\x26\x86\x8b\xe2\xee\x48\xa7\x0a\x12\x04\x53\xbc\x5d\
+        \x20";
+    const XZ: &[u8] = b"\
+        \xfd\x37\x7a\x58\x5a\x00\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x16\x00\x00\x00\x74\x2f\xe5\xa3\x01\x00\
+        \x0f\x7b\x22\x61\x22\x3a\x31\x7d\x0a\x7b\x22\x61\x22\x3a\x32\x7d\x0a\x00\x14\x5f\x11\x02\x79\xf7\x0d\xcc\
+        \x00\x01\x28\x10\xe5\x0b\x6c\x60\x1f\xb6\xf3\x7d\x01\x00\x00\x00\x00\x04\x59\x5a";
+    const LZ4: &[u8] = b"\
+        \x04\x22\x4d\x18\x6c\x40\x10\x00\x00\x00\x00\x00\x00\x00\x83\x10\x00\x00\x80\x7b\x22\x61\x22\x3a\x31\x7d\
+        \x0a\x7b\x22\x61\x22\x3a\x32\x7d\x0a\x00\x00\x00\x00\x62\x3a\xb3\xdb";
+
+    fn decompressed(packed: &[u8]) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        let compression = Compression::of_bytes(packed);
+        compression.decompress(Box::new(io::Cursor::new(packed.to_vec())))?.read_to_end(&mut text).map(|_| text)
+    }
+
+    #[test]
+    fn what_is_only_read_is_read_whole_or_not_at_all() {
+        for packed in [BZIP2, XZ, LZ4] {
+            assert_eq!(decompressed(packed).unwrap(), TEXT);
+            assert_eq!(decompressed(&packed.repeat(3)).unwrap(), TEXT.repeat(3));
+            for cut in 10..packed.len() {
+                assert!(decompressed(&packed[..cut]).is_err(), "{:?} cut at {cut}", Compression::of_bytes(packed));
+                let second = [packed, &packed[..cut]].concat();
+                assert!(decompressed(&second).is_err(), "the second stream cut at {cut}");
+            }
+            for at in 6..packed.len() {
+                for bit in 0..8 {
+                    let mut wrong = packed.to_vec();
+                    wrong[at] ^= 1 << bit;
+                    // Nothing panics; a flag without meaning for the text may be set.
+                    if let Ok(text) = decompressed(&wrong) {
+                        assert_eq!(text, TEXT, "bit {bit} of byte {at}");
+                    }
+                }
+            }
+            assert!(Compression::of_bytes(packed).compress(io::sink()).is_err());
+        }
+    }
+
     #[test]
     fn first_bytes_tell_a_packing() {
         assert_eq!(Compression::of_bytes(&[0x1f, 0x8b, 8]), Compression::Gzip);
-        assert_eq!(Compression::foreign(None, b"BZh91AY&SY"), Some("bzip2"));
+        assert_eq!(Compression::of_bytes(b"BZh91AY&SY"), Compression::Bzip2);
         assert_eq!(Compression::foreign(Some(Path::new("a.csv.br")), b"any"), Some("Brotli"));
-        assert_eq!(Compression::foreign(Some(Path::new("a.csv.xz")), b"a,b\n"), None);
+        assert!(Compression::of_target(Path::new("a.csv.xz")).is_err_and(|words| words.contains("xz is not written")));
     }
 }

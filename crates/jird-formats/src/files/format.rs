@@ -110,7 +110,7 @@ impl FileFormat {
 fn by_suffix(path: &Path, is_told: impl Fn(&Signs, &str) -> bool) -> Option<FileFormat> {
     let name = match Compression::of_name(path) {
         Compression::None => path.file_name()?,
-        Compression::Gzip | Compression::Zstd => path.file_stem()?,
+        _ => path.file_stem()?,
     };
     let suffix = Path::new(name).extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
     SIGNS.iter().find(|signs| is_told(signs, &suffix)).map(|signs| signs.format)

@@ -9,7 +9,7 @@ mod quarantined;
 mod spool;
 mod text;
 
-pub use bad::{BadRecord, BadRecords, OnError};
+pub use bad::{BadRecord, BadRecords, OnError, record_limit_hint};
 pub use compression::{Compression, Compressor};
 pub use format::{FileFormat, MAGIC_BYTES};
 pub use pipe::widened;

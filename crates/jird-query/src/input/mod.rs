@@ -16,6 +16,7 @@ pub(crate) use expand::Said;
 use crate::error::{Error, words};
 use ahead::Ahead;
 use elements::Elements;
+use jird::event::Pattern;
 use jird::lines::{ReadAt, newlines};
 use jird_formats::encoding::{Encoding, Unmarked};
 use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Text, widened};
@@ -53,6 +54,14 @@ pub enum From {
     Parquet,
     /// Apache Arrow IPC.
     Arrow,
+}
+
+/// How the inputs are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) from: From,
+    /// Which values of a JSON text are records, if not all elements or lines.
+    pub(crate) records: Option<Pattern>,
 }
 
 /// How much was read. Other threads can show it while a query runs.
@@ -103,6 +112,8 @@ pub(crate) struct InputFile {
     pub(crate) layout: Layout,
     /// The table, if the file is a database and the argument names one.
     table: Option<String>,
+    /// Which values of a JSON text are records.
+    records: Option<Pattern>,
     /// Whether the text begins with a byte order mark, which is read as blanks.
     is_marked: bool,
     /// The size on disk; zero for a pipe.
@@ -139,7 +150,7 @@ impl Input {
     /// reported in `said`.
     pub(crate) fn open(
         arguments: &[String],
-        from: From,
+        reading: &Reading,
         progress: &Arc<Progress>,
         said: &mut Said,
     ) -> Result<Self, Error> {
@@ -149,9 +160,9 @@ impl Input {
             let paths = if argument == "-" { vec![STDIN.into()] } else { expand::expand(argument, said)? };
             for path in paths {
                 let opened = if argument == "-" {
-                    InputFile::once(path.clone(), Box::new(widened(io::stdin())), from, progress)
+                    InputFile::once(path.clone(), Box::new(widened(io::stdin())), reading, progress)
                 } else {
-                    InputFile::open(&path, table, from, progress)
+                    InputFile::open(&path, table, reading, progress)
                 };
                 match opened {
                     Ok(file) => files.push(Arc::new(InputFile { index: files.len(), ..file })),
@@ -234,7 +245,7 @@ impl std::convert::From<io::Error> for Refusal {
 }
 
 impl InputFile {
-    fn open(path: &Path, table: Option<&str>, from: From, progress: &Arc<Progress>) -> Result<Self, Refusal> {
+    fn open(path: &Path, table: Option<&str>, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {
         let metadata = path.metadata()?;
         if metadata.is_dir() {
             return Err("is a directory".to_owned().into());
@@ -242,12 +253,12 @@ impl InputFile {
         let file = File::open(path)?;
         if !metadata.is_file() {
             // A pipe must not be opened twice.
-            return Self::once(path.to_owned(), Box::new(widened(file)), from, progress);
+            return Self::once(path.to_owned(), Box::new(widened(file)), reading, progress);
         }
         let text = Text::open(Box::new(file), Some(path))?;
         let is_marked = text.is_marked();
         let text = text.blank_mark();
-        let layout = layout(path, from, &text)?;
+        let layout = layout(path, reading, &text)?;
         let is_plain = layout == Layout::Lines && text.compression == Compression::None;
         let is_whole = matches!(layout, Layout::Table(FileFormat::Parquet | FileFormat::Sqlite));
         if is_whole && text.compression != Compression::None {
@@ -260,6 +271,7 @@ impl InputFile {
         }
         Ok(Self {
             table: table.map(str::to_owned),
+            records: reading.records.clone(),
             path: path.to_owned(),
             index: 0,
             size: is_plain.then_some(metadata.len()),
@@ -272,18 +284,28 @@ impl InputFile {
     }
 
     /// An input that can be read only once.
-    fn once(path: PathBuf, reader: Reader, from: From, progress: &Arc<Progress>) -> Result<Self, Refusal> {
+    fn once(path: PathBuf, reader: Reader, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {
         let reader = Box::new(Counted { inner: reader, progress: Arc::clone(progress) });
         let text = Text::open(reader, None)?;
         let is_marked = text.is_marked();
         let text = text.blank_mark();
-        let layout = layout(&path, from, &text)?;
+        let layout = layout(&path, reading, &text)?;
         if layout == Layout::Table(FileFormat::Sqlite) {
             return Err("a database is read from its file, not from a pipe".to_owned().into());
         }
         let access = Access::Once(Mutex::new(Some(text)));
-        let progress = Arc::clone(progress);
-        Ok(Self { path, index: 0, size: None, layout, table: None, is_marked, disk_bytes: 0, access, progress })
+        Ok(Self {
+            path,
+            index: 0,
+            size: None,
+            layout,
+            table: None,
+            records: reading.records.clone(),
+            is_marked,
+            disk_bytes: 0,
+            access,
+            progress: Arc::clone(progress),
+        })
     }
 
     pub(crate) fn is_rereadable(&self) -> bool {
@@ -301,6 +323,7 @@ impl InputFile {
             size: is_anywhere.then(|| spool.disk_bytes()),
             layout: self.layout,
             table: self.table.clone(),
+            records: self.records.clone(),
             // The text that was copied has blanks in its place.
             is_marked: false,
             disk_bytes: spool.disk_bytes(),
@@ -375,7 +398,11 @@ impl InputFile {
             FileFormat::Parquet => TableFile::Parquet(whole()?),
             FileFormat::Arrow => TableFile::Arrow(text()?),
             FileFormat::Tsv => TableFile::Tsv(text()?),
-            _ => TableFile::Csv(text()?),
+            FileFormat::Json | FileFormat::Ndjson => {
+                let text = self.text()?.blank_mark().into_reader();
+                TableFile::Json(text, self.records.clone().unwrap_or_default())
+            }
+            FileFormat::Csv => TableFile::Csv(text()?),
         })
     }
 
@@ -404,9 +431,9 @@ impl InputFile {
     }
 }
 
-fn layout(path: &Path, from: From, text: &Text) -> Result<Layout, Refusal> {
+fn layout(path: &Path, reading: &Reading, text: &Text) -> Result<Layout, Refusal> {
     let is_array = text.start.trim_ascii_start().starts_with(b"[");
-    let layout = match from {
+    let layout = match reading.from {
         From::Detect => detect::layout(path, &text.start),
         From::Ndjson => Layout::Lines,
         From::Json if is_array => Layout::Array,
@@ -417,6 +444,10 @@ fn layout(path: &Path, from: From, text: &Text) -> Result<Layout, Refusal> {
         From::Sqlite => Layout::Table(FileFormat::Sqlite),
         From::Parquet => Layout::Table(FileFormat::Parquet),
         From::Arrow => Layout::Table(FileFormat::Arrow),
+    };
+    let layout = match layout {
+        Layout::Lines | Layout::Array | Layout::Values if reading.records.is_some() => Layout::Table(FileFormat::Json),
+        layout => layout,
     };
     let is_binary = matches!(layout, Layout::Table(FileFormat::Sqlite | FileFormat::Parquet | FileFormat::Arrow));
     match text.encoding().filter(|_| !is_binary) {

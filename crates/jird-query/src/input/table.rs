@@ -1,8 +1,8 @@
-//! Tables as lines of JSON: CSV, SQLite, Parquet, Arrow. A thread reads the table and writes its rows, of which the
+//! Tables as lines of JSON: CSV, SQLite, Parquet, Arrow, and the records within JSON documents. A thread reads the table and writes its rows, of which the
 //! scan then reads the fields that the query wants. Formats that store columns apart read only the wanted ones.
 
 use super::ahead::{Ahead, Blocks};
-use jird::event::{self, Failure, JsonSink, Source};
+use jird::event::{self, Failure, JsonSink, JsonSource, Parts, Pattern, Source};
 use jird_formats::sqlite::{self, SqliteQuery};
 use jird_formats::{ArrowSource, CsvSource, Dialect, Empty, ParquetSource, files::Reader};
 use std::fmt::Display;
@@ -14,6 +14,8 @@ use std::path::PathBuf;
 pub(super) enum TableFile {
     Csv(Reader),
     Tsv(Reader),
+    /// A JSON text, and the values in it that are records.
+    Json(Reader, Pattern),
     Arrow(Reader),
     Parquet(File),
     /// A database, and the name of a table in it.
@@ -31,6 +33,7 @@ impl TableFile {
         match self {
             Self::Csv(reader) => copy(&mut typed(CsvSource::new(reader)), blocks),
             Self::Tsv(reader) => copy(&mut typed(CsvSource::with_dialect(reader, Dialect::tsv())), blocks),
+            Self::Json(reader, records) => copy(&mut JsonSource::from_reader(reader).records(records), blocks),
             Self::Arrow(reader) => {
                 let source = ArrowSource::new(reader).map_err(told)?;
                 let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -96,8 +99,13 @@ fn only_table(mut tables: Vec<String>) -> io::Result<String> {
 
 /// Writes all rows as lines.
 fn copy<S: Source<Error: Display>>(source: &mut S, blocks: Blocks<'_>) -> io::Result<()> {
-    event::copy(source, &mut JsonSink::new(blocks)).map_err(|failure| match failure {
-        Failure::Source(error) => told(error),
+    let mut sink = JsonSink::new(blocks);
+    event::copy(source, &mut sink).map_err(|failure| match failure {
+        Failure::Source(error) => {
+            // The rows before the error are read; the reader drops the line that is not complete.
+            let _ = sink.flush();
+            told(error)
+        }
         Failure::Sink(error, place) => told(format!("record {}: {error}", place.record + 1)),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::ScanOptions;
 use crate::bad::{Found, Wrong};
-use crate::error::{Error, with_stray_mark};
+use crate::error::{Error, with_hint};
 use crate::input::{Input, InputFile};
 use jird::lines::{Bad, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
 use jird::{
@@ -21,6 +21,8 @@ pub(crate) struct Reader {
     passes_by: bool,
     /// Whether all lines are counted.
     counts: bool,
+    /// The maximum length of a record, in bytes.
+    record_limit: usize,
     lines: LineReader,
 }
 
@@ -54,7 +56,8 @@ impl From<io::Error> for Fault {
 
 impl Reader {
     pub(crate) fn new(options: &ScanOptions) -> Self {
-        Self { passes_by: options.bad.is_some(), counts: false, lines: LineReader::new(options.lines) }
+        let record_limit = options.lines.record_bytes_max;
+        Self { passes_by: options.bad.is_some(), counts: false, record_limit, lines: LineReader::new(options.lines) }
     }
 
     /// Counts the lines of all pieces.
@@ -79,11 +82,11 @@ impl Reader {
         mut visit: impl FnMut(&Match<'_, '_>, &LinePiece<'_>) -> Result<ControlFlow<()>, String>,
         mut seen: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let Self { passes_by, counts, lines } = self;
+        let Self { passes_by, counts, record_limit, lines } = self;
         // If the first bad record stops the query, its line is found by reading the file again up to there: a query
         // without bad records then counts no lines.
         let counting = Counting { count: file.layout.counting(), all: *passes_by || *counts || file.size.is_none() };
-        let place = Places { file, counts: counting.all };
+        let place = Places { file, counts: counting.all, record_limit: *record_limit };
         let (found, failed) = (RefCell::new(Found::default()), Cell::new(None));
         let push = |piece: &LinePiece<'_>, at: usize, what: Wrong, raw: &[u8]| {
             let at = at.min(piece.text().len());
@@ -183,6 +186,8 @@ struct Places<'f> {
     file: &'f InputFile,
     /// Whether all lines of the file are counted while it is read. If not, the file is read again up to the line.
     counts: bool,
+    /// The maximum length of a record, in bytes.
+    record_limit: usize,
 }
 
 impl Places<'_> {
@@ -221,10 +226,10 @@ impl Places<'_> {
             "" => String::new(),
             pointer => format!(", at {pointer}"),
         };
-        let kind = with_stray_mark(kind.to_string(), &text[at..]);
+        let rule = with_hint(kind.to_string(), kind, self.record_limit, &text[at..]);
         let (snippet, caret) = (located.snippet(), located.caret());
         Error::record(format!(
-            "{}:{line}:{}: {kind} (byte {}{pointer})\n  {snippet}\n  {:caret$}^",
+            "{}:{line}:{}: {rule} (byte {}{pointer})\n  {snippet}\n  {:caret$}^",
             file.path.display(),
             column + 1,
             piece.offset() + at as u64,

@@ -5,7 +5,6 @@ use super::piece::{LinePiece, newlines};
 use super::read::{ReadAt, read_range, read_stream};
 use super::row::{Bad, Match, Scanned};
 use super::scanner::Scanner;
-use crate::error::Error;
 use crate::record::{Predicate, Projection};
 use core::fmt;
 use core::ops::{ControlFlow, Range};
@@ -73,7 +72,7 @@ impl LineReader {
     ///
     /// # Errors
     /// As [`read_range`], and the errors of `end`.
-    pub fn read<E: From<Error> + From<io::Error>>(
+    pub fn read<E: From<io::Error>>(
         &mut self,
         part: Part<'_>,
         counting: Counting,
@@ -101,7 +100,7 @@ impl LineReader {
     ///
     /// # Errors
     /// As [`read_range`].
-    pub fn pieces<E: From<Error> + From<io::Error>>(
+    pub fn pieces<E: From<io::Error>>(
         &mut self,
         part: Part<'_>,
         each: impl FnMut(u64, &[u8]) -> Result<ControlFlow<()>, E>,
@@ -110,7 +109,7 @@ impl LineReader {
     }
 }
 
-fn pieces<E: From<Error> + From<io::Error>>(
+fn pieces<E: From<io::Error>>(
     part: Part<'_>,
     buffer: &mut Vec<u8>,
     record_bytes_max: usize,

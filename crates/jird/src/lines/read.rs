@@ -1,7 +1,5 @@
 //! Cutting an input into pieces of whole lines, with bounded memory.
 
-use crate::error::Error;
-use crate::fault::ErrorKind;
 use core::ops::{ControlFlow, Range};
 use std::io::{self, Read};
 
@@ -38,10 +36,12 @@ impl ReadAt for std::fs::File {
 /// offset of the first. Adjacent ranges share no line and lose none. Memory is bounded by `record_bytes_max` and one
 /// read.
 ///
+/// Of a line longer than `record_bytes_max`, `each` may receive only the first `record_bytes_max + 1` bytes, and then a
+/// newline in the place of the rest. This is enough for a [`Scanner`](super::Scanner) with the same limit to report it.
+///
 /// # Errors
-/// The errors of reading, the errors of `each`, and an error of kind [`Size`](ErrorKind::Size) for a line longer than
-/// `record_bytes_max`.
-pub fn read_range<E: From<Error> + From<io::Error>>(
+/// The errors of reading, and the errors of `each`.
+pub fn read_range<E: From<io::Error>>(
     source: &dyn ReadAt,
     range: Range<u64>,
     buffer: &mut Vec<u8>,
@@ -102,9 +102,21 @@ pub fn read_range<E: From<Error> + From<io::Error>>(
             return Ok(ControlFlow::Continue(()));
         }
         if filled > record_bytes_max {
-            return Err(Error::new(ErrorKind::Size, offset + record_bytes_max as u64).into());
+            if each(offset, head(buffer, record_bytes_max))?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            offset += filled as u64;
+            filled = 0;
+            skip_line = true;
         }
     }
+}
+
+/// The start of a line that is longer than `bytes_max`: one byte more than that, and a newline.
+fn head(buffer: &mut Vec<u8>, bytes_max: usize) -> &[u8] {
+    buffer.resize(buffer.len().max(bytes_max + 2), 0);
+    buffer[bytes_max + 1] = b'\n';
+    &buffer[..bytes_max + 2]
 }
 
 /// The end of the lines of `text` that are complete and begin before `range_end`; `new` is the first byte not yet
@@ -144,7 +156,7 @@ fn within(read: usize, room: usize) -> io::Result<usize> {
 ///
 /// # Errors
 /// As [`read_range`].
-pub fn read_stream<E: From<Error> + From<io::Error>>(
+pub fn read_stream<E: From<io::Error>>(
     mut reader: impl Read,
     buffer: &mut Vec<u8>,
     record_bytes_max: usize,
@@ -156,7 +168,13 @@ pub fn read_stream<E: From<Error> + From<io::Error>>(
         let end = match filling {
             Filled::Lines(end) => end,
             Filled::End => filled,
-            Filled::TooLong => return Err(Error::new(ErrorKind::Size, offset + record_bytes_max as u64).into()),
+            Filled::TooLong => {
+                if each(offset, head(buffer, record_bytes_max))?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                offset += filled as u64 + skip_line(&mut reader, buffer, &mut filled)?;
+                continue;
+            }
         };
         if end > 0 && each(offset, &buffer[..end])?.is_break() {
             return Ok(ControlFlow::Break(()));
@@ -170,6 +188,35 @@ pub fn read_stream<E: From<Error> + From<io::Error>>(
     }
 }
 
+/// Drops the rest of a line. Returns the number of bytes dropped, and leaves in `buffer` the first `filled` bytes after
+/// the line.
+pub(super) fn skip_line(reader: &mut impl Read, buffer: &mut Vec<u8>, filled: &mut usize) -> io::Result<u64> {
+    let mut dropped = 0;
+    buffer.resize(buffer.len().max(READ_BYTES), 0);
+    *filled = 0;
+    loop {
+        let read = read_once(reader, buffer)?;
+        let newline = memchr::memchr(b'\n', &buffer[..read]);
+        let end = newline.map_or(read, |newline| newline + 1);
+        dropped += end as u64;
+        if newline.is_some() || read == 0 {
+            buffer.copy_within(end..read, 0);
+            *filled = read - end;
+            return Ok(dropped);
+        }
+    }
+}
+
+/// Reads once, as much as has arrived; 0 bytes are the end.
+fn read_once(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match reader.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return within(result?, buffer.len()),
+        }
+    }
+}
+
 /// Why [`fill`] has stopped.
 pub(super) enum Filled {
     /// The buffer begins with this many bytes of whole lines.
@@ -180,8 +227,8 @@ pub(super) enum Filled {
     TooLong,
 }
 
-/// Reads from a stream into `buffer`, whose first `filled` bytes are the start of a line, until there are whole lines
-/// and at least `bytes_min` bytes. Leaves in `filled` how many bytes there are.
+/// Reads from a stream into `buffer`, whose first `filled` bytes begin a line, until there are whole lines and at least
+/// `bytes_min` bytes. Leaves in `filled` how many bytes there are.
 pub(super) fn fill(
     reader: &mut impl Read,
     buffer: &mut Vec<u8>,
@@ -189,17 +236,13 @@ pub(super) fn fill(
     bytes_min: usize,
     line_bytes_max: usize,
 ) -> io::Result<Filled> {
-    let mut end = 0;
+    let mut end = memchr::memrchr(b'\n', &buffer[..*filled]).map_or(0, |newline| newline + 1);
     while end == 0 || *filled < bytes_min {
         if end == 0 && *filled > line_bytes_max {
             return Ok(Filled::TooLong);
         }
         buffer.resize(buffer.len().max(*filled + READ_BYTES), 0);
-        let room = buffer.len() - *filled;
-        let read = match reader.read(&mut buffer[*filled..]) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            result => within(result?, room)?,
-        };
+        let read = read_once(reader, &mut buffer[*filled..])?;
         if read == 0 {
             return Ok(Filled::End);
         }
@@ -263,14 +306,43 @@ mod tests {
     }
 
     #[test]
-    fn a_line_over_the_limit_is_an_error_and_not_a_full_memory() {
-        let text = vec![b'x'; 3 << 20];
-        let mut buffer = Vec::new();
-        let error =
-            read_range::<Box<dyn std::error::Error>>(&&text[..], 0..text.len() as u64, &mut buffer, 1 << 20, |_, _| {
-                panic!("there is no whole line")
-            });
-        assert!(error.unwrap_err().to_string().contains("longer than the limit"));
-        assert!(buffer.len() < 2 << 20);
+    fn of_a_line_over_the_limit_only_the_head_is_kept() {
+        const LIMIT: usize = 1 << 20;
+        let long = vec![b'x'; 3 * LIMIT];
+        let text = [b"a\n", &long[..], b"\nb\n", &long, b"\n\nc\n", &long[..LIMIT], b"\n", &long].concat();
+        let ends = |range: Range<u64>| lines_with_limit(&text, Some(range), LIMIT);
+        let len = text.len() as u64;
+        let whole = ends(0..len);
+        let heads: Vec<_> = whole.iter().map(|(at, line)| (*at, line.len())).collect();
+        let (second, third) = (2 + long.len() as u64 + 1, 2 + long.len() as u64 + 3);
+        let after = third + long.len() as u64 + 1;
+        let (exact, last) = (after + 3, after + 3 + LIMIT as u64 + 1);
+        let head = LIMIT + 2;
+        let wanted = [(0, 2), (2, head), (second, 2), (third, head), (after, 1), (after + 1, 2), (exact, LIMIT + 1)];
+        assert_eq!(heads[..7], wanted);
+        assert_eq!(heads[7..], [(last, head)]);
+        for cut in [1, 2, 3, 1000, second - 1, second, third, third + 1, after - 1, after, exact, last, len - 1] {
+            assert_eq!([ends(0..cut), ends(cut..len)].concat(), whole, "cut at {cut}");
+        }
+        assert_eq!(lines_with_limit(&text, None, LIMIT), whole);
+    }
+
+    /// The lines that are handed out of a range, or of a stream.
+    fn lines_with_limit(text: &[u8], range: Option<Range<u64>>, limit: usize) -> Vec<(u64, Vec<u8>)> {
+        let (mut lines, mut buffer) = (Vec::new(), Vec::new());
+        let each = |mut at: u64, piece: &[u8]| {
+            for line in piece.split_inclusive(|&byte| byte == b'\n') {
+                lines.push((at, line.to_vec()));
+                at += line.len() as u64;
+            }
+            Ok::<_, io::Error>(ControlFlow::Continue(()))
+        };
+        let read = match range {
+            Some(range) => read_range(&text, range, &mut buffer, limit, each),
+            None => read_stream(text, &mut buffer, limit, each),
+        };
+        assert!(read.unwrap().is_continue());
+        assert!(buffer.len() <= limit + 2 * READ_BYTES, "{} bytes of buffer", buffer.len());
+        lines
     }
 }

@@ -63,7 +63,7 @@ impl<'r, 't> Match<'r, 't> {
 pub struct Bad<'t> {
     /// The error, with its offset in the scanned text.
     pub error: Error,
-    /// The line, without its newline.
+    /// The line, without its newline; of a line that is too long, one byte more than it may have.
     pub text: &'t [u8],
     /// Offset of the line in the scanned text.
     pub offset: usize,

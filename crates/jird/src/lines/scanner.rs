@@ -168,13 +168,15 @@ impl Scanner {
             // An error at the end of a line belongs to that line.
             let start = memchr::memrchr(b'\n', &text[from..at]).map_or(from, |newline| from + newline + 1);
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline);
-            let error =
-                Error::in_text(Fault::at_byte(fault.kind(), at - start), &text[start..end]).shifted(start as u64);
-            if self.options.check != Check::All && run.would_pass_by(&text[start..end]) {
+            // All ways of reading have the same part of a line that is too long.
+            let known = if fault.kind() == ErrorKind::Size { end.min(at + 1) } else { end };
+            let line = &text[start..known];
+            let error = Error::in_text(Fault::at_byte(fault.kind(), at - start), line).shifted(start as u64);
+            if self.options.check != Check::All && run.would_pass_by(line) {
                 run.scanned.records += 1;
             } else {
                 run.scanned.bad += 1;
-                run.scanned.stopped = bad(Bad { error, text: &text[start..end], offset: start }).is_break();
+                run.scanned.stopped = bad(Bad { error, text: line, offset: start }).is_break();
             }
             from = text.len().min(end + 1);
             // Otherwise a long run of bad records would make the lines after each of them be scanned again and again.

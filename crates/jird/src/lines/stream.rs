@@ -1,6 +1,6 @@
 //! Cuts a stream into pieces of whole lines that threads can take with them.
 
-use super::read::{Filled, fill};
+use super::read::{Filled, fill, skip_line};
 use core::ops::Deref;
 use std::io::{self, Cursor, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,6 +70,22 @@ impl<R: Read> StreamPieces<R> {
     /// If this has ended before a line that is too long: the offset of that line, and the text from there on.
     pub fn into_rest(self) -> Option<(u64, impl Read)> {
         (self.state == State::BeforeLong).then(|| (self.offset, Cursor::new(self.left).chain(self.reader)))
+    }
+
+    /// If this has ended before a line that is too long: goes on after that line. Returns its offset.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub fn skip_long_line(&mut self) -> io::Result<Option<u64>> {
+        if self.state != State::BeforeLong {
+            return Ok(None);
+        }
+        let (line, mut filled) = (self.offset, 0);
+        self.state = State::Ended;
+        self.offset += self.left.len() as u64 + skip_line(&mut self.reader, &mut self.left, &mut filled)?;
+        self.left.truncate(filled);
+        self.state = State::Open;
+        Ok(Some(line))
     }
 
     fn read(&mut self) -> Option<StreamPiece> {
@@ -189,6 +205,23 @@ mod tests {
         let mut text = Vec::new();
         rest.read_to_end(&mut text).unwrap();
         assert_eq!((offset, &text[..]), (5, &long[5..]));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_can_be_skipped() {
+        let long = [&b"a\nbb\n"[..], &[b'x'; 5000], b"\nc\nd\n", &[b'y'; 3000]].concat();
+        for few in [1, 7, 100] {
+            let mut cut = StreamPieces::new(Few(&long, few), 1000);
+            assert_eq!(cut.skip_long_line().unwrap(), None);
+            let lines =
+                |cut: &mut StreamPieces<_>| pieces(cut).into_iter().flat_map(|(_, piece)| piece).collect::<Vec<_>>();
+            assert_eq!(lines(&mut cut), b"a\nbb\n");
+            assert_eq!(cut.skip_long_line().unwrap(), Some(5));
+            assert_eq!(cut.offset, 5006);
+            assert_eq!(lines(&mut cut), b"c\nd\n");
+            assert_eq!((cut.skip_long_line().unwrap(), cut.next().is_none()), (Some(5010), true));
+            assert_eq!(cut.skip_long_line().unwrap(), None);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::fault::ErrorKind;
 use serde_core::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SendError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -26,9 +26,10 @@ const PIECES_PER_THREAD: usize = 3;
 /// Decodes the values of NDJSON on all cores, and returns them in order, one for each line that is not blank.
 ///
 /// For an invalid line the item is an error, which holds the line number, the column in the line, and the offset in
-/// the whole input; the next line is the next item. If reading fails, or a line is longer than [`RECORD_BYTES_MAX`],
-/// the error is the last item; so it is if the reader panics. This function reads ahead: for each core, several pieces
-/// of 256 KB (or of the longest line) and their values are in memory.
+/// the whole input; the next line is the next item. A line longer than [`RECORD_BYTES_MAX`] is such an error too, of
+/// kind [`Size`](ErrorKind::Size). If reading fails, the error is the last item; so it is if the reader panics. This
+/// function reads ahead: for each core, several pieces of 256 KB (or of the longest line) and their values are in
+/// memory.
 ///
 /// ```
 /// let log = "{\"id\": 1}\n\n{\"id\": \"two\"}\n{\"id\": 3}\n";
@@ -88,28 +89,40 @@ fn cut<T>(reader: impl Read, pieces: &SyncSender<TypedPiece<T>>, results: &SyncS
     let _last = LastIfPanicking(results);
     // The threads live as long as the iterator, so this is not `drive`, which returns when all is done.
     let mut texts = StreamPieces::new(reader, RECORD_BYTES_MAX).live();
-    for text in &mut texts {
-        let text = match text {
-            Ok(text) => text,
-            Err(error) => return send_last(results, error.into()),
-        };
-        let (to, made) = sync_channel(1);
-        let lines = newlines(&text);
-        if results.send(made).is_err() || pieces.send(TypedPiece { text, lines_before, to }).is_err() {
-            return;
+    loop {
+        match texts.next() {
+            Some(Ok(text)) => {
+                let (to, made) = sync_channel(1);
+                let lines = newlines(&text);
+                if results.send(made).is_err() || pieces.send(TypedPiece { text, lines_before, to }).is_err() {
+                    return;
+                }
+                lines_before += lines;
+            }
+            Some(Err(error)) => return drop(send_error(results, error.into())),
+            None => {
+                let too_long = match texts.skip_long_line() {
+                    Ok(None) => return,
+                    Ok(Some(offset)) => {
+                        let (offset, column) = (offset + RECORD_BYTES_MAX as u64, RECORD_BYTES_MAX as u64 + 1);
+                        Error::new(ErrorKind::Size, offset).placed(offset, lines_before + 1, column)
+                    }
+                    Err(error) => error.into(),
+                };
+                if send_error(results, too_long).is_err() {
+                    return;
+                }
+                lines_before += 1;
+            }
         }
-        lines_before += lines;
-    }
-    if let Some((offset, _)) = texts.into_rest() {
-        send_last(results, Error::new(ErrorKind::Size, offset + RECORD_BYTES_MAX as u64));
     }
 }
 
-/// Sends an error after all values.
-fn send_last<T>(results: &SyncSender<Receiver<Made<T>>>, error: Error) {
+/// Sends an error after the values so far. Fails if nobody waits for them any more.
+fn send_error<T>(results: &SyncSender<Receiver<Made<T>>>, error: Error) -> Result<(), SendError<Receiver<Made<T>>>> {
     let (to, made) = sync_channel(1);
     match to.try_send(vec![Err(error)]) {
-        Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => drop(results.send(made)),
+        Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => results.send(made),
     }
 }
 
@@ -119,7 +132,7 @@ struct LastIfPanicking<'r, T>(&'r SyncSender<Receiver<Made<T>>>);
 impl<T> Drop for LastIfPanicking<'_, T> {
     fn drop(&mut self) {
         if thread::panicking() {
-            send_last(self.0, io::Error::other("the reader panicked").into());
+            drop(send_error(self.0, io::Error::other("the reader panicked").into()));
         }
     }
 }

@@ -4,20 +4,21 @@ use crate::common;
 use crate::lines::a;
 use checks::random::Random;
 use jird::lines::{self, Options, Scanner, in_order, read_range, read_stream};
+use jird::record::Projection;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
 /// What reading can end with.
 #[derive(Debug)]
 enum Failure {
-    Data(jird::Error),
+    Data,
     Io,
     Asked,
 }
 
 impl From<jird::Error> for Failure {
-    fn from(error: jird::Error) -> Self {
-        Self::Data(error)
+    fn from(_: jird::Error) -> Self {
+        Self::Data
     }
 }
 
@@ -147,10 +148,14 @@ impl lines::ReadAt for Broken {
 }
 
 #[test]
-fn a_stream_without_line_feeds_is_refused_before_it_fills_the_memory() {
+fn a_stream_without_line_feeds_is_a_bad_record_before_it_fills_the_memory() {
     let mut buffer = Vec::new();
-    let flow = read_stream::<Failure>(io::repeat(b'x'), &mut buffer, 1 << 20, |_, _| panic!("there is no whole line"));
-    let Err(Failure::Data(error)) = flow else { panic!("an error of the data") };
-    assert_eq!((error.code(), error.offset()), ("size", 1 << 20));
+    let options = Options { record_bytes_max: 1 << 20, ..Options::default() };
+    let flow = read_stream::<Failure>(io::repeat(b'x'), &mut buffer, 1 << 20, |offset, head| {
+        let error = Scanner::new(options).scan(head, &Projection::new(&[]), None, |_| ControlFlow::Continue(()));
+        assert_eq!((offset, error.map_err(|error| (error.code(), error.offset())).err()), (0, Some(("size", 1 << 20))));
+        Ok(ControlFlow::Break(()))
+    });
+    assert!(flow.is_ok_and(|flow| flow.is_break()));
     assert!(buffer.len() <= 2 << 20, "{} bytes of buffer", buffer.len());
 }

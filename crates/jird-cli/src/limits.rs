@@ -1,18 +1,36 @@
-//! The options for copies of pipes.
+//! The options for limits: of records in memory, and of copies of pipes on disk.
 
 use bytesize::ByteSize;
 use jird_formats::files::SpoolOptions;
+
+/// How long a record may be.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct RecordArgs {
+    /// A longer record is bad, and is not kept in memory; such as 16M or 1G
+    #[arg(long, value_name = "BYTES", default_value = RECORD_LIMIT)]
+    record_limit: ByteSize,
+}
+
+/// [`jird::lines::RECORD_BYTES_MAX`], as it is typed.
+const RECORD_LIMIT: &str = "64MiB";
+
+impl RecordArgs {
+    /// In bytes.
+    pub(crate) fn limit(self) -> usize {
+        usize::try_from(self.record_limit.as_u64()).unwrap_or(usize::MAX)
+    }
+}
 
 /// What may be done with a pipe that has to be read twice.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct SpoolArgs {
     /// A pipe that must be read twice is copied to $TMPDIR: at most this many bytes, such as 500M or 20G
-    #[arg(long, value_name = "BYTES", default_value = DEFAULT)]
+    #[arg(long, value_name = "BYTES", default_value = SPOOL_LIMIT)]
     spool_limit: ByteSize,
 }
 
 /// [`SpoolOptions::LIMIT`], as it is typed.
-const DEFAULT: &str = "16GiB";
+const SPOOL_LIMIT: &str = "16GiB";
 
 impl SpoolArgs {
     pub(crate) fn options(self) -> SpoolOptions {
@@ -43,8 +61,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_is_that_of_the_library() {
-        let limit: ByteSize = DEFAULT.parse().unwrap();
+    fn the_defaults_are_those_of_the_library() {
+        let limit: ByteSize = SPOOL_LIMIT.parse().unwrap();
         assert_eq!(limit.as_u64(), SpoolOptions::LIMIT);
+        let limit: ByteSize = RECORD_LIMIT.parse().unwrap();
+        assert_eq!(limit.as_u64(), jird::lines::RECORD_BYTES_MAX as u64);
     }
 }
