@@ -1,7 +1,7 @@
 //! The commands of README.md and of the guide, run as a reader would run them, and what they print.
 //!
 //! A block of the language `console` is a session. A line that begins with `$ ` is a command, which goes on in the next
-//! line after a `\` at its end. The lines up to the next command are what it prints on standard output and on standard
+//! line where a quote is open, or after a `\`. The lines up to the next command are what it prints on standard output and on standard
 //! error. In them, `…` is any text, and a line of `…` alone is any lines. A command that fails is followed by
 //! `$ echo $?`.
 //!
@@ -114,8 +114,8 @@ fn run(page: &str) -> (String, Vec<(usize, String)>) {
         else {
             continue;
         };
-        while command.ends_with('\\') {
-            let (_, line, _) = rest.next().expect("a command goes on after a backslash");
+        while goes_on(&command) {
+            let (_, line, _) = rest.next().expect("a command that goes on");
             rewritten.extend([line, "\n"]);
             command.extend(["\n", line]);
         }
@@ -140,6 +140,22 @@ fn run(page: &str) -> (String, Vec<(usize, String)>) {
         }
     }
     (rewritten, differences)
+}
+
+/// Whether a quote is open at the end of a command, or a `\` stands there.
+fn goes_on(command: &str) -> bool {
+    let mut open = None;
+    let mut escaped = false;
+    for symbol in command.chars() {
+        match symbol {
+            _ if escaped => escaped = false,
+            '\\' if open != Some('\'') => escaped = true,
+            '"' | '\'' if open.is_none() => open = Some(symbol),
+            _ if open == Some(symbol) => open = None,
+            _ => {}
+        }
+    }
+    escaped || open.is_some()
 }
 
 /// A folder with the example files.
