@@ -126,5 +126,8 @@ mod pages {
     struct Readme;
 
     #[doc = include_str!("../../../docs/guide/rust.md")]
-    struct Guide;
+    struct UseItFromRust;
+
+    #[doc = include_str!("../../../docs/guide/how-it-works.md")]
+    struct HowItWorks;
 }
