@@ -19,7 +19,7 @@ use folder::Folder;
 use std::env;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const ELLIPSIS: &str = "…";
@@ -29,10 +29,10 @@ fn every_command_prints_what_the_page_says() {
     let write = env::var("JIRD_GUIDE").is_ok_and(|value| value == "write");
     let mut wrong = String::new();
     for path in pages() {
-        let text = fs::read_to_string(&path).unwrap();
+        let text = read(&path);
         let (rewritten, differences) = run(&text);
         if write && rewritten != text {
-            fs::write(&path, rewritten).unwrap();
+            fs::write(root().join(&path), rewritten).unwrap();
         }
         for (line, difference) in differences {
             writeln!(wrong, "{}:{line}: {difference}", path.display()).unwrap();
@@ -45,7 +45,7 @@ fn every_command_prints_what_the_page_says() {
 #[test]
 fn every_command_in_a_table_succeeds() {
     for path in pages() {
-        let text = fs::read_to_string(&path).unwrap();
+        let text = read(&path);
         let folder = with_examples();
         let rows = lines(&text).filter(|(_, line, language)| language.is_none() && line.starts_with('|'));
         for (number, line, _) in rows {
@@ -62,7 +62,7 @@ fn every_command_in_a_table_succeeds() {
 #[test]
 fn commands_stand_in_sessions() {
     for path in pages() {
-        let text = fs::read_to_string(&path).unwrap();
+        let text = read(&path);
         for (number, line, language) in lines(&text) {
             let command = line.trim_start().starts_with("jird ") && (language.is_some() || line.starts_with("    "));
             assert!(!command || matches!(language, Some("console" | "toml")), "{}:{number}: {line}", path.display());
@@ -71,30 +71,53 @@ fn commands_stand_in_sessions() {
 }
 
 #[test]
-fn links_lead_to_files_and_every_page_is_in_the_book() {
-    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+fn links_lead_to_files_and_the_book_has_all_of_its_pages() {
+    let summary = read(Path::new("docs/SUMMARY.md"));
     for path in pages() {
-        let text = fs::read_to_string(&path).unwrap();
-        let folder = path.parent().unwrap();
-        for target in lines(&text).filter(|(_, _, language)| language.is_none()).flat_map(|(_, line, _)| links(line)) {
-            let file = target.split('#').next().unwrap_or_default();
-            let found = target.contains("://") || file.is_empty() || folder.join(file).exists();
-            assert!(found, "{}: {target}", path.display());
+        let text = read(&path);
+        let in_book = path.strip_prefix("docs").is_ok();
+        for link in lines(&text).filter(|(_, _, language)| language.is_none()).flat_map(|(_, line, _)| links(line)) {
+            let Some(target) = target(&path, link) else { continue };
+            assert!(root().join(&target).exists(), "{}: {link} leads nowhere", path.display());
+            assert!(!in_book || is_in_book(&summary, &target), "{}: {link} leads out of the book", path.display());
         }
-        let in_book = path.strip_prefix(root().join("docs")).map(|name| format!("({})", name.display()));
-        assert!(in_book.is_err() || in_book.is_ok_and(|name| summary.contains(&name)), "{}", path.display());
+        assert!(!in_book || is_in_book(&summary, &path), "docs/SUMMARY.md lacks {}", path.display());
     }
 }
 
-/// README.md, the guide and its reference pages.
-fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![root().join("README.md")];
-    for folder in ["docs", "docs/guide"] {
-        let files = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
-        pages.extend(files.filter(|path| path.extension().is_some_and(|end| end == "md") && !path.ends_with("SUMMARY.md")));
+/// The file that a link of a page leads to; `None` if it leads to another place.
+fn target(page: &Path, link: &str) -> Option<PathBuf> {
+    let file = link.split('#').next().filter(|file| !file.is_empty() && !file.contains("://"))?;
+    let mut target = page.parent()?.to_owned();
+    for part in Path::new(file).components() {
+        match part {
+            Component::ParentDir => _ = target.pop(),
+            part => target.push(part),
+        }
     }
+    Some(target)
+}
+
+/// The book has all files in `docs`, but only those pages that its summary names.
+fn is_in_book(summary: &str, file: &Path) -> bool {
+    let is_page = file.extension().is_some_and(|end| end == "md");
+    file.strip_prefix("docs").is_ok_and(|name| !is_page || summary.contains(&format!("({})", name.display())))
+}
+
+/// README.md, the guide and its reference pages, in the folder of the repository.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec!["README.md".into()];
+    for folder in ["docs", "docs/guide"] {
+        let names = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        pages.extend(names.map(|name| Path::new(folder).join(name)));
+    }
+    pages.retain(|path: &PathBuf| path.extension().is_some_and(|end| end == "md") && !path.ends_with("SUMMARY.md"));
     pages.sort();
     pages
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
 }
 
 fn root() -> PathBuf {
@@ -137,8 +160,7 @@ fn run(page: &str) -> (String, Vec<(usize, String)>) {
             command.extend(["\n", line]);
         }
         let mut wanted = Vec::new();
-        while let Some((_, line, _)) =
-            rest.next_if(|(_, line, language)| language.is_some() && !line.starts_with("$ "))
+        while let Some((_, line, _)) = rest.next_if(|(_, line, language)| language.is_some() && !line.starts_with("$ "))
         {
             wanted.push(line);
         }
