@@ -87,3 +87,10 @@ fn the_cases_over_events_have_as_many_hits_as_duckdb_finds() {
     let hits: Vec<u64> = found["cases"].as_array().unwrap().iter().map(|case| case["hits"].as_u64().unwrap()).collect();
     assert_eq!(hits, [930, 540, 1, 1, 6, 197, 191, 26, 6, 2, 353, 10, 10, 391]);
 }
+
+#[test]
+fn groups_in_another_order_are_the_same_answer() {
+    let folder = folder("groups").with("groups", "select id, count(*) as n group by id\n");
+    let output = bench(&folder, &["--cases", "groups", "--runs", "30", "a.ndjson", "a.ndjson"]);
+    assert_eq!((output.status.code(), &*output.stderr), (Some(0), &b""[..]));
+}

@@ -351,3 +351,67 @@ fn having_and_casts_read_as_elsewhere() {
         ],
     );
 }
+
+const ORDERS: &str = r#"{"id":1,"at":{"items":[{"sku":"a","n":2,"tags":["x","y"]},{"sku":"b","n":1.50}]}}
+{"id":2,"at":{"items":[]}}
+{"id":3,"at":{"items":[{"sku":"a","n":3,"tags":["y"]}]},"who":"ann"}
+{"id":4,"who":"bob"}
+"#;
+
+#[test]
+fn elements_of_arrays_are_rows_beside_their_records() {
+    let rows = [r#"{"id":1,"sku":"a","n":2}"#, r#"{"id":1,"sku":"b","n":1.50}"#, r#"{"id":3,"sku":"a","n":3}"#];
+    for from in [
+        "stream, unnest(at.items) as i",
+        "stream s, unnest(s.at.items) i",
+        "stream cross join unnest(at.items) as t(i)",
+        "stream join unnest(at.items) as i on true",
+    ] {
+        all(ORDERS, &[(&format!("select id, i.sku, i.n from {from}"), &rows)]);
+    }
+    all(
+        ORDERS,
+        &[
+            (
+                "select id, t.x.tags[0] as tag from stream, unnest(at.items) as t(x) where x.n > 1.5",
+                &[r#"{"id":1,"tag":"x"}"#, r#"{"id":3,"tag":"y"}"#],
+            ),
+            (
+                "select i.sku, count(*) as n, sum(i.n) as s from stream, unnest(at.items) i group by i.sku order by i.sku",
+                &[r#"{"sku":"a","n":2,"s":5}"#, r#"{"sku":"b","n":1,"s":1.50}"#],
+            ),
+            (
+                "select id, tag from stream, unnest(at.items) i, unnest(i.tags) as tag order by id, tag desc",
+                &[r#"{"id":1,"tag":"y"}"#, r#"{"id":1,"tag":"x"}"#, r#"{"id":3,"tag":"y"}"#],
+            ),
+            ("select id, i.sku from stream, unnest(at.items) i where who = 'ann'", &[r#"{"id":3,"sku":"a"}"#]),
+            ("select x from unnest([3, 1]) as t(x)", &[r#"{"x":3}"#, r#"{"x":1}"#]),
+            (
+                "with o as (select id, at.items as items from stream) select o.id, i.sku from o, unnest(o.items) i where o.id = 3",
+                &[r#"{"id":3,"sku":"a"}"#],
+            ),
+            (
+                "select c.x.sku as sku from (select unnest(at.items) as x from stream) c where c.x.n = 3",
+                &[r#"{"sku":"a"}"#],
+            ),
+            ("select count(*) as n from stream, unnest(at.items) i", &[r#"{"n":3}"#]),
+        ],
+    );
+}
+
+#[test]
+fn several_columns_are_compared_at_once() {
+    all(
+        STREAM,
+        &[
+            (
+                "select a where (a, b) in (select a, b from stream where l is not null)",
+                &[r#"{"a":1}"#, r#"{"a":2}"#, r#"{"a":3}"#],
+            ),
+            ("select a where (b, a) in (select b, a + 1 from stream)", &[]),
+            ("select a where (a, b) in ((1, 'x'), (2, 'x'), (3.0, 'x'))", &[r#"{"a":1}"#, r#"{"a":3}"#]),
+            ("select a where (a, b) = (2, 'y')", &[r#"{"a":2}"#]),
+            ("select a where (a, b) <> (2, 'y') and a < 4", &[r#"{"a":1}"#, r#"{"a":3}"#]),
+        ],
+    );
+}

@@ -173,7 +173,7 @@ impl Source {
             bail!("{file}");
         }
         let Report { rows, records, bytes, .. } = report;
-        Ok((Answer { rows, records, bytes, hash: out.hasher.finish() }, seconds))
+        Ok((Answer { rows, records, bytes, hash: out.lines }, seconds))
     }
 
     fn header(&self, args: &BenchArgs) -> Result<Header> {
@@ -206,14 +206,22 @@ impl Source {
 /// Hashes a result to compare it with others; with `keeps`, also stores it.
 #[derive(Default)]
 struct Hashed {
+    /// Hashes the line that has begun.
     hasher: DefaultHasher,
+    /// The sum of the hashes of the lines: without `order by`, their order may be another one each time.
+    lines: u64,
     keeps: bool,
     text: Vec<u8>,
 }
 
 impl Write for Hashed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.hasher.write(bytes);
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.hasher.write(line);
+            if line.ends_with(b"\n") {
+                self.lines = self.lines.wrapping_add(std::mem::take(&mut self.hasher).finish());
+            }
+        }
         if self.keeps {
             self.text.extend_from_slice(bytes);
         }

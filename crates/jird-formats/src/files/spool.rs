@@ -1,11 +1,13 @@
 //! A copy of an input that cannot be read twice, for work that must read it twice.
 
-use super::{Compression, Reader};
+use super::{Compression, Compressor, Reader};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::{channel, sync_channel};
+use std::thread;
 
 /// How much of an input is kept, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +56,11 @@ pub struct Spool {
 /// Bytes copied at a time.
 const BUFFER_BYTES: usize = 1 << 18;
 
+/// The maximum number of blocks that wait to be written.
+const WAITING: usize = 4;
+
 impl Spool {
-    /// Copies everything that `reader` returns. Uses 256 KiB of memory.
+    /// Copies everything that `reader` returns. One thread reads and another writes, with 2 MiB of memory.
     ///
     /// # Errors
     /// The errors of `reader` as they are. If the copy cannot be written, or would be larger than the limit, an error
@@ -74,17 +79,8 @@ impl Spool {
         };
         let file = tempfile::tempfile_in(&options.folder).map_err(unwritten)?;
         let compression = if options.compress { Compression::Zstd } else { Compression::None };
-        let mut writer = compression.compress(Bounded { file, len: 0, limit: options.limit }).map_err(unwritten)?;
-        let mut buffer = vec![0; BUFFER_BYTES];
-        loop {
-            match reader.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => writer.write_all(&buffer[..read]).map_err(unwritten)?,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let Bounded { file, len, .. } = writer.finish().map_err(unwritten)?;
+        let writer = compression.compress(Bounded { file, len: 0, limit: options.limit }).map_err(unwritten)?;
+        let Bounded { file, len, .. } = copy(reader, writer)?.map_err(unwritten)?;
         Ok(Self { file: Arc::new(file), compression, len })
     }
 
@@ -124,6 +120,39 @@ impl Spool {
     pub fn reader(&self) -> io::Result<Reader> {
         self.compression.decompress(Box::new(Whole { spool: self.clone(), at: 0 }))
     }
+}
+
+/// Copies all of `reader`, whose errors are the outer ones.
+fn copy(reader: &mut impl Read, mut writer: Compressor<Bounded>) -> io::Result<io::Result<Bounded>> {
+    let (full, blocks) = sync_channel::<Vec<u8>>(WAITING);
+    let (used, free) = channel();
+    thread::scope(|scope| {
+        let writing = scope.spawn(move || {
+            for block in blocks {
+                writer.write_all(&block)?;
+                // If the reader is done, nobody needs the block.
+                let _ = used.send(block);
+            }
+            writer.finish()
+        });
+        let read = loop {
+            let mut block = free.try_recv().unwrap_or_default();
+            block.resize(BUFFER_BYTES, 0);
+            match reader.read(&mut block) {
+                Ok(0) => break Ok(()),
+                Ok(read) => block.truncate(read),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => break Err(error),
+            }
+            if full.send(block).is_err() {
+                // The writer has failed.
+                break Ok(());
+            }
+        };
+        drop(full);
+        let written = writing.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes it has failed")));
+        read.map(|()| written)
+    })
 }
 
 /// Reads a spool from start to end, at a position of its own.

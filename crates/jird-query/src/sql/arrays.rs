@@ -1,9 +1,11 @@
 //! Functions of arrays, and subscripts that a path does not have. A field that holds an array is JSON text, for which we
 //! have functions of our own; lists that DataFusion computes, such as those of `array_agg`, have DataFusion's.
 
-use super::expr::{Context, arguments_mut, call, function_name};
+use super::chain::Part;
+use super::expr::{Context, arguments_mut, call, function_name, qualified};
 use super::forms::{Form, to_json};
 use super::literal::literal;
+use super::scope::ComputedRef;
 use super::select::Rewriter;
 use super::uses::{JSON_AT, JSON_CONTAINS, JSON_ELEMENTS, JSON_JOIN, JSON_KEYS, JSON_LEN, JSON_LENGTH, Rep};
 use crate::error::Error;
@@ -82,6 +84,21 @@ impl Rewriter<'_> {
         given.extend(steps.into_iter().skip(count));
         *expr = call(JSON_AT, given);
         Ok(Some(Form::Json))
+    }
+}
+
+impl ComputedRef {
+    /// The column, or the part of it that the name leads to.
+    pub(super) fn expr(&self) -> Expr {
+        let column = qualified(&self.relation, &self.name);
+        if self.steps.is_empty() {
+            return column;
+        }
+        let step = |part: &Part| match part {
+            Part::Name(key) => Expr::value(Value::SingleQuotedString(key.clone())),
+            Part::Index(index) => Expr::value(Value::Number(index.to_string(), false)),
+        };
+        call(JSON_AT, std::iter::once(column).chain(self.steps.iter().map(step)).collect())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::calls::bracketed;
 use super::forms::{Form, Plain, canonical, compared, mixed, to_json, to_order, truth};
-use super::scope::{FieldRef, Resolved, resolve};
+use super::scope::{ComputedRef, FieldRef, Resolved, resolve};
 use super::select::{Emit, Rewriter};
 use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, Need, NeedKind, Rep};
 use super::{chain::chain, scope::DerivedKind};
@@ -120,9 +120,9 @@ impl Rewriter<'_> {
                 (*expr, form) = self.value(&field, context)?;
                 return Ok(form);
             }
-            Some(Resolved::Computed { relation, name, form }) => {
-                *expr = self.computed(&relation, &name, context);
-                return Ok(form);
+            Some(Resolved::Computed(computed)) => {
+                *expr = self.computed(&computed, context);
+                return Ok(computed.form);
             }
             None => {}
         }
@@ -216,8 +216,8 @@ impl Rewriter<'_> {
     }
 
     /// A computed column of a subquery; or the group that it is, after `group by`.
-    pub(crate) fn computed(&self, relation: &str, name: &str, context: Context) -> Expr {
-        let column = qualified(relation, name);
+    pub(crate) fn computed(&self, computed: &ComputedRef, context: Context) -> Expr {
+        let column = computed.expr();
         let grouped = self.scopes.last().and_then(|scope| scope.grouped.as_ref()).filter(|_| !context.in_aggregate);
         let written = column.to_string();
         let group = grouped.and_then(|grouped| grouped.exprs.iter().find(|(original, ..)| *original == written));

@@ -3,6 +3,7 @@
 use super::expr::quoted;
 use super::scope::{Columns, Derived, Relation};
 use super::select::{Emit, Rewriter};
+use super::unnest;
 use super::uses::{Rep, STREAM, SourceUse};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
@@ -13,14 +14,15 @@ use std::rc::Rc;
 
 impl Rewriter<'_> {
     /// Adds the tables of a `from` to the innermost scope, and rewrites the conditions of its joins.
-    pub(crate) fn from(&mut self, from: &mut [TableWithJoins]) -> Result<(), Error> {
-        for table in from {
+    pub(crate) fn from(&mut self, from: &mut Vec<TableWithJoins>) -> Result<(), Error> {
+        let unnests = unnest::take(from)?;
+        for table in &mut *from {
             self.table(&mut table.relation)?;
             for join in &mut table.joins {
                 self.join(join)?;
             }
         }
-        Ok(())
+        unnests.into_iter().try_for_each(|unnest| self.unnest(from, unnest))
     }
 
     /// `from stream`, for a `select` without `from`.
@@ -51,11 +53,11 @@ impl Rewriter<'_> {
                 }
                 *name = ObjectName::from(vec![quoted(&table)]);
                 let alias = alias.as_mut().map(|alias| quote(&mut alias.name));
-                self.add(alias.unwrap_or(table), columns)
+                self.add(Relation { alias: alias.unwrap_or(table), columns, holder: None })
             }
             TableFactor::Derived { lateral: false, subquery, alias, .. } => {
                 let (alias, columns) = self.derived(subquery, alias)?;
-                self.add(alias, Columns::These(columns))
+                self.add(Relation { alias, columns: Columns::These(columns), holder: None })
             }
             TableFactor::NestedJoin { table_with_joins, alias: None } => {
                 self.table(&mut table_with_joins.relation)?;
@@ -127,12 +129,13 @@ impl Rewriter<'_> {
         Ok((quote(&mut alias.name), Rc::new(columns?)))
     }
 
-    fn add(&mut self, alias: String, columns: Columns) -> Result<(), Error> {
+    pub(super) fn add(&mut self, relation: Relation) -> Result<(), Error> {
+        let Relation { alias, .. } = &relation;
         let Some(scope) = self.scopes.last_mut() else { return Err(Error::sql("a table outside of a select")) };
-        if scope.relations.iter().any(|relation| relation.alias == alias) {
+        if scope.relations.iter().any(|other| other.alias == *alias) {
             return Err(Error::sql(format!("two tables are called {alias}: give one another name, `from … as …`")));
         }
-        scope.relations.push(Relation { alias, columns });
+        scope.relations.push(relation);
         Ok(())
     }
 

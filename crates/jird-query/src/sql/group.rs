@@ -1,6 +1,6 @@
 //! Rewrites `group by`, aggregates and `distinct`.
 
-use super::expr::{Context, function_name, qualified};
+use super::expr::{Context, function_name};
 use super::forms::{Form, canonical};
 use super::items::{Item, ItemExpr, item_of};
 use super::scope::{FieldRef, Resolved};
@@ -105,8 +105,8 @@ impl Rewriter<'_> {
                     groups.fields.len() - 1
                 })))
             }
-            (Some(Resolved::Computed { relation, name, form }), _) => {
-                let column = qualified(&relation, &name);
+            (Some(Resolved::Computed(computed)), _) => {
+                let (column, form) = (computed.expr(), computed.form);
                 let key = if form == Form::Json { canonical(column.clone()) } else { column.clone() };
                 Ok(groups.add((column.to_string(), key, form)))
             }

@@ -5,7 +5,7 @@ use super::chain::{Part, chain};
 use super::expr::{Context, call, quoted};
 use super::forms::Form;
 use super::names::{Names, column_name};
-use super::scope::{Columns, Derived, DerivedKind, FieldRef, Resolved};
+use super::scope::{Columns, ComputedRef, Derived, DerivedKind, FieldRef, Resolved};
 use super::select::{Emit, Rewriter};
 use super::uses::{NeedKind, Rep, Style};
 use crate::error::Error;
@@ -145,9 +145,9 @@ impl Rewriter<'_> {
             }
         };
         let kind = match resolved {
-            Resolved::Computed { relation, name, form } => {
-                out.push(aliased(self.computed(&relation, &name, Context::default()), &item.name));
-                DerivedKind::Computed(form)
+            Resolved::Computed(computed) => {
+                out.push(aliased(self.computed(&computed, Context::default()), &item.name));
+                DerivedKind::Computed(computed.form)
             }
             Resolved::Field(field) => self.field_item(&field, &item.name, emit, out)?,
         };
@@ -298,7 +298,7 @@ fn name_items(items: Vec<(Option<String>, ItemExpr)>, given: Option<&[String]>) 
             ItemExpr::Resolved(Resolved::Field(field)) => {
                 format!("{}.{}", field.relation, field.key.trim_start_matches('/'))
             }
-            ItemExpr::Resolved(Resolved::Computed { relation, name, .. }) => format!("{relation}.{name}"),
+            ItemExpr::Resolved(Resolved::Computed(ComputedRef { relation, name, .. })) => format!("{relation}.{name}"),
             ItemExpr::Record(_) => "*".to_owned(),
         };
         let is_alias = alias.is_some() && matches!(expr, ItemExpr::Expr(_));

@@ -23,6 +23,7 @@ mod select;
 mod spelling;
 mod supported;
 mod twice;
+mod unnest;
 mod uses;
 
 pub(crate) use forms::Known;

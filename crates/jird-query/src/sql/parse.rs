@@ -106,6 +106,11 @@ pub(crate) fn expression(sql: &str) -> Result<Expr, Error> {
     Ok(expr)
 }
 
+/// Parses one query that has a plain form already.
+pub(super) fn plain_query(sql: &str) -> Result<Box<Query>, Error> {
+    parser(sql)?.parse_query().map_err(|error| Error::sql(error.to_string()))
+}
+
 /// Parses one expression that has a plain form already.
 pub(super) fn plain_expression(sql: &str) -> Result<Expr, Error> {
     let wrong = |error: ParserError| Error::sql(error.to_string());

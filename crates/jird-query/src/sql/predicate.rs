@@ -63,7 +63,10 @@ pub fn condition(sql: &str) -> Result<Condition, Error> {
     let no_keys = &mut |_: &str| Ok(Vec::new());
     let mut rewriter = Rewriter::new(&no_aggregates, no_keys, &nothing_known, Style::Json);
     let columns = Columns::Any(rewriter.source(STREAM));
-    rewriter.scopes.push(Scope { relations: vec![Relation { alias: STREAM.to_owned(), columns }], ..Scope::default() });
+    rewriter.scopes.push(Scope {
+        relations: vec![Relation { alias: STREAM.to_owned(), columns, holder: None }],
+        ..Scope::default()
+    });
     let mut slots = Slots::default();
     match rewriter.condition_part(&expr, &mut slots)? {
         Some(predicate) => Ok(Condition::new(predicate, slots.paths())),

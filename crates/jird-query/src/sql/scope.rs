@@ -21,6 +21,8 @@ pub(crate) struct Scope {
 pub(crate) struct Relation {
     pub(crate) alias: String,
     pub(crate) columns: Columns,
+    /// If this is an `unnest`: the table that has its column too, under [another name](Self::held).
+    pub(crate) holder: Option<String>,
 }
 
 /// The columns of a table.
@@ -58,7 +60,17 @@ pub(crate) enum Resolved {
     /// A field of a record.
     Field(FieldRef),
     /// A computed column of a subquery.
-    Computed { relation: String, name: String, form: Form },
+    Computed(ComputedRef),
+}
+
+/// A computed column of a subquery, or a part of it.
+#[derive(Clone, Debug)]
+pub(crate) struct ComputedRef {
+    pub(crate) relation: String,
+    pub(crate) name: String,
+    /// The keys and indices that lead from the column's value to the part.
+    pub(crate) steps: Vec<Part>,
+    pub(crate) form: Form,
 }
 
 /// A field of a record, as a table provides it.
@@ -99,6 +111,10 @@ pub(crate) fn resolve(scopes: &[Scope], parts: &[Part], written: &str) -> Result
         {
             candidates.retain(|relation| relation.alias == *left);
         }
+        // Records may have any field, and elements of arrays have the name that they were given.
+        if candidates.iter().any(|relation| relation.holder.is_some()) {
+            candidates.retain(|relation| matches!(relation.columns, Columns::These(_)));
+        }
         match candidates.as_slice() {
             [] => {}
             [relation] => return relation.column(parts, written, depth == 0).map(Some),
@@ -137,6 +153,11 @@ impl Scope {
 }
 
 impl Relation {
+    /// The name of the column of an `unnest` in the table that has the array.
+    pub(super) fn held(alias: &str, column: &str) -> String {
+        format!("{alias}:{column}")
+    }
+
     fn column(&self, parts: &[Part], written: &str, local: bool) -> Result<Resolved, Error> {
         let field = |key: String, fixed, origins, source| {
             Resolved::Field(FieldRef {
@@ -156,11 +177,15 @@ impl Relation {
             }
             Columns::These(columns) => {
                 let named = |column: &&Derived| parts.first() == Some(&Part::Name(column.name.clone()));
-                let Some(column) = columns.iter().find(named) else {
+                let of_element = columns.first().filter(|_| self.holder.is_some());
+                let found = columns.iter().find(named);
+                let steps = if found.is_some() { parts.get(1..).unwrap_or_default() } else { parts };
+                let Some(column) = found.or(of_element) else {
                     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
                     return Err(Error::sql(format!("no column `{written}`: {} has {}", self.alias, names.join(", "))));
                 };
-                if parts.len() > 1 {
+                let is_json = matches!(column.kind, DerivedKind::Computed(Form::Json));
+                if !steps.is_empty() && !is_json {
                     return Err(Error::sql(format!(
                         "`{written}` looks into a column of the subquery {}: select that field there, under a name",
                         self.alias
@@ -171,7 +196,11 @@ impl Relation {
                     DerivedKind::Fixed(origins, rep) => field(column.name.clone(), Some(*rep), origins.clone(), None),
                     DerivedKind::Computed(_) | DerivedKind::Record => {
                         let form = if let DerivedKind::Computed(form) = column.kind { form } else { Form::Json };
-                        Resolved::Computed { relation: self.alias.clone(), name: column.name.clone(), form }
+                        let (relation, name) = match &self.holder {
+                            Some(holder) => (holder.clone(), Self::held(&self.alias, &column.name)),
+                            None => (self.alias.clone(), column.name.clone()),
+                        };
+                        Resolved::Computed(ComputedRef { relation, name, steps: steps.to_vec(), form })
                     }
                 })
             }

@@ -5,6 +5,7 @@
 mod clauses;
 mod functions;
 mod operators;
+mod rows;
 
 use super::names::column_name;
 use crate::error::Error;
@@ -52,7 +53,7 @@ impl VisitorMut for Speller {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        done(functions::expr(expr).and_then(|()| operators::expr(expr)))
+        done(functions::expr(expr).and_then(|()| operators::expr(expr)).and_then(|()| rows::expr(expr)))
     }
 }
 
@@ -125,6 +126,15 @@ mod tests {
                 "SELECT a AS x FROM s WHERE a IN (SELECT b FROM t)",
             ),
             ("select a similar to 'x%|y_' as x from s", "SELECT regexp_like(a, '^(?s:x.*|y.)$') AS x FROM s"),
+            ("select a as x from s where (a, b) <> (1, c)", "SELECT a AS x FROM s WHERE NOT (a = 1 AND b = c)"),
+            (
+                "select a as x from s where (a, b) in ((1, 2), (3, 4))",
+                "SELECT a AS x FROM s WHERE ((a = 1 AND b = 2) OR (a = 3 AND b = 4))",
+            ),
+            (
+                "select a as x from s where (a, b) in (select c, d from t)",
+                "SELECT a AS x FROM s WHERE EXISTS (SELECT 1 FROM (SELECT c, d FROM t) AS in_rows (in_1, in_2) WHERE in_1 = a AND in_2 = b)",
+            ),
             ("select year(a) as x from s", "SELECT date_part('year', a) AS x FROM s"),
             (
                 "select strftime('%Y', a) as x, strftime(a, '%Y') as y from s",
@@ -144,6 +154,9 @@ mod tests {
             ("select if(a) from s", "`if` takes 3 values"),
             ("select any_value(distinct a) from s", "no `distinct`"),
             ("select a similar to b from s", "constant"),
+            ("select a from s where (a, b) = (1, 2, 3)", "2 values are compared with 3"),
+            ("select a from s where (a, b) in (1, 2)", "`1` is one value"),
+            ("select a from s where (a, b) not in (select c, d from t)", "not exists"),
             ("select sum(a) over w from s", "no window is called `w`"),
         ] {
             let error = parse(sql).unwrap_err().to_string();
