@@ -250,7 +250,7 @@ impl Rewriter<'_> {
         let is_json = match self.field_at(expr)? {
             Some(field) => {
                 *expr = self.field(&field, Rep::Json, context)?;
-                !field.fixed.is_some_and(Rep::is_inferred) || self.form(&field) == Form::Json
+                true
             }
             None => self.any(expr, context)? == Form::Json,
         };

@@ -73,9 +73,10 @@ impl Rewriter<'_> {
             // A subquery gives the text as it stands,
             Some(Rep::Raw | Rep::Json) if rep == Rep::Key => canonical(column),
             // or groups as values of their type.
-            Some(Rep::Typed | Rep::Group) if rep == Rep::Key && self.form(field) == Form::Typed => {
-                to_json(column, Form::Typed)
-            }
+            Some(fixed) if fixed.is_inferred() && !rep.is_inferred() => match self.form(field) {
+                Form::Json => column,
+                Form::Typed => to_json(column, Form::Typed),
+            },
             _ => column,
         }
     }
