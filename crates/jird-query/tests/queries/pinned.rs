@@ -312,3 +312,42 @@ fn arrays_and_objects_compare_with_nothing() {
     gives(text, "select i where coalesce(o, 1) = coalesce(o, 2)", &["{\"i\":3}"]);
     gives(text, "select i where not (o < (select max(o) from stream))", &[]);
 }
+
+#[test]
+fn times_and_ranges_are_those_of_the_values() {
+    let text = "{\"d\":\"2024-05-01T10:00:00Z\",\"n\":1,\"f\":-0.0}\n{\"d\":\"2024-05-01T10:30:00Z\",\"n\":2,\"f\":0.0}\n{\"d\":\"2025-05-01T10:00:00Z\",\"n\":4,\"f\":0.5}\n";
+    let groups = "from (select distinct d from stream) as g";
+    gives(
+        text,
+        &format!("select year(d) as y, count(*) as n {groups} group by year(d) order by y"),
+        &["{\"y\":2024,\"n\":2}", "{\"y\":2025,\"n\":1}"],
+    );
+    gives(text, &format!("select count(timestamp(d)) as n {groups}"), &["{\"n\":3}"]);
+    gives(
+        text,
+        "select sum(n) over (order by n range between 1 preceding and current row) as s order by n",
+        &["{\"s\":1}", "{\"s\":3}", "{\"s\":4}"],
+    );
+    gives(
+        text,
+        "select count(*) over (order by f range between 0.5 preceding and current row) as s order by n",
+        &["{\"s\":2}", "{\"s\":2}", "{\"s\":3}"],
+    );
+    let hour = "order by timestamp(d) range between interval '1 hour' preceding and current row";
+    gives(text, &format!("select count(*) over ({hour}) as s order by n"), &["{\"s\":1}", "{\"s\":2}", "{\"s\":1}"]);
+}
+
+#[test]
+fn a_field_without_any_value_goes_with_all_kinds() {
+    let text = "{\"i\":1,\"t\":\"x\",\"b\":true}\n{\"i\":2,\"t\":\"y\",\"b\":null,\"never\":null}\n";
+    gives(text, "select coalesce(never, 'none') as c", &["{\"c\":\"none\"}", "{\"c\":\"none\"}"]);
+    gives(text, "select coalesce(never, t) as c", &["{\"c\":\"x\"}", "{\"c\":\"y\"}"]);
+    gives(text, "select upper(coalesce(coalesce(never, other), t)) as c", &["{\"c\":\"X\"}", "{\"c\":\"Y\"}"]);
+    gives(text, "select case when i = 1 then b else never end as c", &["{\"c\":true}", "{\"c\":null}"]);
+    gives(text, "select sum(coalesce(never, i)) as c", &["{\"c\":3}"]);
+    gives(
+        text,
+        "select lag(never, 1, 'none') over (order by i) as c order by i",
+        &["{\"c\":\"none\"}", "{\"c\":null}"],
+    );
+}

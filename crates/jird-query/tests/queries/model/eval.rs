@@ -264,6 +264,12 @@ impl Columns<'_> {
                 field(path).and_then(Value::text).map_or(Cell::Null, |text| Cell::Text(text.to_owned()))
             }
             Item::Type(path) => field(path).map_or(Cell::Null, |value| Cell::Text(value.kind().to_owned())),
+            Item::Coalesce(paths) => {
+                Cell::group(paths.iter().filter_map(|path| field(path)).find(|value| !value.is_null()))
+            }
+            Item::Case(condition, path, other) => {
+                Cell::group(field(if condition.of(group[0], self.scope) == Some(true) { path } else { other }))
+            }
             Item::Condition(condition) => condition.of(group[0], self.scope).map_or(Cell::Null, Cell::Bool),
             Item::Aggregate(aggregate) => aggregate.cell(group, self.all),
             Item::Query(query) => query.only_cell(&self.scope.inside(group[0])),

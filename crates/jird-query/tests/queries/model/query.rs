@@ -65,6 +65,10 @@ pub(crate) enum Item {
     Number(Path),
     Text(Path),
     Type(Path),
+    /// The first that is not null.
+    Coalesce(Vec<Path>),
+    /// `case when … then … else … end`
+    Case(Condition, Path, Path),
     /// A condition as a column.
     Condition(Condition),
     Aggregate(Aggregate),

@@ -66,6 +66,10 @@ impl Display for Item {
             Self::Number(path) => write!(f, "number({})", Name(path)),
             Self::Text(path) => write!(f, "text({})", Name(path)),
             Self::Type(path) => write!(f, "json_type({})", Name(path)),
+            Self::Coalesce(paths) => write!(f, "coalesce({})", list(paths.iter().map(|path| Name(path)))),
+            Self::Case(condition, path, other) => {
+                write!(f, "case when {condition} then {} else {} end", Name(path), Name(other))
+            }
             Self::Condition(condition) => write!(f, "{condition}"),
             Self::Aggregate(aggregate) => write!(f, "{aggregate}"),
             Self::Window(window) => write!(f, "{window}"),

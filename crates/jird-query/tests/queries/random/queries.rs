@@ -74,11 +74,13 @@ impl Maker<'_> {
     }
 
     pub(super) fn rows(&mut self) -> Query {
-        let items = self.some(1, 3, |maker| match maker.random.below(8) {
+        let items = self.some(1, 3, |maker| match maker.random.below(10) {
             0 => Item::Number(maker.path()),
             1 if maker.words.tables != Tables::Computed => Item::Text(maker.path()),
             2 => Item::Type(maker.path()),
             3 => Item::Condition(maker.decided()),
+            4 => Item::Coalesce(maker.some(2, 3, Self::path)),
+            5 => Item::Case(maker.condition(1), maker.path(), maker.path()),
             _ => Item::Field(maker.path()),
         });
         Query { items, ..Query::default() }
