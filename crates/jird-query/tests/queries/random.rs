@@ -63,7 +63,7 @@ fn seeds() -> u64 {
 /// Whether the queries of a seed are run in all ways: those of `JIRD_QUERY_ALL_WAYS` seeds, spread evenly.
 fn by_all_ways(seed: u64) -> bool {
     let every = |wanted: u64| (seeds() / wanted.max(1)).max(1);
-    number_of("JIRD_QUERY_ALL_WAYS").is_some_and(|wanted| wanted > 0 && seed % every(wanted) == 0)
+    number_of("JIRD_QUERY_ALL_WAYS").is_some_and(|wanted| wanted > 0 && seed.is_multiple_of(every(wanted)))
 }
 
 fn number_of(variable: &str) -> Option<u64> {

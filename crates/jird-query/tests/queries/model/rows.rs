@@ -88,7 +88,7 @@ pub(crate) fn are_rows(rows: &[Vec<Cell>], lines: Vec<Value>, ordered: bool) -> 
         let first = line.field(&[Step::Key("c0")]).filter(|value| !value.is_null()).map(Value::group);
         unseen.entry(first).or_default().push(line);
     }
-    let mut take = |row: &Vec<Cell>| match row.first() {
+    let take = |row: &Vec<Cell>| match row.first() {
         // It is in no group that is known beforehand.
         Some(Cell::Near(_)) | None => unseen.values_mut().any(|lines| take_from(lines, row)),
         Some(cell) => {
@@ -96,7 +96,7 @@ pub(crate) fn are_rows(rows: &[Vec<Cell>], lines: Vec<Value>, ordered: bool) -> 
             unseen.get_mut(&first).is_some_and(|lines| take_from(lines, row))
         }
     };
-    rows.iter().all(|row| take(row))
+    rows.iter().all(take)
 }
 
 /// Takes a line that is this row from the others.
