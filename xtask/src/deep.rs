@@ -23,6 +23,14 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             // One test at a time, because one of them measures the process's memory.
             log.run_tests(command.env("JIRD_LARGE", "1").env("RUST_TEST_THREADS", "1"))
         }),
+        Step::new(
+            "queries",
+            "5,000 seeds of random queries against their model, 500 of them by all ways of input",
+            |house, log| {
+                let mut command = house.cargo(["test", "--release", "--package", "jird-query", "--test", "queries"]);
+                log.run_tests(command.env("JIRD_QUERY_SEEDS", "5000").env("JIRD_QUERY_ALL_WAYS", "500"))
+            },
+        ),
         Step::new("fuzz", "every fuzz target for minutes, or up to a number of executions", move |house, log| {
             fuzz::run(house, log, fuzzing)
         }),

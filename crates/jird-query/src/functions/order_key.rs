@@ -165,8 +165,8 @@ fn text(key: &[u8]) -> Option<&str> {
     str::from_utf8(&rest[start..]).ok()
 }
 
-/// The order of two JSON values of one kind: -1, 0 or 1. Null if their kinds differ or one is null, as in the engine's
-/// comparisons.
+/// The order of two JSON values of one kind: -1, 0 or 1. Null if their kinds differ, or if one is null, an array or an
+/// object, as in the engine's comparisons.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct JsonCompare(Signature);
 
@@ -195,7 +195,9 @@ impl ScalarUDFImpl for JsonCompare {
         let (mut left_key, mut right_key) = (Vec::new(), Vec::new());
         let mut compare = |left: &str, right: &str| {
             let (left, right) = (Field::from_raw(left), Field::from_raw(right));
-            if left.is_null() || right.is_null() || left.kind() != right.kind() {
+            if left.kind() != right.kind()
+                || matches!(left.kind(), None | Some(Kind::Null | Kind::Array | Kind::Object))
+            {
                 return None;
             }
             left_key.clear();

@@ -58,9 +58,7 @@ impl Rewriter<'_> {
     /// are rewritten to values of their types.
     fn json_of(&mut self, expr: &mut Expr, context: Context) -> Result<bool, Error> {
         let Some(field) = self.field_at(expr)? else { return Ok(self.any(expr, context)? == Form::Json) };
-        let column = self.field(&field, Rep::Json, context)?;
-        let is_typed = field.fixed.is_some_and(Rep::is_inferred) && self.form(&field) == Form::Typed;
-        *expr = if is_typed { to_json(column, Form::Typed) } else { column };
+        *expr = self.field(&field, Rep::Json, context)?;
         Ok(true)
     }
 

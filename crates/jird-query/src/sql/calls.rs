@@ -1,10 +1,12 @@
 //! Rewrites calls: functions, aggregates and windows.
 
 use super::expr::{Context, arguments, arguments_mut, call, function_name, is_call};
-use super::forms::{Form, Mixing, canonical, mixed, of_key, to_json, to_key};
+use super::forms::{Form, Mixing, canonical, mixed, of_key, to_json, to_key, to_order};
 use super::literal;
 use super::select::Rewriter;
-use super::uses::{JSON_ARITHMETIC, JSON_SUM, Kept, NUMBER_AVG, NUMBER_SUM, NeedKind, ORDER_VALUE, Rep, TIME_OF_JSON};
+use super::uses::{
+    JSON_ARITHMETIC, JSON_SUM, Kept, NUMBER_AVG, NUMBER_SUM, NeedKind, ORDER_VALUE, Rep, SORT_KEY, TIME_OF_JSON,
+};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
@@ -101,14 +103,20 @@ impl Rewriter<'_> {
     /// The window of a function.
     fn window(&mut self, function: &mut Function, context: Context) -> Result<(), Error> {
         let Some(WindowType::WindowSpec(window)) = &mut function.over else { return Ok(()) };
+        // Equal values are in one partition and in one place, however they are spelled.
         for group in &mut window.partition_by {
-            if self.any(group, context)? == Form::Json {
-                // Equal values are in one partition, however they are spelled.
-                *group = canonical(group.clone());
-            }
+            *group = match self.any(group, context)? {
+                Form::Json => canonical(group.clone()),
+                Form::Typed => call(SORT_KEY, vec![group.clone()]),
+            };
         }
         let before = window.order_by.clone();
-        self.sort_keys(&mut window.order_by, context)?;
+        for key in &mut window.order_by {
+            key.expr = match self.any(&mut key.expr, context)? {
+                Form::Json => to_order(key.expr.clone()),
+                Form::Typed => call(SORT_KEY, vec![key.expr.clone()]),
+            };
+        }
         let is_mixed = |key: &OrderByExpr| matches!(&key.expr, Expr::Function(key) if is_call(key, ORDER_VALUE));
         if let Some(at) = window.order_by.iter().position(is_mixed)
             && window.window_frame.as_ref().is_some_and(counts_a_range)
@@ -242,7 +250,7 @@ impl Rewriter<'_> {
         let is_json = match self.field_at(expr)? {
             Some(field) => {
                 *expr = self.field(&field, Rep::Json, context)?;
-                !field.fixed.is_some_and(Rep::is_inferred) || self.form(&field) == Form::Json
+                true
             }
             None => self.any(expr, context)? == Form::Json,
         };

@@ -70,8 +70,13 @@ impl Rewriter<'_> {
         let name = if field.fixed.is_some() { field.key.clone() } else { rep.column(&field.key) };
         let column = qualified(&field.relation, &name);
         match field.fixed {
-            // A subquery gives the text as it stands.
+            // A subquery gives the text as it stands,
             Some(Rep::Raw | Rep::Json) if rep == Rep::Key => canonical(column),
+            // or groups as values of their type.
+            Some(fixed) if fixed.is_inferred() && !rep.is_inferred() => match self.form(field) {
+                Form::Json => column,
+                Form::Typed => to_json(column, Form::Typed),
+            },
             _ => column,
         }
     }

@@ -204,6 +204,8 @@ impl Rewriter<'_> {
             Expr::Array(_) => Some(Plain::Array),
             Expr::Function(function) => self.kind_of_call(function)?,
             _ => match self.field_at(expr)? {
+                // A field without any value counts as a number.
+                Some(field) if self.types(&field).next().is_none() => Some(Plain::Number),
                 Some(field) => self.types(&field).find_map(|kind| match kind {
                     ColumnType::Bool => Some(Plain::Bool),
                     ColumnType::Text => Some(Plain::Text),

@@ -1,8 +1,8 @@
 //! Where raw bytes are searched before records are read, no match is lost, however its characters are written.
 
 use crate::dice::{Random, spelled};
-use crate::model::{Condition, Folder, Item, Literal, Operand, Query, Step, Way, records};
-use crate::random::{Maker, TEXTS, Words};
+use crate::model::{Condition, Folder, Form, Item, Literal, Operand, Query, Step, Way, records};
+use crate::random::{Maker, TEXTS, Tables, Words};
 use jird_query::Check;
 use std::fmt::Write;
 
@@ -57,7 +57,13 @@ fn condition(maker: &mut Maker<'_>, depth: usize) -> Condition {
 #[test]
 fn no_spelling_of_a_text_hides_it_from_a_search() {
     const TRIES: u64 = 400;
-    let words = Words { paths: vec![M], unique: None, texts: TEXTS.map(String::from).to_vec(), numbers: Vec::new() };
+    let words = Words {
+        paths: vec![M],
+        unique: Vec::new(),
+        texts: TEXTS.map(String::from).to_vec(),
+        numbers: Vec::new(),
+        tables: Tables::One,
+    };
     let mut folder = Folder::new("escapes");
     let (mut searched, mut hits) = (0, 0);
     for seed in 0..TRIES {
@@ -67,10 +73,10 @@ fn no_spelling_of_a_text_hides_it_from_a_search() {
         let input = records(&text);
         let condition = Some(condition(&mut Maker { words: &words, random: &mut random }, 2));
         let query = Query { items: vec![Item::Field(I), Item::Field(M)], condition, ..Query::default() };
-        let way = |check, chunk_bytes| Way { check, threads: 1, chunk_bytes };
+        let way = |check, chunk_bytes| Way { form: Form::Lines, check, threads: 1, chunk_bytes };
         let pieces = random.pick(&[None, Some(1), Some(97)]);
         let ways = [Check::All, Check::Touched, Check::Trusted].map(|check| way(check, pieces));
-        let some = folder.check(&query, &input, &ways, seed);
+        let some = folder.check(&query, &[input], &ways, seed);
         searched += u64::from(some.searched_bytes > 0);
         hits += u64::from(some.searched_bytes > 0 && some.rows.is_some_and(|rows| rows > 0));
     }

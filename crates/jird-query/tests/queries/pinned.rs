@@ -1,15 +1,15 @@
 //! Records that other tools read wrong, each with what they make of it; as seen with `DuckDB` 2.0.0 (`read_json`, what it infers) and
 //! Polars 2.1.0 (`scan_ndjson`).
 
-use crate::model::{Folder, Way};
+use crate::model::{Folder, Form, Way};
 use jird_query::{Check, ErrorKind, OnError};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const WAYS: [Way; 4] = [
-    Way { check: Check::All, threads: 1, chunk_bytes: None },
-    Way { check: Check::All, threads: 5, chunk_bytes: Some(1) },
-    Way { check: Check::Touched, threads: 2, chunk_bytes: Some(31) },
-    Way { check: Check::Trusted, threads: 1, chunk_bytes: None },
+    Way { form: Form::Lines, check: Check::All, threads: 1, chunk_bytes: None },
+    Way { form: Form::Lines, check: Check::All, threads: 5, chunk_bytes: Some(1) },
+    Way { form: Form::Lines, check: Check::Touched, threads: 2, chunk_bytes: Some(31) },
+    Way { form: Form::Lines, check: Check::Trusted, threads: 1, chunk_bytes: None },
 ];
 
 /// A folder that holds a text.
@@ -40,7 +40,7 @@ fn a_key_that_comes_late_has_its_values() {
     let text = after_many("{\"i\":-1,\"trace\":\"at main\"}\n");
     // `select *`: Polars drops the text without a word; DuckDB fails with "has unknown key". A column by its name: neither knows it.
     let folder = holding(&text);
-    let way = Way { check: Check::All, threads: 2, chunk_bytes: Some(64 << 10) };
+    let way = Way { form: Form::Lines, check: Check::All, threads: 2, chunk_bytes: Some(64 << 10) };
     let last = |sql: &str| folder.run(sql, way).unwrap().0.lines().last().map(str::to_owned);
     assert_eq!(last("select *").unwrap(), "{\"i\":-1,\"trace\":\"at main\"}");
     assert_eq!(last("select i, trace where trace is not null").unwrap(), "{\"i\":-1,\"trace\":\"at main\"}");
@@ -52,7 +52,7 @@ fn a_key_that_comes_late_has_its_values() {
 fn a_type_that_comes_late_is_no_error() {
     // DuckDB: "Failed to cast value to numerical"; Polars: "cannot parse 'x' (string) as Int64".
     let folder = holding(&after_many("{\"i\":-1,\"v\":\"x\"}\n"));
-    let way = Way { check: Check::All, threads: 2, chunk_bytes: Some(64 << 10) };
+    let way = Way { form: Form::Lines, check: Check::All, threads: 2, chunk_bytes: Some(64 << 10) };
     let found = |sql: &str| folder.run(sql, way).unwrap().0;
     assert_eq!(found("select v where i = -1"), "{\"v\":\"x\"}\n");
     assert_eq!(found("select i where v = 'x' or v > 29998"), "{\"i\":29999}\n{\"i\":-1}\n");
@@ -262,5 +262,92 @@ fn a_union_is_json_whatever_its_sides_are() {
     sorted(
         "select a.t from (select u as t from stream union all select u from stream) as a union select t from stream where t = 'c'",
         &[&mixed],
+    );
+}
+
+#[test]
+fn groups_of_a_subquery_are_values_wherever_they_are_used() {
+    let text = "{\"i\":1,\"b\":true,\"n\":1,\"f\":0.5,\"t\":\"x\",\"m\":1}\n{\"i\":2,\"b\":false,\"n\":2,\"f\":1.0,\"t\":\"y\",\"m\":\"x\"}\n{\"i\":3,\"b\":true,\"n\":1,\"f\":0.50,\"t\":\"x\",\"m\":null}\n";
+    let all = ["{\"i\":1}", "{\"i\":2}", "{\"i\":3}"];
+    for field in ["b", "n", "f", "t", "m"] {
+        let found = if field == "m" { &all[..2] } else { &all };
+        let groups = format!("(select distinct {field} from stream) as g");
+        gives(text, &format!("select l.i from stream as l join {groups} on l.{field} = g.{field} order by l.i"), found);
+        gives(text, &format!("select l.i from stream as l join {groups} using ({field}) order by l.i"), found);
+        gives(
+            text,
+            &format!(
+                "select i from stream as l where exists (select 1 from {groups} where g.{field} = l.{field}) order by i"
+            ),
+            found,
+        );
+        let found = format!("select count(*) as n from {groups} where g.{field} in (select {field} from stream)");
+        gives(text, &found, &["{\"n\":2}"]);
+    }
+    // A text is no number, and has a type.
+    let groups = "from (select distinct t from stream) as g";
+    gives(text, &format!("select count(number(t)) as n, min(text(t)) as t {groups}"), &["{\"n\":0,\"t\":\"x\"}"]);
+    gives(text, &format!("select distinct json_type(t) as k {groups}"), &["{\"k\":\"string\"}"]);
+}
+
+#[test]
+fn windows_take_zeros_as_one() {
+    let text = "{\"i\":1,\"f\":0.0}\n{\"i\":2,\"f\":-0.0}\n{\"i\":3,\"f\":0.5}\n{\"i\":4,\"f\":0.0}\n";
+    gives(
+        text,
+        "select i, rank() over (order by f) as r, count(*) over (partition by f) as n, lag(i) over (order by f, i) as l order by i",
+        &[
+            "{\"i\":1,\"r\":1,\"n\":3,\"l\":null}",
+            "{\"i\":2,\"r\":1,\"n\":3,\"l\":1}",
+            "{\"i\":3,\"r\":4,\"n\":1,\"l\":4}",
+            "{\"i\":4,\"r\":1,\"n\":3,\"l\":2}",
+        ],
+    );
+}
+
+#[test]
+fn arrays_and_objects_compare_with_nothing() {
+    let text = "{\"i\":1,\"o\":{\"q\":1}}\n{\"i\":2,\"o\":[1]}\n{\"i\":3,\"o\":5}\n";
+    gives(text, "select i where o = o", &["{\"i\":3}"]);
+    gives(text, "select i where coalesce(o, 1) = coalesce(o, 2)", &["{\"i\":3}"]);
+    gives(text, "select i where not (o < (select max(o) from stream))", &[]);
+}
+
+#[test]
+fn times_and_ranges_are_those_of_the_values() {
+    let text = "{\"d\":\"2024-05-01T10:00:00Z\",\"n\":1,\"f\":-0.0}\n{\"d\":\"2024-05-01T10:30:00Z\",\"n\":2,\"f\":0.0}\n{\"d\":\"2025-05-01T10:00:00Z\",\"n\":4,\"f\":0.5}\n";
+    let groups = "from (select distinct d from stream) as g";
+    gives(
+        text,
+        &format!("select year(d) as y, count(*) as n {groups} group by year(d) order by y"),
+        &["{\"y\":2024,\"n\":2}", "{\"y\":2025,\"n\":1}"],
+    );
+    gives(text, &format!("select count(timestamp(d)) as n {groups}"), &["{\"n\":3}"]);
+    gives(
+        text,
+        "select sum(n) over (order by n range between 1 preceding and current row) as s order by n",
+        &["{\"s\":1}", "{\"s\":3}", "{\"s\":4}"],
+    );
+    gives(
+        text,
+        "select count(*) over (order by f range between 0.5 preceding and current row) as s order by n",
+        &["{\"s\":2}", "{\"s\":2}", "{\"s\":3}"],
+    );
+    let hour = "order by timestamp(d) range between interval '1 hour' preceding and current row";
+    gives(text, &format!("select count(*) over ({hour}) as s order by n"), &["{\"s\":1}", "{\"s\":2}", "{\"s\":1}"]);
+}
+
+#[test]
+fn a_field_without_any_value_goes_with_all_kinds() {
+    let text = "{\"i\":1,\"t\":\"x\",\"b\":true}\n{\"i\":2,\"t\":\"y\",\"b\":null,\"never\":null}\n";
+    gives(text, "select coalesce(never, 'none') as c", &["{\"c\":\"none\"}", "{\"c\":\"none\"}"]);
+    gives(text, "select coalesce(never, t) as c", &["{\"c\":\"x\"}", "{\"c\":\"y\"}"]);
+    gives(text, "select upper(coalesce(coalesce(never, other), t)) as c", &["{\"c\":\"X\"}", "{\"c\":\"Y\"}"]);
+    gives(text, "select case when i = 1 then b else never end as c", &["{\"c\":true}", "{\"c\":null}"]);
+    gives(text, "select sum(coalesce(never, i)) as c", &["{\"c\":3}"]);
+    gives(
+        text,
+        "select lag(never, 1, 'none') over (order by i) as c order by i",
+        &["{\"c\":\"none\"}", "{\"c\":null}"],
     );
 }

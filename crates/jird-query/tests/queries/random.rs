@@ -2,25 +2,27 @@
 
 mod data;
 mod queries;
+mod tables;
 
 pub(crate) use data::TEXTS;
-pub(crate) use queries::{Maker, Words};
+pub(crate) use queries::{Maker, Tables, Words};
 
 use crate::dice::Random;
 use crate::model::{Folder, records, ways};
 use std::ops::Range;
+use tables::{Composer, Parts};
 
 /// So many seeds, if `JIRD_QUERY_SEEDS` does not say how many: each is some records, and queries of them.
-const SEEDS: u64 = 250;
-const QUERIES: usize = 6;
-/// So many of the ways to run a query are tried with each.
-const WAYS: usize = 2;
+const SEEDS: u64 = 300;
+/// So many queries of one table for each seed, and so many of several.
+const QUERIES: usize = 3;
 
 fn answers_as_the_model(name: &str, seeds: Range<u64>) {
     let mut folder = Folder::new(name);
     let (ways, words) = (ways(), data::words());
-    let (mut with_rows, mut refused, mut searched) = (0, 0, 0);
-    let all = seeds.end.saturating_sub(seeds.start) * QUERIES as u64;
+    let parts = Parts::of(words.clone());
+    let (mut with_rows, mut of_several, mut refused, mut searched) = (0, 0, 0, 0);
+    let all = seeds.end.saturating_sub(seeds.start) * 2 * QUERIES as u64;
     for seed in seeds {
         let mut random = Random::new(seed);
         // Few records at first: what fails is small.
@@ -29,23 +31,43 @@ fn answers_as_the_model(name: &str, seeds: Range<u64>) {
         let texts = data::texts(&mut random, count);
         let texts: Vec<_> = texts.iter().map(String::as_str).collect();
         folder.hold(&texts);
-        let input: Vec<_> = texts.iter().flat_map(|text| records(text)).collect();
-        for _ in 0..QUERIES {
-            let query = Maker { words: &words, random: &mut random }.query();
-            let ways: Vec<_> = (0..WAYS).map(|_| random.pick(&ways)).collect();
-            let checked = folder.check(&query, &input, &ways, seed);
-            with_rows += u64::from(checked.rows.is_some_and(|rows| rows > 0));
+        let input: Vec<_> = texts.iter().map(|text| records(text)).collect();
+        // One way after the other, or all of them.
+        let ways = if by_all_ways(seed) { &ways[..] } else { &ways[seed as usize % ways.len()..][..1] };
+        for number in 0..2 * QUERIES {
+            let query = if number < QUERIES {
+                Maker { words: &words, random: &mut random }.query()
+            } else {
+                Composer { parts: &parts, files: texts.len(), random: &mut random }.query()
+            };
+            let checked = folder.check(&query, &input, ways, seed);
+            let has_rows = checked.rows.is_some_and(|rows| rows > 0);
+            with_rows += u64::from(has_rows);
+            of_several += u64::from(has_rows && number >= QUERIES);
             refused += u64::from(checked.rows.is_none());
             searched += u64::from(checked.searched_bytes > 0);
         }
     }
     // Else little is tested.
-    let said = format!("of {all} queries {with_rows} had rows, {refused} were refused, {searched} searched");
-    assert!(with_rows * 4 > all && refused * 4 < all && searched * 50 > all, "{said}");
+    let said = format!(
+        "of {all} queries {with_rows} had rows, {of_several} of them of several tables, {refused} were refused, {searched} searched"
+    );
+    let is_much = with_rows * 4 > all && of_several * 8 > all && refused * 4 < all && searched * 50 > all;
+    assert!(is_much, "{said}");
 }
 
 fn seeds() -> u64 {
-    std::env::var("JIRD_QUERY_SEEDS").map_or(SEEDS, |seeds| seeds.parse().expect("a number of seeds"))
+    number_of("JIRD_QUERY_SEEDS").unwrap_or(SEEDS)
+}
+
+/// Whether the queries of a seed are run in all ways: those of `JIRD_QUERY_ALL_WAYS` seeds, spread evenly.
+fn by_all_ways(seed: u64) -> bool {
+    let every = |wanted: u64| (seeds() / wanted.max(1)).max(1);
+    number_of("JIRD_QUERY_ALL_WAYS").is_some_and(|wanted| wanted > 0 && seed.is_multiple_of(every(wanted)))
+}
+
+fn number_of(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|number| number.parse().expect("a number"))
 }
 
 #[test]

@@ -48,10 +48,15 @@ impl Decimal {
         Self::of(&format!("{sum}e{least}"))
     }
 
-    /// As JSON writes numbers.
+    /// As JSON writes numbers: integers of a common size without a fraction.
     pub(crate) fn text(&self) -> String {
         let digits = std::str::from_utf8(&self.digits).expect("digits are ASCII");
         let sign = if self.negative { "-" } else { "" };
+        if let Ok(zeros @ 0..=38) = usize::try_from(self.exponent - self.digits.len() as i64)
+            && !digits.is_empty()
+        {
+            return format!("{sign}{digits}{}", "0".repeat(zeros));
+        }
         if digits.is_empty() { "0".to_owned() } else { format!("{sign}0.{digits}e{}", self.exponent) }
     }
 }

@@ -1,22 +1,24 @@
 //! Conditions in the logic of three values: true, false, and unknown.
 
 use super::decimal::Decimal;
-use super::query::{Condition, Literal, Operand};
+use super::query::{Condition, Literal, Operand, Path, Query};
+use super::tables::Scope;
 use super::value::{Json, Value};
 use std::cmp::Ordering;
 
 impl Condition {
     /// What is known of a record.
-    pub(crate) fn of(&self, record: &Value) -> Option<bool> {
+    pub(crate) fn of(&self, record: &Value, scope: &Scope<'_>) -> Option<bool> {
+        let operand = |of: &Operand| operand(of, record, scope);
         match self {
-            Self::Compare(left, op, right) => compare(&operand(left, record)?, op, &operand(right, record)?),
+            Self::Compare(left, op, right) => compare(&operand(left)?, op, &operand(right)?),
             // As SQL defines it: `x = a or x = b`.
-            Self::In(path, literals) => any(literals
-                .iter()
-                .map(|literal| compare(&operand(&Operand::Field(path), record)?, "=", &constant(literal)?))),
+            Self::In(path, literals) => {
+                any(literals.iter().map(|literal| compare(&operand(&Operand::Field(path))?, "=", &constant(literal)?)))
+            }
             // As SQL defines it: `x >= low and x <= high`.
             Self::Between(path, low, high) => {
-                let subject = operand(&Operand::Field(path), record);
+                let subject = operand(&Operand::Field(path));
                 let side = |op, literal| compare(subject.as_ref()?, op, &constant(literal)?);
                 all([side(">=", low), side("<=", high)])
             }
@@ -39,11 +41,43 @@ impl Condition {
                 Some(holds(left.partial_cmp(&right)?, op))
             }
             Self::TextIs(path, text) => Some(record.field(path)?.text()? == text),
-            Self::And(parts) => all(parts.iter().map(|part| part.of(record))),
-            Self::Or(parts) => any(parts.iter().map(|part| part.of(record))),
-            Self::Not(inner) => inner.of(record).map(|known| !known),
+            Self::Same(left, right) => same(record.field(left), record.field(right)),
+            Self::InQuery(path, query) => {
+                let rows = query.of(&scope.inside(record)).expect("it computes with nothing");
+                any(rows.iter().map(|row| same(record.field(path), row[0].value().as_ref())))
+            }
+            Self::Exists(query) => Some(!query.of(&scope.inside(record)).expect("it computes with nothing").is_empty()),
+            Self::And(parts) => all(parts.iter().map(|part| part.of(record, scope))),
+            Self::Or(parts) => any(parts.iter().map(|part| part.of(record, scope))),
+            Self::Not(inner) => inner.of(record, scope).map(|known| !known),
         }
     }
+
+    /// The fields that are compared with a query's value.
+    pub(super) fn compared<'c>(&'c self, compared: &mut Vec<(Path, &'c Query)>) {
+        match self {
+            Self::Compare(Operand::Field(path), _, Operand::Query(query)) => compared.push((path, query)),
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.compared(compared)),
+            Self::Not(inner) => inner.compared(compared),
+            _ => {}
+        }
+    }
+
+    pub(super) fn has_query(&self) -> bool {
+        match self {
+            Self::InQuery(..) | Self::Exists(_) => true,
+            Self::Compare(left, _, right) => [left, right].iter().any(|side| matches!(side, Operand::Query(_))),
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(Self::has_query),
+            Self::Not(inner) => inner.has_query(),
+            _ => false,
+        }
+    }
+}
+
+/// Whether values are equal as those of one group are; unknown of nulls.
+fn same(left: Option<&Value>, right: Option<&Value>) -> Option<bool> {
+    let known = |value: Option<&Value>| value.filter(|value| !value.is_null()).map(Value::group);
+    Some(known(left)? == known(right)?)
 }
 
 fn all(parts: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
@@ -62,10 +96,11 @@ fn any(parts: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     }
 }
 
-fn operand(operand: &Operand, record: &Value) -> Option<Json> {
+fn operand(operand: &Operand, record: &Value, scope: &Scope<'_>) -> Option<Json> {
     match operand {
         Operand::Field(path) => record.field(path).map(|value| value.json.clone()),
         Operand::Literal(literal) => constant(literal),
+        Operand::Query(query) => query.only_cell(&scope.inside(record)).value().map(|value| value.json),
     }
 }
 

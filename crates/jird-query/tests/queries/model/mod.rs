@@ -6,8 +6,15 @@ mod logic;
 mod query;
 mod rows;
 mod run;
+mod sql;
+mod tables;
 mod value;
+mod window;
 
-pub(crate) use query::{Aggregate, Condition, Item, Literal, Operand, Order, Query, Step};
-pub(crate) use run::{Folder, Way, ways};
+pub(crate) use query::{
+    Aggregate, Condition, Frame, Function, Item, Join, Literal, Operand, Order, Query, Source, Step, Table, Union,
+    Window,
+};
+pub(crate) use run::{Folder, Form, Way, ways};
+pub(crate) use tables::aliased;
 pub(crate) use value::{Json, Value, records};

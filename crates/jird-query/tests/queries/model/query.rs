@@ -1,6 +1,4 @@
-//! Queries, and how they are written.
-
-use std::fmt::{self, Display, Formatter};
+//! Queries.
 
 /// A part of the way to a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +12,51 @@ pub(crate) type Path = &'static [Step];
 /// A query. Its columns are called `c0`, `c1` and so on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
+    /// `with w0 as (…), w1 as (…)`. A query in the list does not use the others.
+    pub(crate) with: Vec<Query>,
     pub(crate) distinct: bool,
     pub(crate) items: Vec<Item>,
+    /// If nothing is said, the stream without an alias.
+    pub(crate) from: Option<Source>,
+    pub(crate) joins: Vec<Join>,
     pub(crate) condition: Option<Condition>,
     pub(crate) group: Vec<Path>,
     pub(crate) order: Vec<Order>,
     pub(crate) limit: Option<usize>,
     pub(crate) offset: usize,
+    pub(crate) union: Option<Union>,
+}
+
+/// A table, and what it is called. With an alias, the first step of a path is the alias.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) table: Table,
+    pub(crate) alias: Option<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Table {
+    Stream,
+    /// One of the stream's files, by its name.
+    File(usize),
+    /// One of the queries of `with`.
+    With(usize),
+    Query(Box<Query>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Join {
+    /// Whether rows without a partner are kept.
+    pub(crate) left: bool,
+    pub(crate) source: Source,
+    pub(crate) on: Condition,
+}
+
+/// The rows of another query follow. Unless `all` of them count, equal rows are one.
+#[derive(Clone, Debug)]
+pub(crate) struct Union {
+    pub(crate) all: bool,
+    pub(crate) other: Box<Query>,
 }
 
 #[derive(Clone, Debug)]
@@ -29,9 +65,44 @@ pub(crate) enum Item {
     Number(Path),
     Text(Path),
     Type(Path),
+    /// The first that is not null.
+    Coalesce(Vec<Path>),
+    /// `case when … then … else … end`
+    Case(Condition, Path, Path),
     /// A condition as a column.
     Condition(Condition),
     Aggregate(Aggregate),
+    Window(Window),
+    /// The only value of a query with one row and one column.
+    Query(Box<Query>),
+}
+
+/// `function over (partition by … order by … rows between … and …)`
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    pub(crate) function: Function,
+    pub(crate) partition: Vec<Path>,
+    pub(crate) order: Vec<Order>,
+    pub(crate) frame: Option<Frame>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Function {
+    RowNumber,
+    Rank,
+    DenseRank,
+    Lag(Path, usize),
+    Lead(Path, usize),
+    First(Path),
+    Last(Path),
+    Aggregate(Aggregate),
+}
+
+/// The rows from so many before the current one to so many after it; without a number, all of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) before: Option<usize>,
+    pub(crate) after: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -66,6 +137,8 @@ pub(crate) enum Literal {
 pub(crate) enum Operand {
     Field(Path),
     Literal(Literal),
+    /// The only value of a query with one row and one column.
+    Query(Box<Query>),
 }
 
 #[derive(Clone, Debug)]
@@ -83,143 +156,11 @@ pub(crate) enum Condition {
     NumberIs(Path, &'static str, &'static str),
     /// `text(…) = …`
     TextIs(Path, String),
+    /// `a = b` by which tables are joined: also arrays and objects are equal by their values.
+    Same(Path, Path),
+    InQuery(Path, Box<Query>),
+    Exists(Box<Query>),
     And(Vec<Condition>),
     Or(Vec<Condition>),
     Not(Box<Condition>),
-}
-
-impl Display for Query {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.distinct { "select distinct " } else { "select " })?;
-        let items: Vec<_> = self.items.iter().enumerate().map(|(at, item)| format!("{item} as c{at}")).collect();
-        f.write_str(&items.join(", "))?;
-        if let Some(condition) = &self.condition {
-            write!(f, " where {condition}")?;
-        }
-        if !self.group.is_empty() {
-            write!(f, " group by {}", list(self.group.iter().map(|path| Name(path))))?;
-        }
-        if !self.order.is_empty() {
-            write!(f, " order by {}", list(&self.order))?;
-        }
-        if let Some(limit) = self.limit {
-            write!(f, " limit {limit}")?;
-        }
-        if self.offset > 0 { write!(f, " offset {}", self.offset) } else { Ok(()) }
-    }
-}
-
-impl Display for Item {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Field(path) => write!(f, "{}", Name(path)),
-            Self::Number(path) => write!(f, "number({})", Name(path)),
-            Self::Text(path) => write!(f, "text({})", Name(path)),
-            Self::Type(path) => write!(f, "json_type({})", Name(path)),
-            Self::Condition(condition) => write!(f, "{condition}"),
-            Self::Aggregate(aggregate) => write!(f, "{aggregate}"),
-        }
-    }
-}
-
-impl Display for Aggregate {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CountAll => f.write_str("count(*)"),
-            Self::Count(path) => write!(f, "count({})", Name(path)),
-            Self::CountDistinct(path) => write!(f, "count(distinct {})", Name(path)),
-            Self::Sum(path) => write!(f, "sum({})", Name(path)),
-            Self::SumNumber(path) => write!(f, "sum(number({}))", Name(path)),
-            Self::Avg(path) => write!(f, "avg({})", Name(path)),
-            Self::Min(path) => write!(f, "min({})", Name(path)),
-            Self::Max(path) => write!(f, "max({})", Name(path)),
-        }
-    }
-}
-
-impl Display for Order {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let nulls = match self.nulls_first {
-            None => "",
-            Some(true) => " nulls first",
-            Some(false) => " nulls last",
-        };
-        write!(f, "{}{}{nulls}", Name(self.path), if self.descending { " desc" } else { "" })
-    }
-}
-
-impl Display for Condition {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let joined = |parts: &[Self], word: &str| {
-            parts.iter().map(|part| format!("({part})")).collect::<Vec<_>>().join(&format!(" {word} "))
-        };
-        match self {
-            Self::Compare(left, op, right) => write!(f, "{left} {op} {right}"),
-            Self::In(path, literals) => write!(f, "{} in ({})", Name(path), list(literals)),
-            Self::Between(path, low, high) => write!(f, "{} between {low} and {high}", Name(path)),
-            Self::Like(path, pattern) => write!(f, "{} like {}", Name(path), quoted_text(pattern)),
-            Self::Match(path, pattern) => write!(f, "match({}, {})", Name(path), quoted_text(pattern)),
-            Self::IsNull(path) => write!(f, "{} is null", Name(path)),
-            Self::Truth(path) => write!(f, "{}", Name(path)),
-            Self::TypeIs(path, kind) => write!(f, "json_type({}) = '{kind}'", Name(path)),
-            Self::NumberIs(path, op, number) => write!(f, "number({}) {op} {number}", Name(path)),
-            Self::TextIs(path, text) => write!(f, "text({}) = {}", Name(path), quoted_text(text)),
-            Self::And(parts) => f.write_str(&joined(parts, "and")),
-            Self::Or(parts) => f.write_str(&joined(parts, "or")),
-            // Where the grammar has a form of its own for it, that one.
-            Self::Not(inner) => match &**inner {
-                Self::In(path, literals) => write!(f, "{} not in ({})", Name(path), list(literals)),
-                Self::Between(path, low, high) => write!(f, "{} not between {low} and {high}", Name(path)),
-                Self::Like(path, pattern) => write!(f, "{} not like {}", Name(path), quoted_text(pattern)),
-                Self::IsNull(path) => write!(f, "{} is not null", Name(path)),
-                inner => write!(f, "not ({inner})"),
-            },
-        }
-    }
-}
-
-impl Display for Operand {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Field(path) => Name(path).fmt(f),
-            Self::Literal(literal) => literal.fmt(f),
-        }
-    }
-}
-
-impl Display for Literal {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => f.write_str("null"),
-            Self::Bool(known) => known.fmt(f),
-            Self::Number(number) => f.write_str(number),
-            Self::Text(text) => f.write_str(&quoted_text(text)),
-        }
-    }
-}
-
-/// A field as SQL writes it: `"a"."b"[0]`.
-struct Name<'p>(&'p [Step]);
-
-impl Display for Name<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (at, step) in self.0.iter().enumerate() {
-            match step {
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Key(key) if at == 0 => write!(f, "\"{}\"", key.replace('"', "\"\""))?,
-                Step::Key(key) if at % 2 == 1 => write!(f, ".\"{}\"", key.replace('"', "\"\""))?,
-                Step::Key(key) => write!(f, "[{}]", quoted_text(key))?,
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A text as SQL writes it.
-pub(crate) fn quoted_text(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
-fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
-    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }

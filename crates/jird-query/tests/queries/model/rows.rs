@@ -11,9 +11,11 @@ pub(crate) enum Cell {
     /// No such member.
     Missing,
     Null,
+    /// Null, or no such member.
+    Nothing,
     Bool(bool),
     /// Exactly these bytes.
-    Raw(String),
+    Raw(Value),
     /// This number, however it is written.
     Exact(Decimal),
     /// About this number: sums of doubles depend on their order.
@@ -31,11 +33,23 @@ impl Cell {
         }
     }
 
+    /// The value, if the cell is one that tables have.
+    pub(crate) fn value(&self) -> Option<Value> {
+        match self {
+            Self::Missing | Self::Nothing | Self::Null => None,
+            Self::Bool(known) => Some(Value::bool(*known)),
+            Self::Raw(value) | Self::Group(value) => Some(value.clone()),
+            Self::Exact(number) => Some(Value::number_of(number.clone())),
+            Self::Text(text) => Some(Value::text_of(text)),
+            Self::Near(_) => unreachable!("a number that is not exact is no column of a table"),
+        }
+    }
+
     fn is(&self, found: &Value) -> bool {
         match (self, &found.json) {
-            (Self::Null, Json::Null) => true,
+            (Self::Null | Self::Nothing, Json::Null) => true,
             (Self::Bool(known), Json::Bool(found)) => known == found,
-            (Self::Raw(raw), _) => *raw == found.raw,
+            (Self::Raw(value), _) => value.raw == found.raw,
             (Self::Exact(number), Json::Number(found)) => number == found,
             (Self::Near(number), Json::Number(_)) => {
                 let found: f64 = found.raw.parse().expect("a number");
@@ -51,11 +65,12 @@ impl Cell {
 /// Whether a line is the object that these cells are.
 fn is_row(cells: &[Cell], line: &Value) -> bool {
     let Json::Object(members) = &line.json else { return false };
-    let mut members = members.iter();
-    let present = cells.iter().enumerate().filter(|(_, cell)| !matches!(cell, Cell::Missing));
-    let same = present.fold(true, |same, (at, cell)| {
-        same && members.next().is_some_and(|(key, found)| *key == format!("c{at}") && cell.is(found))
-    });
+    let mut members = members.iter().peekable();
+    let same =
+        cells.iter().enumerate().all(|(at, cell)| match (cell, members.next_if(|(key, _)| *key == format!("c{at}"))) {
+            (Cell::Missing | Cell::Nothing, None) => true,
+            (cell, found) => found.is_some_and(|(_, found)| cell.is(found)),
+        });
     same && members.next().is_none()
 }
 
@@ -70,16 +85,22 @@ pub(crate) fn are_rows(rows: &[Vec<Cell>], lines: Vec<Value>, ordered: bool) -> 
     // By their first columns, since there may be many.
     let mut unseen: HashMap<Option<String>, Vec<Value>> = HashMap::new();
     for line in lines {
-        unseen.entry(line.field(&[Step::Key("c0")]).map(Value::group)).or_default().push(line);
+        let first = line.field(&[Step::Key("c0")]).filter(|value| !value.is_null()).map(Value::group);
+        unseen.entry(first).or_default().push(line);
     }
-    rows.iter().all(|row| {
-        let like_it = match row.first() {
-            Some(Cell::Group(value)) => unseen.get_mut(&Some(value.group())),
-            Some(Cell::Null) => unseen.get_mut(&Some("null".to_owned())),
-            _ => unseen.values_mut().next(),
-        };
-        let Some(lines) = like_it else { return false };
-        let found = lines.iter().position(|line| is_row(row, line));
-        found.map(|at| lines.swap_remove(at)).is_some()
-    })
+    let take = |row: &Vec<Cell>| match row.first() {
+        // It is in no group that is known beforehand.
+        Some(Cell::Near(_)) | None => unseen.values_mut().any(|lines| take_from(lines, row)),
+        Some(cell) => {
+            let first = cell.value().filter(|value| !value.is_null()).map(|value| value.group());
+            unseen.get_mut(&first).is_some_and(|lines| take_from(lines, row))
+        }
+    };
+    rows.iter().all(take)
+}
+
+/// Takes a line that is this row from the others.
+fn take_from(lines: &mut Vec<Value>, row: &[Cell]) -> bool {
+    let found = lines.iter().position(|line| is_row(row, line));
+    found.map(|at| lines.swap_remove(at)).is_some()
 }

@@ -3,14 +3,33 @@
 use super::eval::Refused;
 use super::query::Query;
 use super::rows::{Cell, are_rows};
+use super::sql::file_mark;
+use super::tables::Scope;
 use super::value::{Value, records};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use jird_query::{Check, ErrorKind, From, OnError, Options, Report};
-use std::fs;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::{fs, thread};
+
+/// What the files of the stream are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Lines, which any thread can read anywhere.
+    Lines,
+    Gzip,
+    /// An array of the records.
+    Array,
+    /// A pipe, which can be read only once.
+    Pipe,
+}
 
 /// How a query is run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
+    pub(crate) form: Form,
     pub(crate) check: Check,
     pub(crate) threads: usize,
     /// None for what is usual.
@@ -18,14 +37,16 @@ pub(crate) struct Way {
 }
 
 /// All ways that a query is run: what is searched in raw bytes before it is read, and what is not; on few threads and on many;
-/// with borders everywhere, somewhere, and nowhere.
+/// with borders everywhere, somewhere, and nowhere; from files that can be read anywhere, and from others.
 pub(crate) fn ways() -> Vec<Way> {
     let mut ways = Vec::new();
     for check in [Check::All, Check::Touched, Check::Trusted] {
-        for threads in [1, 2, 5] {
-            for chunk_bytes in [Some(1), Some(61), Some(500), None] {
-                ways.push(Way { check, threads, chunk_bytes });
-            }
+        for chunk_bytes in [Some(1), Some(61), Some(500), None] {
+            ways.extend([1, 2, 5].map(|threads| Way { form: Form::Lines, check, threads, chunk_bytes }));
+        }
+        for form in [Form::Gzip, Form::Array, Form::Pipe] {
+            ways.push(Way { form, check, threads: 1, chunk_bytes: Some(61) });
+            ways.push(Way { form, check, threads: 5, chunk_bytes: None });
         }
     }
     ways
@@ -70,28 +91,57 @@ impl Folder {
 
     /// What a query prints, and what it says it has done.
     pub(crate) fn run(&self, sql: &str, way: Way) -> Result<(String, Report), jird_query::Error> {
-        let Way { check, threads, chunk_bytes } = way;
+        let Way { form, check, threads, chunk_bytes } = way;
         let usual = Options::default().chunk_bytes;
-        self.run_as(sql, Options { check, threads, chunk_bytes: chunk_bytes.unwrap_or(usual), ..Options::default() })
+        let from = if form == Form::Array { From::Json } else { From::Ndjson };
+        let chunk_bytes = chunk_bytes.unwrap_or(usual);
+        let options = Options { from, check, threads, chunk_bytes, ..Options::default() };
+        match form {
+            Form::Lines => answer(sql, self.files.clone(), options),
+            Form::Gzip => answer(sql, self.rewritten("gz", gzipped), options),
+            Form::Array => answer(sql, self.rewritten("json", array), options),
+            Form::Pipe => self.answer_of_pipes(sql, options),
+        }
     }
 
     /// [`run`](Self::run) that does not stop at a bad record.
     pub(crate) fn run_passing(&self, sql: &str, on_error: OnError) -> Result<(String, Report), jird_query::Error> {
-        self.run_as(sql, Options { on_error, ..Options::default() })
+        answer(sql, self.files.clone(), Options { from: From::Ndjson, on_error, ..Options::default() })
     }
 
-    fn run_as(&self, sql: &str, options: Options) -> Result<(String, Report), jird_query::Error> {
-        let options = Options { from: From::Ndjson, ..options };
-        let (mut out, mut report) = (Vec::new(), Report::default());
-        jird_query::Query::new(sql, self.files.clone(), options).run(&mut out, &mut report)?;
-        Ok((String::from_utf8(out).expect("JSON is UTF-8"), report))
+    /// The files in another form, beside them.
+    fn rewritten(&self, extension: &str, rewrite: fn(&str) -> Vec<u8>) -> Vec<String> {
+        let one = |file: &String| {
+            let name = format!("{file}.{extension}");
+            fs::write(&name, rewrite(&read(file))).expect("a file can be written");
+            name
+        };
+        self.files.iter().map(one).collect()
+    }
+
+    fn answer_of_pipes(&self, sql: &str, options: Options) -> Result<(String, Report), jird_query::Error> {
+        thread::scope(|scope| {
+            let mut names = Vec::new();
+            let mut readers = Vec::new();
+            for file in &self.files {
+                let (reader, mut writer) = io::pipe().expect("a pipe can be made");
+                // It fails if the query does not read to the end.
+                scope.spawn(move || writer.write_all(read(file).as_bytes()));
+                names.push(format!("/dev/fd/{}", reader.as_raw_fd()));
+                readers.push(reader);
+            }
+            let answer = answer(sql, names, options);
+            drop(readers);
+            answer
+        })
     }
 
     /// Runs a query in each of these ways. Its answer must be the model's.
     #[track_caller]
-    pub(crate) fn check(&self, query: &Query, input: &[Value], ways: &[Way], seed: u64) -> Checked {
-        let sql = query.to_string();
-        let expected = query.of(input);
+    pub(crate) fn check(&self, query: &Query, input: &[Vec<Value>], ways: &[Way], seed: u64) -> Checked {
+        let files = self.files.iter().enumerate();
+        let sql = files.fold(query.to_string(), |sql, (at, file)| sql.replace(&file_mark(at), file));
+        let expected = query.of(&Scope::new(input));
         let rows = expected.as_ref().ok().map(Vec::len);
         let mut searched_bytes = 0;
         for way in ways {
@@ -108,10 +158,29 @@ impl Folder {
     }
 
     fn text(&self) -> String {
-        let texts: Vec<_> =
-            self.files.iter().map(|file| fs::read_to_string(file).expect("the file is there")).collect();
-        texts.join("--\n")
+        self.files.iter().map(|file| read(file)).collect::<Vec<_>>().join("--\n")
     }
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(file).expect("the file is there")
+}
+
+fn gzipped(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text.as_bytes()).expect("it is written to memory");
+    encoder.finish().expect("it is written to memory")
+}
+
+fn array(lines: &str) -> Vec<u8> {
+    let records: Vec<_> = lines.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    format!("[{}]", records.join(",\n")).into_bytes()
+}
+
+fn answer(sql: &str, files: Vec<String>, options: Options) -> Result<(String, Report), jird_query::Error> {
+    let (mut out, mut report) = (Vec::new(), Report::default());
+    jird_query::Query::new(sql, files, options).run(&mut out, &mut report)?;
+    Ok((String::from_utf8(out).expect("JSON is UTF-8"), report))
 }
 
 impl Drop for Folder {

@@ -68,6 +68,24 @@ impl Value {
         Self { raw, json }
     }
 
+    /// A value that stands in no record.
+    pub(crate) fn bool(known: bool) -> Self {
+        Self { raw: known.to_string(), json: Json::Bool(known) }
+    }
+
+    pub(crate) fn number_of(number: Decimal) -> Self {
+        Self { raw: number.text(), json: Json::Number(number) }
+    }
+
+    pub(crate) fn text_of(text: &str) -> Self {
+        Self { raw: quoted(text), json: Json::Text(text.to_owned()) }
+    }
+
+    /// An object that nobody asks for its JSON.
+    pub(crate) fn object(members: Vec<(String, Self)>) -> Self {
+        Self { raw: String::new(), json: Json::Object(members) }
+    }
+
     /// The field of a record. One that is no object has the field `value`.
     pub(crate) fn field(&self, path: &[Step]) -> Option<&Self> {
         match (&self.json, path) {

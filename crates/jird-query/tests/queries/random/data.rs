@@ -1,6 +1,6 @@
 //! Random records that are hard to read right.
 
-use super::queries::Words;
+use super::queries::{Tables, Words};
 use crate::dice::{Random, spelled};
 use crate::model::Step::{self, Index, Key};
 
@@ -112,9 +112,10 @@ pub(crate) fn words() -> Words {
     let numbers = [&INTEGERS[..], &WIDE, &FLOATS, &ODD].concat();
     Words {
         paths: PATHS.to_vec(),
-        unique: Some(&[Key("i")]),
+        unique: vec![&[Key("i")]],
         texts: TEXTS.map(String::from).to_vec(),
         numbers: numbers.into_iter().map(String::from).collect(),
+        tables: Tables::One,
     }
 }
 

@@ -3,15 +3,27 @@
 use crate::dice::Random;
 use crate::model::{Aggregate, Condition, Item, Literal, Operand, Order, Query, Step};
 
-type Path = &'static [Step];
+pub(super) type Path = &'static [Step];
 
 /// What queries of some records are made of.
+#[derive(Clone)]
 pub(crate) struct Words {
     pub(crate) paths: Vec<Path>,
-    /// A field that no two records share, if there is one.
-    pub(crate) unique: Option<Path>,
+    /// Fields that no two records share, if there are any.
+    pub(crate) unique: Vec<Path>,
     pub(crate) texts: Vec<String>,
     pub(crate) numbers: Vec<String>,
+    pub(crate) tables: Tables,
+}
+
+/// What the fields are of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tables {
+    One,
+    /// Of two tables, which an equality of fields would join as [`Condition::Same`] does.
+    Two,
+    /// Of a query, whose values may be written in another way than in the records.
+    Computed,
 }
 
 /// Makes queries.
@@ -22,26 +34,34 @@ pub(crate) struct Maker<'a> {
 
 impl Maker<'_> {
     pub(crate) fn query(&mut self) -> Query {
-        let mut query = match (self.random.below(8), self.words.unique) {
-            (0..=2, _) => self.rows(),
-            (3, Some(unique)) => {
-                // The last key is one that no two records share.
-                let mut keys = self.some(0, 2, Self::path);
-                keys.push(unique);
-                Query { order: self.directed(keys), ..self.rows() }
-            }
-            (4, _) => self.distinct(),
+        let mut query = match self.random.below(8) {
+            0..=2 => self.rows(),
+            3 if !self.words.unique.is_empty() => Query { order: self.total_order(), ..self.rows() },
+            4 => self.distinct(),
             _ => self.grouped(),
         };
         query.condition = (self.random.below(4) > 0).then(|| self.condition(3));
+        self.limit(&mut query);
+        query
+    }
+
+    /// Asks for some of the rows, if it is clear which ones these are.
+    pub(super) fn limit(&mut self, query: &mut Query) {
+        (query.limit, query.offset) = (None, 0);
         if query.is_ordered() && self.random.below(3) == 0 {
             query.limit = Some(self.random.below(8));
             query.offset = self.random.pick(&[0, 0, 1, 3]);
         }
-        query
     }
 
-    fn path(&mut self) -> Path {
+    /// An order in which no two records are equal.
+    pub(super) fn total_order(&mut self) -> Vec<Order> {
+        let mut keys = self.some(0, 2, Self::path);
+        keys.extend(&self.words.unique);
+        self.directed(keys)
+    }
+
+    pub(super) fn path(&mut self) -> Path {
         self.random.pick(&self.words.paths)
     }
 
@@ -49,30 +69,32 @@ impl Maker<'_> {
         self.words.texts[self.random.below(self.words.texts.len())].clone()
     }
 
-    fn some<T>(&mut self, min: usize, max: usize, mut one: impl FnMut(&mut Self) -> T) -> Vec<T> {
+    pub(super) fn some<T>(&mut self, min: usize, max: usize, mut one: impl FnMut(&mut Self) -> T) -> Vec<T> {
         (0..min + self.random.below(max - min + 1)).map(|_| one(self)).collect()
     }
 
-    fn rows(&mut self) -> Query {
-        let items = self.some(1, 3, |maker| match maker.random.below(8) {
+    pub(super) fn rows(&mut self) -> Query {
+        let items = self.some(1, 3, |maker| match maker.random.below(10) {
             0 => Item::Number(maker.path()),
-            1 => Item::Text(maker.path()),
+            1 if maker.words.tables != Tables::Computed => Item::Text(maker.path()),
             2 => Item::Type(maker.path()),
             3 => Item::Condition(maker.decided()),
+            4 => Item::Coalesce(maker.some(2, 3, Self::path)),
+            5 => Item::Case(maker.condition(1), maker.path(), maker.path()),
             _ => Item::Field(maker.path()),
         });
         Query { items, ..Query::default() }
     }
 
     /// A condition that is one as a column too, where a field by itself is none.
-    fn decided(&mut self) -> Condition {
+    pub(super) fn decided(&mut self) -> Condition {
         match self.condition(1) {
             Condition::Truth(path) => Condition::IsNull(path),
             condition => condition,
         }
     }
 
-    fn directed(&mut self, keys: Vec<Path>) -> Vec<Order> {
+    pub(super) fn directed(&mut self, keys: Vec<Path>) -> Vec<Order> {
         let key = |path| Order {
             path,
             descending: self.random.below(2) == 0,
@@ -81,7 +103,7 @@ impl Maker<'_> {
         keys.into_iter().map(key).collect()
     }
 
-    fn distinct(&mut self) -> Query {
+    pub(super) fn distinct(&mut self) -> Query {
         let fields = self.some(1, 2, Self::path);
         let order = if self.random.below(3) == 0 { self.directed(fields.clone()) } else { Vec::new() };
         Query { distinct: true, items: fields.into_iter().map(Item::Field).collect(), order, ..Query::default() }
@@ -96,7 +118,7 @@ impl Maker<'_> {
         Query { items, group, order, ..Query::default() }
     }
 
-    fn aggregate(&mut self) -> Aggregate {
+    pub(super) fn aggregate(&mut self) -> Aggregate {
         let path = self.path();
         match self.random.below(8) {
             0 => Aggregate::CountAll,
@@ -115,7 +137,10 @@ impl Maker<'_> {
         match self.random.below(if depth == 0 { 12 } else { 16 }) {
             0..=2 => Condition::Compare(Operand::Field(path), self.op(), Operand::Literal(self.literal())),
             3 => Condition::Compare(Operand::Literal(self.literal()), self.op(), Operand::Field(path)),
-            4 => Condition::Compare(Operand::Field(path), self.op(), Operand::Field(self.path())),
+            4 => match self.op() {
+                "=" if self.words.tables == Tables::Two => Condition::IsNull(path),
+                op => Condition::Compare(Operand::Field(path), op, Operand::Field(self.path())),
+            },
             5 => Condition::In(path, self.some(1, 4, Self::literal)),
             6 => Condition::Between(path, self.literal(), self.literal()),
             7 => Condition::Like(path, self.pattern()),
@@ -126,7 +151,9 @@ impl Maker<'_> {
                 let kinds = ["null", "boolean", "number", "string", "object", "array"];
                 Condition::TypeIs(path, self.random.pick(&kinds))
             }
-            11 if self.random.below(2) == 0 => Condition::TextIs(path, self.text()),
+            11 if self.random.below(2) == 0 && self.words.tables != Tables::Computed => {
+                Condition::TextIs(path, self.text())
+            }
             11 => Condition::NumberIs(path, self.op(), self.random.pick(&["0", "0.1", "1", "-1.25", "4294967296"])),
             12 => Condition::And(self.some(2, 3, |maker| maker.condition(depth - 1))),
             13 => Condition::Or(self.some(2, 3, |maker| maker.condition(depth - 1))),
@@ -134,7 +161,7 @@ impl Maker<'_> {
         }
     }
 
-    fn op(&mut self) -> &'static str {
+    pub(super) fn op(&mut self) -> &'static str {
         self.random.pick(&["=", "=", "<>", "<", "<=", ">", ">="])
     }
 
