@@ -62,6 +62,11 @@ impl std::fmt::Display for BadData {
 
 impl std::error::Error for BadData {}
 
+/// The advice that follows the error message of a bad record.
+#[cfg(any(feature = "convert", feature = "query"))]
+pub(crate) const PASS_BY: &str =
+    "\n`--on-error skip` leaves bad records out, `--on-error quarantine=FILE` sets them aside";
+
 /// Prints a message to standard error.
 #[expect(clippy::print_stderr, reason = "the one place where words go out")]
 pub(crate) fn report(words: &str) {
@@ -73,6 +78,8 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
     let mut words = String::new();
     let last = |text: &str| text.rsplit(": ").next().unwrap_or_default().to_owned();
     for cause in error.chain().map(ToString::to_string) {
+        // The number of a system's error says nothing to people.
+        let cause = cause.find(" (os error ").map_or(cause.as_str(), |at| &cause[..at]).to_owned();
         if cause.starts_with(&words) {
             words = cause;
         } else if !words.contains(&cause) && last(&words) != last(&cause) {

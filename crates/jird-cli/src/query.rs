@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::limits::{CompressibleSpoolArgs, RecordArgs};
-use crate::outcome::{BadData, Outcome, left_out, report as say, words};
+use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
 use crate::progress::Progress;
 use crate::target::{Target, are_one, is_device};
 use anyhow::{Context, Error, Result, bail};
@@ -312,9 +312,6 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
     };
     Ok((Query::new(args.sql, args.files, options), args.output))
 }
-
-/// The advice that follows the error message of a bad record.
-const PASS_BY: &str = "\n`--on-error skip` passes bad records by, `--on-error quarantine=FILE` sets them aside";
 
 /// Reports why a query failed. If the cause is a bad record, `advice` follows the message.
 pub(crate) fn failure(error: &anyhow::Error, advice: &str) -> Outcome {

@@ -158,7 +158,7 @@ fn a_schema_fixes_types_and_names_what_does_not_fit() {
     // No field that needs a type is without one: the input is read once, and may be a pipe.
     assert_eq!(run(&["select sum(id) as s"], "{\"id\":1}\n{\"id\":41}\n").0, "{\"s\":42}\n");
     let (out, said, code) = run(&["select sum(id) as s", "e.ndjson"], "");
-    let advice = "`--on-error skip` passes bad records by, `--on-error quarantine=FILE` sets them aside\n";
+    let advice = "`--on-error skip` leaves bad records out, `--on-error quarantine=FILE` sets them aside\n";
     let expected = format!("jird: e.ndjson:3: /u/n is 7, which is no text\n{advice}");
     assert_eq!((&*out, said, code), ("", expected, 1));
     // An array that is not closed is no bad record: nobody can pass it by.

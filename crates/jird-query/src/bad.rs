@@ -102,7 +102,7 @@ impl BadSink {
                 }
                 Wrong::Rule(..) => continue,
                 Wrong::Unfit(_) if !misfits => continue,
-                Wrong::Unfit(words) => (UNFIT, format!("{words} at line {line}")),
+                Wrong::Unfit(words) => (UNFIT, format!("{words}, at line {line}")),
             };
             let place = Place { line, offset: bad.offset, ..Place::default() };
             let record = BadRecord { file: &name, place, kind, message: &message, raw };

@@ -33,7 +33,7 @@ fn near(wanted: &str, names: &[&str]) -> String {
 pub(super) fn note(name: &str, content: &mut Content, wanted: &[String]) -> Result<Option<String>> {
     let message = match content {
         Content::Csv(source) => {
-            let names = source.names().map_err(|error| BadInput::of(name, error.into()))?;
+            let names = source.names().map_err(|error| BadInput::of(name, error.into(), ""))?;
             missing(wanted, &names.collect::<Vec<_>>())
         }
         Content::Table(connection, table) => {

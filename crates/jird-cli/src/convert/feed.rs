@@ -6,6 +6,7 @@ use super::open::Opened;
 use super::source::{self, AnySource, Bad, BadInput, Content, Reading};
 use super::whole::Whole;
 use super::{ConvertArgs, Format, Nested, columns, share};
+use crate::outcome::PASS_BY;
 use anyhow::{Context, Error, Result};
 use jird::ErrorKind;
 use jird::event::filter::{Flatten, Project};
@@ -318,10 +319,11 @@ impl Feed {
                 Err(Failure::Sink(error, place)) => return Err(stopped(name, error, place)),
                 Err(Failure::Source(error)) => {
                     if self.on_error == OnError::Stop {
-                        return Err(BadInput::of(name, self.with_limit(source.with_stray_mark(error))));
+                        let advice = if source.has_bad_records() { PASS_BY } else { "" };
+                        return Err(BadInput::of(name, self.with_limit(source.with_stray_mark(error)), advice));
                     }
                     let recovered = source.recover(&error).with_context(|| name.to_owned())?;
-                    let Some(bad) = recovered else { return Err(BadInput::of(name, error)) };
+                    let Some(bad) = recovered else { return Err(BadInput::of(name, error, "")) };
                     self.note(name, &bad)?;
                 }
             }

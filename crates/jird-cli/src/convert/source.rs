@@ -248,6 +248,11 @@ impl AnySource<'_> {
         }
     }
 
+    /// Whether a bad record of this source can be left out.
+    pub(super) fn has_bad_records(&self) -> bool {
+        !matches!(self, Self::Json(_))
+    }
+
     /// Whether this source can check a record before it sends any event of it.
     pub(super) fn checks_first(&self) -> bool {
         match self {
@@ -310,11 +315,12 @@ fn erased<A: Into<Error>, B>(failure: Failure<A, B>) -> Failure<Error, B> {
 pub(super) struct BadInput;
 
 impl BadInput {
-    pub(super) fn of(name: &str, error: Error) -> Error {
+    /// `advice` follows the message.
+    pub(super) fn of(name: &str, error: Error, advice: &str) -> Error {
         let is_data = error.downcast_ref::<jird::Error>().is_some_and(|error| !error.is_io())
             || error.downcast_ref::<jird_formats::CsvError>().is_some_and(|error| error.kind().code() != "io")
             || bad_value(&error).is_some();
         let words = format!("{name}: {}", crate::outcome::words(&error));
-        if is_data { BadData(words).into() } else { error.context(name.to_owned()) }
+        if is_data { BadData(words + advice).into() } else { error.context(name.to_owned()) }
     }
 }

@@ -68,9 +68,13 @@ impl<'c> Insert<'c> {
     fn prepare(&self, rows: usize) -> Result<Statement<'c>, SqliteError> {
         let row = format!("({})", vec!["?"; self.columns].join(","));
         let rows = if self.columns == 0 { String::new() } else { vec![row; rows].join(",") };
-        self.conn
-            .prepare(&format!("{}{rows}{}", self.head, self.tail))
-            .map_err(|error| SqliteError::sqlite("preparing to insert", error))
+        self.conn.prepare(&format!("{}{rows}{}", self.head, self.tail)).map_err(|error| match error.to_string() {
+            words if words.contains("ON CONFLICT clause does not match") => SqliteError::sqlite(
+                "the key is no primary key of the table, and no unique index has just these columns; create one first",
+                error,
+            ),
+            _ => SqliteError::sqlite("preparing to insert", error),
+        })
     }
 }
 
