@@ -93,7 +93,8 @@ impl Folder {
     pub(crate) fn run(&self, sql: &str, way: Way) -> Result<(String, Report), jird_query::Error> {
         let Way { form, check, threads, chunk_bytes } = way;
         let usual = Options::default().chunk_bytes;
-        let from = if form == Form::Array { From::Json } else { From::Ndjson };
+        // The names tell the array from the files of lines that the query itself names.
+        let from = if form == Form::Array { From::Detect } else { From::Ndjson };
         let chunk_bytes = chunk_bytes.unwrap_or(usual);
         let options = Options { from, check, threads, chunk_bytes, ..Options::default() };
         match form {
