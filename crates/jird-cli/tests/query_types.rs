@@ -170,7 +170,7 @@ fn a_schema_fixes_types_and_names_what_does_not_fit() {
         run(&["select sum(id) as s, count(*) as n", "e.ndjson", "--on-error", "quarantine=bad"], "");
     assert_eq!((out.as_str(), code), ("{\"s\":7,\"n\":4}\n", 1), "{said}");
     assert!(
-        said.contains("1 bad record left out, the first: e.ndjson: /u/n is 7, which is no text at line 3"),
+        said.contains("1 bad record left out, the first: e.ndjson: /u/n is 7, which is no text, at line 3"),
         "{said}"
     );
     assert!(
