@@ -189,7 +189,10 @@ fn included(path: &Path, text: &str) -> Vec<PathBuf> {
 fn resolved(folder: &Path, file: &Path) -> PathBuf {
     let mut path = folder.to_owned();
     for part in file.components() {
-        if part != Component::ParentDir || !path.pop() {
+        let within = path.file_name().is_some();
+        if part == Component::ParentDir && within {
+            path.pop();
+        } else {
             path.push(part);
         }
     }
@@ -245,9 +248,9 @@ mod tests {
 
     #[test]
     fn included_files_are_found_also_outside_the_package() {
-        let text = "#[doc = include_str!(\"../README.md\")]\n#[path = \"../../x/y.rs\"]\nmod y; include_bytes!(\"z\")";
+        let text = "#[doc = include_str!(\"../README.md\")]\n#[path = \"../../../x/y.rs\"]\nmod y; include_bytes!(\"z\")";
         let paths = |path| included(Path::new(path), text);
-        assert_eq!(paths("src/lib.rs"), ["README.md", "src/z", "../x/y.rs"].map(PathBuf::from));
+        assert_eq!(paths("src/lib.rs"), ["README.md", "src/z", "../../x/y.rs"].map(PathBuf::from));
         assert_eq!(paths("README.md"), <[PathBuf; 0]>::default());
     }
 }
