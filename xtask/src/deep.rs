@@ -1,7 +1,9 @@
 //! The checks that take too long for every change.
+use crate::deb;
 use crate::fuzz::{self, Amount};
 use crate::house::House;
 use crate::miri;
+use crate::packages;
 use crate::step::{Log, Outcome, Step};
 
 /// How long to fuzz each target, unless an option says otherwise.
@@ -38,6 +40,13 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             miri::run(house, log, miri::Amount::Long)
         }),
         Step::new("binary", "the released binary answers a query", binary),
+        Step::new("install", "cargo install installs the binary and nothing else", |house, log| {
+            packages::install(house, log, &[])
+        }),
+        Step::new("debian", "the Debian package is installed, used and removed", |house, log| {
+            deb::run(house, log, &[])
+        }),
+        Step::new("publish", "every package of a clean clone builds by itself", packages::publish),
         Step::new("bars", "the barometer's bars hold", |house, log| {
             if !house.answers("c++", &["--version"]) {
                 return Outcome::Skipped("no C++ compiler for the peers".into());

@@ -37,9 +37,9 @@ impl House {
         command.env_remove("LD_LIBRARY_PATH").env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
         // Each step decides itself what it builds.
         command.env_remove("JIRD_CHECKED").env_remove("JIRD_KERNEL");
-        let own = self.tools.join("cargo-fuzz/bin");
+        let own = ["cargo-fuzz/bin", "cargo-deb/bin"].map(|folder| self.tools.join(folder));
         let path = env::var_os("PATH").unwrap_or_default();
-        if let Ok(path) = env::join_paths(std::iter::once(own).chain(env::split_paths(&path))) {
+        if let Ok(path) = env::join_paths(own.into_iter().chain(env::split_paths(&path))) {
             command.env("PATH", path);
         }
         command

@@ -26,7 +26,7 @@ const CRATES: [Layers; 4] = [
     },
     Layers {
         name: "jird-cli",
-        order: "outcome input documents output color target progress limits validate fmt get convert describe query bench args",
+        order: "outcome input documents output color target progress limits man validate fmt get convert describe query bench args",
     },
 ];
 

@@ -2,14 +2,17 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
 mod assembly; // `assembly`: the compiled code of the kernels
+mod deb; // `deb`: the Debian package
 mod deep; // `deep`: the checks that take too long for every change
 mod fuzz; // the fuzz targets, for a number of seconds or executions
 mod growth; // checks with valgrind that costs are linear
 mod house; // where files are, and what this machine has
 mod layers; // which folder uses which, and the names of types
 mod lines; // `lines`: the amount of code
+mod man; // `man`: the manual pages and the completions
 mod miri; // the engine under Miri
 mod options; // the options of `deep`
+mod packages; // the small build and the packages of the crates
 mod report; // the table at the end
 mod step; // one step: its log, time and outcome
 mod test; // `test`: the checks that must pass for every change
@@ -31,6 +34,10 @@ usage: cargo xtask COMMAND
                        from the count in fuzz/TALLY.md, and adds to it every minute
   assembly             shows what the kernels' entry functions were compiled to, and fails if one calls what it should not
   lines                counts the lines of code of each folder, without tests, and comments and blank lines apart
+  man [--small] [FOLDER]
+                       writes the manual pages and the completions for bash, zsh and fish (into target/man); --small
+                       builds jird without SQL, in a fraction of the time, and lacks its pages
+  deb [--small]        builds the Debian package, installs it into a folder, and uses it from there
   setup-aarch64        installs what the tests for aarch64 need (Debian, as root)
 
 What this machine cannot run is skipped and listed at the end. Environment:
@@ -54,6 +61,10 @@ fn main() -> ExitCode {
             None => usage(),
         },
         ["assembly"] => report::run(&house, vec![assembly::step(assembly::Show::Report)], &[]),
+        ["man", "--small", rest @ ..] => man(&house, &packages::SMALL, rest),
+        ["man", rest @ ..] => man(&house, &[], rest),
+        ["deb", "--small"] => report::run(&house, vec![deb(&packages::SMALL)], &[]),
+        ["deb"] => report::run(&house, vec![deb(&[])], &[]),
         ["lines"] => told(lines::print(&house)),
         ["setup-aarch64"] => match house.command("bash").arg("xtask/aarch64.sh").status() {
             Ok(status) if status.success() => ExitCode::SUCCESS,
@@ -61,6 +72,21 @@ fn main() -> ExitCode {
         },
         _ => usage(),
     }
+}
+
+fn man(house: &House, features: &'static [&'static str], folder: &[&str]) -> ExitCode {
+    let folder = match folder {
+        [] => house.target.join("man"),
+        [folder] if !folder.starts_with('-') => std::path::absolute(folder).unwrap_or_else(|_| folder.into()),
+        _ => return usage(),
+    };
+    let about = "manual pages and completions";
+    let write = move |house: &House, log: &mut step::Log| man::write(house, log, features, &folder).into();
+    report::run(house, vec![step::Step::new("man", about, write)], &[])
+}
+
+fn deb(features: &'static [&'static str]) -> step::Step {
+    step::Step::new("deb", "the Debian package", |house, log| deb::run(house, log, features))
 }
 
 fn told(printed: std::io::Result<()>) -> ExitCode {

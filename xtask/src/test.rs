@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
-use crate::{assembly, fuzz, growth, layers, miri};
+use crate::{assembly, fuzz, growth, layers, miri, packages};
 
 /// Token strings up to this length are tried exhaustively where completeness matters most (see `JIRD_EXHAUSTIVE` in the
 /// engine's tests)...
@@ -31,6 +31,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             log.run(&mut house.cargo(["fmt", "--all", "--check"])).into()
         }),
         layers::step(),
+        packages::step(),
         Step::new("lints", "clippy has nothing to say, in any target of the workspace", lints),
         Step::new("docs", "the engine's documentation has no broken links", |house, log| {
             let mut command = house.cargo(["doc", "--no-deps", "--package", "jird"]);

@@ -4,6 +4,7 @@ use crate::outcome::Outcome;
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use jird::kernel::Kernel;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// Reads, checks, reshapes and queries JSON at memory speed.
@@ -33,6 +34,12 @@ Examples:
   jird query \"select Message where Elapsed > 200\" events.ndjson
   jird convert events.ndjson events.parquet";
 
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  jird completions bash > ~/.local/share/bash-completion/completions/jird
+  jird completions zsh > ~/.zfunc/_jird               with fpath+=~/.zfunc before compinit
+  jird completions fish > ~/.config/fish/completions/jird.fish";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Validate(crate::validate::ValidateArgs),
@@ -47,9 +54,16 @@ pub(crate) enum Command {
     #[cfg(feature = "convert")]
     Describe(crate::describe::DescribeArgs),
     /// Print a completion script for a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Write the manual pages into a folder
+    #[command(hide = true)]
+    Man {
+        /// The folder
+        folder: PathBuf,
     },
 }
 
@@ -76,7 +90,26 @@ pub(crate) fn kernel() -> anyhow::Result<()> {
 /// Prints the completion script of a shell.
 pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "jird", &mut script);
+    clap_complete::generate(shell, &mut visible(), "jird", &mut script);
     crate::output::write(&script)?;
     Ok(Outcome::Fine)
+}
+
+/// Writes the manual pages.
+pub(crate) fn man(folder: &Path) -> anyhow::Result<Outcome> {
+    crate::man::write(visible(), folder)?;
+    Ok(Outcome::Fine)
+}
+
+/// The arguments without hidden commands, which completions would offer. The version does not name the instruction sets
+/// of this machine.
+fn visible() -> clap::Command {
+    let command = Args::command();
+    let subcommands: Vec<_> = command.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
+    clap::Command::new("jird")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(command.get_about().cloned().unwrap_or_default())
+        .after_help(AFTER_HELP)
+        .subcommands(subcommands)
+        .subcommand_required(true)
 }

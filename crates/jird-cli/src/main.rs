@@ -16,6 +16,7 @@ mod get;
 mod input;
 #[cfg(any(feature = "convert", feature = "query"))]
 mod limits;
+mod man;
 mod outcome;
 mod output;
 #[cfg(any(feature = "convert", feature = "query"))]
@@ -63,5 +64,6 @@ fn run(args: Args) -> anyhow::Result<Outcome> {
         #[cfg(feature = "convert")]
         Command::Describe(args) => describe::run(&args),
         Command::Completions { shell } => args::completions(shell),
+        Command::Man { folder } => args::man(&folder),
     }
 }

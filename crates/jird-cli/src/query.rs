@@ -17,11 +17,11 @@ const EXAMPLES: &str = "\
 Examples:
   jird query \"select Message where Elapsed > 200\" events.ndjson
   jird query \"select Level, count(*) as n group by Level order by n desc\" 'logs/*.ndjson'
-  jird query \"select time_bucket('1h', \\\"@t\\\") as hour, avg(Elapsed) group by hour order by hour\" events.ndjson
+  jird query \"select time_bucket('1h', \\\"@t\\\") as h, count(*) group by h order by h\" events.ndjson
   jird query \"select a.id, b.name from stream a join 'names.ndjson' b on a.id = b.id\" events.ndjson
   jird query \"select user, count(*) as n group by user\" logs/ 2024-0*.ndjson.gz old.json
-  jird query \"select o.id, c.name from 'orders.csv' o join 'shop.db'.customers c on o.customer = c.id\"
-  jird query \"select Message\" events.ndjson --on-error quarantine=bad.ndjson
+  jird query \"select o.id, p.name from 'orders.csv' o join 'shop.db'.people p on o.customer = p.id\"
+  jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
   tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
   jird query \"select * where user.id = 7\" events.ndjson -o seven.parquet
@@ -29,7 +29,8 @@ Examples:
   jird query \"explain select Message where Elapsed > 200\" events.ndjson
   curl -s https://example.org/log | jird query \"select * where match(Message, 'time.?out') limit 10\"
 
-The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0], a key with a dot \"a.b\".
+The files are the table `stream`. A field of an object is written a.b or a['b'], an element a[0],
+a key with a dot \"a.b\".
 Exit codes: 0 success, 1 a record is not JSON or a file is not UTF-8, 2 any other error.";
 
 /// Run SQL over JSON records, one per line

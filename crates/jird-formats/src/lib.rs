@@ -42,3 +42,8 @@ pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empt
 #[cfg(feature = "parquet")]
 pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource, is_panic_caught};
 pub use rows::{Column, JsonCells, Row, Rows, Schema, Table, TimestampType};
+
+/// The Rust examples of README.md, which run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

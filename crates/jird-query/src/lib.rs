@@ -36,3 +36,8 @@ pub use report::Report;
 pub use run::{Options, Query};
 pub use sql::condition;
 pub use types::FieldTypes;
+
+/// The Rust examples of README.md, which run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

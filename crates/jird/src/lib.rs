@@ -119,15 +119,7 @@ pub use typed::de::{Deserializer, StreamDeserializer, from_reader, from_slice, f
 #[cfg(feature = "serde")]
 pub use typed::{Serializer, to_string, to_string_pretty, to_vec, to_vec_pretty, to_writer, to_writer_pretty};
 
-/// The Rust examples of the pages, which run as doctests.
+/// The Rust examples of README.md, which run as doctests.
 #[cfg(doctest)]
-mod pages {
-    #[doc = include_str!("../../../README.md")]
-    struct Readme;
-
-    #[doc = include_str!("../../../docs/guide/rust.md")]
-    struct UseItFromRust;
-
-    #[doc = include_str!("../../../docs/guide/how-it-works.md")]
-    struct HowItWorks;
-}
+#[doc = include_str!("../README.md")]
+struct Readme;

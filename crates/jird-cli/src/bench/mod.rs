@@ -33,8 +33,9 @@ Examples:
   jird bench --cases cases.sql events.ndjson
   jird bench --cases cases.sql --percentile 99 --runs 50 --threads 1 logs/ --json > today.json
 
-All cases run once before anything is timed. Then they take turns, so that other load on the machine slows all of them
-alike. Each result is computed in full and discarded; it must be the same each time.";
+All cases run once before anything is timed. Then they take turns, so that other load on the
+machine slows all of them alike. Each result is computed in full and discarded; it must be the same
+each time.";
 
 /// Measure how long queries take
 #[derive(Debug, clap::Args)]

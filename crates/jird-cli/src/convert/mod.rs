@@ -55,7 +55,7 @@ Examples:
   jird convert *.csv data.db                          one table for each file
   jird convert chinook.db tables/ --to csv            one file for each table
   jird convert --table Artist chinook.db - | head
-  jird convert --key id new.ndjson data.db --table users
+  jird convert --key id new.ndjson people.db --table users
   jird convert --on-error quarantine=bad.ndjson log.ndjson log.parquet
   jird convert --from quarantine bad.ndjson more.parquet  after correcting them there
 
@@ -65,7 +65,8 @@ A bad record is a line that is not JSON, or a wrong row of CSV. In Arrow, Parque
 a row with a value that JSON does not have: NaN, a time of day beyond 24:00:00, a text that is not
 UTF-8. An error in a whole file, or in a JSON document that is not lines, ends the command, whatever
 --on-error says.
-A new file appears when it is complete. An existing database gets all rows in one transaction, or none.
+A new file appears when it is complete. An existing database gets all rows in one transaction, or
+none.
 Exit codes: 0 success, 1 some records were bad, 2 the command could not do its work.";
 
 /// Convert between JSON, CSV, SQLite, Parquet and Arrow

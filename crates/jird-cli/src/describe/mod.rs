@@ -25,8 +25,9 @@ Examples:
   jird describe --table Artist chinook.db
   jird describe --rust Artist chinook.db >> src/tables.rs
 
-If a key occurs twice in an object, its first value counts. The elements of an array are the field [].
-`jird convert --help` says what a bad record is. An error in a whole file ends the command, whatever --on-error says.
+If a key occurs twice in an object, its first value counts. The elements of an array are the
+field []. `jird convert --help` says what a bad record is. An error in a whole file ends the
+command, whatever --on-error says.
 Exit codes: 0 success, 1 some records were bad, 2 the command could not do its work.";
 
 /// Describe what records hold: fields, types, nulls, missing values, and where each type first occurred
