@@ -34,10 +34,9 @@ pub(crate) fn run(house: &House, log: &mut Log, features: &[&str]) -> Outcome {
     // cargo-deb looks for this folder's files where cargo builds.
     let pages = house.target.join("release/man");
     let package = house.target.join("debian/jird.deb");
-    let built = man::write(house, log, features, &pages) && {
-        let mut command = house.cargo(["deb", "--locked", "--no-build", "--package", "jird-cli", "--output"]);
-        log.run(command.arg(&package))
-    };
+    // The release profile keeps line tables, which cargo-deb would keep too.
+    let mut deb = house.cargo(["deb", "--locked", "--no-build", "--strip", "--package", "jird-cli", "--output"]);
+    let built = man::write(house, log, features, &pages) && pack(house, log, &pages) && log.run(deb.arg(&package));
     if !built {
         return Outcome::Failed;
     }
@@ -51,6 +50,14 @@ pub(crate) fn run(house: &House, log: &mut Log, features: &[&str]) -> Outcome {
             Outcome::Failed
         }
     }
+}
+
+/// Compresses the pages, as Debian wants them. cargo-deb leaves files alone that lie where cargo builds.
+fn pack(house: &House, log: &mut Log, folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let pages: Vec<_> = entries.filter(|path| path.extension().is_some_and(|end| end == "1")).collect();
+    // -n: no time of day in the file.
+    !pages.is_empty() && log.run(house.command("gzip").arg("-9n").args(pages))
 }
 
 /// Installs the package, uses it, and removes it.
@@ -69,13 +76,18 @@ fn works(house: &House, log: &mut Log, package: &Path) -> io::Result<bool> {
     if !missing.is_empty() {
         log.say(&format!("error: the package lacks {missing:?}"));
     }
+    let sizes = [root.join("usr/bin/jird").metadata()?.len(), house.target.join("release/jird").metadata()?.len()];
+    let stripped = sizes[0] < sizes[1];
+    if !stripped {
+        log.say("error: the binary has its line tables");
+    }
     let used = converts(house, log, &root)? && shows_a_page(house, log, &root) && completes(house, log, &root);
     let removed = log.run(dpkg(house, &root).args(["--remove", "jird"]));
     let left: Vec<PathBuf> = INSTALLED.iter().map(|file| root.join(file)).filter(|path| path.exists()).collect();
     if !left.is_empty() {
         log.say(&format!("error: {left:?} stayed after the package was removed"));
     }
-    Ok(missing.is_empty() && used && removed && left.is_empty())
+    Ok(missing.is_empty() && stripped && used && removed && left.is_empty())
 }
 
 /// `dpkg` with a root of its own. Its database is empty, so the C library is missing there.
@@ -85,19 +97,21 @@ fn dpkg(house: &House, root: &Path) -> Command {
     command
 }
 
+/// To CSV, in which records may have several lines, and back.
 fn converts(house: &House, log: &mut Log, root: &Path) -> io::Result<bool> {
-    let events = "examples/events.ndjson";
-    let result = root.join("events.csv");
-    let mut command = house.command(&root.join("usr/bin/jird").to_string_lossy());
-    if !log.run(command.args(["convert", "--quiet", events]).arg(&result)) {
-        return Ok(false);
+    let jird = root.join("usr/bin/jird");
+    let files = [house.root.join("examples/events.ndjson"), root.join("events.csv"), root.join("events.ndjson")];
+    for pair in files.windows(2) {
+        if !log.run(house.command(&jird.to_string_lossy()).args(["convert", "--quiet"]).args(pair)) {
+            return Ok(false);
+        }
     }
-    let records = fs::read_to_string(house.root.join(events))?.lines().count();
-    let has_header_and_rows = fs::read_to_string(&result)?.lines().count() == records + 1;
-    if !has_header_and_rows {
-        log.say(&format!("error: {} has not {records} rows", result.display()));
+    let records = |file: &PathBuf| fs::read_to_string(file).map(|text| text.lines().count());
+    let all = records(&files[0])? == records(&files[2])?;
+    if !all {
+        log.say(&format!("error: {} has not all records", files[2].display()));
     }
-    Ok(has_header_and_rows)
+    Ok(all)
 }
 
 /// `man` finds the page by the command's name.

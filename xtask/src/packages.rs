@@ -248,7 +248,8 @@ mod tests {
 
     #[test]
     fn included_files_are_found_also_outside_the_package() {
-        let text = "#[doc = include_str!(\"../README.md\")]\n#[path = \"../../../x/y.rs\"]\nmod y; include_bytes!(\"z\")";
+        let text =
+            "#[doc = include_str!(\"../README.md\")]\n#[path = \"../../../x/y.rs\"]\nmod y; include_bytes!(\"z\")";
         let paths = |path| included(Path::new(path), text);
         assert_eq!(paths("src/lib.rs"), ["README.md", "src/z", "../../x/y.rs"].map(PathBuf::from));
         assert_eq!(paths("README.md"), <[PathBuf; 0]>::default());

@@ -48,6 +48,7 @@ fn pages() -> Folder {
 }
 
 /// The page as a terminal shows it. `None` if there is no groff; the test fails if there are warnings.
+#[expect(clippy::print_stdout, reason = "the runner of the tests counts such lines")]
 fn shown(folder: &Folder, name: &str) -> Option<String> {
     let mut groff = Command::new("groff");
     // -k: the page is UTF-8; -P-c: no escape sequences for bold.
