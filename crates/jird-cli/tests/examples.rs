@@ -47,7 +47,6 @@ fn every_example_of_every_command_runs() {
             ran += 1;
         }
         assert!(ran + left_out > 0, "jird {name} --help has no example");
-        println!("{name:12} {ran} ran");
     }
 }
 
