@@ -1,6 +1,7 @@
 //! The options for limits: of records in memory, and of copies of pipes on disk.
 
 use bytesize::ByteSize;
+#[cfg(any(feature = "convert", feature = "query"))]
 use jird_formats::files::SpoolOptions;
 
 /// How long a record may be.
@@ -22,6 +23,7 @@ impl RecordArgs {
 }
 
 /// What may be done with a pipe that has to be read twice.
+#[cfg(any(feature = "convert", feature = "query"))]
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct SpoolArgs {
     /// A pipe that must be read twice is copied to $TMPDIR: at most this many bytes, such as 500M or 20G
@@ -30,8 +32,10 @@ pub(crate) struct SpoolArgs {
 }
 
 /// [`SpoolOptions::LIMIT`], as it is typed.
+#[cfg(any(feature = "convert", feature = "query"))]
 const SPOOL_LIMIT: &str = "16GiB";
 
+#[cfg(any(feature = "convert", feature = "query"))]
 impl SpoolArgs {
     pub(crate) fn options(self) -> SpoolOptions {
         SpoolOptions { limit: self.spool_limit.as_u64(), ..SpoolOptions::default() }
@@ -62,9 +66,12 @@ mod tests {
 
     #[test]
     fn the_defaults_are_those_of_the_library() {
-        let limit: ByteSize = SPOOL_LIMIT.parse().unwrap();
-        assert_eq!(limit.as_u64(), SpoolOptions::LIMIT);
         let limit: ByteSize = RECORD_LIMIT.parse().unwrap();
         assert_eq!(limit.as_u64(), jird::lines::RECORD_BYTES_MAX as u64);
+        #[cfg(any(feature = "convert", feature = "query"))]
+        {
+            let limit: ByteSize = SPOOL_LIMIT.parse().unwrap();
+            assert_eq!(limit.as_u64(), SpoolOptions::LIMIT);
+        }
     }
 }

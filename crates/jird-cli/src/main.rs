@@ -14,7 +14,6 @@ mod documents;
 mod fmt;
 mod get;
 mod input;
-#[cfg(any(feature = "convert", feature = "query"))]
 mod limits;
 mod man;
 mod outcome;

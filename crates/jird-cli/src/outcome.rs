@@ -78,8 +78,7 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
     let mut words = String::new();
     let last = |text: &str| text.rsplit(": ").next().unwrap_or_default().to_owned();
     for cause in error.chain().map(ToString::to_string) {
-        // The number of a system's error says nothing to people.
-        let cause = cause.find(" (os error ").map_or(cause.as_str(), |at| &cause[..at]).to_owned();
+        let cause = without_number(cause);
         if cause.starts_with(&words) {
             words = cause;
         } else if !words.contains(&cause) && last(&words) != last(&cause) {
@@ -87,6 +86,14 @@ pub(crate) fn words(error: &anyhow::Error) -> String {
         }
     }
     words
+}
+
+/// A message without the number of the system's error, which says nothing to people.
+fn without_number(message: String) -> String {
+    match message.split_once(" (os error ").and_then(|(before, rest)| Some((before, rest.split_once(')')?.1))) {
+        Some((before, after)) => format!("{before}{after}"),
+        None => message,
+    }
 }
 
 /// Reports how many bad records were left out.

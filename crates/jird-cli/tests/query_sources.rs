@@ -101,7 +101,7 @@ fn the_records_within_documents_are_rows() {
     assert_eq!(run(&folder, &["select id", "b.json", "--records", "/*/items/*"], b""), "{\"id\":7}\n");
     let sum = "select sum(id) as s, count(*) as n";
     assert_eq!(run(&folder, &[sum, "a.json", "--records", "/items/*"], b""), "{\"s\":3,\"n\":2}\n");
-    let cut = document[..document.len() - 4].as_bytes();
+    let cut = &document.as_bytes()[..document.len() - 4];
     let output = folder.jird("query", &[sql, "-", "--records", "/items/*"], cut);
     assert_eq!((output.stdout.as_slice(), output.status.code()), (&b"{\"id\":1,\"n\":1.50}\n"[..], Some(2)));
 }

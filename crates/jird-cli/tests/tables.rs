@@ -14,6 +14,9 @@ use parquet::basic::{BrotliLevel, Compression};
 use parquet::file::properties::WriterProperties;
 use std::sync::Arc;
 
+/// What follows the message for a bad record that ends the work.
+const ADVICE: &str = "`--on-error skip` leaves bad records out, `--on-error quarantine=FILE` sets them aside";
+
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true))).unwrap()
 }
@@ -76,7 +79,7 @@ fn a_value_that_json_has_not_stops_the_work_as_a_bad_record_and_names_column_and
     let folder = with_times("table-stop");
     for file in ["t.arrow", "t.parquet"] {
         let wanted = format!(
-            "jird: {file}: the column \"at\" holds the time of day 24:00:01, which is beyond the day, in record 3\n"
+            "jird: {file}: the column \"at\" holds the time of day 24:00:01, which is beyond the day, in record 3\n{ADVICE}\n"
         );
         for target in ["-", "out.csv", "out.db"] {
             let (_, said, code) = converts(&folder, &[file, target]);
@@ -210,8 +213,10 @@ fn rows_of_a_database_that_json_cannot_tell_are_bad_records() {
     let folder = Folder::new("table-sqlite");
     database(&folder);
     let (_, said, code) = converts(&folder, &["t.db", "out.ndjson"]);
-    let wanted = "jird: t.db: the column \"real\" holds an infinite number, which JSON does not have, in record 1000\n";
-    assert_eq!((said.as_str(), code), (wanted, Some(1)));
+    let wanted = format!(
+        "jird: t.db: the column \"real\" holds an infinite number, which JSON does not have, in record 1000\n{ADVICE}\n"
+    );
+    assert_eq!((said, code), (wanted, Some(1)));
     assert_eq!(folder.names(), ["t.db"]);
     for target in ["-", "out.ndjson", "out.csv", "out.arrow"] {
         let _none_yet = std::fs::remove_file(folder.0.join("bad"));
@@ -372,7 +377,8 @@ fn a_csv_header_that_is_not_utf8_is_called_the_header() {
     let (_, said, _) = ran(&folder, &["convert", "open.csv", "-"]);
     assert_eq!(said, "jird: open.csv: the input ends within quotes, in the header at line 1 (byte 0)\n");
     let (_, said, _) = ran(&folder, &["convert", "second.csv", "-"]);
-    assert_eq!(said, "jird: second.csv: bytes that are not UTF-8, in record 1 at line 2 (byte 10)\n");
+    let wanted = format!("jird: second.csv: bytes that are not UTF-8, in record 1 at line 2 (byte 10)\n{ADVICE}\n");
+    assert_eq!(said, wanted);
     let (out, said, _) = ran(&folder, &["convert", "second.csv", "-", "--on-error", "skip"]);
     assert_eq!(out, "{\"id\":\"2\",\"x\":\"y\"}\n");
     assert!(said.contains("1 bad record left out"), "{said}");

@@ -319,7 +319,7 @@ impl Feed {
                 Err(Failure::Sink(error, place)) => return Err(stopped(name, error, place)),
                 Err(Failure::Source(error)) => {
                     if self.on_error == OnError::Stop {
-                        let advice = if source.has_bad_records() { PASS_BY } else { "" };
+                        let advice = if source.can_leave_out(&error) { PASS_BY } else { "" };
                         return Err(BadInput::of(name, self.with_limit(source.with_stray_mark(error)), advice));
                     }
                     let recovered = source.recover(&error).with_context(|| name.to_owned())?;

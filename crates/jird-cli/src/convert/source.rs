@@ -11,7 +11,7 @@ use jird_formats::encoding::{Encoding, stray_mark};
 use jird_formats::files::Quarantined;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{self, SqliteError, SqliteQuery, SqliteSource};
-use jird_formats::{ArrowError, ArrowSource, BadValue, CsvSource, Dialect, Empty, ParquetSource};
+use jird_formats::{ArrowError, ArrowSource, BadValue, CsvError, CsvSource, Dialect, Empty, ParquetSource};
 use std::fs::File;
 
 /// How to read an input.
@@ -214,11 +214,7 @@ impl AnySource<'_> {
             Self::Lines(source) => bad_line(source, error),
             Self::Piece(source) => bad_line(source, error),
             Self::Csv(source) => {
-                let Some(wrong) = error.downcast_ref::<jird_formats::CsvError>() else { return Ok(None) };
-                let is_of_file = matches!(wrong.kind().code(), "header" | "dialect" | "io" | "no_column" | "columns");
-                if is_of_file || wrong.is_of_header() {
-                    return Ok(None);
-                }
+                let Some(wrong) = bad_row(error) else { return Ok(None) };
                 let bad = Bad {
                     kind: wrong.kind().code(),
                     place: wrong.place(),
@@ -248,9 +244,14 @@ impl AnySource<'_> {
         }
     }
 
-    /// Whether a bad record of this source can be left out.
-    pub(super) fn has_bad_records(&self) -> bool {
-        !matches!(self, Self::Json(_))
+    /// Whether this is an error of one record, which can be left out.
+    pub(super) fn can_leave_out(&self, error: &Error) -> bool {
+        match self {
+            Self::Lines(_) | Self::Piece(_) => bad_json(error).is_some(),
+            Self::Csv(_) => bad_row(error).is_some(),
+            Self::Sqlite(_) | Self::Parquet(_) | Self::Arrow(_) => bad_value(error).is_some(),
+            Self::Json(_) => false,
+        }
     }
 
     /// Whether this source can check a record before it sends any event of it.
@@ -261,6 +262,19 @@ impl AnySource<'_> {
             Self::Sqlite(_) | Self::Parquet(_) | Self::Arrow(_) => false,
         }
     }
+}
+
+/// The error of a text that is not JSON.
+fn bad_json(error: &Error) -> Option<&jird::Error> {
+    error.downcast_ref::<jird::Error>().filter(|error| !error.is_io())
+}
+
+/// The error of a record of CSV, if it is not one of the file.
+fn bad_row(error: &Error) -> Option<&CsvError> {
+    let is_of_file = |wrong: &CsvError| {
+        wrong.is_of_header() || matches!(wrong.kind().code(), "header" | "dialect" | "io" | "no_column" | "columns")
+    };
+    error.downcast_ref::<CsvError>().filter(|wrong| !is_of_file(wrong))
 }
 
 /// The value that makes a record of a table bad, if that is the error.
@@ -276,7 +290,7 @@ fn table_row(error: &Error, raw: impl FnOnce() -> Result<Vec<u8>>) -> Result<Opt
 }
 
 fn bad_line<'de, R: jird::de::Read<'de>>(source: &mut JsonSource<R>, error: &Error) -> Result<Option<Bad>> {
-    let Some(wrong) = error.downcast_ref::<jird::Error>().filter(|error| !error.is_io()) else { return Ok(None) };
+    let Some(wrong) = bad_json(error) else { return Ok(None) };
     let raw = source.skip_line(wrong)?;
     let place = Place { record: source.place().record, offset: wrong.offset(), line: wrong.line() as u64 };
     // If the record was not checked first, `raw` may contain lines before the bad one.
