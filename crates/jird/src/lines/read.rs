@@ -172,7 +172,11 @@ pub fn read_stream<E: From<io::Error>>(
                 if each(offset, head(buffer, record_bytes_max))?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
-                offset += filled as u64 + skip_line(&mut reader, buffer, &mut filled)?;
+                offset += filled as u64;
+                let Some(dropped) = skip_line(&mut reader, buffer, &mut filled)? else {
+                    return Ok(ControlFlow::Continue(()));
+                };
+                offset += dropped;
                 continue;
             }
         };
@@ -189,8 +193,8 @@ pub fn read_stream<E: From<io::Error>>(
 }
 
 /// Drops the rest of a line. Returns the number of bytes dropped, and leaves in `buffer` the first `filled` bytes after
-/// the line.
-pub(super) fn skip_line(reader: &mut impl Read, buffer: &mut Vec<u8>, filled: &mut usize) -> io::Result<u64> {
+/// the line. Returns `None` if the stream ends before the line does.
+pub(super) fn skip_line(reader: &mut impl Read, buffer: &mut Vec<u8>, filled: &mut usize) -> io::Result<Option<u64>> {
     let mut dropped = 0;
     buffer.resize(buffer.len().max(READ_BYTES), 0);
     *filled = 0;
@@ -199,10 +203,13 @@ pub(super) fn skip_line(reader: &mut impl Read, buffer: &mut Vec<u8>, filled: &m
         let newline = memchr::memchr(b'\n', &buffer[..read]);
         let end = newline.map_or(read, |newline| newline + 1);
         dropped += end as u64;
-        if newline.is_some() || read == 0 {
+        if newline.is_some() {
             buffer.copy_within(end..read, 0);
             *filled = read - end;
-            return Ok(dropped);
+            return Ok(Some(dropped));
+        }
+        if read == 0 {
+            return Ok(None);
         }
     }
 }
