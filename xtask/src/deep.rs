@@ -1,4 +1,5 @@
 //! The checks that take too long for every change.
+use crate::budget;
 use crate::deb;
 use crate::fuzz::{self, Amount};
 use crate::house::House;
@@ -47,6 +48,7 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             deb::run(house, log, &[])
         }),
         Step::new("publish", "every package of a clean clone builds by itself", packages::publish),
+        Step::new("budget", "a cold build, its program and its start cost no more than they may", budget::run),
         Step::new("bars", "the barometer's bars hold", |house, log| {
             if !house.answers("c++", &["--version"]) {
                 return Outcome::Skipped("no C++ compiler for the peers".into());

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people at a terminal")]
 mod assembly; // `assembly`: the compiled code of the kernels
+mod budget; // what a build and a start cost, and may cost
 mod deb; // `deb`: the Debian package
 mod deep; // `deep`: the checks that take too long for every change
 mod fuzz; // the fuzz targets, for a number of seconds or executions
