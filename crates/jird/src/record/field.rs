@@ -1,5 +1,6 @@
 //! The value of a record at a wanted path.
 
+use super::order;
 use crate::number::Number;
 use crate::tape::Kind;
 use crate::text;
@@ -99,6 +100,28 @@ impl<'a> Field<'a> {
         scratch.clear();
         text::unescape(content, scratch);
         Some(scratch)
+    }
+
+    /// Appends a key whose bytes are ordered as values are: null or missing, `false`, `true`, numbers by their exact
+    /// values, texts by their code points, arrays element by element, objects first by their keys in order and then by
+    /// their values in that order, as jq orders them. Equal values have equal keys, whatever their spelling; of members
+    /// with one key the first counts. No key is the beginning of another one.
+    ///
+    /// Takes time in proportion to the value's length, but for sorting the keys of objects. An array or object is
+    /// parsed, which allocates.
+    ///
+    /// ```
+    /// use jird::record::Field;
+    /// let key = |text| {
+    ///     let mut key = Vec::new();
+    ///     Field::from_raw(text).order_key(&mut key);
+    ///     key
+    /// };
+    /// assert!(key("[9]") < key("[10]") && key("1e400") < key("\"1\""));
+    /// assert_eq!(key(r#"{"a":1,"b":2}"#), key(r#"{"b":2.0,"a":1}"#));
+    /// ```
+    pub fn order_key(self, out: &mut Vec<u8>) {
+        order::order_key(self, out);
     }
 
     /// Calls `ask` with the string's content, if it is a string. Decodes the content only if it has escapes.

@@ -10,6 +10,7 @@ mod like;
 #[cfg(jird_checked)]
 pub(crate) mod model;
 mod needles;
+mod order;
 mod predicate;
 mod reader;
 mod select;

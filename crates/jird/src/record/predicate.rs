@@ -1,12 +1,13 @@
 //! Predicates over the fields of a record, in SQL's three-valued logic.
 //!
 //! `None` is SQL's unknown: the result of a comparison with null or with a missing value; `not` leaves it unknown.
-//! Numbers compare by their exact value, whatever their spelling; texts compare by their UTF-8 bytes. A comparison of
-//! two different kinds, such as a number and a text, is unknown, and is counted.
+//! Numbers compare by their exact value, whatever their spelling; texts compare by their UTF-8 bytes; arrays and objects
+//! compare by the order of [`Field::order_key`]. A comparison of two different kinds, such as a number and a text, is unknown, and is counted.
 
 use super::field::Field;
 use super::like::Like;
 use super::needles::Needles;
+use super::order::compare_containers;
 use super::select::Projection;
 use crate::number::Number;
 use crate::tape::Kind;
@@ -56,6 +57,8 @@ pub enum Literal {
     Number(Box<str>),
     /// A text.
     Text(Box<str>),
+    /// An array or an object, in JSON's spelling.
+    Container(Box<str>),
 }
 
 /// A test of a string's content, such as a regular expression.
@@ -312,6 +315,9 @@ fn compare(field: Field<'_>, literal: &Literal, mismatches: &mut Mismatches) -> 
         (Kind::Number, Literal::Number(wanted)) => Some(field.as_number()?.compare(Number::of_checked(wanted))),
         (Kind::String, Literal::Text(wanted)) => compare_text(field, wanted),
         (Kind::Bool, Literal::Bool(wanted)) => Some(field.as_bool()?.cmp(wanted)),
+        (Kind::Array | Kind::Object, Literal::Container(wanted)) => {
+            compare_fields(field, Field::from_raw(wanted), mismatches)
+        }
         _ => mismatch(mismatches),
     }
 }
@@ -322,6 +328,7 @@ fn compare_fields(left: Field<'_>, right: Field<'_>, mismatches: &mut Mismatches
         (Kind::Number, Kind::Number) => Some(left.as_number()?.compare(right.as_number()?)),
         (Kind::String, Kind::String) => compare_text(left, &right.as_str()?),
         (Kind::Bool, Kind::Bool) => Some(left.as_bool()?.cmp(&right.as_bool()?)),
+        (Kind::Array, Kind::Array) | (Kind::Object, Kind::Object) => Some(compare_containers(left, right)),
         _ => mismatch(mismatches),
     }
 }
