@@ -18,7 +18,10 @@ const CRATES: [Layers; 4] = [
         order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
                 record layout data_model event typed lines",
     },
-    Layers { name: "jird-formats", order: "cell encoding columns rows bad_value csv arrow parquet sqlite files" },
+    Layers {
+        name: "jird-formats",
+        order: "cell encoding columns rows bad_value csv arrow parquet sqlite recover files",
+    },
     Layers {
         name: "jird-query",
         order: "nearest error time types input live sql report functions session bad scan infer prepared kinds guess groups \

@@ -415,3 +415,51 @@ fn several_columns_are_compared_at_once() {
         ],
     );
 }
+
+#[test]
+fn arrays_and_objects_are_compared_by_their_values() {
+    let records = r#"{"n":1,"a":[1,2],"b":[1.0, 2],"o":{"x":1,"y":2},"p":{"y":2.0,"x":1}}
+{"n":2,"a":[1,10],"b":[1,9],"o":{"x":1},"p":{"x":2}}
+{"n":3,"a":[],"b":[],"o":{},"p":{}}
+{"n":4,"a":3,"b":[3],"o":null,"p":{}}
+{"n":5,"a":"x","b":"x","o":"{\"x\": [1]}"}
+"#;
+    let kept = |numbers: &[u8]| numbers.iter().map(|n| format!("{{\"n\":{n}}}")).collect::<Vec<_>>();
+    for (condition, numbers) in [
+        ("a = b", &[1, 3, 5][..]),
+        ("a <> b", &[2]),
+        ("a > b", &[2]),
+        ("not a = b", &[2]),
+        ("o = p", &[1, 3]),
+        ("o < p", &[2]),
+        ("a = [1, 2.0]", &[1]),
+        ("array[1, 2] = a", &[1]),
+        ("a = json('[1e0, 2]')", &[1]),
+        ("a in ([1,2], [], 3)", &[1, 3, 4]),
+        ("a between [1] and [1, 9]", &[1]),
+        ("o = {'x': 1}", &[2]),
+        ("o = '{\"y\":2, \"x\":1}'::json", &[1]),
+        ("o <> json '{}'", &[1, 2]),
+        ("coalesce(a, 1) = b", &[1, 3, 5]),
+        ("coalesce(o, 1) = {'x': 1}", &[2]),
+        ("case a when b then true end", &[1, 3, 5]),
+        ("nullif(a, b) is null", &[1, 3, 5]),
+        ("a is not distinct from b", &[1, 3, 5]),
+        ("json(o)['x'] = json('[1]')", &[5]),
+        ("json(o) = {'x': [1]}", &[5]),
+    ] {
+        let query = format!("select n from stream where {condition}");
+        let kept = kept(numbers);
+        all(records, &[(&query, &kept.iter().map(String::as_str).collect::<Vec<_>>())]);
+    }
+    all(
+        records,
+        &[
+            ("select n order by b limit 3", &[r#"{"n":5}"#, r#"{"n":3}"#, r#"{"n":1}"#][..]),
+            (
+                "select n, b where n in (1, 2, 4) order by b desc",
+                &[r#"{"n":4,"b":[3]}"#, r#"{"n":2,"b":[1,9]}"#, r#"{"n":1,"b":[1.0, 2]}"#],
+            ),
+        ],
+    );
+}

@@ -22,6 +22,7 @@ pub mod encoding;
 pub mod files;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod recover;
 mod rows;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
@@ -41,6 +42,7 @@ pub use columns::{ColumnBuilder, Unfit, holds, value_text};
 pub use csv::{CsvError, CsvErrorKind, CsvSink, CsvSource, CsvType, Dialect, Empty, Terminator};
 #[cfg(feature = "parquet")]
 pub use parquet::{ParquetBatches, ParquetCompression, ParquetOptions, ParquetSink, ParquetSource, is_panic_caught};
+pub use recover::{BadRow, Recover};
 pub use rows::{Column, JsonCells, Row, Rows, Schema, Table, TimestampType};
 
 /// The Rust examples of README.md, which run as doctests.

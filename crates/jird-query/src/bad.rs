@@ -1,12 +1,14 @@
 //! Bad records, on the way to their counter and their quarantine.
 
 use crate::error::{Error, with_hint};
-use crate::input::InputFile;
+use crate::input::{InputFile, PassBy};
 use jird::ErrorKind;
 use jird::event::Place;
+use jird_formats::BadRow;
 use jird_formats::files::{BadRecord, BadRecords, OnError};
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The kind of a record that is JSON but holds a value that its column cannot hold.
@@ -109,6 +111,19 @@ impl BadSink {
             self.lock().note(&record).map_err(|error| failed(&error))?;
         }
         Ok(())
+    }
+
+    /// Takes the bad rows of a table. Rows that another scan of it has noted are not noted again.
+    pub(crate) fn rows_of(&self, file: &InputFile) -> PassBy {
+        let (sink, noted, name) = (self.clone(), Arc::clone(&file.rows_noted), file.path.display().to_string());
+        Box::new(move |bad| {
+            if noted.fetch_max(bad.place.record + 1, Relaxed) > bad.place.record {
+                return Ok(());
+            }
+            let BadRow { kind, place, message, raw } = bad;
+            let record = BadRecord { file: &name, place, kind, message: &message, raw: &raw };
+            sink.lock().note(&record).map_err(|error| failed(&error))
+        })
     }
 
     /// Finishes the quarantine.

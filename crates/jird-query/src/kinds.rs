@@ -74,6 +74,7 @@ fn take(predicate: &Predicate, all: &mut Vec<Taken>) {
         Literal::Bool(_) => Some(Kind::Bool),
         Literal::Number(_) => Some(Kind::Number),
         Literal::Text(_) => Some(Kind::String),
+        Literal::Container(text) => Some(if text.starts_with('[') { Kind::Array } else { Kind::Object }),
     };
     let taken = match predicate {
         Predicate::And(parts) | Predicate::Or(parts) => return parts.iter().for_each(|part| take(part, all)),

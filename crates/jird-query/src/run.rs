@@ -2,7 +2,7 @@
 
 use crate::bad::BadSink;
 use crate::error::Error;
-use crate::functions::{LeftOut, OnlyNumbers, PredicateUdf, Timestamp};
+use crate::functions::{LeftOut, Narrow, PredicateUdf, Timestamp};
 use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
@@ -447,6 +447,8 @@ fn notes(
         let values = match (to, count) {
             (Kept::Numbers, 1) => "value that is not a number was left out of what is computed",
             (Kept::Numbers, _) => "values that are not numbers were left out of what is computed",
+            (Kept::Json, 1) => "text that is not JSON became null",
+            (Kept::Json, _) => "texts that are not JSON became null",
             (Kept::Times, 1) => "value that is not a time became null",
             (Kept::Times, _) => "values that are not times became null",
         };
@@ -472,7 +474,8 @@ struct Registered {
 fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'_>]) -> Result<Registered, Error> {
     let mismatches = Arc::new(AtomicU64::new(0));
     let left_out: LeftOut = Arc::new(rewritten.narrowed.iter().map(|_| AtomicU64::new(0)).collect());
-    context.register_udf(ScalarUDF::from(OnlyNumbers::new(Arc::clone(&left_out))));
+    context.register_udf(ScalarUDF::from(Narrow::numbers(Arc::clone(&left_out))));
+    context.register_udf(ScalarUDF::from(Narrow::json(Arc::clone(&left_out))));
     for of_json in [false, true] {
         context.register_udf(ScalarUDF::from(Timestamp::new(of_json, Arc::clone(&left_out))));
     }

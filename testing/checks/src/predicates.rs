@@ -11,6 +11,7 @@ use jird::{
     record::{Comparison, Like, Literal, Matcher, Mismatches, Predicate, Projection},
 };
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// The first eight bytes make a predicate; the rest is lines. Of the records before the first fault, exactly those that
@@ -167,8 +168,20 @@ fn predicate(random: &mut Random, slots: usize, depth: usize) -> Predicate {
 }
 
 fn literal(random: &mut Random) -> Literal {
-    match random.below(8) {
+    match random.below(9) {
         0 => Literal::Null,
+        8 => Literal::Container(
+            (random.pick(&[
+                "[]",
+                "[1.0]",
+                "{}",
+                r#"{"a":1e0}"#,
+                "[[],{}]",
+                r#"["a",null]"#,
+                r#"{"b":[true], "a": 2}"#,
+            ]))
+            .into(),
+        ),
         1 => Literal::Bool(random.below(2) == 0),
         2..=4 => Literal::Text(
             (random.pick(&["", "a", "ab", "1", "é", "a\nb", "\u{1F600}", "日本語", "// /* */ {[,:]}", "\\"])).into(),
@@ -186,11 +199,12 @@ fn naive(predicate: &Predicate, slots: &[Option<&Node>], text: &[u8]) -> Option<
         Predicate::Or(any) => any.iter().map(|part| rank(naive(part, slots, text))).max().map_or(Some(false), unrank),
         Predicate::Not(inner) => naive(inner, slots, text).map(|known| !known),
         Predicate::Compare { slot, op, literal } => {
-            order(Operand::of_node(slots[*slot], text), Operand::of_literal(literal)).map(|order| op.holds(order))
+            let operand = slots[*slot].map(|node| Operand::of_node(node, text));
+            order(operand, Some(Operand::of_literal(literal))).map(|order| op.holds(order))
         }
         Predicate::CompareSlots { left, op, right } => {
-            let operands = (Operand::of_node(slots[*left], text), Operand::of_node(slots[*right], text));
-            order(operands.0, operands.1).map(|order| op.holds(order))
+            let [left, right] = [left, right].map(|slot| slots[*slot].map(|node| Operand::of_node(node, text)));
+            order(left, right).map(|order| op.holds(order))
         }
         // `x in (a, b)` is short for `x = a or x = b`.
         Predicate::In { slot, list } => {
@@ -229,56 +243,67 @@ fn content(node: Option<&Node>) -> Option<&str> {
 }
 
 fn kinds_differ(node: Option<&Node>, literal: &Literal) -> bool {
-    let kind = match node.map(|node| &node.tree) {
-        None | Some(Tree::Null) => return false,
-        Some(Tree::Bool(_)) => 1,
-        Some(Tree::Number) => 2,
-        Some(Tree::String(_)) => 3,
-        Some(_) => 4,
-    };
+    let Some(kind) = node.map(|node| &node.tree).filter(|tree| **tree != Tree::Null) else { return false };
     match literal {
         Literal::Null => false,
-        Literal::Bool(_) => kind != 1,
-        Literal::Number(_) => kind != 2,
-        Literal::Text(_) => kind != 3,
+        Literal::Bool(_) => !matches!(kind, Tree::Bool(_)),
+        Literal::Number(_) => !matches!(kind, Tree::Number),
+        Literal::Text(_) => !matches!(kind, Tree::String(_)),
+        Literal::Container(text) if text.starts_with('[') => !matches!(kind, Tree::Array(_)),
+        Literal::Container(_) => !matches!(kind, Tree::Object(_)),
     }
 }
 
-/// The values that can be compared.
-enum Operand<'a> {
+/// A value. Kinds are ordered as they stand here, and values of one kind among each other.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Operand {
+    Null,
     Bool(bool),
-    Number(&'a str),
-    Text(&'a str),
+    Number(Decimal),
+    Text(String),
+    Array(Vec<Operand>),
+    /// The keys in order, and their values.
+    Object(Vec<String>, Vec<Operand>),
 }
 
-impl<'a> Operand<'a> {
-    fn of_node(node: Option<&'a Node>, text: &'a [u8]) -> Option<Self> {
-        let node = node?;
+impl Operand {
+    fn of_node(node: &Node, text: &[u8]) -> Self {
         match &node.tree {
-            Tree::Bool(known) => Some(Self::Bool(*known)),
-            Tree::Number => core::str::from_utf8(&text[node.start..node.end]).ok().map(Self::Number),
-            Tree::String(content) => Some(Self::Text(content)),
-            _ => None,
+            Tree::Null => Self::Null,
+            Tree::Bool(known) => Self::Bool(*known),
+            Tree::Number => Self::Number(Decimal::of(&String::from_utf8_lossy(&text[node.start..node.end]))),
+            Tree::String(content) => Self::Text(content.clone()),
+            Tree::Array(elements) => Self::Array(elements.iter().map(|node| Self::of_node(node, text)).collect()),
+            Tree::Object(members) => {
+                let mut first = BTreeMap::new();
+                for (key, value) in members {
+                    first.entry(content(Some(key)).unwrap_or_default().to_owned()).or_insert(value);
+                }
+                let values = first.values().map(|value| Self::of_node(value, text)).collect();
+                Self::Object(first.into_keys().collect(), values)
+            }
         }
     }
 
-    fn of_literal(literal: &'a Literal) -> Option<Self> {
+    fn of_literal(literal: &Literal) -> Self {
         match literal {
-            Literal::Null => None,
-            Literal::Bool(known) => Some(Self::Bool(*known)),
-            Literal::Number(text) => Some(Self::Number(text)),
-            Literal::Text(text) => Some(Self::Text(text)),
+            Literal::Null => Self::Null,
+            Literal::Bool(known) => Self::Bool(*known),
+            Literal::Number(text) => Self::Number(Decimal::of(text)),
+            Literal::Text(text) => Self::Text(text.to_string()),
+            Literal::Container(text) => {
+                let node = reference::read(text.as_bytes(), DEPTH_MAX).expect("these literals are JSON");
+                Self::of_node(&node, text.as_bytes())
+            }
         }
     }
 }
 
-fn order(left: Option<Operand<'_>>, right: Option<Operand<'_>>) -> Option<Ordering> {
-    match (left?, right?) {
-        (Operand::Bool(left), Operand::Bool(right)) => Some(left.cmp(&right)),
-        (Operand::Text(left), Operand::Text(right)) => Some(left.as_bytes().cmp(right.as_bytes())),
-        (Operand::Number(left), Operand::Number(right)) => Some(Decimal::of(left).cmp(&Decimal::of(right))),
-        _ => None,
-    }
+/// How two values of one kind are ordered; unknown if their kinds differ, or if one is null.
+fn order(left: Option<Operand>, right: Option<Operand>) -> Option<Ordering> {
+    let (left, right) = (left?, right?);
+    let is_one_kind = std::mem::discriminant(&left) == std::mem::discriminant(&right);
+    (is_one_kind && left != Operand::Null).then(|| left.cmp(&right))
 }
 
 /// The number 0.d₁d₂d₃… × 10^`exponent`. d₁ and the last digit are not 0, and zero has no digits.
@@ -286,6 +311,20 @@ struct Decimal {
     negative: bool,
     exponent: i128,
     digits: Vec<u8>,
+}
+
+impl PartialEq for Decimal {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Decimal {}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl Decimal {
@@ -303,7 +342,9 @@ impl Decimal {
         let exponent = if digits.is_empty() { 0 } else { exponent + whole.len() as i128 - zeros as i128 };
         Self { negative: mantissa.starts_with('-') && !digits.is_empty(), exponent, digits }
     }
+}
 
+impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
         let size =
             |number: &Self| (!number.digits.is_empty(), if number.digits.is_empty() { 0 } else { number.exponent });

@@ -3,7 +3,7 @@
 use super::condition::Where;
 use super::fields::Fields;
 use super::open::Opened;
-use super::source::{self, AnySource, Bad, BadInput, Content, Reading};
+use super::source::{self, AnySource, BadInput, Content, Reading};
 use super::whole::Whole;
 use super::{ConvertArgs, Format, Nested, columns, share};
 use crate::outcome::PASS_BY;
@@ -13,7 +13,7 @@ use jird::event::filter::{Flatten, Project};
 use jird::event::{self, Failure, Parts, Pattern, Place, Sink, Source};
 use jird::lines::RECORD_BYTES_MAX;
 use jird_formats::files::{BadRecord, BadRecords, OnError, record_limit_hint};
-use jird_formats::{CsvError, CsvErrorKind};
+use jird_formats::{BadRow, CsvError, CsvErrorKind};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
@@ -331,12 +331,12 @@ impl Feed {
         Ok(())
     }
 
-    fn note(&mut self, name: &str, bad: &Bad) -> Result<()> {
+    fn note(&mut self, name: &str, bad: &BadRow) -> Result<()> {
         if !self.notes_bad {
             return Ok(());
         }
-        let Bad { kind, place, words, raw } = bad;
-        let message = if *kind == ErrorKind::Size.code() { &(words.clone() + &self.limit_hint()) } else { words };
+        let BadRow { kind, place, message, raw } = bad;
+        let message = if *kind == ErrorKind::Size.code() { &(message.clone() + &self.limit_hint()) } else { message };
         let bad = BadRecord { file: name, place: *place, kind, message, raw };
         self.bad.note(&bad).context("writing the quarantine")
     }

@@ -11,7 +11,8 @@ use jird_formats::encoding::{Encoding, stray_mark};
 use jird_formats::files::Quarantined;
 use jird_formats::sqlite::rusqlite::Connection;
 use jird_formats::sqlite::{self, SqliteError, SqliteQuery, SqliteSource};
-use jird_formats::{ArrowError, ArrowSource, BadValue, CsvError, CsvSource, Dialect, Empty, ParquetSource};
+use jird_formats::{ArrowError, ArrowSource, BadRow, BadValue, CsvSource, Dialect, Empty, ParquetSource, Recover};
+use std::error::Error as StdError;
 use std::fs::File;
 
 /// How to read an input.
@@ -41,15 +42,6 @@ pub(super) enum AnySource<'c> {
     Sqlite(SqliteSource<'c>),
     Parquet(Box<ParquetSource<File>>),
     Arrow(Box<ArrowSource<Reader>>),
-}
-
-/// A bad record.
-pub(super) struct Bad {
-    pub(super) kind: &'static str,
-    pub(super) place: Place,
-    pub(super) words: String,
-    /// The text of the record, if it has one.
-    pub(super) raw: Vec<u8>,
 }
 
 /// The database, if the input is one.
@@ -209,23 +201,14 @@ impl AnySource<'_> {
     }
 
     /// Recovers from an error of a record. Returns the bad record, or `None` if the source cannot go on.
-    pub(super) fn recover(&mut self, error: &Error) -> Result<Option<Bad>> {
+    pub(super) fn recover(&mut self, error: &Error) -> Result<Option<BadRow>> {
         match self {
             Self::Lines(source) => bad_line(source, error),
             Self::Piece(source) => bad_line(source, error),
-            Self::Csv(source) => {
-                let Some(wrong) = bad_row(error) else { return Ok(None) };
-                let bad = Bad {
-                    kind: wrong.kind().code(),
-                    place: wrong.place(),
-                    words: wrong.to_string(),
-                    raw: source.bad_record().to_vec(),
-                };
-                Ok(Some(bad))
-            }
-            Self::Sqlite(source) => table_row(error, || Ok(source.bad_record()?)),
-            Self::Parquet(source) => table_row(error, || Ok(source.bad_record()?)),
-            Self::Arrow(source) => table_row(error, || Ok(source.bad_record()?)),
+            Self::Csv(source) => bad_row(&mut **source, error),
+            Self::Sqlite(source) => bad_row(source, error),
+            Self::Parquet(source) => bad_row(&mut **source, error),
+            Self::Arrow(source) => bad_row(&mut **source, error),
             Self::Json(_) => Ok(None),
         }
     }
@@ -239,7 +222,7 @@ impl AnySource<'_> {
             _ => return error,
         };
         match bad {
-            Ok(Some(bad)) => error.context(bad.words),
+            Ok(Some(bad)) => error.context(bad.message),
             _ => error,
         }
     }
@@ -248,8 +231,10 @@ impl AnySource<'_> {
     pub(super) fn can_leave_out(&self, error: &Error) -> bool {
         match self {
             Self::Lines(_) | Self::Piece(_) => bad_json(error).is_some(),
-            Self::Csv(_) => bad_row(error).is_some(),
-            Self::Sqlite(_) | Self::Parquet(_) | Self::Arrow(_) => bad_value(error).is_some(),
+            Self::Csv(source) => is_of_row(&**source, error),
+            Self::Sqlite(source) => is_of_row(source, error),
+            Self::Parquet(source) => is_of_row(&**source, error),
+            Self::Arrow(source) => is_of_row(&**source, error),
             Self::Json(_) => false,
         }
     }
@@ -269,12 +254,16 @@ fn bad_json(error: &Error) -> Option<&jird::Error> {
     error.downcast_ref::<jird::Error>().filter(|error| !error.is_io())
 }
 
-/// The error of a record of CSV, if it is not one of the file.
-fn bad_row(error: &Error) -> Option<&CsvError> {
-    let is_of_file = |wrong: &CsvError| {
-        wrong.is_of_header() || matches!(wrong.kind().code(), "header" | "dialect" | "io" | "no_column" | "columns")
-    };
-    error.downcast_ref::<CsvError>().filter(|wrong| !is_of_file(wrong))
+/// The bad record of a table; `None` if the error is one of the file, from which the source cannot recover.
+fn bad_row<S: Recover<Error: StdError + Send + Sync + 'static>>(
+    source: &mut S,
+    error: &Error,
+) -> Result<Option<BadRow>> {
+    error.downcast_ref().map_or(Ok(None), |error| Ok(source.bad_row(error)?))
+}
+
+fn is_of_row<S: Recover<Error: StdError + Send + Sync + 'static>>(_: &S, error: &Error) -> bool {
+    error.downcast_ref().is_some_and(S::is_of_row)
 }
 
 /// The value that makes a record of a table bad, if that is the error.
@@ -283,13 +272,7 @@ pub(super) fn bad_value(error: &Error) -> Option<&BadValue> {
     of_arrow.or_else(|| error.downcast_ref().and_then(SqliteError::bad_value))
 }
 
-/// The bad record of a table. Returns `None` for errors of the file, from which the source cannot recover.
-fn table_row(error: &Error, raw: impl FnOnce() -> Result<Vec<u8>>) -> Result<Option<Bad>> {
-    let Some(value) = bad_value(error) else { return Ok(None) };
-    Ok(Some(Bad { kind: value.kind().code(), place: value.place(), words: value.to_string(), raw: raw()? }))
-}
-
-fn bad_line<'de, R: jird::de::Read<'de>>(source: &mut JsonSource<R>, error: &Error) -> Result<Option<Bad>> {
+fn bad_line<'de, R: jird::de::Read<'de>>(source: &mut JsonSource<R>, error: &Error) -> Result<Option<BadRow>> {
     let Some(wrong) = bad_json(error) else { return Ok(None) };
     let raw = source.skip_line(wrong)?;
     let place = Place { record: source.place().record, offset: wrong.offset(), line: wrong.line() as u64 };
@@ -300,7 +283,7 @@ fn bad_line<'de, R: jird::de::Read<'de>>(source: &mut JsonSource<R>, error: &Err
         Some(mark) => format!("{wrong}; {mark}"),
         None => wrong.to_string(),
     };
-    Ok(Some(Bad { kind: wrong.code(), place, words, raw }))
+    Ok(Some(BadRow { kind: wrong.code(), place, message: words, raw }))
 }
 
 impl Source for AnySource<'_> {

@@ -143,7 +143,11 @@ fn len(text: &str) -> Option<i64> {
 
 fn contains(document: &Document<'_>, wanted: &str) -> Option<bool> {
     let root = document.root();
-    let key = |text: &str| super::order_key::value_key(Field::from_raw(text));
+    let key = |text: &str| {
+        let mut key = Vec::new();
+        Field::from_raw(text).order_key(&mut key);
+        key
+    };
     let wanted = key(wanted);
     (root.kind() == Kind::Array).then(|| root.elements().any(|element| key(&raw(element)) == wanted))
 }

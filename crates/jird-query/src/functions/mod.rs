@@ -7,7 +7,7 @@ mod json_arithmetic;
 mod json_array;
 mod json_text;
 mod json_type;
-mod only_numbers;
+mod narrow;
 mod order_key;
 mod percentile;
 mod predicate;
@@ -19,7 +19,7 @@ mod zoned;
 
 pub(crate) use arithmetic::CheckedPlanner;
 pub(crate) use json_text::json_text;
-pub(crate) use only_numbers::{LeftOut, OnlyNumbers};
+pub(crate) use narrow::{LeftOut, Narrow};
 pub(crate) use predicate::PredicateUdf;
 pub(crate) use timestamp::Timestamp;
 

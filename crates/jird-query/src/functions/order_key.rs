@@ -1,8 +1,7 @@
 //! The order of all JSON values, as keys that any operator can sort, compare and take the least of.
 //!
-//! Values are ordered as jq orders them: false, true, numbers, texts, arrays, objects. Numbers are ordered by their exact
-//! values, texts by their code points, arrays and objects by their canonical texts. A key ends with the text that it was
-//! made of, so the least key tells the least value.
+//! The order is that of [`Field::order_key`]. A key ends with the text that it was made of, so the least key tells the
+//! least value.
 
 use super::predicate::as_json;
 use crate::sql::{JSON_COMPARE, JSON_OF_KEY, ORDER_KEY, ORDER_VALUE};
@@ -12,8 +11,8 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
-use jird::{Kind, record::Field};
-use jird_formats::{ColumnType, value_text};
+use jird::record::Field;
+use jird_formats::ColumnType;
 use std::sync::Arc;
 
 /// The key of a JSON text. Equal values have keys that differ only in the text at their end. Each byte of a key is a
@@ -59,7 +58,7 @@ impl ScalarUDFImpl for OrderKey {
             key.clear();
             match text.map(Field::from_raw) {
                 Some(field) if !field.is_null() => {
-                    append(field, &mut key);
+                    field.order_key(&mut key);
                     if self.with_text {
                         append_text(field, &mut key);
                     }
@@ -77,50 +76,11 @@ impl ScalarUDFImpl for OrderKey {
 /// The number of bytes at the end of a key that hold the length of its text.
 const LENGTH_BYTES: usize = 4;
 
-fn append(field: Field<'_>, key: &mut Vec<u8>) {
-    match field.kind() {
-        None | Some(Kind::Null) => {}
-        Some(Kind::Bool) => key.push(if field.as_bool() == Some(true) { 2 } else { 1 }),
-        Some(Kind::Number) => {
-            key.push(3);
-            if let Some(number) = field.as_number() {
-                number.order_key(key);
-            }
-        }
-        Some(Kind::String) => {
-            key.push(4);
-            ended(field.as_str().unwrap_or_default().as_bytes(), key);
-        }
-        Some(kind @ (Kind::Array | Kind::Object)) => {
-            key.push(if kind == Kind::Array { 5 } else { 6 });
-            ended(value_text(field, &mut String::new()).as_bytes(), key);
-        }
-    }
-}
-
-/// A key that equal values have in common.
-pub(super) fn value_key(field: Field<'_>) -> Vec<u8> {
-    let mut key = Vec::new();
-    append(field, &mut key);
-    key
-}
-
 /// Appends the text of a value and its length.
 fn append_text(field: Field<'_>, key: &mut Vec<u8>) {
     let text = field.raw().as_bytes();
     key.extend_from_slice(text);
     key.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes());
-}
-
-/// Appends a text and an end that sorts before everything, so that no text is the beginning of another.
-fn ended(text: &[u8], key: &mut Vec<u8>) {
-    for part in text.split_inclusive(|byte| *byte == 0) {
-        key.extend_from_slice(part);
-        if part.ends_with(&[0]) {
-            key.push(0xff);
-        }
-    }
-    key.extend_from_slice(&[0, 0]);
 }
 
 /// The JSON text that a key was made of.
@@ -165,8 +125,8 @@ fn text(key: &[u8]) -> Option<&str> {
     str::from_utf8(&rest[start..]).ok()
 }
 
-/// The order of two JSON values of one kind: -1, 0 or 1. Null if their kinds differ, or if one is null, an array or an
-/// object, as in the engine's comparisons.
+/// The order of two JSON values of one kind: -1, 0 or 1. Null if their kinds differ, or if one is null, as in the
+/// engine's comparisons.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct JsonCompare(Signature);
 
@@ -195,15 +155,13 @@ impl ScalarUDFImpl for JsonCompare {
         let (mut left_key, mut right_key) = (Vec::new(), Vec::new());
         let mut compare = |left: &str, right: &str| {
             let (left, right) = (Field::from_raw(left), Field::from_raw(right));
-            if left.kind() != right.kind()
-                || matches!(left.kind(), None | Some(Kind::Null | Kind::Array | Kind::Object))
-            {
+            if left.kind() != right.kind() || left.is_null() {
                 return None;
             }
             left_key.clear();
             right_key.clear();
-            append(left, &mut left_key);
-            append(right, &mut right_key);
+            left.order_key(&mut left_key);
+            right.order_key(&mut right_key);
             Some(left_key.cmp(&right_key) as i64)
         };
         let orders: Int64Array = left.iter().zip(&right).map(|(left, right)| compare(left?, right?)).collect();
@@ -216,43 +174,17 @@ mod tests {
     use super::*;
 
     fn key(text: &str) -> Vec<u8> {
-        let mut key = Vec::new();
-        append(Field::from_raw(text), &mut key);
-        append_text(Field::from_raw(text), &mut key);
+        let (field, mut key) = (Field::from_raw(text), Vec::new());
+        field.order_key(&mut key);
+        append_text(field, &mut key);
         key
     }
 
     #[test]
-    fn values_have_one_order() {
-        let ordered = [
-            "false",
-            "true",
-            "-1e400",
-            "-1",
-            "0",
-            "0.5",
-            "9007199254740992",
-            "9007199254740992.5",
-            "9007199254740993",
-            r#""""#,
-            r#""\u0000""#,
-            r#""\u0000a""#,
-            r#""\u0001""#,
-            r#""a""#,
-            r#""a\u0000""#,
-            r#""ab""#,
-            r#""b""#,
-            r#""\uffff""#,
-            r#""\ud83d\ude00""#,
-            "[1]",
-            "[]",
-            r#"{"a":1}"#,
-            "{}",
-        ];
+    fn keys_tell_their_text_and_have_the_order_of_values() {
+        let ordered = ["false", "-1", "9007199254740992.5", r#""a\u0000""#, "[9]", "[10]", r#"{"a": 1}"#, "{\"b\":0}"];
         for (index, left) in ordered.iter().enumerate() {
-            for right in &ordered[index + 1..] {
-                assert!(key(left) < key(right), "{left} {right}");
-            }
+            assert!(ordered[index + 1..].iter().all(|right| key(left) < key(right)), "{left}");
             assert_eq!(text(&key(left)), Some(*left));
         }
         // The spelling decides between equal values only.

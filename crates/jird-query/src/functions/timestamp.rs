@@ -1,6 +1,6 @@
 //! `timestamp(x)`: a value as a point in time, in microseconds as in `PostgreSQL` and `DuckDB`.
 
-use super::only_numbers::LeftOut;
+use super::narrow::LeftOut;
 use crate::sql::TIME_OF_JSON;
 use crate::time::{self, Time};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray, TimestampMicrosecondArray};

@@ -26,6 +26,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+pub(crate) use table::PassBy;
 use table::TableFile;
 
 /// The name of standard input in messages.
@@ -119,6 +120,8 @@ pub(crate) struct InputFile {
     /// The size on disk; zero for a pipe.
     disk_bytes: u64,
     access: Access,
+    /// Of a table: the number of rows whose bad ones are noted. Another scan of them notes nothing.
+    pub(crate) rows_noted: Arc<AtomicU64>,
     progress: Arc<Progress>,
 }
 
@@ -279,6 +282,7 @@ impl InputFile {
             is_marked,
             disk_bytes: metadata.len(),
             access: Access::Again,
+            rows_noted: Arc::default(),
             progress: Arc::clone(progress),
         })
     }
@@ -304,6 +308,7 @@ impl InputFile {
             is_marked,
             disk_bytes: 0,
             access,
+            rows_noted: Arc::default(),
             progress: Arc::clone(progress),
         })
     }
@@ -328,6 +333,7 @@ impl InputFile {
             is_marked: false,
             disk_bytes: spool.disk_bytes(),
             access: Access::Copy(spool),
+            rows_noted: Arc::clone(&self.rows_noted),
             progress: Arc::clone(&self.progress),
         })
     }
@@ -362,14 +368,16 @@ impl InputFile {
         }
     }
 
-    /// Opens the file for reading once, as lines. Of a table, only these columns are needed.
-    pub(crate) fn stream(&self, columns: Option<Vec<String>>) -> Result<Reader, Error> {
-        self.lines(columns).map_err(|error| self.error(&error))
+    /// Opens the file for reading once, as lines. Of a table, only these columns are needed, and its bad rows go to
+    /// `pass_by`.
+    pub(crate) fn stream(&self, columns: Option<Vec<String>>, pass_by: Option<PassBy>) -> Result<Reader, Error> {
+        self.lines(columns, pass_by).map_err(|error| self.error(&error))
     }
 
-    fn lines(&self, columns: Option<Vec<String>>) -> io::Result<Reader> {
+    fn lines(&self, columns: Option<Vec<String>>, pass_by: Option<PassBy>) -> io::Result<Reader> {
         if let Layout::Table(format) = self.layout {
-            return Ok(Box::new(self.rows(format)?.lines(columns)?));
+            let name = self.path.display().to_string();
+            return Ok(Box::new(self.rows(format)?.lines(name, columns, pass_by)?));
         }
         let text = self.text()?.blank_mark();
         let is_plain = self.layout == Layout::Lines && text.compression == Compression::None;
@@ -413,7 +421,7 @@ impl InputFile {
     /// The line, counted from one, that holds the byte at `offset`. Reads everything before it.
     pub(crate) fn line_at(&self, offset: u64) -> io::Result<u64> {
         let mut reader = match self.layout {
-            Layout::Quarantine | Layout::Table(_) => self.lines(None)?,
+            Layout::Quarantine | Layout::Table(_) => self.lines(None, Some(Box::new(|_| Ok(()))))?,
             _ => self.text()?.into_reader(),
         };
         let mut buffer = vec![0; 1 << 18];

@@ -1,10 +1,13 @@
-//! Tables as lines of JSON: CSV, SQLite, Parquet, Arrow, and the records within JSON documents. A thread reads the table and writes its rows, of which the
-//! scan then reads the fields that the query wants. Formats that store columns apart read only the wanted ones.
+//! Tables as lines of JSON: CSV, SQLite, Parquet, Arrow, and the records within JSON documents. A thread reads the table
+//! and writes its rows, of which the scan then reads the fields that the query wants. Formats that store columns apart
+//! read only the wanted ones.
 
 use super::ahead::{Ahead, Blocks};
-use jird::event::{self, Failure, JsonSink, JsonSource, Parts, Pattern, Source};
+use crate::error::Error;
+use jird::event::{Failure, JsonSink, JsonSource, Pattern, Sink};
 use jird_formats::sqlite::{self, SqliteQuery};
-use jird_formats::{ArrowSource, CsvSource, Dialect, Empty, ParquetSource, files::Reader};
+use jird_formats::{ArrowSource, BadRow, CsvSource, Dialect, Empty, ParquetSource, Recover, files::Reader};
+use std::error::Error as StdError;
 use std::fmt::Display;
 use std::fs::File;
 use std::io;
@@ -22,32 +25,44 @@ pub(super) enum TableFile {
     Sqlite(PathBuf, Option<String>),
 }
 
+/// Takes the bad rows that a query leaves out.
+pub(crate) type PassBy = Box<dyn FnMut(BadRow) -> Result<(), Error> + Send>;
+
 impl TableFile {
-    /// Starts the thread. `columns` are the names of the columns that are read, or none for all.
-    pub(super) fn lines(self, columns: Option<Vec<String>>) -> io::Result<Ahead> {
-        Ahead::write(move |blocks| self.write(columns.as_deref(), blocks))
+    /// Starts the thread. `columns` are the names of the columns that are read, or none for all. The first bad row is an
+    /// error, unless `pass_by` takes it.
+    pub(super) fn lines(
+        self,
+        name: String,
+        columns: Option<Vec<String>>,
+        mut pass_by: Option<PassBy>,
+    ) -> io::Result<Ahead> {
+        Ahead::write(move |blocks| {
+            let rows = RowWriter { name: &name, blocks, pass_by: pass_by.as_mut() };
+            self.write(columns.as_deref(), rows)
+        })
     }
 
-    fn write(self, columns: Option<&[String]>, blocks: Blocks<'_>) -> io::Result<()> {
+    fn write(self, columns: Option<&[String]>, rows: RowWriter<'_>) -> io::Result<()> {
         let typed = |source: CsvSource<Reader>| source.typed().empty(Empty::Null);
         match self {
-            Self::Csv(reader) => copy(&mut typed(CsvSource::new(reader)), blocks),
-            Self::Tsv(reader) => copy(&mut typed(CsvSource::with_dialect(reader, Dialect::tsv())), blocks),
-            Self::Json(reader, records) => copy(&mut JsonSource::from_reader(reader).records(records), blocks),
+            Self::Csv(reader) => rows.copy(&mut typed(CsvSource::new(reader))),
+            Self::Tsv(reader) => rows.copy(&mut typed(CsvSource::with_dialect(reader, Dialect::tsv()))),
+            Self::Json(reader, records) => rows.copy(&mut JsonSource::from_reader(reader).records(records)),
             Self::Arrow(reader) => {
                 let source = ArrowSource::new(reader).map_err(told)?;
                 let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().clone()).collect();
                 match wanted(&known, columns) {
-                    Some(names) => copy(&mut source.columns(names).map_err(told)?, blocks),
-                    None => copy(&mut { source }, blocks),
+                    Some(names) => rows.copy(&mut source.columns(names).map_err(told)?),
+                    None => rows.copy(&mut { source }),
                 }
             }
             Self::Parquet(file) => {
                 let source = ParquetSource::open(file).map_err(told)?;
                 let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().clone()).collect();
                 match wanted(&known, columns) {
-                    Some(names) => copy(&mut source.columns(names).map_err(told)?, blocks),
-                    None => copy(&mut { source }, blocks),
+                    Some(names) => rows.copy(&mut source.columns(names).map_err(told)?),
+                    None => rows.copy(&mut { source }),
                 }
             }
             Self::Sqlite(path, table) => {
@@ -66,7 +81,7 @@ impl TableFile {
                     }
                     None => query,
                 };
-                copy(&mut query.json_declared().source(), blocks)
+                rows.copy(&mut query.json_declared().source())
             }
         }
     }
@@ -97,17 +112,41 @@ fn only_table(mut tables: Vec<String>) -> io::Result<String> {
     }
 }
 
-/// Writes all rows as lines.
-fn copy<S: Source<Error: Display>>(source: &mut S, blocks: Blocks<'_>) -> io::Result<()> {
-    let mut sink = JsonSink::new(blocks);
-    event::copy(source, &mut sink).map_err(|failure| match failure {
-        Failure::Source(error) => {
-            // The rows before the error are read; the reader drops the line that is not complete.
-            let _ = sink.flush();
-            told(error)
+/// Writes rows as lines.
+struct RowWriter<'a> {
+    name: &'a str,
+    blocks: Blocks<'a>,
+    pass_by: Option<&'a mut PassBy>,
+}
+
+impl RowWriter<'_> {
+    fn copy<S: Recover<Error: StdError + 'static>>(self, source: &mut S) -> io::Result<()> {
+        let Self { name, blocks, mut pass_by } = self;
+        let mut sink = JsonSink::new(blocks);
+        loop {
+            match source.send_record(&mut sink) {
+                Ok(true) => {}
+                Ok(false) => return sink.finish().map_err(told),
+                Err(Failure::Sink(error, place)) => return Err(told(format!("record {}: {error}", place.record + 1))),
+                // The sink takes back what it has of a bad row.
+                Err(Failure::Source(error)) => match (source.bad_row(&error).map_err(told)?, &mut pass_by) {
+                    (Some(bad), Some(pass_by)) => pass_by(bad).map_err(io::Error::other)?,
+                    (bad, _) => {
+                        // The rows before the error are read.
+                        let _ = sink.finish();
+                        let words = format!("{name}: {error}");
+                        let is_no_json =
+                            (&error as &dyn StdError).downcast_ref().is_some_and(|e: &jird::Error| !e.is_io());
+                        return Err(match bad {
+                            Some(_) => io::Error::other(Error::record(words)),
+                            None if is_no_json => io::Error::other(Error::frame(words)),
+                            None => told(error),
+                        });
+                    }
+                },
+            }
         }
-        Failure::Sink(error, place) => told(format!("record {}: {error}", place.record + 1)),
-    })
+    }
 }
 
 fn told(error: impl Display) -> io::Error {

@@ -1,7 +1,7 @@
 //! Reads lines of a file with one set of buffers, and makes passes over whole inputs.
 
 use super::ScanOptions;
-use crate::bad::{Found, Wrong};
+use crate::bad::{BadSink, Found, Wrong};
 use crate::error::{Error, with_hint};
 use crate::input::{Input, InputFile};
 use jird::lines::{Bad, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
@@ -17,8 +17,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Reads and scans with reused buffers. Each thread has one.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    /// Whether bad records are skipped.
-    passes_by: bool,
+    /// Where bad records go, if they are left out.
+    bad: Option<BadSink>,
     /// Whether all lines are counted.
     counts: bool,
     /// The maximum length of a record, in bytes.
@@ -57,7 +57,7 @@ impl From<io::Error> for Fault {
 impl Reader {
     pub(crate) fn new(options: &ScanOptions) -> Self {
         let record_limit = options.lines.record_bytes_max;
-        Self { passes_by: options.bad.is_some(), counts: false, record_limit, lines: LineReader::new(options.lines) }
+        Self { bad: options.bad.clone(), counts: false, record_limit, lines: LineReader::new(options.lines) }
     }
 
     /// Counts the lines of all pieces.
@@ -82,10 +82,11 @@ impl Reader {
         mut visit: impl FnMut(&Match<'_, '_>, &LinePiece<'_>) -> Result<ControlFlow<()>, String>,
         mut seen: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let Self { passes_by, counts, record_limit, lines } = self;
+        let Self { bad: sink, counts, record_limit, lines } = self;
+        let passes_by = sink.is_some();
         // If the first bad record stops the query, its line is found by reading the file again up to there: a query
         // without bad records then counts no lines.
-        let counting = Counting { count: file.layout.counting(), all: *passes_by || *counts || file.size.is_none() };
+        let counting = Counting { count: file.layout.counting(), all: passes_by || *counts || file.size.is_none() };
         let place = Places { file, counts: counting.all, record_limit: *record_limit };
         let (found, failed) = (RefCell::new(Found::default()), Cell::new(None));
         let push = |piece: &LinePiece<'_>, at: usize, what: Wrong, raw: &[u8]| {
@@ -99,12 +100,12 @@ impl Reader {
         };
         let visit = |row: &Match<'_, '_>, piece: &LinePiece<'_>| match visit(row, piece) {
             Ok(flow) => flow,
-            Err(words) if *passes_by => push(piece, row.offset(), Wrong::Unfit(words), row.text()),
+            Err(words) if passes_by => push(piece, row.offset(), Wrong::Unfit(words), row.text()),
             Err(words) => fail(place.unfit(piece, row.offset(), &words)),
         };
         let bad = |bad: &Bad<'_>, piece: &LinePiece<'_>| {
             let at = usize::try_from(bad.error.offset()).map_or(bad.offset, |at| at.max(bad.offset));
-            if *passes_by {
+            if passes_by {
                 let column = (at - bad.offset) as u64 + 1;
                 push(piece, at, Wrong::Rule(bad.error.kind(), column), bad.text)
             } else {
@@ -117,7 +118,9 @@ impl Reader {
             None => Ok(seen(Seen { bytes: piece.text().len() as u64, scanned, found: found.take() })),
         };
         let columns = columns(projection);
-        run(file, range, columns, |part| lines.read(part, counting, (projection, filter), visit, bad, end))
+        run(file, range, columns, sink.as_ref(), |part| {
+            lines.read(part, counting, (projection, filter), visit, bad, end)
+        })
     }
 
     /// Counts the records that [`read`](Self::read) would visit, without reading any: the lines that are not blank.
@@ -131,7 +134,7 @@ impl Reader {
             let scanned = Scanned { records: records(text), ..Scanned::default() };
             Ok(seen(Seen { bytes: text.len() as u64, scanned, found: Found::default() }))
         };
-        run(file, range, Some(Vec::new()), |part| self.lines.pieces(part, each))
+        run(file, range, Some(Vec::new()), self.bad.as_ref(), |part| self.lines.pieces(part, each))
     }
 }
 
@@ -145,10 +148,11 @@ fn run(
     file: &InputFile,
     range: Option<Range<u64>>,
     columns: Option<Vec<String>>,
+    bad: Option<&BadSink>,
     read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
     let result = match (file.size, range) {
-        (None, _) => read(Part::Stream(&mut file.stream(columns)?)),
+        (None, _) => read(Part::Stream(&mut file.stream(columns, bad.map(|bad| bad.rows_of(file)))?)),
         (Some(0), _) => return Ok(ControlFlow::Continue(())),
         (Some(size), range) => read(Part::Range(&file.file()?, range.unwrap_or(0..size))),
     };
@@ -162,10 +166,15 @@ fn run(
     result.map_err(|fault| match fault {
         Fault::Ours(error) => error,
         Fault::Line(error) => of_line(&error),
-        Fault::Io(error) => match error.get_ref().and_then(|inner| inner.downcast_ref::<jird::Error>()) {
-            Some(wrong) => of_line(wrong),
-            None => file.error(&error),
-        },
+        Fault::Io(error) => {
+            let inner = error.get_ref();
+            match (inner.and_then(|inner| inner.downcast_ref()), inner.and_then(|inner| inner.downcast_ref::<Error>()))
+            {
+                (Some(wrong), _) => of_line(wrong),
+                (_, Some(ours)) => ours.clone(),
+                _ => file.error(&error),
+            }
+        }
     })
 }
 

@@ -2,9 +2,10 @@
 
 use super::calls::bracketed;
 use super::forms::{Form, Plain, canonical, compared, mixed, to_json, to_order, truth};
+use super::literal::is_json;
 use super::scope::{ComputedRef, FieldRef, Resolved, resolve};
 use super::select::{Emit, Rewriter};
-use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, Need, NeedKind, Rep};
+use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT, Kept, Need, NeedKind, Rep};
 use super::{chain::chain, scope::DerivedKind};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
@@ -167,6 +168,13 @@ impl Rewriter<'_> {
                 Ok(Form::Typed)
             }
             Expr::BinaryOp { op, .. } if is_arithmetic(op) => self.arithmetic(expr, context),
+            Expr::Cast { expr: inner, data_type, .. } if is_json(data_type) => {
+                let written = inner.to_string();
+                let form = self.any(inner, context)?;
+                let index = self.narrowed(&written, Kept::Json);
+                *expr = call(JSON_IN_TEXT, vec![to_json((**inner).clone(), form), index]);
+                Ok(Form::Json)
+            }
             Expr::Array(array) => {
                 if self.alike(array.elem.iter_mut().collect(), context)? == Form::Typed {
                     return Ok(Form::Typed);

@@ -1,7 +1,7 @@
 //! SQL constants, as the engine compares them.
 
-use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator, Value};
-use jird::{Number, record::Literal};
+use datafusion::sql::sqlparser::ast::{DataType, Expr, UnaryOperator, Value};
+use jird::{Kind, Number, record::Literal};
 
 /// The constant that an expression is; `None` if it is not a constant, or not one that JSON has.
 pub(crate) fn literal(expr: &Expr) -> Option<Literal> {
@@ -24,7 +24,45 @@ pub(crate) fn literal(expr: &Expr) -> Option<Literal> {
             Value::Number(text, false) => number(text).map(Literal::Number),
             _ => None,
         },
+        Expr::Array(array) => {
+            let elements = array.elem.iter().map(|element| literal(element).map(|element| json(&element)));
+            Some(Literal::Container(format!("[{}]", elements.collect::<Option<Vec<_>>>()?.join(",")).into()))
+        }
+        Expr::Cast { expr, data_type, .. } if is_json(data_type) => match literal(expr)? {
+            Literal::Text(text) => of_json(&text),
+            other => Some(other),
+        },
         _ => None,
+    }
+}
+
+/// Whether a type is that of JSON.
+pub(crate) fn is_json(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::JSON | DataType::JSONB)
+}
+
+/// The constant that a JSON text is; `None` if it is not JSON.
+fn of_json(text: &str) -> Option<Literal> {
+    let document = jird::parse(text.as_bytes()).ok()?;
+    let root = document.root();
+    Some(match root.kind() {
+        Kind::Null => Literal::Null,
+        Kind::Bool => Literal::Bool(root.as_bool()?),
+        Kind::Number => Literal::Number(root.as_number()?.text().into()),
+        Kind::String => Literal::Text(root.as_str()?.into()),
+        Kind::Array | Kind::Object => {
+            Literal::Container(String::from_utf8(jird::minify(text.as_bytes()).ok()?).ok()?.into())
+        }
+    })
+}
+
+/// A constant as JSON.
+pub(crate) fn json(literal: &Literal) -> String {
+    match literal {
+        Literal::Null => "null".to_owned(),
+        Literal::Bool(value) => value.to_string(),
+        Literal::Number(json) | Literal::Container(json) => json.to_string(),
+        Literal::Text(text) => jird::ser::to_string(&**text).expect("a text is JSON"),
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) const ORDER_VALUE: &str = "order_value";
 pub(crate) const JSON_KEY: &str = "json_key";
 
 /// The function that compares two JSON texts.
+pub(crate) const JSON_IN_TEXT: &str = "json_in_text";
 pub(crate) const JSON_COMPARE: &str = "json_compare";
 
 /// The function that converts such a key to the JSON text that it was made of.
@@ -195,6 +196,8 @@ pub(crate) struct Narrowed {
 pub(crate) enum Kept {
     Numbers,
     Times,
+    /// What texts hold as JSON.
+    Json,
 }
 
 /// SQL that DataFusion can plan, and the other facts that the run needs.

@@ -3,6 +3,7 @@
 //! This pass looks at the text of the query alone: it knows no tables and no types.
 
 mod clauses;
+mod constants;
 mod functions;
 mod operators;
 mod rows;
@@ -53,7 +54,7 @@ impl VisitorMut for Speller {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
-        done(functions::expr(expr).and_then(|()| operators::expr(expr)).and_then(|()| rows::expr(expr)))
+        done([constants::expr, functions::expr, operators::expr, rows::expr].iter().try_for_each(|spell| spell(expr)))
     }
 }
 

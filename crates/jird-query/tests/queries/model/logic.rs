@@ -115,13 +115,8 @@ fn constant(literal: &Literal) -> Option<Json> {
 
 /// Values of one kind compare; all others are unknown.
 fn compare(left: &Json, op: &str, right: &Json) -> Option<bool> {
-    let order = match (left, right) {
-        (Json::Bool(left), Json::Bool(right)) => left.cmp(right),
-        (Json::Number(left), Json::Number(right)) => left.cmp(right),
-        (Json::Text(left), Json::Text(right)) => left.as_bytes().cmp(right.as_bytes()),
-        _ => return None,
-    };
-    Some(holds(order, op))
+    let can_compare = left.rank() == right.rank() && !matches!(left, Json::Null);
+    can_compare.then(|| holds(left.cmp(right), op))
 }
 
 fn holds(order: Ordering, op: &str) -> bool {

@@ -159,45 +159,61 @@ impl Value {
         }
     }
 
-    /// The text by which arrays are ordered among each other, and objects.
-    fn canonical(&self) -> String {
-        let list = |parts: Vec<String>| parts.join(",");
-        match &self.json {
-            Json::Array(elements) => format!("[{}]", list(elements.iter().map(Self::canonical).collect())),
-            Json::Object(members) => {
-                let mut known = BTreeMap::new();
-                for (key, value) in members {
-                    known.entry(key).or_insert_with(|| value.canonical());
-                }
-                format!("{{{}}}", list(known.iter().map(|(key, value)| format!("{}:{value}", quoted(key))).collect()))
-            }
-            Json::Text(content) => quoted(content),
-            Json::Number(_) => {
-                let mut text = String::new();
-                jird::Number::new(&self.raw).expect("a number").normalize(&mut text);
-                text
-            }
-            Json::Null | Json::Bool(_) => self.raw.clone(),
-        }
-    }
-
-    /// The order of all values: false, true, numbers, texts, arrays, objects.
+    /// The order of all values: null, false, true, numbers, texts, arrays, objects.
     pub(crate) fn cmp(&self, other: &Self) -> Ordering {
-        match (&self.json, &other.json) {
-            (Json::Bool(left), Json::Bool(right)) => left.cmp(right),
-            (Json::Number(left), Json::Number(right)) => left.cmp(right),
-            (Json::Text(left), Json::Text(right)) => left.as_bytes().cmp(right.as_bytes()),
-            (Json::Array(_), Json::Array(_)) | (Json::Object(_), Json::Object(_)) => {
-                self.canonical().as_bytes().cmp(other.canonical().as_bytes())
+        self.json.cmp(&other.json)
+    }
+}
+
+impl Json {
+    /// Arrays are ordered element by element; objects by their keys in order, and then by the values of these keys.
+    pub(super) fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
+            (Self::Number(left), Self::Number(right)) => left.cmp(right),
+            (Self::Text(left), Self::Text(right)) => left.as_bytes().cmp(right.as_bytes()),
+            (Self::Array(left), Self::Array(right)) => each(&mut left.iter(), &mut right.iter()),
+            (Self::Object(_), Self::Object(_)) => {
+                let (left, right) = (self.members(), other.members());
+                left.keys().cmp(right.keys()).then_with(|| each(&mut left.into_values(), &mut right.into_values()))
             }
             _ => self.rank().cmp(&other.rank()),
         }
     }
 
-    fn rank(&self) -> usize {
-        ["null", "boolean", "number", "string", "array", "object"]
-            .iter()
-            .position(|kind| *kind == self.kind())
-            .expect("a kind")
+    /// The first member with each key.
+    fn members(&self) -> BTreeMap<&str, &Value> {
+        let mut known = BTreeMap::new();
+        if let Self::Object(members) = self {
+            for (key, value) in members {
+                known.entry(key.as_str()).or_insert(value);
+            }
+        }
+        known
+    }
+
+    /// The place of the kind in the order.
+    pub(super) fn rank(&self) -> usize {
+        match self {
+            Self::Null => 0,
+            Self::Bool(_) => 1,
+            Self::Number(_) => 2,
+            Self::Text(_) => 3,
+            Self::Array(_) => 4,
+            Self::Object(_) => 5,
+        }
+    }
+}
+
+/// The order of the first values that differ, else of the numbers of values.
+fn each<'v>(left: &mut dyn Iterator<Item = &'v Value>, right: &mut dyn Iterator<Item = &'v Value>) -> Ordering {
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return Ordering::Equal,
+            (None, Some(_)) => return Ordering::Less,
+            (Some(_), None) => return Ordering::Greater,
+            (Some(left), Some(right)) if left.cmp(right).is_eq() => {}
+            (Some(left), Some(right)) => return left.cmp(right),
+        }
     }
 }

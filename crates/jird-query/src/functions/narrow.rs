@@ -1,0 +1,106 @@
+//! Some of the values of a column of mixed kinds. What is left out is counted.
+
+use crate::sql::{JSON_IN_TEXT, Kept, ONLY_NUMBERS};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::datatypes::{DataType, FieldRef, Int64Type};
+use datafusion::error::Result;
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
+};
+use jird::record::Field;
+use jird_formats::ColumnType;
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How many values each call that narrows an expression has left out, by the number of the call.
+pub(crate) type LeftOut = Arc<Vec<AtomicU64>>;
+
+/// The functions: of a column of JSON texts one returns the numbers, the other the values that texts hold as JSON; of
+/// everything else, null. The second argument is the number of the call.
+#[derive(Debug)]
+pub(crate) struct Narrow {
+    to: Kept,
+    signature: Signature,
+    left_out: LeftOut,
+}
+
+impl Narrow {
+    /// The numbers. With a third argument, numbers that no double holds are left out too.
+    pub(crate) fn numbers(left_out: LeftOut) -> Self {
+        Self { to: Kept::Numbers, signature: Signature::variadic_any(Volatility::Immutable), left_out }
+    }
+
+    /// The values that texts hold as JSON, and all values that are no texts.
+    pub(crate) fn json(left_out: LeftOut) -> Self {
+        Self { to: Kept::Json, ..Self::numbers(left_out) }
+    }
+}
+
+impl PartialEq for Narrow {
+    fn eq(&self, other: &Self) -> bool {
+        self.to == other.to && Arc::ptr_eq(&self.left_out, &other.left_out)
+    }
+}
+
+impl Eq for Narrow {}
+
+impl Hash for Narrow {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.left_out).hash(state);
+    }
+}
+
+impl ScalarUDFImpl for Narrow {
+    fn name(&self) -> &'static str {
+        if self.to == Kept::Json { JSON_IN_TEXT } else { ONLY_NUMBERS }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        Ok(Arc::new(ColumnType::Json.field(self.name())))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let texts = arrays[0].as_string::<i32>();
+        let is_finite = arrays.len() > 2;
+        let keep = |text| match self.to {
+            Kept::Json => json_in(text),
+            _ => number(text, is_finite),
+        };
+        let kept: StringArray = texts.iter().map(|text| keep(text?)).collect();
+        let left_out = kept.null_count() - texts.null_count();
+        if left_out > 0 {
+            let call = arrays[1].as_primitive_opt::<Int64Type>().filter(|calls| !calls.is_empty());
+            let call = call.and_then(|calls| usize::try_from(calls.value(0)).ok());
+            if let Some(count) = call.and_then(|call| self.left_out.get(call)) {
+                count.fetch_add(left_out as u64, Relaxed);
+            }
+        }
+        Ok(ColumnarValue::Array(Arc::new(kept) as ArrayRef))
+    }
+}
+
+fn number(text: &str, is_finite: bool) -> Option<Cow<'_, str>> {
+    let number = Field::from_raw(text).as_number()?;
+    (!is_finite || number.to_f64().is_some()).then_some(Cow::Borrowed(text))
+}
+
+fn json_in(text: &str) -> Option<Cow<'_, str>> {
+    match Field::from_raw(text).as_str() {
+        None => Some(Cow::Borrowed(text)),
+        Some(content) => {
+            let json = jird::minify(content.as_bytes()).ok()?;
+            String::from_utf8(json).ok().map(Cow::Owned)
+        }
+    }
+}
