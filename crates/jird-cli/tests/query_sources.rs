@@ -4,6 +4,8 @@
 mod folder;
 
 use folder::{Folder, words};
+use jird::event::{self, JsonSource};
+use jird_formats::{ColumnPlan, ParquetOptions, ParquetSink, Rows, Schema};
 
 const CSV: &str = "id,name,amount\r\n1,ann,2.5\r\n2,\"bob, jr\",\r\n3,007,7.25\r\n";
 
@@ -103,7 +105,8 @@ fn the_records_within_documents_are_rows() {
     assert_eq!(run(&folder, &[sum, "a.json", "--records", "/items/*"], b""), "{\"s\":3,\"n\":2}\n");
     let cut = &document.as_bytes()[..document.len() - 4];
     let output = folder.jird("query", &[sql, "-", "--records", "/items/*"], cut);
-    assert_eq!((output.stdout.as_slice(), output.status.code()), (&b"{\"id\":1,\"n\":1.50}\n"[..], Some(2)));
+    assert_eq!((output.stdout.as_slice(), output.status.code()), (&b"{\"id\":1,\"n\":1.50}\n"[..], Some(1)));
+    assert!(words(&output).contains("before every bracket is closed at line 2 column"), "{}", words(&output));
 }
 
 #[test]
@@ -117,4 +120,77 @@ fn compressed_records_are_read() {
     let output = folder.jird("query", &["select a", "a.ndjson.bz2", "-o", "b.ndjson.bz2"], b"");
     assert!(words(&output).contains("bzip2 is not written"), "{}", words(&output));
     assert!(!folder.0.join("b.ndjson.bz2").exists());
+}
+
+#[test]
+fn bad_rows_of_a_table_are_left_out_once() {
+    let folder = Folder::new("bad_rows").with("t.csv", "id,name\n1,a\n2,b,c\n3,d\n4,\"e\"x\n");
+    // An infinity, which JSON does not have.
+    let database = folder.run(&["t.csv", "t.db", "--typed", "--on-error", "skip"]);
+    assert_eq!(database.status.code(), Some(1), "{}", words(&database));
+    let connection = jird_formats::sqlite::rusqlite::Connection::open(folder.0.join("t.db")).unwrap();
+    connection.execute_batch("update t set name = 9e999 where id = 3").unwrap();
+    drop(connection);
+    let rows = "{\"id\":1,\"name\":\"a\"}\n{\"id\":3,\"name\":\"d\"}\n{\"id\":4,\"name\":\"ex\"}\n";
+    let of_db = "{\"id\":1,\"name\":\"a\"}\n{\"id\":4,\"name\":\"ex\"}\n";
+    let joined = "select s.id, s.name from stream s join stream t on s.id = t.id and s.name = t.name order by s.id";
+    for (table, rows, words_of_it, raw) in [
+        ("t.csv", rows, "3 fields where there are 2 columns, in record 2 at line 3", "2,b,c"),
+        (
+            "t.db",
+            of_db,
+            "an infinite number, which JSON does not have, in record 2",
+            "{\\\"id\\\":3,\\\"name\\\":Infinity}",
+        ),
+    ] {
+        let (out, said, code) = folder.query(&["select *", table], b"");
+        assert_eq!((out.as_str(), code), ("{\"id\":1,\"name\":\"a\"}\n", 1), "{said}");
+        assert!(said.contains(words_of_it) && said.contains("--on-error skip"), "{said}");
+        for sql in ["select *", "select * order by id", joined] {
+            let (out, said, code) = folder.query(&[sql, table, "--on-error", "skip"], b"");
+            assert_eq!((out.as_str(), code), (rows, 1), "{sql} {table} {said}");
+            assert!(said.contains("1 bad record left out"), "{said}");
+            let (out, said, _) = folder.query(&[sql, table, "--on-error", "quarantine=q.ndjson"], b"");
+            let quarantine = std::fs::read_to_string(folder.0.join("q.ndjson")).unwrap();
+            assert_eq!(out, rows, "{sql} {table} {said}");
+            assert_eq!(quarantine.lines().count(), 1, "{quarantine}");
+            assert!(quarantine.contains(&format!("\"raw\":\"{raw}\"")), "{quarantine}");
+            std::fs::remove_file(folder.0.join("q.ndjson")).unwrap();
+        }
+    }
+}
+
+#[test]
+fn groups_of_rows_without_a_match_are_not_read() {
+    let lines: String = (0..20_000)
+        .map(|i| {
+            format!("{{\"i\":{i},\"t\":\"k{i:05}\",\"f\":{}.5,\"o\":{}}}\n", i / 2, if i == 7 { "{}" } else { "null" })
+        })
+        .collect();
+    let mut schema = Rows::new(Schema::default());
+    event::copy(&mut JsonSource::from_slice(lines.as_bytes()), &mut schema).unwrap();
+    let options = ParquetOptions { row_group_rows: 1000, ..ParquetOptions::default() };
+    let mut sink = ParquetSink::new(Vec::new(), &ColumnPlan::of(schema.table()), options).unwrap();
+    event::copy(&mut JsonSource::from_slice(lines.as_bytes()), &mut sink).unwrap();
+    let folder =
+        Folder::new("groups").with("t.parquet", sink.into_table().into_inner().unwrap()).with("t.ndjson", lines);
+    for (sql, records) in [
+        ("select i where i = 12345", Some(1000)),
+        ("select i where i in (1, 19999, 30000)", Some(2000)),
+        ("select i where t < 'k00003' or i > 19998", Some(2000)),
+        ("select i where f >= 9999.5", Some(1000)),
+        ("select i where i = 3000 and f < 1500", Some(0)),
+        ("select i where i between 1999 and 2000", Some(2000)),
+        ("select i where not i < 19999", None),
+        ("select i, _line where i = 12345", None),
+        ("select i where o is not null", None),
+        ("select i where i = '12345'", None),
+        ("select t where i > 20000", Some(0)),
+    ] {
+        let wanted = run(&folder, &[sql, "t.ndjson"], b"");
+        let (out, said, code) = folder.query(&[sql, "t.parquet", "--stats"], b"");
+        assert_eq!((out, code), (wanted, 0), "{sql} {said}");
+        let read = format!("{} records", records.unwrap_or(20_000));
+        assert!(said.contains(&read) || said.contains(&read.replace("20000", "20,000")), "{sql}: {said}");
+    }
 }

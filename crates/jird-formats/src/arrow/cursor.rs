@@ -12,6 +12,10 @@ use std::sync::Arc;
 pub(crate) trait Batches {
     /// Moves to the next batch, and returns its number of rows; `None` at the end.
     fn advance(&mut self) -> Result<Option<usize>, ArrowError>;
+    /// The number of rows that were passed over before this batch, since the one before it.
+    fn left_out(&mut self) -> u64 {
+        0
+    }
     /// Reads these columns of the batch. The indices ascend.
     fn load(&mut self, columns: &[usize]) -> Result<Vec<ArrayRef>, ArrowError>;
 }
@@ -158,6 +162,7 @@ impl<B: Batches> Cursor<B> {
     fn advance(&mut self) -> Result<bool, ArrowError> {
         self.columns.fill_with(|| None);
         let rows = self.batches.advance()?;
+        self.record += self.batches.left_out();
         (self.row, self.rows, self.stride) = (0, rows.unwrap_or(0), 1);
         Ok(rows.is_some())
     }

@@ -1,16 +1,18 @@
 //! Parquet as a source and a sink.
 //!
 //! ```text
-//! guard    panics of the reader → errors
-//! source   row groups → batches, wanted columns only
-//! batches  batches → row groups
-//! sink     rows → batches → row groups, in a separate thread
+//! guard       panics of the reader → errors
+//! source      row groups → batches, wanted columns only
+//! statistics  a predicate → the row groups that may have matches
+//! batches     batches → row groups
+//! sink        rows → batches → row groups, in a separate thread
 //! ```
 
 mod batches;
 mod guard;
 mod sink;
 mod source;
+mod statistics;
 
 use crate::arrow::ArrowError;
 pub use batches::{ParquetBatches, ParquetCompression, ParquetOptions};

@@ -26,8 +26,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-pub(crate) use table::PassBy;
 use table::TableFile;
+pub(crate) use table::{PassBy, Wanted};
 
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
@@ -368,16 +368,15 @@ impl InputFile {
         }
     }
 
-    /// Opens the file for reading once, as lines. Of a table, only these columns are needed, and its bad rows go to
-    /// `pass_by`.
-    pub(crate) fn stream(&self, columns: Option<Vec<String>>, pass_by: Option<PassBy>) -> Result<Reader, Error> {
-        self.lines(columns, pass_by).map_err(|error| self.error(&error))
+    /// Opens the file for reading once, as lines; of a table, those that are wanted.
+    pub(crate) fn stream(&self, wanted: Wanted) -> Result<Reader, Error> {
+        self.lines(wanted).map_err(|error| self.error(&error))
     }
 
-    fn lines(&self, columns: Option<Vec<String>>, pass_by: Option<PassBy>) -> io::Result<Reader> {
+    fn lines(&self, wanted: Wanted) -> io::Result<Reader> {
         if let Layout::Table(format) = self.layout {
             let name = self.path.display().to_string();
-            return Ok(Box::new(self.rows(format)?.lines(name, columns, pass_by)?));
+            return Ok(Box::new(self.rows(format)?.lines(name, wanted)?));
         }
         let text = self.text()?.blank_mark();
         let is_plain = self.layout == Layout::Lines && text.compression == Compression::None;
@@ -421,7 +420,9 @@ impl InputFile {
     /// The line, counted from one, that holds the byte at `offset`. Reads everything before it.
     pub(crate) fn line_at(&self, offset: u64) -> io::Result<u64> {
         let mut reader = match self.layout {
-            Layout::Quarantine | Layout::Table(_) => self.lines(None, Some(Box::new(|_| Ok(()))))?,
+            Layout::Quarantine | Layout::Table(_) => {
+                self.lines(Wanted { pass_by: Some(Box::new(|_| Ok(()))), ..Wanted::default() })?
+            }
             _ => self.text()?.into_reader(),
         };
         let mut buffer = vec![0; 1 << 18];

@@ -4,7 +4,9 @@
 
 use super::ahead::{Ahead, Blocks};
 use crate::error::Error;
+use jird::Path;
 use jird::event::{Failure, JsonSink, JsonSource, Pattern, Sink};
+use jird::record::Predicate;
 use jird_formats::sqlite::{self, SqliteQuery};
 use jird_formats::{ArrowSource, BadRow, CsvSource, Dialect, Empty, ParquetSource, Recover, files::Reader};
 use std::error::Error as StdError;
@@ -25,25 +27,36 @@ pub(super) enum TableFile {
     Sqlite(PathBuf, Option<String>),
 }
 
+/// What a query wants of a table.
+#[derive(Default)]
+pub(crate) struct Wanted {
+    /// The names of the columns that are read; none for all.
+    pub(crate) columns: Option<Vec<String>>,
+    /// A condition on paths. Rows that do not meet it may be left out.
+    pub(crate) condition: Option<(Predicate, Vec<Path>)>,
+    /// Takes the bad rows. Without it, the first is an error.
+    pub(crate) pass_by: Option<PassBy>,
+}
+
 /// Takes the bad rows that a query leaves out.
 pub(crate) type PassBy = Box<dyn FnMut(BadRow) -> Result<(), Error> + Send>;
 
 impl TableFile {
-    /// Starts the thread. `columns` are the names of the columns that are read, or none for all. The first bad row is an
-    /// error, unless `pass_by` takes it.
-    pub(super) fn lines(
-        self,
-        name: String,
-        columns: Option<Vec<String>>,
-        mut pass_by: Option<PassBy>,
-    ) -> io::Result<Ahead> {
+    /// Starts the thread.
+    pub(super) fn lines(self, name: String, wanted: Wanted) -> io::Result<Ahead> {
         Ahead::write(move |blocks| {
+            let Wanted { columns, condition, mut pass_by } = wanted;
             let rows = RowWriter { name: &name, blocks, pass_by: pass_by.as_mut() };
-            self.write(columns.as_deref(), rows)
+            self.write(columns.as_deref(), condition.as_ref(), rows)
         })
     }
 
-    fn write(self, columns: Option<&[String]>, rows: RowWriter<'_>) -> io::Result<()> {
+    fn write(
+        self,
+        columns: Option<&[String]>,
+        condition: Option<&(Predicate, Vec<Path>)>,
+        rows: RowWriter<'_>,
+    ) -> io::Result<()> {
         let typed = |source: CsvSource<Reader>| source.typed().empty(Empty::Null);
         match self {
             Self::Csv(reader) => rows.copy(&mut typed(CsvSource::new(reader))),
@@ -59,6 +72,10 @@ impl TableFile {
             }
             Self::Parquet(file) => {
                 let source = ParquetSource::open(file).map_err(told)?;
+                let source = match condition {
+                    Some((predicate, paths)) => source.skip_groups(predicate, paths).map_err(told)?,
+                    None => source,
+                };
                 let known: Vec<_> = source.schema().fields().iter().map(|field| field.name().clone()).collect();
                 match wanted(&known, columns) {
                     Some(names) => rows.copy(&mut source.columns(names).map_err(told)?),

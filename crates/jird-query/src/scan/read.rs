@@ -3,7 +3,7 @@
 use super::ScanOptions;
 use crate::bad::{BadSink, Found, Wrong};
 use crate::error::{Error, with_hint};
-use crate::input::{Input, InputFile};
+use crate::input::{Input, InputFile, Wanted};
 use jird::lines::{Bad, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
 use jird::{
     ErrorKind,
@@ -117,10 +117,11 @@ impl Reader {
             None if scanned.stopped => Ok(ControlFlow::Break(())),
             None => Ok(seen(Seen { bytes: piece.text().len() as u64, scanned, found: found.take() })),
         };
-        let columns = columns(projection);
-        run(file, range, columns, sink.as_ref(), |part| {
-            lines.read(part, counting, (projection, filter), visit, bad, end)
-        })
+        // Lines that are left out are not counted.
+        let condition = filter.filter(|_| !*counts).map(|filter| (filter.clone(), projection.paths().to_vec()));
+        let pass_by = sink.as_ref().map(|bad| bad.rows_of(file));
+        let wanted = Wanted { columns: columns(projection), condition, pass_by };
+        run(file, range, wanted, |part| lines.read(part, counting, (projection, filter), visit, bad, end))
     }
 
     /// Counts the records that [`read`](Self::read) would visit, without reading any: the lines that are not blank.
@@ -134,7 +135,9 @@ impl Reader {
             let scanned = Scanned { records: records(text), ..Scanned::default() };
             Ok(seen(Seen { bytes: text.len() as u64, scanned, found: Found::default() }))
         };
-        run(file, range, Some(Vec::new()), self.bad.as_ref(), |part| self.lines.pieces(part, each))
+        let pass_by = self.bad.as_ref().map(|bad| bad.rows_of(file));
+        let wanted = Wanted { columns: Some(Vec::new()), pass_by, ..Wanted::default() };
+        run(file, range, wanted, |part| self.lines.pieces(part, each))
     }
 }
 
@@ -147,12 +150,11 @@ fn columns(projection: &Projection) -> Option<Vec<String>> {
 fn run(
     file: &InputFile,
     range: Option<Range<u64>>,
-    columns: Option<Vec<String>>,
-    bad: Option<&BadSink>,
+    wanted: Wanted,
     read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
     let result = match (file.size, range) {
-        (None, _) => read(Part::Stream(&mut file.stream(columns, bad.map(|bad| bad.rows_of(file)))?)),
+        (None, _) => read(Part::Stream(&mut file.stream(wanted)?)),
         (Some(0), _) => return Ok(ControlFlow::Continue(())),
         (Some(size), range) => read(Part::Range(&file.file()?, range.unwrap_or(0..size))),
     };
