@@ -2,6 +2,7 @@
 //! messages to people.
 
 use crate::error::Error;
+use crate::fault::ErrorKind;
 use crate::message::{self, At, Step, printable, write_step};
 use crate::text;
 use std::fmt;
@@ -19,7 +20,14 @@ impl Error {
         let (line, column) = line_and_column(before);
         let line_start = offset + 1 - column as usize;
         let (snippet, caret) = snippet(input, line_start, offset);
-        Located { error: self.clone().with_encoding(input), line, column, pointer: pointer(before), snippet, caret }
+        Located {
+            error: self.clone().with_encoding(input),
+            line,
+            column,
+            pointer: pointer(through_key(self.kind(), input, before)),
+            snippet,
+            caret,
+        }
     }
 }
 
@@ -146,6 +154,16 @@ fn pointer(before: &[u8]) -> String {
         at += 1;
     }
     render(&frames)
+}
+
+/// The text before an error, and the repeated key if that is the error: the place is the value that it would have.
+fn through_key<'i>(kind: ErrorKind, input: &'i [u8], before: &'i [u8]) -> &'i [u8] {
+    let end = string_end(input, before.len() + 1);
+    let colon = || Some(end + memchr::memchr(b':', input.get(end..)?)?);
+    match kind {
+        ErrorKind::Duplicate => colon().map_or(before, |colon| &input[..=colon]),
+        _ => before,
+    }
 }
 
 /// Offset of the quote that closes the string whose content begins at `at`, or the end of the text.
