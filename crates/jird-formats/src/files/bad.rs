@@ -2,7 +2,7 @@
 
 use jird::event::{Place, base64, write_string};
 use std::fs::{File, TryLockError};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -77,7 +77,8 @@ pub struct BadRecords {
 /// The file of bad records.
 #[derive(Debug)]
 struct Quarantine {
-    file: BufWriter<File>,
+    /// Each line is written whole and at once, so that nothing is lost or cut whenever the program ends.
+    file: File,
     /// How much of the file is of other runs.
     before: u64,
 }
@@ -88,7 +89,7 @@ impl Quarantine {
         let is_file = !path.exists() || path.metadata()?.is_file();
         let mut file = File::options().read(is_file).write(true).create(true).truncate(false).open(path)?;
         if !is_file {
-            return Ok(Self { file: BufWriter::new(file), before: 0 });
+            return Ok(Self { file, before: 0 });
         }
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another run writes its bad records there"));
@@ -101,14 +102,14 @@ impl Quarantine {
                  quarantine+=FILE",
             ));
         }
-        let mut quarantine = Self { file: BufWriter::new(file), before };
+        let mut quarantine = Self { file, before };
         quarantine.end_line()?;
         Ok(quarantine)
     }
 
     /// Ends a last line that was left open, so that what follows is not a part of it.
     fn end_line(&mut self) -> io::Result<()> {
-        let file = self.file.get_mut();
+        let file = &mut self.file;
         if self.before > 0 {
             let mut last = [0];
             file.seek(SeekFrom::End(-1))?;
@@ -123,9 +124,8 @@ impl Quarantine {
 
     /// Takes back what this run has written.
     fn empty(&mut self) -> io::Result<()> {
-        self.file.flush()?;
-        if self.file.get_ref().metadata()?.is_file() {
-            self.file.get_mut().set_len(self.before)?;
+        if self.file.metadata()?.is_file() {
+            self.file.set_len(self.before)?;
             self.file.seek(SeekFrom::Start(self.before))?;
         }
         Ok(())
