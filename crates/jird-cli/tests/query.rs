@@ -726,3 +726,13 @@ fn a_search_that_does_not_pay_is_switched_off_and_stats_say_so() {
     let ran = folder.ask(&["select count(*) as n where match(a, 'y*|.')", "e.ndjson", "--trusted", "--stats"]);
     assert!(ran.err.contains("bytes for `\"a\"`"), "{}", ran.err);
 }
+
+#[test]
+fn a_table_that_is_no_page_is_aligned_and_whole() {
+    let long = "x".repeat(100);
+    let text = format!("{{\"a\":\"{long}\",\"b\":\"one\"}}\n{{\"a\":\"y\",\"b\":\"two\"}}\n");
+    let folder = Folder::new("wide").with("a.ndjson", text);
+    let (out, ..) = folder.query(&["select a, b", "a.ndjson", "--format", "table"], b"");
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!([lines[2].find("one"), lines[3].find("two")], [Some(102); 2], "{out}");
+}

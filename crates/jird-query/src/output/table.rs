@@ -10,8 +10,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// out.
 const ROWS_MEASURED: usize = 1000;
 
-/// The maximum width of a column if the page width is unknown, in terminal columns.
-const WIDTH_MAX: usize = 80;
+/// The maximum width of a column if the page width is unknown, in terminal columns. A wider cell sticks out, because
+/// otherwise it would pad every row.
+const WIDTH_MAX: usize = 1000;
 
 /// Columns are not cut to less than this width.
 const WIDTH_MIN: usize = 4;
