@@ -29,7 +29,7 @@ const CRATES: [Layers; 4] = [
     },
     Layers {
         name: "jird-cli",
-        order: "outcome input documents output color target progress limits man validate fmt get convert describe query bench args",
+        order: "progress outcome input documents output color target signals limits man validate fmt get convert describe query bench args",
     },
 ];
 

@@ -22,8 +22,11 @@ Text is UTF-8. Every command skips a byte order mark at the very start of a file
 input, and `validate` notes it. Offsets and columns count its three bytes. Anywhere else
 it is an error. UTF-16 and UTF-32 are not read: the message names them and how to convert them.
 
-Exit codes: 0 success; 1 something is wrong with the data; 2 the command could not do its work.
+Exit codes: 0 success; 1 something is wrong with the data; 2 the command could not do its work;
+129, 130 and 143 after SIGHUP, SIGINT (Ctrl-C) and SIGTERM, which leave nothing half-written.
 A reader of the output that closes it before the end, as `head` does, is no error.
+
+Work that takes more than a second shows its progress, if standard error is a terminal.
 
 Environment: JIRD_KERNEL forces an instruction set (see `jird --version`); NO_COLOR switches colours off.
 

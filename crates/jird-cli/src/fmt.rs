@@ -2,8 +2,9 @@
 
 use crate::color::ColorArgs;
 use crate::documents::{are_lines, each};
-use crate::input::Input;
+use crate::input::{Counter, Input};
 use crate::outcome::Outcome;
+use crate::progress::Progress;
 use crate::target::Target;
 use anyhow::{Context, Result, bail};
 use jird::Layout;
@@ -50,15 +51,16 @@ pub(crate) struct FmtArgs {
 }
 
 pub(crate) fn run(args: &FmtArgs) -> Outcome {
-    Outcome::worst(
-        Input::all(&args.files),
-        |input| if args.in_place { rewrite(input, args) } else { print(input, args) },
-    )
+    let inputs = Input::all(&args.files);
+    let read = Counter::of(&inputs);
+    let shown = read.clone();
+    let _progress = Progress::start(move || shown.done(), false);
+    Outcome::worst(inputs, |input| if args.in_place { rewrite(input, args, &read) } else { print(input, args, &read) })
 }
 
-fn print(input: &Input, args: &FmtArgs) -> Result<Outcome> {
+fn print(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
     let mut out = BufWriter::new(Target::create(None)?);
-    let text = input.open()?;
+    let text = input.open(read)?;
     let lines = are_lines(input, args.lines);
     let done = each(input, text, lines, |text| {
         out.write_all(&args.color.paint(&formatted(text, layout(args), lines)?))?;
@@ -73,9 +75,9 @@ fn print(input: &Input, args: &FmtArgs) -> Result<Outcome> {
     done.map(|()| Outcome::Fine)
 }
 
-fn rewrite(input: &Input, args: &FmtArgs) -> Result<Outcome> {
+fn rewrite(input: &Input, args: &FmtArgs, read: &Counter) -> Result<Outcome> {
     let Input::File(path) = input else { bail!("standard input cannot be rewritten; name a file") };
-    let text = input.open()?;
+    let text = input.open(read)?;
     if !Path::is_file(path) {
         bail!("{}: only files can be rewritten", input.name());
     }

@@ -2,8 +2,9 @@
 
 use crate::color::ColorArgs;
 use crate::documents::{are_lines, each};
-use crate::input::Input;
+use crate::input::{Counter, Input};
 use crate::outcome::{BadData, Outcome};
+use crate::progress::Progress;
 use crate::target::Target;
 use anyhow::{Result, bail};
 use std::borrow::Cow;
@@ -47,13 +48,17 @@ pub(crate) fn run(args: &GetArgs) -> Result<Outcome> {
             args.pointer
         );
     }
-    Ok(Outcome::worst(Input::all(&args.files), |input| print(input, args)))
+    let inputs = Input::all(&args.files);
+    let read = Counter::of(&inputs);
+    let shown = read.clone();
+    let _progress = Progress::start(move || shown.done(), false);
+    Ok(Outcome::worst(inputs, |input| print(input, args, &read)))
 }
 
-fn print(input: &Input, args: &GetArgs) -> Result<Outcome> {
+fn print(input: &Input, args: &GetArgs, read: &Counter) -> Result<Outcome> {
     let mut out = BufWriter::new(Target::create(None)?);
     let (mut parser, mut documents, mut without) = (jird::Parser::new(), 0_u64, 0_u64);
-    let text = input.open()?;
+    let text = input.open(read)?;
     let lines = are_lines(input, args.lines);
     let done = each(input, text, lines, |text| {
         let root = parser.parse(text)?;

@@ -1,7 +1,9 @@
 //! The inputs of all commands: files, or standard input.
 
 use crate::outcome::BadData;
+use crate::progress::Done;
 use anyhow::{Context, anyhow, bail};
+use jird::lines::ReadAt;
 use jird_formats::encoding::stray_mark;
 #[cfg(feature = "query")]
 use jird_formats::encoding::{Encoding, blank_mark};
@@ -11,6 +13,8 @@ use jird_formats::sqlite::{self, SqliteErrorKind, rusqlite::Connection};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A file, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,12 +43,19 @@ impl Input {
     }
 
     /// The input, decompressed.
-    pub(crate) fn open(&self) -> anyhow::Result<Text> {
+    pub(crate) fn open(&self, read: &Counter) -> anyhow::Result<Text> {
         let text = match self {
-            Self::Stdin => Text::open(Box::new(widened(io::stdin())), None),
-            Self::File(path) => Text::open(Box::new(open(path)?), Some(path)),
+            Self::Stdin => Text::open(Box::new(read.count(widened(io::stdin()))), None),
+            Self::File(path) => Text::open(Box::new(read.count(open(path)?)), Some(path)),
         };
         text.with_context(|| self.name())
+    }
+
+    /// The size of the file; `None` for a pipe.
+    fn len(&self) -> Option<u64> {
+        let Self::File(path) = self else { return None };
+        // A file that is not there is reported when it is opened.
+        path.metadata().map_or(Some(0), |meta| meta.is_file().then_some(meta.len()))
     }
 
     /// Whether another program may still be writing the input.
@@ -61,7 +72,7 @@ impl Input {
     /// [`BadData`] if the text is in an encoding other than UTF-8; also errors of reading.
     #[cfg(feature = "query")]
     pub(crate) fn document(&self) -> anyhow::Result<Vec<u8>> {
-        let mut text = self.read()?;
+        let mut text = self.read(&Counter::default())?;
         if let Some(encoding) = Encoding::of(&text) {
             return Err(BadData(format!("{}: {encoding}", self.name())).into());
         }
@@ -77,14 +88,114 @@ impl Input {
     }
 
     /// The whole input, decompressed.
-    pub(crate) fn read(&self) -> anyhow::Result<Vec<u8>> {
+    pub(crate) fn read(&self, read: &Counter) -> anyhow::Result<Vec<u8>> {
         let mut text = Vec::new();
         if let Self::File(path) = self {
             let len = path.metadata().map_or(0, |meta| meta.len());
             text.try_reserve(usize::try_from(len).unwrap_or(usize::MAX)).map_err(io::Error::other)?;
         }
-        self.open()?.into_reader().read_to_end(&mut text).with_context(|| self.name())?;
+        self.open(read)?.into_reader().read_to_end(&mut text).with_context(|| self.name())?;
         Ok(text)
+    }
+}
+
+/// Counts the bytes that are read of all inputs, before decompression. Clones share their counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counter(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    read: AtomicU64,
+    /// How many will be read.
+    all: AtomicU64,
+    /// How many inputs are pipes that have not ended, so that nobody knows how many will be read.
+    pipes: AtomicU64,
+    /// Whether bytes are read that are not counted.
+    is_uncounted: AtomicBool,
+}
+
+impl Counter {
+    /// A counter of all bytes of these inputs.
+    pub(crate) fn of(inputs: &[Input]) -> Self {
+        let counter = Self::default();
+        inputs.iter().for_each(|input| counter.expect(input.len()));
+        counter
+    }
+
+    /// Expects so many more bytes; `None` if nobody knows how many.
+    pub(crate) fn expect(&self, len: Option<u64>) {
+        match len {
+            Some(len) => _ = self.0.all.fetch_add(len, Ordering::Relaxed),
+            None => _ = self.0.pipes.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// A pipe has ended after so many bytes.
+    #[cfg(feature = "convert")]
+    pub(crate) fn pipe_ended(&self, bytes: u64) {
+        self.expect(Some(bytes));
+        self.0.pipes.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// From now on bytes are read that are not counted.
+    #[cfg(feature = "convert")]
+    pub(crate) fn leave_uncounted(&self) {
+        self.0.is_uncounted.store(true, Ordering::Relaxed);
+    }
+
+    /// How many bytes were read; `None` if some were not counted.
+    #[cfg(feature = "convert")]
+    pub(crate) fn read(&self) -> Option<u64> {
+        let Counts { read, is_uncounted, .. } = &*self.0;
+        (!is_uncounted.load(Ordering::Relaxed)).then(|| read.load(Ordering::Relaxed))
+    }
+
+    /// Counts from zero again. Returns how many bytes were read before.
+    #[cfg(feature = "convert")]
+    pub(crate) fn restart(&self) -> u64 {
+        self.0.read.swap(0, Ordering::Relaxed)
+    }
+
+    /// What is done, for the progress line.
+    pub(crate) fn done(&self) -> Done {
+        let Counts { read, all, pipes, is_uncounted } = &*self.0;
+        if is_uncounted.load(Ordering::Relaxed) {
+            return Done::Uncounted;
+        }
+        let is_known = pipes.load(Ordering::Relaxed) == 0;
+        Done::Bytes(read.load(Ordering::Relaxed), is_known.then(|| all.load(Ordering::Relaxed)))
+    }
+
+    /// A reader whose bytes are counted.
+    pub(crate) fn count<R>(&self, inner: R) -> Counted<R> {
+        Counted { inner, counter: self.clone() }
+    }
+
+    fn add(&self, bytes: u64) {
+        self.0.read.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Counts the bytes that are read.
+#[derive(Debug)]
+pub(crate) struct Counted<R> {
+    inner: R,
+    counter: Counter,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.counter.add(read as u64);
+        Ok(read)
+    }
+}
+
+impl<R: ReadAt> ReadAt for Counted<R> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = self.inner.read_at(buffer, offset)?;
+        self.counter.add(read as u64);
+        Ok(read)
     }
 }
 

@@ -18,10 +18,10 @@ mod limits;
 mod man;
 mod outcome;
 mod output;
-#[cfg(any(feature = "convert", feature = "query"))]
 mod progress;
 #[cfg(feature = "query")]
 mod query;
+mod signals;
 mod target;
 mod validate;
 
@@ -33,7 +33,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     #[cfg(feature = "convert")]
     say_nothing_of_caught_panics();
-    let outcome = args::kernel().and_then(|()| run(Args::parse())).unwrap_or_else(|error| Outcome::of_error(&error));
+    let watched = signals::watch().and_then(|()| args::kernel());
+    let outcome = watched.and_then(|()| run(Args::parse())).unwrap_or_else(|error| Outcome::of_error(&error));
     outcome.into()
 }
 

@@ -1,5 +1,6 @@
 //! The outcome of a run, as an exit code.
 
+use crate::progress;
 use std::io;
 use std::process::ExitCode;
 
@@ -70,7 +71,7 @@ pub(crate) const PASS_BY: &str =
 /// Prints a message to standard error.
 #[expect(clippy::print_stderr, reason = "the one place where words go out")]
 pub(crate) fn report(words: &str) {
-    eprintln!("jird: {words}");
+    progress::aside(|| eprintln!("jird: {words}"));
 }
 
 /// An error and its causes in one line, without repetitions.

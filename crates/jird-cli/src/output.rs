@@ -1,10 +1,11 @@
 //! Writes to standard output.
 
+use crate::progress;
 use anyhow::Context;
 use std::io::{self, Write};
 
 /// Writes all of `data` to standard output and flushes it.
 pub(crate) fn write(data: &[u8]) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(data).and_then(|()| stdout.flush()).context("writing standard output")
+    progress::aside(|| stdout.write_all(data).and_then(|()| stdout.flush())).context("cannot write standard output")
 }

@@ -3,12 +3,12 @@
 use crate::input::Input;
 use crate::limits::{CompressibleSpoolArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
-use crate::progress::Progress;
+use crate::progress::{self, Done, Progress};
 use crate::target::{Target, are_one, is_device};
 use anyhow::{Context, Error, Result, bail};
 use clap::ValueEnum;
 use jird::event::Pattern;
-use jird_formats::files::{Compression, Compressor, FileFormat};
+use jird_formats::files::{Compression, FileFormat};
 use jird_query::{Check, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -224,7 +224,7 @@ fn execute(mut args: QueryArgs, report: &mut Report) -> Result<()> {
         bail!("this format is binary and is not printed to a terminal; name a file with --output");
     }
     let read = query.progress();
-    let progress = Progress::start(move || (read.read(), read.total()), quiet);
+    let _progress = Progress::start(move || Done::Bytes(read.read(), Some(read.total()).filter(|all| *all > 0)), quiet);
     let compression = output.as_deref().map_or(Ok(Compression::None), Compression::of_target).map_err(Error::msg)?;
     if let Some(output) = &output
         && compression != Compression::None
@@ -232,30 +232,9 @@ fn execute(mut args: QueryArgs, report: &mut Report) -> Result<()> {
     {
         bail!("{}: Parquet and Arrow files are compressed within; remove the last suffix", output.display());
     }
-    let target = compression.compress(Target::create(output.as_deref())?)?;
-    let mut out = Shown { out: target, progress: Some(progress), to_terminal };
+    let mut out = compression.compress(Target::create(output.as_deref())?)?;
     query.run(&mut out, report)?;
-    Ok(out.out.finish().and_then(Target::commit)?)
-}
-
-/// A target that removes the progress bar before the first output, if both are on the terminal.
-struct Shown {
-    out: Compressor<Target>,
-    progress: Option<Progress>,
-    to_terminal: bool,
-}
-
-impl Write for Shown {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.to_terminal && !bytes.is_empty() {
-            self.progress.take();
-        }
-        self.out.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+    Ok(out.finish().and_then(Target::commit)?)
 }
 
 /// Turns the arguments that were typed into the query that they mean.
@@ -298,10 +277,7 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
             None if to_terminal => Format::Table,
             None => args.output.as_deref().map_or(Ok(Format::Ndjson), format_of_output)?,
         },
-        width: args.width.or_else(|| {
-            let size = if to_terminal { terminal_size::terminal_size() } else { None };
-            size.map(|(width, _)| usize::from(width.0))
-        }),
+        width: args.width.or_else(|| if to_terminal { progress::columns(io::stdout()) } else { None }),
         schema: match &args.schema {
             Some(path) => {
                 let text = Input::new(path).document()?;

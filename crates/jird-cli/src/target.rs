@@ -1,22 +1,21 @@
 //! The targets of results: standard output, a pipe, or a file that appears only when it is complete.
 
+use crate::progress;
 #[cfg(any(feature = "convert", feature = "query"))]
 use same_file::is_same_file;
+use std::convert::Infallible;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 #[cfg(any(feature = "convert", feature = "query"))]
 use std::path::absolute;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The unfinished file of this process. The interrupt handler removes it.
+/// The unfinished file of this process. [`abandon`] removes it.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// The exit code of an interrupted command: 128 plus the number of the signal, 2.
-const INTERRUPTED: i32 = 130;
-
-/// A file that is written next to its final place. If it is dropped without [`commit`](Self::commit), or if the user
-/// interrupts the command, it is removed.
+/// A file that is written next to its final place. If it is dropped without [`commit`](Self::commit), or if a signal
+/// ends the command, it is removed.
 #[derive(Debug)]
 pub(crate) struct Beside {
     /// The temporary path.
@@ -44,8 +43,11 @@ impl Beside {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let beside = Self { beside: path.with_file_name(name), path };
-        on_interrupt_remove(&beside.beside)?;
+        // Under the lock, so that a signal finds the file and its name, or neither.
+        let mut unfinished = unfinished();
         let file = File::create(&beside.beside)?;
+        *unfinished = Some(beside.beside.clone());
+        drop(unfinished);
         if let Some(old) = old {
             file.set_permissions(old.permissions())?;
         }
@@ -126,7 +128,10 @@ impl Target {
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.to {
-            To::Standard(out) => out.write(bytes),
+            To::Standard(out) => {
+                progress::end_before_output();
+                out.write(bytes)
+            }
             To::Device(file) | To::File(file, _) => file.write(bytes),
         }
         .map_err(|error| unwritten(&self.name, &error))
@@ -159,7 +164,16 @@ fn unwritten(name: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("cannot write {name}: {error}"))
 }
 
-fn unfinished() -> std::sync::MutexGuard<'static, Option<PathBuf>> {
+/// Removes the unfinished file, and calls `end`, before which no other file is begun.
+pub(crate) fn abandon(end: impl FnOnce() -> Infallible) -> ! {
+    let mut unfinished = unfinished();
+    if let Some(path) = unfinished.take() {
+        remove(&path);
+    }
+    match end() {}
+}
+
+fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -170,20 +184,4 @@ fn remove(path: &Path) {
         name.push(suffix);
         let _ = fs::remove_file(name);
     }
-}
-
-/// Ensures that no half-written file stays when the user interrupts the command or the system shuts down.
-fn on_interrupt_remove(path: &Path) -> io::Result<()> {
-    static HANDLER: OnceLock<Result<(), String>> = OnceLock::new();
-    *unfinished() = Some(path.to_owned());
-    let handler = || {
-        // The lock is held until the process ends, so that no other file is begun.
-        let mut unfinished = unfinished();
-        if let Some(path) = unfinished.take() {
-            remove(&path);
-        }
-        std::process::exit(INTERRUPTED);
-    };
-    let set = HANDLER.get_or_init(|| ctrlc::set_handler(handler).map_err(|error| error.to_string()));
-    set.clone().map_err(io::Error::other)
 }

@@ -1,10 +1,11 @@
 //! `jird validate`: checks documents, and says where they are wrong.
 
 use crate::documents::are_lines;
-use crate::input::{self, Input};
+use crate::input::{self, Counted, Counter, Input};
 use crate::limits::RecordArgs;
 use crate::outcome::{Outcome, report};
 use crate::output;
+use crate::progress::Progress;
 use anyhow::Context;
 use jird::lines::{self, Bad, Counting, LinePiece, LineReader, Part};
 use jird::{Duplicates, ErrorKind, Numbers, Parser, Policy, record::Projection};
@@ -74,13 +75,21 @@ impl ValidateArgs {
 
 pub(crate) fn run(args: &ValidateArgs) -> Outcome {
     let policy = args.policy();
-    Outcome::worst(Input::all(&args.files), |input| {
-        if are_lines(input, args.lines) { check_lines(input, args) } else { check_document(input, policy) }
+    let inputs = Input::all(&args.files);
+    let read = Counter::of(&inputs);
+    let shown = read.clone();
+    let _progress = Progress::start(move || shown.done(), false);
+    Outcome::worst(inputs, |input| {
+        if are_lines(input, args.lines) {
+            check_lines(input, args, &read)
+        } else {
+            check_document(input, policy, &read)
+        }
     })
 }
 
-fn check_document(input: &Input, policy: Policy) -> anyhow::Result<Outcome> {
-    let mut text = input.read()?;
+fn check_document(input: &Input, policy: Policy, read: &Counter) -> anyhow::Result<Outcome> {
+    let mut text = input.read(read)?;
     if !is_utf8(&input.name(), &text)? {
         return Ok(Outcome::BadData);
     }
@@ -122,17 +131,18 @@ fn line(name: &str, found: &jird::Located, stray_mark: Option<&str>, record_limi
 /// A thread checks this many bytes of a file at a time.
 const CHUNK_BYTES: u64 = 4 << 20;
 
-fn check_lines(input: &Input, args: &ValidateArgs) -> anyhow::Result<Outcome> {
+fn check_lines(input: &Input, args: &ValidateArgs, read: &Counter) -> anyhow::Result<Outcome> {
     let record_limit = args.record.limit();
     let options = lines::Options { policy: args.policy(), record_bytes_max: record_limit, ..lines::Options::default() };
     let report = Report { name: input.name(), outcome: Outcome::Fine, record_limit };
-    let text = input.open()?;
+    let text = input.open(read)?;
     match input {
         // Only a file that is not compressed can be read at any offset.
         Input::File(path) if !input.is_live() && text.compression == Compression::None => {
             let file = input::open(path)?;
             let len = file.metadata().with_context(|| input.name())?.len();
-            check_file(file, len, args, options, report)
+            let start = read_start(&mut &file).with_context(|| input.name())?;
+            check_file((read.count(file), len, start), args, options, report)
         }
         _ => check_stream(text.into_reader(), options, report),
     }
@@ -153,13 +163,11 @@ fn check_stream(mut reader: impl Read, options: lines::Options, mut report: Repo
 
 /// Checks the lines of a file on all cores.
 fn check_file(
-    file: File,
-    len: u64,
+    (file, len, start): (Counted<File>, u64, Vec<u8>),
     args: &ValidateArgs,
     options: lines::Options,
     mut report: Report,
 ) -> anyhow::Result<Outcome> {
-    let start = read_start(&mut &file).with_context(|| report.name.clone())?;
     if !is_utf8(&report.name, &start)? {
         return Ok(Outcome::BadData);
     }

@@ -11,6 +11,8 @@ mod print;
 mod timing;
 
 use crate::outcome::Outcome;
+use crate::output;
+use crate::progress::{Done, Progress};
 use crate::query::failure;
 use anyhow::{Context, Result, bail};
 use cases::Case;
@@ -20,6 +22,8 @@ use serde::Serialize;
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use timing::Timing;
 
@@ -81,6 +85,8 @@ enum Checks {
 struct Source {
     files: Vec<String>,
     options: Options,
+    /// How many runs there were.
+    runs: Arc<AtomicU64>,
 }
 
 /// What one run returned.
@@ -135,7 +141,11 @@ fn measure(args: &BenchArgs) -> Result<()> {
         format: Format::Ndjson,
         ..default
     };
-    let source = Source { files: args.files.clone(), options };
+    let source = Source { files: args.files.clone(), options, runs: Arc::default() };
+    // The header takes one run, and each case one before it is timed.
+    let all = 1 + cases.len() as u64 * (1 + u64::from(args.runs));
+    let runs = Arc::clone(&source.runs);
+    let progress = Progress::start(move || Done::Runs(runs.load(Ordering::Relaxed), all), false);
     let header = source.header(args)?;
     let mut measured = Vec::new();
     for case in cases {
@@ -154,13 +164,14 @@ fn measure(args: &BenchArgs) -> Result<()> {
             timing.add(seconds);
         }
     }
-    let mut out = io::stdout().lock();
+    drop(progress);
+    let mut text = Vec::new();
     if args.json {
-        print::json(&mut out, &header, &measured)?;
+        print::json(&mut text, &header, &measured)?;
     } else {
-        print::text(&mut out, &header, &measured)?;
+        print::text(&mut text, &header, &measured)?;
     }
-    Ok(())
+    output::write(&text)
 }
 
 impl Source {
@@ -170,6 +181,7 @@ impl Source {
         let started = Instant::now();
         Query::new(sql, self.files.clone(), self.options.clone()).run(out, &mut report)?;
         let seconds = started.elapsed().as_secs_f64();
+        self.runs.fetch_add(1, Ordering::Relaxed);
         if let Some(file) = report.unreadable.iter().chain(&report.refused).next() {
             bail!("{file}");
         }

@@ -30,7 +30,7 @@ mod source;
 mod whole;
 mod write;
 
-use crate::input::Input;
+use crate::input::{Counter, Input};
 use crate::limits::{RecordArgs, SpoolArgs};
 use crate::outcome::{Outcome, left_out, report as say};
 use crate::progress::Progress;
@@ -40,7 +40,7 @@ use feed::Tally;
 pub(crate) use format::Format;
 use jird::event::Pattern;
 use jird_formats::files::OnError;
-pub(crate) use open::{Counter, Opened};
+pub(crate) use open::Opened;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -165,16 +165,14 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Outcome> {
     for input in &inputs {
         opened.push(Opened::new(input, &counter, &spooling)?);
     }
-    let total = opened.iter().map(Opened::len).sum();
-    let read = counter.clone();
-    let progress = Progress::start(move || (read.bytes(), total), args.quiet);
+    let progress = Progress::start(move || counter.done(), args.quiet);
     let mut feed = Feed::new(args)?;
     let written = write::write(args, &mut opened, target, &mut feed);
     drop(progress);
     let tally = feed.finish()?;
     written?;
     if args.stats {
-        report(&tally, &counter, started);
+        report(&tally, opened.iter().map(Opened::bytes).sum(), started);
     }
     Ok(told(&tally, args.quiet))
 }
@@ -193,19 +191,21 @@ fn told(tally: &Tally, quiet: bool) -> Outcome {
     left_out(tally.bad, tally.first_bad.as_deref(), quiet)
 }
 
+/// Says how much was done. `bytes` is `None` if nobody has counted them.
 #[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn report(tally: &Tally, counter: &Counter, started: Instant) {
+fn report(tally: &Tally, bytes: Option<u64>, started: Instant) {
     let seconds = started.elapsed().as_secs_f64();
-    let megabytes = counter.bytes() as f64 / 1e6;
     for note in &tally.notes {
         say(note);
     }
-    say(&format!(
-        "{} records, {megabytes:.1} MB read in {seconds:.2} s: {:.0} records/s, {:.0} MB/s",
-        tally.records,
-        tally.records as f64 / seconds,
-        megabytes / seconds,
-    ));
+    let (records, per_second) = (tally.records, tally.records as f64 / seconds);
+    say(&match bytes.map(|bytes| bytes as f64 / 1e6) {
+        Some(megabytes) => format!(
+            "{records} records, {megabytes:.1} MB read in {seconds:.2} s: {per_second:.0} records/s, {:.0} MB/s",
+            megabytes / seconds
+        ),
+        None => format!("{records} records in {seconds:.2} s: {per_second:.0} records/s"),
+    });
 }
 
 /// The table name that is used for a file.

@@ -1,14 +1,12 @@
 //! Inputs: decompressed, counted, and readable more than once.
 
 use super::format::Format;
-use crate::input::{self, Input};
+use crate::input::{self, Counter, Input};
 use anyhow::{Context, Result, bail};
 use jird_formats::files::{Compression, MAGIC_BYTES, Spool, SpoolOptions, Text, widened};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Text or bytes after decompression.
 pub(crate) type Reader = BufReader<jird_formats::files::Reader>;
@@ -19,17 +17,6 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// A buffered reader of the whole text.
 pub(crate) fn buffered(text: Text) -> Reader {
     BufReader::with_capacity(BUFFER_BYTES, text.into_reader())
-}
-
-/// Counts the bytes read of all inputs, before decompression.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counter(Arc<AtomicU64>);
-
-impl Counter {
-    /// The bytes read so far.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// An open input: a file, or standard input or another pipe. If a pipe must be read again, its bytes are copied to
@@ -43,7 +30,10 @@ pub(crate) struct Opened {
     file: Option<File>,
     /// A pipe other than standard input. If both are `None`, the input is standard input.
     pipe: Option<File>,
+    /// Counts what is read of all inputs.
     counter: Counter,
+    /// Counts what was read of this one since it was last read from its start.
+    own: Counter,
     spooling: SpoolOptions,
 }
 
@@ -56,18 +46,30 @@ impl Opened {
             file: None,
             pipe: None,
             counter: counter.clone(),
+            own: Counter::default(),
             spooling: spooling.clone(),
         };
-        let Input::File(path) = input else { return Ok(opened) };
+        let Input::File(path) = input else {
+            counter.expect(None);
+            return Ok(opened);
+        };
         let file = input::open(path)?;
-        let is_file = file.metadata().with_context(|| input.name())?.is_file();
-        let (file, pipe) = if is_file { (Some(file), None) } else { (None, Some(file)) };
+        let meta = file.metadata().with_context(|| input.name())?;
+        counter.expect(meta.is_file().then_some(meta.len()));
+        let (file, pipe) = if meta.is_file() { (Some(file), None) } else { (None, Some(file)) };
         Ok(Self { path: Some(path.clone()), file, pipe, ..opened })
     }
 
-    /// The size of the file; zero for a pipe.
-    pub(crate) fn len(&self) -> u64 {
-        self.file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |meta| meta.len())
+    /// How many bytes were read of it, before decompression; `None` if they were not counted. What was read only to
+    /// plan columns does not count.
+    pub(super) fn bytes(&self) -> Option<u64> {
+        self.own.read()
+    }
+
+    /// Notes that bytes of this input are read that are not counted.
+    pub(super) fn leave_uncounted(&self) {
+        self.counter.leave_uncounted();
+        self.own.leave_uncounted();
     }
 
     /// Whether another program may still be writing this input. Then its records are passed on before the rest arrives.
@@ -89,25 +91,31 @@ impl Opened {
     pub(crate) fn spool(&mut self) -> Result<()> {
         if self.file.is_none() {
             let spool = match &mut self.pipe {
-                Some(pipe) => Spool::fill(pipe, &self.spooling),
-                None => Spool::fill(&mut widened(io::stdin()).lock(), &self.spooling),
+                Some(pipe) => Spool::fill(&mut self.counter.count(pipe), &self.spooling),
+                None => Spool::fill(&mut self.counter.count(widened(io::stdin()).lock()), &self.spooling),
             };
-            self.file = Some(spool.and_then(|spool| spool.file()).with_context(|| self.name.clone())?);
+            let spool = spool.with_context(|| self.name.clone())?;
+            self.counter.pipe_ended(spool.disk_bytes());
+            self.counter.expect(Some(spool.disk_bytes()));
+            self.file = Some(spool.file().with_context(|| self.name.clone())?);
         }
         Ok(())
     }
 
     /// The bytes from the start, decompressed.
     pub(crate) fn read(&mut self) -> Result<Text> {
+        // What is read again was not expected.
+        self.counter.expect(Some(self.own.restart()));
+        let (all, own) = (&self.counter, &self.own);
         let counted: jird_formats::files::Reader = match &self.file {
             Some(file) => {
                 let mut file = file.try_clone()?;
                 file.seek(SeekFrom::Start(0)).with_context(|| self.name.clone())?;
-                Box::new(Counted { inner: file, counter: self.counter.clone() })
+                Box::new(own.count(all.count(file)))
             }
             None => match &self.pipe {
-                Some(pipe) => Box::new(Counted { inner: pipe.try_clone()?, counter: self.counter.clone() }),
-                None => Box::new(Counted { inner: widened(io::stdin()), counter: self.counter.clone() }),
+                Some(pipe) => Box::new(own.count(all.count(pipe.try_clone()?))),
+                None => Box::new(own.count(all.count(widened(io::stdin())))),
             },
         };
         Text::open(counted, self.path()).with_context(|| self.name.clone())
@@ -117,6 +125,7 @@ impl Opened {
     pub(crate) fn file(&mut self) -> Result<File> {
         self.spool()?;
         self.check_unpacked()?;
+        self.leave_uncounted();
         let file = self.file.as_ref().context("standard input was copied")?;
         Ok(file.try_clone()?)
     }
@@ -140,19 +149,5 @@ impl Opened {
             }
             None => Ok(()),
         }
-    }
-}
-
-/// Counts the bytes that are read.
-struct Counted<R> {
-    inner: R,
-    counter: Counter,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.counter.0.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
     }
 }

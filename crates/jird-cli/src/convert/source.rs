@@ -56,6 +56,7 @@ pub(super) fn database(opened: &mut Opened, reading: &Reading) -> Result<Option<
     }
     let path = opened.path().context("a database is read from its file, not from standard input")?;
     opened.check_unpacked()?;
+    opened.leave_uncounted();
     crate::input::database(path).map(Some)
 }
 

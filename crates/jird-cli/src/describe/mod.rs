@@ -4,17 +4,18 @@ mod fields;
 mod print;
 mod rust;
 
-use crate::convert::{Counter, Feed, Format, Opened};
-use crate::input::Input;
+use crate::convert::{Feed, Format, Opened};
+use crate::input::{Counter, Input};
 use crate::limits::SpoolArgs;
 use crate::outcome::{Outcome, left_out};
 use crate::output;
-use crate::progress::Progress;
-use anyhow::{Context, Result, bail};
+use crate::progress::{Progress, columns};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use fields::Fields;
 use jird::event::Pattern;
 use jird_formats::files::OnError;
+use std::io::stdout;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -90,8 +91,7 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
     {
         bail!("{}: this file is read; write the bad records to another file", file.display());
     }
-    let total = opened.iter().map(Opened::len).sum();
-    let progress = Progress::start(move || (counter.bytes(), total), args.quiet);
+    let progress = Progress::start(move || counter.done(), args.quiet);
     let mut feed = Feed::plain(args.from, args.records.clone(), args.table.clone(), args.typed, &args.on_error)?;
     let mut fields = Fields::default();
     for input in &mut opened {
@@ -101,9 +101,9 @@ pub(crate) fn run(args: &DescribeArgs) -> Result<Outcome> {
     drop(progress);
     let tally = feed.finish()?;
     let text = match args.format {
-        FormatArgument::Table => print::table(&fields),
+        FormatArgument::Table => print::table(&fields, columns(stdout())),
         FormatArgument::Json => print::json(&fields),
     };
-    output::write(text.as_bytes()).context("printing")?;
+    output::write(text.as_bytes())?;
     Ok(left_out(tally.bad, tally.first_bad.as_deref(), args.quiet))
 }

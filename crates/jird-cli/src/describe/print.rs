@@ -4,8 +4,8 @@ use super::fields::{Fields, Node, TYPES, Type};
 use jird::event::write_string;
 use std::fmt::Write;
 
-/// A table for people.
-pub(super) fn table(fields: &Fields) -> String {
+/// A table for people. In a terminal of `page` columns, what does not fit goes on below.
+pub(super) fn table(fields: &Fields, page: Option<usize>) -> String {
     let mut rows = vec![["field", "type", "null", "missing", "duplicate", "met"].map(str::to_owned).to_vec()];
     for node in fields.in_order() {
         let met: Vec<_> = types(node)
@@ -37,14 +37,13 @@ pub(super) fn table(fields: &Fields) -> String {
     text.push_str("\n\n");
     for row in rows {
         let mut line = String::new();
-        for (index, cell) in row.iter().enumerate() {
-            let width = widths.get(index).copied().unwrap_or_default();
-            let gap = if index > 0 { "  " } else { "" };
+        for (index, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let _ = match index {
-                2 | 3 => write!(line, "{gap}{cell:>width$}"),
-                _ => write!(line, "{gap}{cell:width$}"),
+                2 | 3 => write!(line, "{cell:>width$}  "),
+                _ => write!(line, "{cell:width$}  "),
             };
         }
+        add_met(&mut line, &row[5], page.unwrap_or(usize::MAX));
         text.extend([line.trim_end(), "\n"]);
     }
     if fields.beyond > 0 {
@@ -52,6 +51,32 @@ pub(super) fn table(fields: &Fields) -> String {
     }
     text
 }
+
+/// The last column is not narrower than this. If there is less room, it stands below the others.
+const MET_WIDTH_MIN: usize = 24;
+
+/// Adds what was met to a line of the table, and breaks it where it would leave the page.
+fn add_met(line: &mut String, met: &str, page: usize) {
+    let start = line.chars().count();
+    if start + met.chars().count() <= page {
+        return line.push_str(met);
+    }
+    let indent = if start + MET_WIDTH_MIN <= page { start } else { INDENT };
+    let mut at = start;
+    for item in met.split_inclusive(", ") {
+        let width = item.trim_end().chars().count();
+        if at > indent && at + width > page {
+            line.truncate(line.trim_end().len());
+            let _ = write!(line, "\n{:indent$}", "");
+            at = indent;
+        }
+        line.push_str(item);
+        at += item.chars().count();
+    }
+}
+
+/// The indentation of what stands below its line.
+const INDENT: usize = 4;
 
 /// JSON for programs.
 pub(super) fn json(fields: &Fields) -> String {
@@ -101,4 +126,25 @@ fn type_name(node: &Node) -> String {
 /// The types that occurred.
 fn types(node: &Node) -> impl Iterator<Item = (Type, &'static str)> {
     TYPES.into_iter().filter(|(kind, _)| node.met(*kind).0 > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(page: usize, expected: &str) {
+        let mut line = "name  text  ".to_owned();
+        add_met(&mut line, "10 text (a:1), 3 integer (a:12), 1 object (b:9)", page);
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn what_was_met_is_broken_between_types() {
+        check(60, "name  text  10 text (a:1), 3 integer (a:12), 1 object (b:9)");
+        check(48, "name  text  10 text (a:1), 3 integer (a:12),\n            1 object (b:9)");
+        check(36, "name  text  10 text (a:1),\n            3 integer (a:12),\n            1 object (b:9)");
+        check(30, "name  text  10 text (a:1),\n    3 integer (a:12),\n    1 object (b:9)");
+        check(8, "name  text\n    10 text (a:1),\n    3 integer (a:12),\n    1 object (b:9)");
+    }
 }
