@@ -3,10 +3,10 @@
 use std::fs;
 use std::process::Command;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The description that accompanies every table.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub(crate) date: String,
     pub(crate) commit: String,
@@ -17,10 +17,10 @@ pub(crate) struct Machine {
     pub(crate) memory_bytes: u64,
     pub(crate) system: String,
     pub(crate) allocator: String,
-    pub(crate) rustc: &'static str,
-    pub(crate) rust_profile: &'static str,
-    pub(crate) rust_flags: &'static str,
-    pub(crate) cxx: &'static str,
+    pub(crate) rustc: String,
+    pub(crate) rust_profile: String,
+    pub(crate) rust_flags: String,
+    pub(crate) cxx: String,
     /// The flags of the C and C++ peers.
     pub(crate) cxx_flags: String,
     /// The one-minute load when the run began. If it is above about 0.2, another program was working.
@@ -49,10 +49,10 @@ impl Machine {
             memory_bytes: memory_bytes(),
             system: output("uname", &["-srm"]),
             allocator: format!("malloc of {}", output("getconf", &["GNU_LIBC_VERSION"])),
-            rustc: env!("BENCH_RUSTC"),
-            rust_profile: env!("BENCH_PROFILE"),
-            rust_flags: env!("BENCH_RUST_FLAGS"),
-            cxx: env!("BENCH_CXX"),
+            rustc: env!("BENCH_RUSTC").to_owned(),
+            rust_profile: env!("BENCH_PROFILE").to_owned(),
+            rust_flags: env!("BENCH_RUST_FLAGS").to_owned(),
+            cxx: env!("BENCH_CXX").to_owned(),
             cxx_flags: format!("-O3 -march={arch}"),
             load_before: load(),
             load_after: f64::NAN,
@@ -63,10 +63,16 @@ impl Machine {
     pub(crate) fn line(&self) -> String {
         // Leaves out the text in brackets and the commits, which the JSON has.
         let rustc = self.rustc.split(" (").next().unwrap_or_default();
+        let day = self.date.split('T').next().unwrap_or_default();
         let cxx = self.cxx.rsplit(' ').next().unwrap_or_default();
         format!(
-            "{} · {} · load {:.2} · {rustc} · C++ compiler {cxx} {}",
-            self.cpu, self.date, self.load_before, self.cxx_flags
+            "{}, {} CPU{} · {} · load {:.2} · {rustc} · C++ compiler {cxx} {}",
+            self.cpu,
+            self.cpus,
+            if self.cpus == 1 { "" } else { "s" },
+            day,
+            self.load_before,
+            self.cxx_flags
         )
     }
 

@@ -68,6 +68,7 @@ fn main() -> ExitCode {
             keys::run();
             Ok(true)
         }
+        Command::Charts => charts::again(&options).map(|()| true),
         Command::Measure => facing(options).and_then(|options| measure(&options)),
     });
     match outcome {

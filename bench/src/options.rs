@@ -32,6 +32,8 @@ pub(crate) struct Options {
     /// The program of that build, after it has answered.
     pub(crate) other: Option<Other>,
     pub(crate) out: Option<PathBuf>,
+    /// The results that charts are drawn of.
+    pub(crate) from: Option<PathBuf>,
     /// The folder for the charts.
     pub(crate) svg: Option<PathBuf>,
     pub(crate) events: Option<PathBuf>,
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Paper,
     /// Measures the key table.
     Keys,
+    /// Draws the charts of results that are there.
+    Charts,
     /// Serves this peer.
     Serve(String),
     /// Does the work of this contestant, in a task whose contestants work alone.
@@ -100,6 +104,10 @@ makes the tables and figures of 'Parsing Gigabytes of JSON per Second' anew, wit
     --out FOLDER       writes NAME.md and NAME.json
     --svg FOLDER       draws those that are figures
 
+    cargo run --release -p bench -- charts --from FILE --svg FOLDER [--task LIST]
+
+draws the charts of results that --out wrote, without measuring.
+
     cargo run --release -p bench -- keys
 
 measures the event protocol's key table beside the standard library's map.
@@ -124,6 +132,7 @@ impl Options {
             within: None,
             other: None,
             out: None,
+            from: None,
             svg: None,
             events: None,
             jird: None,
@@ -144,6 +153,8 @@ impl Options {
                 "--rotate" => options.rotate = true,
                 "--kernel" => options.kernel = Some(value()?),
                 "--default-only" => options.native = false,
+                "charts" => options.command = Command::Charts,
+                "--from" => options.from = Some(value()?.into()),
                 "--svg" => options.svg = Some(value()?.into()),
                 "--events" => options.events = Some(value()?.into()),
                 "--jird" => options.jird = Some(value()?.into()),

@@ -83,6 +83,17 @@ const QUERIES: &[Query] = &[
     Query { name: "first", jird: "select Message where Elapsed > 200 limit 1", options: &[], duckdb: None },
 ];
 
+/// What a query does, in words for people, and its condition. Those that vary another one have none.
+pub(crate) fn words(name: &str) -> Option<[&'static str; 2]> {
+    match name {
+        "filter" => Some(["filter rows by a number", "where Elapsed > 200"]),
+        "match" => Some(["search a text", "where match(Message, '/api/customers')"]),
+        "lookup" => Some(["find one event", "where Properties.RequestId = …"]),
+        "group" => Some(["count and average by group", "group by Properties.Application"]),
+        _ => None,
+    }
+}
+
 /// Runs the queries through both programs.
 pub(crate) fn measure(options: &Options) -> Vec<Row> {
     let setting = Setting::prepare(options);

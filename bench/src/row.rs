@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::peer::Build;
 use crate::server::Lane;
 use crate::task::Task;
 
 /// A line of the raw results.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     pub(crate) task: Task,
     pub(crate) input: String,
@@ -22,7 +22,7 @@ pub(crate) struct Row {
 }
 
 /// The outcome of a row.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
     Measured(Measured),
@@ -31,7 +31,7 @@ pub(crate) enum Outcome {
 }
 
 /// The timings.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) bytes: usize,
     pub(crate) documents: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Measured {
     /// The median of each round's batch, in nanoseconds per run over the whole input.
     pub(crate) rounds_ns: Vec<f64>,
     /// The same for the broken document; only tasks that measure refusals have them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) failed_rounds_ns: Vec<f64>,
     /// The fastest run of all.
     pub(crate) least_ns: f64,
@@ -51,25 +51,25 @@ pub(crate) struct Measured {
     /// Half the interquartile range of the rounds, divided by their median.
     pub(crate) spread: f64,
     /// Figures that only whole processes have.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) process: Option<Process>,
 }
 
 /// Figures that only whole processes have.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Process {
     /// The number of records in the answer.
     pub(crate) hits: u64,
     /// The largest maximum resident size of all runs.
     pub(crate) resident_bytes_max: u64,
     /// What the process does not do, or does wrong.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
     /// Other figures that the process measured in every round, by name.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) figures: BTreeMap<String, Vec<f64>>,
     /// The times without start-up, if the process reports them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) inside_rounds_ns: Vec<f64>,
 }
 

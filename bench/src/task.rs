@@ -196,6 +196,38 @@ impl Task {
         Self::ALL.iter().copied().find(|task| task.name() == name)
     }
 
+    /// What jird does, as the predicate of a sentence about speed.
+    pub(crate) fn deed(self) -> &'static str {
+        match self {
+            Self::Dom => "parses and visits everything",
+            Self::Parse => "parses",
+            Self::Validate => "validates",
+            Self::Partial => "reads eight fields of every tweet",
+            Self::Users => "finds the users of all tweets",
+            Self::Small => "parses and visits small events",
+            Self::Two => "reads two fields of small events",
+            Self::Minify => "minifies",
+            Self::Events | Self::EventsSkip => "sends events",
+            Self::Typed => "makes structs",
+            Self::TypedSmall => "makes structs of small events",
+            Self::Error | Self::ErrorTyped => "refuses",
+            Self::Million => "reads a million small objects",
+            Self::Encode => "writes structs",
+            Self::StringsOut => "writes strings",
+            Self::StringsIn => "reads strings",
+            Self::Scan => "scans",
+            Self::Query | Self::Readers => "answers queries",
+            Self::NdjsonToCsv
+            | Self::CsvToNdjson
+            | Self::NdjsonToParquet
+            | Self::NdjsonToSqlite
+            | Self::SqliteToJson => "converts",
+            Self::MillionStream => "delivers objects as they arrive",
+            Self::SqliteRows => "writes rows",
+            Self::Gtfs => "reads stop times",
+        }
+    }
+
     /// The question in one line.
     pub(crate) fn question(self) -> &'static str {
         match self {

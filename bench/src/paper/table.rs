@@ -67,8 +67,10 @@ impl Table {
         });
         Some(Chart {
             title: self.title.clone(),
+            subtitle: String::new(),
             unit: drawing.unit.to_owned(),
-            labels: self.rows.iter().map(|(name, _)| name.clone()).collect(),
+            sense: "",
+            labels: self.rows.iter().map(|(name, _)| name.as_str().into()).collect(),
             series: series.collect(),
             stacked: drawing.stacked,
             notes: Vec::new(),
