@@ -1,6 +1,7 @@
-//! Runs steps one after the other, and prints their results at the end.
-use std::io::Write;
+//! Runs steps one after the other, or two at a time, and prints their results at the end.
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::house::House;
@@ -23,24 +24,44 @@ pub(crate) fn run(house: &House, steps: Vec<Step>, names: &[&str]) -> ExitCode {
         return ExitCode::from(2);
     }
     let wanted = |step: &Step| names.is_empty() || names.iter().any(|name| step.name.starts_with(name));
-    let done: Vec<Done> = steps.into_iter().filter(wanted).map(|step| run_step(house, &step)).collect();
+    let (company, alone): (Vec<_>, Vec<_>) = steps.into_iter().filter(wanted).partition(|step| step.has_company);
+    let mut done: Vec<Done> = alone.iter().map(|step| run_step(house, step)).collect();
+    done.extend(run_in_company(house, &company));
     conclude(house, &done)
 }
 
+/// How many steps run at a time. A build keeps two cores busy only for a part of its time, and so does a test.
+const LANES: usize = 2;
+
+/// Runs the steps, each as soon as a lane is free. Returns their results in order.
+fn run_in_company(house: &House, steps: &[Step]) -> Vec<Done> {
+    let next = AtomicUsize::new(0);
+    let lane = || {
+        let taken = std::iter::from_fn(|| steps.get(next.fetch_add(1, Relaxed)).map(|step| run_step(house, step)));
+        taken.collect::<Vec<_>>()
+    };
+    let mut done = thread::scope(|scope| {
+        let lanes: Vec<_> = (0..LANES.min(steps.len())).map(|_| scope.spawn(lane)).collect();
+        lanes.into_iter().flat_map(|lane| lane.join().expect("a step does not panic")).collect::<Vec<_>>()
+    });
+    done.sort_by_key(|done| steps.iter().position(|step| step.name == done.name));
+    done
+}
+
 fn run_step(house: &House, step: &Step) -> Done {
-    print!("{:<18} ", step.name);
-    // Flushed, so that the output of a run that is killed shows which step was running.
-    let _ = std::io::stdout().flush();
+    // The output of a run that is killed shows which steps were running.
+    println!("{:<18} …", step.name);
     let start = Instant::now();
     let (outcome, text, path) = match Log::create(house, step.name) {
         Ok(mut log) => ((step.run)(house, &mut log), log.text(), log.path),
         Err(error) => (Outcome::Failed, format!("{}: {error}\n", house.target.display()), house.target.clone()),
     };
     let done = Done { name: step.name, outcome, time: start.elapsed(), tests: Counts::of(&text), skips: skips(&text) };
-    println!("{} ({:.1} s)", done.word(), done.time.as_secs_f64());
-    if done.outcome == Outcome::Failed {
-        print!("{}    the whole log: {}\n\n", why(&text), path.display());
-    }
+    let why = match done.outcome {
+        Outcome::Failed => format!("{}    the whole log: {}\n\n", why(&text), path.display()),
+        _ => String::new(),
+    };
+    print!("{:<18} {} ({:.1} s)\n{why}", done.name, done.word(), done.time.as_secs_f64());
     done
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::house::House;
 
 /// The function that does a step's work.
-pub(crate) type Run = Box<dyn Fn(&House, &mut Log) -> Outcome>;
+pub(crate) type Run = Box<dyn Fn(&House, &mut Log) -> Outcome + Send + Sync>;
 
 /// A step to run.
 pub(crate) struct Step {
@@ -15,15 +15,23 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) run: Run,
+    /// Whether another step may run at the same time.
+    pub(crate) has_company: bool,
 }
 
 impl Step {
     pub(crate) fn new(
         name: &'static str,
         about: &'static str,
-        run: impl Fn(&House, &mut Log) -> Outcome + 'static,
+        run: impl Fn(&House, &mut Log) -> Outcome + Send + Sync + 'static,
     ) -> Self {
-        Self { name, about, run: Box::new(run) }
+        Self { name, about, run: Box::new(run), has_company: false }
+    }
+
+    /// A step that runs after those without company, beside another one: it has a target folder of its own, or finds
+    /// what it needs already built, and often it keeps only one core busy.
+    pub(crate) fn in_company(self) -> Self {
+        Self { has_company: true, ..self }
     }
 }
 

@@ -3,8 +3,10 @@
 //! There is one at most. It appears on standard error after the first second, and only on a terminal. It is removed
 //! before anything else is written to that terminal.
 
-use std::io::{IsTerminal, Write, stderr, stdout};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -25,7 +27,7 @@ pub(crate) enum Done {
 pub(crate) struct Progress(Option<JoinHandle<()>>);
 
 /// The line. It is `None` if none is wanted, or none any more.
-static LINE: Mutex<Option<Line>> = Mutex::new(None);
+static LINE: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Work that takes less time gets no line.
 const FIRST: Duration = Duration::from_secs(1);
@@ -38,7 +40,8 @@ impl Progress {
         if quiet || !can_draw() {
             return Self(None);
         }
-        *shown() = Some(Line { drawn: 0 });
+        let target = ProgressDrawTarget::term_like(Box::new(Terminal::default()));
+        *shown() = Some(ProgressBar::with_draw_target(None, target));
         Self(Some(thread::spawn(move || draw(done))))
     }
 }
@@ -55,8 +58,8 @@ impl Drop for Progress {
 
 /// Removes the line. No other comes.
 pub(crate) fn end() {
-    if let Some(mut line) = shown().take() {
-        line.clear();
+    if let Some(line) = shown().take() {
+        line.finish_and_clear();
     }
 }
 
@@ -68,13 +71,12 @@ pub(crate) fn end_before_output() {
     }
 }
 
-/// Writes something else to the terminal. Soon after that the line is there again.
+/// Writes something else to the terminal. The line is there again after that.
 pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
-    let mut shown = shown();
-    if let Some(line) = &mut *shown {
-        line.clear();
+    match &*shown() {
+        Some(line) => line.suspend(write),
+        None => write(),
     }
-    write()
 }
 
 /// Whether standard error is a terminal on which a line can be removed.
@@ -83,7 +85,7 @@ fn can_draw() -> bool {
         && std::env::var_os("TERM").is_some_and(|terminal| !terminal.is_empty() && terminal != "dumb")
 }
 
-fn shown() -> MutexGuard<'static, Option<Line>> {
+fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
     LINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -92,49 +94,59 @@ fn draw(done: impl Fn() -> Done) {
     let mut wait = FIRST;
     loop {
         thread::park_timeout(wait);
-        let mut shown = shown();
-        let Some(line) = &mut *shown else { return };
+        let shown = shown();
+        let Some(line) = &*shown else { return };
         // The thread may be woken too early.
         if begun.elapsed() >= FIRST {
-            line.draw(&text(done(), begun.elapsed(), columns(stderr())));
+            show(line, done());
             wait = TICK;
         }
     }
 }
 
 /// How many columns a terminal has; `None` for a file, or if nobody knows.
-#[cfg(feature = "query")]
 pub(crate) fn columns(terminal: impl AsFd) -> Option<usize> {
     terminal_size::terminal_size_of(terminal).map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
 }
 
-#[cfg(not(feature = "query"))]
-pub(crate) fn columns(_: impl AsFd) -> Option<usize> {
-    None
+fn show(line: &ProgressBar, done: Done) {
+    let (part, all) = match done {
+        Done::Bytes(part, all) => (part, all),
+        #[cfg(feature = "query")]
+        Done::Runs(part, all) => (part, Some(all)),
+        Done::Uncounted => (0, None),
+    };
+    let style = ProgressStyle::with_template(&template(done, room())).unwrap_or_else(|_| ProgressStyle::default_bar());
+    line.set_style(style.progress_chars("█░"));
+    line.update(|state| {
+        state.set_pos(part);
+        state.set_len(all.unwrap_or(part));
+    });
 }
 
-/// The line, in at most `width` columns. If that is unknown, it has no bar.
-fn text(done: Done, elapsed: Duration, width: Option<usize>) -> String {
-    let seconds = elapsed.as_secs_f64();
-    let (words, part) = match done {
-        Done::Bytes(read, None) => (format!("{} read, {}", size(read), rate(read, seconds)), None),
-        Done::Bytes(read, Some(all)) if read < all => {
-            let left = left(read, all, seconds);
-            (format!("{} of {}, {}{left}", size(read), size(all), rate(read, seconds)), Some((read, all)))
-        }
-        Done::Bytes(_, Some(all)) => (format!("all {} read, working, {}", size(all), time(seconds)), None),
+/// What the line shows in so many columns.
+fn template(done: Done, room: usize) -> String {
+    const BYTES: &str = "{decimal_bytes} of {decimal_total_bytes}";
+    let whole = match done {
+        Done::Bytes(_, None) => "{decimal_bytes} read, {decimal_bytes_per_sec}".to_owned(),
+        Done::Bytes(read, Some(all)) if read < all => format!("{BYTES}, {{decimal_bytes_per_sec}}, {{eta}} left"),
+        Done::Bytes(_, Some(_)) => return "all {decimal_total_bytes} read, working, {elapsed}".to_owned(),
         #[cfg(feature = "query")]
-        Done::Runs(done, all) => (format!("{done} of {all} runs{}", left(done, all, seconds)), Some((done, all))),
-        Done::Uncounted => (format!("working, {}", time(seconds)), None),
+        Done::Runs(..) => "{pos} of {len} runs, {eta} left".to_owned(),
+        Done::Uncounted => return "working, {elapsed}".to_owned(),
     };
-    // The terminal adds `^C`, and may begin a new line when the last column is full.
-    let width = width.map(|width| width.saturating_sub("^C".len() + 1));
-    let room = width.map_or(0, |width| width.saturating_sub(words.chars().count() + GAP)).min(BAR_MAX);
-    match part {
-        Some(part) if room >= BAR_MIN => format!("{}{:GAP$}{words}", bar(part, room), ""),
-        _ => words.chars().take(width.unwrap_or(usize::MAX)).collect(),
+    match room.checked_sub(WORDS + GAP) {
+        Some(bar) if bar >= BAR_MIN && !matches!(done, Done::Bytes(_, None)) => {
+            format!("{{bar:{}}}{:GAP$}{whole}", bar.min(BAR_MAX), "")
+        }
+        _ if room >= WORDS => whole,
+        _ if matches!(done, Done::Bytes(_, Some(_))) => BYTES.to_owned(),
+        _ => "{elapsed}".to_owned(),
     }
 }
+
+/// The most columns that the words take: `999.99 GB of 999.99 GB, 99.99 GB/s, 59m left`.
+const WORDS: usize = 45;
 
 /// Columns between the bar and the words.
 const GAP: usize = 2;
@@ -143,111 +155,86 @@ const GAP: usize = 2;
 const BAR_MIN: usize = 8;
 const BAR_MAX: usize = 40;
 
-#[expect(clippy::cast_possible_truncation, reason = "it is at most the room")]
-fn bar((done, all): (u64, u64), room: usize) -> String {
-    let full = (u128::from(done.min(all)) * room as u128 / u128::from(all.max(1))) as usize;
-    "█".repeat(full) + &"░".repeat(room - full)
+/// How many columns the line may take. The terminal adds `^C`, and may begin a new line when the last column is full.
+fn room() -> usize {
+    const UNKNOWN: usize = 80;
+    columns(stderr()).unwrap_or(UNKNOWN).saturating_sub("^C".len() + 1).max(1)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn size(bytes: u64) -> String {
-    match bytes as f64 {
-        bytes if bytes < 1e6 => format!("{:.0} kB", bytes / 1e3),
-        bytes if bytes < 1e10 => format!("{:.0} MB", bytes / 1e6),
-        bytes => format!("{:.1} GB", bytes / 1e9),
+/// Standard error as a terminal with a few columns less. indicatif fills its lines up to the last column.
+#[derive(Debug, Default)]
+struct Terminal {
+    /// How many columns of the line are drawn.
+    drawn: AtomicUsize,
+}
+
+impl Terminal {
+    #[expect(clippy::unused_self, reason = "the terminal is standard error")]
+    fn put(&self, text: &str) -> io::Result<()> {
+        stderr().write_all(text.as_bytes())
     }
 }
 
-/// The mean so far.
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn rate(bytes: u64, seconds: f64) -> String {
-    match bytes as f64 / seconds {
-        rate if rate < 1e7 => format!("{:.1} MB/s", rate / 1e6),
-        rate => format!("{:.0} MB/s", rate / 1e6),
-    }
-}
-
-/// How long the rest takes if it is as fast as what is done.
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn left(done: u64, all: u64, seconds: f64) -> String {
-    match done {
-        0 => String::new(),
-        _ => format!(", {} left", time(seconds * all.saturating_sub(done) as f64 / done as f64)),
-    }
-}
-
-fn time(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds < 100.0 => format!("{seconds:.0} s"),
-        seconds if seconds < 6000.0 => format!("{:.0} min", seconds / 60.0),
-        seconds => format!("{:.0} h", seconds / 3600.0),
-    }
-}
-
-/// The line on the terminal.
-struct Line {
-    /// How many columns of it are drawn.
-    drawn: usize,
-}
-
-impl Line {
-    fn draw(&mut self, text: &str) {
-        self.clear();
-        put(text);
-        self.drawn = text.chars().count();
+impl TermLike for Terminal {
+    fn width(&self) -> u16 {
+        u16::try_from(room()).unwrap_or(u16::MAX)
     }
 
-    /// Removes it, also if the terminal became narrower and broke it into several lines.
-    fn clear(&mut self) {
-        if self.drawn > 0 {
-            let breaks = columns(stderr()).map_or(0, |width| (self.drawn - 1) / width);
-            let up = if breaks > 0 { format!("\x1b[{breaks}A") } else { String::new() };
-            put(&format!("\r{up}\x1b[J"));
-            self.drawn = 0;
-        }
+    fn move_cursor_up(&self, lines: usize) -> io::Result<()> {
+        if lines > 0 { self.put(&format!("\x1b[{lines}A")) } else { Ok(()) }
     }
-}
 
-fn put(text: &str) {
-    let mut terminal = stderr();
-    // Nothing is lost if it is not seen.
-    let _ = terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush());
+    fn move_cursor_down(&self, lines: usize) -> io::Result<()> {
+        if lines > 0 { self.put(&format!("\x1b[{lines}B")) } else { Ok(()) }
+    }
+
+    fn move_cursor_right(&self, columns: usize) -> io::Result<()> {
+        if columns > 0 { self.put(&format!("\x1b[{columns}C")) } else { Ok(()) }
+    }
+
+    fn move_cursor_left(&self, columns: usize) -> io::Result<()> {
+        if columns > 0 { self.put(&format!("\x1b[{columns}D")) } else { Ok(()) }
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.put(&format!("{text}\n"))
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        self.drawn.fetch_add(text.chars().filter(|char| !char.is_control()).count(), Relaxed);
+        self.put(text)
+    }
+
+    /// Removes the line, also if the terminal became narrower and broke it into several.
+    fn clear_line(&self) -> io::Result<()> {
+        let drawn = self.drawn.swap(0, Relaxed);
+        let breaks = columns(stderr()).map_or(0, |width| drawn.saturating_sub(1) / width);
+        self.put("\r")?;
+        self.move_cursor_up(breaks)?;
+        self.put("\x1b[J")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        stderr().flush()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(done: Done, seconds: u64, width: Option<usize>, expected: &str) {
-        assert_eq!(text(done, Duration::from_secs(seconds), width), expected);
-    }
-
     #[test]
-    fn a_line_says_how_much_how_fast_and_how_long() {
+    fn a_line_has_what_fits() {
         let half = Done::Bytes(245_000_000, Some(490_000_000));
-        check(half, 5, None, "245 MB of 490 MB, 49 MB/s, 5 s left");
-        check(half, 5, Some(60), "██████████░░░░░░░░░░  245 MB of 490 MB, 49 MB/s, 5 s left");
-        check(half, 5, Some(40), "245 MB of 490 MB, 49 MB/s, 5 s left");
-        check(half, 5, Some(22), "245 MB of 490 MB, 4");
-        check(Done::Bytes(0, Some(490_000_000)), 5, Some(40), "░░░░░░░░░░░  0 kB of 490 MB, 0.0 MB/s");
-        check(Done::Bytes(490_000_000, Some(490_000_000)), 130, Some(90), "all 490 MB read, working, 2 min");
-        check(Done::Bytes(12_345_678_901, None), 7000, Some(90), "12.3 GB read, 1.8 MB/s");
+        let words = "{decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left";
+        assert_eq!(template(half, 200), format!("{{bar:40}}  {words}"));
+        assert_eq!(template(half, 60), format!("{{bar:13}}  {words}"));
+        assert_eq!(template(half, 50), words);
+        assert_eq!(template(half, 30), "{decimal_bytes} of {decimal_total_bytes}");
+        assert_eq!(template(Done::Bytes(5, Some(5)), 60), "all {decimal_total_bytes} read, working, {elapsed}");
+        assert_eq!(template(Done::Bytes(5, None), 60), "{decimal_bytes} read, {decimal_bytes_per_sec}");
+        assert_eq!(template(Done::Uncounted, 10), "working, {elapsed}");
         #[cfg(feature = "query")]
-        check(Done::Runs(10, 40), 5, Some(40), "██░░░░░░░░░  10 of 40 runs, 15 s left");
-        check(Done::Uncounted, 5, Some(40), "working, 5 s");
-    }
-
-    #[test]
-    fn no_line_is_wider_than_the_terminal() {
-        for width in 0..120 {
-            for read in [0, 1, 999_999, 1_000_000, 9_999_999_999, u64::MAX - 1] {
-                for done in [Done::Bytes(read, None), Done::Bytes(read, Some(u64::MAX)), Done::Bytes(read, Some(read))]
-                {
-                    let text = text(done, Duration::from_millis(1234), Some(width));
-                    assert!(text.chars().count() <= width.saturating_sub(3), "{width}: {text}");
-                }
-            }
-        }
+        assert_eq!(template(Done::Runs(1, 3), 60), "{bar:13}  {pos} of {len} runs, {eta} left");
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::{progress, target};
 use anyhow::Context;
-use ctrlc::Signal;
+use nix::sys::signal::{SigSet, Signal};
 use std::process;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -22,9 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// If the system refuses.
 pub(crate) fn watch() -> anyhow::Result<()> {
     let ignored = ignored();
-    let wanted = ENDING.into_iter().filter(|signal| ignored >> (*signal as u32 - 1) & 1 == 0);
-    // `|` makes the set of two signals. The set itself has no name here.
-    let Some(signals) = wanted.map(|signal| signal | signal).reduce(|set, more| set | more) else { return Ok(()) };
+    let signals: SigSet = ENDING.into_iter().filter(|signal| ignored >> (*signal as u32 - 1) & 1 == 0).collect();
     signals.thread_block().context("blocking signals")?;
     let wait = move || {
         if let Ok(signal) = signals.wait() {
