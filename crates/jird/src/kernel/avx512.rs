@@ -272,6 +272,10 @@ impl Simd for Avx512 {
         let (starts, nexts) = (tokens.pos[..BLOCK].as_chunks().0, tokens.pos[1..].as_chunks().0);
         let (mut at, mut end) = (0, 0);
         for (group, upper) in uppers.as_chunks().0.iter().enumerate() {
+            // A small document has few tokens, and most of its time would go to words that nobody keeps.
+            if tokens.keep >> (8 * group) == 0 {
+                break;
+            }
             let bits = |mask: u64| (mask >> (8 * group)) as u8;
             let loose = bits(tokens.loose);
             // SAFETY: `end` is at most 8 * group, because a group moves it by at most eight; `group < 8`, and there are

@@ -123,6 +123,8 @@ pub(crate) struct Found {
 
 /// Runs pass one over a chunk. Appends the tokens to `tokens`.
 pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Found {
+    // The chunk goes on by reference: a copy of it would wait for the narrow stores that have just made it.
+    let chunk = &chunk;
     match mode {
         Mode::Document => kernel.enter(PassOne::<false, true, false> { chunk, carry, tokens }),
         Mode::DocumentBlanks => kernel.enter(PassOne::<false, true, true> { chunk, carry, tokens }),
@@ -136,7 +138,7 @@ pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Car
 /// checked, and whether white space is recorded. Each combination is compiled separately, because together they would
 /// share one set of registers.
 struct PassOne<'a, const LINES: bool, const CHECK: bool, const BLANKS: bool> {
-    chunk: Chunk<'a>,
+    chunk: &'a Chunk<'a>,
     carry: &'a mut Carry,
     tokens: &'a mut Tokens,
 }
@@ -202,11 +204,13 @@ impl<'b> Blocks<'b> for WithRest<'b> {
 struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> {
     simd: S,
     text: &'a [u8],
-    carry: Carry,
+    /// A copy of it would wait for stores: 10 ns for each text, which a small one feels.
+    carry: &'a mut Carry,
     utf8: S::Utf8,
     found: Found,
     /// Bytes outside strings that are neither operators nor white space nor quotes, for each block of the group.
-    runs: [u64; GROUP],
+    /// Only those of the group are written: clearing the others would cost much for a small text.
+    runs: [MaybeUninit<u64>; GROUP],
     /// Whether a byte so far was not ASCII.
     beyond_ascii: bool,
     /// The number of white-space bytes outside strings, other than newlines. Lines only.
@@ -236,16 +240,16 @@ struct Escapes {
 
 impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Running<'a, S, LINES, CHECK, BLANKS> {
     #[inline(always)]
-    fn run(simd: S, chunk: Chunk<'a>, carry: &mut Carry, tokens: &mut Tokens) -> Found {
-        let Chunk { text, from, to } = chunk;
+    fn run(simd: S, chunk: &Chunk<'a>, carry: &'a mut Carry, tokens: &mut Tokens) -> Found {
+        let Chunk { text, from, to } = *chunk;
         let before = text[..from].last_chunk().unwrap_or(&[b' '; BLOCK]);
         let mut pass = Self {
             simd,
             text,
-            carry: *carry,
+            carry,
             utf8: simd.utf8_after(before),
             found: Found::default(),
-            runs: [0; GROUP],
+            runs: [const { MaybeUninit::uninit() }; GROUP],
             beyond_ascii: false,
             blank: 0,
             tuning: tokens.tuning,
@@ -282,7 +286,6 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         if CHECK {
             pass.found.not_utf8 = !simd.utf8_ok(&pass.utf8);
         }
-        *carry = pass.carry;
         pass.found
     }
 
@@ -290,7 +293,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
     /// decides whether numbers are checked here.
     #[inline(always)]
     fn group<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, is_first: bool, out: &mut Free<'_>) {
-        let Carry { in_string, escape, scalar, .. } = self.carry;
+        let Carry { in_string, escape, scalar, .. } = *self.carry;
         let (controls, all) = self.tokens(blocks, base, out);
         if self.escapes_len > 0 {
             self.escapes(blocks, base, out);
@@ -307,7 +310,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         self.beyond_ascii |= !ascii;
         if CHECK && !LINES {
             if is_first {
-                let run_bytes: u32 = self.runs[..blocks.len()].iter().map(|run| run.count_ones()).sum();
+                let run_bytes: u32 = self.runs(blocks.len()).iter().map(|run| run.count_ones()).sum();
                 let dense = run_bytes as usize * self.tuning.numbers_density >= blocks.len() * BLOCK;
                 // Unit tests always check them.
                 self.judges_numbers = S::JUDGES_NUMBERS && dense || cfg!(test);
@@ -325,11 +328,19 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
         }
     }
 
+    /// The runs of the group's `len` blocks, after its tokens were found. Documents only.
+    #[inline(always)]
+    fn runs(&self, len: usize) -> &[u64] {
+        assert!(!LINES, "runs of lines are not recorded");
+        // SAFETY: `tokens` and `pass_by` wrote an entry for each block of the group.
+        unsafe { self.runs[..len].assume_init_ref() }
+    }
+
     /// Finds the tokens. Returns the bytes below 0x20 inside strings, and all blocks merged into one.
     #[inline(always)]
     fn tokens<'b>(&mut self, blocks: impl Blocks<'b>, base: usize, out: &mut Free<'_>) -> (u64, S::Block) {
         let simd = self.simd;
-        let Carry { mut escape, mut in_string, mut scalar, mut space, mut plain_before, .. } = self.carry;
+        let Carry { mut escape, mut in_string, mut scalar, mut space, mut plain_before, .. } = *self.carry;
         // Nonzero if an escape in the block before may reach into this one: the digits of a `\u`.
         let mut pending = self.carry.hex_due;
         let mut controls = 0;
@@ -372,7 +383,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
                 blank += (classes.space & !inside & !operators).count_ones() as usize;
             }
             if !LINES {
-                self.runs[index % GROUP] = run & !inside;
+                self.runs[index % GROUP].write(run & !inside);
                 let blank = classes.space & !inside;
                 spaced = (blank << 1 | space) & operators;
                 let ends = blank & (plain << 1 | plain_before);
@@ -437,7 +448,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
             index += 1;
             all = self.simd.merge(all, block);
             if !LINES {
-                self.runs[index % GROUP] = 0;
+                self.runs[index % GROUP].write(0);
                 if BLANKS {
                     out.blank(0);
                 }
@@ -478,7 +489,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
     fn numbers<'b>(&mut self, blocks: impl Blocks<'b>) {
         let mut carry = self.carry.number;
         let mut wrong = 0;
-        for (index, &run) in self.runs[..blocks.len()].iter().enumerate() {
+        for (index, &run) in self.runs(blocks.len()).iter().enumerate() {
             wrong |= wrong_bytes(self.simd, self.simd.load(blocks.at(index)), run, &mut carry);
         }
         self.carry.number = carry;
@@ -539,7 +550,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const BLANKS: bool> Runn
 /// byte inside a run. Also returns whether the next block's first byte is escaped. One subtraction finds them all
 /// (simdjson's `json_escape_scanner`).
 #[inline(always)]
-fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
+pub(crate) fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
     let potential = backslash & !carry;
     let follows = (potential << 1 | ODD).wrapping_sub(potential) ^ ODD;

@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 pub(crate) struct Whole<'t> {
     text: &'t [u8],
     found: Found,
-    carry: Carry,
+    ends_in_string: bool,
     mode: Mode,
 }
 
@@ -19,12 +19,12 @@ impl<'t> Whole<'t> {
     pub(crate) fn scan(kernel: Kernel, text: &'t [u8], mode: Mode, tokens: &mut Tokens) -> Self {
         let mut carry = Carry::default();
         let found = scan(kernel, Chunk { text, from: 0, to: text.len() }, mode, &mut carry, tokens);
-        Self { text, found, carry, mode }
+        Self { text, found, ends_in_string: carry.in_string(), mode }
     }
 
     /// Whether the text ends inside a string.
     pub(crate) fn ends_in_string(&self) -> bool {
-        self.carry.in_string()
+        self.ends_in_string
     }
 
     /// The first error in UTF-8, escapes or control characters.
