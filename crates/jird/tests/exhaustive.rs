@@ -13,7 +13,7 @@ use jird::{
     Error, Parser, Path, Policy,
     kernel::Kernel,
     policy::DEPTH_MAX,
-    record::{Projection, Record, RecordBuffer},
+    record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 use std::ops::ControlFlow;
 
@@ -61,6 +61,9 @@ fn check_documents(between: &str) {
     let kernel = kernel();
     let mut parser = Parser::with_kernel(Policy::default(), kernel).with_chunk_bytes(64);
     let mut buffer = RecordBuffer::with_kernel(Policy::default(), kernel);
+    let [member, nested] = [Path::root().key("a"), Path::root().key("a").key("a")];
+    let projections = [vec![member.clone(), Path::root()], vec![member, nested]].map(|paths| Projection::new(&paths));
+    let mut readers = projections.each_ref().map(|of| FieldReader::with_kernel(of, Policy::default(), kernel));
     let (mut accepted, mut refused) = (0, 0);
     for length in 0..=length_max() {
         for_each(length, between, |text| {
@@ -82,6 +85,20 @@ fn check_documents(between: &str) {
             assert_eq!(record.as_ref().err().map(fault), wanted_fault, "record: {}", checks::shown(text));
             if let Ok(node) = &wanted {
                 checks::assert_same(text, Record::scan_trusted(text, &mut buffer).root(), node);
+            }
+            for (reader, is_nested) in readers.iter_mut().zip([false, true]) {
+                let mut fields = [Field::MISSING; 2];
+                let read = reader.read(text, &mut fields);
+                assert_eq!(read.as_ref().err().map(fault), wanted_fault, "fields: {}", checks::shown(text));
+                let Ok(node) = &wanted else { continue };
+                let member = node.get("a");
+                let second = if is_nested { member.and_then(|member| member.get("a")) } else { Some(node) };
+                let raw = |node: Option<&reference::Node>| node.map_or(&b""[..], |node| &text[node.start..node.end]);
+                let wanted = [raw(member), raw(second)];
+                assert_eq!(fields.map(|field| field.raw().as_bytes()), wanted, "{}", checks::shown(text));
+                let mut trusted = [Field::MISSING; 2];
+                reader.read_trusted(text, &mut trusted).expect("the text is JSON");
+                assert_eq!(trusted, fields, "{}", checks::shown(text));
             }
             *(if wanted.is_ok() { &mut accepted } else { &mut refused }) += 1;
         });

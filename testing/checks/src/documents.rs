@@ -1,13 +1,14 @@
 //! Whole documents and single records, on every kernel and with every chunk size.
 
+use crate::lines::{assert_field, find, path_sets, paths};
 use crate::reference::{self, Fault, Node};
 use crate::{CHUNK_BYTES, assert_consistent, assert_same, shown, ways};
 use jird::{
-    Error, Parser, Policy,
+    Error, Parser, Path, Policy,
     hooks::Technique,
     kernel::Kernel,
     policy::DEPTH_MAX,
-    record::{Record, RecordBuffer},
+    record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 
 /// `parse` and `validate` agree with the reference: the same values, or the same fault at the same byte.
@@ -76,12 +77,13 @@ pub fn threads(text: &[u8]) {
     );
 }
 
-/// A validated record agrees with the reference. A trusted record does so if the text is JSON, and is consistent in
-/// itself if it is not.
+/// A validated record agrees with the reference, and so do its fields. A trusted record does so if the text is JSON, and
+/// is consistent in itself if it is not.
 ///
 /// # Panics
 /// If this does not hold.
 pub fn record(text: &[u8]) {
+    fields(text);
     let wanted = reference::read(text, DEPTH_MAX);
     for kernel in ways(Kernel::available()) {
         let mut buffer = RecordBuffer::with_kernel(Policy::default(), kernel);
@@ -95,6 +97,41 @@ pub fn record(text: &[u8]) {
         }
         // The buffers keep no state of the trusted scan.
         check(text, &wanted, kernel.name(), Record::scan(text, &mut buffer).map(Record::root));
+    }
+}
+
+/// A reader of fields finds what the reference finds at each path, or the same fault at the same byte. Without checks
+/// it finds the same if the text is JSON, and some fields that are texts if it is not.
+fn fields(text: &[u8]) {
+    let wanted = reference::read(text, DEPTH_MAX);
+    let paths = paths(text, wanted.as_ref().map(core::slice::from_ref).unwrap_or_default());
+    for kernel in ways(Kernel::available()) {
+        for paths in ways(path_sets(&paths)) {
+            let projection = Projection::new(&paths);
+            let mut reader = FieldReader::with_kernel(&projection, Policy::default(), kernel);
+            // Again with used buffers, and after what the first record has taught the reader.
+            for _ in 0..2 {
+                let name = kernel.name();
+                let mut fields = vec![Field::MISSING; paths.len()];
+                let read = reader.read(text, &mut fields).map_err(|error| fault(&error));
+                assert_eq!(read, verdict(&wanted), "{name}, fields: {}", shown(text));
+                assert_fields(text, &wanted, &paths, &fields, name);
+                let mut fields = vec![Field::MISSING; paths.len()];
+                let read = reader.read_trusted(text, &mut fields);
+                assert!(wanted.is_err() || read.is_ok(), "{name} refuses what is right: {}", shown(text));
+                assert_fields(text, &wanted, &paths, &fields, name);
+            }
+        }
+    }
+}
+
+/// The fields are those of the reference, if the text is JSON.
+fn assert_fields(text: &[u8], wanted: &Result<Node, Fault>, paths: &[Path], fields: &[Field<'_>], name: &str) {
+    for (path, field) in paths.iter().zip(fields) {
+        match wanted {
+            Ok(root) => assert_field(text, *field, find(root, path), || format!("{name}: {path} of {}", shown(text))),
+            Err(_) => assert!(core::str::from_utf8(field.raw().as_bytes()).is_ok(), "a str that is not UTF-8"),
+        }
     }
 }
 

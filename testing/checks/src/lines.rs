@@ -3,6 +3,7 @@
 use crate::documents::fault;
 use crate::reference::{self, Node, Tree};
 use crate::{CHUNK_BYTES, shown, ways};
+use jird::hooks::Search;
 use jird::lines::{Check, Options, Scanned, Scanner};
 use jird::{
     Kind, Path,
@@ -34,10 +35,15 @@ pub fn lines(text: &[u8]) {
             let (visited, result) = scan(text, options, &paths);
             assert_eq!(result.map(drop).map_err(|error| fault(&error)).err(), wanted_fault, "{name}: {}", shown(text));
             assert_rows(text, &records, &paths, &visited, &name);
-            let (visited, result) = scan(text, Options { check: Check::Trusted, ..options }, &paths);
-            if wanted_fault.is_none() {
-                assert_eq!(result.map(|scanned| scanned.records), Ok(records.len() as u64), "{name}: {}", shown(text));
-                assert_rows(text, &records, &paths, &visited, &name);
+            let sets = path_sets(&paths).into_iter().map(|paths| (paths, Search::Always));
+            for (paths, sweep) in ways(sets.chain([(paths.clone(), Search::Never), (paths.clone(), Search::Measured)]))
+            {
+                let (visited, result) = scan(text, Options { check: Check::Trusted, sweep, ..options }, &paths);
+                if wanted_fault.is_none() {
+                    let count = result.map(|scanned| scanned.records);
+                    assert_eq!(count, Ok(records.len() as u64), "{name}: {}", shown(text));
+                    assert_rows(text, &records, &paths, &visited, &name);
+                }
             }
         }
     }
@@ -83,7 +89,7 @@ fn assert_rows(text: &[u8], records: &[Node], paths: &[Path], visited: &[Seen<'_
     }
 }
 
-fn assert_field(text: &[u8], field: Field<'_>, node: Option<&Node>, message: impl Fn() -> String) {
+pub(crate) fn assert_field(text: &[u8], field: Field<'_>, node: Option<&Node>, message: impl Fn() -> String) {
     let Some(node) = node else {
         assert_eq!(field, Field::MISSING, "{}", message());
         return;
@@ -151,6 +157,16 @@ pub(crate) fn paths(text: &[u8], records: &[Node]) -> Vec<Path> {
         }
     }
     paths
+}
+
+/// These paths, and some of them that a reader may find in other ways: no elements of arrays, and no members of members.
+pub(crate) fn path_sets(paths: &[Path]) -> Vec<Vec<Path>> {
+    let is_key = |step: &Step| matches!(step, Step::Key(_));
+    let only = |keep: &dyn Fn(&[Step]) -> bool| paths.iter().filter(|path| keep(path.steps())).cloned().collect();
+    let keys: Vec<Path> = only(&|steps| steps.iter().all(is_key));
+    let members: Vec<Path> = only(&|steps| matches!(steps, [Step::Key(_)]));
+    let two = members[members.len() - 2..].to_vec();
+    vec![paths.to_vec(), keys, members, two]
 }
 
 fn collect(node: &Node, path: &Path, paths: &mut Vec<Path>, max: usize) {

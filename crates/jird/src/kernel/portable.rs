@@ -1,7 +1,7 @@
 //! The kernel for every CPU: plain code, byte by byte or eight bytes to a word. It is the fallback, and all other
 //! kernels must give the same results.
 
-use super::{BLOCK, Classes, Kinds, Simd};
+use super::{BLOCK, Classes, Kinds, Outline, Simd};
 
 /// Needs no proof: every CPU can run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,17 @@ static CLASSES: [u64; 256] = {
         }
         byte += 1;
     }
+    table
+};
+
+/// Classes of the bytes of an [`Outline`], laid out in the same way.
+static OUTLINES: [u64; 256] = {
+    let mut table = [0; 256];
+    table[b'\\' as usize] = 1;
+    table[b'"' as usize] = 1 << 8;
+    table[b':' as usize] = 1 << 16;
+    (table[b'{' as usize], table[b'[' as usize]) = (1 << 24, 1 << 24);
+    (table[b'}' as usize], table[b']' as usize]) = (1 << 32, 1 << 32);
     table
 };
 
@@ -168,6 +179,12 @@ impl Simd for Portable {
     fn classify(self, block: Self::Block) -> Classes {
         let [space, operator, quote, backslash, control, ..] = masks(&CLASSES, &block);
         Classes { backslash, quote, space, operator, control }
+    }
+
+    #[inline(always)]
+    fn outline(self, block: Self::Block) -> Outline {
+        let [backslash, quote, colon, open, close, ..] = masks(&OUTLINES, &block);
+        Outline { backslash, quote, colon, open, close }
     }
 
     #[inline(always)]

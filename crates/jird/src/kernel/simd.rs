@@ -26,6 +26,21 @@ pub(crate) struct Classes {
     pub(crate) control: u64,
 }
 
+/// The classes of a block's bytes that show where strings, keys and containers begin and end: one mask per class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outline {
+    /// `\`
+    pub(crate) backslash: u64,
+    /// `"`
+    pub(crate) quote: u64,
+    /// `:`
+    pub(crate) colon: u64,
+    /// `{ [`
+    pub(crate) open: u64,
+    /// `} ]`
+    pub(crate) close: u64,
+}
+
 /// 64 tokens by their kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kinds {
@@ -93,6 +108,19 @@ pub(crate) trait Simd: Copy {
     }
     /// One mask per class of byte.
     fn classify(self, block: Self::Block) -> Classes;
+    /// One mask per class of byte, of fewer classes.
+    #[inline(always)]
+    fn outline(self, block: Self::Block) -> Outline {
+        // `[` and `]` are `{` and `}` without bit 0x20; no other bytes become brackets by it.
+        let curled = self.merge(block, self.load(&[0x20; BLOCK]));
+        Outline {
+            backslash: self.eq(block, b'\\'),
+            quote: self.eq(block, b'"'),
+            colon: self.eq(block, b':'),
+            open: self.eq(curled, b'{'),
+            close: self.eq(curled, b'}'),
+        }
+    }
     /// Returns the same mask, but hides from the compiler how it was computed.
     #[inline(always)]
     fn opaque(self, mask: u64) -> u64 {

@@ -1,10 +1,11 @@
 //! Decides whether searching for literals before lines are read saves time.
 
-/// When lines are searched for the literals of a predicate before they are read.
+/// When something is done that pays only for some lines: a search for the literals of a predicate before lines are read,
+/// or a sweep for fields instead of a scan for tokens.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
-    /// Where few enough lines have a literal.
+    /// Where it pays, as last measured: where few enough lines have a literal, or where lines are long.
     #[default]
     Measured,
     Always,

@@ -12,7 +12,6 @@
 mod drive;
 mod found;
 mod gate;
-mod grammar;
 mod options;
 mod part;
 mod piece;
@@ -22,6 +21,7 @@ mod run;
 mod scanner;
 mod search;
 mod stream;
+mod sweeps;
 #[cfg(feature = "serde")]
 mod typed;
 

@@ -41,6 +41,9 @@ pub struct Options {
     /// Whether literals are searched for. The results do not depend on it.
     #[doc(hidden)]
     pub search: Search,
+    /// Whether the fields of unchecked lines are looked for without tokens. The results do not depend on it.
+    #[doc(hidden)]
+    pub sweep: Search,
 }
 
 impl Default for Options {
@@ -52,6 +55,7 @@ impl Default for Options {
             record_bytes_max: RECORD_BYTES_MAX,
             piece_bytes: PIECE_BYTES,
             search: Search::default(),
+            sweep: Search::default(),
         }
     }
 }

@@ -2,11 +2,9 @@
 
 use super::row::Scanned;
 use super::search::search;
-use crate::fault::{ErrorKind, Fault};
+use crate::fault::Fault;
 use crate::kernel::Kernel;
-use crate::number;
 use crate::record::{Field, Needles, Predicate, Projection, Select, Slot};
-use crate::tape::Kind;
 
 /// A scan in progress.
 pub(super) struct Run<'p, 't> {
@@ -94,24 +92,8 @@ impl<'t> PieceText<'t> {
         if let Some(raw) = self.checked.and_then(|text| text.get(slot.range())) {
             *field = Field::new(slot.kind, slot.escaped, raw);
         } else {
-            *field = slot.kind.map_or(Ok(Field::MISSING), |kind| self.unchecked_field(kind, slot))?;
+            Field::fill(field, self.bytes, slot)?;
         }
         Ok(())
-    }
-
-    /// The value may be any bytes, and its end may be anywhere.
-    fn unchecked_field(&self, kind: Kind, slot: Slot) -> Result<Field<'t>, Fault> {
-        let range = slot.range();
-        let fault = |kind| Fault::at_byte(kind, range.start);
-        let raw = self.bytes.get(range.clone()).ok_or_else(|| fault(ErrorKind::String))?;
-        let text = || core::str::from_utf8(raw).map_err(|_| fault(ErrorKind::Utf8));
-        let raw = match kind {
-            Kind::Number => number::checked_str(self.bytes, range.start, range.end).ok_or(ErrorKind::Number),
-            Kind::Null if raw != b"null" => Err(ErrorKind::Literal),
-            Kind::Bool if !matches!(raw, b"true" | b"false") => Err(ErrorKind::Literal),
-            Kind::String if !matches!(raw, [b'"', .., b'"']) => Err(ErrorKind::String),
-            _ => Ok(text()?),
-        };
-        raw.map(|raw| Field::new(Some(kind), slot.escaped, raw)).map_err(fault)
     }
 }

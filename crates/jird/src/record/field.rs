@@ -1,7 +1,9 @@
 //! The value of a record at a wanted path.
 
 use super::order;
-use crate::number::Number;
+use super::select::Slot;
+use crate::fault::{ErrorKind, Fault};
+use crate::number::{self, Number};
 use crate::tape::Kind;
 use crate::text;
 use std::borrow::Cow;
@@ -24,6 +26,35 @@ impl<'a> Field<'a> {
     #[inline]
     pub(crate) fn new(kind: Option<Kind>, escaped: bool, raw: &'a str) -> Self {
         Self { kind, escaped, raw }
+    }
+
+    /// Fills `field` with the value that was found in an unchecked text. The value may be any bytes, and its end may be
+    /// anywhere, so it is checked here: that it is UTF-8 and of its kind. It is not returned, because a copy of it
+    /// would wait for the stores that made it.
+    #[inline(always)]
+    pub(crate) fn fill(field: &mut Self, text: &'a [u8], slot: Slot) -> Result<(), Fault> {
+        let Some(kind) = slot.kind else {
+            *field = Self::MISSING;
+            return Ok(());
+        };
+        let range = slot.range();
+        let fault = |kind| Err(Fault::at_byte(kind, range.start));
+        let Some(raw) = text.get(range.clone()) else { return fault(ErrorKind::String) };
+        let raw = match kind {
+            Kind::Number => match number::checked_str(text, range.start, range.end) {
+                Some(raw) => raw,
+                None => return fault(ErrorKind::Number),
+            },
+            Kind::Null if raw != b"null" => return fault(ErrorKind::Literal),
+            Kind::Bool if !matches!(raw, b"true" | b"false") => return fault(ErrorKind::Literal),
+            _ => match text::as_utf8(raw) {
+                None => return fault(ErrorKind::Utf8),
+                Some(_) if kind == Kind::String && !matches!(raw, [b'"', .., b'"']) => return fault(ErrorKind::String),
+                Some(raw) => raw,
+            },
+        };
+        *field = Self::new(Some(kind), slot.escaped, raw);
+        Ok(())
     }
 
     /// A field whose text is a JSON value as [`Field::raw`] returned it; an empty text is a missing field.

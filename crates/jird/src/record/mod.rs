@@ -2,10 +2,13 @@
 //! keeps the record.
 //!
 //! [`Projection`] names the wanted paths, one *slot* each. A [`Field`] is the value that a record has in a slot. A
-//! [`Predicate`] decides on fields. [`Record`] reads a single value by hand. This module knows nothing of SQL, Arrow
-//! or files.
+//! [`Predicate`] decides on fields. [`FieldReader`] finds the fields of single records, and [`Record`] reads a single
+//! value by hand. This module knows nothing of SQL, Arrow or files.
 
 mod field;
+mod fields;
+mod finder;
+mod grammar;
 mod like;
 #[cfg(jird_checked)]
 pub(crate) mod model;
@@ -17,6 +20,9 @@ mod select;
 
 pub use crate::path::Step;
 pub use field::Field;
+pub use fields::FieldReader;
+pub(crate) use finder::Finder;
+pub(crate) use grammar::lines_are_right;
 pub use like::Like;
 pub(crate) use needles::{NEEDLE_MAX, NEEDLES_MAX, Needles, Pair};
 pub use predicate::{Comparison, Literal, Matcher, Mismatches, Predicate};

@@ -1,6 +1,8 @@
-//! The wanted parts of a record, and the code that finds them: without a walk (`skim`) or as a visitor of one.
+//! The wanted parts of a record, and the code that finds them: without tokens (`sweep`), without a walk (`skim`) or as
+//! a visitor of one.
 
 mod skim;
+mod sweep;
 
 use crate::number::Class;
 use crate::path::{Path, Step};
@@ -9,7 +11,6 @@ use crate::tape::Kind;
 use crate::text;
 use crate::walk::{Bracket, Build, Literal, Visitor, own_visitor};
 use core::ops::Range;
-use skim::Outer;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -31,7 +32,17 @@ pub struct Projection {
     sought: usize,
     /// The `lengths` of all nodes.
     lengths: u64,
+    /// How far a wanted key's opening quote stands before its colon, each distance once. Empty if there are more than
+    /// [`DISTANCES_MAX`] of them, or if one is not below 64.
+    distances: Vec<u32>,
+    /// Whether no path leads to an element of an array.
+    has_only_keys: bool,
+    /// The slots that want the record as a whole.
+    whole: Vec<usize>,
 }
+
+/// With more distances, looking at each key costs less than looking for all of them.
+const DISTANCES_MAX: usize = 4;
 
 #[derive(Clone, Debug, Default)]
 struct PathNode {
@@ -80,10 +91,19 @@ impl Projection {
     }
 
     fn of(paths: &Arc<[Path]>, wants: impl Fn(usize) -> bool) -> Self {
-        let mut projection = Self { nodes: vec![PathNode::default()], paths: Arc::clone(paths), sought: 0, lengths: 0 };
+        let mut projection = Self {
+            nodes: vec![PathNode::default()],
+            paths: Arc::clone(paths),
+            sought: 0,
+            lengths: 0,
+            distances: Vec::new(),
+            has_only_keys: true,
+            whole: Vec::new(),
+        };
         for (slot, path) in paths.iter().enumerate().filter(|(slot, _)| wants(*slot)) {
             // The record as a whole needs no search.
             if path.steps().is_empty() {
+                projection.whole.push(slot);
                 continue;
             }
             let node = path.steps().iter().fold(0, |node, step| projection.child(node, step));
@@ -91,7 +111,14 @@ impl Projection {
             projection.sought += 1;
         }
         projection.lengths = projection.nodes.iter().fold(0, |all, node| all | node.lengths);
+        projection.has_only_keys = projection.nodes.iter().all(|node| node.indices.is_empty());
+        projection.distances = distances(&projection.nodes);
         projection
+    }
+
+    /// The slots that want the record as a whole.
+    pub(super) fn whole(&self) -> &[usize] {
+        &self.whole
     }
 
     /// Whether a slot is in the trie.
@@ -135,6 +162,17 @@ impl Projection {
         self.nodes.push(PathNode::default());
         fresh
     }
+}
+
+/// [`Projection::distances`] of these nodes.
+fn distances(nodes: &[PathNode]) -> Vec<u32> {
+    // The closing quote and the colon come after the key.
+    let keys = nodes.iter().flat_map(|node| &node.keys).map(|(key, _)| key.len() + 2);
+    let mut distances: Vec<u32> = keys.map(|far| u32::try_from(far).unwrap_or(u32::MAX)).collect();
+    distances.sort_unstable();
+    distances.dedup();
+    let are_few = distances.len() <= DISTANCES_MAX && distances.iter().all(|&far| far < u64::BITS);
+    if are_few { distances } else { Vec::new() }
 }
 
 impl PathNode {
@@ -204,6 +242,16 @@ impl Slot {
         self.start as usize..self.end as usize
     }
 
+    /// The kind of the first token of a record that was not scanned, and whose first byte is not white space; 0 if there
+    /// is none.
+    #[inline(always)]
+    pub(crate) fn first_kind(record: &[u8]) -> u8 {
+        match record.first() {
+            Some(b'"') if memchr::memchr(b'\\', record).is_some() => b'"' | ESCAPED,
+            first => first.copied().unwrap_or_default(),
+        }
+    }
+
     /// The record as a whole; `first` is the kind of its first token.
     #[inline(always)]
     pub(crate) fn whole(first: u8, start: usize, end: usize) -> Self {
@@ -232,8 +280,19 @@ pub(crate) struct Select<'p> {
     next: u32,
     /// The number of slots that are still missing.
     missing: usize,
-    /// The open objects while skimming.
+    /// The open objects while skimming, and the open containers while sweeping.
     open: Vec<Outer>,
+    /// Whether a sweep looks at each bracket.
+    brackets: bool,
+}
+
+/// An open container that contains wanted values, while skimming or sweeping.
+#[derive(Clone, Copy, Debug)]
+struct Outer {
+    /// The node of the container around it.
+    outside: u32,
+    node: u32,
+    start: u32,
 }
 
 /// The innermost container.
@@ -264,7 +323,18 @@ impl<'p> Select<'p> {
         let outside = Here::default();
         let found = vec![Slot::MISSING; projection.slots()];
         let met = vec![0; projection.nodes.len()];
-        Self { projection, found, met, record: 0, here: outside, next: 0, missing: projection.sought, open: Vec::new() }
+        Self {
+            projection,
+            found,
+            met,
+            record: 0,
+            here: outside,
+            next: 0,
+            missing: projection.sought,
+            open: Vec::new(),
+            // Keys below the root's are wanted.
+            brackets: projection.nodes.iter().skip(1).any(|node| !node.keys.is_empty()),
+        }
     }
 
     /// Begins a record; `is_object` says whether its root is an object.
@@ -280,6 +350,12 @@ impl<'p> Select<'p> {
             let root = &self.projection.nodes[0];
             self.next = root.keys.iter().find(|(key, _)| &**key == VALUE).map_or(NOWHERE, |(_, node)| *node);
         }
+    }
+
+    /// Whether [`Select::sweep`] may find the values of many lines sooner than one scan for their tokens does. It does not
+    /// if it has to look at each bracket.
+    pub(crate) fn may_sweep(&self) -> bool {
+        self.projection.has_only_keys && !self.brackets
     }
 
     #[cfg(jird_checked)]
@@ -315,6 +391,15 @@ impl<'p> Select<'p> {
         if node != NOWHERE {
             self.fill(node, Slot::new(kind, escaped, start, end));
         }
+    }
+
+    /// The node for a member of `node` whose key is the end of `text`; `NOWHERE` if the key is not wanted, or if an
+    /// earlier member had it.
+    #[inline(always)]
+    fn meet(&mut self, node: u32, text: &[u8], start: usize, escaped: bool) -> u32 {
+        let child = self.projection.nodes[node as usize].member(text, start, text.len(), escaped);
+        let is_new = |met: &mut u64| core::mem::replace(met, self.record) != self.record;
+        if child != NOWHERE && is_new(&mut self.met[child as usize]) { child } else { NOWHERE }
     }
 
     fn fill(&mut self, node: u32, slot: Slot) {

@@ -31,7 +31,7 @@ mod unescape;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod writer;
 
-pub(crate) use crate::kernel::trusted_str;
+pub(crate) use crate::kernel::{as_utf8, trusted_str};
 pub(crate) use escape::escape_into;
 #[cfg(feature = "serde")]
 pub use raw::RawValue;

@@ -5,20 +5,11 @@
 //! brackets are looked at only while such a key may follow. On other CPUs it steps from key to key, and over values
 //! that are not wanted.
 
-use super::{NOWHERE, Select, Slot};
+use super::{NOWHERE, Outer, Select, Slot};
 use crate::kernel::{Kernel, Pass, Simd};
 use crate::scan::{BATCH, BracketSearch, END, ESCAPED, Tokens};
 use crate::tape::Kind;
 use crate::text::trim_end;
-
-/// An open object that contains wanted values.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outer {
-    /// The node of the container around it.
-    outside: u32,
-    node: u32,
-    start: u32,
-}
 
 /// The tokens of a batch, up to the end of the line.
 struct Masks {
@@ -243,15 +234,6 @@ impl Select<'_> {
             }
             at = next;
         }
-    }
-
-    /// The node for a member of `node` whose key is the end of `text`; `NOWHERE` if the key is not wanted, or if an
-    /// earlier member had it.
-    #[inline(always)]
-    fn meet(&mut self, node: u32, text: &[u8], start: usize, escaped: bool) -> u32 {
-        let child = self.projection.nodes[node as usize].member(text, start, text.len(), escaped);
-        let is_new = |met: &mut u64| core::mem::replace(met, self.record) != self.record;
-        if child != NOWHERE && is_new(&mut self.met[child as usize]) { child } else { NOWHERE }
     }
 
     /// Whether the whole value at a node is wanted.

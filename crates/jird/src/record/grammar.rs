@@ -35,17 +35,24 @@ struct GrammarState {
 }
 
 /// Whether all lines with these tokens are valid; also false where only the walk can decide.
-pub(super) fn lines_are_right(kernel: Kernel, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
-    kernel.enter(Judge { text, tokens, policy })
+pub(crate) fn lines_are_right(kernel: Kernel, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
+    kernel.enter(Judge::<true> { text, tokens, policy })
 }
 
-struct Judge<'a> {
+/// Whether these are the tokens of one record, without newlines between them, that is valid; also false where only the
+/// walk can decide.
+pub(super) fn record_is_right(kernel: Kernel, text: &[u8], tokens: &Tokens, policy: &Policy) -> bool {
+    tokens.len() > SENTINELS && kernel.enter(Judge::<false> { text, tokens, policy })
+}
+
+/// Tokens to be judged: with `LINES`, newlines may be among them.
+struct Judge<'a, const LINES: bool> {
     text: &'a [u8],
     tokens: &'a Tokens,
     policy: &'a Policy,
 }
 
-impl Pass for Judge<'_> {
+impl<const LINES: bool> Pass for Judge<'_, LINES> {
     type Out = bool;
 
     #[inline(always)]
@@ -58,7 +65,7 @@ impl Pass for Judge<'_> {
         let mut at = 0;
         while at < to {
             let count = (to - at).min(BATCH);
-            if !batch(simd, text, tokens, at, count, depth_max, policy.numbers, &mut state) {
+            if !batch::<S, LINES>(simd, text, tokens, at, count, depth_max, policy.numbers, &mut state) {
                 return false;
             }
             at += count;
@@ -69,7 +76,7 @@ impl Pass for Judge<'_> {
 
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
-fn batch<S: Simd>(
+fn batch<S: Simd, const LINES: bool>(
     simd: S,
     text: &[u8],
     tokens: &Tokens,
@@ -87,7 +94,7 @@ fn batch<S: Simd>(
     // A token that begins beyond ASCII begins no value, unless it is a string with an escape, though its kind may look
     // like one.
     let marked = simd.beyond_ascii(block) & valid;
-    if marked != simd.eq(block, b'"' | ESCAPED) & valid {
+    if marked != simd.eq(block, b'"' | ESCAPED) & valid || !LINES && newline != 0 {
         return false;
     }
     let scalar = is.scalar();
@@ -158,7 +165,6 @@ fn rules<S: Simd>(simd: S, is: &Kinds, newline: u64, valid: u64, depth_max: usiz
 mod tests {
     use super::*;
     use crate::kernel::Kernel;
-    use crate::lines::scanner::line_fault;
     use crate::scan::{Mode, Whole};
 
     /// The result of the masks for `text`; `None` if pass one found an error in it.
@@ -166,8 +172,8 @@ mod tests {
         let mut tokens = Tokens::default();
         let whole = Whole::scan(kernel, text, Mode::Lines, &mut tokens);
         tokens.end_at(text.len());
-        let fault = line_fault(text, &whole);
-        fault.is_none().then(|| lines_are_right(kernel, text, &tokens, policy))
+        let is_whole = whole.first_fault().is_none() && !whole.ends_in_string();
+        is_whole.then(|| lines_are_right(kernel, text, &tokens, policy))
     }
 
     fn all_right(text: &[u8]) -> bool {
