@@ -1,12 +1,13 @@
 //! jird itself, at default flags: with a reused parser, with a fresh document for every parse, and reading on trust.
 
 use std::hint::black_box;
+use std::sync::LazyLock;
 
 use jird::event::{self, JsonSource};
 use jird::{
-    Kind, MachineNumber, Parser, Value,
+    Kind, MachineNumber, Parser, Path, Value,
     kernel::Kernel,
-    record::{Record, RecordBuffer},
+    record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 
 use crate::fold::Fold;
@@ -17,11 +18,16 @@ use crate::models::encoded::Encoded;
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_texts, fold_two};
 use crate::streamed::{Folding, TwoFields};
 
+/// The fields of `two`.
+static TWO: LazyLock<Projection> =
+    LazyLock::new(|| Projection::new(&[Path::root().key("Message"), Path::root().key("Elapsed")]));
+
 /// Parses each document with the same parser.
 pub(super) struct Reused {
     kernel: Kernel,
     documents: Vec<Vec<u8>>,
     parser: Parser,
+    fields: FieldReader<'static>,
     scratch: String,
     minified: Vec<u8>,
     encoded: Encoded,
@@ -37,6 +43,7 @@ impl Reused {
             kernel,
             documents,
             parser: Parser::new(),
+            fields: FieldReader::new(&TWO),
             scratch: String::new(),
             minified,
             encoded,
@@ -97,8 +104,9 @@ impl Peer for Reused {
     }
 
     fn two(&mut self, index: usize) -> Answer<Fold> {
-        let root = self.parser.parse(&self.documents[index]).map_err(Refusal::rejected)?;
-        two_fields(root, &mut self.scratch).ok_or(Refusal::Rejected)
+        let mut fields = [Field::MISSING; 2];
+        self.fields.read(&self.documents[index], &mut fields).map_err(Refusal::rejected)?;
+        two_fields(fields, &mut self.scratch).ok_or(Refusal::Rejected)
     }
 
     fn events(&mut self, index: usize) -> Answer<Fold> {
@@ -185,6 +193,7 @@ pub(super) struct Trusted {
     kernel: Kernel,
     documents: Vec<Vec<u8>>,
     buffer: RecordBuffer,
+    fields: FieldReader<'static>,
     scratch: String,
 }
 
@@ -192,7 +201,8 @@ impl Trusted {
     /// Fails if the kernel that `JIRD_KERNEL` names is not available.
     pub(super) fn new() -> Result<Self, String> {
         let kernel = forced_kernel()?;
-        Ok(Self { kernel, documents: Vec::new(), buffer: RecordBuffer::new(), scratch: String::new() })
+        let (buffer, fields) = (RecordBuffer::new(), FieldReader::new(&TWO));
+        Ok(Self { kernel, documents: Vec::new(), buffer, fields, scratch: String::new() })
     }
 }
 
@@ -216,8 +226,9 @@ impl Peer for Trusted {
     }
 
     fn two(&mut self, index: usize) -> Answer<Fold> {
-        let record = Record::scan_trusted(&self.documents[index], &mut self.buffer);
-        two_fields(record.root(), &mut self.scratch).ok_or(Refusal::Rejected)
+        let mut fields = [Field::MISSING; 2];
+        self.fields.read_trusted(&self.documents[index], &mut fields).map_err(Refusal::rejected)?;
+        two_fields(fields, &mut self.scratch).ok_or(Refusal::Rejected)
     }
 }
 
@@ -276,9 +287,9 @@ fn authors(root: Value<'_>) -> Option<Fold> {
     Some(fold_distinct(ids))
 }
 
-fn two_fields(root: Value<'_>, scratch: &mut String) -> Option<Fold> {
-    let elapsed = root.get("Elapsed")?.as_f64()?;
-    Some(fold_two(root.get("Message")?.str_in(scratch)?, elapsed))
+fn two_fields([message, elapsed]: [Field<'_>; 2], scratch: &mut String) -> Option<Fold> {
+    let elapsed = elapsed.as_number()?.to_f64()?;
+    Some(fold_two(message.text(scratch)?, elapsed))
 }
 
 fn forced_kernel() -> Result<Kernel, String> {

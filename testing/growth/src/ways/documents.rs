@@ -5,8 +5,9 @@ use crate::case::Case;
 use crate::judge::Bar;
 use crate::shapes::documents;
 use jird::{
-    Duplicates, Kind, Layout, Numbers, Parser, Policy, Value,
-    record::{Record, RecordBuffer},
+    Duplicates, Kind, Layout, Numbers, Parser, Path, Policy, Value,
+    kernel::Kernel,
+    record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 
 /// Limits that no test text reaches.
@@ -74,7 +75,21 @@ const OTHERS: &[Way] = &[
         }
     }),
     way("Record::scan_trusted", |text| read_all(Record::scan_trusted(text, &mut RecordBuffer::new()).root())),
+    way("FieldReader::read", |text| {
+        let (projection, mut fields) = wanted();
+        used(FieldReader::with_kernel(&projection, DEEP, Kernel::best()).read(text, &mut fields));
+    }),
+    way("FieldReader::read_trusted", |text| {
+        let (projection, mut fields) = wanted();
+        used(FieldReader::with_kernel(&projection, DEEP, Kernel::best()).read_trusted(text, &mut fields));
+    }),
 ];
+
+/// Fields that few records have, so that all of a record is looked at.
+fn wanted<'t>() -> (Projection, [Field<'t>; 3]) {
+    let paths = [Path::root().key("a"), Path::root().key("a").key("a"), Path::root().key("nothing")];
+    (Projection::new(&paths), [Field::MISSING; 3])
+}
 
 pub(super) fn cases() -> Vec<Case> {
     let large = beyond_a_chunk(
