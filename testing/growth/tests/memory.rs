@@ -6,9 +6,9 @@ use growth::shapes::{Shape, documents, lines};
 use jird::event::{self, Feed, JsonSink, JsonSource, Pattern, Recording, Sink, Source};
 use jird::lines::{Options, Scanner, read_stream, typed_on};
 use jird::{
-    Deserializer, Kind, Parser, Value,
+    Deserializer, Kind, Parser, Path, Value,
     de::IoRead,
-    record::{Projection, Record, RecordBuffer},
+    record::{Field, FieldReader, Projection, Record, RecordBuffer},
 };
 use jird_formats::{CsvSink, CsvSource};
 use serde::de::IgnoredAny;
@@ -148,6 +148,12 @@ fn a_parser_allocates_nothing_for_the_next_document() {
     let mut buffer = RecordBuffer::new();
     assert_reused("Record::scan", |text| drop(Record::scan(text, &mut buffer)));
     assert_reused("Record::scan_trusted", |text| _ = Record::scan_trusted(text, &mut buffer));
+    for path in [Path::root().key("a"), Path::root().key("a").key("b"), Path::root().key("a").index(1)] {
+        let projection = Projection::new(&[path]);
+        let mut reader = FieldReader::new(&projection);
+        assert_reused("FieldReader::read", |text| drop(reader.read(text, &mut [Field::MISSING])));
+        assert_reused("FieldReader::read_trusted", |text| drop(reader.read_trusted(text, &mut [Field::MISSING])));
+    }
     let mut scanner = Scanner::new(Options::default());
     let nothing = Projection::new(&[]);
     // A scan has a stack of its own for the lines that it has to walk.

@@ -272,7 +272,7 @@ impl Simd for Avx512 {
         let (starts, nexts) = (tokens.pos[..BLOCK].as_chunks().0, tokens.pos[1..].as_chunks().0);
         let (mut at, mut end) = (0, 0);
         for (group, upper) in uppers.as_chunks().0.iter().enumerate() {
-            // A small document has few tokens, and most of its time would go to words that nobody keeps.
+            // A small document has few tokens, and would spend more time on the empty groups than on its own.
             if tokens.keep >> (8 * group) == 0 {
                 break;
             }

@@ -14,11 +14,12 @@ pub(super) const SHORT_BYTES: usize = 64 << 10;
 pub(crate) struct Finder {
     chunks: Chunks,
     open: Vec<TrustedFrame<Mark>>,
+    walk: Walk<Mark>,
 }
 
 impl Finder {
     pub(crate) fn new(kernel: Kernel) -> Self {
-        Self { chunks: Chunks::new(kernel), open: Vec::new() }
+        Self { chunks: Chunks::new(kernel), open: Vec::new(), walk: Walk::new(&Policy::default()) }
     }
 
     /// Finds the wanted values of the record `text`, which has no white space before it and is at most `SIZE_MAX` bytes
@@ -74,8 +75,8 @@ impl Finder {
     fn walk(&mut self, text: &[u8], is_object: bool, select: &mut Select<'_>) {
         if text.len() > SHORT_BYTES {
             select.begin(is_object);
-            let mut walk = Walk::new(&Policy::default());
-            let pass = &mut WalkPass { walk: &mut walk, build: &mut *select };
+            self.walk.restart();
+            let pass = &mut WalkPass { walk: &mut self.walk, build: &mut *select };
             // It refuses some texts: those that are not JSON, and deep ones.
             if self.chunks.read(text, Mode::DocumentTrusted, pass).is_ok() {
                 return;
