@@ -32,6 +32,10 @@ fn a_table_of_any_format_gives_one_answer() {
         "select name, amount where amount > 2 order by id",
         "select count(*) as n, sum(amount) as s, max(name) as m",
         "select id + 1 as x order by x desc limit 2",
+        "select * order by id desc",
+        "select * where amount > 2",
+        "select *, upper(name) as u order by id limit 2",
+        "select * from stream s join stream t on s.id = t.id order by s.id",
     ] {
         let wanted = run(&folder, &[sql, "t.ndjson"], b"");
         assert!(!wanted.is_empty());

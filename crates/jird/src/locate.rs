@@ -158,11 +158,13 @@ fn pointer(before: &[u8]) -> String {
 
 /// The text before an error, and the repeated key if that is the error: the place is the value that it would have.
 fn through_key<'i>(kind: ErrorKind, input: &'i [u8], before: &'i [u8]) -> &'i [u8] {
+    if kind != ErrorKind::Duplicate {
+        return before;
+    }
     let end = string_end(input, before.len() + 1);
-    let colon = || Some(end + memchr::memchr(b':', input.get(end..)?)?);
-    match kind {
-        ErrorKind::Duplicate => colon().map_or(before, |colon| &input[..=colon]),
-        _ => before,
+    match input.get(end..).and_then(|rest| memchr::memchr(b':', rest)) {
+        Some(colon) => &input[..=end + colon],
+        None => before,
     }
 }
 

@@ -46,6 +46,8 @@ impl TableFile {
     pub(super) fn lines(self, name: String, wanted: Wanted) -> io::Result<Ahead> {
         Ahead::write(move |blocks| {
             let Wanted { columns, condition, mut pass_by } = wanted;
+            // A bad row is set aside whole.
+            let columns = columns.filter(|_| pass_by.is_none());
             let rows = RowWriter { name: &name, blocks, pass_by: pass_by.as_mut() };
             self.write(columns.as_deref(), condition.as_ref(), rows)
         })

@@ -72,10 +72,10 @@ impl Projection {
     /// use jird::{Path, record::Projection};
     /// let paths = [Path::root().key("a").key("b"), Path::root().key("c")];
     /// assert_eq!(Projection::new(&paths).keys(), Some(vec!["a", "c"]));
-    /// assert_eq!(Projection::new(&[Path::root()]).keys(), None);
+    /// assert_eq!(Projection::new(&[Path::root(), Path::root().key("a")]).keys(), None);
     /// ```
     pub fn keys(&self) -> Option<Vec<&str>> {
-        let root = self.nodes.first()?;
+        let root = self.nodes.first().filter(|_| self.whole.is_empty())?;
         let are_keys = root.slots.is_empty() && root.indices.is_empty() && !root.keys.is_empty();
         are_keys.then(|| root.keys.iter().map(|(key, _)| &**key).collect())
     }

@@ -59,7 +59,7 @@ fn cases() -> Vec<Case> {
             "something follows the value at line 2 column 1 (byte 3)\n  {}\n  ^"),
         case(b"{\"a\":[[]]}", ErrorKind::Depth, 6, (1, 7), "/a/0",
             "nested too deeply at line 1 column 7 (byte 6, at /a/0)\n  {\"a\":[[]]}\n        ^"),
-        case(b"{\"a\":1,\"b\":{},\"\\u0061\":2}", ErrorKind::Duplicate, 14, (1, 15), "",
+        case(b"{\"a\":1,\"b\":{},\"\\u0061\":2}", ErrorKind::Duplicate, 14, (1, 15), "/a",
             "the object has this key already at line 1 column 15 (byte 14, at /a)\n  {\"a\":1,\"b\":{},\"\\u0061\":2}\n                ^"),
     ]
 }
