@@ -160,17 +160,13 @@ fn finding(rows: &[Row], task: Task, inputs: &[&str], ranked: &[&str]) -> String
         return format!("jird {}", task.deed());
     };
     let ratios: Vec<f64> = inputs.iter().filter_map(|input| times(rows, task, input, "jird", rival)).collect();
-    match task {
-        Task::Query => {
-            let (least, most) = (quantile(&ratios, 0.0), quantile(&ratios, 1.0));
-            format!("jird answers from the raw file {least:.1} to {most:.1} × as fast as DuckDB")
-        }
-        _ => {
-            let ratio = geometric_mean(ratios.into_iter());
-            let note = Entry::named(rival).and_then(|entry| note(entry, task)).map(|_| "note below");
-            format!("jird {} {ratio:.2} × as fast as {rival}{}", task.deed(), brackets(scope, note))
-        }
+    if task == Task::Query {
+        let (least, most) = (quantile(&ratios, 0.0), quantile(&ratios, 1.0));
+        return format!("jird answers from the raw file {least:.1} to {most:.1} × as fast as DuckDB");
     }
+    let ratio = geometric_mean(ratios.into_iter());
+    let note = Entry::named(rival).and_then(|entry| note(entry, task)).map(|_| "note below");
+    format!("jird {} {ratio:.2} × as fast as {rival}{}", task.deed(), brackets(scope, note))
 }
 
 /// What a title says in brackets, if anything.

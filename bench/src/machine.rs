@@ -5,6 +5,9 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+/// The flags that the build was given; usually none.
+const RUST_FLAGS: &str = env!("BENCH_RUST_FLAGS");
+
 /// The description that accompanies every table.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Machine {
@@ -51,7 +54,7 @@ impl Machine {
             allocator: format!("malloc of {}", output("getconf", &["GNU_LIBC_VERSION"])),
             rustc: env!("BENCH_RUSTC").to_owned(),
             rust_profile: env!("BENCH_PROFILE").to_owned(),
-            rust_flags: env!("BENCH_RUST_FLAGS").to_owned(),
+            rust_flags: RUST_FLAGS.to_owned(),
             cxx: env!("BENCH_CXX").to_owned(),
             cxx_flags: format!("-O3 -march={arch}"),
             load_before: load(),

@@ -1,5 +1,6 @@
 //! `jird query`: tables of other formats beside JSON.
 #![cfg(all(feature = "query", feature = "convert"))]
+#![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 
 mod folder;
 

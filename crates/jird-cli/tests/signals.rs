@@ -1,5 +1,6 @@
 //! What every command does when a signal ends it, when nobody reads its output, and what it shows on a terminal meanwhile.
 #![cfg(all(feature = "query", target_os = "linux"))]
+#![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 
 mod folder;

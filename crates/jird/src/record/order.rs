@@ -42,13 +42,12 @@ pub(super) fn order_key(field: Field<'_>, out: &mut Vec<u8>) {
         Some(Kind::String) => text(&field.as_str().unwrap_or_default(), out),
         Some(kind @ (Kind::Array | Kind::Object)) => {
             let mut parser = tape::Parser::with_policy(Policy { depth_max: usize::MAX, ..Policy::default() });
-            match parser.parse(field.raw().as_bytes()) {
-                Ok(root) => container(root, out),
+            if let Ok(root) = parser.parse(field.raw().as_bytes()) {
+                container(root, out);
+            } else {
                 // Only a text that was trusted comes here.
-                Err(_) => {
-                    out.push(if kind == Kind::Array { ARRAY } else { OBJECT });
-                    ended(field.raw().as_bytes(), out);
-                }
+                out.push(if kind == Kind::Array { ARRAY } else { OBJECT });
+                ended(field.raw().as_bytes(), out);
             }
         }
     }
