@@ -265,7 +265,9 @@ fn scalar<S: Simd>(simd: S, text: &[u8], start: usize, first: u8) -> Option<Slot
     let mut end = start;
     loop {
         let block = window(simd, text, end);
-        let over = simd.eq(block, b',') | simd.eq(block, b'}') | simd.eq(block, b']') | simd.between(block, 0, b' ');
+        // White space and quotes are among the bytes up to `"`. In a text that is not JSON a quote may follow. Ending there
+        // keeps the time linear: no other scalar's search passes the same bytes.
+        let over = simd.eq(block, b',') | simd.eq(block, b'}') | simd.eq(block, b']') | simd.between(block, 0, b'"');
         if over != 0 {
             return Some(Slot::new(kind, false, start, text.len().min(end + over.trailing_zeros() as usize)));
         }
@@ -416,6 +418,17 @@ mod tests {
         }
         let elements = Projection::new(&[Path::root().key("a").index(0)]);
         assert!(swept::<false>(Kernel::best(), &elements, br#"{"a":[1]}"#).is_none());
+    }
+
+    #[test]
+    fn a_scalar_ends_before_the_next_key_in_any_text() {
+        let projection = Projection::new(&[Path::root().key("a"), Path::root().key("b")]);
+        for kernel in Kernel::available() {
+            let found = swept::<false>(kernel, &projection, br#"{"a":1"b":true"c":"#);
+            let (fields, _) = found.expect("no walk is needed");
+            let texts: Vec<_> = fields.iter().flatten().map(|(_, text, _)| text.as_slice()).collect();
+            assert_eq!(texts, [&b"1"[..], b"true"], "{kernel:?}");
+        }
     }
 
     #[test]
