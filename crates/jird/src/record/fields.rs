@@ -119,8 +119,10 @@ impl<'p> FieldReader<'p> {
     }
 
     /// Finds the fields of a record that was checked before, without checking it again: slot `i` of the projection
-    /// goes to `fields[i]`, and [`Field::MISSING`] if the record does not have it. Reads the record up to the last
-    /// wanted field, in linear time, and copies nothing.
+    /// goes to `fields[i]`, and [`Field::MISSING`] if the record does not have it. Linear in the record; copies nothing.
+    ///
+    /// Reads the record up to the last wanted field. It reads all of the record, and takes longer, if a path leads to an
+    /// element of an array, or if a key before that field has an escape or is followed by white space.
     ///
     /// This function is safe on any text. In a text that is not JSON it finds *some* fields. Their texts are UTF-8,
     /// and numbers, literals and the quotes of strings are checked.
