@@ -3,7 +3,7 @@
 //! On entry: tokens of a text, followed by sentinels if the text has ended. On exit: the grammar of RFC 8259 was
 //! checked for the consumed tokens, and each value was reported in document order; or the first token that breaks a
 //! rule is returned as an error. This walk serves other layouts, invalid lines, and documents that are a single
-//! scalar. Other documents and lines have passes by masks, in [`crate::tape`] and `lines/`; unchecked texts have a
+//! scalar. Other documents and lines have passes by masks, in [`crate::tape`] and `record/grammar.rs`; unchecked texts have a
 //! walk of their own, in `trusted.rs`.
 //!
 //! If too few tokens are left to look ahead, the walk stops, and continues when there are more. It keeps its own
