@@ -35,13 +35,14 @@ pub struct Options {
     /// The maximum length of a record, in bytes without its newline. Records above 4 GiB are refused, whatever this
     /// says.
     pub record_bytes_max: usize,
-    /// Bytes scanned at a time. The results do not depend on it.
+    /// Bytes scanned at a time. The results of valid lines do not depend on it.
     #[doc(hidden)]
     pub piece_bytes: usize,
     /// Whether literals are searched for. The results do not depend on it.
     #[doc(hidden)]
     pub search: Search,
-    /// Whether the fields of unchecked lines are looked for without tokens. The results do not depend on it.
+    /// Whether the fields of unchecked lines are looked for without tokens. The results of valid lines do not depend on
+    /// it.
     #[doc(hidden)]
     pub sweep: Search,
 }

@@ -1,4 +1,4 @@
-//! The grammar of whole lines: 64 tokens at a time, by masks.
+//! The grammar of whole lines, or of one record: 64 tokens at a time, by masks.
 //!
 //! On entry: the tokens of some lines in which pass one found no error. On exit: whether all of these lines are known
 //! to be valid. If they are not, and in a few rare cases although they are, [`crate::walk`] reads them again, token by

@@ -290,7 +290,7 @@ pub(crate) struct Select<'p> {
 #[derive(Clone, Copy, Debug)]
 struct Outer {
     /// The node of the container around it.
-    outside: u32,
+    parent: u32,
     node: u32,
     start: u32,
 }

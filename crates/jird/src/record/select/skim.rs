@@ -119,7 +119,7 @@ impl Select<'_> {
                     } else if depth > 0 {
                         depth -= 1;
                     } else {
-                        let Some(Outer { outside, node: closed, start }) = self.open.pop() else {
+                        let Some(Outer { parent, node: closed, start }) = self.open.pop() else {
                             return Some(behind(at + index));
                         };
                         awaited -= usize::from(self.awaits(closed));
@@ -127,7 +127,7 @@ impl Select<'_> {
                         if self.is_complete() {
                             return Some(behind(at + index));
                         }
-                        node = outside;
+                        node = parent;
                     }
                     continue;
                 }
@@ -147,7 +147,7 @@ impl Select<'_> {
                 let (kind, start, next) = (*kinds.get(value)?, *offsets.get(value)?, *offsets.get(value + 1)?);
                 match kind {
                     b'{' => {
-                        self.open.push(Outer { outside: node, node: child, start });
+                        self.open.push(Outer { parent: node, node: child, start });
                         awaited += usize::from(self.awaits(child));
                         node = child;
                         if index + 2 >= STEP {
@@ -189,7 +189,7 @@ impl Select<'_> {
                 let start = pos[2] as usize;
                 match kind[2] {
                     b'{' if child != NOWHERE => {
-                        self.open.push(Outer { outside: node, node: child, start: start as u32 });
+                        self.open.push(Outer { parent: node, node: child, start: start as u32 });
                         node = child;
                         at += 3;
                         continue;
@@ -219,13 +219,13 @@ impl Select<'_> {
             }
             // One bracket may close more than one object on the path.
             while after == b'}' {
-                let Some(Outer { outside, node: closed, start }) = self.open.pop() else { return Some(next) };
+                let Some(Outer { parent, node: closed, start }) = self.open.pop() else { return Some(next) };
                 let end = *offsets.get(next - 1)? as usize + 1;
                 self.fill(closed, Slot::new(Kind::Object, false, start as usize, end));
                 if self.is_complete() {
                     return Some(next);
                 }
-                node = outside;
+                node = parent;
                 after = *kinds.get(next)?;
                 next += 1;
             }

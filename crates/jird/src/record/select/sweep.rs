@@ -5,6 +5,18 @@
 //! its member belongs to the root is a matter of counting brackets. Only the wanted values are looked at, and the
 //! sweep stops at the last of them. So it takes less than half the time of a scan for tokens, to which it leaves
 //! what is rare: keys with escapes, colons that stand apart from their keys, and elements of arrays.
+//!
+//! The key `id` of the root is wanted:
+//!
+//! ```text
+//! record   {"a":{"id":1},"id":"x:y"}
+//! quotes   .1.1..1..1....1..1.1...1.
+//! outside  1..111...11111...11....11  not within a string
+//! colons   ....1.....1.......1......  outside, each after a quote
+//! wanted   ..........1.......1......  four bytes before the colon stands a quote
+//! ```
+//!
+//! Of the two candidates the first is not the root's: a bracket is open before it.
 
 use super::{NOWHERE, Outer, Select, Slot};
 use crate::kernel::{BLOCK, Kernel, Outline, Pass, Simd};
@@ -107,13 +119,13 @@ impl Select<'_> {
                         depth -= 1;
                         continue;
                     }
-                    let Some(Outer { outside, node: closed, start }) = self.open.pop() else { return Swept::Found(at) };
+                    let Some(Outer { parent, node: closed, start }) = self.open.pop() else { return Swept::Found(at) };
                     let kind = if text[start as usize] == b'{' { Kind::Object } else { Kind::Array };
                     self.fill(closed, Slot::new(kind, false, start as usize, at + 1));
                     if self.is_complete() {
                         return Swept::Found(at);
                     }
-                    node = outside;
+                    node = parent;
                     continue;
                 }
                 let before = bit - 1;
@@ -141,7 +153,7 @@ impl Select<'_> {
                     if !BRACKETS {
                         return Swept::Container;
                     }
-                    self.open.push(Outer { outside: node, node: child, start: start as u32 });
+                    self.open.push(Outer { parent: node, node: child, start: start as u32 });
                     (node, entered) = (child, start);
                     continue;
                 }
