@@ -43,14 +43,21 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             let others = log.run_tests(house.cargo(["test", "--doc"]).args(others(house)));
             both(engine, others)
         }),
-        // The longest first, so that both lanes end at about the same time.
-        Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64).in_company(),
+        Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
+            kernel(house, log, "portable", true)
+        }),
+        Step::new("kernel avx2", "the engine's tests with AVX2", |house, log| kernel(house, log, "avx2", has_avx2())),
+        Step::new("kernel avx512", "the engine's tests with AVX-512", |house, log| {
+            kernel(house, log, "avx512", has_avx512())
+        }),
+        checked(),
+        Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64),
+        // These compare no times, so they may have company; the longest first.
         growth::step().in_company(),
         Step::new("miri", "every public way in under Miri, with small texts, in two minutes", |house, log| {
             miri::run(house, log, miri::Amount::Short)
         })
         .in_company(),
-        checked().in_company(),
         Step::new("fuzz", "every fuzz target under AddressSanitizer, a minute in all", |house, log| {
             fuzz::run(house, log, fuzz::Amount::InAll(FUZZ_SECONDS))
         })
@@ -58,16 +65,6 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
             let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
             log.run_tests(command.arg(house.target.join("limits")).env("JIRD_SMALL_LIMITS", "1"))
-        })
-        .in_company(),
-        Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
-            kernel(house, log, "portable", true)
-        })
-        .in_company(),
-        Step::new("kernel avx2", "the engine's tests with AVX2", |house, log| kernel(house, log, "avx2", has_avx2()))
-            .in_company(),
-        Step::new("kernel avx512", "the engine's tests with AVX-512", |house, log| {
-            kernel(house, log, "avx512", has_avx512())
         })
         .in_company(),
         assembly::step(assembly::Show::Nothing).in_company(),
