@@ -57,7 +57,7 @@ impl ErrorKind {
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Utf8 => ("utf8", "bytes that are not UTF-8"),
-            Self::String => ("string", "the string that begins before is not closed"),
+            Self::String => ("string", "the string is not closed"),
             Self::Escape => ("escape", "not a valid escape"),
             Self::Control => ("control", "a control character in a string must be escaped"),
             Self::Number => ("number", "not a valid number"),
@@ -68,11 +68,11 @@ impl ErrorKind {
             Self::Key => ("key", "expected a key in double quotes"),
             Self::Colon => ("colon", "expected `:` after the key"),
             Self::Comma => ("comma", "expected `,` or the closing bracket"),
-            Self::Unclosed => ("unclosed", "the text ends before every bracket is closed"),
-            Self::Trailing => ("trailing", "something follows the value"),
+            Self::Unclosed => ("unclosed", "an array or object is not closed"),
+            Self::Trailing => ("trailing", "unexpected text after the value"),
             Self::Depth => ("depth", "nested too deeply"),
             Self::Size => ("size", "longer than the limit"),
-            Self::Duplicate => ("duplicate", "the object has this key already"),
+            Self::Duplicate => ("duplicate", "the object already has this key"),
             Self::Data => ("data", "not what was asked for"),
             Self::Io => ("io", "reading or writing failed"),
         }

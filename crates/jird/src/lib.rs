@@ -91,7 +91,7 @@ pub mod ser {
 /// For tests and benchmarks of jird itself: this may change with every version.
 #[doc(hidden)]
 pub mod hooks {
-    pub use crate::lines::Search;
+    pub use crate::lines::When;
     pub use crate::tape::Technique;
     pub use crate::walk::scan_only;
 }

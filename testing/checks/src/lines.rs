@@ -3,7 +3,7 @@
 use crate::documents::fault;
 use crate::reference::{self, Node, Tree};
 use crate::{CHUNK_BYTES, shown, ways};
-use jird::hooks::Search;
+use jird::hooks::When;
 use jird::lines::{Check, Options, Scanned, Scanner};
 use jird::{
     Kind, Path,
@@ -35,9 +35,8 @@ pub fn lines(text: &[u8]) {
             let (visited, result) = scan(text, options, &paths);
             assert_eq!(result.map(drop).map_err(|error| fault(&error)).err(), wanted_fault, "{name}: {}", shown(text));
             assert_rows(text, &records, &paths, &visited, &name);
-            let sets = path_sets(&paths).into_iter().map(|paths| (paths, Search::Always));
-            for (paths, sweep) in ways(sets.chain([(paths.clone(), Search::Never), (paths.clone(), Search::Measured)]))
-            {
+            let sets = path_sets(&paths).into_iter().map(|paths| (paths, When::Always));
+            for (paths, sweep) in ways(sets.chain([(paths.clone(), When::Never), (paths.clone(), When::Measured)])) {
                 let (visited, result) = scan(text, Options { check: Check::Trusted, sweep, ..options }, &paths);
                 if wanted_fault.is_none() {
                     let count = result.map(|scanned| scanned.records);

@@ -4,7 +4,7 @@ use crate::lines::{find, paths};
 use crate::random::Random;
 use crate::reference::{self, Node, Tree};
 use crate::{CHUNK_BYTES, shown, ways};
-use jird::lines::{Check, Options, Scanner, Search};
+use jird::lines::{Check, Options, Scanner, When};
 use jird::{
     kernel::Kernel,
     policy::DEPTH_MAX,
@@ -108,12 +108,12 @@ fn assert_searches_change_nothing(
     name: &str,
 ) {
     let kept = |search| Kept::of(text, Options { search, ..options }, projection, predicate);
-    let (always, never) = (kept(Search::Always), kept(Search::Never));
+    let (always, never) = (kept(When::Always), kept(When::Never));
     match options.check {
         Check::All => assert_eq!((&always, &never), (all, all), "{name}"),
         Check::Touched => {
             assert_eq!(always, never, "{name}");
-            assert_eq!(always, kept(Search::Measured), "{name}");
+            assert_eq!(always, kept(When::Measured), "{name}");
             assert_eq!(always.rows, all.rows, "{name}");
             assert!(always.bad.iter().all(|line| all.bad.contains(line)), "{name}");
             // A bad line that cannot match was skipped, and counts as a record.

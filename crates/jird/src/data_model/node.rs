@@ -502,7 +502,7 @@ impl<'de, C: Children<'de>> de::MapAccess<'de> for NodeMembers<'de, C> {
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         if self.children.is_behind_key() {
-            return Err(de::Error::custom("a key was asked for before the value of the key before it"));
+            return Err(de::Error::custom("`next_key` was called twice without `next_value`"));
         }
         let Some(key) = self.children.next_key() else { return Ok(None) };
         let key = self.key.insert(key);
@@ -516,7 +516,7 @@ impl<'de, C: Children<'de>> de::MapAccess<'de> for NodeMembers<'de, C> {
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
         let Some(node) = self.children.next_value() else {
-            return Err(de::Error::custom("a value was asked for before its key"));
+            return Err(de::Error::custom("`next_value` was called without `next_key`"));
         };
         match seed.deserialize(NodeDeserializer { node, depth_left: self.depth_left }) {
             Ok(value) => Ok(value),

@@ -94,7 +94,7 @@ impl<W: RawText> Serializer for Raw<W> {
         let mut text = String::new();
         match write!(text, "{value}") {
             Ok(()) => self.to.text(&text),
-            Err(_) => Err(ser::Error::custom("raw JSON that could not be displayed")),
+            Err(_) => Err(ser::Error::custom("raw JSON could not be displayed")),
         }
     }
 }

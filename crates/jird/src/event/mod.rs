@@ -45,6 +45,7 @@ mod protocol;
 mod recording;
 mod row;
 mod tape;
+mod tracker;
 
 pub use condition::Condition;
 #[cfg(feature = "serde")]

@@ -58,30 +58,11 @@ impl Segment {
         Self::Name(name.into(), if is_index { part.parse().ok() } else { None })
     }
 
-    #[cfg(feature = "serde")]
-    pub(super) fn is_any(&self) -> bool {
-        *self == Self::Any
-    }
-
     /// The key that the segment stands for, and its value as an index if it can be one; `None` for `*`.
     pub(super) fn name(&self) -> Option<(&str, Option<u64>)> {
         match self {
             Self::Any => None,
             Self::Name(name, index) => Some((name, *index)),
-        }
-    }
-
-    pub(super) fn is_key(&self, key: &str) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Name(name, _) => **name == *key,
-        }
-    }
-
-    pub(super) fn is_index(&self, index: u64) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Name(_, number) => *number == Some(index),
         }
     }
 }
@@ -109,7 +90,7 @@ impl fmt::Display for Pattern {
 
 impl fmt::Display for BadPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no pattern: it begins with `/`, as in `/items/*`, or is empty", self.0)
+        write!(f, "{:?} is not a pattern: a pattern is empty or begins with `/`, as in `/items/*`", self.0)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::parts::{Plain, part, part_mut};
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, Kinds, Simd, is_plain_number};
-use super::utf8::{Utf8, Vectors};
+use super::utf8::{self, Vectors};
 use super::words::{FORM_QUOTES, FORM_SKIP, FORM_UPPER, TokenWords};
 use crate::limits::LENGTH_MAX;
 use crate::word::Node;
@@ -37,7 +37,6 @@ proof! {
             let (one, two) = (_mm256_alignr_epi8::<15>(bytes, shifted), _mm256_alignr_epi8::<14>(bytes, shifted));
             [one, two, _mm256_alignr_epi8::<13>(bytes, shifted)]
         };
-        is_ascii(bytes: __m256i) -> bool = _mm256_movemask_epi8(bytes) == 0;
         is_zero(bytes: __m256i) -> bool = _mm256_testz_si256(bytes, bytes) == 1;
     }
 
@@ -54,6 +53,8 @@ proof! {
         by_low_nibble(table: __m256i, bytes: __m256i) -> __m256i = _mm256_shuffle_epi8(table, bytes);
         /// The high bit of each byte.
         bits(bytes: __m256i) -> u32 = _mm256_movemask_epi8(bytes).cast_unsigned();
+        extract_bits(bits: u64, mask: u64) -> u64 = _pext_u64(bits, mask);
+        deposit_bits(bits: u64, mask: u64) -> u64 = _pdep_u64(bits, mask);
         /// The product with all ones, without carries: its bit `i` is the parity of the bits `0..=i`.
         parities(mask: u64) -> u64 = {
             let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), _mm_set1_epi8(-1));
@@ -68,10 +69,10 @@ proof! {
             store_eight(&mut kept, _mm_shuffle_epi8(load_eight(bytes), load_eight(&FRONT[usize::from(keep)])));
             out.write_copy_of_slice(&kept);
         };
-        emit_bytes(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) -> () =
+        emit_bytes(bytes: [__m256i; 2], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) -> () =
             emit(bytes, mask, base, pos, kind);
         write_words(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) -> () =
-            if tokens.loose == 0 { words::<false>(forms, tokens, out) } else { words::<true>(forms, tokens, out) };
+            words(forms, tokens, out);
     }
 }
 
@@ -86,7 +87,8 @@ impl Avx2 {
 // The halves of a block are written out: a closure passed to `map` has no features, and would not always be inlined.
 impl Simd for Avx2 {
     type Block = [__m256i; 2];
-    type Utf8 = Utf8<__m256i>;
+    type Utf8 = __m256i;
+    type Offset = u32;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
@@ -156,18 +158,28 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8 {
-        Utf8::after(self, before)
+    fn gather_bits(self, bits: u64, mask: u64) -> u64 {
+        self.extract_bits(bits, mask)
     }
 
     #[inline(always)]
-    fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block) {
-        state.step(self, block);
+    fn scatter_bits(self, bits: u64, mask: u64) -> u64 {
+        self.deposit_bits(bits, mask)
+    }
+
+    #[inline(always)]
+    fn utf8_start(self) -> Self::Utf8 {
+        self.splat(0)
+    }
+
+    #[inline(always)]
+    fn utf8_check(self, state: &mut Self::Utf8, before: &[u8; BLOCK], block: Self::Block) {
+        utf8::check(self, state, before, block);
     }
 
     #[inline(always)]
     fn utf8_ok(self, state: &Self::Utf8) -> bool {
-        state.is_ok(self)
+        self.is_zero(*state)
     }
 
     #[inline(always)]
@@ -243,18 +255,6 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn offsets(self, mut mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
-        // Four at a time without a test inside; mostly there are no more.
-        let count = mask.count_ones() as usize;
-        for four in offsets.as_chunks_mut::<4>().0.iter_mut().take(count.div_ceil(4).max(1)) {
-            for offset in four {
-                *offset = base.wrapping_add(mask.trailing_zeros());
-                mask &= mask.wrapping_sub(1);
-            }
-        }
-    }
-
-    #[inline(always)]
     fn words(self, [low, high]: Self::Block, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
         let mut forms = [0; BLOCK];
         let halves = forms.as_chunks_mut().0;
@@ -280,6 +280,16 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn offset(self, base: u32) -> u32 {
+        base
+    }
+
+    #[inline(always)]
+    fn next_offset(self, offset: u32) -> u32 {
+        offset.wrapping_add(BLOCK as u32)
+    }
+
+    #[inline(always)]
     fn emit(
         self,
         [low, high]: Self::Block,
@@ -295,27 +305,31 @@ impl Simd for Avx2 {
         if mask == 0 {
             return;
         }
-        let mut bytes = [0; BLOCK];
-        let halves = bytes.as_chunks_mut().0;
-        self.store_half(&mut halves[0], self.with_high_bits(low, marked as u32));
-        self.store_half(&mut halves[1], self.with_high_bits(high, (marked >> HALF) as u32));
-        self.emit_bytes(&bytes, mask, base, pos, kind);
+        let bytes = [self.with_high_bits(low, marked as u32), self.with_high_bits(high, (marked >> HALF) as u32)];
+        self.emit_bytes(bytes, mask, base, pos, kind);
     }
 }
 
 /// Writes eight tokens at a time, always for all groups; a table says which bytes stay.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn emit(bytes: &[u8; BLOCK], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
+fn emit([low, high]: [__m256i; 2], mask: u64, base: u32, pos: &mut [u32; BLOCK], kind: &mut [u8; BLOCK]) {
+    let quarters = [
+        _mm256_castsi256_si128(low),
+        _mm256_extracti128_si256::<1>(low),
+        _mm256_castsi256_si128(high),
+        _mm256_extracti128_si256::<1>(high),
+    ];
     let mut base = _mm256_set1_epi32(base.cast_signed());
-    for (group, bytes) in bytes.as_chunks().0.iter().enumerate() {
+    for group in 0..8 {
         let bits = (mask >> (8 * group)) as u8;
         let count = (mask & !(u64::MAX << (8 * group))).count_ones() as usize;
         let places = load_eight(&FRONT[usize::from(bits)]);
-        let kinds = _mm_shuffle_epi8(load_eight(bytes), places);
+        let quarter = quarters[group / 2];
+        let bytes = if group % 2 == 0 { quarter } else { _mm_srli_si128::<8>(quarter) };
         // SAFETY: `count` is at most 8 * group, because it counts tokens of earlier groups, and `group < 8`.
         let kind: &mut [u8; 8] = unsafe { part_mut(kind, count) };
-        store_eight(kind, kinds);
+        store_eight(kind, _mm_shuffle_epi8(bytes, places));
         // SAFETY: as above.
         let pos: &mut [u32; 8] = unsafe { part_mut(pos, count) };
         store(pos, _mm256_add_epi32(base, _mm256_cvtepu8_epi32(places)));
@@ -348,56 +362,25 @@ const fn front(order: [usize; 8]) -> [[u8; 8]; 256] {
     table
 }
 
-/// For each mask of eight bits and each position: the number of bits set below it, and the sign bit if its own bit is
-/// set.
-static EXPAND: [[u8; 8]; 256] = {
-    let mut table = [[0; 8]; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        let (mut at, mut rank) = (0, 0);
-        while at < 8 {
-            table[mask][at] = rank;
-            if mask >> at & 1 != 0 {
-                table[mask][at] |= 0x80;
-                rank += 1;
-            }
-            at += 1;
-        }
-        mask += 1;
-    }
-    table
-};
-
 /// The words of 64 tokens, eight at a time: both halves of eight words are compressed, then interleaved.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn words<const LOOSE: bool>(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
+fn words(forms: &[u8; BLOCK], tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
     // Up to the last kept token: fewer than eight groups only at the end of a text.
     let groups = (BLOCK - tokens.keep.leading_zeros() as usize).div_ceil(8);
-    let (mut at, mut end) = (0, 0);
+    let mut at = 0;
     for group in 0..groups {
         let bits = |mask: u64| (mask >> (8 * group)) as u8;
         // SAFETY: `group < 8`, and there are 64 forms.
         let form = _mm256_cvtepu8_epi32(load_eight(unsafe { part(forms, 8 * group) }));
-        // SAFETY: `group < 8`, and there are 65 offsets.
-        let (start, next): (&[u32; 8], &[u32; 8]) =
-            unsafe { (part(tokens.pos, 8 * group), part(tokens.pos, 8 * group + 1)) };
-        let (start, mut next) = (load(start), load(next));
-        if LOOSE {
-            let loose = bits(tokens.loose);
-            let places = _mm256_cvtepi8_epi32(load_eight(&EXPAND[usize::from(loose)]));
-            // SAFETY: `end` is at most 8 * group, because a group moves it by at most eight, and there are 64 ends.
-            let ends: &[u32; 8] = unsafe { part(tokens.ends, end) };
-            let ends = _mm256_permutevar8x32_epi32(load(ends), places);
-            let blended =
-                _mm256_blendv_ps(_mm256_castsi256_ps(next), _mm256_castsi256_ps(ends), _mm256_castsi256_ps(places));
-            next = _mm256_castps_si256(blended);
-            end += loose.count_ones() as usize;
-        }
+        // SAFETY: `group < 8`, and there are 64 starts and ends.
+        let (start, end): (&[u32; 8], &[u32; 8]) =
+            unsafe { (part(tokens.starts, 8 * group), part(tokens.ends, 8 * group)) };
+        let (start, end) = (load(start), load(end));
         let quotes = _mm256_and_si256(form, _mm256_set1_epi32(FORM_QUOTES.cast_signed()));
         let skip = _mm256_and_si256(form, _mm256_set1_epi32(FORM_SKIP.cast_signed()));
         let upper = _mm256_and_si256(form, _mm256_set1_epi32(FORM_UPPER.cast_signed()));
-        let len = _mm256_sub_epi32(_mm256_sub_epi32(next, start), quotes);
+        let len = _mm256_sub_epi32(_mm256_sub_epi32(end, start), quotes);
         let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
         let upper = _mm256_or_si256(_mm256_slli_epi32::<24>(upper), len);
         let upper = _mm256_or_si256(upper, _mm256_set1_epi32(tokens.flag.cast_signed()));

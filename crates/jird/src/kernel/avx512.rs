@@ -3,10 +3,10 @@
 //! The feature list requires VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
 //! byte compress that makes it worth while.
 
-use super::parts::{Plain, part, part_mut};
+use super::parts::{Plain, part_mut};
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
-use super::utf8::{Utf8, Vectors};
+use super::utf8::{self, Vectors};
 use super::words::TokenWords;
 use crate::limits::LENGTH_MAX;
 use crate::word::UPPER;
@@ -40,7 +40,6 @@ proof! {
             let (one, two) = (_mm512_alignr_epi8::<15>(bytes, shifted), _mm512_alignr_epi8::<14>(bytes, shifted));
             [one, two, _mm512_alignr_epi8::<13>(bytes, shifted)]
         };
-        is_ascii(bytes: __m512i) -> bool = _mm512_movepi8_mask(bytes) == 0;
         is_zero(bytes: __m512i) -> bool = _mm512_test_epi8_mask(bytes, bytes) == 0;
     }
 
@@ -57,8 +56,10 @@ proof! {
         bytes_of(block: __m512i) -> [u8; BLOCK] = array(block);
         /// The bytes that are equal to the other's.
         equal(one: __m512i, other: __m512i) -> u64 = _mm512_cmpeq_epi8_mask(one, other);
-        /// The bytes that are below the other's.
-        below(bytes: __m512i, bound: __m512i) -> u64 = _mm512_cmplt_epu8_mask(bytes, bound);
+        /// The bytes below 0x20: all others get their high bit by the addition. A comparison would need the port that all
+        /// other comparisons need; the compiler would turn the addition back into one if it saw it.
+        controls(bytes: __m512i) -> u64 =
+            !_mm512_movepi8_mask(opaque(_mm512_adds_epu8(bytes, _mm512_set1_epi8(0x60))));
         /// The bytes from `low` to `low + width`.
         within(bytes: __m512i, low: u8, width: u8) -> u64 = {
             let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(low.cast_signed()));
@@ -68,6 +69,8 @@ proof! {
         by_low_nibble(table: __m512i, bytes: __m512i) -> __m512i = _mm512_shuffle_epi8(table, bytes);
         /// The bytes that have their high bit.
         bits(bytes: __m512i) -> u64 = _mm512_movepi8_mask(bytes);
+        extract_bits(bits: u64, mask: u64) -> u64 = _pext_u64(bits, mask);
+        deposit_bits(bits: u64, mask: u64) -> u64 = _pdep_u64(bits, mask);
         /// The product with all ones, without carries: its bit `i` is the parity of the bits `0..=i`.
         parities(mask: u64) -> u64 = {
             let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, mask.cast_signed()), _mm_set1_epi8(-1));
@@ -84,9 +87,14 @@ proof! {
         front(bytes: __m512i, keep: u64) -> __m512i = _mm512_maskz_compress_epi8(keep, bytes);
         /// The places of the bits of `mask`, as bytes.
         places(mask: u64) -> __m512i = _mm512_maskz_compress_epi8(mask, identity());
+        /// The bytes at `places`, each of which is below 64.
+        at_places(bytes: __m512i, places: __m512i) -> __m512i = _mm512_permutexvar_epi8(places, bytes);
         /// Stores the sums of `base` and each byte.
-        store_offsets(offsets: &mut [u32; 16], base: u32, bytes: __m128i) -> () =
-            store(offsets, _mm512_add_epi32(_mm512_set1_epi32(base.cast_signed()), _mm512_cvtepu8_epi32(bytes)));
+        store_offsets(offsets: &mut [u32; 16], base: __m512i, bytes: __m128i) -> () =
+            store(offsets, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(bytes)));
+        /// The same number, sixteen times.
+        each(number: u32) -> __m512i = _mm512_set1_epi32(number.cast_signed());
+        sum(one: __m512i, other: __m512i) -> __m512i = _mm512_add_epi32(one, other);
         quarters(bytes: __m512i) -> [__m128i; 4] = [
             _mm512_castsi512_si128(bytes),
             _mm512_extracti32x4_epi32::<1>(bytes),
@@ -95,7 +103,7 @@ proof! {
         ];
         /// Adds the high bit to each byte of `marked`, which must not have it.
         with_high_bits(bytes: __m512i, marked: u64) -> __m512i =
-            _mm512_mask_add_epi8(bytes, marked, bytes, _mm512_set1_epi8(0x80_u8.cast_signed()));
+            _mm512_mask_adds_epu8(bytes, marked, bytes, _mm512_set1_epi8(0x80_u8.cast_signed()));
         /// The difference of each offset to the one before.
         lengths(starts: &[u32; 16], nexts: &[u32; 16]) -> __m512i = _mm512_sub_epi32(load(nexts), load(starts));
         /// The bits of `keys` for which the lowest byte of the number, modulo 64, is the place of a bit in `lengths`.
@@ -115,9 +123,9 @@ proof! {
             array(_mm512_or_si512(upper, _mm512_set1_epi8((flag >> 24) as i8)))
         };
         /// The words of a group of eight tokens, those that are kept at the front.
-        group_of_words(start: &[u32; 8], next: __m256i, uppers: &[u8; 8], masks: Group) -> [u64; 8] = {
+        group_of_words(start: &[u32; 8], end: &[u32; 8], uppers: &[u8; 8], masks: Group) -> [u64; 8] = {
             let start = load_half(start);
-            let len = _mm256_maskz_sub_epi32(masks.scalar, next, start);
+            let len = _mm256_maskz_sub_epi32(masks.scalar, load_half(end), start);
             let len = _mm256_mask_sub_epi32(len, masks.string, len, _mm256_set1_epi32(2));
             let len = _mm256_min_epu32(len, _mm256_set1_epi32(LENGTH_MAX as i32));
             let start = _mm256_mask_add_epi32(start, masks.string | masks.close, start, _mm256_set1_epi32(1));
@@ -130,9 +138,6 @@ proof! {
             store(&mut words, _mm512_maskz_compress_epi64(masks.keep, word));
             words
         };
-        /// The offsets, but the next one of `ends` where `loose` has a bit.
-        with_ends(offsets: &[u32; 8], loose: u8, ends: &[u32; 8]) -> __m256i =
-            _mm256_mask_expand_epi32(load_half(offsets), loose, load_half(ends));
     }
 }
 
@@ -147,7 +152,9 @@ struct Group {
 
 impl Simd for Avx512 {
     type Block = __m512i;
-    type Utf8 = Utf8<__m512i>;
+    type Utf8 = __m512i;
+    // Kept in a register, because a number comes into one only through the port that the masks need.
+    type Offset = __m512i;
 
     const SKIMS: bool = true;
 
@@ -170,7 +177,7 @@ impl Simd for Avx512 {
         // `[` and `]` are `{` and `}` without bit 0x20; the control characters 0x0C and 0x1A would become `,` and `:`.
         let curled = self.or(block, self.splat(0x20));
         let operator = self.equal(curled, self.by_low_nibble(operators, block));
-        let control = self.below(block, self.splat(0x20));
+        let control = self.controls(block);
         Classes {
             backslash: self.eq(block, b'\\'),
             quote: self.eq(block, b'"'),
@@ -196,18 +203,28 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8 {
-        Utf8::after(self, before)
+    fn gather_bits(self, bits: u64, mask: u64) -> u64 {
+        self.extract_bits(bits, mask)
     }
 
     #[inline(always)]
-    fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block) {
-        state.step(self, [block]);
+    fn scatter_bits(self, bits: u64, mask: u64) -> u64 {
+        self.deposit_bits(bits, mask)
+    }
+
+    #[inline(always)]
+    fn utf8_start(self) -> Self::Utf8 {
+        self.splat(0)
+    }
+
+    #[inline(always)]
+    fn utf8_check(self, state: &mut Self::Utf8, before: &[u8; BLOCK], block: Self::Block) {
+        utf8::check(self, state, before, [block]);
     }
 
     #[inline(always)]
     fn utf8_ok(self, state: &Self::Utf8) -> bool {
-        state.is_ok(self)
+        self.is_zero(*state)
     }
 
     #[inline(always)]
@@ -248,17 +265,6 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn offsets(self, mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
-        let [first, second, ..] = self.quarters(self.places(mask));
-        // Two quarters are enough, because a block has at most 32 places where white space begins.
-        let out = offsets.as_chunks_mut().0;
-        self.store_offsets(&mut out[0], base, first);
-        if mask.count_ones() > 16 {
-            self.store_offsets(&mut out[1], base, second);
-        }
-    }
-
-    #[inline(always)]
     fn keys_as_long(self, pos: &[u32; BLOCK + 1], keys: u64, lengths: u64) -> u64 {
         let (starts, nexts) = (pos[..BLOCK].as_chunks().0, pos[1..].as_chunks().0);
         let len = |group: usize| self.lengths(&starts[group], &nexts[group]);
@@ -269,27 +275,32 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn words(self, kinds: __m512i, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
         let uppers = self.uppers(kinds, tokens.escaped, tokens.flag);
-        let (starts, nexts) = (tokens.pos[..BLOCK].as_chunks().0, tokens.pos[1..].as_chunks().0);
-        let (mut at, mut end) = (0, 0);
+        let (starts, ends) = (tokens.starts.as_chunks().0, tokens.ends.as_chunks().0);
+        let mut at = 0;
         for (group, upper) in uppers.as_chunks().0.iter().enumerate() {
             // A small document has few tokens, and would spend more time on the empty groups than on its own.
             if tokens.keep >> (8 * group) == 0 {
                 break;
             }
             let bits = |mask: u64| (mask >> (8 * group)) as u8;
-            let loose = bits(tokens.loose);
-            // SAFETY: `end` is at most 8 * group, because a group moves it by at most eight; `group < 8`, and there are
-            // 64 ends.
-            let next = self.with_ends(&nexts[group], loose, unsafe { part(tokens.ends, end) });
-            end += loose.count_ones() as usize;
             let (keep, close) = (bits(tokens.keep), bits(tokens.close));
             let masks = Group { keep, string: bits(tokens.string), scalar: bits(tokens.scalar), close };
-            let words = self.group_of_words(&starts[group], next, upper, masks);
-            // SAFETY: `at` is at most 8 * group, as `end` is, and there are 64 words.
+            let words = self.group_of_words(&starts[group], &ends[group], upper, masks);
+            // SAFETY: `at` is at most 8 * group, because a group moves it by at most eight, and there are 64 words.
             let out: &mut [MaybeUninit<u64>; 8] = unsafe { part_mut(out, at) };
             out.write_copy_of_slice(&words);
             at += keep.count_ones() as usize;
         }
+    }
+
+    #[inline(always)]
+    fn offset(self, base: u32) -> __m512i {
+        self.each(base)
+    }
+
+    #[inline(always)]
+    fn next_offset(self, offset: __m512i) -> __m512i {
+        self.sum(offset, self.each(BLOCK as u32))
     }
 
     #[inline(always)]
@@ -299,13 +310,15 @@ impl Simd for Avx512 {
         _bytes: &[u8; BLOCK],
         mask: u64,
         marked: u64,
-        base: u32,
+        base: __m512i,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     ) {
-        // Compress into a register, then store, because the store form of compress is microcoded on Zen 4.
-        *kind = self.bytes_of(self.front(self.with_high_bits(block, marked), mask));
-        let [first, second, third, fourth] = self.quarters(self.places(mask));
+        // Compress into a register, then store, because the store form of compress is microcoded on Zen 4. A look-up by
+        // the places takes one operation, a second compress two.
+        let places = self.places(mask);
+        *kind = self.bytes_of(self.at_places(self.with_high_bits(block, marked), places));
+        let [first, second, third, fourth] = self.quarters(places);
         let (count, out) = (mask.count_ones(), pos.as_chunks_mut().0);
         self.store_offsets(&mut out[0], base, first);
         if count > 16 {
@@ -352,6 +365,20 @@ fn array(register: __m512i) -> [u8; BLOCK] {
     let mut bytes = [0; BLOCK];
     store(&mut bytes, register);
     bytes
+}
+
+/// Returns the same register, but hides from the compiler how it was computed.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn opaque(register: __m512i) -> __m512i {
+    // Miri cannot run assembly.
+    if cfg!(miri) {
+        return register;
+    }
+    let mut register = register;
+    // SAFETY: the assembly has no instruction; it only names the register.
+    unsafe { core::arch::asm!("/* {} */", inout(zmm_reg) register, options(pure, nomem, nostack, preserves_flags)) };
+    register
 }
 
 /// 0, 1, 2, … 63.

@@ -2,7 +2,7 @@
 
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, Simd};
-use super::utf8::{Utf8, Vectors};
+use super::utf8::{self, Vectors};
 #[allow(clippy::wildcard_imports, reason = "a list of intrinsics says nothing that their use does not")]
 use core::arch::aarch64::*;
 
@@ -22,7 +22,6 @@ proof! {
         preceding(bytes: uint8x16_t, before: uint8x16_t) -> [uint8x16_t; 3] = {
             [vextq_u8::<15>(before, bytes), vextq_u8::<14>(before, bytes), vextq_u8::<13>(before, bytes)]
         };
-        is_ascii(bytes: uint8x16_t) -> bool = vmaxvq_u8(bytes) < 0x80;
         is_zero(bytes: uint8x16_t) -> bool = vmaxvq_u8(bytes) == 0;
     }
 
@@ -56,7 +55,8 @@ const PLACES: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 1
 
 impl Simd for Neon {
     type Block = [uint8x16_t; 4];
-    type Utf8 = Utf8<uint8x16_t>;
+    type Utf8 = uint8x16_t;
+    type Offset = u32;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
@@ -123,18 +123,18 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8 {
-        Utf8::after(self, before)
+    fn utf8_start(self) -> Self::Utf8 {
+        self.splat(0)
     }
 
     #[inline(always)]
-    fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block) {
-        state.step(self, block);
+    fn utf8_check(self, state: &mut Self::Utf8, before: &[u8; BLOCK], block: Self::Block) {
+        utf8::check(self, state, before, block);
     }
 
     #[inline(always)]
     fn utf8_ok(self, state: &Self::Utf8) -> bool {
-        state.is_ok(self)
+        self.is_zero(*state)
     }
 
     #[inline(always)]
@@ -160,6 +160,16 @@ impl Simd for Neon {
             *quarter = self.and(*quarter, low_bits);
         }
         block
+    }
+
+    #[inline(always)]
+    fn offset(self, base: u32) -> u32 {
+        base
+    }
+
+    #[inline(always)]
+    fn next_offset(self, offset: u32) -> u32 {
+        offset.wrapping_add(BLOCK as u32)
     }
 
     #[inline(always)]

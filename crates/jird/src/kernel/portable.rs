@@ -166,9 +166,10 @@ fn utf8_byte(state: Automaton, byte: u8) -> Automaton {
 
 impl Simd for Portable {
     type Block = [u8; BLOCK];
-    type Utf8 = Automaton;
+    type Utf8 = bool;
+    type Offset = u32;
 
-    const JUDGES_NUMBERS: bool = false;
+    const MASKS_ARE_CHEAP: bool = false;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> Self::Block {
@@ -206,28 +207,33 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8 {
+    fn utf8_start(self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn utf8_check(self, ok: &mut bool, before: &[u8; BLOCK], block: Self::Block) {
         // The last three bytes hold every sequence that may still be incomplete; start at a byte that begins one.
         let tail = &before[BLOCK - 3..];
         let start = tail.iter().position(|&byte| !(0x80..0xC0).contains(&byte)).unwrap_or(3);
-        let state = tail[start..].iter().fold(DONE, |state, &byte| utf8_byte(state, byte));
-        if state & 63 == WRONG { DONE } else { state }
-    }
-
-    #[inline(always)]
-    fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block) {
+        let mut state = tail[start..].iter().fold(DONE, |state, &byte| utf8_byte(state, byte));
+        if state & 63 == WRONG {
+            // That was found with the block before.
+            state = DONE;
+        }
         for eight in block.as_chunks::<8>().0 {
             if u64::from_ne_bytes(*eight) & 0x8080_8080_8080_8080 == 0 {
-                *state = if *state & 63 == DONE { DONE } else { WRONG };
+                state = if state & 63 == DONE { DONE } else { WRONG };
             } else {
-                *state = eight.iter().fold(*state, |state, &byte| utf8_byte(state, byte));
+                state = eight.iter().fold(state, |state, &byte| utf8_byte(state, byte));
             }
         }
+        *ok &= state & 63 != WRONG;
     }
 
     #[inline(always)]
-    fn utf8_ok(self, state: &Self::Utf8) -> bool {
-        *state & 63 != WRONG
+    fn utf8_ok(self, ok: &bool) -> bool {
+        *ok
     }
 
     #[inline(always)]
@@ -266,6 +272,16 @@ impl Simd for Portable {
     #[inline(always)]
     fn without_high_bits(self, block: Self::Block) -> Self::Block {
         block.map(|byte| byte & 0x7F)
+    }
+
+    #[inline(always)]
+    fn offset(self, base: u32) -> u32 {
+        base
+    }
+
+    #[inline(always)]
+    fn next_offset(self, offset: u32) -> u32 {
+        offset.wrapping_add(BLOCK as u32)
     }
 
     #[inline(always)]

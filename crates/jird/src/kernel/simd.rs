@@ -88,12 +88,14 @@ impl Kinds {
 pub(crate) trait Simd: Copy {
     /// A block in registers.
     type Block: Copy;
-    /// The state that the UTF-8 check carries from block to block.
+    /// The result of the UTF-8 check so far.
     type Utf8: Copy;
+    /// The offset of a block, in the form that [`emit`](Self::emit) needs.
+    type Offset: Copy;
 
-    /// Whether numbers may be checked by masks. On CPUs where a mask costs many instructions, checking them one by one
-    /// is faster.
-    const JUDGES_NUMBERS: bool = true;
+    /// Whether a mask costs a few instructions. Where it costs many, numbers are checked one by one, and the ends of
+    /// scalars are looked for byte by byte.
+    const MASKS_ARE_CHEAP: bool = true;
     /// Whether members of records are found by masks. On CPUs where masks cost more, steps from key to key are faster.
     const SKIMS: bool = false;
 
@@ -132,12 +134,34 @@ pub(crate) trait Simd: Copy {
     fn between(self, block: Self::Block, low: u8, high: u8) -> u64;
     /// Bit `i` of the result is the parity of bits `0..=i`.
     fn prefix_xor(self, mask: u64) -> u64;
-    /// The UTF-8 state after `before`, which was already checked or will be checked elsewhere.
-    fn utf8_after(self, before: &[u8; BLOCK]) -> Self::Utf8;
-    /// Checks a block that follows the blocks that `state` has seen. A sequence that the block leaves incomplete is
-    /// judged with the next block.
-    fn utf8_step(self, state: &mut Self::Utf8, block: Self::Block);
-    /// False after any step saw a byte that is not UTF-8.
+    /// The bits of `bits` at the set bits of `mask`, moved together at the low end.
+    #[inline(always)]
+    fn gather_bits(self, bits: u64, mut mask: u64) -> u64 {
+        let (mut gathered, mut at) = (0, 0);
+        while mask != 0 {
+            gathered |= u64::from(bits & mask & mask.wrapping_neg() != 0) << at;
+            mask &= mask - 1;
+            at += 1;
+        }
+        gathered
+    }
+    /// The reverse: the low bits of `bits`, moved to the set bits of `mask`.
+    #[inline(always)]
+    fn scatter_bits(self, mut bits: u64, mut mask: u64) -> u64 {
+        let mut scattered = 0;
+        while mask != 0 {
+            scattered |= (mask & mask.wrapping_neg()) & (bits & 1).wrapping_neg();
+            mask &= mask - 1;
+            bits >>= 1;
+        }
+        scattered
+    }
+    /// The result of a UTF-8 check that has seen nothing yet.
+    fn utf8_start(self) -> Self::Utf8;
+    /// Checks a block that follows `before`, which was already checked or will be checked elsewhere. A sequence that the
+    /// block leaves incomplete is judged with the next block.
+    fn utf8_check(self, state: &mut Self::Utf8, before: &[u8; BLOCK], block: Self::Block);
+    /// False after any check saw a byte that is not UTF-8.
     fn utf8_ok(self, state: &Self::Utf8) -> bool;
     /// The bitwise or of two blocks.
     fn merge(self, one: Self::Block, other: Self::Block) -> Self::Block;
@@ -194,14 +218,6 @@ pub(crate) trait Simd: Copy {
         }
         at
     }
-    /// Writes `base + i` for each set bit `i` of `mask`, in order. Values past the last one are left arbitrary.
-    #[inline(always)]
-    fn offsets(self, mut mask: u64, base: u32, offsets: &mut [u32; BLOCK]) {
-        for offset in offsets.iter_mut().take(mask.count_ones() as usize) {
-            *offset = base.wrapping_add(mask.trailing_zeros());
-            mask &= mask.wrapping_sub(1);
-        }
-    }
     /// The keys whose length, modulo 64, has its bit set in `lengths`. Each of `keys` must be a string that a colon
     /// follows directly; `pos` has the offsets of the tokens.
     #[inline(always)]
@@ -221,6 +237,10 @@ pub(crate) trait Simd: Copy {
     fn words(self, _kinds: Self::Block, tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
         words::one_by_one(tokens, out);
     }
+    /// The offset of a block.
+    fn offset(self, base: u32) -> Self::Offset;
+    /// The offset of the block after it.
+    fn next_offset(self, offset: Self::Offset) -> Self::Offset;
     /// Writes `base + i` and the byte at `i` for each set bit `i` of `mask`, in order. The byte gets its high bit set
     /// if bit `i` of `marked` is set. Values past the last one are left arbitrary.
     #[expect(clippy::too_many_arguments, reason = "the block in both its forms, what to write, and where")]
@@ -230,7 +250,7 @@ pub(crate) trait Simd: Copy {
         bytes: &[u8; BLOCK],
         mask: u64,
         marked: u64,
-        base: u32,
+        base: Self::Offset,
         pos: &mut [u32; BLOCK],
         kind: &mut [u8; BLOCK],
     );

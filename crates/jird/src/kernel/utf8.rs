@@ -26,71 +26,23 @@ pub(super) trait Vectors: Copy {
     fn look_up(self, table: Self::Register, nibbles: Self::Register) -> Self::Register;
     /// The bytes one, two and three places before each byte; `before` is the register before.
     fn preceding(self, bytes: Self::Register, before: Self::Register) -> [Self::Register; 3];
-    fn is_ascii(self, bytes: Self::Register) -> bool;
     fn is_zero(self, bytes: Self::Register) -> bool;
 }
 
-/// What the check carries from block to block.
-#[derive(Clone, Copy)]
-pub(crate) struct Utf8<R> {
-    /// Non-zero where something was wrong.
-    error: R,
-    /// The register before.
-    before: R,
-    /// Non-zero where `before` starts a sequence that runs past its end.
-    open: R,
-}
-
-/// For the last bytes of a block: the largest byte that does not start a sequence running past the end.
-const COMPLETE_MAX: [u8; BLOCK] = {
-    let mut max = [0xFF; BLOCK];
-    max[BLOCK - 3] = 0xF0 - 1;
-    max[BLOCK - 2] = 0xE0 - 1;
-    max[BLOCK - 1] = 0xC0 - 1;
-    max
-};
-
-impl<R: Copy> Utf8<R> {
-    /// The state after `before`, which is right or will be found wrong elsewhere.
-    #[inline(always)]
-    pub(super) fn after<V: Vectors<Register = R>>(simd: V, before: &[u8; BLOCK]) -> Self {
-        let before = simd.end_of(before);
-        Self { error: simd.splat(0), before, open: open(simd, before) }
-    }
-
-    /// Checks the registers of a block.
-    #[inline(always)]
-    pub(super) fn step<V: Vectors<Register = R>, const N: usize>(&mut self, simd: V, block: [R; N]) {
-        let mut all = block[0];
-        for &register in &block[1..] {
-            all = simd.or(all, register);
-        }
-        let mut before = self.before;
-        if simd.is_ascii(all) {
-            self.error = simd.or(self.error, self.open);
-            self.open = simd.splat(0);
-            before = block[N - 1];
-        } else {
-            for register in block {
-                self.error = simd.or(self.error, misplaced(simd, register, before));
-                before = register;
-            }
-            self.open = open(simd, before);
-        }
-        self.before = before;
-    }
-
-    /// Whether nothing was wrong.
-    #[inline(always)]
-    pub(super) fn is_ok<V: Vectors<Register = R>>(&self, simd: V) -> bool {
-        simd.is_zero(self.error)
-    }
-}
-
-/// Non-zero where a sequence starts that runs past the end of the register.
+/// Checks the registers of a block that follows the block `before`, and adds to `error` what is not zero where a byte is
+/// wrong. A sequence that the block leaves incomplete is judged with the next block.
 #[inline(always)]
-fn open<V: Vectors>(simd: V, bytes: V::Register) -> V::Register {
-    simd.minus(bytes, simd.end_of(&COMPLETE_MAX))
+pub(super) fn check<V: Vectors, const N: usize>(
+    simd: V,
+    error: &mut V::Register,
+    before: &[u8; BLOCK],
+    block: [V::Register; N],
+) {
+    let mut before = simd.end_of(before);
+    for register in block {
+        *error = simd.or(*error, misplaced(simd, register, before));
+        before = register;
+    }
 }
 
 /// Non-zero where a byte cannot follow those before it. The tables find all that a pair of bytes shows, and mark every pair of

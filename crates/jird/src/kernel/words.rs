@@ -11,8 +11,10 @@ use core::mem::MaybeUninit;
 pub(crate) struct TokenWords<'a> {
     /// The kinds.
     pub(crate) kinds: &'a [u8; BLOCK],
-    /// The offsets of the tokens, and of the token after them.
-    pub(crate) pos: &'a [u32; BLOCK + 1],
+    /// Where the tokens begin.
+    pub(crate) starts: &'a [u32; BLOCK],
+    /// Where those in `scalar` end.
+    pub(crate) ends: &'a [u32; BLOCK],
     /// Tokens that get a word.
     pub(crate) keep: u64,
     /// Strings; their word holds the offset of the content.
@@ -21,9 +23,6 @@ pub(crate) struct TokenWords<'a> {
     pub(crate) escaped: u64,
     /// Strings, numbers and literals, which have a length.
     pub(crate) scalar: u64,
-    /// Scalars that white space follows. `ends` holds their ends, in order.
-    pub(crate) loose: u64,
-    pub(crate) ends: &'a [u32; BLOCK],
     /// Closing brackets; their word holds the offset of the text after them.
     pub(crate) close: u64,
     /// The flag that is or-ed into the upper half of every word.
@@ -34,22 +33,13 @@ pub(crate) struct TokenWords<'a> {
 /// one.
 #[inline(always)]
 pub(super) fn one_by_one(tokens: &TokenWords<'_>, out: &mut [MaybeUninit<u64>; BLOCK]) {
-    let TokenWords { kinds, pos: [starts @ .., _], mut keep, mut loose, .. } = *tokens;
-    let [_, nexts @ ..] = tokens.pos;
-    let mut nexts: [u32; BLOCK] = *nexts;
-    for &end in tokens.ends {
-        if loose == 0 {
-            break;
-        }
-        nexts[loose.trailing_zeros() as usize % BLOCK] = end;
-        loose &= loose - 1;
-    }
+    let TokenWords { kinds, starts, ends, mut keep, .. } = *tokens;
     for word in out.iter_mut().take(keep.count_ones() as usize) {
         let index = keep.trailing_zeros() as usize % BLOCK;
         keep &= keep.wrapping_sub(1);
         let form = u32::from(FORMS[usize::from(kinds[index])]);
         let start = starts[index];
-        let len = nexts[index].wrapping_sub(start).wrapping_sub(form & FORM_QUOTES).min(LENGTH_MAX as u32);
+        let len = ends[index].wrapping_sub(start).wrapping_sub(form & FORM_QUOTES).min(LENGTH_MAX as u32);
         let upper = tokens.flag | (form & FORM_UPPER) << 24 | len;
         word.write(u64::from(upper) << 32 | u64::from(start.wrapping_add(form & FORM_SKIP)));
     }

@@ -4,7 +4,7 @@
 /// or a sweep for fields instead of a scan for tokens.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Search {
+pub enum When {
     /// Where it pays, as last measured: where few enough lines have a literal, or where lines are long.
     #[default]
     Measured,
@@ -59,11 +59,11 @@ impl Gate {
     }
 
     /// Whether the next `bytes` are searched.
-    pub(super) fn opens(&mut self, search: Search, bytes: usize) -> bool {
+    pub(super) fn opens(&mut self, search: When, bytes: usize) -> bool {
         match search {
-            Search::Always => true,
-            Search::Never => false,
-            Search::Measured => {
+            When::Always => true,
+            When::Never => false,
+            When::Measured => {
                 let is_open = self.closed_bytes == 0;
                 self.closed_bytes = self.closed_bytes.saturating_sub(bytes);
                 is_open

@@ -31,7 +31,7 @@ pub use crate::threads::in_order;
 #[cfg(feature = "parallel")]
 pub use drive::{drive, ranges};
 #[doc(hidden)]
-pub use gate::Search;
+pub use gate::When;
 pub use options::{Check, Options};
 pub use part::{Counting, LineReader, Part};
 pub use piece::{LinePiece, newlines};

@@ -1,7 +1,7 @@
 //! Options for reading lines.
 
 use super::RECORD_BYTES_MAX;
-use super::gate::Search;
+use super::gate::When;
 use crate::kernel::Kernel;
 use crate::policy::Policy;
 
@@ -40,11 +40,11 @@ pub struct Options {
     pub piece_bytes: usize,
     /// Whether literals are searched for. The results do not depend on it.
     #[doc(hidden)]
-    pub search: Search,
+    pub search: When,
     /// Whether the fields of unchecked lines are looked for without tokens. The results of valid lines do not depend on
     /// it.
     #[doc(hidden)]
-    pub sweep: Search,
+    pub sweep: When,
 }
 
 impl Default for Options {
@@ -55,8 +55,8 @@ impl Default for Options {
             policy: Policy::default(),
             record_bytes_max: RECORD_BYTES_MAX,
             piece_bytes: PIECE_BYTES,
-            search: Search::default(),
-            sweep: Search::default(),
+            search: When::default(),
+            sweep: When::default(),
         }
     }
 }

@@ -100,7 +100,8 @@ fn batch<S: Simd, const LINES: bool>(
     let scalar = is.scalar();
     let operators = is.open() | is.close() | is.comma | is.colon | newline;
     let odd = scalar & !(operators >> 1 | 1 << (BATCH - 1));
-    check_scalars(simd, text, kinds, pos, &[0; BATCH], &is, 0, odd, true, numbers).is_none()
+    let [_, ends @ ..] = pos;
+    check_scalars(simd, text, kinds, pos, ends, &is, odd, true, numbers).is_none()
         && rules(simd, &is, newline, valid, depth_max, state)
 }
 

@@ -4,7 +4,7 @@
 //! opening quotes and closing quotes have different neighbours. The caller compares the guess with the true state when
 //! that is known.
 
-use super::{Carry, Chunk, Mode, NumberCarry, Tokens, scan};
+use super::{Carry, Chunk, Mode, NumberCarry, State, Tokens, scan};
 use crate::kernel::{BLOCK, Kernel};
 
 /// The number of bytes before a border that are looked at.
@@ -16,7 +16,8 @@ impl Carry {
     pub(crate) fn guess(kernel: Kernel, text: &[u8], from: usize, tokens: &mut Tokens) -> Self {
         let start = from.saturating_sub(WINDOW_BYTES);
         let in_string = start > 0 && begins_inside(&text[start..from]);
-        let mut carry = Self { in_string: u64::from(in_string).wrapping_neg(), ..Self::default() };
+        let state = State { in_string: u64::from(in_string).wrapping_neg(), ..State::default() };
+        let mut carry = Self { state, ..Self::default() };
         tokens.clear();
         scan(kernel, Chunk { text, from: start, to: from }, Mode::Document, &mut carry, tokens);
         carry.at_border(from)

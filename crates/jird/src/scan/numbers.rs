@@ -4,7 +4,9 @@
 //! It also allows at most one decimal point, and neither a point nor a second exponent after an exponent; this takes
 //! an addition: a bit added at the start of a run of ones comes out at the first byte after the run.
 
-use crate::kernel::Simd;
+use super::Chunk;
+use super::tokens::NumberCheck;
+use crate::kernel::{BLOCK, Kernel, Pass, Simd};
 
 /// The state that the bytes of numbers leave for the next block; bit 0 of each field is about that block's first byte.
 /// All fields are zero unless a number reaches to the block's end.
@@ -38,6 +40,95 @@ impl NumberCarry {
     /// The state after bytes that were not checked; `run` says whether the last of them belongs to a run.
     pub(super) fn within_run(run: u64) -> Self {
         Self { run, ..Self::default() }
+    }
+}
+
+/// Whether the numbers of a chunk are checked by masks, block by block, and not one by one in pass two.
+pub(super) fn by_masks(kernel: Kernel, chunk: &Chunk<'_>, check: NumberCheck) -> bool {
+    match check {
+        NumberCheck::ByMasks => true,
+        NumberCheck::OneByOne => false,
+        // For a small chunk the guess would cost more than it saves.
+        NumberCheck::Guessed => chunk.to - chunk.from >= SAMPLED && kernel.enter(Sample { chunk }),
+    }
+}
+
+/// The number of bytes at the start of a chunk of which [`Sample`] looks at one block in eight.
+const SAMPLED: usize = 64 * BLOCK;
+
+/// Guesses whether a chunk has so many numbers that a check by masks takes less time than one number by number.
+struct Sample<'a> {
+    chunk: &'a Chunk<'a>,
+}
+
+impl Pass for Sample<'_> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> bool {
+        /// At least one byte in this many must be a digit.
+        const DENSITY: usize = 4;
+        /// The numbers must have at most this many digits on average. If they seem to have more, most digits are in
+        /// strings.
+        const LEN_MAX: usize = 24;
+        let blocks = self.chunk.text[self.chunk.from..][..SAMPLED].as_chunks().0;
+        let (mut digits, mut numbers, mut seen) = (0, 0, 0);
+        for block in blocks.iter().step_by(8) {
+            let block = simd.load(block);
+            let digit = simd.between(block, b'0', b'9');
+            let before = simd.eq(block, b',') | simd.eq(block, b':') | simd.eq(block, b'[') | simd.eq(block, b' ');
+            digits += digit.count_ones() as usize;
+            numbers += (digit & (before | simd.eq(block, b'-')) << 1).count_ones() as usize;
+            seen += BLOCK;
+        }
+        S::MASKS_ARE_CHEAP && digits * DENSITY >= seen && numbers * LEN_MAX >= digits
+    }
+}
+
+/// Checks the numbers of a chunk by its `runs`, and returns whether one is wrong. Without `runs` it checks none; then the
+/// next chunk does not check the rest of a number that this chunk begins either. `scalar` is 1 if the chunk begins inside
+/// a scalar.
+#[inline]
+pub(super) fn check(
+    kernel: Kernel,
+    chunk: &Chunk<'_>,
+    runs: Option<&[u64]>,
+    scalar: u64,
+    carry: &mut NumberCarry,
+) -> bool {
+    let Some(runs) = runs else {
+        *carry = NumberCarry::default();
+        return false;
+    };
+    if *carry == NumberCarry::default() {
+        *carry = NumberCarry::within_run(scalar);
+    }
+    kernel.enter(CheckNumbers { chunk, runs, carry })
+}
+
+struct CheckNumbers<'a> {
+    chunk: &'a Chunk<'a>,
+    runs: &'a [u64],
+    carry: &'a mut NumberCarry,
+}
+
+impl Pass for CheckNumbers<'_> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> bool {
+        let Chunk { text, from, to } = *self.chunk;
+        let (blocks, rest) = text[from..to].as_chunks();
+        let mut carry = *self.carry;
+        let mut wrong = 0;
+        for (block, &run) in blocks.iter().zip(self.runs) {
+            wrong |= wrong_bytes(simd, simd.load(block), run, &mut carry);
+        }
+        if let (true, Some(&run)) = (to == text.len(), self.runs.get(blocks.len())) {
+            wrong |= wrong_bytes(simd, simd.load(&simd.load_rest(rest)), run, &mut carry);
+        }
+        *self.carry = carry;
+        wrong != 0
     }
 }
 

@@ -10,29 +10,25 @@ use crate::text;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scanned {
     pub(super) tokens: Vec<(u8, u32)>,
-    /// The ends of scalars that white space follows.
-    pub(super) ends: Vec<u32>,
     pub(super) found: Found,
     pub(super) carry: Carry,
 }
 
 /// Scans `chunk`; `before` is the result of the chunks before it.
 pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
-    let Scanned { tokens, ends, carry, .. } = before;
+    let Scanned { tokens, carry, .. } = before;
     let Chunk { text, from, to } = chunk;
     let lines = matches!(mode, Mode::Lines | Mode::LinesTrusted);
     let check = matches!(mode, Mode::Document | Mode::DocumentBlanks | Mode::Lines);
     let mut state = OracleState {
         text,
-        escaped: carry.escape == 1,
+        escaped: carry.state.escape == 1,
         in_string: carry.in_string(),
-        in_word: carry.scalar == 1,
-        in_space: carry.space == 1,
-        before_plain: carry.plain_before == 1,
-        digits_due: carry.hex_due.count_ones(),
+        in_word: carry.state.scalar == 1,
+        in_space: carry.state.space == 1,
+        digits_due: carry.digits.due.count_ones(),
         pair_end: carry.pair_end,
         tokens,
-        ends,
         found: Found::default(),
     };
     (from..to).for_each(|at| state.byte(text[at], at, lines, check));
@@ -49,18 +45,18 @@ pub(super) fn scan(chunk: Chunk<'_>, mode: Mode, before: Scanned) -> Scanned {
         };
     }
     let carry = Carry {
-        escape: u64::from(state.escaped),
-        in_string: if state.in_string { u64::MAX } else { 0 },
-        scalar: u64::from(state.in_word && !state.in_string),
-        space: u64::from(state.in_space && !state.in_string && !lines),
-        plain_before: u64::from(state.before_plain && !state.in_string && !lines),
+        state: super::State {
+            escape: u64::from(state.escaped),
+            in_string: if state.in_string { u64::MAX } else { 0 },
+            scalar: u64::from(state.in_word && !state.in_string),
+            space: u64::from(state.in_space && !state.in_string && !lines),
+        },
         // Has its own tests.
         number: super::NumberCarry::default(),
-        hex_due: (1 << state.digits_due) - 1,
-        hex_first: u64::from(state.digits_due == 4),
+        digits: super::Digits { due: (1 << state.digits_due) - 1, first: u64::from(state.digits_due == 4) },
         pair_end: state.pair_end,
     };
-    Scanned { tokens: state.tokens, ends: state.ends, found: state.found, carry }
+    Scanned { tokens: state.tokens, found: state.found, carry }
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "as plain as it can be written")]
@@ -74,14 +70,11 @@ struct OracleState<'t> {
     in_word: bool,
     /// The byte before is white space.
     in_space: bool,
-    /// The byte before is neither white space nor an operator.
-    before_plain: bool,
     /// How many of the next bytes must be hexadecimal digits.
     digits_due: u32,
     /// Where the last surrogate pair ends.
     pair_end: usize,
     tokens: Vec<(u8, u32)>,
-    ends: Vec<u32>,
     found: Found,
 }
 
@@ -108,10 +101,6 @@ impl OracleState<'_> {
         if quote {
             self.in_string = !self.in_string;
         }
-        if self.before_plain && !self.in_string && matches!(byte, b' ' | b'\t' | b'\n' | b'\r') && !lines {
-            self.ends.push(u32::try_from(at).expect("tests are small"));
-        }
-        self.before_plain = word || byte == b'"';
         self.in_word = word;
         self.in_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     }

@@ -1,7 +1,11 @@
 //! The token buffers: what pass one writes and pass two reads.
 
+use super::State;
+use super::escapes::EscapeBlocks;
 use crate::kernel::{BLOCK, Simd};
 use crate::word::ESCAPED;
+
+const _: () = assert!(SPACED == ESCAPED, "one mask marks both");
 
 /// Set in the kind of an operator of a document if white space stands before it: the scalar before then ends earlier.
 pub(crate) const SPACED: u8 = 0x80;
@@ -25,32 +29,45 @@ pub(crate) const SENTINELS: usize = 4;
 /// Settings that change the cost of a scan, but not its results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tuning {
-    /// Numbers are checked by masks in a chunk if at least one byte in this many belongs to a number or literal.
-    pub(crate) numbers_density: usize,
+    pub(crate) numbers: NumberCheck,
     /// The UTF-8 check is skipped where all bytes are ASCII.
     pub(crate) skips_ascii: bool,
 }
 
+/// How the numbers of a document are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberCheck {
+    /// By masks in chunks that seem to have many numbers, one by one elsewhere.
+    Guessed,
+    /// All by masks, after pass one.
+    ByMasks,
+    /// All one by one, in pass two.
+    OneByOne,
+}
+
 impl Tuning {
-    const USUAL: Self = Self { numbers_density: 4, skips_ascii: true };
+    /// Unit tests check all numbers by masks, because their texts are short.
+    const USUAL: Self =
+        Self { numbers: if cfg!(test) { NumberCheck::ByMasks } else { NumberCheck::Guessed }, skips_ascii: true };
 }
 
 /// Tokens in text order: the kind and the offset of each. The buffers only grow; they are not cleared or zeroed for
 /// reuse.
 ///
-/// Invariant: `pos`, `kind` and `ends` have the same length. After the first `reserve`, `len + SENTINELS` and
-/// `ends_len` are at most that length.
+/// Invariant: `pos` and `kind` have the same length. After the first `reserve`, `len + SENTINELS` is at most that
+/// length.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     pos: Vec<u32>,
     kind: Vec<u8>,
     len: usize,
-    /// The ends of those scalars that white space follows, in order. Documents only.
-    ends: Vec<u32>,
-    ends_len: usize,
-    /// The white space outside strings, a mask for each block of the chunk. Only in
-    /// [`Mode::DocumentBlanks`](super::Mode::DocumentBlanks).
+    /// Where the chunk has escapes: the first `escapes_len` entries.
+    escapes: Vec<EscapeBlocks>,
+    escapes_len: usize,
+    /// The white space outside strings, a mask for each block of the chunk. Only if masks are kept.
     blanks: Vec<u64>,
+    /// The same for the bytes outside strings that are neither operators nor white space nor quotes.
+    runs: Vec<u64>,
     /// Pass one did not check all numbers among the tokens before this index. Documents only.
     numbers_unjudged: usize,
     /// Whether the text of the tokens, or of some tokens before them, has bytes beyond ASCII.
@@ -67,14 +84,24 @@ impl Default for Tokens {
 }
 
 impl Tokens {
+    /// What all buffers take.
+    #[cfg(test)]
+    pub(crate) fn buffer_bytes(&self) -> usize {
+        self.pos.capacity() * size_of::<u32>()
+            + self.kind.capacity()
+            + self.escapes.capacity() * size_of::<EscapeBlocks>()
+            + (self.blanks.capacity() + self.runs.capacity()) * size_of::<u64>()
+    }
+
     pub(super) const fn new() -> Self {
         Self {
             pos: Vec::new(),
             kind: Vec::new(),
             len: 0,
-            ends: Vec::new(),
-            ends_len: 0,
+            escapes: Vec::new(),
+            escapes_len: 0,
             blanks: Vec::new(),
+            runs: Vec::new(),
             tuning: Tuning::USUAL,
             numbers_unjudged: 0,
             beyond_ascii: false,
@@ -89,7 +116,6 @@ impl Tokens {
     /// Removes all tokens.
     pub(crate) fn clear(&mut self) {
         self.len = 0;
-        self.ends_len = 0;
         self.numbers_unjudged = 0;
         self.beyond_ascii = false;
         self.blank = false;
@@ -125,9 +151,14 @@ impl Tokens {
     pub(crate) fn reserve(&mut self, bytes: usize) {
         // A byte is at most one token. Each block writes 64 entries into each buffer, whatever it finds, and a batch
         // reads 64.
-        let wanted = self.len.max(self.ends_len) + bytes + 2 * BLOCK + SENTINELS;
+        let wanted = self.len + bytes + 2 * BLOCK + SENTINELS;
         if wanted > self.pos.len() {
             self.grow(wanted);
+        }
+        // One entry for each pair of blocks, one for a block without a partner, and one for the rest of the text.
+        let escapes = bytes / (2 * BLOCK) + 2;
+        if escapes > self.escapes.len() {
+            self.escapes.resize(escapes, EscapeBlocks::default());
         }
     }
 
@@ -135,26 +166,36 @@ impl Tokens {
     fn grow(&mut self, wanted: usize) {
         // If no tokens must be kept, fresh zeroed memory is better: the system then provides its pages as they are
         // needed.
-        if self.len == 0 && self.ends_len == 0 {
+        if self.len == 0 {
             self.pos = vec![0; wanted];
             self.kind = vec![0; wanted];
-            self.ends = vec![0; wanted];
         } else {
             self.pos.resize(wanted, 0);
             self.kind.resize(wanted, 0);
-            self.ends.resize(wanted, 0);
         }
     }
 
-    /// Makes room for the white space of a chunk of `bytes` bytes.
-    pub(super) fn reserve_blanks(&mut self, bytes: usize) {
-        self.blanks.clear();
-        self.blanks.resize(bytes / BLOCK + 1, 0);
+    /// Makes room for the masks of the blocks of a chunk of `bytes` bytes.
+    pub(super) fn reserve_masks(&mut self, bytes: usize) {
+        for masks in [&mut self.blanks, &mut self.runs] {
+            masks.clear();
+            masks.resize(bytes / BLOCK + 1, 0);
+        }
     }
 
     /// The white space outside strings of the chunk that was scanned last, a mask for each block.
     pub(crate) fn blanks(&self) -> &[u64] {
         &self.blanks
+    }
+
+    /// The runs of the chunk that was scanned last, a mask for each block.
+    pub(super) fn runs(&self) -> &[u64] {
+        &self.runs
+    }
+
+    /// Where the chunk that was scanned last has escapes.
+    pub(super) fn escapes(&self) -> &[EscapeBlocks] {
+        &self.escapes[..self.escapes_len]
     }
 
     /// The buffers, to be written after the tokens that are there.
@@ -164,32 +205,17 @@ impl Tokens {
             pos: &mut self.pos,
             kind: &mut self.kind,
             len: self.len,
-            ends: &mut self.ends,
-            ends_len: self.ends_len,
-            blanks: self.blanks.iter_mut(),
+            escapes: &mut self.escapes,
+            escapes_len: 0,
+            blanks: &mut self.blanks,
+            runs: &mut self.runs,
         }
     }
 
     /// Sets the lengths after a scan wrote to the buffers that [`Tokens::free`] lent.
-    pub(super) fn set_len(&mut self, len: usize, ends_len: usize) {
-        assert!(
-            len + SENTINELS <= self.pos.len() && ends_len <= self.ends.len(),
-            "room was reserved for the sentinels"
-        );
-        self.len = len;
-        self.ends_len = ends_len;
-    }
-
-    #[cfg(test)]
-    pub(super) fn ends_slice(&self) -> &[u32] {
-        &self.ends[..self.ends_len]
-    }
-
-    /// The ends of 64 scalars that white space follows, from `at` on. Values past the last one are arbitrary.
-    #[inline(always)]
-    pub(crate) fn ends(&self, at: usize) -> &[u32; BATCH] {
-        let Some(ends) = self.ends[at..].first_chunk() else { panic!("room for a block stands behind the last end") };
-        ends
+    pub(super) fn set_written(&mut self, Written { tokens, escapes }: Written) {
+        assert!(tokens + SENTINELS <= self.pos.len(), "room was reserved for the sentinels");
+        (self.len, self.escapes_len) = (tokens, escapes);
     }
 
     /// Whether the token at `at` begins with an ASCII byte. If it does not, its kind may look like that of a marked
@@ -251,17 +277,14 @@ impl Tokens {
         at < self.numbers_unjudged
     }
 
-    /// Removes the tokens before the cursor.
-    pub(crate) fn consume(&mut self, at: Cursor) {
+    /// Removes the tokens before `at`.
+    pub(crate) fn consume(&mut self, at: usize) {
         if self.numbers_unjudged != usize::MAX {
-            self.numbers_unjudged = self.numbers_unjudged.saturating_sub(at.token);
+            self.numbers_unjudged = self.numbers_unjudged.saturating_sub(at);
         }
-        self.pos.copy_within(at.token..self.len, 0);
-        self.kind.copy_within(at.token..self.len, 0);
-        self.len -= at.token;
-        let end = at.end.min(self.ends_len);
-        self.ends.copy_within(end..self.ends_len, 0);
-        self.ends_len -= end;
+        self.pos.copy_within(at..self.len, 0);
+        self.kind.copy_within(at..self.len, 0);
+        self.len -= at;
     }
 
     /// Adjusts the offsets after the text has lost its first `bytes`, which hold no token any more.
@@ -362,8 +385,6 @@ impl Tokens {
 pub(crate) struct Cut {
     pos: u32,
     kind: u8,
-    /// The scalar's end, if white space follows it in its own piece.
-    end: Option<u32>,
 }
 
 /// Support for pieces of a text that are not scanned in order.
@@ -375,7 +396,7 @@ impl Tokens {
         self.clear();
         self.reserve(1 + bytes);
         (self.pos[0], self.kind[0]) = (0, b'"');
-        (self.len, self.ends_len) = (1, 1);
+        self.len = 1;
     }
 
     /// The last token may be read only with the next piece, while the brackets of this piece are counted earlier. If
@@ -389,45 +410,32 @@ impl Tokens {
         }
     }
 
-    /// Fills the place before the tokens. Returns the cursor of the first token.
-    pub(crate) fn put_cut(&mut self, text: &[u8], cut: Option<Cut>) -> Cursor {
-        let Some(Cut { pos, kind, end }) = cut else { return Cursor { token: 1, end: 1 } };
+    /// Fills the place before the tokens. Returns the index of the first token.
+    pub(crate) fn put_cut(&mut self, text: &[u8], cut: Option<Cut>) -> usize {
+        let Some(Cut { pos, kind }) = cut else { return 1 };
         let mark = if kind == b'"' { self.kind[0] & ESCAPED } else { 0 };
         (self.pos[0], self.kind[0]) = (pos, kind | mark);
         // Pass one does not check a number that a border cuts.
         self.numbers_unjudged = self.numbers_unjudged.max(1);
         self.beyond_ascii |= !self.is_ascii(text, 0);
-        self.ends[0] = end.unwrap_or_default();
-        Cursor { token: 0, end: usize::from(end.is_none()) }
+        0
     }
 
     /// Splits off the last token if it is a scalar: returns the number of the other tokens, and the scalar.
-    pub(crate) fn cut_off(&self, text: &[u8], first: Cursor) -> (usize, Option<Cut>) {
+    pub(crate) fn cut_off(&self, text: &[u8], first: usize) -> (usize, Option<Cut>) {
         let last = self.len - 1;
-        if self.len <= first.token || self.operator(last).is_some() && self.is_ascii(text, last) {
+        if self.len <= first || self.operator(last).is_some() && self.is_ascii(text, last) {
             return (self.len, None);
         }
-        let (pos, kind) = (self.pos[last], self.kind[last]);
-        let ends = self.ends.get(first.end..self.ends_len).unwrap_or_default();
-        (last, Some(Cut { pos, kind, end: ends.last().copied().filter(|&end| end > pos) }))
+        (last, Some(Cut { pos: self.pos[last], kind: self.kind[last] }))
     }
 }
 
-/// A position among the tokens.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Cursor {
-    /// The index of a token.
-    pub(crate) token: usize,
-    /// The number of scalars before it that white space follows. A caller that does not use [`Tokens::ends`] skips
-    /// them all with [`Cursor::skip_ends`].
-    pub(crate) end: usize,
-}
-
-impl Cursor {
-    /// Skips all ends, because the caller does not use them.
-    pub(crate) fn skip_ends(&mut self) {
-        self.end = usize::MAX;
-    }
+/// How much a scan has written.
+pub(super) struct Written {
+    /// The tokens, with those that were there before.
+    tokens: usize,
+    escapes: usize,
 }
 
 /// The token buffers during the scan of a chunk: slices and lengths in locals.
@@ -435,43 +443,25 @@ pub(super) struct Free<'t> {
     pos: &'t mut [u32],
     kind: &'t mut [u8],
     len: usize,
-    ends: &'t mut [u32],
-    ends_len: usize,
-    blanks: core::slice::IterMut<'t, u64>,
+    escapes: &'t mut [EscapeBlocks],
+    escapes_len: usize,
+    blanks: &'t mut [u64],
+    runs: &'t mut [u64],
 }
 
 impl Free<'_> {
     #[inline(always)]
-    pub(super) fn len(&self) -> usize {
-        self.len
+    pub(super) fn written(self) -> Written {
+        Written { tokens: self.len, escapes: self.escapes_len }
     }
 
+    /// Keeps two masks of a block, which is `index` of the chunk: its white space outside strings, and its runs.
     #[inline(always)]
-    pub(super) fn ends_len(&self) -> usize {
-        self.ends_len
+    pub(super) fn keep_masks(&mut self, index: usize, blank: u64, run: u64) {
+        (self.blanks[index], self.runs[index]) = (blank, run);
     }
 
-    /// Records a block's white space outside strings.
-    #[inline(always)]
-    pub(super) fn blank(&mut self, blank: u64) {
-        if let Some(next) = self.blanks.next() {
-            *next = blank;
-        }
-    }
-
-    /// Appends the ends of scalars in a block.
-    #[inline(always)]
-    pub(super) fn emit_ends<S: Simd>(&mut self, simd: S, found: u64, base: usize) {
-        if cfg!(any(debug_assertions, jird_checked)) {
-            assert!(self.ends_len + BLOCK <= self.ends.len());
-        }
-        // SAFETY: as for `emit`; at most every other byte is the first white space after a scalar.
-        let ends = unsafe { &mut *self.ends.as_mut_ptr().add(self.ends_len).cast() };
-        simd.offsets(found, base as u32, ends);
-        self.ends_len += found.count_ones() as usize;
-    }
-
-    /// Appends the tokens of a block. Those in `spaced` are marked [`SPACED`].
+    /// Appends the tokens of a block. Those in `marked` are marked: operators [`SPACED`], strings [`ESCAPED`].
     #[inline(always)]
     pub(super) fn emit<S: Simd>(
         &mut self,
@@ -479,8 +469,8 @@ impl Free<'_> {
         block: S::Block,
         bytes: &[u8; BLOCK],
         found: u64,
-        spaced: u64,
-        base: usize,
+        marked: u64,
+        base: S::Offset,
     ) {
         if cfg!(any(debug_assertions, jird_checked)) {
             assert!(self.len + BLOCK <= self.pos.len() && self.len + BLOCK <= self.kind.len());
@@ -490,17 +480,23 @@ impl Free<'_> {
         let (pos, kind) = unsafe {
             (&mut *self.pos.as_mut_ptr().add(self.len).cast(), &mut *self.kind.as_mut_ptr().add(self.len).cast())
         };
-        // Texts are shorter than 2^32 bytes; the callers of the scan refuse longer ones.
-        simd.emit(block, bytes, found, spaced, base as u32, pos, kind);
+        simd.emit(block, bytes, found, marked, base, pos, kind);
         self.len += found.count_ones() as usize;
     }
 
-    /// Marks the string whose token is the last of the first `count`. There is no such token if the quote stands
-    /// directly after another scalar; the text is invalid there.
+    /// Marks the last token if `has_escape` is 1 and the token is a string. It is not one if the quote stands directly
+    /// after another scalar; the text is invalid there.
     #[inline(always)]
-    pub(super) fn flag_escaped(&mut self, count: usize) {
-        if let Some(kind @ b'"') = count.checked_sub(1).and_then(|index| self.kind.get_mut(index)) {
-            *kind |= ESCAPED;
+    pub(super) fn mark_last(&mut self, has_escape: u64) {
+        if let Some(kind) = self.len.checked_sub(1).and_then(|last| self.kind.get_mut(last)) {
+            *kind |= u8::from(*kind == b'"') * ((has_escape as u8) << 7);
         }
+    }
+
+    /// Notes that one or two blocks, of which the first is `index` of the chunk, have escapes.
+    #[inline(always)]
+    pub(super) fn note_escapes(&mut self, index: usize, state: State) {
+        self.escapes[self.escapes_len] = EscapeBlocks::new(index, state);
+        self.escapes_len += 1;
     }
 }

@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
 use crate::policy::{Duplicates, Policy};
-use crate::scan::{Chunk, Cursor, Mode, Tokens, compact};
+use crate::scan::{Chunk, Mode, NumberCheck, Tokens, compact};
 use crate::walk::{Build, Chunks, PassTwo, TrustedFrame, Visitor, Walk, WalkPass, walk_trusted};
 use core::cell::Cell;
 use core::fmt;
@@ -21,7 +21,8 @@ use std::borrow::Cow;
 /// Parses a text that is one JSON document, and checks all of it: UTF-8, grammar, escapes and numbers.
 ///
 /// The document borrows the text; [`Document::into_owned`] copies it. This function allocates the tape (8 bytes
-/// for each key and scalar, 16 for each object and array) and buffers that a [`Parser`] would reuse.
+/// for each key and scalar, 16 for each object and array); a [`Parser`] would reuse it. Each thread that calls it keeps
+/// buffers of less than 1 MB.
 ///
 /// ```
 /// let document = jird::parse(br#"{"name": "jird", "legs": [1, 2, 3, 4]}"#)?;
@@ -33,10 +34,11 @@ use std::borrow::Cow;
 /// # Errors
 /// The first byte at which `text` can no longer be a JSON document, and the rule that it breaks.
 pub fn parse(text: &[u8]) -> Result<Document<'_>, Error> {
-    with_spare(text, |parser| {
-        parser.words = Vec::new();
-        parser.fill(text).map_err(|fault| Error::in_text(fault, text))?;
-        Ok(Document { text: Cow::Borrowed(text), words: core::mem::take(&mut parser.words) })
+    with_spare(|parser| {
+        let filled = parser.fill(text);
+        let words = core::mem::take(&mut parser.words);
+        filled.map_err(|fault| Error::in_text(fault, text))?;
+        Ok(Document { text: Cow::Borrowed(text), words })
     })
 }
 
@@ -50,23 +52,18 @@ pub fn parse(text: &[u8]) -> Result<Document<'_>, Error> {
 /// # Errors
 /// As [`parse`].
 pub fn validate(text: &[u8]) -> Result<(), Error> {
-    with_spare(text, |parser| parser.validate(text))
+    with_spare(|parser| parser.validate(text))
 }
 
-/// Texts up to this length are read with a parser that the thread keeps. Its buffers then take less than 100 KB, and
-/// making them would take as long as reading 1 KB.
-const SPARE_BYTES: usize = 4 << 10;
-
 thread_local! {
-    /// An unused parser, for the next small text.
+    /// An unused parser without a tape, for the next text. Its other buffers hold the tokens of one chunk, less than 1 MB
+    /// whatever was read. Making them takes as long as reading 1 KB. Those of a text of some 100 KB are so large that
+    /// `malloc` may return their pages to the system and get them back, page by page, in each call.
     static SPARE: Cell<Option<Box<Parser>>> = const { Cell::new(None) };
 }
 
 /// Calls `read` with a parser of the default policy.
-fn with_spare<T>(text: &[u8], read: impl FnOnce(&mut Parser) -> T) -> T {
-    if text.len() > SPARE_BYTES {
-        return read(&mut Parser::new());
-    }
+fn with_spare<T>(read: impl FnOnce(&mut Parser) -> T) -> T {
     // A thread that ends keeps nothing. The kernel may have been forced since the parser was made.
     let spare = SPARE.try_with(Cell::take).ok().flatten();
     let spare = spare.filter(|parser| parser.chunks.kernel == Kernel::best());
@@ -138,9 +135,9 @@ pub struct Parser {
 pub enum Technique {
     /// Pass two processes 64 tokens at a time.
     Batches,
-    /// Pass one checks the numbers of chunks with many numbers.
+    /// The numbers of chunks with many numbers are checked by masks, before pass two.
     NumbersByMasks,
-    /// Pass one leaves the numbers of all other chunks to pass two.
+    /// The numbers of all other chunks are checked one by one, in pass two.
     NumbersOneByOne,
     /// The UTF-8 check is skipped where all bytes are ASCII.
     AsciiShortcut,
@@ -223,6 +220,12 @@ impl Parser {
 
     fn check(&mut self, text: &[u8]) -> Result<(), Fault> {
         if self.policy.duplicates == Duplicates::Refuse { self.fill(text) } else { self.read(text, false) }
+    }
+
+    /// What all buffers take.
+    #[cfg(test)]
+    fn buffer_bytes(&self) -> usize {
+        self.words.capacity() * size_of::<u64>() + self.chunks.tokens.buffer_bytes() + self.structure.buffer_bytes()
     }
 
     #[cfg(test)]
@@ -318,8 +321,8 @@ impl Parser {
         let tuning = &mut self.chunks.tokens.tuning;
         match technique {
             Technique::Batches => {}
-            Technique::NumbersByMasks => tuning.numbers_density = 0,
-            Technique::NumbersOneByOne => tuning.numbers_density = BLOCK * BLOCK,
+            Technique::NumbersByMasks => tuning.numbers = NumberCheck::OneByOne,
+            Technique::NumbersOneByOne => tuning.numbers = NumberCheck::ByMasks,
             Technique::AsciiShortcut => tuning.skips_ascii = false,
         }
         self.without = Some(technique);
@@ -381,7 +384,7 @@ struct MinifyPass<'a> {
 impl PassTwo for MinifyPass<'_> {
     const WANTS_PLAIN_KINDS: bool = false;
 
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault> {
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Fault> {
         self.checks.consume(text, tokens, at, last)
     }
 
@@ -397,5 +400,46 @@ impl PassTwo for MinifyPass<'_> {
 impl Default for Parser {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Parser, SPARE, Technique, parse, validate};
+
+    #[test]
+    fn a_thread_keeps_little_whatever_it_reads() {
+        let mega = 1 << 20;
+        let texts = [
+            ["[", &"[],".repeat(mega), "[]]"].concat(),
+            ["[", &"{\"a\":1.5},".repeat(mega), "nul]"].concat(),
+            ["[\"", &"\\n".repeat(mega), "\"]"].concat(),
+            "[".repeat(mega),
+            ["\"", &"é".repeat(mega), "\""].concat(),
+            ["[1", &" ".repeat(mega), "2]"].concat(),
+        ];
+        for text in texts {
+            for read in [|text: &str| parse(text.as_bytes()).is_ok(), |text: &str| validate(text.as_bytes()).is_ok()] {
+                read(&text);
+                let bytes = SPARE.with(|spare| {
+                    let parser = spare.take().expect("a parser is kept");
+                    let bytes = parser.buffer_bytes();
+                    spare.set(Some(parser));
+                    bytes
+                });
+                assert!(bytes < 1 << 20, "{bytes} bytes after {:.20}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_technique_that_is_switched_off_is_not_used() {
+        let numbers_are_left_to_pass_two = |technique| {
+            let mut parser = Parser::new().without(technique);
+            parser.validate(b"[1,2.5,-3e7]").expect("it is valid");
+            parser.chunks.tokens.owe_numbers(0)
+        };
+        assert!(numbers_are_left_to_pass_two(Technique::NumbersByMasks));
+        assert!(!numbers_are_left_to_pass_two(Technique::NumbersOneByOne));
     }
 }

@@ -20,12 +20,13 @@ pub(crate) fn parse(text: &[u8], policy: &Policy) -> Result<Vec<u64>, Fault> {
     let mut model = Model { text, at: 0, policy, tape: tape.visitor(text.len()) };
     let result = model.document();
     // A byte that cannot begin a UTF-8 character is reported as a UTF-8 error, whatever else is wrong with it.
-    // Inside an escape, the escape is the error.
-    let begins_none = matches!(model.peek(), Some(0x80..0xC2 | 0xF5..));
-    let at = model.at;
+    // Inside an escape, the escape is the error. A number that is out of range comes before the byte.
+    let (begins_none, at) = (model.begins_no_character(), model.at);
     model.tape.finish();
     match result {
-        Err(error) if begins_none && error.kind() != ErrorKind::Escape => Err(fault(ErrorKind::Utf8, at)),
+        Err(error) if begins_none && !matches!(error.kind(), ErrorKind::Escape | ErrorKind::Range) => {
+            Err(fault(ErrorKind::Utf8, at))
+        }
         result => result.map(|()| {
             super::long::spell_out(&mut tape.words);
             tape.words
@@ -61,6 +62,11 @@ struct ModelFrame {
 impl Model<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
+    }
+
+    /// Whether a byte comes that cannot begin a UTF-8 character.
+    fn begins_no_character(&self) -> bool {
+        matches!(self.peek(), Some(0x80..0xC2 | 0xF5..))
     }
 
     fn space(&mut self) {
@@ -279,11 +285,15 @@ impl Model<'_> {
             }
             self.digits()?;
         }
-        self.scalar_ends(ErrorKind::Number)?;
+        let ends = self.scalar_ends(ErrorKind::Number);
         let token = &self.text[start..self.at];
-        if !crate::number::in_range(token, Class::of(token), self.policy.numbers) {
+        // A byte that begins no character ends the number.
+        if (ends.is_ok() || self.begins_no_character())
+            && !crate::number::in_range(token, Class::of(token), self.policy.numbers)
+        {
             return Err(fault(ErrorKind::Range, start));
         }
+        ends?;
         self.tape.number(start, self.at, Class::of(token));
         Ok(())
     }
@@ -321,7 +331,48 @@ impl Model<'_> {
 #[cfg(test)]
 mod tests {
     use crate::error::Error;
-    use crate::{Parser, Policy, kernel::Kernel};
+    use crate::{Numbers, Parser, Policy, kernel::Kernel};
+
+    #[test]
+    fn of_a_number_out_of_range_and_bad_utf8_the_first_is_the_error() {
+        let texts: [(&[u8], &str, u64); 7] = [
+            (b"[1e400\xFF]", "range", 1),
+            (b"[1e400 \xFF]", "range", 1),
+            (b"[1e400,\xFF]", "range", 1),
+            (b"[\xFF,1e400]", "utf8", 1),
+            (b"[1\xFF]", "utf8", 2),
+            (b"[1e400x]", "number", 6),
+            (b"[1e400\xC3\xA9]", "number", 6),
+        ];
+        for numbers in [Numbers::Finite, Numbers::Machine] {
+            let policy = Policy { numbers, ..Policy::default() };
+            for (text, code, offset) in texts {
+                let model = Error::from(super::parse(text, &policy).expect_err("it is out of range"));
+                assert_eq!((model.code(), model.offset()), (code, offset), "{text:?}");
+                for kernel in Kernel::available() {
+                    let error = Parser::with_kernel(policy, kernel).parse(text).expect_err("it is out of range");
+                    assert_eq!((error.code(), error.offset()), (code, offset), "{text:?} {kernel:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn scalars_end_before_any_amount_of_white_space() {
+        for kernel in Kernel::available() {
+            let mut parser = Parser::with_kernel(Policy::default(), kernel);
+            for len in 0..200 {
+                let blank: String = " \n\t\r".chars().cycle().skip(len).take(len).collect();
+                let text =
+                    format!("[\"a\\n\"{blank},12{blank},{{\"b\"{blank}:true{blank}}},{blank}null{blank}]{blank}");
+                let root = parser.parse(text.as_bytes()).expect("it is valid");
+                let raw: Vec<_> = root.descendants().filter(|value| !value.kind().is_container()).collect();
+                let raw: Vec<_> = raw.iter().map(|value| value.raw()).collect();
+                let wanted: [&[u8]; 5] = [b"\"a\\n\"", b"12", b"\"b\"", b"true", b"null"];
+                assert_eq!(raw, wanted, "{kernel:?} {len}");
+            }
+        }
+    }
 
     /// Every short text over an alphabet that reaches all states, on every kernel, with chunk borders at every place.
     #[test]

@@ -176,13 +176,13 @@ impl Run<'_> {
         let mut at = tokens.put_cut(text, border.cut.take());
         let read = if fault.is_some() || chunk.to == text.len() {
             tokens.end_at(fault_offset(text, fault));
-            at.token = at.token.min(tokens.len() - SENTINELS);
+            at = at.min(tokens.len() - SENTINELS);
             let words = self.tape.then_some(&mut words);
             first_of(StructurePass { kernel, state: structure, words }.consume(text, tokens, &mut at, true), fault)
         } else {
             // The consumed text ends inside this piece, so the next piece cannot find an error in its UTF-8.
             let (to, cut) = tokens.cut_off(text, at);
-            let bytes = &tokens.slices().1[at.token..to];
+            let bytes = &tokens.slices().1[at..to];
             for &pos in &bytes[bytes.len().saturating_sub(2)..] {
                 border.before = [border.before[1], text[pos as usize]];
             }

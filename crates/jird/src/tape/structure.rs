@@ -12,15 +12,22 @@
 //! bracket that changes its kind sets a bit, and the parity of the bits up to a token (a prefix XOR, as for
 //! quotes) says whether the token stands in an object.
 
+mod rules;
+mod scalars;
+
+pub(crate) use rules::Before;
+pub(crate) use scalars::check_scalars;
+
 use super::build::TapeBuilder;
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{Kernel, Kinds, Pass, Simd, TokenWords};
 use crate::limits::OFFSET_BITS;
 use crate::policy::{Numbers, Policy};
-use crate::scan::{BATCH, Cursor, SENTINELS, Tokens};
-use crate::text::trim_end;
-use crate::walk::{Literal, PassTwo, Walk, WalkPass, Walked, literal, number, unexpected};
+use crate::scan::{BATCH, SENTINELS, Tokens};
+use crate::walk::{PassTwo, Walk, WalkPass, Walked};
 use crate::word::{Node, Word};
+use rules::{rules, verdict};
+use scalars::trim_ends;
 
 /// The state that one batch leaves for the next.
 #[derive(Debug)]
@@ -84,7 +91,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) tokens: &'a Tokens,
     /// The first token that was not consumed.
-    pub(crate) at: &'a mut Cursor,
+    pub(crate) at: &'a mut usize,
     /// The end of the tokens, exclusive. Another token or a sentinel stands there.
     pub(crate) to: usize,
     /// Consumes all tokens, also those that make no full batch. Then either the token before `to` is an operator or
@@ -93,6 +100,12 @@ pub(crate) struct Batch<'a> {
 }
 
 impl Structure {
+    /// What the list of open containers takes.
+    #[cfg(test)]
+    pub(super) fn buffer_bytes(&self) -> usize {
+        self.open.capacity() * size_of::<u64>()
+    }
+
     pub(crate) fn new(policy: &Policy) -> Self {
         Self {
             open: vec![0],
@@ -187,7 +200,7 @@ impl PassTwo for StructurePass<'_> {
     const WANTS_PLAIN_KINDS: bool = false;
 
     #[inline]
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault> {
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Fault> {
         let (kind, pos) = tokens.slices();
         let to = if last { kind.len() - SENTINELS } else { kind.len().saturating_sub(1) };
         if !self.state.begun {
@@ -217,7 +230,7 @@ impl PassTwo for StructurePass<'_> {
 fn lone_scalar(
     text: &[u8],
     tokens: &Tokens,
-    at: &mut Cursor,
+    at: &mut usize,
     last: bool,
     state: &Structure,
     words: Option<&mut Vec<u64>>,
@@ -228,9 +241,9 @@ fn lone_scalar(
     if !last {
         // If the first token is valid, a second one is an error, so no state needs to be kept. The walk looks at four
         // tokens at once.
-        return match walk.run(text, tokens, &mut at.token, &mut build)? {
+        return match walk.run(text, tokens, at, &mut build)? {
             Walked::More => Ok(()),
-            Walked::Value => Err(trailing(tokens, at.token)),
+            Walked::Value => Err(trailing(tokens, *at)),
         };
     }
     let walked = WalkPass { walk: &mut walk, build: &mut build }.consume(text, tokens, at, last);
@@ -280,22 +293,23 @@ fn batches<S: Simd, const TAPE: bool>(
     let Batch { text, tokens, at, to, last } = batch;
     if TAPE {
         // Each token makes at most one word, and each batch writes 64 words, whatever it finds.
-        words.reserve(to - at.token + BATCH);
+        words.reserve(to - *at + BATCH);
     }
     let mut tape = Tape { start: words.as_mut_ptr(), len: words.len(), capacity: words.capacity() };
+    let mut ends = [0; BATCH];
     let mut judged = Ok(());
-    while at.token < to && judged.is_ok() {
-        let count = to - at.token;
+    while *at < to && judged.is_ok() {
+        let count = to - *at;
         if count < BATCH && !last {
             break;
         }
         let count = count.min(BATCH);
         if state.done {
-            judged = Err(trailing(tokens, at.token));
+            judged = Err(trailing(tokens, *at));
             break;
         }
-        judged = one_batch::<S, TAPE>(simd, text, tokens, at.token, count, &mut at.end, state, &mut tape);
-        at.token += count;
+        judged = one_batch::<S, TAPE>(simd, text, tokens, *at, count, state, &mut ends, &mut tape);
+        *at += count;
     }
     if TAPE {
         // SAFETY: `len` words were written, and the vector has room for them.
@@ -360,8 +374,8 @@ fn one_batch<S: Simd, const TAPE: bool>(
     tokens: &Tokens,
     at: usize,
     count: usize,
-    ends_at: &mut usize,
     state: &mut Structure,
+    ends: &mut [u32; BATCH],
     tape: &mut Tape,
 ) -> Result<(), Fault> {
     let (kinds, pos) = tokens.batch(at);
@@ -379,22 +393,28 @@ fn one_batch<S: Simd, const TAPE: bool>(
             suspects &= suspects - 1;
         }
     }
-    // `tight`: the scalar reaches to the operator after it. `loose`: white space separates the two, and pass one
-    // recorded where the scalar ends. `odd`: no operator follows the scalar, so something is wrong.
+    // `tight`: the scalar reaches to the operator after it. `loose`: white space separates the two. `odd`: no operator
+    // follows the scalar, so something is wrong.
     let operators = is.open() | is.close() | is.comma | is.colon;
     let behind = tokens.operator(at + BATCH);
     let tight = (operators & !marked) >> 1 | u64::from(behind == Some(false)) << (BATCH - 1);
     let loose = is.scalar() & ((operators & marked) >> 1 | u64::from(behind == Some(true)) << (BATCH - 1));
     let odd = is.scalar() & !(tight | loose);
-    let ends = tokens.ends(*ends_at);
-    *ends_at += loose.count_ones() as usize;
+    let ([starts @ .., _], [_, nexts @ ..]) = (pos, pos);
+    let ends = if loose == 0 {
+        nexts
+    } else {
+        *ends = *nexts;
+        trim_ends(simd, text, loose, pos, ends);
+        ends
+    };
     // The text is read before the tape is written: a load waits for older stores whose addresses look like its
     // own.
     let owe_numbers = tokens.owe_numbers(at);
     let wrong_scalar = if state.trusted {
         None
     } else {
-        check_scalars(simd, text, kinds, pos, ends, &is, loose, odd, owe_numbers, state.numbers)
+        check_scalars(simd, text, kinds, pos, ends, &is, odd, owe_numbers, state.numbers)
     };
     let keep = valid & !(is.comma | is.colon);
     if TAPE {
@@ -402,13 +422,12 @@ fn one_batch<S: Simd, const TAPE: bool>(
         let scalar = is.scalar();
         let words = TokenWords {
             kinds,
-            pos,
+            starts,
             ends,
             keep,
             string: is.string,
             escaped,
             scalar,
-            loose,
             close: is.close(),
             flag: state.flag(),
         };
@@ -429,104 +448,6 @@ fn one_batch<S: Simd, const TAPE: bool>(
         }
     }
     verdict(text, kinds, pos, valid, first_bad, &inside, wrong_scalar, state)
-}
-
-/// Checks literals, and numbers unless pass one has checked them. Returns the first that is invalid, and its
-/// error.
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
-pub(crate) fn check_scalars<S: Simd>(
-    simd: S,
-    text: &[u8],
-    kinds: &[u8; BATCH],
-    pos: &[u32; BATCH + 1],
-    ends: &[u32; BATCH],
-    is: &Kinds,
-    loose: u64,
-    odd: u64,
-    owe_numbers: bool,
-    numbers: Numbers,
-) -> Option<(usize, Fault)> {
-    let end = |bit: u64, index: usize| {
-        let loose_before = (loose & (bit - 1)).count_ones() as usize;
-        *core::hint::select_unpredictable(loose & bit != 0, &ends[loose_before % BATCH], &pos[index + 1]) as usize
-    };
-    let mut fault = None;
-    if owe_numbers || numbers != Numbers::Any {
-        let mut left = is.number;
-        while left != 0 {
-            let bit = left & left.wrapping_neg();
-            left ^= bit;
-            let index = bit.trailing_zeros() as usize;
-            let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
-            let simple = odd & bit == 0 && numbers == Numbers::Any;
-            if simple && is_plain_number(simd, text, start, end(bit, index)) {
-                continue;
-            }
-            if let Err(error) = careful_number(text, start, next, numbers) {
-                fault = Some((index, error));
-                break;
-            }
-        }
-    }
-    let mut left = is.literal;
-    while left != 0 {
-        let bit = left & left.wrapping_neg();
-        left ^= bit;
-        let index = bit.trailing_zeros() as usize;
-        let start = pos[index] as usize;
-        let wrong = odd & bit != 0 || !is_literal(text, start, end(bit, index), kinds[index]);
-        if wrong && let Err(error) = careful_literal(text, start, pos[index + 1] as usize, kinds[index]) {
-            if fault.is_none_or(|(first, _)| index < first) {
-                fault = Some((index, error));
-            }
-            break;
-        }
-    }
-    fault
-}
-
-/// [`Simd::is_plain_number`], or the grammar check where that is faster.
-#[inline(always)]
-fn is_plain_number<S: Simd>(simd: S, text: &[u8], start: usize, end: usize) -> bool {
-    let grammar = || start <= end && end <= text.len() && crate::number::check_at(text, start, end).is_ok();
-    simd.is_plain_number(text, start, end).unwrap_or_else(grammar)
-}
-
-/// Checks the number at `start`, before the token at `next`, by the grammar. It is not inlined, so that the
-/// calling loop stays small.
-#[inline(never)]
-fn careful_number(text: &[u8], start: usize, next: usize, numbers: Numbers) -> Result<(), Fault> {
-    number(text, start, trim_end(text, start, next), numbers).map(drop)
-}
-
-/// Checks the literal at `start` in the same way.
-#[cold]
-#[inline(never)]
-fn careful_literal(text: &[u8], start: usize, next: usize, first: u8) -> Result<(), Fault> {
-    let name = match first {
-        b't' => Literal::True,
-        b'f' => Literal::False,
-        _ => Literal::Null,
-    };
-    literal(text, start, next, name).map(drop)
-}
-
-/// Whether `text[start..end]` is the literal that begins with `first`; also false if fewer than 8 bytes of text
-/// are left.
-#[inline(always)]
-fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
-    const NULL: u64 = u32::from_le_bytes(*b"null") as u64;
-    const TRUE: u64 = u32::from_le_bytes(*b"true") as u64;
-    const FALSE: u64 = u64::from_le_bytes(*b"false\0\0\0");
-    let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk) else { return false };
-    let len = if first == b'f' { 5 } else { 4 };
-    let wanted = match first {
-        b'f' => FALSE,
-        b't' => TRUE,
-        _ => NULL,
-    };
-    end.wrapping_sub(start) == len && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
 }
 
 /// The results of matching a batch's brackets.
@@ -590,109 +511,4 @@ fn brackets<const TAPE: bool>(is: &Kinds, keep: u64, state: &mut Structure, tape
     commas += is.comma.count_ones() - seen;
     (state.depth, state.commas) = (depth, commas);
     inside
-}
-
-/// For each token of a batch, what precedes it and which container it stands in, one bit per token.
-#[derive(Clone, Copy)]
-pub(crate) struct Before {
-    /// The innermost container is an object.
-    pub(crate) in_object: u64,
-    /// The token before is a comma or an opening bracket, or there is none yet.
-    pub(crate) begins: u64,
-    /// The token before is an opening bracket.
-    pub(crate) opened: u64,
-    /// The token before is a colon.
-    pub(crate) after_colon: u64,
-    /// The token before is a key.
-    pub(crate) after_key: u64,
-}
-
-impl Before {
-    /// The tokens that the grammar allows at their position.
-    #[inline(always)]
-    pub(crate) fn allows(self, is: &Kinds) -> u64 {
-        let Self { in_object, begins, opened, after_colon, after_key } = self;
-        let after_value = !(begins | after_colon | after_key);
-        let value = is.scalar() | is.open();
-        let closes = is.close_object & in_object | is.close_array & !in_object;
-        begins & !in_object & value
-            | begins & in_object & is.string
-            | opened & closes
-            | after_colon & value
-            | after_key & is.colon
-            | after_value & (is.comma | closes)
-    }
-}
-
-/// Judges each token by the token before it and by the container it stands in. Returns the first invalid token,
-/// and what should have been there.
-#[inline(always)]
-fn rules<S: Simd>(
-    simd: S,
-    is: &Kinds,
-    valid: u64,
-    inside: &Inside,
-    state: &mut Structure,
-) -> Option<(usize, ErrorKind)> {
-    let open = is.open();
-    let inclusive = simd.prefix_xor(inside.changes) ^ state.in_object;
-    let in_object = inclusive << 1 | state.in_object & 1;
-    let begins = (is.comma | open) << 1 | state.begins;
-    let key = is.string & begins & in_object;
-    let before = Before {
-        in_object,
-        begins,
-        opened: inside.opened,
-        after_colon: is.colon << 1 | state.colon,
-        after_key: key << 1 | state.key,
-    };
-    let good = before.allows(is);
-    state.begins = (is.comma | open) >> 63;
-    state.opened = open >> 63;
-    state.colon = is.colon >> 63;
-    state.key = key >> 63;
-    state.in_object = (inclusive.cast_signed() >> 63).cast_unsigned();
-    let bad = valid & !good;
-    if bad == 0 {
-        return None;
-    }
-    let bit = bad & bad.wrapping_neg();
-    let wanted = match () {
-        () if begins & in_object & bit != 0 => ErrorKind::Key,
-        () if (begins | before.after_colon) & bit != 0 => ErrorKind::Value,
-        () if before.after_key & bit != 0 => ErrorKind::Colon,
-        () => ErrorKind::Comma,
-    };
-    Some((bit.trailing_zeros() as usize, wanted))
-}
-
-/// The first error of a batch; or success, if there is none and the document's value is complete.
-#[cold]
-#[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "everything that can be wrong")]
-fn verdict(
-    text: &[u8],
-    kinds: &[u8; BATCH],
-    pos: &[u32; BATCH + 1],
-    valid: u64,
-    first_bad: Option<(usize, ErrorKind)>,
-    inside: &Inside,
-    scalars: Option<(usize, Fault)>,
-    state: &mut Structure,
-) -> Result<(), Fault> {
-    // Brackets after the one that stopped the matching were not matched, and the tokens after it are not judged.
-    let stop = if inside.stop == NEVER { None } else { Some(inside.stop as usize) };
-    let bad = first_bad.filter(|&(index, _)| stop.is_none_or(|stop| index <= stop));
-    let bad = bad.map(|(index, wanted)| (index, unexpected(text, kinds[index], pos[index], wanted)));
-    let stopped = stop.and_then(|stop| {
-        if state.depth > 0 {
-            return Some((stop, Fault::at_byte(ErrorKind::Depth, pos[stop] as usize)));
-        }
-        state.done = true;
-        let more = (valid >> stop) > 1;
-        more.then(|| (stop + 1, Fault::at_byte(ErrorKind::Trailing, pos[stop + 1] as usize)))
-    });
-    // If a token is wrong for two reasons, its place in the grammar is reported before its content.
-    let first = [bad, stopped, scalars].into_iter().flatten().min_by_key(|&(index, _)| index);
-    first.map_or(Ok(()), |(_, error)| Err(error))
 }

@@ -530,7 +530,7 @@ fn float<S: Sink, T: zmij::Float>(out: &mut Out<S>, at: usize, value: T) -> Resu
 #[inline(never)]
 fn make_room<S: Sink>(out: &mut Out<S>, at: usize, more: usize) -> Result<usize, Error> {
     if at > out.buffer.capacity() {
-        return Err(Error::message(Category::Data, &"writing went on after an error"));
+        return Err(Error::message(Category::Data, &"this serializer was used again after an error"));
     }
     // SAFETY: by the writer's invariant the first `at` bytes are written; and they are within the capacity.
     unsafe { out.buffer.set_len(at) };

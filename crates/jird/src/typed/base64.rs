@@ -23,7 +23,7 @@
 //! assert_eq!(jird::to_string(&photo)?, r#"{"thumbnail":"SGVsbG8=","digest":"AQIDBA=="}"#);
 //!
 //! let Err(error) = jird::from_str::<Photo>(r#"{"thumbnail": "SGV-bG8="}"#) else { unreachable!() };
-//! assert_eq!(error.to_string(), "base64: no '-' at 3 at line 1 column 15 (at /thumbnail)");
+//! assert_eq!(error.to_string(), "base64: unexpected '-' at 3 at line 1 column 15 (at /thumbnail)");
 //! # Ok::<(), jird::Error>(())
 //! ```
 
@@ -76,7 +76,7 @@ macro_rules! numbers {
                 let bytes = deserializer.deserialize_str(super::Bytes)?;
                 let (numbers, rest) = bytes.as_chunks();
                 if !rest.is_empty() {
-                    return Err(D::Error::custom(format_args!("base64: {} bytes, no multiple of 8", bytes.len())));
+                    return Err(D::Error::custom(format_args!("base64: {} bytes are not a multiple of 8", bytes.len())));
                 }
                 super::made(numbers.iter().map(|bytes| <$type>::from_le_bytes(*bytes)).collect::<Vec<_>>())
             }
@@ -171,16 +171,16 @@ fn wrong<E: Error>(text: &str) -> E {
     let padding = text.len() - digits.len();
     let stranger = digits.char_indices().find(|(_, c)| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/')));
     match stranger {
-        Some((at, stranger)) => E::custom(format_args!("base64: no {stranger:?} at {at}")),
+        Some((at, stranger)) => E::custom(format_args!("base64: unexpected {stranger:?} at {at}")),
         None if !text.len().is_multiple_of(4) || padding > 2 => {
-            E::custom(format_args!("base64: {} characters and {padding} of padding are no groups of 4", digits.len()))
+            E::custom(format_args!("base64: {} characters and {padding} of padding are not groups of 4", digits.len()))
         }
-        None => E::custom("base64: bits left over in the last character"),
+        None => E::custom("base64: the last character has bits that are not used"),
     }
 }
 
 /// Converts the list into the field's type.
 fn made<T: TryFrom<Vec<N>>, N, E: Error>(list: Vec<N>) -> Result<T, E> {
     let len = list.len();
-    T::try_from(list).map_err(|_| E::custom(format_args!("base64: {len} elements, more or less than asked for")))
+    T::try_from(list).map_err(|_| E::custom(format_args!("base64: {len} elements do not fit the type")))
 }

@@ -4,7 +4,7 @@ use super::{Build, Walk, Walked};
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
-use crate::scan::{Carry, Chunk, Cursor, Found, Mode, SENTINELS, Tokens, first_fault, scan};
+use crate::scan::{Carry, Chunk, Found, Mode, SENTINELS, Tokens, first_fault, index, scan};
 use crate::text::begins_character;
 use core::cell::RefCell;
 
@@ -27,7 +27,7 @@ pub(crate) trait PassTwo {
 
     /// Consumes tokens from `*at` on, and leaves `*at` at the first token that cannot be judged without later ones. If
     /// `last` is set, the last tokens are sentinels, and all tokens must be consumed.
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault>;
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Fault>;
 
     /// Called after a chunk was scanned without an error so far.
     #[inline(always)]
@@ -65,7 +65,7 @@ impl Chunks {
             if fault.is_some() || to == text.len() {
                 return self.finish(text, fault, pass);
             }
-            let mut at = Cursor::default();
+            let mut at = 0;
             self.forget_spaces(text, pass);
             pass.consume(text, &self.tokens, &mut at, false).map_err(|error| utf8_first(text, error))?;
             self.tokens.consume(at);
@@ -78,7 +78,7 @@ impl Chunks {
     fn finish(&mut self, text: &[u8], fault: Option<Fault>, pass: &mut impl PassTwo) -> Result<(), Fault> {
         self.tokens.end_at(fault_offset(text, fault));
         self.forget_spaces(text, pass);
-        first_of(pass.consume(text, &self.tokens, &mut Cursor::default(), true), fault)
+        first_of(pass.consume(text, &self.tokens, &mut 0, true), fault)
     }
 
     fn forget_spaces<P: PassTwo>(&mut self, text: &[u8], _: &P) {
@@ -127,18 +127,17 @@ pub(crate) struct WalkPass<'a, B: Build> {
 impl<B: Build> PassTwo for WalkPass<'_, B> {
     const WANTS_PLAIN_KINDS: bool = true;
 
-    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut Cursor, last: bool) -> Result<(), Fault> {
-        at.skip_ends();
-        match self.walk.run(text, tokens, &mut at.token, self.build)? {
+    fn consume(&mut self, text: &[u8], tokens: &Tokens, at: &mut usize, last: bool) -> Result<(), Fault> {
+        match self.walk.run(text, tokens, at, self.build)? {
             Walked::More if last => unreachable!("{SENTINELS} sentinels stand after {} tokens", tokens.len()),
             Walked::More => Ok(()),
             // The error is returned at once: otherwise the unused tokens would be kept to the end, and looked at again
             // with each chunk.
             Walked::Value => {
                 let (_, pos) = tokens.slices();
-                let left = pos.len() - at.token;
+                let left = pos.len() - *at;
                 let trailing = if last { left > SENTINELS } else { left > 0 };
-                if trailing { Err(Fault::at_byte(ErrorKind::Trailing, pos[at.token] as usize)) } else { Ok(()) }
+                if trailing { Err(Fault::at_byte(ErrorKind::Trailing, pos[*at] as usize)) } else { Ok(()) }
             }
         }
     }
@@ -168,7 +167,7 @@ pub fn scan_only(kernel: Kernel, text: &[u8]) -> usize {
         loop {
             let to = text.len().min(from + CHUNK_BYTES);
             tokens.clear();
-            scan(kernel, Chunk { text, from, to }, Mode::Document, &mut carry, tokens);
+            index(kernel, Chunk { text, from, to }, Mode::Document, false, &mut carry, tokens);
             count += tokens.len();
             from = to;
             if to == text.len() {

@@ -66,7 +66,7 @@ fn whatever_is_made_of_bytes_will_do() {
     assert_eq!(text, r#"{"cow":"YWI=","boxed":"/w==","array":"AQID"}"#);
     assert_eq!(jird::from_str::<Others>(&text).unwrap(), others);
     let error = jird::from_str::<Others>(r#"{"cow":"", "boxed":"", "array": "AQ=="}"#).unwrap_err();
-    assert_eq!(error.to_string(), "base64: 1 elements, more or less than asked for at line 1 column 33 (at /array)");
+    assert_eq!(error.to_string(), "base64: 1 elements do not fit the type at line 1 column 33 (at /array)");
 }
 
 #[test]
@@ -82,20 +82,20 @@ fn every_wrong_character_is_named_at_every_place() {
     for stranger in strangers.filter(|c| !c.is_ascii() || !ALPHABET.contains(&(*c as u8))) {
         for at in 0..good.len() - 1 {
             let text = format!("{}{stranger}{}", &good[..at], &good[at + 1..]);
-            assert_eq!(message::<Bytes>(&text), format!("base64: no {stranger:?} at {at}"));
+            assert_eq!(message::<Bytes>(&text), format!("base64: unexpected {stranger:?} at {at}"));
         }
     }
 }
 
 #[test]
 fn only_one_text_is_the_right_one() {
-    let groups = |digits, padding| format!("base64: {digits} characters and {padding} of padding are no groups of 4");
+    let groups = |digits, padding| format!("base64: {digits} characters and {padding} of padding are not groups of 4");
     for (text, digits, padding) in
         [("Y", 1, 0), ("YW", 2, 0), ("YWI", 3, 0), ("YWJj=", 4, 1), ("=", 0, 1), ("====", 0, 4), ("Y===", 1, 3)]
     {
         assert_eq!(message::<Bytes>(text), groups(digits, padding), "{text}");
     }
-    assert_eq!(message::<Bytes>("YQ==YQ=="), "base64: no '=' at 2");
+    assert_eq!(message::<Bytes>("YQ==YQ=="), "base64: unexpected '=' at 2");
     for (last, padding) in [(b'Q', "=="), (b'E', "=")] {
         let place = ALPHABET.iter().position(|digit| *digit == last).unwrap();
         let spare = if padding.len() == 2 { 16 } else { 4 };
@@ -104,7 +104,7 @@ fn only_one_text_is_the_right_one() {
             if index % spare == 0 {
                 assert_eq!(encoded(&jird::from_str::<Bytes>(&format!("\"{text}\"")).unwrap().0), text);
             } else {
-                assert_eq!(message::<Bytes>(&text), "base64: bits left over in the last character", "{text}");
+                assert_eq!(message::<Bytes>(&text), "base64: the last character has bits that are not used", "{text}");
             }
         }
         assert_eq!(place % spare, 0);
@@ -114,7 +114,7 @@ fn only_one_text_is_the_right_one() {
 #[test]
 fn numbers_are_whole() {
     for len in (0..64).filter(|len| len % 8 != 0) {
-        let wanted = format!("base64: {len} bytes, no multiple of 8");
+        let wanted = format!("base64: {len} bytes are not a multiple of 8");
         assert_eq!(message::<Doubles>(&encoded(&vec![1; len])), wanted);
         assert_eq!(message::<Integers>(&encoded(&vec![1; len])), wanted);
     }
@@ -125,7 +125,7 @@ fn what_is_no_string_is_refused_where_it_is() {
     for (text, wanted) in [
         ("[\"\", 7]", "invalid type: integer `7`, expected a string of base64 at line 1 column 6 (at /1)"),
         ("[\"AA==\", [1]]", "invalid type: sequence, expected a string of base64 at line 1 column 10 (at /1)"),
-        ("[\"\", \"A\"]", "base64: 1 characters and 0 of padding are no groups of 4 at line 1 column 6 (at /1)"),
+        ("[\"\", \"A\"]", "base64: 1 characters and 0 of padding are not groups of 4 at line 1 column 6 (at /1)"),
     ] {
         assert_eq!(jird::from_str::<Vec<Bytes>>(text).unwrap_err().to_string(), wanted);
     }

@@ -32,7 +32,7 @@ fn cases() -> Vec<Case> {
         case(b"[\"a\xFF\"]", ErrorKind::Utf8, 3, (1, 4), "/0",
             "bytes that are not UTF-8 at line 1 column 4 (byte 3, at /0)\n  [\"a�\"]\n     ^"),
         case(b"{\"a\":\n \"bc", ErrorKind::String, 10, (2, 5), "/a",
-            "the string that begins before is not closed at line 2 column 5 (byte 10, at /a)\n   \"bc\n      ^"),
+            "the string is not closed at line 2 column 5 (byte 10, at /a)\n   \"bc\n      ^"),
         case(br#"["\q"]"#, ErrorKind::Escape, 3, (1, 4), "/0",
             "not a valid escape at line 1 column 4 (byte 3, at /0)\n  [\"\\q\"]\n     ^"),
         case(b"[1, \"\t\"]", ErrorKind::Control, 5, (1, 6), "/1",
@@ -54,13 +54,13 @@ fn cases() -> Vec<Case> {
         case(b"[[1 2]]", ErrorKind::Comma, 4, (1, 5), "/0/0",
             "expected `,` or the closing bracket at line 1 column 5 (byte 4, at /0/0)\n  [[1 2]]\n      ^"),
         case(b"{\"a\": {}", ErrorKind::Unclosed, 8, (1, 9), "/a",
-            "the text ends before every bracket is closed at line 1 column 9 (byte 8, at /a)\n  {\"a\": {}\n          ^"),
+            "an array or object is not closed at line 1 column 9 (byte 8, at /a)\n  {\"a\": {}\n          ^"),
         case(b"{}\n{}", ErrorKind::Trailing, 3, (2, 1), "",
-            "something follows the value at line 2 column 1 (byte 3)\n  {}\n  ^"),
+            "unexpected text after the value at line 2 column 1 (byte 3)\n  {}\n  ^"),
         case(b"{\"a\":[[]]}", ErrorKind::Depth, 6, (1, 7), "/a/0",
             "nested too deeply at line 1 column 7 (byte 6, at /a/0)\n  {\"a\":[[]]}\n        ^"),
         case(b"{\"a\":1,\"b\":{},\"\\u0061\":2}", ErrorKind::Duplicate, 14, (1, 15), "/a",
-            "the object has this key already at line 1 column 15 (byte 14, at /a)\n  {\"a\":1,\"b\":{},\"\\u0061\":2}\n                ^"),
+            "the object already has this key at line 1 column 15 (byte 14, at /a)\n  {\"a\":1,\"b\":{},\"\\u0061\":2}\n                ^"),
     ]
 }
 

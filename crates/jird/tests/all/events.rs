@@ -3,7 +3,9 @@
 use crate::common;
 
 use jird::event::filter::Limit;
-use jird::event::{self, Failure, Feed, Interest, JsonSink, JsonSource, JsonText, Key, Numeral, Place, Sink, Source};
+use jird::event::{
+    self, Failure, Feed, Interest, JsonSink, JsonSource, JsonText, Key, Numeral, Pattern, Place, Sink, Source,
+};
 use jird::{Kind, Layout, Value};
 use std::fmt::Write as _;
 
@@ -278,6 +280,77 @@ fn patterns_lead_to_records() {
     assert_eq!(records("/*"), "[1,{\"items\":[9]}]\n[{\"id\":1},2,[3],\"x\"]\n{\"items\":[7]}\n[{\"id\":4}]\n1\n");
     assert_eq!(records("/nothing"), "");
     assert_eq!(records("/items/*/id"), "1\n4\n");
+}
+
+/// The places of records.
+#[derive(Default)]
+struct Places(Vec<Place>);
+
+impl Sink for Places {
+    type Error = std::convert::Infallible;
+
+    fn begin_record(&mut self, place: Place) -> Result<(), Self::Error> {
+        self.0.push(place);
+        Ok(())
+    }
+}
+
+/// The places of the records of `text`, and the kind and the offset of its error. They are the same from a slice, from a
+/// reader and from pieces of any length.
+fn places(text: &[u8], pattern: &str) -> (Vec<Place>, Option<(&'static str, u64)>) {
+    let pattern: Pattern = pattern.parse().unwrap();
+    let wrong = |failure| match failure {
+        Failure::Source(error) => {
+            let error: jird::Error = error;
+            (error.code(), error.offset())
+        }
+        Failure::Sink(never, _) => match never {},
+    };
+    let mut whole = Places::default();
+    let mut source = JsonSource::from_slice(text).records(pattern.clone());
+    let error = event::copy(&mut source, &mut whole).map_err(wrong).err();
+    let mut read = Places::default();
+    let mut source = JsonSource::from_reader(text).records(pattern.clone()).chunk_bytes(64);
+    assert_eq!(event::copy(&mut source, &mut read).map_err(wrong).err(), error);
+    assert_eq!(read.0, whole.0, "{}", text.escape_ascii());
+    for bytes in [1, 2, 3, 7, text.len()] {
+        let mut pieces = Places::default();
+        let mut feed = Feed::records(pattern.clone());
+        let fed = text.chunks(bytes).try_for_each(|piece| feed.feed(piece, &mut pieces));
+        let fed = fed.and_then(|()| feed.finish(&mut pieces));
+        let name = format!("{pattern} in pieces of {bytes}: {}", text.escape_ascii());
+        assert_eq!((pieces.0, fed.map_err(wrong).err()), (whole.0.clone(), error), "{name}");
+    }
+    (whole.0, error)
+}
+
+#[test]
+fn a_record_begins_at_the_same_place_however_the_text_is_cut() {
+    let text = b"{\"x\" : [{}, [] ] , \"a\" :\n 5} {\"a\":  \n[1], \"b\": [0, 1],\"a\" :{}} \n7 [ 1 , \n2 ]";
+    for pattern in ["", "/a", "/*", "/a/*", "/1", "/*/*"] {
+        assert_eq!(places(text, pattern).1, None, "{pattern}");
+    }
+}
+
+#[test]
+fn a_record_begins_before_its_error_is_reported_however_the_text_is_cut() {
+    for (text, pattern, offset, records) in [
+        (&b"{\"a\":trX}"[..], "/a", 7, 1),
+        (b"[nul7]", "/*", 4, 1),
+        (b"[ \xFF1]", "/*", 2, 1),
+        (b"[ \xFF1]", "/1", 2, 0),
+        (b"[1, -x]", "/*", 5, 2),
+        (b"[1, -x]", "/0", 5, 1),
+        (b"[[ 'a'] ]", "/*/*", 3, 1),
+        (b"[[ 'a'] ]", "/1/*", 3, 0),
+        (b"{\"a\":[ ", "/a/*", 7, 1),
+        (b"{\"b\":[ ", "/a/*", 7, 0),
+        (b"{ \xFF1}", "/*", 2, 0),
+    ] {
+        let (begun, error) = places(text, pattern);
+        let name = format!("{pattern}: {}", text.escape_ascii());
+        assert_eq!((begun.len(), error.map(|(_, offset)| offset)), (records, Some(offset)), "{name}");
+    }
 }
 
 #[test]

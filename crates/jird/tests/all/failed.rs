@@ -93,6 +93,35 @@ fn a_source_is_not_used_again_after_its_sink_has_failed() {
 }
 
 #[test]
+fn a_source_that_checks_first_is_not_used_again_after_an_error() {
+    common::force_kernel();
+    for (text, pattern) in [("1 [2,x,3] 4", ""), ("{\"b\":- 6 ,\"a\":1}", "/a"), ("[1,2 3,4]", "/*")] {
+        let mut source = JsonSource::from_slice(text.as_bytes()).records(pattern.parse().unwrap()).check_first();
+        let mut sink = Fails::after(usize::MAX, false);
+        let mut sent = source.send_record(&mut sink);
+        while let Ok(true) = sent {
+            sent = source.send_record(&mut sink);
+        }
+        sent.unwrap_err();
+        for _ in 0..3 {
+            says_that_it_was_used_again(source.send_record(&mut sink).unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn a_bad_line_is_not_left_halfway() {
+    common::force_kernel();
+    let mut source = JsonSource::from_slice(b"1 2\n3\n").lines().check_first();
+    let mut sink = Fails::after(usize::MAX, false);
+    let Err(Failure::Source(error)) = source.send_record(&mut sink) else { panic!("two values in a line") };
+    says_that_it_was_used_again(source.send_record(&mut sink).unwrap_err());
+    assert_eq!(source.skip_line(&error).unwrap(), b"1 2");
+    assert!(source.send_record(&mut sink).unwrap());
+    assert!(!source.send_record(&mut sink).unwrap());
+}
+
+#[test]
 fn a_feed_is_not_used_again_after_its_sink_has_failed() {
     common::force_kernel();
     for (calls, len) in (0..20).flat_map(|calls| (1..4).map(move |len| (calls, len))) {

@@ -501,11 +501,11 @@ fn disorder_is_found() {
     assert_eq!(keys(&[("a", Some(1)), ("skip", Some(0)), ("a", Some(1)), ("x", None)], true), Ok(()));
     assert_eq!(
         keys(&[("a", Some(0)), ("b", Some(0))], true),
-        Err("the key \"b\" with the number 0, which is \"a\"'s".into())
+        Err("the key \"b\" has the number 0, which belongs to the key \"a\"".into())
     );
     assert_eq!(
         keys(&[("a", Some(0)), ("a", Some(1))], true),
-        Err("the key \"a\" with the number 1, having another".into())
+        Err("the key \"a\" has the number 1, but it had another one before".into())
     );
     assert_eq!(keys(&[("a", None), ("b", None)], false), Err("a key where a value must come".into()));
     assert_eq!(keys(&[("a", None)], false), Err("`}` where a value must come".into()));

@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use jird::lines::{Check, Options, Scanner, Search};
+use jird::lines::{Check, Options, Scanner, When};
 use jird::{
     Kind, Parser, Path, Policy, Value,
     record::{Like, Predicate, Projection, Record, RecordBuffer},
@@ -354,7 +354,7 @@ fn a_search_takes_no_more_than_linear_time() {
     let filter = Predicate::Like { slot: 0, pattern: Like::new(&format!("%{long}%")) };
     for (name, make) in &all {
         for (check, search) in
-            [(Check::All, Search::Always), (Check::Touched, Search::Always), (Check::Touched, Search::Never)]
+            [(Check::All, When::Always), (Check::Touched, When::Always), (Check::Touched, When::Never)]
         {
             assert_linear(name, make, |text| {
                 Scanner::new(Options { check, search, ..Options::default() }).scan_all(

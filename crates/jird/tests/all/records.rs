@@ -38,6 +38,23 @@ fn a_pattern_leads_to_records_at_any_depth() {
 }
 
 #[test]
+fn an_error_at_the_start_of_a_record_has_its_path() {
+    for (text, pattern, path) in [
+        ("[", "/*", "/0"),
+        ("[7,", "/*", "/1"),
+        ("[[8],[", "/*/*", "/1/0"),
+        ("[\u{1}", "/*", "/0"),
+        ("{\"a\":[\\", "/a/*", "/a/0"),
+        ("{\"a\":", "/a", "/a"),
+        ("{\"b\":[1,", "/*", "/b/1"),
+        ("{\"b\":[", "/a/*", ""),
+    ] {
+        let (_, _, found) = records(text, pattern).pop().unwrap().unwrap_err();
+        assert_eq!(found, path, "{pattern}: {text}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said_where_a_parse_says_it_and_behind_what_was_right() {
     for text in [
         "[1,2,]",

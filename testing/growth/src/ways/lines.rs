@@ -5,7 +5,7 @@ use crate::case::{Case, Prepared};
 use crate::judge::Bar;
 use crate::shapes::{Shape, documents, lines};
 use jird::event::{Failure, JsonSink, JsonSource, Source};
-use jird::lines::{Check, Options, Scanner, Search, in_order, read_range, read_stream, typed_on};
+use jird::lines::{Check, Options, Scanner, When, in_order, read_range, read_stream, typed_on};
 use jird::{
     Deserializer, Duplicates, Json, Path, Policy,
     de::Read,
@@ -26,7 +26,7 @@ struct Line {
 const MAIN: &[Way] = &[
     way("lines, all checked", |text| scan(text, Options::default(), None)),
     way("lines, touched, searched", |text| {
-        let options = Options { check: Check::Touched, search: Search::Always, ..Options::default() };
+        let options = Options { check: Check::Touched, search: When::Always, ..Options::default() };
         scan(text, options, Some(&needle()));
     }),
     way("records of lines from a reader", |text| records::<_, Json>(Deserializer::from_reader(text))),
@@ -45,7 +45,7 @@ const OTHERS: &[Way] = &[
     }),
     way("lines, all checked, filtered", |text| scan(text, Options::default(), Some(&needle()))),
     way("lines, all checked, searched", |text| {
-        scan(text, Options { search: Search::Always, ..Options::default() }, Some(&needle()));
+        scan(text, Options { search: When::Always, ..Options::default() }, Some(&needle()));
     }),
     way("lines, touched, small pieces", |text| {
         let options = Options { check: Check::Touched, piece_bytes: 256, ..Options::default() };
@@ -53,7 +53,7 @@ const OTHERS: &[Way] = &[
     }),
     way("lines, trusted", |text| scan(text, Options { check: Check::Trusted, ..Options::default() }, None)),
     way("lines, trusted, searched", |text| {
-        let options = Options { check: Check::Trusted, search: Search::Always, ..Options::default() };
+        let options = Options { check: Check::Trusted, search: When::Always, ..Options::default() };
         scan(text, options, Some(&needle()));
     }),
     way("lines, records of at most 100 bytes", |text| {

@@ -19,7 +19,6 @@ mod limit;
 mod project;
 mod rename;
 mod tee;
-mod tracker;
 mod unflatten;
 mod validate;
 

@@ -1,7 +1,7 @@
 //! Forwards some paths, and nothing else.
 
-use super::tracker::{Leads, Tracker};
 use crate::event::protocol::{Scalar, forwards, scalars};
+use crate::event::tracker::{Leads, Tracker};
 use crate::event::{Interest, Key, Pattern, Place, Sink};
 
 /// Forwards the values that some patterns lead to, with the arrays and objects around them, and answers

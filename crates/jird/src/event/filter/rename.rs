@@ -1,7 +1,7 @@
 //! Renames some keys.
 
-use super::tracker::{Leads, Tracker};
 use crate::event::protocol::{Scalar, forwards, scalars};
+use crate::event::tracker::{Leads, Tracker};
 use crate::event::{Interest, Key, Pattern, Place, Sink};
 
 /// Forwards everything, and renames the keys that some patterns lead to. A renamed key is sent without the number that

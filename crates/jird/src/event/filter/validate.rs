@@ -148,7 +148,9 @@ impl<S: Sink> Validate<S> {
     fn check_number(&mut self, text: &str, number: u32) -> Result<(), Disorder<S::Error>> {
         const FAR: u32 = 1 << 20;
         if number >= FAR {
-            return Err(Disorder::Source(format!("the key {text:?} with the number {number}: they are dense")));
+            return Err(Disorder::Source(format!(
+                "the key {text:?} has the number {number}, but the numbers of keys have no gaps"
+            )));
         }
         let number = number as usize;
         self.numbered.resize(self.numbered.len().max(number + 1), 0);
@@ -156,11 +158,13 @@ impl<S: Sink> Validate<S> {
             Some(known) if self.names.name(known) == text => Ok(()),
             Some(known) => {
                 let known = self.names.name(known);
-                Err(Disorder::Source(format!("the key {text:?} with the number {number}, which is {known:?}'s")))
+                Err(Disorder::Source(format!(
+                    "the key {text:?} has the number {number}, which belongs to the key {known:?}"
+                )))
             }
-            None if self.names.get(text).is_some() => {
-                Err(Disorder::Source(format!("the key {text:?} with the number {number}, having another")))
-            }
+            None if self.names.get(text).is_some() => Err(Disorder::Source(format!(
+                "the key {text:?} has the number {number}, but it had another one before"
+            ))),
             None => {
                 self.numbered[number] = self.names.insert(text) + 1;
                 Ok(())

@@ -48,7 +48,7 @@ impl<S: Sink> Events<'_, S> {
     fn digits(self, text: &str) -> Told<S> {
         match Number::new(text) {
             Some(number) => self.sink.number(Numeral::Text(number)).map_err(Stop::Sink),
-            None => Err(Stop::Value(Error::message(Category::Data, &"a number that is none"))),
+            None => Err(Stop::Value(Error::message(Category::Data, &"the text of a number is not a number"))),
         }
     }
 }

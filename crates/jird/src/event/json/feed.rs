@@ -1,10 +1,10 @@
 //! JSON text that arrives in pieces.
 
 use super::Failing;
-use super::read::{Cut, Cutter};
+use super::cutter::{Cut, Cutter};
 use crate::error::Error;
 use crate::event::pattern::Pattern;
-use crate::event::{Failure, Place, Sink};
+use crate::event::{Failure, Sink};
 use crate::fault::ErrorKind;
 use crate::kernel::Kernel;
 use crate::scan::{Pieces, Pull};
@@ -44,7 +44,7 @@ impl Feed {
 
     /// The records are the values that `pattern` leads to, as for [`JsonSource::records`](super::JsonSource::records).
     pub fn records(pattern: Pattern) -> Self {
-        Self { pull: Pull::new(Pieces::default(), Kernel::best()), cutter: Cutter::with_pattern(pattern), over: false }
+        Self { pull: Pull::new(Pieces::default(), Kernel::best()), cutter: Cutter::new(pattern), over: false }
     }
 
     /// Takes more text, and sends the events that it completes.
@@ -57,9 +57,7 @@ impl Feed {
         if !self.over {
             self.pull.add(piece);
         }
-        match self.send(sink)? {
-            Cut::Dry | Cut::Record | Cut::End => Ok(()),
-        }
+        self.send(sink).map(drop)
     }
 
     /// The text ends here: sends the remaining events, and [finishes](Sink::finish) the sink.
@@ -68,15 +66,10 @@ impl Feed {
     /// As [`feed`](Self::feed); also if the text is not complete.
     pub fn finish<S: Sink>(mut self, sink: &mut S) -> Result<(), Failing<S::Error>> {
         self.pull.finish();
-        match self.send(sink)? {
-            Cut::End | Cut::Record => {
-                sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Place::default())))
-            }
-            Cut::Dry if self.over => {
-                sink.finish().map_err(|error| self.cutter.located(Failure::Sink(error, Place::default())))
-            }
-            Cut::Dry => Err(Failure::Source(Error::new(ErrorKind::Unclosed, 0))),
+        if self.send(sink)? == Cut::Dry && !self.over {
+            return Err(Failure::Source(Error::new(ErrorKind::Unclosed, 0)));
         }
+        sink.finish().map_err(|error| Failure::Sink(error, self.cutter.place))
     }
 
     fn send<S: Sink>(&mut self, sink: &mut S) -> Result<Cut, Failing<S::Error>> {
@@ -85,7 +78,7 @@ impl Feed {
             if self.over {
                 return Ok(Cut::Dry);
             }
-            let cut = self.cutter.run(&mut self.pull, sink).map_err(|failure| self.cutter.located(failure))?;
+            let cut = self.cutter.run(&mut self.pull, sink)?;
             if cut != Cut::Record {
                 return Ok(cut);
             }

@@ -1,17 +1,19 @@
-//! The grammar of one value, told to a sink, token by token; it can stop before any token and go on later.
+//! The grammar, token by token: sends values to a sink, or looks for records. It can stop before any token and go on
+//! later.
 
 use super::Failing;
 use super::steps::{Steps, Turn};
 use crate::error::Error;
 use crate::event::{Failure, Interest, Sink};
 use crate::scan::{OpenBrackets, Pull, TextSource};
+use core::convert::Infallible;
 
 /// What is open, and what must come next.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     open: OpenBrackets,
     expect: Expect,
-    /// How deep what is being skipped stands, if something is.
+    /// If a value is being skipped: the number of arrays and objects around it.
     skipping: Option<usize>,
 }
 
@@ -21,12 +23,12 @@ pub(super) enum Expect {
     Value,
     /// The first key of an object, or its end.
     FirstMember,
-    /// A key, behind a comma.
+    /// A key, after a comma.
     Member,
     Colon(Interest),
     /// The first element of an array, or its end.
     FirstElement,
-    /// An element, behind a comma.
+    /// An element, after a comma.
     Element,
     /// A comma, or the end of what is open.
     Next,
@@ -41,11 +43,23 @@ pub(super) enum Went {
     Dry,
 }
 
+/// How far to go, and what the sink receives.
+#[derive(Clone, Copy)]
+pub(super) enum Walk {
+    /// To the end of a value that stands in this many arrays and objects, or to what the sink skips.
+    Tells { around: usize },
+    /// The same, and the sink receives nothing.
+    Skips { around: usize },
+    /// To before the next value that the sink does not skip, or to the end of the document. If a value comes next, goes into
+    /// it first.
+    Seeks,
+}
+
 /// Receives nothing.
 struct Nobody;
 
 impl Sink for Nobody {
-    type Error = core::convert::Infallible;
+    type Error = Infallible;
 }
 
 impl Machine {
@@ -54,66 +68,104 @@ impl Machine {
         *self = Self::default();
     }
 
-    /// Goes on with the value that was begun, or begins one.
+    /// Whether nothing is open.
+    #[inline]
+    pub(super) fn is_outside(&self) -> bool {
+        self.open.depth() == 0
+    }
+
+    /// Whether a value must come next.
+    #[inline]
+    pub(super) fn is_before_value(&self) -> bool {
+        self.expect == Expect::Value && self.skipping.is_none()
+    }
+
+    /// The value that comes next is to be skipped.
+    pub(super) fn skip_next(&mut self) {
+        self.skipping = Some(self.open.depth());
+    }
+
+    /// A value comes next.
+    #[inline]
+    pub(super) fn expect_value(&mut self) {
+        self.expect = Expect::Value;
+    }
+
+    /// A value has ended: a comma or a closing bracket comes next, or the next document.
+    #[inline]
+    pub(super) fn value_ended(&mut self) {
+        self.expect = if self.is_outside() { Expect::Value } else { Expect::Next };
+    }
+
+    /// Goes on, or begins, as far as `walk` says.
     pub(super) fn run<'de, R: TextSource<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
         scratch: &mut String,
         depth_max: usize,
+        walk: Walk,
         sink: &mut S,
     ) -> Result<Went, Failing<S::Error>> {
         loop {
-            if let Some(depth) = self.skipping {
-                if R::TRUSTED {
-                    pull.skip_trusted().map_err(Failure::Source)?;
-                    (self.skipping, self.expect) = (None, Expect::Next);
-                    continue;
-                }
-                match self.walk(pull, scratch, depth_max, Some(depth), &mut Nobody) {
-                    Ok(Went::Dry) => return Ok(Went::Dry),
-                    Ok(Went::Through) => self.skipping = None,
-                    Err(Failure::Source(error)) => return Err(Failure::Source(error)),
-                    Err(Failure::Sink(never, _)) => match never {},
-                }
+            if self.skip(pull, scratch, depth_max).map_err(Failure::Source)? == Went::Dry {
+                return Ok(Went::Dry);
             }
-            let went = self.walk(pull, scratch, depth_max, None, sink)?;
-            if went == Went::Dry || self.skipping.is_none() {
-                return Ok(went);
+            match self.walk(pull, scratch, depth_max, walk, sink)? {
+                Turn::Dry => return Ok(Went::Dry),
+                Turn::Skip => self.skip_next(),
+                Turn::On | Turn::Out => return Ok(Went::Through),
             }
         }
     }
 
-    /// Skips a value.
+    /// Skips the rest of what is being skipped, if there is something.
     pub(super) fn skip<'de, R: TextSource<'de>>(
         &mut self,
         pull: &mut Pull<R>,
         scratch: &mut String,
         depth_max: usize,
     ) -> Result<Went, Error> {
+        let Some(around) = self.skipping else { return Ok(Went::Through) };
         if R::TRUSTED {
-            return pull.skip_trusted().map(|()| Went::Through);
+            pull.skip_trusted()?;
+            self.value_ended();
+        } else {
+            match self.walk(pull, scratch, depth_max, Walk::Skips { around }, &mut Nobody) {
+                Ok(Turn::Dry) => return Ok(Went::Dry),
+                Ok(_) => {}
+                Err(failure) => return Err(of_source(failure)),
+            }
         }
-        match self.walk(pull, scratch, depth_max, Some(0), &mut Nobody) {
-            Ok(went) => Ok(went),
-            Err(Failure::Source(error)) => Err(error),
-            Err(Failure::Sink(never, _)) => match never {},
-        }
+        self.skipping = None;
+        Ok(Went::Through)
     }
 
-    /// Until the value ends; or, if something is `skipped`, when no more than so much is open; or until something is to be
-    /// skipped.
+    /// Steps through the text as far as `walk` says. The turn is not `On`, except before a value that is sought.
     #[inline(always)]
     fn walk<'de, R: TextSource<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
         scratch: &mut String,
         depth_max: usize,
-        skipped: Option<usize>,
+        walk: Walk,
         sink: &mut S,
-    ) -> Result<Went, Failing<S::Error>> {
-        let (stop_at, skips_all) = (skipped.unwrap_or(0), skipped.is_some());
-        let mut steps =
-            Steps { pull, scratch, sink, open: &mut self.open, expect: self.expect, depth_max, stop_at, skips_all };
+    ) -> Result<Turn, Failing<S::Error>> {
+        let (stop_at, skips_all, seeks) = match walk {
+            Walk::Tells { around } => (around, false, false),
+            Walk::Skips { around } => (around, true, false),
+            Walk::Seeks => (0, false, true),
+        };
+        let mut steps = Steps {
+            pull,
+            scratch,
+            sink,
+            open: &mut self.open,
+            expect: self.expect,
+            depth_max,
+            stop_at,
+            skips_all,
+            seeks,
+        };
         let turn = loop {
             let turn = match steps.expect {
                 first @ (Expect::FirstMember | Expect::Member) => steps.members(first == Expect::FirstMember),
@@ -122,17 +174,23 @@ impl Machine {
                 Expect::Value => steps.one_value(),
                 Expect::Next => steps.next(),
             }?;
-            if turn != Turn::On {
+            if turn != Turn::On || seeks && steps.expect == Expect::Value {
                 break turn;
             }
         };
         self.expect = steps.expect;
-        match turn {
-            Turn::Dry => return Ok(Went::Dry),
-            Turn::Skip => self.skipping = Some(self.open.depth()),
-            Turn::On | Turn::Out if self.open.depth() == 0 => self.expect = Expect::Value,
-            Turn::On | Turn::Out => {}
+        if turn == Turn::Out {
+            self.value_ended();
         }
-        Ok(Went::Through)
+        Ok(turn)
+    }
+}
+
+/// The error of a walk whose sink cannot fail.
+#[cold]
+pub(super) fn of_source(failure: Failing<Infallible>) -> Error {
+    match failure {
+        Failure::Source(error) => error,
+        Failure::Sink(never, _) => match never {},
     }
 }

@@ -1,6 +1,8 @@
 //! JSON text as a source and as a sink.
 
+mod cutter;
 mod feed;
+mod guide;
 mod machine;
 mod read;
 mod steps;
@@ -8,9 +10,9 @@ mod write;
 
 use super::Failure;
 use crate::error::Error;
-pub use feed::Feed;
 #[cfg(feature = "serde")]
-pub(crate) use read::Cutter;
+pub(crate) use cutter::Cutter;
+pub use feed::Feed;
 pub use read::JsonSource;
 pub use write::JsonSink;
 

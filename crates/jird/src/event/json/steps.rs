@@ -11,7 +11,7 @@ use crate::number::Number;
 use crate::scan::{Content, END, ESCAPED, OpenBrackets, Pull, TextSource, Token};
 use crate::text;
 
-/// A value on the way: what its steps need.
+/// What the steps need.
 pub(super) struct Steps<'s, R, S> {
     pub(super) pull: &'s mut Pull<R>,
     pub(super) scratch: &'s mut String,
@@ -19,10 +19,12 @@ pub(super) struct Steps<'s, R, S> {
     pub(super) open: &'s mut OpenBrackets,
     pub(super) expect: Expect,
     pub(super) depth_max: usize,
-    /// It is over when no more than so much is open.
+    /// The walk ends when a value has ended and this many arrays and objects are open.
     pub(super) stop_at: usize,
-    /// Nobody is told of anything.
+    /// The sink receives nothing.
     pub(super) skips_all: bool,
+    /// Each value that is not skipped is expected by itself, so that the caller can stop before it.
+    pub(super) seeks: bool,
 }
 
 /// Where a step leads.
@@ -61,7 +63,8 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
                 return self.unexpected(Token::at(kinds, starts, 0), ErrorKind::Key, Expect::Member);
             };
             let is_skipped = interest == Interest::Skip;
-            if kinds[1] & !ESCAPED != b':' || self.pull.is_near_end(3) || is_skipped && !is_scalar(kinds[2]) {
+            let is_alone = if is_skipped { !is_scalar(kinds[2]) } else { self.seeks };
+            if kinds[1] & !ESCAPED != b':' || self.pull.is_near_end(3) || is_alone {
                 self.pull.step();
                 self.expect = Expect::Colon(interest);
                 return Ok(Turn::On);
@@ -89,9 +92,14 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
             if self.pull.bracket(token) == b']' {
                 return self.close(b']');
             }
-            if token.kind == END {
+            // Where values are sought, one begins here even if an error stands at its start.
+            if token.kind == END && (!self.seeks || self.pull.waits_for(token, ErrorKind::Value).unwrap_or(false)) {
                 return self.unexpected(token, ErrorKind::Value, Expect::FirstElement);
             }
+        }
+        if self.seeks {
+            self.expect = Expect::Value;
+            return Ok(Turn::On);
         }
         loop {
             let (kinds, starts) = self.pull.four();
@@ -153,8 +161,8 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
         }
     }
 
-    /// Tells of the scalar that a token is, and does not step over it; or opens what begins there, `before` tokens after the next,
-    /// and says where to go on.
+    /// If the token is a scalar, sends it, does not step over it, and returns `None`. Otherwise opens the container that
+    /// begins with the token, which stands `before` tokens after the next one, and returns where to go on.
     #[inline(always)]
     fn value(&mut self, token: Token, before: usize) -> Result<Option<Turn>, Failing<S::Error>> {
         match token.kind {
@@ -205,7 +213,7 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
         Ok(Turn::On)
     }
 
-    /// Steps over a bracket that closes, and tells of it.
+    /// Steps over a closing bracket, and sends it.
     #[inline(always)]
     fn close(&mut self, closing: u8) -> Result<Turn, Failing<S::Error>> {
         self.pull.step();
@@ -216,7 +224,7 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
         Ok(if self.open.depth() == self.stop_at { Turn::Out } else { Turn::On })
     }
 
-    /// Tells of the key that a token is. None if it is no key.
+    /// Sends the key that a token is. `None` if it is not a key.
     #[inline(always)]
     fn key(&mut self, token: Token) -> Result<Option<Interest>, Failing<S::Error>> {
         match token.kind {
@@ -234,7 +242,7 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
         self.pull.check_literal(token, literal).map_err(Failure::Source)
     }
 
-    /// What is wrong with a token; or that there is none yet, and then `expect` is what comes.
+    /// The error of a token that may not stand here. If there is no token yet, goes on with `expect` when there is one.
     #[inline(always)]
     fn unexpected(&mut self, token: Token, wanted: ErrorKind, expect: Expect) -> Result<Turn, Failing<S::Error>> {
         if let Some(error) = self.pull.unexpected_or_dry(token, wanted) {
@@ -262,7 +270,7 @@ fn is_string_member(kinds: [u8; 4]) -> bool {
 
 /// The source adds which record it was.
 #[cold]
-fn stopped<E>(error: E) -> Failing<E> {
+pub(super) fn stopped<E>(error: E) -> Failing<E> {
     Failure::Sink(error, Place::default())
 }
 

@@ -6,7 +6,7 @@
 //! is read, no token is shown.
 
 use super::Token;
-use crate::scan::{Cursor, SENTINELS, Tokens};
+use crate::scan::{SENTINELS, Tokens};
 
 /// The number of tokens that stand at `limit` and after it: the fourth of [`Shown::four`] is the last of them.
 const AHEAD: usize = 3;
@@ -131,7 +131,7 @@ impl Shown {
 
     /// Drops the tokens before `first`. None is shown until [`show`](Self::show) is called.
     pub(super) fn drop_before(&mut self, first: usize) {
-        self.change().consume(Cursor { token: first, end: usize::MAX });
+        self.change().consume(first);
         self.at -= first;
     }
 

@@ -24,7 +24,6 @@ use serde_core::de::Deserialize;
 pub struct Records<'de, R, T> {
     de: Deserializer<R>,
     cutter: Cutter,
-    lines: bool,
     state: RecordsState,
     values: PhantomData<fn() -> (T, &'de ())>,
 }
@@ -39,7 +38,7 @@ enum RecordsState {
 
 impl<'de, R: Read<'de>, T: Deserialize<'de>> Records<'de, R, T> {
     pub(super) fn new(de: Deserializer<R>, pattern: Pattern) -> Self {
-        Self { de, cutter: Cutter::with_pattern(pattern), lines: false, state: RecordsState::Good, values: PhantomData }
+        Self { de, cutter: Cutter::new(pattern), state: RecordsState::Good, values: PhantomData }
     }
 
     /// Reads the text as NDJSON: each line that is not blank is a document, and no document extends past the end of its
@@ -54,8 +53,7 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Records<'de, R, T> {
     #[must_use]
     pub fn lines(mut self) -> Self {
         self.de.pull = self.de.pull.in_lines();
-        self.cutter.set_lines();
-        self.lines = true;
+        self.cutter.lines = true;
         self
     }
 
@@ -91,7 +89,7 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for Records<'de, R, T> {
         let record = self.record();
         match &record {
             Ok(Some(_)) => {}
-            Err(error) if self.lines && !error.is_io() => self.state = RecordsState::BadLine(error.offset()),
+            Err(error) if self.cutter.lines && !error.is_io() => self.state = RecordsState::BadLine(error.offset()),
             Ok(None) | Err(_) => self.state = RecordsState::Over,
         }
         record.transpose()

@@ -46,7 +46,7 @@ impl<'a> Levels<'a> {
             Kind::Bool => serializer.serialize_bool(self.value.as_bool() == Some(true)),
             Kind::Number => match self.value.as_number() {
                 Some(number) => number.serialize(serializer),
-                None => Err(S::Error::custom("a number that is none")),
+                None => Err(S::Error::custom("the text of a number is not a number")),
             },
             Kind::String => serializer.serialize_str(&text(self.value)?),
             Kind::Null | Kind::Array | Kind::Object => serializer.serialize_unit(),

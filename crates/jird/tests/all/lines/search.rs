@@ -3,7 +3,7 @@
 use crate::common;
 use crate::lines::a;
 use checks::random::{self, Random};
-use jird::lines::{Check, Options, Scanned, Scanner, Search};
+use jird::lines::{Check, Options, Scanned, Scanner, When};
 use jird::{
     Path,
     kernel::Kernel,
@@ -114,12 +114,12 @@ fn assert_searches_agree(text: &[u8], projection: &Projection, predicate: &Predi
     };
     let all = keep(Options::default());
     for kernel in Kernel::available() {
-        for search in [Search::Always, Search::Never] {
+        for search in [When::Always, When::Never] {
             let found = keep(Options { kernel, search, ..Options::default() });
             assert_eq!(found, all, "{} {search:?} {predicate:?}: {}", kernel.name(), String::from_utf8_lossy(text));
         }
         for (check, search) in
-            [(Check::Touched, Search::Always), (Check::Touched, Search::Never), (Check::Trusted, Search::Always)]
+            [(Check::Touched, When::Always), (Check::Touched, When::Never), (Check::Trusted, When::Always)]
         {
             let found = keep(Options { kernel, check, search, ..Options::default() });
             let name =
@@ -129,7 +129,7 @@ fn assert_searches_agree(text: &[u8], projection: &Projection, predicate: &Predi
             }
             assert_eq!(found.0, all.0, "{name}");
             assert_eq!(found.2 + found.1.len() as u64, all.2 + all.1.len() as u64, "{name}");
-            let other = keep(Options { kernel, check, search: Search::Measured, ..Options::default() });
+            let other = keep(Options { kernel, check, search: When::Measured, ..Options::default() });
             assert_eq!(found, other, "{name}");
         }
     }
@@ -158,10 +158,10 @@ fn what_cannot_match_is_not_read_unless_all_is_checked() {
     let text = b"{\"a\":\"no\"}\n{\"a\":\n\n{\"a\":\"yes\"}\nnonsense yes\n\xff\n{\"a\":1}";
     let yes = Predicate::Compare { slot: 0, op: Comparison::Eq, literal: Literal::Text("yes".into()) };
     for (check, search, bad, mismatches, touched) in [
-        (Check::All, Search::Always, 3, 0, 3),
-        (Check::All, Search::Never, 3, 0, 3),
-        (Check::Touched, Search::Measured, 0, 0, 1),
-        (Check::Touched, Search::Never, 0, 0, 3),
+        (Check::All, When::Always, 3, 0, 3),
+        (Check::All, When::Never, 3, 0, 3),
+        (Check::Touched, When::Measured, 0, 0, 1),
+        (Check::Touched, When::Never, 0, 0, 3),
     ] {
         let options = Options { check, search, ..Options::default() };
         let scanned = Scanner::new(options).scan_all(
@@ -184,7 +184,7 @@ fn what_cannot_match_is_not_read_unless_all_is_checked() {
 fn a_bad_record_is_no_record_whether_it_is_searched_for_or_not() {
     let text = b"{\"a\":01}\n{\"a\":\"zz\",\"a\":02}\n{\"a\":03,\"b\":\"zz\"}\n";
     let wanted = Predicate::Compare { slot: 0, op: Comparison::Eq, literal: Literal::Text("zz".into()) };
-    let seen = [Search::Always, Search::Never].map(|search| {
+    let seen = [When::Always, When::Never].map(|search| {
         let options = Options { check: Check::Trusted, search, ..Options::default() };
         let mut scanner = Scanner::new(options);
         let (projection, filter) = (a(), Some(&wanted));
@@ -240,15 +240,15 @@ fn what_is_checked_whole_is_looked_at_where_it_has_a_literal() {
             |_| ControlFlow::Continue(()),
         )
     };
-    let scanned = scan(&text, Search::Measured);
+    let scanned = scan(&text, When::Measured);
     assert_eq!((scanned.searched_bytes, scanned.unsearched_bytes), (text.len() as u64, 0));
     assert_eq!((scanned.records, scanned.touched, scanned.matched, scanned.bad), (20_000, 20_000, 200, 0));
     let unsearched = Scanned { searched_bytes: 0, unsearched_bytes: text.len() as u64, ..scanned };
-    assert_eq!(scan(&text, Search::Never), unsearched);
+    assert_eq!(scan(&text, When::Never), unsearched);
     // A bad line is told of, wherever it stands.
     for at in [0, text.len() / 2, text.len()] {
         let at = text[..at].rfind('\n').map_or(0, |feed| feed + 1);
-        let scanned = scan(&[&text[..at], "{\"a\":[}\n", &text[at..]].concat(), Search::Measured);
+        let scanned = scan(&[&text[..at], "{\"a\":[}\n", &text[at..]].concat(), When::Measured);
         assert_eq!((scanned.records, scanned.matched, scanned.bad), (20_000, 200, 1));
     }
 }

@@ -64,6 +64,7 @@ pub(super) struct Leads {
     pub(super) further: bool,
 }
 
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only types count elements and name paths"))]
 impl Tracker {
     pub(super) fn new(patterns: Vec<Pattern>) -> Self {
         let all = (0..patterns.len() as u32).collect();
@@ -98,6 +99,11 @@ impl Tracker {
         self.states[0].leads
     }
 
+    /// Where the patterns lead from the value that comes next.
+    pub(super) fn here(&self) -> Leads {
+        self.states[self.next as usize].leads
+    }
+
     /// The value is an array or object, and the caller follows its contents.
     pub(super) fn enter(&mut self, object: bool) {
         let seen_at = self.seen.len();
@@ -118,6 +124,18 @@ impl Tracker {
     #[inline]
     pub(super) fn is_in_array(&self) -> bool {
         self.levels.last().is_some_and(|level| !level.object)
+    }
+
+    /// From the outermost container that was entered to the innermost: the index of its last element, or none if it is an
+    /// object.
+    pub(super) fn indices(&self) -> impl DoubleEndedIterator<Item = Option<u64>> + ExactSizeIterator {
+        self.levels.iter().map(|level| (!level.object).then(|| level.index.saturating_sub(1)))
+    }
+
+    /// The number of containers that were entered.
+    #[inline]
+    pub(super) fn depth(&self) -> usize {
+        self.levels.len()
     }
 
     /// Whether no container was entered.
@@ -152,6 +170,14 @@ impl Tracker {
         let indices = &self.states[at as usize].indices;
         let name = indices.binary_search_by_key(&index, |(index, _)| *index).ok().map(|found| indices[found].1);
         self.go(at, name)
+    }
+
+    /// Counts an element of an array without going to it.
+    #[inline]
+    pub(super) fn count_element(&mut self) {
+        if let Some(level) = self.levels.last_mut() {
+            level.index += 1;
+        }
     }
 
     /// Goes from a state to the next one, by one of its names or by none of them.

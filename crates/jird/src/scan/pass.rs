@@ -1,0 +1,344 @@
+//! The loop of pass one.
+//!
+//! A step takes two blocks. The masks of the two are computed independently of each other, and only a few bits go from
+//! one block to the next. Work that few blocks need is done outside the loop: it only notes which blocks have escapes, and
+//! [`super::escapes`] checks them after the chunk; [`super::numbers`] checks numbers in a loop of its own.
+
+use super::escapes::{escaped_bytes, marks};
+use super::tokens::Free;
+use super::{Carry, Chunk, Found, State, Tokens};
+use crate::kernel::{BLOCK, Classes, Pass, Simd};
+
+/// A chunk to be scanned. It is generic over what the mode says: whether lines are scanned, whether everything is
+/// checked, and whether the masks of each block are kept. Each combination is compiled separately, because together
+/// they would share one set of registers.
+pub(super) struct PassOne<'a, const LINES: bool, const CHECK: bool, const MASKS: bool> {
+    pub(super) chunk: &'a Chunk<'a>,
+    pub(super) carry: &'a mut Carry,
+    pub(super) tokens: &'a mut Tokens,
+}
+
+/// What a pass over a chunk finds beside tokens.
+struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> {
+    simd: S,
+    /// The offset of the first block, and the block before it.
+    from: usize,
+    before: &'a [u8; BLOCK],
+    /// The offset of the next block.
+    offset: S::Offset,
+    utf8: S::Utf8,
+    /// The bitwise or of all blocks that may hold bytes beyond ASCII.
+    all: S::Block,
+    /// Nonzero if the next block is checked as UTF-8 even if it is ASCII: a character may reach into it.
+    open: u64,
+    /// Nonzero if every block is checked as UTF-8.
+    checks_ascii: u64,
+    /// Nonzero if a string has a byte below 0x20.
+    controls: u64,
+    /// The number of white-space bytes outside strings, other than newlines. Lines only.
+    blank: usize,
+}
+
+/// What was found in a block: one bit for each byte.
+struct Masks {
+    /// The tokens.
+    tokens: u64,
+    /// Those of them that get a mark: strings with an escape, and operators after white space; the latter in documents
+    /// only.
+    marked: u64,
+    /// The quotes at the ends of strings.
+    quotes: u64,
+    /// Bytes inside strings, with their opening quotes.
+    inside: u64,
+    /// White space outside strings.
+    blank: u64,
+    /// Bytes outside strings that are neither operators nor white space nor quotes.
+    run: u64,
+}
+
+impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'_, LINES, CHECK, MASKS> {
+    type Out = Found;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Found {
+        let Self { chunk, carry, tokens } = self;
+        let Chunk { text, from, to } = *chunk;
+        let before = text[..from].last_chunk().unwrap_or(&[b' '; BLOCK]);
+        let checks_ascii = u64::from(!tokens.tuning.skips_ascii);
+        let mut pass = Running::<S, LINES, CHECK, MASKS> {
+            simd,
+            from,
+            before,
+            // Texts are shorter than 2^32 bytes; the callers of the scan refuse longer ones.
+            offset: simd.offset(from as u32),
+            utf8: simd.utf8_start(),
+            all: simd.load(&[0; BLOCK]),
+            open: simd.beyond_ascii(simd.load(before)) >> OPEN_FROM | checks_ascii,
+            checks_ascii,
+            controls: 0,
+            blank: 0,
+        };
+        let State { escape, in_string, .. } = carry.state;
+        tokens.reserve(to - from);
+        if MASKS {
+            tokens.reserve_masks(to - from);
+        }
+        let mut out = tokens.free();
+        let mut state = carry.state;
+        let (blocks, rest) = text[from..to].as_chunks();
+        pass.run(blocks, &mut state, &mut out);
+        let mut filler = 0;
+        if to == text.len() {
+            // The end of the text, filled up with spaces. It is scanned even if nothing is left, because only a block of
+            // spaces reveals a UTF-8 sequence that the text's last block leaves incomplete.
+            let before = blocks.last().unwrap_or(before);
+            pass.one_block(blocks.len(), before, &simd.load_rest(rest), &mut state, &mut out);
+            // The spaces count too, unless a string is open there.
+            filler = if state.in_string == 0 { BLOCK - rest.len() } else { 0 };
+        }
+        carry.state = state.at_border();
+        let written = out.written();
+        tokens.set_written(written);
+        tokens.beyond_ascii |= simd.beyond_ascii(pass.all) != 0;
+        tokens.blank |= S::SKIMS && pass.blank != filler;
+        let mut found = Found { not_utf8: !simd.utf8_ok(&pass.utf8), ..Found::default() };
+        if pass.controls != 0 {
+            let control = first_control(&text[from..to], in_string, escape);
+            found.control = control.map(|control| from + control);
+        }
+        found
+    }
+}
+
+impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Running<'a, S, LINES, CHECK, MASKS> {
+    /// Scans whole blocks.
+    #[inline(always)]
+    fn run(&mut self, blocks: &[[u8; BLOCK]], state: &mut State, out: &mut Free<'_>) {
+        let (pairs, last) = blocks.as_chunks();
+        let mut index = 0;
+        while index < pairs.len() {
+            let inside = self.two_blocks(pairs, index, state, out);
+            index += 1;
+            if inside == u64::MAX && state.escape == 0 {
+                // Marked cold, because otherwise the inner loop would get the registers that short strings need.
+                core::hint::cold_path();
+                index = self.pass_by(pairs, index, out);
+            }
+        }
+        if let [last] = last {
+            self.one_block(2 * index, self.before(pairs, index), last, state, out);
+        }
+    }
+
+    /// The block before a pair.
+    #[inline(always)]
+    fn before<'b>(&self, pairs: &'b [[[u8; BLOCK]; 2]], index: usize) -> &'b [u8; BLOCK]
+    where
+        'a: 'b,
+    {
+        index.checked_sub(1).map_or(self.before, |before| &pairs[before][1])
+    }
+
+    /// Scans a pair of blocks. Returns the bytes of the second that are inside strings.
+    #[inline(always)]
+    fn two_blocks(&mut self, pairs: &[[[u8; BLOCK]; 2]], index: usize, state: &mut State, out: &mut Free<'_>) -> u64 {
+        let simd = self.simd;
+        let bytes = &pairs[index];
+        let (first, second) = (simd.load(&bytes[0]), simd.load(&bytes[1]));
+        if self.needs_utf8_check(simd.merge(first, second)) {
+            let before = self.before(pairs, index);
+            simd.utf8_check(&mut self.utf8, before, first);
+            simd.utf8_check(&mut self.utf8, &bytes[0], second);
+            self.open = simd.beyond_ascii(second) >> OPEN_FROM | self.checks_ascii;
+        }
+        let (classes, next) = (Self::classes(simd, first), Self::classes(simd, second));
+        let open = state.in_string & 1;
+        let has_escapes = classes.backslash | next.backslash | state.escape != 0;
+        let escaped = Self::escaped(has_escapes, [classes.backslash, next.backslash], 2 * index, state, out);
+        let mut masks = Self::masks(simd, &classes, escaped[0], state);
+        let mut next_masks = Self::masks(simd, &next, escaped[1], state);
+        if has_escapes {
+            let (first_marks, before) = marks(simd, masks.quotes, classes.backslash, masks.inside, open);
+            let between = masks.inside >> 63;
+            let (next_marks, last) = marks(simd, next_masks.quotes, next.backslash, next_masks.inside, between);
+            // The string that reaches into the second block begins with the last opening quote of the first, or before.
+            let opening = masks.quotes & masks.inside;
+            let is_before = u64::from(opening == 0);
+            masks.marked |= first_marks | (last & !is_before) << (opening | 1).ilog2();
+            next_masks.marked |= next_marks;
+            out.mark_last(before | last & is_before);
+        }
+        if CHECK {
+            self.controls |= classes.control & masks.inside | next.control & next_masks.inside;
+        }
+        self.emit(2 * index, first, &bytes[0], &masks, out);
+        self.emit(2 * index + 1, second, &bytes[1], &next_masks, out);
+        next_masks.inside
+    }
+
+    /// The same for one block.
+    #[inline(always)]
+    fn one_block(
+        &mut self,
+        index: usize,
+        before: &[u8; BLOCK],
+        bytes: &[u8; BLOCK],
+        state: &mut State,
+        out: &mut Free<'_>,
+    ) {
+        let simd = self.simd;
+        let block = simd.load(bytes);
+        self.utf8(before, block);
+        let classes = Self::classes(simd, block);
+        let open = state.in_string & 1;
+        let has_escapes = classes.backslash | state.escape != 0;
+        let [escaped] = Self::escaped(has_escapes, [classes.backslash], index, state, out);
+        let mut masks = Self::masks(simd, &classes, escaped, state);
+        if has_escapes {
+            let (marks, before) = marks(simd, masks.quotes, classes.backslash, masks.inside, open);
+            masks.marked |= marks;
+            out.mark_last(before);
+        }
+        self.emit(index, block, bytes, &masks, out);
+        if CHECK {
+            self.controls |= classes.control & masks.inside;
+        }
+    }
+
+    /// Inside a long string: skips the pairs from `index` on that hold only the string's text: no quote, no backslash and
+    /// no control character. They have no token and leave no state for the next block. Returns the index of the pair after
+    /// them.
+    #[inline(always)]
+    fn pass_by(&mut self, pairs: &[[[u8; BLOCK]; 2]], mut index: usize, out: &mut Free<'_>) -> usize {
+        while let Some([first, second]) = pairs.get(index) {
+            let blocks = [self.simd.load(first), self.simd.load(second)];
+            if self.simd.escapes(blocks[0]) | self.simd.escapes(blocks[1]) != 0 {
+                break;
+            }
+            self.utf8(self.before(pairs, index), blocks[0]);
+            self.utf8(first, blocks[1]);
+            if MASKS {
+                out.keep_masks(2 * index, 0, 0);
+                out.keep_masks(2 * index + 1, 0, 0);
+            }
+            index += 1;
+        }
+        self.offset = self.simd.offset((self.from + 2 * index * BLOCK) as u32);
+        index
+    }
+
+    /// Checks a block as UTF-8 where that is needed.
+    #[inline(always)]
+    fn utf8(&mut self, before: &[u8; BLOCK], block: S::Block) {
+        if self.needs_utf8_check(block) {
+            self.simd.utf8_check(&mut self.utf8, before, block);
+            self.open = self.simd.beyond_ascii(block) >> OPEN_FROM | self.checks_ascii;
+        }
+    }
+
+    /// Whether these bytes must be checked as UTF-8: they are not ASCII, or a character before them was left open. Merges
+    /// them into `all`, unless they are known to be ASCII.
+    #[inline(always)]
+    fn needs_utf8_check(&mut self, blocks: S::Block) -> bool {
+        let needs_check = CHECK && self.simd.beyond_ascii(blocks) | self.open != 0;
+        if needs_check || !CHECK {
+            self.all = self.simd.merge(self.all, blocks);
+        }
+        needs_check
+    }
+
+    #[inline(always)]
+    fn classes(simd: S, block: S::Block) -> Classes {
+        let mut classes = simd.classify(block);
+        if LINES && !CHECK {
+            // With AVX2 the compiler would otherwise split these masks into bits and build vectors of them again: 1.0
+            // instead of 2.5 GB/s of events.
+            classes.operator = simd.opaque(classes.operator);
+            classes.space = simd.opaque(classes.space);
+        }
+        if LINES {
+            classes.operator |= simd.eq(block, b'\n');
+        }
+        classes
+    }
+
+    /// The escaped bytes of consecutive blocks; the first of them has this index in the chunk. Notes the blocks if they are
+    /// checked for escapes later.
+    #[inline(always)]
+    fn escaped<const N: usize>(
+        has_escapes: bool,
+        backslash: [u64; N],
+        index: usize,
+        state: &mut State,
+        out: &mut Free<'_>,
+    ) -> [u64; N] {
+        let mut escaped = [0; N];
+        if has_escapes {
+            if CHECK {
+                out.note_escapes(index, *state);
+            }
+            for (escaped, backslash) in escaped.iter_mut().zip(backslash) {
+                (*escaped, state.escape) = escaped_bytes(backslash, state.escape);
+            }
+        }
+        escaped
+    }
+
+    #[inline(always)]
+    fn masks(simd: S, classes: &Classes, escaped: u64, state: &mut State) -> Masks {
+        // §3.1.1: a bit for each byte inside a string; it includes the opening quote but not the closing one.
+        let quotes = simd.opaque(classes.quote & !escaped);
+        let inside = simd.prefix_xor(quotes) ^ state.in_string;
+        state.in_string = (inside.cast_signed() >> 63).cast_unsigned();
+
+        let plain = !(classes.operator | classes.space);
+        let run = plain & !quotes;
+        let starts = plain & !(run << 1 | state.scalar);
+        state.scalar = run >> 63;
+        // All of a string except its opening quote; the closing quote is included.
+        let covered = inside ^ quotes;
+        let mut marked = 0;
+        if !LINES {
+            // White space directly before an operator outside strings is itself outside strings.
+            marked = (classes.space << 1 | state.space) & classes.operator;
+            state.space = classes.space >> 63;
+        }
+        Masks {
+            tokens: (classes.operator | starts) & !covered,
+            marked,
+            quotes,
+            inside,
+            blank: classes.space & !inside,
+            run: run & !inside,
+        }
+    }
+
+    #[inline(always)]
+    fn emit(&mut self, index: usize, block: S::Block, bytes: &[u8; BLOCK], masks: &Masks, out: &mut Free<'_>) {
+        if LINES && S::SKIMS {
+            self.blank += (masks.blank & !masks.tokens).count_ones() as usize;
+        }
+        if MASKS {
+            out.keep_masks(index, masks.blank, masks.run);
+        }
+        out.emit(self.simd, block, bytes, masks.tokens, masks.marked, self.offset);
+        self.offset = self.simd.next_offset(self.offset);
+    }
+}
+
+/// The first of a block's last three bytes. A character that begins there may reach into the next block.
+const OPEN_FROM: u32 = BLOCK as u32 - 3;
+
+/// Finds the first byte below 0x20 inside a string, byte by byte.
+#[cold]
+#[inline(never)]
+fn first_control(bytes: &[u8], in_string: u64, escape: u64) -> Option<usize> {
+    let (mut in_string, mut escaped) = (in_string != 0, escape != 0);
+    bytes.iter().position(|&byte| {
+        let quote = byte == b'"' && !escaped;
+        let control = in_string && byte < 0x20;
+        escaped = byte == b'\\' && !escaped;
+        in_string ^= quote;
+        control
+    })
+}

@@ -1,0 +1,125 @@
+//! The scalars of a batch: where they end, and whether they are right.
+
+use crate::fault::Fault;
+use crate::kernel::{Kinds, Simd};
+use crate::policy::Numbers;
+use crate::scan::BATCH;
+use crate::text::trim_end;
+use crate::walk::{Literal, literal, number};
+
+/// Sets the ends of those scalars that white space follows: `ends` has the offsets of the next tokens. Looks at the block
+/// before each next token; if it is all white space, or if masks are not cheap, goes back byte by byte.
+#[inline(always)]
+pub(super) fn trim_ends<S: Simd>(
+    simd: S,
+    text: &[u8],
+    mut loose: u64,
+    pos: &[u32; BATCH + 1],
+    ends: &mut [u32; BATCH],
+) {
+    while loose != 0 {
+        let index = loose.trailing_zeros() as usize;
+        loose &= loose - 1;
+        let next = pos[index + 1] as usize;
+        let seen = if S::MASKS_ARE_CHEAP { text.get(..next).and_then(<[u8]>::last_chunk) } else { None };
+        let others = seen.map_or(0, |block| !simd.classify(simd.load(block)).space);
+        ends[index] = match others {
+            0 => trim_end(text, pos[index] as usize, next) as u32,
+            others => next as u32 - others.leading_zeros(),
+        };
+    }
+}
+
+/// Checks literals, and numbers unless pass one has checked them. Returns the first that is invalid, and its
+/// error.
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "one step of one loop, with what lives in its registers")]
+pub(crate) fn check_scalars<S: Simd>(
+    simd: S,
+    text: &[u8],
+    kinds: &[u8; BATCH],
+    pos: &[u32; BATCH + 1],
+    ends: &[u32; BATCH],
+    is: &Kinds,
+    odd: u64,
+    owe_numbers: bool,
+    numbers: Numbers,
+) -> Option<(usize, Fault)> {
+    let end = |index: usize| ends[index] as usize;
+    let mut fault = None;
+    if owe_numbers || numbers != Numbers::Any {
+        let mut left = is.number;
+        while left != 0 {
+            let bit = left & left.wrapping_neg();
+            left ^= bit;
+            let index = bit.trailing_zeros() as usize;
+            let (start, next) = (pos[index] as usize, pos[index + 1] as usize);
+            let simple = odd & bit == 0 && numbers == Numbers::Any;
+            if simple && is_plain_number(simd, text, start, end(index)) {
+                continue;
+            }
+            if let Err(error) = careful_number(text, start, next, numbers) {
+                fault = Some((index, error));
+                break;
+            }
+        }
+    }
+    let mut left = is.literal;
+    while left != 0 {
+        let bit = left & left.wrapping_neg();
+        left ^= bit;
+        let index = bit.trailing_zeros() as usize;
+        let start = pos[index] as usize;
+        let wrong = odd & bit != 0 || !is_literal(text, start, end(index), kinds[index]);
+        if wrong && let Err(error) = careful_literal(text, start, pos[index + 1] as usize, kinds[index]) {
+            if fault.is_none_or(|(first, _)| index < first) {
+                fault = Some((index, error));
+            }
+            break;
+        }
+    }
+    fault
+}
+
+/// [`Simd::is_plain_number`], or the grammar check where that is faster.
+#[inline(always)]
+fn is_plain_number<S: Simd>(simd: S, text: &[u8], start: usize, end: usize) -> bool {
+    let grammar = || start <= end && end <= text.len() && crate::number::check_at(text, start, end).is_ok();
+    simd.is_plain_number(text, start, end).unwrap_or_else(grammar)
+}
+
+/// Checks the number at `start`, before the token at `next`, by the grammar. It is not inlined, so that the
+/// calling loop stays small.
+#[inline(never)]
+fn careful_number(text: &[u8], start: usize, next: usize, numbers: Numbers) -> Result<(), Fault> {
+    number(text, start, trim_end(text, start, next), numbers).map(drop)
+}
+
+/// Checks the literal at `start` in the same way.
+#[cold]
+#[inline(never)]
+fn careful_literal(text: &[u8], start: usize, next: usize, first: u8) -> Result<(), Fault> {
+    let name = match first {
+        b't' => Literal::True,
+        b'f' => Literal::False,
+        _ => Literal::Null,
+    };
+    literal(text, start, next, name).map(drop)
+}
+
+/// Whether `text[start..end]` is the literal that begins with `first`; also false if fewer than 8 bytes of text
+/// are left.
+#[inline(always)]
+fn is_literal(text: &[u8], start: usize, end: usize, first: u8) -> bool {
+    const NULL: u64 = u32::from_le_bytes(*b"null") as u64;
+    const TRUE: u64 = u32::from_le_bytes(*b"true") as u64;
+    const FALSE: u64 = u64::from_le_bytes(*b"false\0\0\0");
+    let Some(bytes) = text.get(start..).and_then(<[u8]>::first_chunk) else { return false };
+    let len = if first == b'f' { 5 } else { 4 };
+    let wanted = match first {
+        b'f' => FALSE,
+        b't' => TRUE,
+        _ => NULL,
+    };
+    end.wrapping_sub(start) == len && u64::from_le_bytes(*bytes) << (64 - 8 * len) == wanted << (64 - 8 * len)
+}
