@@ -49,7 +49,7 @@ impl<R: ReadAt> ReadAt for Unmarked<R> {
 
 /// The message for an error caused by a mark. `found` is the rest of the text, from the first byte that is wrong.
 pub fn stray_mark(found: &[u8]) -> Option<&'static str> {
-    found.starts_with(MARK).then_some("a byte order mark is passed over only at the start of a file")
+    found.starts_with(MARK).then_some("a byte order mark is skipped only at the start of a file")
 }
 
 /// Reads as many of a text's first bytes as tell an encoding or a mark. Stops early at the end of a line, so that it
@@ -130,7 +130,7 @@ impl Encoding {
 impl fmt::Display for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name();
-        write!(f, "the text is {name}, and only UTF-8 is read; `iconv -f {name} -t UTF-8` makes it that")
+        write!(f, "the text is {name}, and jird reads only UTF-8; convert it with `iconv -f {name} -t UTF-8`")
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn utf8_and_what_cannot_be_told_are_left_to_the_parser() {
+    fn utf8_and_unknown_encodings_are_left_to_the_parser() {
         let texts: [&[u8]; 11] = [
             b"",
             b"1",
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_becomes_blanks_and_nothing_else_does() {
+    fn a_byte_order_mark_at_the_start_is_blanked_and_nothing_else() {
         let blanked = |text: &[u8]| {
             let mut text = text.to_vec();
             (blank_mark(&mut text), text)

@@ -99,7 +99,7 @@ impl Sink for Fickle {
 }
 
 #[test]
-fn a_sink_may_change_its_mind() {
+fn a_sink_may_skip_a_key_in_some_records_and_take_it_in_others() {
     let text = lines(20_000, |row| format!(r#"{{"row":{row},"one":1}}"#));
     let file = to_parquet(&text, ParquetOptions { row_group_rows: 6000, ..ParquetOptions::default() });
     let mut sink = Fickle { record: 0, sum: 0 };
@@ -168,7 +168,7 @@ impl std::io::Write for Full {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let text = lines(100_000, |row| format!(r#"{{"row":{row},"text":"row {row}"}}"#));
     for space in [0, 100, 200_000] {
         let options = ParquetOptions { row_group_rows: 10_000, ..ParquetOptions::default() };

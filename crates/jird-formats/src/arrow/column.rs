@@ -427,7 +427,7 @@ impl Values {
 
     fn runs<E: RunEndIndexType>(field: &Field, array: &ArrayRef) -> Result<Self, ArrowError> {
         let Some(runs) = array.as_run_opt::<E>() else {
-            return Err(ArrowError::Malformed("run ends have another type than the schema says".to_owned()));
+            return Err(ArrowError::Malformed("the type of run ends differs from the schema".to_owned()));
         };
         let ends = runs.run_ends().values().iter().map(|end| end.as_usize()).collect();
         let values = Box::new(ArrowColumn::new(field, runs.values())?);

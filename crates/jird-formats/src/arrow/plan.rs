@@ -57,7 +57,7 @@ impl ColumnPlan {
         self
     }
 
-    /// Adds a column for nothing but nulls.
+    /// Adds a column for only nulls.
     #[must_use]
     pub fn with_nulls(mut self, name: impl Into<String>) -> Self {
         self.columns.push((name.into(), Holds::Nothing));
@@ -114,7 +114,7 @@ impl fmt::Display for Holds {
         match self {
             Self::Values(values) => values.fmt(f),
             Self::Nested(_) => self.field("").data_type().fmt(f),
-            Self::Nothing => f.write_str("nothing but nulls"),
+            Self::Nothing => f.write_str("only nulls"),
             Self::Bytes => f.write_str("bytes"),
             Self::Times(times) => {
                 let unit = if times.nanoseconds { "nanoseconds" } else { "microseconds" };

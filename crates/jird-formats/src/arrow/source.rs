@@ -180,7 +180,7 @@ impl<R: Read> Stream<R> {
         let rest = end.strip_suffix(MAGIC).ok_or_else(|| malformed("the file ends early"))?;
         let (footer, len) = rest.split_last_chunk().ok_or_else(|| malformed("the file has no footer"))?;
         if usize::try_from(i32::from_le_bytes(*len)).ok() != Some(footer.len()) {
-            return Err(malformed("the footer has another length than it says"));
+            return Err(malformed("the length in the footer is wrong"));
         }
         let footer = arrow_ipc::root_as_footer(footer).map_err(|error| malformed(&error.to_string()))?;
         let batches = footer.recordBatches().map_or(0, |blocks| blocks.len());

@@ -79,7 +79,7 @@ impl Dialect {
         }
         bytes.sort_unstable();
         if bytes.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Some("the dialect has one byte for two things");
+            return Some("the dialect uses one byte for two purposes");
         }
         None
     }

@@ -269,7 +269,7 @@ impl<R: io::Read> CsvSource<R> {
             Head::Read | Head::None => return Ok(()),
             Head::Unread => self.head = Head::Failed,
             Head::Failed => {
-                let message = "the header was not read, so that fields have no names";
+                let message = "the header could not be read, so fields have no names";
                 return Err(CsvError::new(CsvErrorKind::Header, message, Place::default()));
             }
         }
@@ -300,7 +300,7 @@ impl Plan {
         }
         let is_there = |named: &str| self.columns.iter().any(|column| column.name == named);
         if let Some((name, _)) = self.types.iter().find(|(name, _)| !is_there(name)) {
-            let message = format!("there is no column `{name}`, which has a type");
+            let message = format!("a type is given for the column `{name}`, which does not exist");
             return Err(CsvError::new(CsvErrorKind::NoColumn, message, Place::default()));
         }
         Ok(())

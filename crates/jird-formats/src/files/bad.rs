@@ -92,7 +92,7 @@ impl Quarantine {
             return Ok(Self { file, before: 0 });
         }
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another run writes its bad records there"));
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, "another run is writing its bad records there"));
         }
         let before = file.seek(SeekFrom::End(0))?;
         if before > 0 && !more {

@@ -112,9 +112,10 @@ impl Compression {
             Self::Bzip2 | Self::Xz | Self::Lz4 => of_name.name(),
         };
         match unwritten {
-            Some(name) => {
-                Err(format!("{}: {name} is not written; gzip (.gz) and Zstandard (.zst) are", path.display()))
-            }
+            Some(name) => Err(format!(
+                "{}: jird does not write {name}; it writes gzip (.gz) and Zstandard (.zst)",
+                path.display()
+            )),
             None => Ok(of_name),
         }
     }
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_read_is_read_whole_or_not_at_all() {
+    fn a_truncated_bzip2_xz_or_lz4_file_is_an_error() {
         for packed in [BZIP2, XZ, LZ4] {
             assert_eq!(decompressed(packed).unwrap(), TEXT);
             assert_eq!(decompressed(&packed.repeat(3)).unwrap(), TEXT.repeat(3));
@@ -285,10 +286,10 @@ mod tests {
     }
 
     #[test]
-    fn first_bytes_tell_a_packing() {
+    fn the_compression_is_recognised_by_the_first_bytes() {
         assert_eq!(Compression::of_bytes(&[0x1f, 0x8b, 8]), Compression::Gzip);
         assert_eq!(Compression::of_bytes(b"BZh91AY&SY"), Compression::Bzip2);
         assert_eq!(Compression::foreign(Some(Path::new("a.csv.br")), b"any"), Some("Brotli"));
-        assert!(Compression::of_target(Path::new("a.csv.xz")).is_err_and(|words| words.contains("xz is not written")));
+        assert!(Compression::of_target(Path::new("a.csv.xz")).is_err_and(|words| words.contains("does not write xz")));
     }
 }

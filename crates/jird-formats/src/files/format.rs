@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn a_log_may_be_something_else() {
+    fn a_log_is_read_as_lines_but_its_name_does_not_decide() {
         let log = Path::new("a.log");
         assert_eq!((FileFormat::of_name(log), FileFormat::of_own_name(log)), (Some(FileFormat::Ndjson), None));
         assert_eq!(FileFormat::of_own_name(Path::new("a.ldjson.zst")), Some(FileFormat::Ndjson));
     }
 
     #[test]
-    fn first_bytes_say_the_same() {
+    fn the_format_is_recognised_by_the_first_bytes() {
         assert_eq!(FileFormat::of_bytes(b" \n[1"), Some(FileFormat::Json));
         assert_eq!(FileFormat::of_bytes(b"\xef\xbb\xbf{"), Some(FileFormat::Json));
         assert_eq!(FileFormat::of_bytes(b"a,b\n"), None);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn each_format_has_a_suffix_that_says_it() {
+    fn each_format_is_recognised_by_its_own_suffix() {
         for (index, format) in FileFormat::all().enumerate() {
             assert_eq!(format as usize, index);
             let name = format!("a.{}", format.suffix());

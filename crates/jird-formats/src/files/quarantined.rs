@@ -53,7 +53,10 @@ impl<R: Read> Quarantined<R> {
             let Some(record) = record(&self.line) else {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
-                    format!("line {} is no line of a quarantine file: no text `raw` or `base64`", self.number),
+                    format!(
+                        "line {} is not a line of a quarantine file: it has no text `raw` or `base64`",
+                        self.number
+                    ),
                 ));
             };
             self.record = record;

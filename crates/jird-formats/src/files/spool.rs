@@ -100,7 +100,7 @@ impl Spool {
     /// If the copy is compressed, or the system has no more file handles.
     pub fn file(&self) -> io::Result<File> {
         if self.is_compressed() {
-            return Err(io::Error::other("a compressed copy cannot be read here and there"));
+            return Err(io::Error::other("a compressed copy can be read only from its start"));
         }
         self.file.try_clone()
     }

@@ -48,7 +48,7 @@ impl Text {
         }
         match Compression::foreign(path, &start) {
             Some(compressor) => Err(io::Error::other(format!(
-                "it is compressed by {compressor}, which is not read; decompress it first"
+                "it is compressed with {compressor}, which jird does not read; decompress it first"
             ))),
             None => Ok(Self { start, compression, rest: reader }),
         }

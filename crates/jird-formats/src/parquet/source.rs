@@ -225,7 +225,7 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
             {
                 let column = chunk.column_path().string();
                 return Err(ArrowError::Unsupported(format!(
-                    "the column {column:?} is compressed with LZO; Snappy, gzip, Brotli, LZ4 and Zstandard are read"
+                    "the column {column:?} is compressed with LZO; jird reads Snappy, gzip, Brotli, LZ4 and Zstandard"
                 )));
             }
         }

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_rows() {
+    fn records_become_rows_with_a_column_for_each_key() {
         let text =
             r#"{"a":1.50,"b":{"x":[1,{"y":null}],"z":"\u00e9\n"},"a":2} {"c":null,"a":"t","-d":[1]} {"b":[]} {}"#;
         let wanted = [

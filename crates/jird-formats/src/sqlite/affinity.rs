@@ -64,7 +64,7 @@ impl Affinity {
 /// Whether SQLite takes a text for a number: white space, sign, digits with a point, exponent, white space. After that
 /// it may hold a NUL, followed by anything.
 #[inline]
-fn reads_as_number(text: &str) -> bool {
+pub(super) fn reads_as_number(text: &str) -> bool {
     let is_space = |byte: u8| byte == b' ' || (b'\t'..=b'\r').contains(&byte);
     let mut bytes = text.as_bytes();
     while let [first, rest @ ..] = bytes
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_of_a_value_is_what_sqlite_makes_of_it() {
+    fn values_are_converted_as_sqlite_converts_them() {
         let texts = [
             "",
             "12",

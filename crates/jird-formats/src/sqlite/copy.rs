@@ -110,7 +110,7 @@ impl<'c> TableCopy<'c> {
         let mut scope = Scope::new(to);
         scope.begin()?;
         if TableInfo::of(to, &self.table)?.is_some() {
-            let message = format!("there is a table {} already", quote(&self.table));
+            let message = format!("the table {} already exists", quote(&self.table));
             return Err(SqliteError::new(SqliteErrorKind::Exists, message));
         }
         let left_out = self.left_out(to)?;

@@ -125,6 +125,8 @@ pub(super) struct TableInfo {
     pub(super) columns: Vec<ColumnInfo>,
     /// The column that is an alias of the row number.
     pub(super) rowid: Option<usize>,
+    /// Whether the rows have numbers: an ordinary table that is not `without rowid`.
+    pub(super) has_rowid: bool,
     /// A row inserted without a number gets the highest so far plus one: no trigger and no `AUTOINCREMENT` interferes.
     pub(super) counts_up: bool,
 }
@@ -146,10 +148,12 @@ impl TableInfo {
     /// What the main database says about a table or view; `None` if there is none of this name.
     pub(super) fn of(conn: &Connection, table: &str) -> Result<Option<Self>, SqliteError> {
         check_schema(conn)?;
-        let sql = "select name, type, strict from pragma_table_list
+        let sql = "select name, type, strict, type = 'table' and wr = 0 from pragma_table_list
                    where schema = 'main' and name = ? collate nocase";
-        let found = query(conn, sql, &[table], |row| Ok((text(row, 0)?, text(row, 1)?, integer(row, 2) != 0)))?;
-        let Some((name, kind, is_strict)) = found.into_iter().next() else { return Ok(None) };
+        let found = query(conn, sql, &[table], |row| {
+            Ok((text(row, 0)?, text(row, 1)?, integer(row, 2) != 0, integer(row, 3) != 0))
+        })?;
+        let Some((name, kind, is_strict, has_rowid)) = found.into_iter().next() else { return Ok(None) };
         let sql = "select name, type, \"notnull\", dflt_value is not null, pk, hidden
                    from pragma_table_xinfo(?, 'main') where hidden <> 1";
         let columns = query(conn, sql, &[&name], |row| {
@@ -180,7 +184,7 @@ impl TableInfo {
             &[&name],
         )?;
         let counts_up = kind == "table" && meddlers == [0];
-        Ok(Some(Self { name, kind, columns, rowid, counts_up }))
+        Ok(Some(Self { name, kind, columns, rowid, has_rowid, counts_up }))
     }
 
     pub(super) fn is_view(&self) -> bool {
@@ -190,6 +194,13 @@ impl TableInfo {
     /// Whether it is neither a view nor a virtual table.
     pub(super) fn is_ordinary(&self) -> bool {
         self.kind == "table"
+    }
+
+    /// A name for the number of a row; `None` if the rows have no numbers, or if columns have all the names for it.
+    pub(super) fn row_number(&self) -> Option<String> {
+        let free = ["rowid", "_rowid_", "oid"].into_iter().find(|name| self.column(name).is_none());
+        let name = self.rowid.map(|column| quote(&self.columns[column].name)).or(free.map(str::to_owned));
+        name.filter(|_| self.has_rowid)
     }
 
     /// Like [`of`](Self::of), but the table must exist.

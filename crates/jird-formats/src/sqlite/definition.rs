@@ -109,7 +109,7 @@ impl Definition {
     /// If the type is not a struct with named fields, or if some of its fields are flattened.
     pub fn of<'de, T: Deserialize<'de>>(table: &str) -> Result<Self, SqliteError> {
         let columns = trace::columns::<T>().map_err(|message| {
-            SqliteError::new(SqliteErrorKind::Other, format!("this type has no table: {message}"))
+            SqliteError::new(SqliteErrorKind::Other, format!("no table can be made for this type: {message}"))
         })?;
         Ok(Self { table: table.to_owned(), columns, key: Vec::new() })
     }
@@ -166,7 +166,7 @@ impl Definition {
     /// SQLite's errors, for example if the table already exists.
     pub fn create(&self, conn: &Connection) -> Result<(), SqliteError> {
         if TableInfo::of(conn, &self.table)?.is_some() {
-            let message = format!("there is a table {} already", quote(&self.table));
+            let message = format!("the table {} already exists", quote(&self.table));
             return Err(SqliteError::new(SqliteErrorKind::Exists, message));
         }
         conn.execute_batch(&self.to_string())

@@ -70,7 +70,7 @@ impl<'c> Insert<'c> {
         let rows = if self.columns == 0 { String::new() } else { vec![row; rows].join(",") };
         self.conn.prepare(&format!("{}{rows}{}", self.head, self.tail)).map_err(|error| match error.to_string() {
             words if words.contains("ON CONFLICT clause does not match") => SqliteError::sqlite(
-                "the key is no primary key of the table, and no unique index has just these columns; create one first",
+                "the key is not the primary key of the table, and no unique index has exactly these columns; create one first",
                 error,
             ),
             _ => SqliteError::sqlite("preparing to insert", error),
@@ -137,9 +137,6 @@ impl<'c> RowNumbers<'c> {
         if next == self.conn.last_insert_rowid().checked_add(1) {
             return Ok(());
         }
-        Err(SqliteError::new(
-            SqliteErrorKind::Other,
-            "rows were inserted on this connection by somebody else at the same time",
-        ))
+        Err(SqliteError::new(SqliteErrorKind::Other, "other code inserted rows on this connection at the same time"))
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! database     opening one, and what it says of its tables
 //! source       a table or a query as a source
+//! search       some columns and rows of a table; condition: a predicate as SQL
 //! copy         a table into another database, with its definition
 //! pieces       a table in pieces, for several connections
 //! sink         a table as a sink of rows, and so of events
@@ -13,6 +14,7 @@
 //! ```
 
 mod affinity;
+mod condition;
 mod copy;
 mod database;
 mod definition;
@@ -22,6 +24,7 @@ mod inserter;
 mod pieces;
 mod rust;
 mod scope;
+mod search;
 mod sink;
 mod source;
 mod trace;

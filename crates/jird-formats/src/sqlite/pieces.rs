@@ -1,6 +1,6 @@
 //! A table cut into pieces, for connections on several threads.
 
-use super::database::{TableInfo, query, quote, text};
+use super::database::{TableInfo, quote};
 use super::{SqliteError, SqliteErrorKind};
 use rusqlite::{Connection, OptionalExtension};
 use std::sync::Arc;
@@ -51,17 +51,13 @@ impl TablePieces {
     /// If there is no such table, or if SQLite fails.
     pub fn new(conn: Connection, table: &str, rows: u32) -> Result<Option<Self>, SqliteError> {
         let info = TableInfo::of_table(&conn, table)?;
-        let numbered =
-            "select name from pragma_table_list where schema = 'main' and name = ? and type = 'table' and wr = 0";
-        let is_numbered = !query(&conn, numbered, &[&info.name], |row| text(row, 0))?.is_empty();
-        // A column may use one of these names.
-        let rowid = ["rowid", "_rowid_", "oid"].into_iter().find(|name| info.column(name).is_none());
-        let Some(rowid) = rowid.filter(|_| is_numbered) else { return Ok(None) };
+        let Some(rowid) = info.row_number() else { return Ok(None) };
         let table = quote(&info.name);
         Ok(Some(Self {
             conn,
             border: format!("select {rowid} from {table} where {rowid} >= ?1 order by {rowid} limit 1 offset ?2"),
-            select: format!("select * from {table} where {rowid}").into(),
+            // An index that begins with the row number may have another order.
+            select: format!("select * from {table} not indexed where {rowid}").into(),
             rows: rows.max(1),
             next: Some(i64::MIN),
         }))

@@ -1,6 +1,6 @@
 //! A table or a query as a source.
 
-use super::database::{TableInfo, check_schema, quote};
+use super::database::{check_schema, quote};
 use super::pieces::TablePiece;
 use super::rust::free;
 use super::sink::is_declared_json;
@@ -8,7 +8,7 @@ use super::{SqliteError, SqliteErrorKind};
 use crate::bad_value::{BadValue, RawRecord, Untold};
 use jird::event::{Failure, Interest, JsonText, Key, Numeral, Place, Row, Scalar, Sink, Source};
 use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Rows, Statement};
 
 /// Sends the rows of a table or of a `select`. Each row is a record: an object with a member for each column.
@@ -60,15 +60,6 @@ struct Odd {
 }
 
 impl<'c> SqliteQuery<'c> {
-    /// All rows of a table or view.
-    ///
-    /// # Errors
-    /// If there is no table or view of this name, or if SQLite fails.
-    pub fn table(conn: &'c Connection, table: &str) -> Result<Self, SqliteError> {
-        let info = TableInfo::of_table(conn, table)?;
-        Self::select(conn, &format!("select * from {}", quote(&info.name)))
-    }
-
     /// The rows of a piece.
     ///
     /// # Errors
@@ -87,7 +78,12 @@ impl<'c> SqliteQuery<'c> {
     }
 
     fn prepare(conn: &'c Connection, sql: &str) -> Result<Self, SqliteError> {
-        let statement = conn.prepare(sql).map_err(|error| SqliteError::sqlite("preparing the query", error))?;
+        Self::prepare_with(conn, sql, &[])
+    }
+
+    /// A `select` with the values of its parameters.
+    pub(super) fn prepare_with(conn: &'c Connection, sql: &str, values: &[Value]) -> Result<Self, SqliteError> {
+        let mut statement = conn.prepare(sql).map_err(|error| SqliteError::sqlite("preparing the query", error))?;
         let refused = |why| Err(SqliteError::new(SqliteErrorKind::Other, format!("the query {why}: {sql}")));
         if statement.column_count() == 0 {
             return refused("returns no rows");
@@ -95,9 +91,10 @@ impl<'c> SqliteQuery<'c> {
         if !statement.readonly() {
             return refused("writes");
         }
-        if statement.parameter_count() > 0 {
+        if statement.parameter_count() > values.len() {
             return refused("has parameters");
         }
+        bind_all(&mut statement, values).map_err(|error| SqliteError::sqlite("preparing the query", error))?;
         let mut columns: Vec<SourceColumn> = Vec::new();
         for column in statement.columns() {
             let name = free_of(&columns, column.name());
@@ -162,6 +159,12 @@ impl<'c> SqliteQuery<'c> {
         let (odd, nulls_made, json) = (*odd, 0, Vec::new());
         SqliteSource { rows: statement.raw_query(), columns, has_json, odd, records, nulls_made, json }
     }
+}
+
+/// Binds values to the parameters `?1`, `?2`, … A statement may use fewer than there are values.
+pub(super) fn bind_all(statement: &mut Statement<'_>, values: &[Value]) -> rusqlite::Result<()> {
+    let mut numbered = values.iter().zip(1..=statement.parameter_count());
+    numbered.try_for_each(|(value, number)| statement.raw_bind_parameter(number, value))
 }
 
 /// A name that no earlier column has.

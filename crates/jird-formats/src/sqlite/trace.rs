@@ -15,7 +15,7 @@ use serde_core::de::{
 /// The columns of a type, or else why it has none.
 pub(super) fn columns<'de, T: Deserialize<'de>>() -> Result<Vec<ColumnDefinition>, String> {
     let mut columns: Vec<ColumnDefinition> = Vec::new();
-    let names = run::<T>(&[]).fields.ok_or("it is no struct with named fields, or has flattened ones")?;
+    let names = run::<T>(&[]).fields.ok_or("it is not a struct with named fields, or it has flattened fields")?;
     for (index, name) in names.iter().copied().enumerate() {
         // Aliases of a field come next to it, and are refused as duplicates of it.
         let before = names[..index].iter().rev().take(NAMES_MAX);

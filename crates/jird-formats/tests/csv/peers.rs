@@ -32,7 +32,7 @@ fn all_short_texts_are_what_csv_core_says() {
 }
 
 #[test]
-fn a_byte_order_mark_is_one_at_the_beginning_only() {
+fn a_byte_order_mark_is_skipped_only_at_the_start() {
     same("\u{feff}a\n\u{feff}b,\"q\"r\n\u{feff}\"x\"y".as_bytes(), bare(), 5);
 }
 

@@ -35,7 +35,7 @@ fn types_are_taken_from_the_text_itself() {
 }
 
 #[test]
-fn columns_have_types_of_the_callers() {
+fn columns_have_the_types_that_the_caller_chooses() {
     let typed = |text: &'static str, column_type| lines(CsvSource::new(text.as_bytes()).column_type("a", column_type));
     assert_eq!(typed("a,b\n\"1\",2\n", CsvType::Number).unwrap(), "{\"a\":1,\"b\":\"2\"}\n");
     assert_eq!(
@@ -49,11 +49,11 @@ fn columns_have_types_of_the_callers() {
         assert_eq!((error.kind(), error.place().line, error.place().offset), (CsvErrorKind::Type, 2, 2));
     }
     let missing = lines(CsvSource::new("b\n".as_bytes()).column_type("a", CsvType::Number)).unwrap_err();
-    assert_eq!(missing.to_string(), "there is no column `a`, which has a type");
+    assert_eq!(missing.to_string(), "a type is given for the column `a`, which does not exist");
 }
 
 #[test]
-fn nothing_is_what_the_caller_says() {
+fn empty_fields_become_what_the_caller_chooses() {
     let text = "a,b,c\n,\"\",NA\nNA,\"NA\",x\n";
     let read = |source: CsvSource<&'static [u8]>| lines(source).unwrap();
     let source = || CsvSource::new(text.as_bytes());
@@ -175,7 +175,7 @@ fn invalid_utf8_is_found_wherever_it_is() {
 }
 
 #[test]
-fn a_header_that_cannot_be_read_names_nothing() {
+fn after_a_bad_header_every_read_is_an_error() {
     let mut source = CsvSource::new(&b"a,\xff\n1,2\n"[..]);
     let mut error = || of_source(source.send_record(&mut Fields::default()).unwrap_err()).kind();
     assert_eq!([error(), error()], [CsvErrorKind::Utf8, CsvErrorKind::Header]);

@@ -33,7 +33,7 @@ impl Sink for Asks {
 }
 
 #[test]
-fn rows_say_what_their_fields_are() {
+fn rows_send_each_field_with_the_type_of_its_column() {
     let text = "n,text,auto,flag\n1,\"a \"\"b\"\" c\",\"\"\"\",true\n1.5,,\"\",no\nx,NA,-2,\"false\"\n,\"NA\",true,\n";
     let source = || CsvSource::new(text.as_bytes()).column_type("n", CsvType::Number);
     let source = || source().column_type("auto", CsvType::Auto).column_type("flag", CsvType::Bool).nulls(["NA"]);

@@ -215,7 +215,7 @@ fn records_without_keys_are_records_in_every_format() {
 }
 
 #[test]
-fn a_table_without_rows_is_nothing() {
+fn a_table_without_rows_becomes_an_output_without_records() {
     assert!(page::text().contains("of one without rows the columns are lost, and in SQLite no table is made."));
     let empty = File::Bytes(Format::Csv, b"a,b\n".to_vec());
     for sink in Format::ALL {

@@ -86,7 +86,7 @@ fn copy<S: Sink<Error: std::fmt::Debug>>(text: &str, mut sink: S) -> S {
 }
 
 #[test]
-fn others_read_what_we_write() {
+fn other_programs_read_what_is_written() {
     let Some(tables) = corpus_tables() else { return };
     let folder = folder("ours", &tables);
     for (name, text) in &tables {
@@ -107,7 +107,7 @@ fn others_read_what_we_write() {
 }
 
 #[test]
-fn we_read_what_others_write() {
+fn files_written_by_other_programs_are_read() {
     let Some(tables) = corpus_tables() else { return };
     let folder = folder("theirs", &tables);
     let Some(()) = others(&[Path::new("write"), &folder]) else { return };

@@ -3,6 +3,7 @@
 
 #[path = "../../../jird/tests/common/mod.rs"]
 mod common;
+mod conditions;
 mod peers;
 mod sink;
 mod source;

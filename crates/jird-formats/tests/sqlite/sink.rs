@@ -85,7 +85,7 @@ fn numbers_that_a_table_does_not_have_are_texts_of_the_same_digits() {
 }
 
 #[test]
-fn rows_that_wait_for_each_other_keep_their_values() {
+fn rows_buffered_for_one_statement_keep_their_values() {
     // Large and small texts by turns, and a key that comes late and is missing in every other record.
     let (mut records, mut wanted) = (Vec::new(), Vec::new());
     for index in 0..400 {
@@ -274,12 +274,12 @@ fn more_columns_than_sqlite_allows_are_an_error() {
 }
 
 #[test]
-fn there_is_a_mode_for_a_table_that_is_there() {
+fn an_existing_table_is_refused_appended_to_or_replaced() {
     let conn = memory();
     let filled = |sink| fill("{\"id\":1,\"a\":\"x\"} {\"id\":2}", sink);
     filled(SqliteSink::create(&conn, "T")).unwrap();
     let error = filled(SqliteSink::create(&conn, "t")).unwrap_err();
-    assert_eq!((error.kind(), error.to_string().as_str()), (SqliteErrorKind::Exists, "there is a table \"t\" already"));
+    assert_eq!((error.kind(), error.to_string().as_str()), (SqliteErrorKind::Exists, "the table \"t\" already exists"));
     assert!(conn.is_autocommit());
     filled(SqliteSink::append(&conn, "T")).unwrap();
     assert_eq!(lines(&conn, "select count(*) as n, count(a) as a from T"), "{\"n\":4,\"a\":2}\n");
@@ -330,7 +330,7 @@ fn rows_are_updated_by_key() {
 }
 
 #[test]
-fn a_row_goes_into_the_table_that_is_there() {
+fn rows_are_inserted_into_an_existing_table() {
     let conn = made(
         "create table t (id integer primary key, name text not null default 'none', n integer default 7,
                          twice as (n * 2), check (n < 100));

@@ -120,7 +120,7 @@ fn values_that_json_does_not_have_are_named_or_sent_as_was_asked() {
 }
 
 #[test]
-fn json_in_columns_is_sent_as_what_it_says() {
+fn json_in_columns_is_sent_as_its_values() {
     let conn = made(
         r#"create table t (a JSON, b json text, c text);
            insert into t values ('[1,{"x":null}]', '"s"', '{}'), (12, '1.50', null), (null, 'true', '');"#,
@@ -139,7 +139,7 @@ fn json_in_columns_is_sent_as_what_it_says() {
 }
 
 #[test]
-fn only_queries_are_queries() {
+fn statements_that_return_no_rows_are_refused_as_queries() {
     let conn = made("create table t (a)");
     for sql in [
         "insert into t values (1) returning a",

@@ -13,7 +13,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 #[test]
-fn all_rows_or_none() {
+fn all_rows_are_written_or_none() {
     let before = "create table t (a unique, b); insert into t values (0, 0)";
     let count = |conn: &Connection| lines(conn, "select count(*) as n from t");
     let text = (1..=1000).map(|index| format!("{{\"a\":{index},\"c\":1}}")).collect::<Vec<String>>().concat();

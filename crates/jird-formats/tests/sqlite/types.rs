@@ -77,7 +77,7 @@ fn row_numbers_are_right_while_others_write() {
     )
     .unwrap();
     let error = inserter.insert_all((51..=60).map(task)).unwrap_err();
-    assert_eq!(error.to_string(), "rows were inserted on this connection by somebody else at the same time");
+    assert_eq!(error.to_string(), "other code inserted rows on this connection at the same time");
     let conn = made("create table tasks (id integer primary key autoincrement, title, done)");
     conn.execute_batch("insert into tasks values (500, 'x', 0); delete from tasks").unwrap();
     let mut inserter = Inserter::new(&conn, "tasks").unwrap().rows_per_statement(10);
@@ -87,7 +87,7 @@ fn row_numbers_are_right_while_others_write() {
 }
 
 #[test]
-fn a_type_may_hold_anything() {
+fn a_struct_may_have_fields_of_any_type() {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Odd {
@@ -145,7 +145,7 @@ fn a_type_may_hold_anything() {
 }
 
 #[test]
-fn maps_are_rows_and_what_a_table_has_not_is_refused() {
+fn maps_are_inserted_as_rows_and_unknown_columns_are_refused() {
     let conn = made("create table t (a integer, b text, c as (a))");
     let map = |pairs: &[(&str, Value)]| -> BTreeMap<String, Value> {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
@@ -155,8 +155,8 @@ fn maps_are_rows_and_what_a_table_has_not_is_refused() {
     for (row, what) in [
         (map(&[("a", "12".into())]), "the text \"12\" would change in the column \"a\" of \"t\", in record 4"),
         (map(&[("d", 1.into())]), "the table \"t\" has no column \"d\", in record 4"),
-        (map(&[("c", 1.into())]), "the table \"t\" has a generated column \"c\", in record 4"),
-        (map(&[("a", 1.into()), ("A", 1.into())]), "the table \"t\" has no second column \"A\", in record 4"),
+        (map(&[("c", 1.into())]), "the column \"c\" of \"t\" is generated, in record 4"),
+        (map(&[("a", 1.into()), ("A", 1.into())]), "the row has two values for the column \"A\" of \"t\", in record 4"),
     ] {
         assert_eq!(inserter.insert(&row).unwrap_err().to_string(), what);
     }
@@ -171,7 +171,7 @@ fn maps_are_rows_and_what_a_table_has_not_is_refused() {
 }
 
 #[test]
-fn values_that_are_not_finished_are_not_there() {
+fn rows_of_an_inserter_that_was_not_finished_are_rolled_back() {
     let conn = memory();
     create_for::<Task>(&conn, "tasks", &["id"]).unwrap();
     let mut inserter = Inserter::new(&conn, "tasks").unwrap();
@@ -184,7 +184,7 @@ fn values_that_are_not_finished_are_not_there() {
 }
 
 #[test]
-fn a_type_has_a_table() {
+fn a_table_is_made_for_a_type() {
     use StorageType::{Any, Blob, Integer, Json, Real, Text};
     #[derive(Deserialize)]
     #[allow(dead_code, reason = "never made")]
@@ -273,7 +273,7 @@ fn a_type_has_a_table() {
 }
 
 #[test]
-fn a_table_has_a_type() {
+fn a_struct_is_written_for_a_table() {
     let conn = made(
         "create table \"2 Odd-names\" (\"HTTPServer\" text, \"a b\" real not null, \"A_B\" blob, self int, type, \"1st\" boolean not null,
                                      \"größe\" date, \"\" json, \"\"\"q\"\"\\\" varchar(3), bytes blob not null, async numeric)",

@@ -75,16 +75,18 @@ impl Plan {
     /// # Errors
     /// If the table has no column for it.
     pub(super) fn add(&mut self, key: &str, info: &TableInfo) -> Result<(), SqliteError> {
-        let refused = |kind, why| {
-            let message = format!("the table {} has {why} {}", quote(&info.name), quote(key));
-            Err(SqliteError::new(kind, message))
+        let (table, name) = (quote(&info.name), quote(key));
+        let Some(column) = info.column(key) else {
+            let message = format!("the table {table} has no column {name}");
+            return Err(SqliteError::new(SqliteErrorKind::Missing, message));
         };
-        let Some(column) = info.column(key) else { return refused(SqliteErrorKind::Missing, "no column") };
         if info.columns[column].is_generated {
-            return refused(SqliteErrorKind::Value, "a generated column");
+            let message = format!("the column {name} of {table} is generated");
+            return Err(SqliteError::new(SqliteErrorKind::Value, message));
         }
         if self.place_of(column).is_some() {
-            return refused(SqliteErrorKind::Missing, "no second column");
+            let message = format!("the row has two values for the column {name} of {table}");
+            return Err(SqliteError::new(SqliteErrorKind::Missing, message));
         }
         self.fields.push(Field { key: key.to_owned(), place: None, column, affinity: info.columns[column].affinity });
         Ok(())

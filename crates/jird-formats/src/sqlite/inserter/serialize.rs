@@ -42,7 +42,9 @@ impl Why {
             Self::Table(error) => return error,
             Self::Type(message) => message,
             Self::NewKey(key) => key,
-            Self::Nested | Self::NotNext | Self::Sparse => "a value came at a place where there is none".into(),
+            Self::Nested | Self::NotNext | Self::Sparse => {
+                "the row has a value that belongs to none of its fields".into()
+            }
         };
         SqliteError::new(SqliteErrorKind::Value, message)
     }
@@ -168,7 +170,7 @@ macro_rules! refuse {
         $(
             #[cold]
             fn $method(self $($(, _: $type)+)?) -> Result<$ok, InsertStop> {
-                Err(Why::Type("a row has to be a struct, or a map with texts as keys".into()).into())
+                Err(Why::Type("a row must be a struct, or a map with texts as keys".into()).into())
             }
         )*
     };

@@ -48,7 +48,7 @@ impl<'c> SqliteSink<'c> {
         }
         let existing = match (info, &self.mode) {
             (Some(_), Mode::Create) => {
-                let message = format!("there is a table {} already", quote(&self.table));
+                let message = format!("the table {} already exists", quote(&self.table));
                 return Err(SqliteError::new(SqliteErrorKind::Exists, message));
             }
             (Some(info), Mode::Append | Mode::Upsert(_)) => Some(info),
