@@ -66,7 +66,7 @@ fn a_bad_document_is_named_with_line_column_byte_and_path() {
     check(&["validate"], text, line, 1);
     check(&["validate", "-"], text, line, 1);
     check(&["validate"], "", "<stdin>:1:1: expected a value, found nothing (byte 0)\n", 1);
-    check(&["validate"], "[1] x", "<stdin>:1:5: something follows the value (byte 4)\n", 1);
+    check(&["validate"], "[1] x", "<stdin>:1:5: unexpected text after the value (byte 4)\n", 1);
     check(&["validate"], "\u{feff}[1,]", "<stdin>:1:7: expected a value (byte 6, at /1)\n", 1);
 }
 
@@ -94,7 +94,7 @@ fn numbers_beyond_the_machine_are_refused_where_that_is_asked() {
 fn repeated_keys_and_deep_nesting_are_refused_where_that_is_asked() {
     let twice = "{\"a\":1,\"b\":2,\"\\u0061\":3}";
     check(&["validate"], twice, "", 0);
-    let line = "<stdin>:1:14: the object has this key already (byte 13, at /a)\n";
+    let line = "<stdin>:1:14: the object already has this key (byte 13, at /a)\n";
     let (out, _, code) = jird(&["validate", "--unique-keys"], twice.as_bytes());
     assert_eq!((out.as_str(), code), (line, 1));
     let (out, _, code) = jird(&["validate", "--unique-keys", "--lines"], twice.as_bytes());
@@ -107,9 +107,9 @@ fn repeated_keys_and_deep_nesting_are_refused_where_that_is_asked() {
 #[test]
 fn lines_are_documents_of_their_own_and_every_bad_one_is_named() {
     let text = "{\"a\":1}\r\n\n{\"a\":\n[1] 2\n\"x\n \t \n{\"z\":[tru]}\n{\"ok\":1}";
-    let wanted = "<stdin>:3:6: the text ends before every bracket is closed (byte 15, at /a)\n\
-        <stdin>:4:5: something follows the value (byte 20)\n\
-        <stdin>:5:3: the string that begins before is not closed (byte 24)\n\
+    let wanted = "<stdin>:3:6: an array or object is not closed (byte 15, at /a)\n\
+        <stdin>:4:5: unexpected text after the value (byte 20)\n\
+        <stdin>:5:3: the string is not closed (byte 24)\n\
         <stdin>:7:10: expected `true`, `false` or `null` (byte 38, at /z/0)\n";
     check(&["validate", "--lines"], text, wanted, 1);
     let file = File::new("lines.ndjson", text.as_bytes());
@@ -133,7 +133,7 @@ fn what_cannot_be_read_is_reported_and_the_others_are_done() {
     let arguments = ["validate", "/nowhere/at/all", folder.to_str().unwrap(), good.name(), bad.name()];
     let (out, err, code) = jird(&arguments, b"");
     assert_eq!(code, 2, "could not be done beats bad data");
-    assert_eq!(out, format!("{}:1:2: the text ends before every bracket is closed (byte 1)\n", bad.name()));
+    assert_eq!(out, format!("{}:1:2: an array or object is not closed (byte 1)\n", bad.name()));
     assert!(err.contains("/nowhere/at/all: No such file") && err.contains("is a directory"), "{err}");
 }
 

@@ -118,7 +118,7 @@ fn a_mark_anywhere_else_is_an_error_that_names_it() {
         .with("lines.ndjson", &lines)
         .with("two.json", format!("{MARK}{MARK}{{\"a\":1}}"))
         .with("within.json", format!("{{\"a\":{MARK}1}}"));
-    let stray = "a byte order mark is passed over only at the start of a file";
+    let stray = "a byte order mark is skipped only at the start of a file";
     for command in [
         &["validate", "two.json"][..],
         &["validate", "within.json"],
@@ -164,8 +164,9 @@ fn other_encodings_are_named_by_every_command_with_what_to_do() {
     for text in ["{\"a\":1}\n", "\u{feff}{\"a\":1}\n", "[1,\n2]", "7\n"] {
         for (encoding, bytes) in encoded(text) {
             let folder = Folder::new("encodings").with("a.json", &bytes).with("good.json", "{\"a\":1}\n");
-            let message =
-                format!("the text is {encoding}, and only UTF-8 is read; `iconv -f {encoding} -t UTF-8` makes it that");
+            let message = format!(
+                "the text is {encoding}, and jird reads only UTF-8; convert it with `iconv -f {encoding} -t UTF-8`"
+            );
             for command in COMMANDS {
                 for (file, name) in [("a.json", "a.json"), ("-", "<stdin>")] {
                     let (out, said, code) =

@@ -44,7 +44,7 @@ fn packed_files_are_read_by_what_is_in_them() {
         .with("b.parquet", b"PAR1....")
         .with("c.db.gz", gzip("SQLite format 3\0"));
     for (file, word) in
-        [("a.7z", "compressed by 7-Zip"), ("b.parquet", "Invalid Parquet file"), ("c.db.gz", "decompress it first")]
+        [("a.7z", "compressed with 7-Zip"), ("b.parquet", "Invalid Parquet file"), ("c.db.gz", "decompress it first")]
     {
         let (_, said, code) = foreign.query(&["select a", file], b"");
         assert!(code == 2 && said.contains(word), "{said}");
@@ -109,8 +109,8 @@ fn what_is_wrong_in_an_array_is_named_by_its_line() {
     for (text, out, place) in [
         ("[{\"a\":1},\n{\"a\":2,\n \"b\":tru}]", "{\"a\":1}\n", "a.json:3:9: "),
         ("[{\"a\":1},\n]", "{\"a\":1}\n", "a.json:2: expected a value"),
-        ("[{\"a\":1}\n] 7", "{\"a\":1}\n", "a.json:2: something follows"),
-        ("[{\"a\":1},\n{\"a\":2}", "{\"a\":1}\n", "a.json:2: the text ends"),
+        ("[{\"a\":1}\n] 7", "{\"a\":1}\n", "a.json:2: unexpected text after the value"),
+        ("[{\"a\":1},\n{\"a\":2}", "{\"a\":1}\n", "a.json:2: an array or object is not closed"),
         ("[{\"a\":1},\n{\"a\":\"\n\"}]", "{\"a\":1}\n", "a.json:2:"),
     ] {
         let (printed, said, code) = Folder::new("array-bad").with("a.json", text).query(&["select a", "a.json"], b"");
@@ -224,7 +224,7 @@ fn bad_records_are_passed_by_counted_and_set_aside() {
         assert_eq!((printed.as_str(), code), (out, 1));
         assert!(said.contains("4 bad records left out"), "{said}");
         let lines = [
-            r#"{"file":"a.ndjson","line":2,"offset":13,"kind":"unclosed","message":"the text ends before every bracket is closed at line 2 column 6","raw":"{\"a\":"}"#,
+            r#"{"file":"a.ndjson","line":2,"offset":13,"kind":"unclosed","message":"an array or object is not closed at line 2 column 6","raw":"{\"a\":"}"#,
             r#"{"file":"a.ndjson","line":4,"offset":22,"kind":"key","message":"expected a key in double quotes at line 4 column 8","raw":"{\"a\":2,}"}"#,
             r#"{"file":"a.ndjson","line":6,"offset":33,"kind":"control","message":"a control character in a string must be escaped at line 6 column 2","raw":"\"\u0001\""}"#,
             r#"{"file":"b.ndjson","line":2,"offset":8,"kind":"value","message":"expected a value at line 2 column 1","raw":"x"}"#,
@@ -296,7 +296,7 @@ fn a_run_can_be_repeated_from_the_quarantine() {
     let output = folder.run(&["--from", "quarantine", "--on-error", "skip", "bad.ndjson", "-"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"a\":2}\n");
     let (_, said, code) = run(&["select a", "a.ndjson", "--from", "quarantine"]);
-    assert!(code == 2 && said.contains("line 1 is no line of a quarantine file"), "{said}");
+    assert!(code == 2 && said.contains("line 1 is not a line of a quarantine file"), "{said}");
 }
 
 #[test]

@@ -261,3 +261,50 @@ fn sums_do_not_depend_on_the_order_of_records() {
         "{\"w\":1e20}\n{\"w\":1e20}\n{\"w\":2.0}\n",
     );
 }
+
+/// The answer, whatever is said beside it.
+fn answers(text: &str, sql: &str, wanted: &str) {
+    let folder = Folder::new("answers").with("e.ndjson", text);
+    let (out, said, code) = folder.query(&[sql, "e.ndjson"], b"");
+    assert_eq!((out.as_str(), code), (wanted, 0), "{sql}: {said}");
+}
+
+#[test]
+fn numbers_other_than_zero_are_true_in_if() {
+    let text = "{\"n\":0}\n{\"n\":7}\n{\"n\":0.0}\n{\"n\":0.5}\n{\"n\":-0}\n{\"n\":null}\n{}\n";
+    let wanted =
+        "{\"t\":\"n\"}\n{\"t\":\"y\"}\n{\"t\":\"n\"}\n{\"t\":\"y\"}\n{\"t\":\"n\"}\n{\"t\":\"n\"}\n{\"t\":\"n\"}\n";
+    answers(text, "select if(n, 'y', 'n') as t", wanted);
+    answers(text, "select iif((n), 'y', 'n') as t", wanted);
+    answers(text, "select if(m, 'y', 'n') as t from (select n as m from stream)", wanted);
+    answers(text, "select count(*) as c where if(n, 1, 0) = 1", "{\"c\":2}\n");
+    let mixed = "{\"n\":true}\n{\"n\":2}\n{\"n\":false}\n{\"n\":\"x\"}\n";
+    answers(mixed, "select if((n), 1, 0) as t", "{\"t\":1}\n{\"t\":1}\n{\"t\":0}\n{\"t\":0}\n");
+    answers("{\"a\":1}\n", "select if(coalesce(b, false), 1, 0) as t", "{\"t\":0}\n");
+    answers(mixed, "select if(n, 1, 0) as t", "{\"t\":1}\n{\"t\":1}\n{\"t\":0}\n{\"t\":0}\n");
+}
+
+#[test]
+fn integers_beside_texts_are_rounded_exactly() {
+    let text = "{\"a\":9007199254740993}\n{\"a\":2.25}\n{\"a\":\"x\"}\n{\"a\":-15}\n";
+    answers(text, "select round(a, 1) as r", "{\"r\":9007199254740993}\n{\"r\":2.3}\n{\"r\":null}\n{\"r\":-15}\n");
+    answers(text, "select round(a, -1) as r", "{\"r\":9007199254740990}\n{\"r\":0.0}\n{\"r\":null}\n{\"r\":-20}\n");
+    answers(text, "select trunc(a, 1) as r", "{\"r\":9007199254740993}\n{\"r\":2.2}\n{\"r\":null}\n{\"r\":-15}\n");
+    answers(text, "select round(a) as r", "{\"r\":9007199254740993}\n{\"r\":2.0}\n{\"r\":null}\n{\"r\":-15}\n");
+    answers(text, "select round(a, 400) as r", "{\"r\":9007199254740993}\n{\"r\":2.25}\n{\"r\":null}\n{\"r\":-15}\n");
+    let folder = Folder::new("arguments").with("e.ndjson", text);
+    for call in ["abs(a, 5)", "round(a, 1, 2)"] {
+        let (out, said, code) = folder.query(&[&format!("select {call} as r"), "e.ndjson"], b"");
+        assert_eq!((out.as_str(), code), ("", 2), "{call}: {said}");
+    }
+}
+
+#[test]
+fn distinct_values_are_counted_and_listed_by_value() {
+    let text = "{\"a\":1}\n{\"a\":1.0}\n{\"a\":\"x\"}\n{\"a\":1e0}\n{\"a\":null}\n{}\n";
+    answers(text, "select approx_distinct(a) as n, count(distinct a) as c", "{\"n\":2,\"c\":2}\n");
+    answers(text, "select group_concat(distinct a) as s where a = 1", "{\"s\":\"1\"}\n");
+    answers(text, "select length(string_agg(distinct a, '+')) as n", "{\"n\":3}\n");
+    let numbers = "{\"a\":1}\n{\"a\":1.0}\n{\"a\":2.5}\n{\"a\":18446744073709551616}\n";
+    answers(numbers, "select approx_distinct(a) as n", "{\"n\":3}\n");
+}

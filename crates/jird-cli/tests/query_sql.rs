@@ -220,6 +220,18 @@ fn functions_have_the_names_of_other_databases() {
                 "select regexp_extract('a1b22', '[a-z]([0-9]+)$', 1) as g, regexp_extract('a1', 'x') as n where a = 1",
                 &[r#"{"g":"22","n":""}"#],
             ),
+            ("select quantile(a, 0) as l, quantile(a, 1.0) as g", &[r#"{"l":1,"g":4}"#]),
+            (
+                "select if(a % 2, 'odd', 'even') as p, if(a - 1, 1, 0) as n, if(a in (1, 2), 1, 0) as i order by a",
+                &[
+                    r#"{"p":"odd","n":0,"i":1}"#,
+                    r#"{"p":"even","n":1,"i":1}"#,
+                    r#"{"p":"odd","n":1,"i":0}"#,
+                    r#"{"p":"even","n":1,"i":0}"#,
+                ],
+            ),
+            ("select if(count(*), 'some', 'none') as t", &[r#"{"t":"some"}"#]),
+            ("select if(t, 1, 0) as t from (select a > 1 as t from stream) order by t limit 1", &[r#"{"t":0}"#]),
             ("select a where b similar to '(x|z)' order by a", &[r#"{"a":1}"#, r#"{"a":3}"#]),
             (
                 "select 'abc' similar to 'b' as part, 'abc' similar to 'a%' as whole where a = 1",
@@ -232,6 +244,15 @@ fn functions_have_the_names_of_other_databases() {
         ],
     );
     let folder = Folder::new("unknown").with("a.ndjson", STREAM);
+    for (call, share) in [
+        ("quantile(a, 1.5)", "1.5"),
+        ("quantile(a, -0.1)", "-0.1"),
+        ("quantile_cont(a, 50)", "50"),
+        ("approx_quantile(a, 2)", "2"),
+    ] {
+        let (_, said, code) = folder.query(&[&format!("select {call}"), "a.ndjson"], b"");
+        assert!(code == 2 && said.contains(&format!("takes a share from 0 to 1, not {share}")), "{call}: {said}");
+    }
     let (_, said, code) = folder.query(&["select coun(a)", "a.ndjson"], b"");
     assert!(code == 2 && said.contains("there is no function `coun`; did you mean `count`?"), "{said}");
 }
@@ -462,4 +483,40 @@ fn arrays_and_objects_are_compared_by_their_values() {
             ),
         ],
     );
+}
+
+#[test]
+fn rows_that_are_not_in_a_subquery() {
+    let rows = "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":null}\n{\"a\":3,\"b\":\"z\"}\n{\"a\":null,\"b\":\"x\"}\n{\"a\":4,\"b\":\"v\"}\n";
+    // Unknown is not true: a null may be any value.
+    for (others, wanted) in [
+        ("{\"c\":1.0,\"d\":\"x\"}\n{\"c\":3,\"d\":\"q\"}\n", vec![2, 3, 4]),
+        ("{\"c\":2,\"d\":\"y\"}\n", vec![1, 3, 4, 0]),
+        ("{\"c\":null,\"d\":\"z\"}\n", vec![1, 4, 0]),
+        ("{\"c\":4}\n", vec![1, 2, 3]),
+        ("{\"c\":null,\"d\":null}\n", vec![]),
+        ("", vec![1, 2, 3, 4, 0]),
+    ] {
+        let folder = Folder::new("not_in").with("a.ndjson", rows).with("t.ndjson", others);
+        let sql = "select a where (a, b) not in (select c, d from 't.ndjson')";
+        let (out, said, code) = folder.query(&[sql, "a.ndjson"], b"");
+        assert_eq!(code, 0, "{said}");
+        let number = |line: &str| line.trim_start_matches("{\"a\":").trim_end_matches('}').parse().unwrap_or(0);
+        let mut found: Vec<u32> = out.lines().map(number).collect();
+        found.sort_by_key(|number| (*number == 0, *number));
+        assert_eq!(found, wanted, "{others} {out}");
+    }
+}
+
+#[test]
+fn conditions_may_be_values_of_rows() {
+    let rows = "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n";
+    let folder = Folder::new("in").with("a.ndjson", rows).with("t.ndjson", "{\"c\":true,\"d\":\"y\"}\n");
+    for (sql, out) in [
+        ("select a where (a > 1, b) in (select c, d from 't.ndjson')", "{\"a\":2}\n"),
+        ("select a where (a > 1, b) not in (select c, d from 't.ndjson')", "{\"a\":1}\n"),
+    ] {
+        let (found, said, code) = folder.query(&[sql, "a.ndjson"], b"");
+        assert_eq!((found.as_str(), code), (out, 0), "{sql}: {said}");
+    }
 }

@@ -300,8 +300,8 @@ fn every_compression_of_parquet_is_read_or_named() {
         assert_eq!(folder.fine(&[file, "-"]), rows, "{file}");
     }
     let (_, said, code) = converts(&folder, &["lzo.parquet", "-"]);
-    let wanted = "jird: lzo.parquet: not supported: the column \"n\" is compressed with LZO; Snappy, gzip, Brotli, LZ4 and \
-                  Zstandard are read\n";
+    let wanted = "jird: lzo.parquet: not supported: the column \"n\" is compressed with LZO; jird reads Snappy, gzip, \
+                  Brotli, LZ4 and Zstandard\n";
     assert_eq!((said.as_str(), code), (wanted, Some(2)));
     // Columns that are compressed otherwise can be had.
     assert_eq!(folder.fine(&["--select", "id", "lzo.parquet", "-"]), "{\"id\":1}\n{\"id\":2}\n".repeat(2));

@@ -368,7 +368,7 @@ fn other_packings_are_named() {
         [("7z", "7-Zip"), ("zip", "zip"), ("ndjson.br", "Brotli"), ("parquet.gz", "gzip"), ("db.zst", "Zstandard")];
     for (suffix, compressor) in of {
         let name = format!("a.{suffix}");
-        fails(&folder, &[&name, "-"], 2, &[&name, &format!("compressed by {compressor}"), "decompress it"]);
+        fails(&folder, &[&name, "-"], 2, &[&name, &format!("compressed with {compressor}"), "decompress it"]);
     }
     for target in ["b.csv.bz2", "b.ndjson.xz", "b.parquet.gz", "b.db.zst"] {
         fails(&folder, &["a.ndjson", target], 2, &[target]);

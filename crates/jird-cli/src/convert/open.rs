@@ -143,7 +143,7 @@ impl Opened {
         match Compression::of_bytes(&start).name().or_else(|| Compression::foreign(self.path(), &start)) {
             Some(compressor) => {
                 bail!(
-                    "{}: a file of this format cannot be read while it is compressed by {compressor}; decompress it first",
+                    "{}: a file of this format cannot be read while it is compressed with {compressor}; decompress it first",
                     self.name
                 )
             }

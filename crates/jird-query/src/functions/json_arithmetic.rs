@@ -64,7 +64,8 @@ fn computed(operator: &str, left: &str, right: &str) -> Result<Option<String>> {
             "-" => left.checked_sub(right),
             "*" => left.checked_mul(right),
             "abs" => left.checked_abs(),
-            "ceil" | "floor" | "round" | "trunc" | "integer" => Some(left),
+            "ceil" | "floor" | "integer" => Some(left),
+            "round" | "trunc" => with_places(left, right, operator == "round"),
             _ if right == 0 => return Err(Error::data(format!("`{left} {operator} 0`: division by zero")).into()),
             "/" => left.checked_div(right),
             _ => left.checked_rem(right),
@@ -92,8 +93,8 @@ fn computed(operator: &str, left: &str, right: &str) -> Result<Option<String>> {
         "abs" => left.abs(),
         "ceil" => left.ceil(),
         "floor" => left.floor(),
-        "round" => left.round(),
-        "trunc" => left.trunc(),
+        "round" => at_place(left, right, f64::round),
+        "trunc" => at_place(left, right, f64::trunc),
         "/" => left / right,
         _ => left % right,
     };
@@ -102,6 +103,34 @@ fn computed(operator: &str, left: &str, right: &str) -> Result<Option<String>> {
         Numeral::F64(result).write(&mut text);
     }
     Ok(String::from_utf8(text).ok().filter(|text| !text.is_empty()))
+}
+
+/// An integer with this number of decimal places; a negative number makes the last digits zeros. Halves are rounded away
+/// from zero. `None` if the result does not fit.
+fn with_places(integer: i128, places: i128, rounds: bool) -> Option<i128> {
+    if places >= 0 {
+        return Some(integer);
+    }
+    let Some(unit) = u32::try_from(places.unsigned_abs()).ok().and_then(|zeros| 10_i128.checked_pow(zeros)) else {
+        return Some(0);
+    };
+    let rest = integer % unit;
+    let is_up = rounds && rest.abs() >= unit - rest.abs();
+    let kept = integer - rest;
+    if is_up { kept.checked_add(unit * rest.signum()) } else { Some(kept) }
+}
+
+/// Computes with a double at a decimal place, as DataFusion does. A double without digits beyond that place stays as it
+/// is, and one that is too small for the place becomes 0, also where the factor has no double.
+fn at_place(double: f64, places: f64, compute: fn(f64) -> f64) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "more places than an `i32` has change nothing")]
+    let unit = 10_f64.powi(places as i32);
+    let moved = double * unit;
+    match (unit == 0.0, moved.is_finite()) {
+        (true, _) => 0.0,
+        (false, true) => compute(moved) / unit,
+        (false, false) => double,
+    }
 }
 
 /// A number that is written as an integer.
@@ -125,6 +154,20 @@ mod tests {
             ("-9223372036854775809", "abs", "0", Some("9223372036854775809")),
             ("-2.5", "integer", "0", Some("-2")),
             ("2.5", "floor", "0", Some("2.0")),
+            ("2.25", "round", "1", Some("2.3")),
+            ("-2.25", "trunc", "1", Some("-2.2")),
+            ("9007199254740993", "round", "1", Some("9007199254740993")),
+            ("9007199254740993", "round", "400", Some("9007199254740993")),
+            ("9007199254740995", "round", "-1", Some("9007199254741000")),
+            ("-15", "round", "-1", Some("-20")),
+            ("-14", "round", "-1", Some("-10")),
+            ("19", "trunc", "-1", Some("10")),
+            ("15", "round", "-2", Some("0")),
+            ("15", "round", "-40", Some("0")),
+            ("1.5", "round", "400", Some("1.5")),
+            ("1e300", "round", "20", Some("1e+300")),
+            ("-1.5", "trunc", "400", Some("-1.5")),
+            ("1.5", "round", "-400", Some("0.0")),
             ("1", "+", "0.5", Some("1.5")),
             ("1e308", "*", "10", None),
             ("\"1\"", "+", "1", None),

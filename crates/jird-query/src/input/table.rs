@@ -1,10 +1,11 @@
 //! Tables as lines of JSON: CSV, SQLite, Parquet, Arrow, and the records within JSON documents. A thread reads the table
 //! and writes its rows, of which the scan then reads the fields that the query wants. Formats that store columns apart
-//! read only the wanted ones.
+//! read only the wanted ones, and some leave out rows that do not meet the condition.
 
 use super::ahead::{Ahead, Blocks};
 use crate::error::Error;
 use jird::Path;
+use jird::event::filter::Project;
 use jird::event::{Failure, JsonSink, JsonSource, Pattern, Sink};
 use jird::record::Predicate;
 use jird_formats::sqlite::{self, SqliteQuery};
@@ -12,7 +13,7 @@ use jird_formats::{ArrowSource, BadRow, CsvSource, Dialect, Empty, ParquetSource
 use std::error::Error as StdError;
 use std::fmt::Display;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// A table that was opened.
@@ -57,12 +58,12 @@ impl TableFile {
         self,
         columns: Option<&[String]>,
         condition: Option<&(Predicate, Vec<Path>)>,
-        rows: RowWriter<'_>,
+        rows: RowWriter<'_, Blocks<'_>>,
     ) -> io::Result<()> {
         let typed = |source: CsvSource<Reader>| source.typed().empty(Empty::Null);
         match self {
-            Self::Csv(reader) => rows.copy(&mut typed(CsvSource::new(reader))),
-            Self::Tsv(reader) => rows.copy(&mut typed(CsvSource::with_dialect(reader, Dialect::tsv()))),
+            Self::Csv(reader) => rows.copy_some(&mut typed(CsvSource::new(reader)), columns),
+            Self::Tsv(reader) => rows.copy_some(&mut typed(CsvSource::with_dialect(reader, Dialect::tsv())), columns),
             Self::Json(reader, records) => rows.copy(&mut JsonSource::from_reader(reader).records(records)),
             Self::Arrow(reader) => {
                 let source = ArrowSource::new(reader).map_err(told)?;
@@ -84,25 +85,46 @@ impl TableFile {
                     None => rows.copy(&mut { source }),
                 }
             }
-            Self::Sqlite(path, table) => {
-                let connection = sqlite::open_read_only(path).map_err(told)?;
-                let table = match table {
-                    Some(table) => table,
-                    None => only_table(sqlite::tables(&connection).map_err(told)?)?,
-                };
-                let query = SqliteQuery::table(&connection, &table).map_err(told)?;
-                let known: Vec<_> = query.columns().map(str::to_owned).collect();
-                let query = match wanted(&known, columns) {
-                    Some(names) => {
-                        let names: Vec<_> = names.map(sqlite::quote).collect();
-                        let sql = format!("select {} from {}", names.join(", "), sqlite::quote(&table));
-                        SqliteQuery::select(&connection, &sql).map_err(told)?
-                    }
-                    None => query,
-                };
-                rows.copy(&mut query.json_declared().source())
-            }
+            Self::Sqlite(path, table) => write_sqlite(&path, table, columns, condition, rows),
         }
+    }
+}
+
+/// Writes rows of a table of a database; of the only table, if no table is named.
+fn write_sqlite(
+    path: &std::path::Path,
+    table: Option<String>,
+    columns: Option<&[String]>,
+    condition: Option<&(Predicate, Vec<Path>)>,
+    rows: RowWriter<'_, Blocks<'_>>,
+) -> io::Result<()> {
+    let connection = sqlite::open_read_only(path).map_err(told)?;
+    let table = match table {
+        Some(table) => table,
+        None => only_table(sqlite::tables(&connection).map_err(told)?)?,
+    };
+    let known = SqliteQuery::table(&connection, &table).map_err(told)?;
+    let known: Vec<_> = known.columns().map(str::to_owned).collect();
+    let names: Vec<_> = match wanted(&known, columns) {
+        Some(names) => names.collect(),
+        None => known.iter().map(String::as_str).collect(),
+    };
+    let query = |condition| {
+        let query = SqliteQuery::table_where(&connection, &table, names.iter().copied(), condition);
+        query.map(SqliteQuery::json_declared).map_err(told)
+    };
+    // A bad row is set aside whether it meets the condition or not.
+    let condition = condition.filter(|_| rows.pass_by.is_none());
+    let name = rows.name;
+    let copied = rows.copy(&mut query(condition.map(|(predicate, paths)| (predicate, &paths[..])))?.source());
+    let is_of_row = |error: &io::Error| matches!(error.get_ref(), Some(inner) if inner.is::<Error>());
+    match copied {
+        // The error counts the rows that were read. Another reading names the first bad row of the whole table.
+        Err(error) if condition.is_some() && is_of_row(&error) => {
+            let whole = RowWriter { name, blocks: io::sink(), pass_by: None };
+            whole.copy(&mut query(None)?.source()).and(Err(error))
+        }
+        copied => copied,
     }
 }
 
@@ -132,38 +154,59 @@ fn only_table(mut tables: Vec<String>) -> io::Result<String> {
 }
 
 /// Writes rows as lines.
-struct RowWriter<'a> {
+struct RowWriter<'a, W> {
     name: &'a str,
-    blocks: Blocks<'a>,
+    blocks: W,
     pass_by: Option<&'a mut PassBy>,
 }
 
-impl RowWriter<'_> {
+impl<W: Write> RowWriter<'_, W> {
     fn copy<S: Recover<Error: StdError + 'static>>(self, source: &mut S) -> io::Result<()> {
-        let Self { name, blocks, mut pass_by } = self;
-        let mut sink = JsonSink::new(blocks);
-        loop {
-            match source.send_record(&mut sink) {
-                Ok(true) => {}
-                Ok(false) => return sink.finish().map_err(told),
-                Err(Failure::Sink(error, place)) => return Err(told(format!("record {}: {error}", place.record + 1))),
-                // The sink takes back what it has of a bad row.
-                Err(Failure::Source(error)) => match (source.bad_row(&error).map_err(told)?, &mut pass_by) {
-                    (Some(bad), Some(pass_by)) => pass_by(bad).map_err(io::Error::other)?,
-                    (bad, _) => {
-                        // The rows before the error are read.
-                        let _ = sink.finish();
-                        let words = format!("{name}: {error}");
-                        let is_no_json =
-                            (&error as &dyn StdError).downcast_ref().is_some_and(|e: &jird::Error| !e.is_io());
-                        return Err(match bad {
-                            Some(_) => io::Error::other(Error::record(words)),
-                            None if is_no_json => io::Error::other(Error::frame(words)),
-                            None => told(error),
-                        });
-                    }
-                },
-            }
+        let mut sink = JsonSink::new(self.blocks);
+        let sent = send(self.name, self.pass_by, source, &mut sink);
+        // The rows before an error are read.
+        sent.and(sink.finish().map_err(told))
+    }
+
+    /// Writes only these columns, if they are given. The others are not converted.
+    fn copy_some<S: Recover<Error: StdError + 'static>>(
+        self,
+        source: &mut S,
+        columns: Option<&[String]>,
+    ) -> io::Result<()> {
+        let Some(columns) = columns else { return self.copy(source) };
+        let pointer = |name: &String| format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        let columns = columns.iter().map(|name| pointer(name).parse().expect("it begins with a slash"));
+        let mut sink = Project::new(JsonSink::new(self.blocks), columns);
+        let sent = send(self.name, self.pass_by, source, &mut sink);
+        sent.and(sink.into_inner().finish().map_err(told))
+    }
+}
+
+fn send<S: Recover<Error: StdError + 'static>>(
+    name: &str,
+    mut pass_by: Option<&mut PassBy>,
+    source: &mut S,
+    sink: &mut impl Sink<Error: Display>,
+) -> io::Result<()> {
+    loop {
+        match source.send_record(sink) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(Failure::Sink(error, place)) => return Err(told(format!("record {}: {error}", place.record + 1))),
+            // The sink takes back what it has of a bad row.
+            Err(Failure::Source(error)) => match (source.bad_row(&error).map_err(told)?, &mut pass_by) {
+                (Some(bad), Some(pass_by)) => pass_by(bad).map_err(io::Error::other)?,
+                (bad, _) => {
+                    let words = format!("{name}: {error}");
+                    let is_no_json = (&error as &dyn StdError).downcast_ref().is_some_and(|e: &jird::Error| !e.is_io());
+                    return Err(match bad {
+                        Some(_) => io::Error::other(Error::record(words)),
+                        None if is_no_json => io::Error::other(Error::frame(words)),
+                        None => told(error),
+                    });
+                }
+            },
         }
     }
 }

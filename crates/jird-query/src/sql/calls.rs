@@ -173,28 +173,58 @@ impl Rewriter<'_> {
                 Ok(form)
             }
             Mixing::Collects => self.collect(function, context),
-            Mixing::Exact if arguments(function).len() == 1 => {
-                let written = arguments(function)[0].to_string();
-                let argument = arguments_mut(function).into_iter().next();
-                let Some(argument) = argument else { return Ok(Form::Typed) };
-                if self.any(argument, context)? == Form::Typed {
-                    return Ok(Form::Typed);
+            Mixing::Exact => self.exact(function, context),
+            Mixing::Texts if function_name(function) == "string_agg" && is_distinct(function) => {
+                let mut given = arguments_mut(function).into_iter();
+                if let Some(value) = given.next()
+                    && self.any(value, context)? == Form::Json
+                {
+                    // Equal values have one text.
+                    *value = call("text", vec![canonical(value.clone())]);
                 }
-                let json = self.only_numbers(argument.clone(), &written);
-                let (name, none) = (function_name(function), Expr::value(Value::SingleQuotedString("0".to_owned())));
-                let Expr::Function(exact) =
-                    call(JSON_ARITHMETIC, vec![Expr::value(Value::SingleQuotedString(name)), json, none])
-                else {
-                    return Ok(Form::Typed);
-                };
-                *function = exact;
-                Ok(Form::Json)
+                self.all(given, context)?;
+                Ok(Form::Typed)
             }
-            Mixing::Numbers | Mixing::Texts | Mixing::Exact => {
+            Mixing::Numbers | Mixing::Texts => {
                 self.all(arguments_mut(function), context)?;
                 Ok(Form::Typed)
             }
         }
+    }
+
+    /// A function of one number that is computed exactly for integers. `round` and `trunc` also take a number of places.
+    fn exact(&mut self, function: &mut Function, context: Context) -> Result<Form, Error> {
+        let name = function_name(function);
+        let arguments_max = if matches!(name.as_str(), "round" | "trunc") { 2 } else { 1 };
+        if arguments(function).len() > arguments_max {
+            // DataFusion refuses the call.
+            self.all(arguments_mut(function), context)?;
+            return Ok(Form::Typed);
+        }
+        let written = arguments(function).first().map(ToString::to_string).unwrap_or_default();
+        let mut given = arguments_mut(function).into_iter();
+        let Some(argument) = given.next() else { return Ok(Form::Typed) };
+        let form = self.any(argument, context)?;
+        let mut places = Expr::value(Value::SingleQuotedString("0".to_owned()));
+        if let Some(second) = given.next() {
+            if form == Form::Json {
+                let own = self.any(second, context)?;
+                places = to_json(second.clone(), own);
+            } else {
+                self.expr(second, context)?;
+            }
+        }
+        if form == Form::Typed {
+            return Ok(Form::Typed);
+        }
+        let json = self.only_numbers(argument.clone(), &written);
+        let Expr::Function(exact) =
+            call(JSON_ARITHMETIC, vec![Expr::value(Value::SingleQuotedString(name)), json, places])
+        else {
+            return Ok(Form::Typed);
+        };
+        *function = exact;
+        Ok(Form::Json)
     }
 
     /// `array_agg`. Values of several kinds become a JSON array.
@@ -296,7 +326,8 @@ fn representation(function: &Function, name: &str, aggregate: bool) -> Option<Re
         "number" | "text" => Some(Rep::Json),
         "grouping" => Some(Rep::Key),
         "count" if is_distinct(function) => Some(Rep::Key),
-        "count" | "approx_distinct" if aggregate => Some(Rep::Json),
+        "approx_distinct" if aggregate => Some(Rep::Key),
+        "count" if aggregate => Some(Rep::Json),
         _ => None,
     }
 }

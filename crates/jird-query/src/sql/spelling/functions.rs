@@ -4,7 +4,7 @@ use super::super::expr::{arguments, function_name};
 use super::super::parse::plain_expression;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArguments, Ident, ObjectName, Value, visit_expressions_mut,
+    BinaryOperator, Expr, Function, FunctionArguments, Ident, ObjectName, UnaryOperator, Value, visit_expressions_mut,
 };
 use std::ops::ControlFlow;
 
@@ -33,8 +33,8 @@ const RENAMED: &[(&str, &str)] = &[
 
 /// The meanings of other functions, by the number of arguments.
 const MEANINGS: &[(&str, usize, &str)] = &[
-    ("if", 3, "case when $1 then $2 else $3 end"),
-    ("iif", 3, "case when $1 then $2 else $3 end"),
+    ("if", 3, IF),
+    ("iif", 3, IF),
     ("mod", 2, "$1 % $2"),
     ("count_if", 1, "count(*) filter (where $1)"),
     ("countif", 1, "count(*) filter (where $1)"),
@@ -66,9 +66,15 @@ const MEANINGS: &[(&str, usize, &str)] = &[
     ("second", 1, "date_part('second', $1)"),
 ];
 
+/// Numbers other than 0 are true here, so the condition is marked.
+const IF: &str = "case when truth_or_number($1) then $2 else $3 end";
+
+/// Functions whose second argument is a share of the values.
+const SHARES: &[&str] = &["approx_quantile", "quantile", "quantile_cont", "quantile_disc"];
+
 /// The least value that at least this share of the values does not exceed.
 const QUANTILE: &str = "array_element(array_agg($1 order by $1) filter (where $1 is not null), \
-                        cast(greatest(1, ceil($2 * count($1))) as bigint))";
+                        cast(case when $2 between 0 and 1 then greatest(1, ceil($2 * count($1))) end as bigint))";
 
 /// The value where another is greatest or least; values that are null are left out.
 const ARG_MAX: &str =
@@ -100,6 +106,11 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
         let values = if takes == ["1"] { "value" } else { "values" };
         return Err(Error::sql(format!("`{name}` takes {} {values}", takes.join(" or "))));
     };
+    if SHARES.contains(&name.as_str())
+        && let Some(share) = given.get(1).filter(|share| !may_be_share(share))
+    {
+        return Err(Error::sql(format!("`{name}` takes a share from 0 to 1, not {share}")));
+    }
     let mut meant = filled(template, &given)?;
     carry_clauses(&mut meant, function);
     let FunctionArguments::List(list) = &function.args else { return Ok(()) };
@@ -117,6 +128,22 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
     }
     *expr = meant;
     Ok(())
+}
+
+/// Whether an argument is a share from 0 to 1, or one that is computed.
+fn may_be_share(argument: &Expr) -> bool {
+    let is_share = |text: &str| text.parse::<f64>().is_ok_and(|share| (0.0..=1.0).contains(&share));
+    match argument {
+        Expr::Value(value) => match &value.value {
+            Value::Number(text, _) => is_share(text),
+            _ => true,
+        },
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match &**expr {
+            Expr::Value(_) => is_share(&format!("-{expr}")),
+            _ => true,
+        },
+        _ => true,
+    }
 }
 
 /// The template with these arguments.

@@ -100,7 +100,10 @@ mod tests {
                 "select exists (select a from t where t.b = s.b) as x from s where exists (select a from t)",
                 "SELECT (SELECT count(*) > 0 FROM t WHERE t.b = s.b) AS x FROM s WHERE EXISTS (SELECT a FROM t)",
             ),
-            ("select if(a > 1, b, c) as x from s", "SELECT CASE WHEN (a > 1) THEN b ELSE c END AS x FROM s"),
+            (
+                "select if(a > 1, b, c) as x from s",
+                "SELECT CASE WHEN truth_or_number((a > 1)) THEN b ELSE c END AS x FROM s",
+            ),
             ("select mod(a + 1, 2) from s", "SELECT (a + 1) % 2 AS \"mod(a + 1, 2)\" FROM s"),
             ("select a ^ 2 as x from s", "SELECT power(a, 2) AS x FROM s"),
             ("select a -> 'b' ->> 'c' from s", "SELECT text(a['b']['c']) AS \"c\" FROM s"),
@@ -136,6 +139,15 @@ mod tests {
                 "select a as x from s where (a, b) in (select c, d from t)",
                 "SELECT a AS x FROM s WHERE EXISTS (SELECT 1 FROM (SELECT c, d FROM t) AS in_rows (in_1, in_2) WHERE in_1 = a AND in_2 = b)",
             ),
+            (
+                "select a as x from s where (a, b) not in (select c, d from t)",
+                "SELECT a AS x FROM s WHERE NOT EXISTS (SELECT 1 FROM (SELECT c, d FROM t) AS in_rows (in_1, in_2) \
+                 WHERE (in_1 = a OR in_1 IS NULL OR a IS NULL) AND (in_2 = b OR in_2 IS NULL OR b IS NULL))",
+            ),
+            (
+                "select a as x from s where (a > 1, b) in (select c, d from t)",
+                "SELECT a AS x FROM s WHERE EXISTS (SELECT 1 FROM (SELECT c, d FROM t) AS in_rows (in_1, in_2) WHERE in_1 = (a > 1) AND in_2 = b)",
+            ),
             ("select year(a) as x from s", "SELECT date_part('year', a) AS x FROM s"),
             (
                 "select strftime('%Y', a) as x, strftime(a, '%Y') as y from s",
@@ -157,7 +169,6 @@ mod tests {
             ("select a similar to b from s", "constant"),
             ("select a from s where (a, b) = (1, 2, 3)", "2 values are compared with 3"),
             ("select a from s where (a, b) in (1, 2)", "`1` is one value"),
-            ("select a from s where (a, b) not in (select c, d from t)", "not exists"),
             ("select sum(a) over w from s", "no window is called `w`"),
         ] {
             let error = parse(sql).unwrap_err().to_string();

@@ -23,18 +23,34 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
         }
         Expr::InSubquery { expr: row, subquery, negated } => {
             let Expr::Tuple(row) = &**row else { return Ok(()) };
-            if *negated {
-                return Err(Error::sql("`not in` with several columns: write `not exists (select … where …)`"));
-            }
             let names: Vec<_> = (1..=row.len()).map(|number| format!("in_{number}")).collect();
-            let equal: Vec<_> = names.iter().zip(row).map(|(name, value)| format!("{name} = {value}")).collect();
-            let (names, equal) = (names.join(", "), equal.join(" AND "));
-            plain_expression(&format!("EXISTS (SELECT 1 FROM ({subquery}) AS in_rows ({names}) WHERE {equal})"))?
+            // A row that may be equal, because a value of it or of the other row is null, makes `not in` unknown.
+            let equal = |(name, value): (&String, &Expr)| {
+                let value = operand(value);
+                if *negated {
+                    format!("({name} = {value} OR {name} IS NULL OR {value} IS NULL)")
+                } else {
+                    format!("{name} = {value}")
+                }
+            };
+            let equal: Vec<_> = names.iter().zip(row).map(equal).collect();
+            let (names, equal, not) = (names.join(", "), equal.join(" AND "), if *negated { "NOT " } else { "" });
+            plain_expression(&format!("{not}EXISTS (SELECT 1 FROM ({subquery}) AS in_rows ({names}) WHERE {equal})"))?
         }
         _ => return Ok(()),
     };
     *expr = meant;
     Ok(())
+}
+
+/// The text of an expression, in parentheses if an operator beside it could take only a part of it.
+fn operand(expr: &Expr) -> String {
+    match expr {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Function(_) | Expr::Nested(_) => {
+            expr.to_string()
+        }
+        _ => format!("({expr})"),
+    }
 }
 
 fn equal(left: &[Expr], right: &[Expr]) -> Result<Expr, Error> {
