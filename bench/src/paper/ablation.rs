@@ -39,17 +39,17 @@ const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "numbers one by one",
-        words: "pass two judges every number, and pass one none by masks",
+        words: "pass two judges every number, and none is judged by masks",
         make: |kernel| Ok(without(kernel, Technique::NumbersByMasks)),
     },
     Variant {
         name: "numbers by masks",
-        words: "pass one judges every number by masks, also where there are few",
+        words: "every number is judged by masks, also where there are few",
         make: |kernel| Ok(without(kernel, Technique::NumbersOneByOne)),
     },
     Variant {
         name: "no ASCII",
-        words: "UTF-8 is checked also where 4 KB are ASCII",
+        words: "UTF-8 is checked also where 128 bytes are ASCII",
         make: |kernel| Ok(without(kernel, Technique::AsciiShortcut)),
     },
     Variant {

@@ -69,6 +69,10 @@ pub(crate) static ALL: &[Entry] = &[
         note: "reuses its Parser",
         shortfalls: &[
             (Task::Minify, "makes a new buffer each time"),
+            (
+                Task::Scan,
+                "tokens, UTF-8 and control characters; escapes and numbers are checked in later loops, as simdjson's are",
+            ),
             (Task::Two, "FieldReader::read: checks everything, and makes no document"),
         ],
         make: || jird::Reused::new().and_then(boxed),
