@@ -151,9 +151,10 @@ fn describe(entry: &Entry, function: &Function<'_>, lines: &mut Vec<String>) -> 
 }
 
 /// The functions that this function calls or jumps to, and how often. A call through a register is listed under the
-/// register's name.
+/// name of the imported function that the register was loaded with, or else under the register's own name.
 fn calls(function: &Function<'_>) -> BTreeMap<String, usize> {
     let mut calls = BTreeMap::new();
+    let mut loaded = BTreeMap::new();
     for instruction in &function.instructions {
         let Some((operation, operand)) = instruction.split_once(char::is_whitespace) else { continue };
         let operand = operand.trim();
@@ -163,14 +164,23 @@ fn calls(function: &Function<'_>) -> BTreeMap<String, usize> {
             "jmp" | "jmpq" => !operand.starts_with(".L") && !operand.starts_with('*'),
             _ => false,
         };
-        // A call through a pointer in the table of imported functions names the function.
-        let direct = operand.strip_prefix('*').filter(|operand| operand.contains("@GOTPCREL")).unwrap_or(operand);
-        let callee = direct.split(['@', '(']).next().unwrap_or(direct);
         if leaves {
-            *calls.entry(callee.to_owned()).or_insert(0) += 1;
+            let register = operand.strip_prefix('*').and_then(|register| loaded.get(register).copied());
+            *calls.entry(register.unwrap_or_else(|| callee(operand)).to_owned()).or_insert(0) += 1;
+        } else if let Some((source, target)) = operand.rsplit_once(", ") {
+            // In AT&T's order the last operand is the one written.
+            let function = source.contains("@GOTPCREL").then(|| callee(source));
+            loaded.remove(target);
+            loaded.extend(function.map(|function| (target, function)));
         }
     }
     calls
+}
+
+/// The function that an operand names. A pointer in the table of imported functions names its function.
+fn callee(operand: &str) -> &str {
+    let direct = operand.strip_prefix('*').filter(|operand| operand.contains("@GOTPCREL")).unwrap_or(operand);
+    direct.split(['@', '(']).next().unwrap_or(direct)
 }
 
 /// Cuts assembly, as LLVM writes it for ELF, into functions.
@@ -217,6 +227,17 @@ mod tests {
             let (report, good) = check(&assembly(call));
             assert!(!good && report.contains("MUST NOT CALL"), "{call}: {report}");
         }
+    }
+
+    #[test]
+    fn a_register_stands_for_the_function_that_it_was_loaded_with() {
+        let through = |load: &str, call: &str| check(&assembly(&format!("movq\t{load}, %r15\n\t{call}")));
+        let (report, good) = through("memcpy@GOTPCREL(%rip)", "callq\t*%r15");
+        assert!(good && report.contains("calls memcpy (2 times)"), "{report}");
+        let (report, good) = through("simd_helper@GOTPCREL(%rip)", "callq\t*%r15");
+        assert!(!good && report.contains("MUST NOT CALL simd_helper"), "{report}");
+        let (report, good) = through("memcpy@GOTPCREL(%rip)", "movq\t8(%rax), %r15\n\tcallq\t*%r15");
+        assert!(!good && report.contains("MUST NOT CALL *%r15"), "{report}");
     }
 
     #[test]

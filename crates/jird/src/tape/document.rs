@@ -427,7 +427,7 @@ mod tests {
                     spare.set(Some(parser));
                     bytes
                 });
-                assert!(bytes < 1 << 20, "{bytes} bytes after {:.20}", text);
+                assert!(bytes < 1 << 20, "{bytes} bytes after {text:.20}");
             }
         }
     }
