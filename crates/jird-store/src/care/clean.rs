@@ -1,0 +1,42 @@
+//! Removing what a crash left behind.
+
+use crate::error::Error;
+use crate::manifest::Folder;
+
+/// The lock of those who write span files: a compaction holds it while its files are in no manifest yet.
+pub(super) const CARE_LOCK: &str = "LOCK.care";
+
+/// Removes span and log files that no manifest names. The caller is the writer; if a compaction is at work, nothing is
+/// removed.
+pub(crate) fn orphans(folder: &Folder) -> Result<(), Error> {
+    let path = folder.file(CARE_LOCK);
+    let lock = folder.files.lock(&path, false).map_err(|error| Error::io("lock", &path, &error))?;
+    if lock.is_none() {
+        return Ok(());
+    }
+    let manifest = folder.manifest()?;
+    let mut named = std::collections::HashSet::new();
+    for span in &manifest.spans {
+        named.insert(folder.span(span.number));
+        named.insert(folder.index(span.number));
+    }
+    named.extend(manifest.logs.iter().map(|log| folder.log(log.number)));
+    let names = folder.files.list(&folder.path).map_err(|error| Error::io("list", &folder.path, &error))?;
+    for name in names.iter().filter(|name| is_ours(name)) {
+        let file = folder.file(name);
+        if !named.contains(&file) {
+            folder.discard(&file);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name is one that this crate gives to span, index and log files, and to half-written index files.
+fn is_ours(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let of_span = |rest: &str| {
+        let ends = [".arrow", ".index", ".index.new"];
+        ends.iter().any(|end| rest.strip_suffix(end).is_some_and(is_number))
+    };
+    name.strip_prefix("log-").is_some_and(is_number) || name.strip_prefix("span-").is_some_and(of_span)
+}

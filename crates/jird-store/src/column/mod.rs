@@ -1,0 +1,1 @@
+//! Small columns beside the documents.

@@ -1,0 +1,239 @@
+//! Some events that came together, ready for the log.
+
+use super::TextOrder;
+use crate::settings::Settings;
+use crate::time;
+use jird::policy::RECORD_BYTES_MAX;
+use jird::record::{Field, FieldReader, Projection};
+use jird::{Error, ErrorKind, Kind, Parser, Path};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Some events, checked and minified, each with its time. A batch is appended whole or not at all.
+///
+/// Batches can be made on any thread, several at a time; only the appending is done by one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// The events, each with a line feed at its end.
+    text: Vec<u8>,
+    times: Vec<i64>,
+    undated: u64,
+    order: TextOrder,
+}
+
+impl Batch {
+    /// Checks and minifies the lines of a piece of NDJSON. Blank lines are no events; the last line feed may be missing.
+    /// `bad` gets the offset of each line that is no JSON or too long, its bytes, and its error, the offset of which is
+    /// that in `lines`.
+    ///
+    /// Numbers and strings keep their text; only white space between tokens goes. Linear in the lines.
+    ///
+    /// ```
+    /// use jird_store::{Batch, Settings};
+    /// let mut bad = Vec::new();
+    /// let lines = b"{\"@t\": \"2024-03-05T07:00:00Z\", \"n\": 1.50}\n\n{\"n\": }\n";
+    /// let batch = Batch::prepare(lines, &Settings::default(), &mut |offset, line, error| {
+    ///     bad.push((offset, line.to_vec(), error.offset()));
+    /// });
+    /// assert_eq!(batch.text(), b"{\"@t\":\"2024-03-05T07:00:00Z\",\"n\":1.50}\n");
+    /// assert_eq!(bad, [(43, b"{\"n\": }".to_vec(), 49)]);
+    /// ```
+    pub fn prepare(lines: &[u8], settings: &Settings, bad: &mut dyn FnMut(usize, &[u8], Error)) -> Self {
+        Self::prepare_at(lines, settings, now(), bad)
+    }
+
+    /// As [`Batch::prepare`]; events without a time get `arrival`, in nanoseconds since 1970.
+    pub fn prepare_at(
+        lines: &[u8],
+        settings: &Settings,
+        arrival: i64,
+        bad: &mut dyn FnMut(usize, &[u8], Error),
+    ) -> Self {
+        let projection = Projection::new(std::slice::from_ref(&settings.time_field));
+        let mut clock = Clock::new(&settings.time_field, &projection);
+        let mut parser = Parser::new();
+        let mut batch = Self { text: Vec::with_capacity(lines.len() + 64), ..Self::default() };
+        let mut start = 0;
+        while start < lines.len() {
+            let end = memchr::memchr(b'\n', &lines[start..]).map_or(lines.len(), |len| start + len);
+            let line = &lines[start..end];
+            if let Err(error) = batch.add(line, arrival, &mut parser, &mut clock) {
+                bad(start, line, error.shifted(start as u64));
+            }
+            start = end + 1;
+        }
+        batch
+    }
+
+    /// A batch of one event.
+    pub(crate) fn of_event(event: &[u8], settings: &Settings, arrival: i64) -> Result<Self, crate::error::Error> {
+        let wrong = |what: &dyn std::fmt::Display| {
+            let message = format!("the event was not taken: {what}");
+            crate::error::Error::new(crate::error::ErrorKind::Event, message)
+        };
+        let projection = Projection::new(std::slice::from_ref(&settings.time_field));
+        let mut clock = Clock::new(&settings.time_field, &projection);
+        let mut batch = Self::default();
+        batch.add(event, arrival, &mut Parser::new(), &mut clock).map_err(|error| wrong(&error))?;
+        if batch.is_empty() { Err(wrong(&"it is empty")) } else { Ok(batch) }
+    }
+
+    fn add(&mut self, line: &[u8], arrival: i64, parser: &mut Parser, clock: &mut Clock<'_>) -> Result<(), Error> {
+        if line.len() > RECORD_BYTES_MAX {
+            return Err(Error::new(ErrorKind::Size, RECORD_BYTES_MAX as u64));
+        }
+        let start = self.text.len();
+        if let Err(error) = parser.minify(line, &mut self.text) {
+            return if is_blank(line) { Ok(()) } else { Err(error) };
+        }
+        let (time, order) = clock.read(&self.text[start..]).unwrap_or_else(|| {
+            self.undated += 1;
+            (arrival, TextOrder::Unknown)
+        });
+        self.text.push(b'\n');
+        self.times.push(time);
+        self.order = self.order.and(order);
+        Ok(())
+    }
+
+    /// The events, each with a line feed at its end.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The times of the events, in nanoseconds since 1970.
+    pub fn times(&self) -> &[i64] {
+        &self.times
+    }
+
+    /// The number of events.
+    pub fn events(&self) -> u64 {
+        self.times.len() as u64
+    }
+
+    /// How many of the events have no time of their own, or none that can be read.
+    pub fn undated(&self) -> u64 {
+        self.undated
+    }
+
+    /// Whether there is no event.
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    pub(crate) fn order(&self) -> TextOrder {
+        self.order
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<i64>) {
+        (self.text, self.times)
+    }
+}
+
+/// The time of the clock on the wall, in nanoseconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+/// Finds the time of minified events.
+struct Clock<'p> {
+    /// What an event begins with that has the time as its first member, and as a text.
+    head: Vec<u8>,
+    reader: FieldReader<'p>,
+}
+
+impl<'p> Clock<'p> {
+    fn new(path: &Path, projection: &'p Projection) -> Self {
+        let head = match path.steps() {
+            [jird::record::Step::Key(key)] => format!("{{{}:\"", jird::to_string(&**key).unwrap_or_default()),
+            _ => String::new(),
+        };
+        Self { head: head.into_bytes(), reader: FieldReader::new(projection) }
+    }
+
+    fn read(&mut self, event: &[u8]) -> Option<(i64, TextOrder)> {
+        if let Some(rest) = event.strip_prefix(&*self.head).filter(|_| !self.head.is_empty()) {
+            let end = memchr::memchr2(b'"', b'\\', rest)?;
+            if rest[end] == b'"' {
+                return of_plain(&rest[..end]);
+            }
+        }
+        let mut field = [Field::MISSING];
+        self.reader.read_trusted(event, &mut field).ok()?;
+        let [field] = field;
+        match field.kind()? {
+            Kind::Number => Some((time::of_number(field.raw())?, TextOrder::Unknown)),
+            Kind::String if field.raw().contains('\\') => {
+                Some((time::of_text(field.as_str()?.as_bytes())?, TextOrder::Unknown))
+            }
+            Kind::String => of_plain(field.as_str()?.as_bytes()),
+            _ => None,
+        }
+    }
+}
+
+/// The time of a text without escapes.
+fn of_plain(text: &[u8]) -> Option<(i64, TextOrder)> {
+    let order = time::ordered_width(text).map_or(TextOrder::Unknown, TextOrder::Width);
+    Some((time::of_text(text)?, order))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepare(lines: &str) -> Batch {
+        Batch::prepare_at(lines.as_bytes(), &Settings::default(), 7, &mut |_, line, error| {
+            panic!("{}: {error}", String::from_utf8_lossy(line))
+        })
+    }
+
+    #[test]
+    fn events_keep_everything_but_white_space() {
+        let batch = prepare(" { \"a\" : \"b  c\\u0041\" , \"n\" : 1.50e0 }\r\n\t\n5\n[ ]");
+        assert_eq!(batch.text(), b"{\"a\":\"b  c\\u0041\",\"n\":1.50e0}\n5\n[]\n");
+        assert_eq!((batch.times(), batch.undated()), (&[7, 7, 7][..], 3));
+    }
+
+    #[test]
+    fn an_event_has_its_time_wherever_the_member_stands_and_the_first_one_counts() {
+        for (line, time) in [
+            (r#"{"@t":"1970-01-01T00:00:01Z"}"#, 1_000_000_000),
+            (r#"{"a":"\"@t\"","@t":"1970-01-01T00:00:01Z"}"#, 1_000_000_000),
+            (r#"{"@t":"1970-01-01T00:00:0\u0031Z"}"#, 1_000_000_000),
+            (r#"{"@t":"1970-01-01T00:00:01Z","@t":"1970-01-01T00:00:02Z"}"#, 1_000_000_000),
+            (r#"{"@t":2}"#, 2_000_000_000),
+            (r#"{"@t":null}"#, 7),
+            (r#"{"@t":"soon"}"#, 7),
+            (r#"{"x":{"@t":"1970-01-01T00:00:01Z"}}"#, 7),
+            (r#"["@t"]"#, 7),
+        ] {
+            assert_eq!(prepare(line).times(), [time], "{line}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_texts_is_known_only_if_all_have_one_width() {
+        let order = |lines: &str| prepare(lines).order();
+        let one = r#"{"@t":"2024-03-05T07:00:00Z"}"#;
+        assert_eq!(order(""), TextOrder::Empty);
+        assert_eq!(order(&format!("{one}\n{one}")), TextOrder::Width(20));
+        assert_eq!(order(&format!("{one}\n{{}}")), TextOrder::Unknown);
+        assert_eq!(order(&format!("{one}\n{{\"@t\":\"2024-03-05T07:00:00.5Z\"}}")), TextOrder::Unknown);
+        assert_eq!(order(r#"{"@t":"2024-03-05T07:00:0\u0030Z"}"#), TextOrder::Unknown);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_bad_and_the_next_is_read() {
+        let mut lines = vec![b' '; RECORD_BYTES_MAX + 1];
+        lines.extend_from_slice(b"\n1\n");
+        let mut bad = Vec::new();
+        let batch =
+            Batch::prepare_at(&lines, &Settings::default(), 7, &mut |at, _, error| bad.push((at, error.kind())));
+        assert_eq!((batch.text(), &bad[..]), (&b"1\n"[..], &[(0, ErrorKind::Size)][..]));
+    }
+}

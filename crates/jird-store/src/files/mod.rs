@@ -1,0 +1,94 @@
+//! The operations on files that a store needs, as a trait, so that tests can make every one of them fail and can take
+//! the power away between any two.
+//!
+//! What the store expects of a file system: a renamed file replaces another at once; what was synced survives a loss of
+//! power; names of new, renamed and removed files survive after the folder was synced, and before that each of them may
+//! or may not.
+
+mod real;
+#[cfg(test)]
+pub(crate) mod simulated;
+
+use jird::lines::ReadAt;
+use std::fmt::Debug;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) use real::RealFiles;
+
+/// The operations on one folder of files.
+pub(crate) trait Files: Debug + Send + Sync {
+    /// Makes the folder, and those above it, if they are not there.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// The names in a folder.
+    fn list(&self, path: &Path) -> io::Result<Vec<String>>;
+    /// Makes an empty file to append to; one that is there already becomes empty.
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn Output>>;
+    /// Opens a file for reading.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>>;
+    /// Gives a file another name, and replaces a file that has it.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names in a folder survive a loss of power.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Locks a file, which is made if it is not there; waits for it if `wait` says so. `None` if another has it.
+    fn lock(&self, path: &Path, wait: bool) -> io::Result<Option<Box<dyn Lock>>>;
+}
+
+/// A file that grows. Only one thread appends to it, while others may sync it.
+pub(crate) trait Output: Debug + Send + Sync {
+    /// Appends all bytes. After an error, some of them may have been appended.
+    fn append(&self, bytes: &[u8]) -> io::Result<()>;
+    /// Cuts the file to a length.
+    fn truncate(&self, len: u64) -> io::Result<()>;
+    /// Makes what was appended survive a loss of power.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// A file that is read at any offset.
+pub(crate) trait Input: ReadAt + Debug {
+    /// How long the file is.
+    fn len(&self) -> io::Result<u64>;
+}
+
+/// A lock that is held until this is dropped.
+pub(crate) trait Lock: Debug + Send + Sync {}
+
+/// Reads exactly the bytes of a range into a vector whose memory grows with what is there, whatever `len` claims.
+pub(crate) fn read_exact(input: &dyn Input, offset: u64, len: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+    let end = offset.checked_add(len).filter(|&end| input.len().is_ok_and(|there| end <= there));
+    let (Some(_), Ok(len)) = (end, usize::try_from(len)) else {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is too short"));
+    };
+    // The bytes that are there already need not be cleared.
+    buffer.resize(len, 0);
+    let mut filled = 0;
+    while filled < len {
+        match input.read_at(&mut buffer[filled..], offset + filled as u64) {
+            Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is too short")),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a whole file of at most `bytes_max`.
+pub(crate) fn read_whole(files: &dyn Files, path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let input = files.open(path)?;
+    let len = input.len()?;
+    if len > bytes_max {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("{len} bytes are too many for such a file")));
+    }
+    let mut bytes = Vec::new();
+    read_exact(&*input, 0, len, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The checksum of everything on disk: XXH3, 64 bits, seed 0.
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
+    twox_hash::XxHash3_64::oneshot(bytes)
+}

@@ -1,0 +1,102 @@
+//! The files of the operating system. Files are readable and writable by their owner alone.
+
+use super::{Files, Input, Lock, Output};
+use jird::lines::ReadAt;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The files of the operating system.
+#[derive(Debug)]
+pub(crate) struct RealFiles;
+
+#[derive(Debug)]
+struct RealFile(File);
+
+impl Files for RealFiles {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn Output>> {
+        let file = private().write(true).create(true).truncate(true).open(path)?;
+        Ok(Arc::new(RealFile(file)))
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>> {
+        Ok(Arc::new(RealFile(File::open(path)?)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    fn lock(&self, path: &Path, wait: bool) -> io::Result<Option<Box<dyn Lock>>> {
+        let file = private().read(true).write(true).create(true).truncate(false).open(path)?;
+        if wait {
+            file.lock()?;
+        } else {
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+        Ok(Some(Box::new(RealFile(file))))
+    }
+}
+
+/// Options for files that only their owner may open.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+impl Output for RealFile {
+    fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        (&self.0).write_all(bytes)
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)?;
+        io::Seek::seek(&mut &self.0, io::SeekFrom::Start(len)).map(drop)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}
+
+impl ReadAt for RealFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        ReadAt::read_at(&self.0, buffer, offset)
+    }
+}
+
+impl Input for RealFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+}
+
+/// The lock goes when the file is closed.
+impl Lock for RealFile {}

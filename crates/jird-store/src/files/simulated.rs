@@ -1,0 +1,326 @@
+//! Files in memory, for tests: each operation may fail, and the power may go after any of them. Then of what was not
+//! synced any part may be gone: the end of a file, or a page of it, and each new, renamed or removed name.
+
+use super::{Files, Input, Lock, Output};
+use jird::lines::ReadAt;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A disk. Clones are the same disk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Disk(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// The names as they are, and as they survive a loss of power.
+    now: BTreeMap<PathBuf, Node>,
+    kept: BTreeMap<PathBuf, Node>,
+    locked: Vec<PathBuf>,
+    operations: u64,
+    trouble: Trouble,
+    /// How often the power went: handles from before do nothing.
+    boots: u64,
+    is_off: bool,
+}
+
+type Node = Arc<Mutex<Content>>;
+
+#[derive(Debug, Default)]
+struct Content {
+    bytes: Vec<u8>,
+    synced: Vec<u8>,
+}
+
+/// What goes wrong, and at which operation that changes something, counted from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    #[default]
+    None,
+    /// The power goes in the middle of this operation.
+    Crash(u64),
+    /// This operation fails; an append after some of its bytes.
+    Fail(u64),
+    /// This operation and all after it fail.
+    FailFrom(u64),
+}
+
+impl Disk {
+    pub(crate) fn set(&self, trouble: Trouble) {
+        let mut state = self.state();
+        state.operations = 0;
+        state.trouble = trouble;
+    }
+
+    /// How many operations there were since the trouble was set.
+    pub(crate) fn operations(&self) -> u64 {
+        self.state().operations
+    }
+
+    pub(crate) fn is_off(&self) -> bool {
+        self.state().is_off
+    }
+
+    /// Takes the power away and brings it back. `random` decides what survives of what was not synced.
+    pub(crate) fn reboot(&self, random: &mut impl FnMut() -> u64) {
+        let mut state = self.state();
+        let names: Vec<PathBuf> = state.now.keys().chain(state.kept.keys()).cloned().collect();
+        let mut survives = BTreeMap::new();
+        for name in names {
+            let (now, kept) = (state.now.get(&name), state.kept.get(&name));
+            let chosen = if random().is_multiple_of(2) { now } else { kept };
+            if let Some(node) = chosen {
+                survives.insert(name.clone(), node.clone());
+            }
+        }
+        for node in survives.values() {
+            let mut content = node.lock().unwrap();
+            let (written, synced) = (content.bytes.len(), content.synced.len());
+            let is_prefix = content.bytes.starts_with(&content.synced);
+            let mut bytes = if is_prefix { content.bytes.clone() } else { content.synced.clone() };
+            if is_prefix && written > synced {
+                bytes.truncate(synced + (random() % (written - synced + 1) as u64) as usize);
+                if random().is_multiple_of(3) && bytes.len() > synced {
+                    // A page that was not written.
+                    let at = synced + (random() % (bytes.len() - synced) as u64) as usize;
+                    let end = bytes.len().min(at + 512);
+                    bytes[at..end].fill(0);
+                }
+            }
+            content.synced.clone_from(&bytes);
+            content.bytes = bytes;
+        }
+        // Each a file of its own, so that handles from before cannot reach it.
+        let fresh = |map: &BTreeMap<PathBuf, Node>| -> BTreeMap<PathBuf, Node> {
+            map.iter()
+                .map(|(name, node)| {
+                    let content = node.lock().unwrap();
+                    let copy = Content { bytes: content.bytes.clone(), synced: content.synced.clone() };
+                    (name.clone(), Arc::new(Mutex::new(copy)))
+                })
+                .collect()
+        };
+        state.now = fresh(&survives);
+        state.kept = state.now.clone();
+        state.locked.clear();
+        state.trouble = Trouble::None;
+        state.is_off = false;
+        state.boots += 1;
+    }
+
+    /// Ends every process: what was written stays, locks go.
+    pub(crate) fn kill(&self) {
+        let mut state = self.state();
+        for node in state.now.values_mut() {
+            let content = node.lock().unwrap();
+            let copy = Content { bytes: content.bytes.clone(), synced: content.synced.clone() };
+            drop(content);
+            *node = Arc::new(Mutex::new(copy));
+        }
+        state.kept = state.now.clone();
+        state.locked.clear();
+        state.trouble = Trouble::None;
+        state.is_off = false;
+        state.boots += 1;
+    }
+
+    /// The names of all files, and what is in them.
+    pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let state = self.state();
+        state.now.iter().map(|(name, node)| (name.clone(), node.lock().unwrap().bytes.clone())).collect()
+    }
+
+    pub(crate) fn put(&self, path: &Path, bytes: Vec<u8>) {
+        let content = Content { synced: bytes.clone(), bytes };
+        let node = Arc::new(Mutex::new(content));
+        let mut state = self.state();
+        state.now.insert(path.to_owned(), node.clone());
+        state.kept.insert(path.to_owned(), node);
+    }
+
+    pub(crate) fn delete(&self, path: &Path) {
+        let mut state = self.state();
+        state.now.remove(path);
+        state.kept.remove(path);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap()
+    }
+}
+
+impl State {
+    /// Counts an operation that changes something. `Err` if it fails, `Ok(false)` if the power goes in the middle of it.
+    fn operation(&mut self, boot: u64) -> io::Result<bool> {
+        if self.is_off || boot != self.boots {
+            return Err(io::Error::other("the power is off"));
+        }
+        self.operations += 1;
+        match self.trouble {
+            Trouble::Crash(at) if at == self.operations => {
+                self.is_off = true;
+                Ok(false)
+            }
+            Trouble::Fail(at) if at == self.operations => Err(io::ErrorKind::StorageFull.into()),
+            Trouble::FailFrom(at) if at <= self.operations => Err(io::ErrorKind::StorageFull.into()),
+            _ => Ok(true),
+        }
+    }
+}
+
+fn off() -> io::Error {
+    io::Error::other("the power went")
+}
+
+#[derive(Debug)]
+struct Handle {
+    disk: Disk,
+    node: Node,
+    boot: u64,
+}
+
+#[derive(Debug)]
+struct Held {
+    disk: Disk,
+    path: PathBuf,
+    boot: u64,
+}
+
+impl Files for Disk {
+    fn create_dir(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        let state = self.state();
+        let names = state.now.keys().filter(|name| name.parent() == Some(path));
+        Ok(names.filter_map(|name| Some(name.file_name()?.to_string_lossy().into_owned())).collect())
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn Output>> {
+        let mut state = self.state();
+        let boot = state.boots;
+        let done = state.operation(boot)?;
+        let node = Node::default();
+        state.now.insert(path.to_owned(), node.clone());
+        if done { Ok(Arc::new(Handle { disk: self.clone(), node, boot })) } else { Err(off()) }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>> {
+        let state = self.state();
+        let node = state.now.get(path).ok_or(io::ErrorKind::NotFound)?.clone();
+        Ok(Arc::new(Handle { disk: self.clone(), node, boot: state.boots }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let boot = state.boots;
+        let done = state.operation(boot)?;
+        let node = state.now.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        state.now.insert(to.to_owned(), node);
+        if done { Ok(()) } else { Err(off()) }
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let boot = state.boots;
+        let done = state.operation(boot)?;
+        state.now.remove(path).ok_or(io::ErrorKind::NotFound)?;
+        if done { Ok(()) } else { Err(off()) }
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        let mut state = self.state();
+        let boot = state.boots;
+        if !state.operation(boot)? {
+            return Err(off());
+        }
+        let State { now, kept, .. } = &mut *state;
+        kept.retain(|name, _| name.parent() != Some(path));
+        kept.extend(now.iter().filter(|(name, _)| name.parent() == Some(path)).map(|(n, f)| (n.clone(), f.clone())));
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path, wait: bool) -> io::Result<Option<Box<dyn Lock>>> {
+        loop {
+            let mut state = self.state();
+            if state.is_off {
+                return Err(off());
+            }
+            if !state.locked.iter().any(|locked| locked == path) {
+                state.locked.push(path.to_owned());
+                let boot = state.boots;
+                return Ok(Some(Box::new(Held { disk: self.clone(), path: path.to_owned(), boot })));
+            }
+            drop(state);
+            if !wait {
+                return Ok(None);
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Output for Handle {
+    fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.disk.state();
+        let is_on = self.boot == state.boots && !state.is_off;
+        let result = state.operation(self.boot);
+        let mut content = self.node.lock().unwrap();
+        match result {
+            Ok(true) => content.bytes.extend_from_slice(bytes),
+            _ if is_on => content.bytes.extend_from_slice(&bytes[..bytes.len() / 2]),
+            _ => {}
+        }
+        result.and_then(|done| if done { Ok(()) } else { Err(off()) })
+    }
+
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        let mut state = self.disk.state();
+        let done = state.operation(self.boot)?;
+        self.node.lock().unwrap().bytes.truncate(len as usize);
+        if done { Ok(()) } else { Err(off()) }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut state = self.disk.state();
+        if !state.operation(self.boot)? {
+            return Err(off());
+        }
+        let mut content = self.node.lock().unwrap();
+        let Content { bytes, synced } = &mut *content;
+        if bytes.starts_with(synced) {
+            let known = synced.len();
+            synced.extend_from_slice(&bytes[known..]);
+        } else {
+            synced.clone_from(bytes);
+        }
+        Ok(())
+    }
+}
+
+impl ReadAt for Handle {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let content = self.node.lock().unwrap();
+        ReadAt::read_at(&&content.bytes[..], buffer, offset)
+    }
+}
+
+impl Input for Handle {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.node.lock().unwrap().bytes.len() as u64)
+    }
+}
+
+impl Lock for Held {}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut state = self.disk.state();
+        if state.boots == self.boot {
+            let path = &self.path;
+            state.locked.retain(|locked| locked != path);
+        }
+    }
+}

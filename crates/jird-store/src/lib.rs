@@ -1,0 +1,50 @@
+//! A crash-safe store of JSON events. Documents stay documents, reading is sparse and trusted, and indexes only leave
+//! out work.
+//!
+//! Events are checked and minified when they come in ([`Batch`]), and appended to a write-ahead log ([`Writer`]). The log
+//! is sealed into immutable span files, which are Arrow IPC files of events in the order of time, then arrival. A
+//! [`Snapshot`] is one state of the store, whatever happens to it later: its [`Text`] is the events of a stretch of time
+//! as NDJSON, in blocks, of which a [`Condition`] leaves out those that cannot have a match.
+//!
+//! ```
+//! use jird_store::{Batch, Settings, Store, Window, WriterOptions};
+//! let folder = std::env::temp_dir().join(format!("jird-store-{}", std::process::id()));
+//! # let _ = std::fs::remove_dir_all(&folder);
+//! let store = Store::create(&folder, &Settings::default())?;
+//! let writer = store.writer(&WriterOptions::default())?;
+//! let ticket = writer.append_event(br#"{"@t": "2024-03-05T07:00:00Z", "n": 1.50}"#)?;
+//! writer.commit(ticket)?;
+//!
+//! let text = store.snapshot()?.text(Window::ALL)?;
+//! let mut lines = Vec::new();
+//! text.read(0, None, &mut lines)?;
+//! assert_eq!(lines, b"{\"@t\":\"2024-03-05T07:00:00Z\",\"n\":1.50}\n");
+//! # writer.finish()?;
+//! # std::fs::remove_dir_all(&folder).unwrap();
+//! # Ok::<(), jird_store::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod care;
+mod column;
+mod error;
+mod event;
+mod files;
+mod index;
+mod log;
+mod manifest;
+mod notation;
+mod settings;
+mod snapshot;
+mod span;
+mod store;
+pub mod time;
+mod writer;
+
+pub use error::{Damage, Error, ErrorKind, Sync};
+pub use event::Batch;
+pub use index::{Condition, FieldKinds, Index};
+pub use settings::{Compression, Settings, Window, WriterOptions};
+pub use snapshot::{BlockFacts, Selected, Skipped, Snapshot, Text};
+pub use store::Store;
+pub use writer::{Ticket, Totals, Writer};

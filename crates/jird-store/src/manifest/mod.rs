@@ -1,0 +1,160 @@
+//! The state of a store: which files belong to it. It is replaced at once, so that every reader sees one state.
+//!
+//! ```text
+//! MANIFEST  {"format":1, …}   one line of JSON
+//!           0123456789abcdef  the checksum of this line, without its line feed
+//! ```
+
+mod text;
+
+use crate::error::{Error, ErrorKind};
+use crate::event::{Clip, Key, TextOrder};
+use crate::files::{Files, read_whole};
+use crate::settings::Settings;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const NAME: &str = "MANIFEST";
+const NEW_NAME: &str = "MANIFEST.new";
+const LOCK_NAME: &str = "LOCK.state";
+/// No manifest is longer: 64 MB are half a million spans.
+const MANIFEST_BYTES_MAX: u64 = 64 << 20;
+
+/// The state of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    pub(crate) settings: Settings,
+    /// The number of the next file.
+    pub(crate) next: u64,
+    /// No event that comes has a lower arrival number.
+    pub(crate) arrivals: u64,
+    pub(crate) spans: Vec<SpanEntry>,
+    pub(crate) logs: Vec<LogEntry>,
+}
+
+/// A span file of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SpanEntry {
+    pub(crate) number: u64,
+    pub(crate) events: u64,
+    /// Bytes of the events with their line feeds.
+    pub(crate) text_bytes: u64,
+    /// The length of the file.
+    pub(crate) file_bytes: u64,
+    pub(crate) first: Key,
+    pub(crate) last: Key,
+    pub(crate) order: TextOrder,
+    /// The checksum of the table of its blocks.
+    pub(crate) table_sum: u64,
+    /// What retention left: events from this time on.
+    pub(crate) keep_from: Option<i64>,
+}
+
+/// A log file of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LogEntry {
+    pub(crate) number: u64,
+    pub(crate) clips: Vec<Clip>,
+}
+
+/// The folder of a store and the operations on its files.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
+    pub(crate) files: Arc<dyn Files>,
+}
+
+impl Folder {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    pub(crate) fn span(&self, number: u64) -> PathBuf {
+        self.path.join(format!("span-{number}.arrow"))
+    }
+
+    pub(crate) fn index(&self, number: u64) -> PathBuf {
+        self.path.join(format!("span-{number}.index"))
+    }
+
+    pub(crate) fn log(&self, number: u64) -> PathBuf {
+        self.path.join(format!("log-{number}"))
+    }
+
+    /// Whether there is a manifest.
+    pub(crate) fn has_manifest(&self) -> bool {
+        self.files.open(&self.file(NAME)).is_ok()
+    }
+
+    /// The state as it is now.
+    pub(crate) fn manifest(&self) -> Result<Manifest, Error> {
+        let path = self.file(NAME);
+        let bytes = read_whole(&*self.files, &path, MANIFEST_BYTES_MAX).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+                Error::new(ErrorKind::Missing, format!("there is no store in {}", self.path.display()))
+            }
+            _ => Error::io("read", &path, &error),
+        })?;
+        text::read(&bytes, &path)
+    }
+
+    /// Makes the first manifest.
+    pub(crate) fn start(&self, settings: &Settings) -> Result<(), Error> {
+        let _lock = self.state_lock()?;
+        if self.has_manifest() {
+            return Err(Error::new(ErrorKind::Exists, format!("there is a store in {} already", self.path.display())));
+        }
+        self.write(&Manifest { settings: settings.clone(), next: 1, arrivals: 0, spans: Vec::new(), logs: Vec::new() })
+    }
+
+    /// Changes the state: reads it, lets `change` change it, and writes it if it is another one then. No one else
+    /// changes it meanwhile.
+    ///
+    /// # Errors
+    /// Those of `change`, and of the file system. After the latter, the change may have been made or not.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Manifest) -> Result<T, Error>) -> Result<T, Error> {
+        let _lock = self.state_lock()?;
+        let before = self.manifest()?;
+        let mut manifest = before.clone();
+        let result = change(&mut manifest)?;
+        if manifest != before {
+            self.write(&manifest)?;
+        }
+        Ok(result)
+    }
+
+    /// Reserves the number of a new file.
+    pub(crate) fn reserve(&self) -> Result<u64, Error> {
+        self.change(|manifest| {
+            manifest.next += 1;
+            Ok(manifest.next - 1)
+        })
+    }
+
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        self.files.sync_dir(&self.path).map_err(|error| Error::io("sync the folder", &self.path, &error))
+    }
+
+    /// Removes a file that no manifest names any more. If that fails, the next writer does it.
+    pub(crate) fn discard(&self, path: &Path) {
+        let _ = self.files.remove(path);
+    }
+
+    fn state_lock(&self) -> Result<Box<dyn crate::files::Lock>, Error> {
+        let path = self.file(LOCK_NAME);
+        let lock = self.files.lock(&path, true).map_err(|error| Error::io("lock", &path, &error))?;
+        lock.ok_or_else(|| Error::new(ErrorKind::Locked, format!("{} is locked", path.display())))
+    }
+
+    fn write(&self, manifest: &Manifest) -> Result<(), Error> {
+        let (new, path) = (self.file(NEW_NAME), self.file(NAME));
+        let write = || {
+            let file = self.files.create(&new)?;
+            file.append(text::write(manifest).as_bytes())?;
+            file.sync()?;
+            self.files.rename(&new, &path)?;
+            self.files.sync_dir(&self.path)
+        };
+        write().map_err(|error| Error::io("write", &path, &error))
+    }
+}

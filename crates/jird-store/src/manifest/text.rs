@@ -1,0 +1,207 @@
+//! The text of a manifest.
+
+use super::{LogEntry, Manifest, SpanEntry};
+use crate::error::{Error, ErrorKind};
+use crate::event::{Clip, Key, TextOrder};
+use crate::files::checksum;
+use crate::notation::{self, push};
+use crate::settings::Settings;
+use jird::Value;
+use std::path::Path;
+
+/// The version of the format that this crate writes, and the only one so far. A reader reads all up to its own.
+const FORMAT: u64 = 1;
+
+pub(super) fn write(manifest: &Manifest) -> String {
+    let mut out = String::new();
+    push(&mut out, format_args!("{{\"format\":{FORMAT},\"next\":{},\"arrivals\":{}", manifest.next, manifest.arrivals));
+    out.push_str(",\"settings\":{\"time_field\":");
+    notation::write_path(&manifest.settings.time_field, &mut out);
+    out.push_str(",\"columns\":");
+    notation::write_paths(&manifest.settings.columns, &mut out);
+    push(&mut out, format_args!(",\"compression\":\"{}\"}},\"spans\":[", manifest.settings.compression.name()));
+    for (number, span) in manifest.spans.iter().enumerate() {
+        out.push_str(if number > 0 { "," } else { "" });
+        push(
+            &mut out,
+            format_args!(
+                "{{\"number\":{},\"events\":{},\"text_bytes\":{},\"file_bytes\":{},\"first\":[{},{}],\"last\":[{},{}]",
+                span.number,
+                span.events,
+                span.text_bytes,
+                span.file_bytes,
+                span.first.time,
+                span.first.arrival,
+                span.last.time,
+                span.last.arrival
+            ),
+        );
+        push(&mut out, format_args!(",\"width\":{},\"table\":\"{:016x}\"", span.order.width(), span.table_sum));
+        if let Some(time) = span.keep_from {
+            push(&mut out, format_args!(",\"keep_from\":{time}"));
+        }
+        out.push('}');
+    }
+    out.push_str("],\"logs\":[");
+    for (number, log) in manifest.logs.iter().enumerate() {
+        out.push_str(if number > 0 { "," } else { "" });
+        push(&mut out, format_args!("{{\"number\":{},\"clips\":[", log.number));
+        for (number, clip) in log.clips.iter().enumerate() {
+            out.push_str(if number > 0 { "," } else { "" });
+            push(&mut out, format_args!("[{},{}]", clip.before, clip.arrivals_below));
+        }
+        out.push_str("]}");
+    }
+    out.push_str("]}");
+    let sum = checksum(out.as_bytes());
+    push(&mut out, format_args!("\n{sum:016x}\n"));
+    out
+}
+
+pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Manifest, Error> {
+    let damaged = |what: &str| {
+        Error::new(ErrorKind::Damaged, format!("{}: {what}; the files beside it may still be whole", path.display()))
+    };
+    let (line, rest) = memchr::memchr(b'\n', bytes)
+        .map(|end| (&bytes[..end], &bytes[end + 1..]))
+        .ok_or_else(|| damaged("the manifest is cut off"))?;
+    if rest != format!("{:016x}\n", checksum(line)).as_bytes() {
+        return Err(damaged("the manifest does not have its checksum"));
+    }
+    let document = jird::parse(line).map_err(|_| damaged("the manifest is no JSON"))?;
+    let root = document.root();
+    match root.get("format").and_then(Value::as_u64) {
+        Some(FORMAT) => {}
+        Some(later) => {
+            return Err(Error::new(
+                ErrorKind::Version,
+                format!(
+                    "{}: the store has format {later}, and this program reads up to {FORMAT}: use a later one",
+                    path.display()
+                ),
+            ));
+        }
+        None => return Err(damaged("the manifest has no format")),
+    }
+    manifest(root).ok_or_else(|| damaged("the manifest lacks something, or has something that cannot be"))
+}
+
+fn manifest(root: Value<'_>) -> Option<Manifest> {
+    let settings = root.get("settings")?;
+    let manifest = Manifest {
+        next: root.get("next")?.as_u64().filter(|next| *next < u64::MAX / 2)?,
+        arrivals: root.get("arrivals")?.as_u64().filter(|arrivals| *arrivals < u64::MAX / 2)?,
+        settings: Settings {
+            time_field: notation::path(settings.get("time_field")?)?,
+            columns: notation::paths(settings.get("columns")?)?,
+            compression: notation::compression(settings.get("compression")?)?,
+        },
+        spans: root.get("spans")?.elements().map(span).collect::<Option<_>>()?,
+        logs: root.get("logs")?.elements().map(log).collect::<Option<_>>()?,
+    };
+    let mut numbers: Vec<u64> = manifest.spans.iter().map(|span| span.number).collect();
+    numbers.extend(manifest.logs.iter().map(|log| log.number));
+    numbers.sort_unstable();
+    // A file that is there twice would have its events twice.
+    let is_once = numbers.windows(2).all(|pair| pair[0] != pair[1]);
+    (is_once && numbers.last().is_none_or(|last| *last < manifest.next)).then_some(manifest)
+}
+
+fn span(value: Value<'_>) -> Option<SpanEntry> {
+    let number = |key: &str| value.get(key)?.as_u64();
+    let entry = SpanEntry {
+        number: number("number")?,
+        events: number("events")?,
+        text_bytes: number("text_bytes")?,
+        file_bytes: number("file_bytes")?,
+        first: key(value.get("first")?)?,
+        last: key(value.get("last")?)?,
+        order: TextOrder::of_width(u8::try_from(number("width")?).ok()?),
+        table_sum: notation::sum(value.get("table")?)?,
+        keep_from: match value.get("keep_from") {
+            Some(time) => Some(time.as_i64()?),
+            None => None,
+        },
+    };
+    (entry.first <= entry.last).then_some(entry)
+}
+
+fn log(value: Value<'_>) -> Option<LogEntry> {
+    let clip = |value: Value<'_>| Some(Clip { before: value.at(0)?.as_i64()?, arrivals_below: value.at(1)?.as_u64()? });
+    let clips = value.get("clips")?.elements().map(clip).collect::<Option<_>>()?;
+    Some(LogEntry { number: value.get("number")?.as_u64()?, clips })
+}
+
+pub(super) fn key(value: Value<'_>) -> Option<Key> {
+    Some(Key { time: value.at(0)?.as_i64()?, arrival: value.at(1)?.as_u64()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Compression;
+
+    fn example() -> Manifest {
+        let key = |time, arrival| Key { time, arrival };
+        Manifest {
+            settings: Settings {
+                time_field: jird::Path::root().key("a\"b").index(3),
+                columns: vec![jird::Path::root().key("Elapsed")],
+                compression: Compression::Zstd,
+            },
+            next: 9,
+            arrivals: 1 << 60,
+            spans: vec![SpanEntry {
+                number: 3,
+                events: 10,
+                text_bytes: 1000,
+                file_bytes: 1200,
+                first: key(i64::MIN, 0),
+                last: key(i64::MAX, u64::MAX),
+                order: TextOrder::Width(28),
+                table_sum: u64::MAX,
+                keep_from: Some(-5),
+            }],
+            logs: vec![LogEntry { number: 8, clips: vec![Clip { before: -1, arrivals_below: 4 }] }],
+        }
+    }
+
+    #[test]
+    fn a_manifest_is_read_as_it_was_written() {
+        let text = write(&example());
+        assert_eq!(read(text.as_bytes(), Path::new("MANIFEST")).unwrap(), example());
+    }
+
+    #[test]
+    fn a_damaged_manifest_is_told_wherever_it_is_damaged() {
+        let text = write(&example()).into_bytes();
+        for at in 0..text.len() {
+            assert!(read(&text[..at], Path::new("M")).is_err(), "{at}");
+            let mut flipped = text.clone();
+            flipped[at] ^= 1;
+            assert!(read(&flipped, Path::new("M")).is_err(), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_forged_manifest_is_an_error_and_a_later_one_is_told() {
+        let sealed = |line: &str| format!("{line}\n{:016x}\n", checksum(line.as_bytes()));
+        let good = write(&example());
+        let good = good.lines().next().unwrap();
+        for (from, to) in [
+            ("\"number\":8", "\"number\":3"),
+            ("\"next\":9", "\"next\":8"),
+            ("\"next\":9", "\"next\":18446744073709551615"),
+            ("[\"a\\\"b\",3]", "{}"),
+            ("\"zstd\"", "\"rar\""),
+            ("\"first\":[-9223372036854775808,0]", "\"first\":[0]"),
+            ("\"events\":10", "\"events\":-10"),
+        ] {
+            let forged = good.replace(from, to);
+            assert_ne!(forged, good, "{from}");
+            assert!(read(sealed(&forged).as_bytes(), Path::new("M")).is_err(), "{to}");
+        }
+        let later = read(sealed(&good.replace("\"format\":1", "\"format\":2")).as_bytes(), Path::new("M"));
+        assert_eq!(later.unwrap_err().kind(), ErrorKind::Version);
+    }
+}

@@ -1,0 +1,83 @@
+//! What a store is told when it is made, and what a reader and a writer may choose.
+
+use crate::error::Sync;
+use jird::Path;
+use std::time::Duration;
+
+/// The settings of a store. They are fixed when it is made, and lie in its manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where an event has its time: a text in the notation of ISO 8601, or a number that counts from 1970. An event
+    /// without one has the time at which it came.
+    pub time_field: Path,
+    /// The fields that lie as columns beside the documents, so that a condition on them needs no text.
+    pub columns: Vec<Path>,
+    /// How the buffers of span files are compressed.
+    pub compression: Compression,
+}
+
+impl Default for Settings {
+    /// `@t`, no columns, no compression.
+    fn default() -> Self {
+        Self { time_field: Path::root().key("@t"), columns: Vec::new(), compression: Compression::None }
+    }
+}
+
+/// How the buffers of span files are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Compression {
+    /// Not at all: the fastest to read from memory.
+    #[default]
+    None,
+    /// LZ4 frames.
+    Lz4,
+    /// Zstandard: the smallest.
+    Zstd,
+}
+
+impl Compression {
+    /// Its name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Lz4 => "lz4",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// The compression of this name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::None, Self::Lz4, Self::Zstd].into_iter().find(|compression| compression.name() == name)
+    }
+}
+
+/// How a writer works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriterOptions {
+    /// When an acknowledged batch survives a loss of power.
+    pub sync: Sync,
+    /// How many bytes of events lie in the log before they are sealed into a span file. Up to three times as many are
+    /// in memory.
+    pub seal_bytes: usize,
+}
+
+impl Default for WriterOptions {
+    /// A loss of power costs at most the last second; spans of 32 MB.
+    fn default() -> Self {
+        Self { sync: Sync::Interval(Duration::from_secs(1)), seal_bytes: 32 << 20 }
+    }
+}
+
+/// A stretch of time: nanoseconds since 1970 in UTC, the end excluded. `None` is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Window {
+    /// The first time that belongs to it.
+    pub since: Option<i64>,
+    /// The first time that no longer belongs to it.
+    pub until: Option<i64>,
+}
+
+impl Window {
+    /// All time.
+    pub const ALL: Self = Self { since: None, until: None };
+}

@@ -1,0 +1,151 @@
+//! Reading the pieces of a text's block, and merging those that overlap.
+
+use super::State;
+use super::text::{Home, Piece};
+use crate::error::{Error, ErrorKind};
+use crate::event::Key;
+use crate::index::{Answer, Condition};
+use crate::span::{BlockRows, Fault};
+
+/// A piece that was read: its lines, and the keys and offsets of its block if they are needed.
+struct Lines<'p> {
+    piece: &'p Piece,
+    text: Vec<u8>,
+    rows: Option<BlockRows>,
+}
+
+impl State {
+    /// The keys and offsets of a block. `None` if they cannot be read, which is noted.
+    pub(super) fn rows(&self, home: Home) -> Option<BlockRows> {
+        match home {
+            Home::Span(number, block) => {
+                let span = &self.spans[number];
+                span.read_rows(block).map_err(|fault| self.note(span, block, &fault)).ok()
+            }
+            Home::Recent(block) => {
+                let rows = self.recent.block(block);
+                let mut offsets = vec![0];
+                let mut end = 0;
+                offsets.extend(rows.iter().map(|row| {
+                    end += row.len() as u32;
+                    end
+                }));
+                Some(BlockRows { keys: rows.iter().map(|row| row.key).collect(), offsets })
+            }
+        }
+    }
+
+    /// Replaces `buffer` by the lines of some pieces, in their order.
+    pub(super) fn read(
+        &self,
+        pieces: &[Piece],
+        condition: Option<&Condition>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        buffer.clear();
+        if let [piece] = pieces {
+            return self.read_piece(piece, buffer).map(drop);
+        }
+        let overlap = pieces.windows(2).any(|pair| pair[0].last >= pair[1].first);
+        let mut read = Vec::new();
+        for piece in pieces {
+            if condition.is_some_and(|condition| self.rules_out(piece, condition)) {
+                continue;
+            }
+            let mut text = Vec::new();
+            if !self.read_piece(piece, &mut text)? {
+                continue;
+            }
+            if !overlap {
+                buffer.extend_from_slice(&text);
+                continue;
+            }
+            let rows = self.rows(piece.home);
+            if rows.is_some() {
+                read.push(Lines { piece, text, rows });
+            }
+        }
+        merge(&read, buffer);
+        Ok(())
+    }
+
+    /// Whether an index says that no event of a piece's block matches.
+    pub(super) fn rules_out(&self, piece: &Piece, condition: &Condition) -> bool {
+        let Home::Span(span, block) = piece.home else { return false };
+        let answer = self.spans[span].index().map(|index| index.may_match(condition, block));
+        matches!(answer, Some(Answer::No(_)))
+    }
+
+    /// Replaces `buffer` by the lines of a piece. `false` if its block is damaged, which is noted.
+    fn read_piece(&self, piece: &Piece, buffer: &mut Vec<u8>) -> Result<bool, Error> {
+        match piece.home {
+            Home::Recent(block) => {
+                let rows = &self.recent.block(block)[piece.rows.clone()];
+                buffer.clear();
+                buffer.reserve(piece.bytes.len());
+                rows.iter().for_each(|row| buffer.extend_from_slice(self.recent.event(row)));
+                Ok(true)
+            }
+            Home::Span(number, block) => {
+                let span = &self.spans[number];
+                match span.read_documents(block, buffer) {
+                    Ok(()) => {}
+                    Err(Fault::Io(error)) if !is_of_content(&error) => {
+                        let file = self.folder.span(span.number());
+                        return Err(Error::new(
+                            ErrorKind::Io(error.kind()),
+                            format!("cannot read {}: {error}", file.display()),
+                        ));
+                    }
+                    Err(fault) => {
+                        buffer.clear();
+                        self.note(span, block, &fault);
+                        return Ok(false);
+                    }
+                }
+                // The offsets come from another stretch of the file than the documents, and may lie.
+                if !piece.is_whole {
+                    buffer.truncate(piece.bytes.end);
+                    buffer.drain(..piece.bytes.start.min(buffer.len()));
+                    if buffer.last() != Some(&b'\n') {
+                        buffer.clear();
+                        self.note(span, block, &Fault::Wrong("its offsets are not those of its lines"));
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// Whether a read failed because of what is in the file, and not because the operating system refused.
+fn is_of_content(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::InvalidData)
+}
+
+/// Appends the lines of some pieces in the order of their keys.
+fn merge(read: &[Lines<'_>], buffer: &mut Vec<u8>) {
+    let mut all: Vec<(Key, &[u8])> = Vec::new();
+    for Lines { piece, text, rows } in read {
+        let Some(rows) = rows else { continue };
+        for number in piece.rows.clone() {
+            let (Some(&key), Some(&[start, end])) =
+                (rows.keys.get(number), rows.offsets.get(number..number + 2).and_then(|pair| pair.first_chunk::<2>()))
+            else {
+                continue;
+            };
+            let within = |offset: u32| (offset as usize).checked_sub(piece.bytes.start);
+            let range = within(start).zip(within(end));
+            let Some(line) = range.and_then(|(start, end)| text.get(start..end)) else { continue };
+            // A lying offset gives a piece of a line, which must not run into the next.
+            if line.last() == Some(&b'\n') {
+                all.push((key, line));
+            }
+        }
+    }
+    // Sorting finds the runs that are in order already.
+    all.sort_by_key(|(key, _)| *key);
+    buffer.reserve(all.iter().map(|(_, line)| line.len()).sum());
+    all.iter().for_each(|(_, line)| buffer.extend_from_slice(line));
+}

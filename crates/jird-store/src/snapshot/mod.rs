@@ -1,0 +1,124 @@
+//! A consistent state of a store.
+
+mod merge;
+mod recent;
+mod select;
+mod text;
+
+use crate::error::{Damage, Error};
+use crate::event::TextOrder;
+use crate::manifest::{Folder, Manifest};
+use crate::settings::{Settings, Window};
+use crate::span::{Fault, SpanFile};
+use recent::Recent;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use select::{Selected, Skipped};
+pub use text::{BlockFacts, Text};
+
+/// How often a snapshot is tried while compactions remove the files that it is about to open.
+const TRIES: usize = 100;
+
+/// One state of a store, whatever happens to it later: events that come, are compacted or removed. Clones are the same
+/// state. Files that a compaction removes stay on disk as long as a snapshot has them open.
+#[derive(Clone, Debug)]
+pub struct Snapshot(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    folder: Folder,
+    settings: Settings,
+    /// Each with the lowest time that retention left.
+    spans: Vec<SpanFile>,
+    recent: Recent,
+    damage: Mutex<Vec<Damage>>,
+}
+
+impl Snapshot {
+    /// The state of a store now.
+    pub(crate) fn take(folder: &Folder) -> Result<Self, Error> {
+        let mut manifest = folder.manifest()?;
+        for _ in 0..TRIES {
+            let error = match Self::of(folder, &manifest, false) {
+                Err(error) if error.is_missing_file() => error,
+                result => return result,
+            };
+            let now = folder.manifest()?;
+            if now == manifest {
+                // No compaction was quicker: the file is lost.
+                drop(error);
+                return Self::of(folder, &manifest, true);
+            }
+            manifest = now;
+        }
+        Self::of(folder, &manifest, true)
+    }
+
+    /// Opens all files that a manifest names. With `lenient`, a missing file is damage.
+    fn of(folder: &Folder, manifest: &Manifest, lenient: bool) -> Result<Self, Error> {
+        let (mut spans, mut damage) = (Vec::new(), Vec::new());
+        for entry in &manifest.spans {
+            match SpanFile::open(folder, entry, &mut damage) {
+                Ok(span) => spans.extend(span),
+                Err(error) if lenient && error.is_missing_file() => damage.push(Damage {
+                    file: folder.span(entry.number),
+                    block: None,
+                    events: Some(entry.events),
+                    reason: "the file is missing".into(),
+                }),
+                Err(error) => return Err(error),
+            }
+        }
+        let recent = Recent::read(folder, &manifest.logs, lenient, &mut damage)?;
+        let settings = manifest.settings.clone();
+        Ok(Self(Arc::new(State { folder: folder.clone(), settings, spans, recent, damage: Mutex::new(damage) })))
+    }
+
+    /// The settings of the store.
+    pub fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    /// The events with `since <= time < until`, in order of time, then arrival. Reads the times of the blocks that the
+    /// window cuts and of those of which spans overlap, and no documents.
+    ///
+    /// # Errors
+    /// None so far; damaged blocks are left out.
+    pub fn text(&self, window: Window) -> Result<Text, Error> {
+        Ok(Text::new(self.clone(), window))
+    }
+
+    /// What was found damaged so far, and left out. It grows as blocks are read.
+    pub fn damage(&self) -> Vec<Damage> {
+        self.0.damage.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn spans(&self) -> &[SpanFile] {
+        &self.0.spans
+    }
+
+    /// The events in the logs: how many, their bytes.
+    pub(crate) fn recent_size(&self) -> (u64, u64) {
+        self.0.recent.size()
+    }
+}
+
+impl State {
+    fn order(&self) -> TextOrder {
+        self.spans.iter().fold(self.recent.order(), |order, span| order.and(span.entry().order))
+    }
+
+    /// Notes that a block cannot be read, once.
+    fn note(&self, span: &SpanFile, block: usize, fault: &Fault) {
+        let damage = Damage {
+            file: self.folder.span(span.number()),
+            block: Some(block),
+            events: Some(span.table().blocks[block].events),
+            reason: fault.to_string(),
+        };
+        let mut known = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.iter().any(|other| other.file == damage.file && other.block == damage.block) {
+            known.push(damage);
+        }
+    }
+}

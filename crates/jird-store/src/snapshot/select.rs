@@ -1,0 +1,74 @@
+//! Which blocks of a text may have a match.
+
+use super::text::{Home, Text};
+use crate::index::{Answer, Condition, Index};
+
+/// The blocks of a text that may have a match, and what was saved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selected {
+    /// The numbers of the blocks, ascending.
+    pub blocks: Vec<usize>,
+    /// What need not be read.
+    pub skipped: Skipped,
+}
+
+/// The blocks that indexes left out, by index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// All that were left out.
+    pub blocks: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Left out by the least and greatest numbers of fields.
+    pub by_range: u64,
+    /// Left out by the filter of fields with their values.
+    pub by_pairs: u64,
+    /// Left out by the filter of words.
+    pub by_words: u64,
+    /// Left out by the keys and kinds of values.
+    pub by_keys: u64,
+}
+
+impl Text {
+    /// The blocks that may have an event that matches, and what was saved by which index. Without a condition, all.
+    pub fn select(&self, condition: Option<&Condition>) -> Selected {
+        let Some(condition) = condition else {
+            return Selected { blocks: (0..self.blocks()).collect(), ..Selected::default() };
+        };
+        let mut selected = Selected::default();
+        for number in 0..self.blocks() {
+            match self.ruled_out_by(number, condition) {
+                None => selected.blocks.push(number),
+                Some(index) => selected.skipped.add(index, self.block(number).bytes),
+            }
+        }
+        selected
+    }
+
+    /// The index that rules out a block, all pieces of it.
+    fn ruled_out_by(&self, number: usize, condition: &Condition) -> Option<Index> {
+        let state = &*self.snapshot.0;
+        let mut by = None;
+        for piece in &self.blocks[number].pieces {
+            let Home::Span(span, block) = piece.home else { return None };
+            match state.spans[span].index()?.may_match(condition, block) {
+                Answer::May => return None,
+                Answer::No(index) => by = by.or(Some(index)),
+            }
+        }
+        by
+    }
+}
+
+impl Skipped {
+    fn add(&mut self, index: Index, bytes: u64) {
+        self.blocks += 1;
+        self.bytes += bytes;
+        match index {
+            Index::Range => self.by_range += 1,
+            Index::Pairs => self.by_pairs += 1,
+            Index::Words => self.by_words += 1,
+            Index::Keys => self.by_keys += 1,
+        }
+    }
+}

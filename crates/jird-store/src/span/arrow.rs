@@ -1,0 +1,127 @@
+//! The Arrow side of a span file: its schema, and where the buffers of a record batch are. Everything that is read is
+//! checked by the verifier of its flatbuffer first, and its numbers are checked here.
+
+use crate::settings::Compression;
+use arrow_ipc::CompressionType;
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use std::collections::HashMap;
+use std::io::Read;
+use std::ops::Range;
+
+/// The key in the metadata of a footer under which the table stands.
+pub(super) const TABLE_KEY: &str = "jird.table";
+/// What an Arrow IPC file begins and ends with.
+pub(super) const ARROW_MAGIC: &[u8; 6] = b"ARROW1";
+const CONTINUATION: [u8; 4] = [0xff; 4];
+/// The buffers of the columns: each has one for validity, and `document` has offsets.
+const TIME: usize = 1;
+const ARRIVAL: usize = 3;
+const OFFSETS: usize = 5;
+const DOCUMENT: usize = 6;
+
+/// The columns of a span file: `time`, `arrival` and `document` first, then those beside the documents.
+pub(super) fn schema(base: u64, more: Vec<Field>) -> Schema {
+    let zone = Some("UTC".into());
+    let mut fields = vec![
+        Field::new("time", DataType::Timestamp(TimeUnit::Nanosecond, zone), false),
+        Field::new("arrival", DataType::UInt32, false),
+        Field::new("document", DataType::Utf8, false),
+    ];
+    fields.extend(more);
+    let metadata = [("jird.format", "1".to_owned()), ("jird.arrival", base.to_string())];
+    Schema::new_with_metadata(fields, metadata.map(|(key, value)| (key.to_owned(), value)).into())
+}
+
+pub(super) fn compression_type(compression: Compression) -> Option<CompressionType> {
+    match compression {
+        Compression::None => None,
+        Compression::Lz4 => Some(CompressionType::LZ4_FRAME),
+        Compression::Zstd => Some(CompressionType::ZSTD),
+    }
+}
+
+/// Where the buffers of a record batch are, counted from the start of its message.
+#[derive(Debug)]
+pub(super) struct BatchLayout {
+    pub(super) rows: u64,
+    pub(super) times: Range<usize>,
+    pub(super) arrivals: Range<usize>,
+    pub(super) offsets: Range<usize>,
+    pub(super) documents: Range<usize>,
+    /// Where the message ends.
+    pub(super) end: usize,
+    pub(super) compression: Compression,
+}
+
+/// Reads the metadata at the start of a message; the body need not be there. `None` if it is no record batch, or none of
+/// a span.
+pub(super) fn layout(message: &[u8]) -> Option<BatchLayout> {
+    let rest = message.strip_prefix(&CONTINUATION)?;
+    let (len, rest) = rest.split_first_chunk::<4>()?;
+    let len = usize::try_from(i32::from_le_bytes(*len)).ok()?;
+    let body = 8 + len;
+    let message = arrow_ipc::root_as_message(rest.get(..len)?).ok()?;
+    let batch = message.header_as_record_batch()?;
+    let compression = match batch.compression().map(|compression| compression.codec()) {
+        None => Compression::None,
+        Some(CompressionType::LZ4_FRAME) => Compression::Lz4,
+        Some(CompressionType::ZSTD) => Compression::Zstd,
+        Some(_) => return None,
+    };
+    let buffers = batch.buffers()?;
+    let range = |number: usize| {
+        let buffer = (number < buffers.len()).then(|| buffers.get(number))?;
+        let start = body.checked_add(usize::try_from(buffer.offset()).ok()?)?;
+        Some(start..start.checked_add(usize::try_from(buffer.length()).ok()?)?)
+    };
+    Some(BatchLayout {
+        rows: u64::try_from(batch.length()).ok()?,
+        times: range(TIME)?,
+        arrivals: range(ARRIVAL)?,
+        offsets: range(OFFSETS)?,
+        documents: range(DOCUMENT)?,
+        end: body.checked_add(usize::try_from(message.bodyLength()).ok()?)?,
+        compression,
+    })
+}
+
+/// Where the record batches of a file are, and the metadata of its footer.
+pub(super) fn footer(bytes: &[u8]) -> Option<(Vec<Range<u64>>, HashMap<String, String>)> {
+    let footer = arrow_ipc::root_as_footer(bytes).ok()?;
+    let block = |block: &arrow_ipc::Block| {
+        let start = u64::try_from(block.offset()).ok()?;
+        let len = u64::try_from(block.metaDataLength()).ok()?.checked_add(u64::try_from(block.bodyLength()).ok()?)?;
+        Some(start..start.checked_add(len)?)
+    };
+    let blocks = footer.recordBatches()?.iter().map(block).collect::<Option<_>>()?;
+    let pairs = footer.custom_metadata().into_iter().flatten();
+    let metadata = pairs.filter_map(|pair| Some((pair.key()?.to_owned(), pair.value()?.to_owned()))).collect();
+    Some((blocks, metadata))
+}
+
+/// Replaces `out` by a buffer of `len` bytes that lies in `bytes` as its compression says. `None` if it has another
+/// length. Memory grows with what is there, whatever is claimed.
+pub(super) fn unpack(bytes: &[u8], compression: Compression, len: usize, out: &mut Vec<u8>) -> Option<()> {
+    out.clear();
+    if compression == Compression::None {
+        out.extend_from_slice(bytes.get(..len).filter(|_| bytes.len() == len)?);
+        return Some(());
+    }
+    let (claimed, packed) = bytes.split_first_chunk::<8>()?;
+    let claimed = i64::from_le_bytes(*claimed);
+    if claimed == -1 {
+        out.extend_from_slice(packed.get(..len).filter(|_| packed.len() == len)?);
+        return Some(());
+    }
+    (usize::try_from(claimed) == Ok(len)).then_some(())?;
+    // Little compresses better than a hundredfold; a forged length does not make us allocate it.
+    out.reserve(len.min(packed.len().saturating_mul(100)));
+    let limit = len as u64 + 1;
+    let read = match compression {
+        Compression::Zstd => {
+            zstd::Decoder::with_buffer(packed).and_then(|decoder| decoder.take(limit).read_to_end(out))
+        }
+        _ => lz4_flex::frame::FrameDecoder::new(packed).take(limit).read_to_end(out),
+    };
+    (read.ok()? == len).then_some(())
+}

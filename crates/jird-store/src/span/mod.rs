@@ -1,0 +1,23 @@
+//! Span files: immutable Arrow IPC files of events in their order, each with a file of indexes beside it.
+//!
+//! A record batch is a block: about 256 KB of events. Its columns are `time`, `arrival` and `document`; each document
+//! ends with a line feed, so that the values of the column, which lie one after the other, are NDJSON that needs no
+//! copy. The *table* says where the blocks and their documents are and what their checksums are. It stands in the footer of the
+//! Arrow file and in the index file; the manifest has its checksum.
+
+mod arrow;
+mod index_file;
+mod read;
+mod table;
+mod write;
+
+pub(crate) use index_file::IndexFile;
+pub(crate) use read::{BlockRows, Fault, SpanFile};
+pub(crate) use table::{BlockEntry, Table};
+pub(crate) use write::{SpanWriter, rebuild_index};
+
+/// A block is closed when its documents have this many bytes.
+pub(crate) const BLOCK_BYTES: usize = 256 << 10;
+
+/// No block has more bytes of documents: one event less than full, and then the longest event.
+pub(crate) const BLOCK_BYTES_MAX: u64 = (BLOCK_BYTES + jird::policy::RECORD_BYTES_MAX + 1) as u64;

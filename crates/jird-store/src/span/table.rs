@@ -1,0 +1,135 @@
+//! The table of the blocks of a span file.
+
+use super::BLOCK_BYTES_MAX;
+use crate::event::Key;
+use crate::notation::{self, push};
+use crate::settings::Compression;
+use jird::{Path, Value};
+
+/// Where the blocks of a span file are, and what is in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Table {
+    /// The arrival number to which the column `arrival` adds.
+    pub(crate) base: u64,
+    /// The highest arrival number.
+    pub(crate) arrival_last: u64,
+    pub(crate) compression: Compression,
+    /// The fields that lie beside the documents.
+    pub(crate) columns: Vec<Path>,
+    pub(crate) blocks: Vec<BlockEntry>,
+}
+
+/// A block of a span file. Its message is three stretches, one after the other: the head, with the columns `time` and
+/// `arrival` and the offsets of the documents; the documents; the tail, with the other columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockEntry {
+    /// Where the message begins in the file.
+    pub(crate) offset: u64,
+    /// Bytes of the three stretches on disk.
+    pub(crate) head_bytes: u64,
+    pub(crate) document_bytes: u64,
+    pub(crate) tail_bytes: u64,
+    /// Bytes of the documents, not compressed.
+    pub(crate) text_bytes: u64,
+    pub(crate) events: u64,
+    pub(crate) first: Key,
+    pub(crate) last: Key,
+    /// The checksums of the three stretches; `None` if the table was made from a file without one.
+    pub(crate) sums: Option<[u64; 3]>,
+}
+
+impl BlockEntry {
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + self.head_bytes + self.document_bytes + self.tail_bytes
+    }
+
+    pub(crate) fn document_offset(&self) -> u64 {
+        self.offset + self.head_bytes
+    }
+
+    /// Whether it can be in a file of this length.
+    fn fits(&self, file_bytes: u64) -> bool {
+        let parts = [self.offset, self.head_bytes, self.document_bytes, self.tail_bytes];
+        let end = parts.iter().try_fold(0_u64, |end, part| end.checked_add(*part));
+        end.is_some_and(|end| end <= file_bytes)
+            && self.text_bytes <= BLOCK_BYTES_MAX
+            && (1..=self.text_bytes).contains(&self.events)
+            && self.first <= self.last
+    }
+}
+
+impl Table {
+    pub(crate) fn write(&self) -> String {
+        let mut out = String::with_capacity(200 + 200 * self.blocks.len());
+        push(&mut out, format_args!("{{\"version\":1,\"arrivals\":[{},{}]", self.base, self.arrival_last));
+        push(&mut out, format_args!(",\"compression\":\"{}\",\"columns\":", self.compression.name()));
+        notation::write_paths(&self.columns, &mut out);
+        out.push_str(",\"blocks\":[");
+        for (number, block) in self.blocks.iter().enumerate() {
+            out.push_str(if number > 0 { ",[" } else { "[" });
+            let BlockEntry { offset, head_bytes, document_bytes, tail_bytes, text_bytes, events, first, last, .. } =
+                block;
+            push(&mut out, format_args!("{offset},{head_bytes},{document_bytes},{tail_bytes},{text_bytes},{events}"));
+            push(&mut out, format_args!(",{},{},{},{}", first.time, first.arrival, last.time, last.arrival));
+            for sum in block.sums.unwrap_or_default() {
+                push(&mut out, format_args!(",\"{sum:016x}\""));
+            }
+            out.push(']');
+        }
+        out.push_str("]}");
+        out
+    }
+
+    /// Reads a table of a file of this length. `None` if something is missing, or cannot be.
+    pub(crate) fn read(text: &[u8], file_bytes: u64) -> Option<Self> {
+        let document = jird::parse(text).ok()?;
+        let root = document.root();
+        root.get("version").and_then(Value::as_u64).filter(|version| *version == 1)?;
+        let arrivals = root.get("arrivals")?;
+        let table = Self {
+            base: arrivals.at(0)?.as_u64()?,
+            arrival_last: arrivals.at(1)?.as_u64()?,
+            compression: notation::compression(root.get("compression")?)?,
+            columns: notation::paths(root.get("columns")?)?,
+            blocks: root.get("blocks")?.elements().map(block).collect::<Option<_>>()?,
+        };
+        let in_order = table.blocks.windows(2).all(|pair| pair[0].last < pair[1].first);
+        let fits = table.blocks.iter().all(|block| block.fits(file_bytes));
+        let has_arrivals = table.arrival_last.checked_sub(table.base).is_some_and(|range| range <= u64::from(u32::MAX));
+        (in_order && fits && has_arrivals && !table.blocks.is_empty()).then_some(table)
+    }
+
+    pub(crate) fn events(&self) -> u64 {
+        self.blocks.iter().map(|block| block.events).sum()
+    }
+
+    pub(crate) fn text_bytes(&self) -> u64 {
+        self.blocks.iter().map(|block| block.text_bytes).sum()
+    }
+}
+
+fn block(value: Value<'_>) -> Option<BlockEntry> {
+    let mut elements = value.elements();
+    let mut numbers = [0_u64; 6];
+    for number in &mut numbers {
+        *number = elements.next()?.as_u64()?;
+    }
+    let mut key = || Some(Key { time: elements.next()?.as_i64()?, arrival: elements.next()?.as_u64()? });
+    let (first, last) = (key()?, key()?);
+    let mut sums = [0; 3];
+    for sum in &mut sums {
+        *sum = notation::sum(elements.next()?)?;
+    }
+    let [offset, head_bytes, document_bytes, tail_bytes, text_bytes, events] = numbers;
+    Some(BlockEntry {
+        offset,
+        head_bytes,
+        document_bytes,
+        tail_bytes,
+        text_bytes,
+        events,
+        first,
+        last,
+        sums: Some(sums),
+    })
+}

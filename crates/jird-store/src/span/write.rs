@@ -1,0 +1,271 @@
+//! Writing a span file and its indexes.
+
+use super::arrow::{self, TABLE_KEY};
+use super::{BLOCK_BYTES, BlockEntry, SpanFile, Table, index_file};
+use crate::error::{Error, ErrorKind};
+use crate::event::{Key, TextOrder};
+use crate::files::{Output, checksum};
+use crate::index::IndexBuilder;
+use crate::manifest::{Folder, SpanEntry};
+use crate::settings::Settings;
+use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampNanosecondArray, UInt32Array};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use arrow_schema::{ArrowError, SchemaRef};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+/// Writes a span file, event by event in their order. What it writes belongs to no store until a manifest names it.
+/// Memory: a few blocks, and the indexes.
+pub(crate) struct SpanWriter {
+    folder: Folder,
+    number: u64,
+    path: PathBuf,
+    file: Arc<dyn Output>,
+    /// What the Arrow writer wrote and is not in the file yet.
+    arrow: FileWriter<Vec<u8>>,
+    schema: SchemaRef,
+    settings: Settings,
+    block: OpenBlock,
+    table: Table,
+    indexes: Indexes,
+    written: u64,
+}
+
+#[derive(Debug, Default)]
+struct OpenBlock {
+    text: Vec<u8>,
+    offsets: Vec<i32>,
+    times: Vec<i64>,
+    arrivals: Vec<u32>,
+}
+
+impl SpanWriter {
+    /// Begins a file with a number that was reserved for it. No event has a lower arrival number than `base`.
+    pub(crate) fn new(folder: &Folder, number: u64, settings: &Settings, base: u64) -> Result<Self, Error> {
+        let path = folder.span(number);
+        let file = folder.files.create(&path).map_err(|error| Error::io("make", &path, &error))?;
+        let schema = arrow::schema(base, Vec::new());
+        let options = IpcWriteOptions::default().try_with_compression(arrow::compression_type(settings.compression));
+        let arrow = options
+            .and_then(|options| FileWriter::try_new_with_options(Vec::new(), &schema, options))
+            .map_err(|error| refused(&path, &error))?;
+        Ok(Self {
+            folder: folder.clone(),
+            number,
+            path,
+            file,
+            arrow,
+            schema: Arc::new(schema),
+            settings: settings.clone(),
+            block: OpenBlock::default(),
+            table: Table {
+                base,
+                arrival_last: base,
+                compression: settings.compression,
+                columns: Vec::new(),
+                blocks: Vec::new(),
+            },
+            indexes: Indexes::start(settings)?,
+            written: 0,
+        })
+    }
+
+    /// Adds an event with its line feed. Its key is higher than that of the event before it.
+    pub(crate) fn push(&mut self, key: Key, event: &[u8]) -> Result<(), Error> {
+        let far = || Error::new(ErrorKind::Damaged, "events that came four billion events apart are in one span");
+        let relative = key.arrival.checked_sub(self.table.base).and_then(|relative| u32::try_from(relative).ok());
+        self.block.arrivals.push(relative.ok_or_else(far)?);
+        self.block.times.push(key.time);
+        self.block.offsets.push(self.block.text.len() as i32);
+        self.block.text.extend_from_slice(event);
+        self.table.arrival_last = self.table.arrival_last.max(key.arrival);
+        if self.block.text.len() >= BLOCK_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// About how many bytes of events were added.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        self.table.text_bytes() + self.block.text.len() as u64
+    }
+
+    /// Writes the block.
+    fn flush(&mut self) -> Result<(), Error> {
+        let mut block = std::mem::take(&mut self.block);
+        let (Some(&first), Some(&last)) = (block.times.first(), block.times.last()) else { return Ok(()) };
+        let arrival = |relative: Option<&u32>| self.table.base + u64::from(relative.copied().unwrap_or_default());
+        let first = Key { time: first, arrival: arrival(block.arrivals.first()) };
+        let last = Key { time: last, arrival: arrival(block.arrivals.last()) };
+        let (text_bytes, events) = (block.text.len() as u64, block.times.len() as u64);
+        block.offsets.push(block.text.len() as i32);
+        let text = Buffer::from_vec(block.text);
+        self.indexes.add(text.clone());
+        let batch = batch(&self.schema, text, block.offsets, block.times, block.arrivals);
+        batch.and_then(|batch| self.arrow.write(&batch)).map_err(|error| refused(&self.path, &error))?;
+        let bytes = self.arrow.get_mut();
+        // The first block stands after the schema.
+        let start = block_start(bytes, self.written == 0);
+        let message = &bytes[start..];
+        let Some(layout) = arrow::layout(message) else { unreachable!("it was just written") };
+        let (head, rest) = message.split_at(layout.documents.start);
+        let (documents, tail) = rest.split_at(layout.documents.len());
+        self.table.blocks.push(BlockEntry {
+            offset: self.written + start as u64,
+            head_bytes: head.len() as u64,
+            document_bytes: documents.len() as u64,
+            tail_bytes: tail.len() as u64,
+            text_bytes,
+            events,
+            first,
+            last,
+            sums: Some([checksum(head), checksum(documents), checksum(tail)]),
+        });
+        self.append()?;
+        self.block.text.reserve(BLOCK_BYTES + BLOCK_BYTES / 8);
+        Ok(())
+    }
+
+    /// Moves what the Arrow writer wrote into the file.
+    fn append(&mut self) -> Result<(), Error> {
+        let bytes = self.arrow.get_mut();
+        self.file.append(bytes).map_err(|error| Error::io("write", &self.path, &error))?;
+        self.written += bytes.len() as u64;
+        bytes.clear();
+        Ok(())
+    }
+
+    /// Ends the file, writes its indexes, and makes both survive a loss of power; their names do when the folder is
+    /// synced. At least one event was added.
+    pub(crate) fn finish(mut self, order: TextOrder) -> Result<SpanEntry, Error> {
+        self.flush()?;
+        let table = self.table.write();
+        self.arrow.write_metadata(TABLE_KEY, &*table);
+        self.arrow.finish().map_err(|error| refused(&self.path, &error))?;
+        self.append()?;
+        self.file.sync().map_err(|error| Error::io("sync", &self.path, &error))?;
+        let index = self.indexes.finish();
+        write_index(&self.folder, self.number, &table, &index)?;
+        let blocks = &self.table.blocks;
+        let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
+            unreachable!("a span has events");
+        };
+        Ok(SpanEntry {
+            number: self.number,
+            events: self.table.events(),
+            text_bytes: self.table.text_bytes(),
+            file_bytes: self.written,
+            first: first.first,
+            last: last.last,
+            order,
+            table_sum: checksum(table.as_bytes()),
+            keep_from: None,
+        })
+    }
+
+    /// Removes what was written. Call it only if no manifest can name the file.
+    pub(crate) fn abandon(self) {
+        self.folder.discard(&self.path);
+        self.folder.discard(&self.folder.index(self.number));
+    }
+}
+
+/// Makes the index file of a span anew, from what can be read of the span. A block that cannot be read stays without
+/// an index entry that could rule it out.
+pub(crate) fn rebuild_index(folder: &Folder, span: &SpanFile, settings: &Settings) -> Result<(), Error> {
+    let indexes = Indexes::start(settings)?;
+    for block in 0..span.table().blocks.len() {
+        let mut text = Vec::new();
+        if let Err(fault) = span.read_documents(block, &mut text) {
+            let file = folder.span(span.number());
+            let message = format!("{}, block {block}: {fault}; its index cannot be made anew", file.display());
+            return Err(Error::new(ErrorKind::Damaged, message));
+        }
+        indexes.add(Buffer::from_vec(text));
+    }
+    write_index(folder, span.number(), &span.table().write(), &indexes.finish())?;
+    folder.sync()
+}
+
+/// Writes an index file beside its place and then puts it there: a reader may have the old one open.
+fn write_index(folder: &Folder, number: u64, table: &str, index: &[u8]) -> Result<(), Error> {
+    let (path, new) = (folder.index(number), folder.file(&format!("span-{number}.index.new")));
+    let write = || {
+        let file = folder.files.create(&new)?;
+        file.append(&index_file::write(table, index))?;
+        file.sync()?;
+        folder.files.rename(&new, &path)
+    };
+    write().map_err(|error| Error::io("write", &path, &error))
+}
+
+/// Where the record batch begins among the bytes that were written last.
+fn block_start(bytes: &[u8], has_schema: bool) -> usize {
+    if !has_schema {
+        return 0;
+    }
+    // Magic and padding to 64 bytes, then the message with the schema.
+    let at = 64;
+    let len = bytes[at + 4..at + 8].try_into().map(i32::from_le_bytes).unwrap_or_default();
+    at + 8 + len as usize
+}
+
+fn batch(
+    schema: &SchemaRef,
+    text: Buffer,
+    offsets: Vec<i32>,
+    times: Vec<i64>,
+    arrivals: Vec<u32>,
+) -> Result<RecordBatch, ArrowError> {
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(TimestampNanosecondArray::from(times).with_timezone("UTC")),
+        Arc::new(UInt32Array::from(arrivals)),
+        Arc::new(StringArray::try_new(offsets, text, None)?),
+    ];
+    RecordBatch::try_new(schema.clone(), columns)
+}
+
+fn refused(path: &Path, error: &ArrowError) -> Error {
+    Error::new(ErrorKind::Damaged, format!("cannot write {}: {error}", path.display()))
+}
+
+/// The indexes of a span, made on a thread of their own.
+#[derive(Debug)]
+struct Indexes {
+    blocks: SyncSender<Buffer>,
+    thread: JoinHandle<Vec<u8>>,
+}
+
+impl Indexes {
+    fn start(_settings: &Settings) -> Result<Self, Error> {
+        let (blocks, received) = sync_channel::<Buffer>(4);
+        let make = move || {
+            let mut builder = IndexBuilder::new();
+            for block in received {
+                builder.begin_block();
+                let mut start = 0;
+                for end in memchr::memchr_iter(b'\n', &block) {
+                    builder.add(&block[start..end]);
+                    start = end + 1;
+                }
+                builder.end_block();
+            }
+            builder.finish()
+        };
+        let thread = std::thread::Builder::new().name("index".into()).spawn(make);
+        let thread = thread
+            .map_err(|error| Error::new(ErrorKind::Io(error.kind()), format!("cannot start a thread: {error}")))?;
+        Ok(Self { blocks, thread })
+    }
+
+    fn add(&self, block: Buffer) {
+        // The thread ends early only by a panic, which `finish` passes on.
+        let _ = self.blocks.send(block);
+    }
+
+    fn finish(self) -> Vec<u8> {
+        drop(self.blocks);
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}

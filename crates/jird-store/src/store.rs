@@ -1,0 +1,104 @@
+//! A store: a folder.
+
+use crate::error::{Error, ErrorKind};
+use crate::files::{Files, RealFiles};
+use crate::manifest::Folder;
+use crate::settings::{Settings, WriterOptions};
+use crate::snapshot::Snapshot;
+use crate::writer::Writer;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A store of events: a folder. It holds nothing open; readers take a [`Snapshot`], and the one writer a [`Writer`].
+/// Any number of processes may have the same store.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(crate) folder: Folder,
+    settings: Settings,
+}
+
+impl Store {
+    /// Makes a store in a new or an empty folder, which only its owner may read.
+    ///
+    /// # Errors
+    /// `Exists` if the folder has something in it.
+    pub fn create(path: &Path, settings: &Settings) -> Result<Self, Error> {
+        Self::create_on(Arc::new(RealFiles), path, settings)
+    }
+
+    /// Opens a store.
+    ///
+    /// # Errors
+    /// `Missing` if there is none, `Version` if a later version made it, `Damaged` if its manifest is damaged.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::open_on(Arc::new(RealFiles), path)
+    }
+
+    /// Opens a store, or makes it if there is none.
+    ///
+    /// # Errors
+    /// `Version` if there is one with other settings; as [`Store::open`] and [`Store::create`].
+    pub fn open_or_create(path: &Path, settings: &Settings) -> Result<Self, Error> {
+        let store = match Self::open(path) {
+            Err(error) if error.kind() == ErrorKind::Missing => match Self::create(path, settings) {
+                // Another process was quicker.
+                Err(error) if error.kind() == ErrorKind::Exists => Self::open(path).map_err(|_| error)?,
+                result => return result,
+            },
+            result => result?,
+        };
+        if store.settings == *settings {
+            return Ok(store);
+        }
+        let path = path.display();
+        let message =
+            format!("the store in {path} was made with other settings: leave them out, or make another store");
+        Err(Error::new(ErrorKind::Version, message))
+    }
+
+    pub(crate) fn create_on(files: Arc<dyn Files>, path: &Path, settings: &Settings) -> Result<Self, Error> {
+        files.create_dir(path).map_err(|error| Error::io("make the folder", path, &error))?;
+        let folder = Folder { path: path.to_owned(), files };
+        let names = folder.files.list(path).map_err(|error| Error::io("list", path, &error))?;
+        // What a crash or another process left while it made a store is no obstacle.
+        if let Some(name) = names.iter().find(|name| !matches!(name.as_str(), "LOCK.state" | "MANIFEST.new")) {
+            let what = if name == "MANIFEST" { "there is a store" } else { "there are other files" };
+            return Err(Error::new(ErrorKind::Exists, format!("{what} in {} already", path.display())));
+        }
+        folder.start(settings)?;
+        Ok(Self { folder, settings: settings.clone() })
+    }
+
+    pub(crate) fn open_on(files: Arc<dyn Files>, path: &Path) -> Result<Self, Error> {
+        let folder = Folder { path: path.to_owned(), files };
+        let settings = folder.manifest()?.settings;
+        Ok(Self { folder, settings })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.folder.path
+    }
+
+    /// The settings with which it was made.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The state of the store now: every batch that was acknowledged is in it. Reads the logs, and the tables of all
+    /// spans.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and those of the operating system. What is damaged is left out.
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+        Snapshot::take(&self.folder)
+    }
+
+    /// The one writer of the store. What an earlier one left in the log is taken over.
+    ///
+    /// # Errors
+    /// `Locked` if there is another, in any process.
+    pub fn writer(&self, options: &WriterOptions) -> Result<Writer, Error> {
+        Writer::open(&self.folder, &self.settings, options)
+    }
+}

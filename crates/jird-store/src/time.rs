@@ -1,0 +1,184 @@
+//! Points in time: nanoseconds since 1970 in UTC, from texts in the notation of ISO 8601 and from numbers.
+//!
+//! The rules are those of queries: a text without a zone is UTC, a number counts seconds, milliseconds, microseconds or
+//! nanoseconds by its size.
+
+use jird::Number;
+
+const DAY: i64 = 86_400;
+const SECOND: i64 = 1_000_000_000;
+
+/// Reads `2024-03-05`, `2024-03-05T07:00` or `2024-03-05 07:00:00.123456789`. The last two may have a zone such as `Z`,
+/// `+01:00` or `-0530`; without one, the time is UTC. Digits after the ninth decimal are ignored. `None` if the text is
+/// no time, or none between the years 1677 and 2262, which 64 bits of nanoseconds hold.
+pub fn of_text(text: &[u8]) -> Option<i64> {
+    let mut rest = text;
+    let year = digits(&mut rest, 4)?;
+    expect(&mut rest, b"-")?;
+    let month = digits(&mut rest, 2).filter(|month| (1..=12).contains(month))?;
+    expect(&mut rest, b"-")?;
+    let day = digits(&mut rest, 2).filter(|day| (1..=days_of(year, month)).contains(day))?;
+    let midnight = days(year, month, day) * DAY;
+    if rest.is_empty() {
+        return nanoseconds(midnight, 0);
+    }
+    expect(&mut rest, b"Tt ")?;
+    let hour = digits(&mut rest, 2).filter(|hour| *hour < 24)?;
+    expect(&mut rest, b":")?;
+    let minute = digits(&mut rest, 2).filter(|minute| *minute < 60)?;
+    let (mut second, mut fraction_nanos) = (0, 0);
+    if expect(&mut rest, b":").is_some() {
+        // A leap second counts as the start of the next minute.
+        second = digits(&mut rest, 2).filter(|second| *second <= 60)?;
+        if expect(&mut rest, b".,").is_some() {
+            fraction_nanos = fraction(&mut rest)?;
+        }
+    }
+    let zone = zone(rest)?;
+    nanoseconds(midnight + hour * 3600 + minute * 60 + second - zone, fraction_nanos)
+}
+
+/// A number as a time since 1970: in seconds, or in milliseconds, microseconds or nanoseconds if seconds would lead beyond
+/// the year 5138 (10¹¹ seconds), and so on by factors of a thousand.
+pub fn of_number(text: &str) -> Option<i64> {
+    let number = Number::new(text)?;
+    let size = number.to_f64()?.abs();
+    let per_second: i64 = match size {
+        _ if size < 1e11 => 1,
+        _ if size < 1e14 => 1000,
+        _ if size < 1e17 => 1_000_000,
+        _ => SECOND,
+    };
+    if let Ok(whole) = text.parse::<i64>() {
+        return nanoseconds(whole.div_euclid(per_second), whole.rem_euclid(per_second) * (SECOND / per_second));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a power of ten")]
+    let micros = (number.to_f64()? * (1e6 / per_second as f64)).round();
+    let micros = (micros.abs() < 9e18).then_some(micros as i64)?;
+    nanoseconds(micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000) * 1000)
+}
+
+/// The width of a text whose order is that of its time, if the text is one: `2024-03-05T07:00:00Z`, with up to nine
+/// decimals.
+pub(crate) fn ordered_width(text: &[u8]) -> Option<u8> {
+    let (head, rest) = text.split_at_checked(19)?;
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    let is_plain = marks.iter().all(|&(at, mark)| head[at] == mark) && &head[17..] != b"60";
+    let is_end = match rest {
+        [b'Z'] => true,
+        [b'.', decimals @ .., b'Z'] => decimals.len() <= 9,
+        _ => false,
+    };
+    (is_plain && is_end).then_some(text.len() as u8)
+}
+
+fn nanoseconds(seconds: i64, nanos: i64) -> Option<i64> {
+    // Near the lowest time, the seconds alone would overflow although the sum does not.
+    i64::try_from(i128::from(seconds) * i128::from(SECOND) + i128::from(nanos)).ok()
+}
+
+fn digits(rest: &mut &[u8], count: usize) -> Option<i64> {
+    let (digits, behind) = rest.split_at_checked(count)?;
+    *rest = behind;
+    digits.iter().try_fold(0, |value, digit| digit.is_ascii_digit().then(|| value * 10 + i64::from(digit - b'0')))
+}
+
+fn expect(rest: &mut &[u8], any: &[u8]) -> Option<()> {
+    let (first, behind) = rest.split_first()?;
+    any.contains(first).then(|| *rest = behind)
+}
+
+fn fraction(rest: &mut &[u8]) -> Option<i64> {
+    let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, behind) = rest.split_at(count);
+    *rest = behind;
+    let nanos = |at: usize| digits.get(at).map_or(0, |digit| i64::from(digit - b'0'));
+    (count > 0).then(|| (0..9).fold(0, |value, at| value * 10 + nanos(at)))
+}
+
+/// How many seconds a zone is ahead of UTC.
+fn zone(mut rest: &[u8]) -> Option<i64> {
+    let sign = match rest {
+        [] | [b'Z' | b'z'] => return Some(0),
+        [b'+', ..] => 1,
+        [b'-', ..] => -1,
+        _ => return None,
+    };
+    rest = &rest[1..];
+    let hours = digits(&mut rest, 2).filter(|hours| *hours < 24)?;
+    let _colon = expect(&mut rest, b":");
+    let minutes = if rest.is_empty() { 0 } else { digits(&mut rest, 2).filter(|minutes| *minutes < 60)? };
+    rest.is_empty().then_some(sign * (hours * 3600 + minutes * 60))
+}
+
+fn days_of(year: i64, month: i64) -> i64 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// The days from 1970 to a date of the Gregorian calendar. Years are counted from March here, so that leap days come
+/// last.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_and_numbers_are_times() {
+        for (text, time) in [
+            ("1970-01-01T00:00:00Z", Some(0)),
+            ("1970-01-01", Some(0)),
+            ("1970-01-02 00:00:00.000000001", Some(86_400_000_000_001)),
+            ("1970-01-01T01:00:00+01:00", Some(0)),
+            ("2024-02-29T23:59:59.123456789123Z", Some(1_709_251_199_123_456_789)),
+            ("1969-12-31T23:59:59.999Z", Some(-1_000_000)),
+            ("1677-09-21T00:12:43.145224192Z", Some(i64::MIN)),
+            ("1677-09-21T00:12:43.145224191Z", None),
+            ("2262-04-11T23:47:16.854775807Z", Some(i64::MAX)),
+            ("9999-01-01", None),
+            ("2023-02-29", None),
+            ("2024-01-01T00:00:00 ", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            assert_eq!(of_text(text.as_bytes()), time, "{text}");
+        }
+        for (text, time) in [
+            ("0", Some(0)),
+            ("1709622600.25", Some(1_709_622_600_250_000_000)),
+            ("1709622600123", Some(1_709_622_600_123_000_000)),
+            ("1709622600123456789", Some(1_709_622_600_123_456_789)),
+            ("-1", Some(-1_000_000_000)),
+            ("99999999999", None),
+            ("1e30", None),
+        ] {
+            assert_eq!(of_number(text), time, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_of_one_width_have_the_order_of_their_times() {
+        for (text, width) in [
+            ("2024-03-05T07:00:00Z", Some(20)),
+            ("2024-03-05T07:00:00.123Z", Some(24)),
+            ("2024-03-05T07:00:00.1234567890Z", None),
+            ("2024-03-05 07:00:00Z", None),
+            ("2024-03-05T07:00:60Z", None),
+            ("2024-03-05T07:00:00+00:00", None),
+            ("2024-03-05T07:00:00", None),
+        ] {
+            assert_eq!(ordered_width(text.as_bytes()), width, "{text}");
+        }
+    }
+}

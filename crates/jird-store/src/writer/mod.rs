@@ -1,0 +1,285 @@
+//! The one writer of a store.
+//!
+//! Producers append batches to the log, one after the other, and wait for them to be durable together (group commit).
+//! When the log has grown to the size of a span, a thread seals it while producers go on in a new one; if they are
+//! quicker than it, they wait, so that memory stays bounded.
+
+mod commit;
+mod open;
+mod seal;
+
+use crate::error::{Damage, Error, ErrorKind, Sync};
+use crate::event::{Batch, LoggedBatch, now};
+use crate::files::{Lock, Output};
+use crate::log;
+use crate::manifest::{Folder, LogEntry};
+use crate::settings::{Settings, WriterOptions};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// The one writer of a store. Several producers may share it, on several threads.
+///
+/// If it is dropped, everything acknowledged is safe, too; [`Writer::finish`] also tells of errors.
+#[derive(Debug)]
+pub struct Writer {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    damage: Vec<Damage>,
+}
+
+/// A batch's place in the log, for [`Writer::commit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticket(u64);
+
+/// What a writer did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Events that were appended.
+    pub events: u64,
+    /// Their bytes, minified, with line feeds.
+    pub bytes: u64,
+    /// Those that have no time of their own, and got that of their arrival.
+    pub undated: u64,
+    /// Span files that were sealed.
+    pub spans: u64,
+}
+
+#[derive(Debug)]
+struct Shared {
+    folder: Folder,
+    settings: Settings,
+    options: WriterOptions,
+    state: Mutex<State>,
+    /// Something in the state changed.
+    changed: Condvar,
+    _lock: Box<dyn Lock>,
+}
+
+#[derive(Debug)]
+struct State {
+    log: OpenLog,
+    /// What is in the logs and not handed to the sealing thread.
+    pending: Pending,
+    /// What the sealing thread has to do, or does.
+    sealing: Option<Arc<Pending>>,
+    /// Why it could not; it tries again when this is taken.
+    seal_error: Option<Error>,
+    arrivals: u64,
+    /// Batches that were appended, and those of them that are durable.
+    appended: u64,
+    synced: u64,
+    /// Logs before the current one of which not everything is durable.
+    unsynced: Vec<Arc<dyn Output>>,
+    is_syncing: bool,
+    /// Why nothing works any more.
+    failed: Option<Error>,
+    is_closing: bool,
+    totals: Totals,
+}
+
+#[derive(Debug)]
+struct OpenLog {
+    number: u64,
+    file: Arc<dyn Output>,
+    bytes: u64,
+}
+
+/// Events in logs that become a span.
+#[derive(Debug, Default)]
+struct Pending {
+    batches: Vec<Arc<LoggedBatch>>,
+    bytes: usize,
+    /// The logs that have them, and whether each is kept aside because it is damaged.
+    logs: Vec<(u64, bool)>,
+}
+
+impl Writer {
+    /// Appends a batch: it is written to the log, and every snapshot from now on has it. It waits while sealing lags.
+    ///
+    /// # Errors
+    /// Nothing of the batch was taken. The writer can be used on, unless the error is `Closed`.
+    pub fn append(&self, batch: Batch) -> Result<Ticket, Error> {
+        let mut state = self.shared.room()?;
+        if batch.is_empty() {
+            return Ok(Ticket(state.appended));
+        }
+        let arrival = state.arrivals;
+        let head = log::head(&batch, arrival);
+        let path = || self.shared.folder.log(state.log.number);
+        let file = &state.log.file;
+        if let Err(error) = file.append(&head).and_then(|()| file.append(batch.text())) {
+            let error = Error::io("write", &path(), &error);
+            // What is half written must go, or what comes after it would not be found.
+            if let Err(again) = file.truncate(state.log.bytes) {
+                let what = format!("{error}; then it could not be cut: {again}");
+                state.failed = Some(Error::new(ErrorKind::Closed, what));
+            }
+            return Err(error);
+        }
+        state.log.bytes += (head.len() + batch.text().len()) as u64;
+        state.arrivals += batch.events();
+        state.appended += 1;
+        state.totals.events += batch.events();
+        state.totals.bytes += batch.text().len() as u64;
+        state.totals.undated += batch.undated();
+        let order = batch.order();
+        let (text, times) = batch.into_parts();
+        state.pending.bytes += text.len();
+        state.pending.batches.push(Arc::new(LoggedBatch { arrival, text, times, order }));
+        Ok(Ticket(state.appended))
+    }
+
+    /// Checks, minifies and appends one event.
+    ///
+    /// # Errors
+    /// `Event` if it is no JSON, or too long; as [`Writer::append`].
+    pub fn append_event(&self, event: &[u8]) -> Result<Ticket, Error> {
+        self.append(Batch::of_event(event, &self.shared.settings, now())?)
+    }
+
+    /// Waits until a batch, and all before it, are as durable as [`WriterOptions::sync`] says. Producers that wait at
+    /// the same time share one `fsync`.
+    ///
+    /// # Errors
+    /// It is not surely durable. After a failed `fsync` nobody can say what is on the disk, and the writer is `Closed`.
+    pub fn commit(&self, ticket: Ticket) -> Result<(), Error> {
+        match self.shared.options.sync {
+            Sync::Batch => self.shared.sync_to(ticket.0),
+            Sync::Interval(_) | Sync::None => self.shared.state().failed.clone().map_or(Ok(()), Err),
+        }
+    }
+
+    /// What was found damaged in the logs of an earlier writer. The files are kept aside, as `log-N.damaged`.
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
+    }
+
+    /// The settings of the store.
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// What was done so far.
+    pub fn totals(&self) -> Totals {
+        self.shared.state().totals
+    }
+
+    /// Ends the writer: everything is durable then, unless [`Sync::None`] was chosen. What is not sealed yet stays in
+    /// the log, where readers and the next writer find it.
+    ///
+    /// # Errors
+    /// The last sealing failed; what was acknowledged is in the log all the same.
+    pub fn finish(mut self) -> Result<Totals, Error> {
+        let synced = match self.shared.options.sync {
+            Sync::None => Ok(()),
+            Sync::Batch | Sync::Interval(_) => self.shared.sync_to(self.shared.state().appended),
+        };
+        self.close();
+        self.shared.drop_empty_log();
+        let mut state = self.shared.state();
+        synced?;
+        state.failed.take().or_else(|| state.seal_error.take()).map_or(Ok(state.totals), Err)
+    }
+
+    fn close(&mut self) {
+        self.shared.state().is_closing = true;
+        self.shared.changed.notify_all();
+        for thread in self.threads.drain(..) {
+            if let Err(panic) = thread.join()
+                && !std::thread::panicking()
+            {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Shared {
+    /// A panic in another thread leaves the state as it was between two steps.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is room for another batch.
+    fn room(&self) -> Result<MutexGuard<'_, State>, Error> {
+        let mut state = self.state();
+        loop {
+            if let Some(error) = &state.failed {
+                return Err(error.clone());
+            }
+            if state.pending.bytes < self.options.seal_bytes {
+                return Ok(state);
+            }
+            if state.sealing.is_none() {
+                self.rotate(&mut state)?;
+            } else if let Some(error) = state.seal_error.take() {
+                // The thread tries again now.
+                self.changed.notify_all();
+                return Err(error);
+            } else {
+                state = self.wait(state);
+            }
+        }
+    }
+
+    /// Begins a new log, and hands what is in the old ones to the sealing thread.
+    fn rotate(&self, state: &mut State) -> Result<(), Error> {
+        let log = self.begin_log()?;
+        let before = std::mem::replace(&mut state.log, log);
+        if state.synced < state.appended {
+            state.unsynced.push(before.file);
+        }
+        let number = state.log.number;
+        let pending =
+            std::mem::replace(&mut state.pending, Pending { logs: vec![(number, false)], ..Pending::default() });
+        state.sealing = Some(Arc::new(pending));
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Makes a new log, and names it in the manifest.
+    fn begin_log(&self) -> Result<OpenLog, Error> {
+        let number = self.folder.reserve()?;
+        let path = self.folder.log(number);
+        let make = || {
+            let file = self.folder.files.create(&path)?;
+            file.append(log::LOG_MAGIC)?;
+            file.sync()?;
+            Ok(file)
+        };
+        let file = make().map_err(|error| Error::io("make", &path, &error))?;
+        self.folder.sync()?;
+        self.folder.change(|manifest| {
+            manifest.logs.push(LogEntry { number, clips: Vec::new() });
+            Ok(())
+        })?;
+        Ok(OpenLog { number, file, bytes: log::LOG_MAGIC.len() as u64 })
+    }
+
+    /// Removes the log in the end if nothing is in it. If that fails, it stays.
+    fn drop_empty_log(&self) {
+        let state = self.state();
+        if state.log.bytes > log::LOG_MAGIC.len() as u64 || state.failed.is_some() {
+            return;
+        }
+        let (number, arrivals) = (state.log.number, state.arrivals);
+        let dropped = self.folder.change(|manifest| {
+            manifest.logs.retain(|log| log.number != number);
+            manifest.arrivals = manifest.arrivals.max(arrivals);
+            Ok(())
+        });
+        if dropped.is_ok() {
+            self.folder.discard(&self.folder.log(number));
+        }
+    }
+}

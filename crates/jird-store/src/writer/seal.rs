@@ -1,0 +1,111 @@
+//! Sealing: what is in full logs becomes a span.
+
+use super::{Pending, Shared};
+use crate::error::Error;
+use crate::event::{Clip, TextOrder, sorted_rows};
+use crate::manifest::Manifest;
+use crate::span::SpanWriter;
+
+impl Shared {
+    /// Seals what there is to seal until the writer ends.
+    pub(super) fn seal_all(&self) {
+        loop {
+            let mut state = self.state();
+            let job = loop {
+                let is_told = state.seal_error.is_some();
+                match &state.sealing {
+                    Some(job) if !is_told => break job.clone(),
+                    _ if state.is_closing => return,
+                    _ => state = self.wait(state),
+                }
+            };
+            drop(state);
+            let result = self.seal(&job);
+            let mut state = self.state();
+            match result {
+                Ok(spans) => {
+                    state.sealing = None;
+                    state.totals.spans += spans;
+                }
+                Err(error) => state.seal_error = Some(error),
+            }
+            drop(state);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Makes a span of some events and puts it in the place of their logs. The number of spans made.
+    fn seal(&self, job: &Pending) -> Result<u64, Error> {
+        loop {
+            let clips = clips(&self.folder.manifest()?, job);
+            let rows = sorted_rows(&job.batches, &clips);
+            let order = job.batches.iter().fold(TextOrder::Empty, |order, batch| order.and(batch.order));
+            let base = rows.iter().map(|row| row.key.arrival).min();
+            let mut span = None;
+            if let Some(base) = base {
+                let mut writer = SpanWriter::new(&self.folder, self.folder.reserve()?, &self.settings, base)?;
+                rows.iter().try_for_each(|row| writer.push(row.key, row.text(&job.batches)))?;
+                span = Some(writer.finish(order)?);
+                self.folder.sync()?;
+            }
+            let number = span.as_ref().map(|span| span.number);
+            let arrivals = job.batches.iter().map(|batch| batch.arrival + batch.times.len() as u64).max();
+            let outcome = self.folder.change(|manifest| {
+                if !manifest.logs.iter().any(|log| job.has(log.number)) {
+                    // An earlier try succeeded, and was told otherwise.
+                    return Ok(Outcome::Old);
+                }
+                if self::clips(manifest, job) != clips {
+                    return Ok(Outcome::Clipped);
+                }
+                manifest.logs.retain(|log| !job.has(log.number));
+                manifest.spans.extend(span);
+                manifest.arrivals = manifest.arrivals.max(arrivals.unwrap_or_default());
+                Ok(Outcome::Done)
+            })?;
+            if outcome != Outcome::Done
+                && let Some(number) = number
+            {
+                self.folder.discard(&self.folder.span(number));
+                self.folder.discard(&self.folder.index(number));
+            }
+            if outcome != Outcome::Clipped {
+                self.remove_logs(job);
+                return Ok(u64::from(outcome == Outcome::Done && number.is_some()));
+            }
+        }
+    }
+
+    /// Removes logs that no manifest names any more; damaged ones are kept aside.
+    fn remove_logs(&self, job: &Pending) {
+        for &(number, is_damaged) in &job.logs {
+            let path = self.folder.log(number);
+            if is_damaged {
+                let _ = self.folder.files.rename(&path, &self.folder.file(&format!("log-{number}.damaged")));
+            } else {
+                self.folder.discard(&path);
+            }
+        }
+    }
+}
+
+/// What became of a new span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Done,
+    /// It was there already.
+    Old,
+    /// Retention removed some of its events meanwhile.
+    Clipped,
+}
+
+impl Pending {
+    fn has(&self, number: u64) -> bool {
+        self.logs.iter().any(|(log, _)| *log == number)
+    }
+}
+
+/// What retention removed from the logs of a job.
+fn clips(manifest: &Manifest, job: &Pending) -> Vec<Clip> {
+    manifest.logs.iter().filter(|log| job.has(log.number)).flat_map(|log| log.clips.iter().copied()).collect()
+}

@@ -1,0 +1,123 @@
+//! What is appended is read, in order.
+
+use crate::common::{Scratch, all, append, blocks, event, options, read};
+use jird_store::{Compression, ErrorKind, Settings, Store, Window, WriterOptions};
+
+#[test]
+fn an_event_is_read_as_soon_as_it_is_appended_and_after_the_writer_has_ended() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    assert_eq!(all(&store), "");
+    let writer = store.writer(&WriterOptions::default()).unwrap();
+    append(&writer, "{\"@t\": \"2024-03-05T07:00:01Z\", \"n\": 1.50}\n{\"@t\":\"2024-03-05T07:00:00Z\"}");
+    let lines = "{\"@t\":\"2024-03-05T07:00:00Z\"}\n{\"@t\":\"2024-03-05T07:00:01Z\",\"n\":1.50}\n";
+    assert_eq!(all(&store), lines);
+    assert_eq!(writer.finish().unwrap().events, 2);
+    assert_eq!(all(&Store::open(scratch.path()).unwrap()), lines);
+}
+
+#[test]
+fn sealed_and_late_events_are_one_sequence_in_every_compression() {
+    for compression in [Compression::None, Compression::Lz4, Compression::Zstd] {
+        let scratch = Scratch::new();
+        let settings = Settings { compression, ..Settings::default() };
+        let store = Store::create(scratch.path(), &settings).unwrap();
+        let writer = store.writer(&options(400_000)).unwrap();
+        let mut wanted = Vec::new();
+        for number in 0..8000 {
+            // Every tenth is late, and some have the same second.
+            let second = if number % 10 == 3 { number / 20 } else { number / 4 };
+            wanted.push((second, number, event(second, number)));
+        }
+        for events in wanted.chunks(100) {
+            append(&writer, &events.iter().map(|(.., event)| event.as_str()).collect::<String>());
+        }
+        let spans = writer.finish().unwrap().spans;
+        assert!(spans >= 3, "{spans}");
+        wanted.sort();
+        let lines: String = wanted.iter().map(|(.., event)| event.as_str()).collect();
+        assert!(all(&store) == lines, "{compression:?}");
+        // Another writer takes over.
+        let writer = store.writer(&options(1000)).unwrap();
+        append(&writer, &event(0, 9999));
+        append(&writer, &event(5000, 9998));
+        writer.finish().unwrap();
+        assert_eq!(all(&store).lines().count(), 8002);
+        for (since, until) in [(0, 10), (100, 101), (1000, 1500), (1999, 9999)] {
+            let nanos = |second: u64| Some(second as i64 * 1_000_000_000);
+            let window = Window { since: nanos(since), until: nanos(until) };
+            let got = read(&store.snapshot().unwrap(), window);
+            let wanted = wanted.iter().filter(|(second, ..)| (since..until).contains(second));
+            let mut wanted: Vec<&str> = wanted.map(|(.., event)| event.as_str()).collect();
+            let late = event(0, 9999);
+            if since == 0 {
+                let at = wanted.iter().filter(|event| event.contains("00:00:00Z")).count();
+                wanted.insert(at, &late);
+            }
+            assert!(got == wanted.concat(), "{since}..{until}");
+        }
+    }
+}
+
+#[test]
+fn blocks_are_bounded_and_in_order() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let writer = store.writer(&options(1 << 20)).unwrap();
+    for number in 0..200 {
+        append(&writer, &(0..100).map(|at| event(number + at % 7 * 10, number * 100 + at)).collect::<String>());
+    }
+    writer.finish().unwrap();
+    let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
+    let blocks = blocks(&text);
+    assert!(blocks.len() > 5);
+    assert!(
+        blocks.iter().all(|block| block.len() < 4 << 20),
+        "{:?}",
+        blocks.iter().map(String::len).collect::<Vec<_>>()
+    );
+    let facts: Vec<_> = (0..text.blocks()).map(|number| text.block(number).times).collect();
+    assert!(facts.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{facts:?}");
+}
+
+#[test]
+fn there_is_one_writer_and_the_second_is_told() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let writer = store.writer(&WriterOptions::default()).unwrap();
+    let error = store.writer(&WriterOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Locked);
+    writer.finish().unwrap();
+    store.writer(&WriterOptions::default()).unwrap();
+}
+
+#[test]
+fn only_an_empty_folder_becomes_a_store() {
+    let scratch = Scratch::new();
+    assert_eq!(Store::open(scratch.path()).unwrap_err().kind(), ErrorKind::Missing);
+    std::fs::create_dir(scratch.path()).unwrap();
+    std::fs::write(scratch.path().join("notes"), "").unwrap();
+    assert_eq!(Store::create(scratch.path(), &Settings::default()).unwrap_err().kind(), ErrorKind::Exists);
+    std::fs::remove_file(scratch.path().join("notes")).unwrap();
+    Store::create(scratch.path(), &Settings::default()).unwrap();
+    assert_eq!(Store::create(scratch.path(), &Settings::default()).unwrap_err().kind(), ErrorKind::Exists);
+    let other = Settings { compression: Compression::Lz4, ..Settings::default() };
+    assert_eq!(Store::open_or_create(scratch.path(), &other).unwrap_err().kind(), ErrorKind::Version);
+}
+
+#[test]
+#[cfg(unix)]
+fn only_its_owner_may_read_a_store() {
+    use std::os::unix::fs::PermissionsExt;
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let writer = store.writer(&options(1000)).unwrap();
+    (0..100).for_each(|number| append(&writer, &event(number, number)));
+    writer.finish().unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(scratch.path()), 0o700);
+    for entry in std::fs::read_dir(scratch.path()).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of the store by its public face, on the files of the operating system.
+
+mod basics;
+mod common;
