@@ -26,11 +26,13 @@
 #![forbid(unsafe_code)]
 
 mod care;
-mod column;
+#[doc(hidden)]
+pub mod column;
 mod error;
 mod event;
 mod files;
-mod index;
+#[doc(hidden)]
+pub mod index;
 mod log;
 mod manifest;
 mod notation;
@@ -38,9 +40,12 @@ mod settings;
 mod snapshot;
 mod span;
 mod store;
+#[cfg(test)]
+mod tests;
 pub mod time;
 mod writer;
 
+pub use care::{Compacted, Export, Info, LogInfo, Retained, SpanInfo, Verified};
 pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::Batch;
 pub use index::{Condition, FieldKinds, Index};

@@ -1,10 +1,21 @@
 //! Removing what a crash left behind.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+use crate::files::Lock;
 use crate::manifest::Folder;
 
 /// The lock of those who write span files: a compaction holds it while its files are in no manifest yet.
-pub(super) const CARE_LOCK: &str = "LOCK.care";
+const CARE_LOCK: &str = "LOCK.care";
+
+/// Takes the lock of those who write span files beside a writer.
+pub(super) fn care_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
+    let path = folder.file(CARE_LOCK);
+    let lock = folder.files.lock(&path, false).map_err(|error| Error::io("lock", &path, &error))?;
+    lock.ok_or_else(|| {
+        let path = folder.path.display();
+        Error::new(ErrorKind::Locked, format!("another process compacts or repairs the store in {path}"))
+    })
+}
 
 /// Removes span and log files that no manifest names. The caller is the writer; if a compaction is at work, nothing is
 /// removed.

@@ -109,12 +109,12 @@ impl Disk {
         state.boots += 1;
     }
 
-    /// Ends every process: what was written stays, locks go.
+    /// Ends every process, and waits until the system wrote everything: what was written stays, locks go.
     pub(crate) fn kill(&self) {
         let mut state = self.state();
         for node in state.now.values_mut() {
             let content = node.lock().unwrap();
-            let copy = Content { bytes: content.bytes.clone(), synced: content.synced.clone() };
+            let copy = Content { bytes: content.bytes.clone(), synced: content.bytes.clone() };
             drop(content);
             *node = Arc::new(Mutex::new(copy));
         }

@@ -1,84 +1,49 @@
-//! Indexes that only leave out work.
+//! Indexes that only leave out work: from an index and a [`Condition`] it is known which blocks of events cannot have a
+//! match. A block that is left out surely has none; a block that is read may have none.
+//!
+//! Nothing here opens a file. [`IndexBuilder`] takes the events of a span, block by block, and makes bytes;
+//! [`SpanIndex`] reads those bytes through a [`ReadAt`](jird::lines::ReadAt), and only the runs that a condition
+//! touches.
+//!
+//! An index knows, per block:
+//!
+//! | index | what it knows | serves |
+//! |---|---|---|
+//! | keys | which [`FieldKinds`] each path has | every comparison, `is null`, truth |
+//! | ranges | the least and the greatest number of each path, exactly | comparisons with numbers |
+//! | pairs | a filter of (path, number or short text) | `=` and `in` |
+//! | words | a filter of the three-byte parts of all texts and keys | `=`, `like`, `match` |
+//!
+//! Paths through arrays, and paths of more than [`DEPTH_MAX`] keys, have words only. Of keys that repeat in an object,
+//! queries take the first and the index has all of them.
+//!
+//! ```text
+//! hash ── number ──┬── walk ── facts ──┐
+//!                  └── kinds, bloom ───┼── builder ──── encode
+//!                                      └── condition ── span
+//! ```
 
+mod bloom;
+mod builder;
+mod condition;
+mod facts;
+mod grams;
+mod hash;
 mod kinds;
+mod layout;
+mod number;
+mod seen;
+mod span;
+mod walk;
 
-use jird::Path;
-use jird::lines::ReadAt;
-use jird::record::Predicate;
-use std::fmt;
-use std::sync::Arc;
-
+pub use builder::IndexBuilder;
+pub use condition::Condition;
 pub use kinds::FieldKinds;
+pub use layout::Wrong;
+pub use span::{Answer, Index, SpanIndex};
 
-/// A predicate, made ready for indexes.
-#[derive(Clone, Debug)]
-pub struct Condition;
+/// Paths of more keys than this are not indexed.
+pub const DEPTH_MAX: usize = 16;
 
-impl Condition {
-    /// A condition; the predicate's slots index `paths`.
-    pub fn new(_predicate: &Predicate, _paths: &[Path]) -> Self {
-        Self
-    }
-}
-
-/// Which index ruled a block out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Index {
-    /// The least and the greatest numbers.
-    Range,
-    /// The filter of fields with their values.
-    Pairs,
-    /// The filter of words.
-    Words,
-    /// The keys and kinds.
-    Keys,
-}
-
-/// Whether a block may have a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// It may.
-    May,
-    /// It surely has none.
-    #[allow(dead_code, reason = "the real index says it")]
-    No(Index),
-}
-
-#[derive(Debug)]
-pub(crate) struct IndexBuilder;
-
-impl IndexBuilder {
-    pub(crate) fn new() -> Self {
-        Self
-    }
-    pub(crate) fn begin_block(&mut self) {}
-    pub(crate) fn add(&mut self, _event: &[u8]) {}
-    pub(crate) fn end_block(&mut self) {}
-    pub(crate) fn finish(self) -> Vec<u8> {
-        Vec::new()
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Wrong;
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("wrong")
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct SpanIndex;
-
-impl SpanIndex {
-    pub(crate) fn open(_bytes: Arc<dyn ReadAt>, _blocks: usize) -> Result<Self, Wrong> {
-        Ok(Self)
-    }
-    pub(crate) fn may_match(&self, _condition: &Condition, _block: usize) -> Answer {
-        Answer::May
-    }
-    pub(crate) fn kinds(&self, _path: &Path) -> Option<FieldKinds> {
-        None
-    }
-}
+/// Texts of more bytes than this are not in the filter of pairs; their words are indexed all the same.
+pub const SHORT_MAX: usize = 64;

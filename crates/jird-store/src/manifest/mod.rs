@@ -140,6 +140,12 @@ impl Folder {
         let _ = self.files.remove(path);
     }
 
+    /// Removes the files of a span that no manifest names any more.
+    pub(crate) fn discard_span(&self, number: u64) {
+        self.discard(&self.span(number));
+        self.discard(&self.index(number));
+    }
+
     fn state_lock(&self) -> Result<Box<dyn crate::files::Lock>, Error> {
         let path = self.file(LOCK_NAME);
         let lock = self.files.lock(&path, true).map_err(|error| Error::io("lock", &path, &error))?;

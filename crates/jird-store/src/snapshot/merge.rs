@@ -4,7 +4,6 @@ use super::State;
 use super::text::{Home, Piece};
 use crate::error::{Error, ErrorKind};
 use crate::event::Key;
-use crate::index::{Answer, Condition};
 use crate::span::{BlockRows, Fault};
 
 /// A piece that was read: its lines, and the keys and offsets of its block if they are needed.
@@ -36,12 +35,7 @@ impl State {
     }
 
     /// Replaces `buffer` by the lines of some pieces, in their order.
-    pub(super) fn read(
-        &self,
-        pieces: &[Piece],
-        condition: Option<&Condition>,
-        buffer: &mut Vec<u8>,
-    ) -> Result<(), Error> {
+    pub(super) fn read(&self, pieces: &[Piece], buffer: &mut Vec<u8>) -> Result<(), Error> {
         buffer.clear();
         if let [piece] = pieces {
             return self.read_piece(piece, buffer).map(drop);
@@ -49,9 +43,6 @@ impl State {
         let overlap = pieces.windows(2).any(|pair| pair[0].last >= pair[1].first);
         let mut read = Vec::new();
         for piece in pieces {
-            if condition.is_some_and(|condition| self.rules_out(piece, condition)) {
-                continue;
-            }
             let mut text = Vec::new();
             if !self.read_piece(piece, &mut text)? {
                 continue;
@@ -67,13 +58,6 @@ impl State {
         }
         merge(&read, buffer);
         Ok(())
-    }
-
-    /// Whether an index says that no event of a piece's block matches.
-    pub(super) fn rules_out(&self, piece: &Piece, condition: &Condition) -> bool {
-        let Home::Span(span, block) = piece.home else { return false };
-        let answer = self.spans[span].index().map(|index| index.may_match(condition, block));
-        matches!(answer, Some(Answer::No(_)))
     }
 
     /// Replaces `buffer` by the lines of a piece. `false` if its block is damaged, which is noted.

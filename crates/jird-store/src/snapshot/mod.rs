@@ -108,14 +108,22 @@ impl State {
         self.spans.iter().fold(self.recent.order(), |order, span| order.and(span.entry().order))
     }
 
+    /// Notes that an index cannot be read, once.
+    fn note_index(&self, span: &SpanFile, reason: String) {
+        self.note_damage(Damage { file: self.folder.index(span.number()), block: None, events: Some(0), reason });
+    }
+
     /// Notes that a block cannot be read, once.
     fn note(&self, span: &SpanFile, block: usize, fault: &Fault) {
-        let damage = Damage {
+        self.note_damage(Damage {
             file: self.folder.span(span.number()),
             block: Some(block),
             events: Some(span.table().blocks[block].events),
             reason: fault.to_string(),
-        };
+        });
+    }
+
+    fn note_damage(&self, damage: Damage) {
         let mut known = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.iter().any(|other| other.file == damage.file && other.block == damage.block) {
             known.push(damage);

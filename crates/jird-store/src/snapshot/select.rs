@@ -2,6 +2,7 @@
 
 use super::text::{Home, Text};
 use crate::index::{Answer, Condition, Index};
+use std::collections::HashMap;
 
 /// The blocks of a text that may have a match, and what was saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,8 +37,9 @@ impl Text {
             return Selected { blocks: (0..self.blocks()).collect(), ..Selected::default() };
         };
         let mut selected = Selected::default();
+        let mut answers = HashMap::new();
         for number in 0..self.blocks() {
-            match self.ruled_out_by(number, condition) {
+            match self.ruled_out_by(number, condition, &mut answers) {
                 None => selected.blocks.push(number),
                 Some(index) => selected.skipped.add(index, self.block(number).bytes),
             }
@@ -45,18 +47,37 @@ impl Text {
         selected
     }
 
-    /// The index that rules out a block, all pieces of it.
-    fn ruled_out_by(&self, number: usize, condition: &Condition) -> Option<Index> {
-        let state = &*self.snapshot.0;
+    /// The index that rules out a block, all pieces of it. Each span is asked once, for all its blocks.
+    fn ruled_out_by(
+        &self,
+        number: usize,
+        condition: &Condition,
+        answers: &mut HashMap<usize, Vec<Answer>>,
+    ) -> Option<Index> {
         let mut by = None;
         for piece in &self.blocks[number].pieces {
             let Home::Span(span, block) = piece.home else { return None };
-            match state.spans[span].index()?.may_match(condition, block) {
-                Answer::May => return None,
-                Answer::No(index) => by = by.or(Some(index)),
+            let known = answers.entry(span).or_insert_with(|| self.ask(span, condition));
+            match known.get(block) {
+                Some(Answer::No(index)) => by = by.or(Some(*index)),
+                Some(Answer::May) | None => return None,
             }
         }
         by
+    }
+
+    /// The answers of a span; none if it has no index that can be read, which is noted.
+    fn ask(&self, span: usize, condition: &Condition) -> Vec<Answer> {
+        let state = &*self.snapshot.0;
+        let span = &state.spans[span];
+        match span.answers(condition) {
+            None => Vec::new(),
+            Some(Ok(answers)) => answers,
+            Some(Err(reason)) => {
+                state.note_index(span, format!("{reason}; all blocks of its span are read"));
+                Vec::new()
+            }
+        }
     }
 }
 

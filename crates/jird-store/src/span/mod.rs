@@ -16,8 +16,8 @@ pub(crate) use read::{BlockRows, Fault, SpanFile};
 pub(crate) use table::{BlockEntry, Table};
 pub(crate) use write::{SpanWriter, rebuild_index};
 
-/// A block is closed when its documents have this many bytes.
-pub(crate) const BLOCK_BYTES: usize = 256 << 10;
+/// A block is closed when its documents have this many bytes. Tests have small ones.
+pub(crate) const BLOCK_BYTES: usize = if cfg!(test) { 2 << 10 } else { 256 << 10 };
 
 /// No block has more bytes of documents: one event less than full, and then the longest event.
 pub(crate) const BLOCK_BYTES_MAX: u64 = (BLOCK_BYTES + jird::policy::RECORD_BYTES_MAX + 1) as u64;

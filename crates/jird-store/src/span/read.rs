@@ -5,7 +5,7 @@ use super::{BLOCK_BYTES_MAX, BlockEntry, IndexFile, Table};
 use crate::error::{Damage, Error};
 use crate::event::Key;
 use crate::files::{Input, checksum, read_exact};
-use crate::index::SpanIndex;
+use crate::index::{Answer, Condition, FieldKinds, SpanIndex};
 use crate::manifest::{Folder, SpanEntry};
 use crate::settings::Compression;
 use std::fmt;
@@ -16,14 +16,12 @@ use std::sync::Arc;
 const FOOTER_BYTES_MAX: u64 = 64 << 20;
 
 /// An open span file, with its table and its indexes.
-#[derive(Debug)]
 pub(crate) struct SpanFile {
     entry: SpanEntry,
     input: Arc<dyn Input>,
     table: Table,
     index: Option<SpanIndex>,
-    /// Bytes of the indexes on disk.
-    index_bytes: u64,
+    pages: Option<Arc<IndexFile>>,
 }
 
 /// Why a block cannot be read.
@@ -87,16 +85,18 @@ impl SpanFile {
                 return Ok(None);
             }
         };
-        let index_bytes = index.as_ref().map_or(0, IndexFile::len);
+        let pages = index.map(Arc::new);
         let blocks = table.blocks.len();
-        let index = index.and_then(|index| {
-            SpanIndex::open(Arc::new(index), blocks).map_err(|wrong| index_fault = Some(wrong.to_string())).ok()
+        let index = pages.clone().and_then(|pages| {
+            let len = pages.len();
+            let opened = SpanIndex::open(pages, 0, len, blocks);
+            opened.map_err(|wrong| index_fault = Some(wrong.to_string())).ok()
         });
         if let Some(fault) = index_fault {
             let reason = format!("{fault}; all blocks of its span are read until `jird store verify --repair`");
             damage.push(Damage { file: index_path, block: None, events: Some(0), reason });
         }
-        Ok(Some(Self { entry: entry.clone(), input, table, index, index_bytes }))
+        Ok(Some(Self { entry: entry.clone(), input, table, index, pages }))
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -115,8 +115,42 @@ impl SpanFile {
         self.index.as_ref()
     }
 
+    /// Bytes of the indexes.
     pub(crate) fn index_bytes(&self) -> u64 {
-        self.index_bytes
+        self.pages.as_ref().map_or(0, |pages| pages.len())
+    }
+
+    /// Reads all of the index and checks it. `None` if there is none, or it could not be opened.
+    pub(crate) fn check_index(&self) -> Option<Result<(), String>> {
+        let (index, pages) = self.index.as_ref().zip(self.pages.as_ref())?;
+        let checked = pages.check().map_err(|error| error.to_string());
+        Some(checked.and_then(|()| index.verify().map_err(|wrong| wrong.to_string())))
+    }
+
+    /// Checks the footer, which other readers of Arrow files need.
+    pub(crate) fn check_footer(&self) -> Result<(), String> {
+        let len = self.input.len().map_err(|error| error.to_string())?;
+        let found = footer(&*self.input, len);
+        let is_same = found.is_some_and(|(blocks, metadata)| {
+            let table = metadata.get(TABLE_KEY).map(|text| checksum(text.as_bytes()));
+            let places = self.table.blocks.iter().map(|block| block.offset..block.end());
+            table == Some(self.entry.table_sum) && places.eq(blocks)
+        });
+        if is_same && len == self.entry.file_bytes {
+            Ok(())
+        } else {
+            Err("its footer is damaged: other readers of Arrow files cannot read it; this store can".into())
+        }
+    }
+
+    /// Which blocks may have a match: an answer for each. `None` if there is no index.
+    pub(crate) fn answers(&self, condition: &Condition) -> Option<Result<Vec<Answer>, String>> {
+        Some(self.index.as_ref()?.answers(condition).map_err(|wrong| wrong.to_string()))
+    }
+
+    /// The kinds of values at a path. `None` if they are not known.
+    pub(crate) fn kinds(&self, path: &jird::Path) -> Option<FieldKinds> {
+        self.index.as_ref()?.kinds(path).ok()?
     }
 
     /// Replaces `buffer` by the documents of a block: whole lines. One read of the file; no copy unless they are
@@ -328,4 +362,10 @@ fn rows_of(head: &[u8], text_bytes: u64, base: u64) -> Option<BlockRows> {
     let ascends = keys.is_sorted_by(|one, two| one < two) && offsets.is_sorted_by(|one, two| one < two);
     let is_whole = offsets.first() == Some(&0) && offsets.last().map(|last| u64::from(*last)) == Some(text_bytes);
     (ascends && is_whole).then_some(BlockRows { keys, offsets })
+}
+
+impl fmt::Debug for SpanFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpanFile").field("entry", &self.entry).finish_non_exhaustive()
+    }
 }

@@ -31,7 +31,10 @@ pub(crate) struct SpanWriter {
     block: OpenBlock,
     table: Table,
     indexes: Indexes,
+    /// Bytes in the file.
     written: u64,
+    /// Bytes of all events.
+    text_bytes: u64,
 }
 
 #[derive(Debug, Default)]
@@ -70,6 +73,7 @@ impl SpanWriter {
             },
             indexes: Indexes::start(settings)?,
             written: 0,
+            text_bytes: 0,
         })
     }
 
@@ -81,13 +85,14 @@ impl SpanWriter {
         self.block.times.push(key.time);
         self.block.offsets.push(self.block.text.len() as i32);
         self.block.text.extend_from_slice(event);
+        self.text_bytes += event.len() as u64;
         self.table.arrival_last = self.table.arrival_last.max(key.arrival);
         if self.block.text.len() >= BLOCK_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// About how many bytes of events were added.
+    /// How many bytes of events were added.
     pub(crate) fn text_bytes(&self) -> u64 {
-        self.table.text_bytes() + self.block.text.len() as u64
+        self.text_bytes
     }
 
     /// Writes the block.
@@ -165,8 +170,7 @@ impl SpanWriter {
 
     /// Removes what was written. Call it only if no manifest can name the file.
     pub(crate) fn abandon(self) {
-        self.folder.discard(&self.path);
-        self.folder.discard(&self.folder.index(self.number));
+        self.folder.discard_span(self.number);
     }
 }
 

@@ -66,8 +66,7 @@ impl Shared {
             if outcome != Outcome::Done
                 && let Some(number) = number
             {
-                self.folder.discard(&self.folder.span(number));
-                self.folder.discard(&self.folder.index(number));
+                self.folder.discard_span(number);
             }
             if outcome != Outcome::Clipped {
                 self.remove_logs(job);

@@ -2,3 +2,5 @@
 
 mod basics;
 mod common;
+mod processes;
+mod readers;

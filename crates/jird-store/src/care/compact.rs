@@ -1,0 +1,276 @@
+//! Compaction: spans that overlap in time, or are small, become few that do neither.
+
+use super::clean::care_lock;
+use crate::error::{Damage, Error};
+use crate::event::{Key, TextOrder};
+use crate::manifest::{Folder, Manifest, SpanEntry};
+use crate::settings::Settings;
+use crate::span::{BlockRows, Fault, SpanFile, SpanWriter};
+use crate::store::Store;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// About how many bytes of events a span has at most. Tests have small ones.
+const SPAN_BYTES: u64 = if cfg!(test) { 30 << 10 } else { 256 << 20 };
+/// At most as many spans are merged at a time: of each, a block is in memory.
+const MERGED_MAX: usize = 128;
+
+/// What a compaction did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compacted {
+    /// The spans that were merged, and those that they became.
+    pub merged: u64,
+    /// The spans that came of it.
+    pub made: u64,
+    /// The bytes of their events.
+    pub bytes: u64,
+    /// Spans that stayed as they are because they are damaged; nothing of them was removed.
+    pub damage: Vec<Damage>,
+}
+
+impl Store {
+    /// Merges spans that overlap in time or are small into spans of up to 256 MB, and drops what retention removed of
+    /// them. A writer and readers go on meanwhile. Memory: two blocks for each span that is merged, 128 at most.
+    ///
+    /// # Errors
+    /// `Locked` if another compaction is at work. What was merged before an error stays so.
+    pub fn compact(&self) -> Result<Compacted, Error> {
+        let _lock = care_lock(&self.folder)?;
+        let mut compacted = Compacted::default();
+        let manifest = self.folder.manifest()?;
+        for group in plan(&manifest) {
+            compact_group(&self.folder, &manifest.settings, &group, &mut compacted)?;
+        }
+        Ok(compacted)
+    }
+}
+
+/// The spans that are worth merging with each other.
+fn plan(manifest: &Manifest) -> Vec<Vec<SpanEntry>> {
+    let mut spans = manifest.spans.clone();
+    spans.sort_unstable_by_key(|span| span.first);
+    // Those that overlap belong together.
+    let mut clusters: Vec<Vec<SpanEntry>> = Vec::new();
+    let mut end: Option<Key> = None;
+    for span in spans {
+        let overlaps = end.is_some_and(|end| span.first <= end);
+        end = end.max(Some(span.last));
+        match clusters.last_mut() {
+            Some(cluster) if overlaps && cluster.len() < MERGED_MAX => cluster.push(span),
+            _ => clusters.push(vec![span]),
+        }
+    }
+    let mut groups: Vec<Vec<SpanEntry>> = Vec::new();
+    let bytes = |group: &[SpanEntry]| group.iter().map(|span| span.text_bytes).sum::<u64>();
+    for cluster in clusters {
+        let fits = |group: &Vec<SpanEntry>| {
+            group.len() + cluster.len() <= MERGED_MAX && bytes(group) + bytes(&cluster) <= SPAN_BYTES
+        };
+        match groups.last_mut() {
+            Some(group) if fits(group) => group.extend(cluster),
+            _ => groups.push(cluster),
+        }
+    }
+    groups.retain(|group| group.len() > 1 || group[0].keep_from.is_some());
+    groups
+}
+
+fn compact_group(
+    folder: &Folder,
+    settings: &Settings,
+    group: &[SpanEntry],
+    compacted: &mut Compacted,
+) -> Result<(), Error> {
+    let mut spans = Vec::new();
+    for entry in group {
+        let mut damage = Vec::new();
+        match SpanFile::open(folder, entry, &mut damage) {
+            Ok(span) => spans.extend(span),
+            // Retention was quicker.
+            Err(error) if error.is_missing_file() => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        // A lost index is made anew; lost events are not passed by.
+        damage.retain(|damage| damage.events != Some(0));
+        if !damage.is_empty() {
+            compacted.damage.extend(damage);
+            return Ok(());
+        }
+    }
+    let base = spans.iter().map(|span| span.table().base).min().unwrap_or_default();
+    let last = spans.iter().map(|span| span.table().arrival_last).max().unwrap_or_default();
+    if last - base > u64::from(u32::MAX) {
+        return Ok(());
+    }
+    let mut merge = Merge { folder, settings, base, writer: None, made: Vec::new(), order: order(group) };
+    match merge.run(&spans) {
+        Ok(()) => {}
+        Err(Failed::Damage(damage)) => {
+            merge.abandon();
+            compacted.damage.push(damage);
+            return Ok(());
+        }
+        Err(Failed::Error(error)) => {
+            merge.abandon();
+            return Err(error);
+        }
+    }
+    let made = merge.made;
+    folder.sync()?;
+    let bytes: u64 = made.iter().map(|span| span.text_bytes).sum();
+    let (count, entries) = (made.len() as u64, made.clone());
+    let is_done = folder.change(|manifest| {
+        // Retention may have removed or cut some meanwhile.
+        if !group.iter().all(|span| manifest.spans.contains(span)) {
+            return Ok(false);
+        }
+        manifest.spans.retain(|span| !group.contains(span));
+        manifest.spans.extend(entries);
+        Ok(true)
+    })?;
+    let gone = if is_done { group } else { &made[..] };
+    gone.iter().for_each(|span| folder.discard_span(span.number));
+    if is_done {
+        compacted.merged += group.len() as u64;
+        compacted.made += count;
+        compacted.bytes += bytes;
+    }
+    Ok(())
+}
+
+fn order(group: &[SpanEntry]) -> TextOrder {
+    group.iter().fold(TextOrder::Empty, |order, span| order.and(span.order))
+}
+
+enum Failed {
+    Damage(Damage),
+    Error(Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+struct Merge<'f> {
+    folder: &'f Folder,
+    settings: &'f Settings,
+    base: u64,
+    writer: Option<SpanWriter>,
+    made: Vec<SpanEntry>,
+    order: TextOrder,
+}
+
+impl Merge<'_> {
+    fn run(&mut self, spans: &[SpanFile]) -> Result<(), Failed> {
+        let mut cursors = Vec::new();
+        let mut next = BinaryHeap::new();
+        for span in spans {
+            let mut cursor = Cursor { span, block: 0, at: 0, rows: BlockRows::default(), text: Vec::new() };
+            if cursor.load(self.folder)? {
+                next.push(Reverse((cursor.key(), cursors.len())));
+            }
+            cursors.push(cursor);
+        }
+        while let Some(Reverse((_, number))) = next.pop() {
+            let cursor = &mut cursors[number];
+            // As many as come before those of all others.
+            let end = next.peek().map(|Reverse((key, _))| *key);
+            let goes_on = loop {
+                self.push(cursor)?;
+                if !cursor.step(self.folder)? {
+                    break false;
+                }
+                if end.is_some_and(|end| cursor.key() > end) {
+                    break true;
+                }
+            };
+            if goes_on {
+                next.push(Reverse((cursor.key(), number)));
+            }
+        }
+        self.close()
+    }
+
+    fn push(&mut self, cursor: &Cursor<'_>) -> Result<(), Failed> {
+        let key = cursor.key();
+        if cursor.span.entry().keep_from.is_some_and(|from| key.time < from) {
+            return Ok(());
+        }
+        let event = cursor.event().ok_or_else(|| cursor.damage(self.folder, &Fault::Wrong("its lines are damaged")))?;
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            None => {
+                let number = self.folder.reserve()?;
+                self.writer.insert(SpanWriter::new(self.folder, number, self.settings, self.base)?)
+            }
+        };
+        writer.push(key, event)?;
+        if writer.text_bytes() >= SPAN_BYTES { self.close() } else { Ok(()) }
+    }
+
+    fn close(&mut self) -> Result<(), Failed> {
+        if let Some(writer) = self.writer.take() {
+            self.made.push(writer.finish(self.order)?);
+        }
+        Ok(())
+    }
+
+    fn abandon(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            writer.abandon();
+        }
+        self.made.iter().for_each(|span| self.folder.discard_span(span.number));
+    }
+}
+
+/// A span, and how far it was read.
+struct Cursor<'s> {
+    span: &'s SpanFile,
+    block: usize,
+    at: usize,
+    rows: BlockRows,
+    text: Vec<u8>,
+}
+
+impl Cursor<'_> {
+    fn key(&self) -> Key {
+        self.rows.keys[self.at]
+    }
+
+    /// The event with its line feed; `None` if the offsets lie.
+    fn event(&self) -> Option<&[u8]> {
+        let (start, end) = (self.rows.offsets[self.at] as usize, self.rows.offsets[self.at + 1] as usize);
+        let event = self.text.get(start..end)?;
+        (memchr::memchr(b'\n', event) == Some(event.len() - 1)).then_some(event)
+    }
+
+    /// Goes to the next event. `false` if there is none.
+    fn step(&mut self, folder: &Folder) -> Result<bool, Failed> {
+        self.at += 1;
+        if self.at < self.rows.keys.len() {
+            return Ok(true);
+        }
+        self.block += 1;
+        self.load(folder)
+    }
+
+    fn load(&mut self, folder: &Folder) -> Result<bool, Failed> {
+        self.at = 0;
+        if self.block == self.span.table().blocks.len() {
+            return Ok(false);
+        }
+        self.rows = self.span.read_rows(self.block).map_err(|fault| self.damage(folder, &fault))?;
+        let mut text = std::mem::take(&mut self.text);
+        self.span.read_documents(self.block, &mut text).map_err(|fault| self.damage(folder, &fault))?;
+        self.text = text;
+        Ok(true)
+    }
+
+    fn damage(&self, folder: &Folder, fault: &Fault) -> Failed {
+        let events = Some(self.span.table().blocks[self.block].events);
+        let file = folder.span(self.span.number());
+        Failed::Damage(Damage { file, block: Some(self.block), events, reason: fault.to_string() })
+    }
+}

@@ -1,0 +1,106 @@
+//! What a person wants to know of a store.
+
+use crate::error::{Damage, Error};
+use crate::settings::Settings;
+use crate::store::Store;
+use jird::Path;
+
+/// What is in a store.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Info {
+    /// The settings with which it was made.
+    pub settings: Settings,
+    /// Its spans, by the times of their first events.
+    pub spans: Vec<SpanInfo>,
+    /// Its logs, oldest first.
+    pub logs: Vec<LogInfo>,
+    /// The events in the logs.
+    pub log_events: u64,
+    /// Their bytes.
+    pub log_bytes: u64,
+    /// What is damaged as far as that is seen without reading the blocks.
+    pub damage: Vec<Damage>,
+}
+
+/// A span.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SpanInfo {
+    /// The number in its file's name.
+    pub number: u64,
+    /// Its events, those that retention removed included until it is compacted.
+    pub events: u64,
+    /// Bytes of its events with line feeds.
+    pub text_bytes: u64,
+    /// Bytes of its file.
+    pub file_bytes: u64,
+    /// Bytes of its index; `None` if it has none that can be read.
+    pub index_bytes: Option<u64>,
+    /// Its blocks.
+    pub blocks: u64,
+    /// Its blocks of which the index knows nothing, so that they are always read.
+    pub unknown_blocks: u64,
+    /// The times of its first and its last event, in nanoseconds since 1970.
+    pub times: (i64, i64),
+    /// The lowest time that retention left.
+    pub keep_from: Option<i64>,
+    /// The fields that are indexed.
+    pub indexed: Vec<Path>,
+    /// Whether the texts of the time field have the order of the events.
+    pub is_ordered: bool,
+}
+
+/// A log.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LogInfo {
+    /// The number in its file's name.
+    pub number: u64,
+    /// Bytes of its file.
+    pub file_bytes: u64,
+}
+
+impl Store {
+    /// What is in the store. Reads logs and tables, no blocks.
+    ///
+    /// # Errors
+    /// As [`Store::snapshot`].
+    pub fn info(&self) -> Result<Info, Error> {
+        let snapshot = self.snapshot()?;
+        let mut spans: Vec<SpanInfo> = snapshot
+            .spans()
+            .iter()
+            .map(|span| {
+                let entry = span.entry();
+                SpanInfo {
+                    number: entry.number,
+                    events: entry.events,
+                    text_bytes: entry.text_bytes,
+                    file_bytes: entry.file_bytes,
+                    index_bytes: span.index().map(|_| span.index_bytes()),
+                    blocks: span.table().blocks.len() as u64,
+                    unknown_blocks: span.index().map_or(span.table().blocks.len(), |index| index.unknown().0) as u64,
+                    times: (entry.first.time, entry.last.time),
+                    keep_from: entry.keep_from,
+                    indexed: span.index().map(crate::index::SpanIndex::paths).unwrap_or_default(),
+                    is_ordered: entry.order != crate::event::TextOrder::Unknown,
+                }
+            })
+            .collect();
+        spans.sort_by_key(|span| span.times);
+        let manifest = self.folder.manifest()?;
+        let size = |number| self.folder.files.open(&self.folder.log(number)).and_then(|file| file.len());
+        let logs = manifest.logs.iter();
+        let logs = logs.map(|log| LogInfo { number: log.number, file_bytes: size(log.number).unwrap_or_default() });
+        let (log_events, log_bytes) = snapshot.recent_size();
+        Ok(Info {
+            settings: snapshot.settings().clone(),
+            spans,
+            logs: logs.collect(),
+            log_events,
+            log_bytes,
+            damage: snapshot.damage(),
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Retention: events that are older than a time go.
+
+use crate::error::Error;
+use crate::event::Clip;
+use crate::log;
+use crate::manifest::{Folder, Manifest};
+use crate::store::Store;
+
+/// What retention did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retained {
+    /// Span files that were removed, all events of which were older.
+    pub spans_removed: u64,
+    /// Their events.
+    pub events_removed: u64,
+    /// Span files and logs that have newer events, too. The older ones are no longer seen; a compaction removes them
+    /// from the disk.
+    pub cut: u64,
+}
+
+impl Store {
+    /// Removes the events before a time, in nanoseconds since 1970: no snapshot that is taken from now on has them.
+    /// Events that come later with such a time are kept. A writer, readers and a compaction go on meanwhile.
+    ///
+    /// # Errors
+    /// Those of the operating system; then nothing was removed, or all.
+    pub fn retain(&self, before: i64) -> Result<Retained, Error> {
+        let (retained, gone) = self.folder.change(|manifest| {
+            let mut retained = Retained::default();
+            let mut gone = Vec::new();
+            manifest.spans.retain(|span| {
+                let stays = span.last.time >= before;
+                if !stays {
+                    retained.spans_removed += 1;
+                    retained.events_removed += span.events;
+                    gone.push(span.number);
+                }
+                stays
+            });
+            for span in manifest.spans.iter_mut().filter(|span| span.first.time < before) {
+                span.keep_from = span.keep_from.max(Some(before));
+                retained.cut += 1;
+            }
+            cut_logs(&self.folder, manifest, before, &mut retained)?;
+            Ok((retained, gone))
+        })?;
+        gone.into_iter().for_each(|number| self.folder.discard_span(number));
+        Ok(retained)
+    }
+}
+
+/// Cuts off the older events of logs that are there already.
+fn cut_logs(folder: &Folder, manifest: &mut Manifest, before: i64, retained: &mut Retained) -> Result<(), Error> {
+    for entry in &mut manifest.logs {
+        let path = folder.log(entry.number);
+        let content = match folder.files.open(&path).and_then(|input| log::read(&*input)) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(Error::io("read", &path, &error)),
+        };
+        let has_older = content.batches.iter().any(|batch| batch.times.iter().any(|time| *time < before));
+        let arrivals = content.batches.iter().map(|batch| batch.arrival + batch.times.len() as u64);
+        if let Some(arrivals_below) = arrivals.max().filter(|_| has_older) {
+            let clip = Clip { before, arrivals_below };
+            entry.clips.retain(|old| old.before > before || old.arrivals_below > arrivals_below);
+            entry.clips.push(clip);
+            retained.cut += 1;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Files that are cut, flipped or forged: no panic, and what is damaged is told.
+
+use super::model::{Random, Run, read};
+use crate::files::checksum;
+use crate::files::simulated::Disk;
+use crate::settings::Window;
+use std::path::{Path, PathBuf};
+
+/// A store with spans and a log, and its files.
+fn example(seed: u64) -> (Run, Vec<(PathBuf, Vec<u8>)>) {
+    let mut run = Run::new(seed);
+    for _ in 0..12 {
+        run.append().unwrap();
+    }
+    run.close();
+    run.check();
+    let files = run.disk.files();
+    (run, files)
+}
+
+/// Reads everything that there is; how many events, and whether damage was told.
+fn use_all(run: &Run) -> Option<(usize, bool)> {
+    let store = run.store().ok()?;
+    let snapshot = store.snapshot().ok()?;
+    let lines = lossy(&snapshot);
+    let told = !snapshot.damage().is_empty();
+    let _ = store.info();
+    let _ = store.verify(false);
+    Some((lines, told))
+}
+
+fn lossy(snapshot: &crate::Snapshot) -> usize {
+    let text = snapshot.text(Window::ALL).unwrap();
+    let (mut lines, mut buffer) = (0, Vec::new());
+    for number in 0..text.blocks() {
+        if text.read(number, None, &mut buffer).is_ok() {
+            lines += memchr::memchr_iter(b'\n', &buffer).count();
+        }
+    }
+    lines
+}
+
+fn is_lock(path: &Path) -> bool {
+    path.to_string_lossy().contains("LOCK")
+}
+
+fn with(disk: &Disk, path: &Path, bytes: Vec<u8>, then: impl FnOnce()) {
+    let before = disk.files().into_iter().find(|(name, _)| name == path).map(|(_, bytes)| bytes);
+    disk.put(path, bytes);
+    then();
+    disk.put(path, before.unwrap());
+}
+
+#[test]
+fn a_flipped_bit_is_told_and_costs_a_block_at_most() {
+    for seed in [3, 4, 5] {
+        let (run, files) = example(seed);
+        let events = run.events.len();
+        let mut random = Random(seed);
+        for (path, bytes) in files.iter().filter(|(path, _)| !is_lock(path)) {
+            for _ in 0..150 {
+                let at = random.below(bytes.len() as u64) as usize;
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 1 << random.below(8);
+                with(&run.disk, path, flipped, || {
+                    let found = use_all(&run);
+                    let verified = run.store().and_then(|store| store.verify(false));
+                    let Some((lines, told)) = found else {
+                        assert!(path.ends_with("MANIFEST"), "{}", path.display());
+                        return;
+                    };
+                    assert!(told || lines == events || is_log(path), "{} at {at}: {lines}", path.display());
+                    let verified = verified.unwrap();
+                    let is_padding = path.extension().is_some_and(|end| end == "arrow");
+                    assert!(
+                        !verified.damage.is_empty() || is_log(path) || is_padding && lines == events,
+                        "{} at {at}",
+                        path.display()
+                    );
+                });
+            }
+        }
+    }
+}
+
+fn is_log(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("log-"))
+}
+
+#[test]
+fn a_file_that_is_cut_or_gone_is_told() {
+    let (run, files) = example(6);
+    let mut random = Random(6);
+    for (path, bytes) in files.iter().filter(|(path, _)| !is_lock(path)) {
+        for _ in 0..60 {
+            let len = random.below(bytes.len() as u64) as usize;
+            with(&run.disk, path, bytes[..len].to_vec(), || {
+                if let Some((lines, told)) = use_all(&run) {
+                    assert!(told || lines == run.events.len() || is_log(path), "{} at {len}", path.display());
+                }
+            });
+        }
+        run.disk.delete(path);
+        let found = use_all(&run);
+        assert!(found.is_none_or(|(_, told)| told), "{}", path.display());
+        run.disk.put(path, bytes.clone());
+    }
+}
+
+/// Makes the checksums of the manifest and of an index file right again, as a forger would.
+fn forge(run: &Run, path: &Path, bytes: Vec<u8>) {
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    if name == "MANIFEST" {
+        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        run.disk.put(path, [line, format!("\n{:016x}\n", checksum(line)).as_bytes()].concat());
+        return;
+    }
+    run.disk.put(path, bytes);
+    if !name.ends_with(".arrow") {
+        return;
+    }
+    // Without the index and with another checksum of the table, everything is read from the messages.
+    run.disk.delete(&path.with_extension("index"));
+    let manifest = path.with_file_name("MANIFEST");
+    let text = run.disk.files().into_iter().find(|(name, _)| *name == manifest).unwrap().1;
+    let text = String::from_utf8(text).unwrap();
+    let line = text
+        .lines()
+        .next()
+        .unwrap()
+        .replace("\"table\":\"", "\"table\":\"0")
+        .replace("\"table\":\"00", "\"table\":\"0");
+    let line: String = line
+        .split("\"table\":\"")
+        .enumerate()
+        .map(|(number, part)| {
+            if number == 0 {
+                part.to_owned()
+            } else {
+                format!("\"table\":\"0123456789abcdef{}", &part[part.find('"').unwrap()..])
+            }
+        })
+        .collect();
+    run.disk.put(&manifest, format!("{line}\n{:016x}\n", checksum(line.as_bytes())).into_bytes());
+}
+
+#[test]
+fn forged_files_are_read_without_panics() {
+    for seed in [8, 9, 10] {
+        let (run, files) = example(seed);
+        let mut random = Random(seed);
+        for (path, bytes) in files.iter().filter(|(path, _)| !is_lock(path)) {
+            for _ in 0..150 {
+                let mut forged = bytes.clone();
+                for _ in 0..1 + random.below(3) {
+                    let at = random.below(bytes.len() as u64) as usize;
+                    match random.below(3) {
+                        0 => forged[at] ^= 1 << random.below(8),
+                        1 => forged[at] = b"0123456789-\xff"[random.below(12) as usize],
+                        _ => {
+                            let end = (at + 8).min(forged.len());
+                            let huge = (random.next() >> random.below(64)).to_le_bytes();
+                            forged[at..end].copy_from_slice(&huge[..end - at]);
+                        }
+                    }
+                }
+                forge(&run, path, forged);
+                use_all(&run);
+                for (path, bytes) in &files {
+                    run.disk.put(path, bytes.clone());
+                }
+            }
+        }
+        let (run, _) = example(seed);
+        drop(run);
+    }
+}
+
+#[test]
+fn a_lost_or_damaged_index_is_made_anew() {
+    let (run, files) = example(11);
+    let store = run.store().unwrap();
+    let wanted = read(&store.snapshot().unwrap(), Window::ALL).unwrap();
+    for (path, bytes) in files.iter().filter(|(path, _)| path.extension().is_some_and(|end| end == "index")) {
+        for damaged in [None, Some(bytes[..bytes.len() / 2].to_vec())] {
+            match damaged {
+                None => run.disk.delete(path),
+                Some(bytes) => run.disk.put(path, bytes),
+            }
+            let snapshot = store.snapshot().unwrap();
+            assert_eq!(read(&snapshot, Window::ALL).unwrap(), wanted);
+            assert_eq!(snapshot.damage().len(), 1, "{:?}", snapshot.damage());
+            let verified = store.verify(true).unwrap();
+            assert_eq!((verified.repaired, &verified.damage[..]), (1, &[][..]));
+            let again = run.disk.files().into_iter().find(|(name, _)| name == path).unwrap().1;
+            assert!(again == *bytes, "{}", path.display());
+        }
+    }
+    run.verify();
+}

@@ -1,0 +1,57 @@
+//! One course of things, and trouble at every operation of it.
+
+use super::model::Run;
+use crate::files::simulated::Trouble;
+
+/// Appends, with a seal, a compaction, a retention and another writer.
+fn course(run: &mut Run) {
+    for _ in 0..6 {
+        let _ = run.append();
+    }
+    let _ = run.store().and_then(|store| store.compact());
+    run.close();
+    for _ in 0..6 {
+        let _ = run.append();
+    }
+    run.close();
+    let _ = run.store().and_then(|store| store.compact());
+}
+
+fn operations() -> u64 {
+    let mut run = Run::new(7);
+    run.set(Trouble::None);
+    course(&mut run);
+    run.check();
+    run.disk.operations()
+}
+
+#[test]
+fn the_power_may_go_at_every_operation() {
+    for at in 1..=operations() {
+        for kill in [false, true] {
+            let mut run = Run::new(7);
+            run.set(Trouble::Crash(at));
+            course(&mut run);
+            run.crash(kill);
+            run.check();
+            run.verify();
+        }
+    }
+}
+
+#[test]
+fn every_operation_may_fail() {
+    for at in 1..=operations() {
+        for trouble in [Trouble::Fail(at), Trouble::FailFrom(at)] {
+            let mut run = Run::new(7);
+            run.set(trouble);
+            course(&mut run);
+            run.set(Trouble::None);
+            run.check();
+            run.append().unwrap();
+            run.close();
+            run.check();
+            run.verify();
+        }
+    }
+}
