@@ -38,6 +38,7 @@ mod walk;
 
 pub use builder::IndexBuilder;
 pub use condition::Condition;
+pub(crate) use condition::{Leaf, Node};
 pub use kinds::FieldKinds;
 pub use layout::Wrong;
 pub use span::{Answer, Index, SpanIndex};

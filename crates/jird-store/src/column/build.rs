@@ -1,0 +1,204 @@
+//! Makes the columns of a block from its documents.
+
+use super::ColumnFacts;
+use arrow_array::ArrayRef;
+use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder};
+use arrow_schema::{DataType, Field as ArrowField};
+use jird::record::{Field, FieldReader, Projection};
+use jird::{Error, Kind, Path};
+use std::sync::Arc;
+
+/// A column has no room for longer texts, in bytes.
+pub const TEXT_MAX: usize = 128;
+
+/// The type of a column, which is the same in all blocks of a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ColumnType {
+    /// Numbers, as doubles: Arrow's `Float64`.
+    Number,
+    /// Texts: Arrow's `Utf8`.
+    Text,
+    /// Booleans: Arrow's `Boolean`.
+    Bool,
+}
+
+impl ColumnType {
+    fn data_type(self) -> DataType {
+        match self {
+            Self::Number => DataType::Float64,
+            Self::Text => DataType::Utf8,
+            Self::Bool => DataType::Boolean,
+        }
+    }
+}
+
+/// One column of a block.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// A row per document.
+    pub array: ArrayRef,
+    /// What the array does not show. To be stored with the block.
+    pub facts: ColumnFacts,
+}
+
+/// The paths that have a column in a span, and the types of the columns.
+///
+/// ```
+/// use jird::{Path, record::{Comparison, Literal, Predicate}};
+/// use jird_store::column::{ColumnPlan, Columns};
+/// use jird_store::index::Condition;
+/// let paths = [Path::root().key("Elapsed")];
+/// let lines = b"{\"Elapsed\":12.5}\n{\"Elapsed\":250}\n{}\n";
+/// let plan = ColumnPlan::choose(&paths, lines)?;
+/// let columns = Columns::new(3, plan.paths().iter().cloned().zip(plan.build(lines)?));
+/// let slow = Predicate::Compare { slot: 0, op: Comparison::Gt, literal: Literal::Number("200".into()) };
+/// let kept = columns.decide(&Condition::new(&slow, &paths)).expect("the column decides");
+/// assert_eq!(kept.iter().collect::<Vec<_>>(), [false, true, false]);
+/// # Ok::<(), jird::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ColumnPlan {
+    projection: Projection,
+    types: Vec<ColumnType>,
+}
+
+impl ColumnPlan {
+    /// Columns of these types at these paths.
+    ///
+    /// # Panics
+    /// If there are not as many types as paths.
+    pub fn new(paths: &[Path], types: &[ColumnType]) -> Self {
+        assert_eq!(paths.len(), types.len(), "each column has one path and one type");
+        Self { projection: Projection::new(paths), types: types.to_vec() }
+    }
+
+    /// Columns of the types that most values have in some documents, such as those of a span's first block. Values of
+    /// other types have no room in the columns. `lines` ends each document with a line feed and is trusted to be JSON;
+    /// an error means that it is not.
+    pub fn choose(paths: &[Path], lines: &[u8]) -> Result<Self, Error> {
+        let projection = Projection::new(paths);
+        let mut counts = vec![[0_usize; 3]; paths.len()];
+        each_row(&projection, lines, |fields| {
+            for (counts, field) in counts.iter_mut().zip(fields) {
+                match field.kind() {
+                    Some(Kind::Number) => counts[0] += 1,
+                    Some(Kind::String) if field.raw().len() <= TEXT_MAX + 2 => counts[1] += 1,
+                    Some(Kind::Bool) => counts[2] += 1,
+                    _ => {}
+                }
+            }
+        })?;
+        let types = counts.iter().map(|&[numbers, texts, bools]| {
+            if numbers > texts && numbers >= bools {
+                ColumnType::Number
+            } else if bools > texts {
+                ColumnType::Bool
+            } else {
+                ColumnType::Text
+            }
+        });
+        Ok(Self { types: types.collect(), projection })
+    }
+
+    /// The paths, in the order of the columns.
+    pub fn paths(&self) -> &[Path] {
+        self.projection.paths()
+    }
+
+    /// The types, in the order of the columns.
+    pub fn types(&self) -> &[ColumnType] {
+        &self.types
+    }
+
+    /// The fields of the Arrow schema. A field's name is the column's path as a JSON Pointer, which begins with `/`.
+    pub fn fields(&self) -> Vec<ArrowField> {
+        let fields = self.paths().iter().zip(&self.types);
+        fields.map(|(path, kind)| ArrowField::new(path.to_string(), kind.data_type(), true)).collect()
+    }
+
+    /// The path that a field's name means. `None` if it is no column of this kind.
+    pub fn path_of(name: &str) -> Option<Path> {
+        let keys = name.strip_prefix('/')?.split('/');
+        Some(keys.fold(Path::root(), |path, key| path.key(key.replace("~1", "/").replace("~0", "~"))))
+    }
+
+    /// The columns of a block. `lines` ends each document with a line feed and is trusted to be JSON; an error means
+    /// that it is not. Takes the time of reading these fields from each document.
+    pub fn build(&self, lines: &[u8]) -> Result<Vec<Column>, Error> {
+        let mut builders: Vec<Building> = self.types.iter().map(|kind| Building::new(*kind)).collect();
+        each_row(&self.projection, lines, |fields| {
+            builders.iter_mut().zip(fields).for_each(|(builder, field)| builder.add(*field));
+        })?;
+        Ok(builders.into_iter().map(Building::finish).collect())
+    }
+}
+
+/// Calls `each` with the fields of each document.
+fn each_row(projection: &Projection, lines: &[u8], mut each: impl FnMut(&[Field<'_>])) -> Result<(), Error> {
+    let mut reader = FieldReader::new(projection);
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        let mut fields = vec![Field::MISSING; projection.slots()];
+        reader.read_trusted(line.strip_suffix(b"\n").unwrap_or(line), &mut fields)?;
+        each(&fields);
+    }
+    Ok(())
+}
+
+struct Building {
+    values: Values,
+    has_others: bool,
+    is_rounded: bool,
+    decoded: String,
+}
+
+enum Values {
+    Numbers(Float64Builder),
+    Texts(StringBuilder),
+    Bools(BooleanBuilder),
+}
+
+impl Building {
+    fn new(kind: ColumnType) -> Self {
+        let values = match kind {
+            ColumnType::Number => Values::Numbers(Float64Builder::new()),
+            ColumnType::Text => Values::Texts(StringBuilder::new()),
+            ColumnType::Bool => Values::Bools(BooleanBuilder::new()),
+        };
+        Self { values, has_others: false, is_rounded: false, decoded: String::new() }
+    }
+
+    fn add(&mut self, field: Field<'_>) {
+        let has_value = match &mut self.values {
+            Values::Numbers(values) => {
+                let number = field.as_number();
+                values.append_option(number.map(|number| {
+                    self.is_rounded |= !number.is_exact_f64();
+                    // Rounding stops at infinity, which is beyond all that is finite.
+                    number.to_f64().unwrap_or(if number.text().starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY })
+                }));
+                number.is_some()
+            }
+            Values::Texts(values) => {
+                // An escape is at most six times as long as what it stands for.
+                let short = field.raw().len() <= 6 * TEXT_MAX + 2;
+                let text = if short { field.text(&mut self.decoded).filter(|text| text.len() <= TEXT_MAX) } else { None };
+                values.append_option(text);
+                text.is_some()
+            }
+            Values::Bools(values) => {
+                values.append_option(field.as_bool());
+                field.as_bool().is_some()
+            }
+        };
+        self.has_others |= !has_value && !field.is_null();
+    }
+
+    fn finish(self) -> Column {
+        let array: ArrayRef = match self.values {
+            Values::Numbers(mut values) => Arc::new(values.finish()),
+            Values::Texts(mut values) => Arc::new(values.finish()),
+            Values::Bools(mut values) => Arc::new(values.finish()),
+        };
+        Column { array, facts: ColumnFacts::new(self.has_others, self.is_rounded) }
+    }
+}

@@ -1,0 +1,107 @@
+//! One comparison, made ready for the cells of a column.
+
+use crate::index::{FieldKinds, Leaf};
+use jird::Number;
+use jird::record::{Comparison, Literal, Predicate};
+use std::cmp::Ordering;
+
+/// A constant as a double.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rounded {
+    /// The nearest double, which may be infinite.
+    double: f64,
+    /// How the double compares with the constant itself.
+    order: Option<Ordering>,
+}
+
+impl Rounded {
+    /// `None` if the text is not a number.
+    pub(super) fn new(text: &str) -> Option<Self> {
+        let number = Number::new(text)?;
+        let Some(double) = number.to_f64() else {
+            let double = if text.starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY };
+            return Some(Self { double, order: None });
+        };
+        if number.is_exact_f64() {
+            return Some(Self { double, order: Some(Ordering::Equal) });
+        }
+        // No double has more significant digits than these 767.
+        let exact = format!("{double:.766e}");
+        Some(Self { double, order: Number::new(&exact).map(|exact| exact.compare(number)) })
+    }
+
+    /// How a number compares with the constant, given the double that stands for it. `None`: it cannot be said.
+    #[inline]
+    pub(super) fn compare(self, cell: f64, is_rounded: bool) -> Option<Ordering> {
+        match cell.partial_cmp(&self.double) {
+            // The number is that double. It compares with the constant as the double does.
+            Some(Ordering::Equal) => self.order.filter(|_| !is_rounded),
+            order => order,
+        }
+    }
+}
+
+/// What is asked of each number.
+pub(super) enum AskNumber {
+    Compare(Comparison, Rounded),
+    In(Vec<Rounded>),
+    /// Its kind decides.
+    Anything,
+}
+
+impl AskNumber {
+    pub(super) fn of(leaf: &Leaf) -> Self {
+        match &leaf.predicate {
+            Predicate::Compare { op, literal: Literal::Number(text), .. } => {
+                Rounded::new(text).map_or(Self::Anything, |rounded| Self::Compare(*op, rounded))
+            }
+            Predicate::In { list, .. } => {
+                let numbers = list.iter().filter_map(|literal| match literal {
+                    Literal::Number(text) => Some(Rounded::new(text)),
+                    _ => None,
+                });
+                numbers.collect::<Option<_>>().map_or(Self::Anything, Self::In)
+            }
+            _ => Self::Anything,
+        }
+    }
+
+    /// Whether the comparison may have the wanted result.
+    #[inline]
+    pub(super) fn may_be(&self, wanted: bool, cell: f64, is_rounded: bool) -> bool {
+        match self {
+            Self::Compare(op, constant) => {
+                constant.compare(cell, is_rounded).is_none_or(|order| op.holds(order) == wanted)
+            }
+            Self::In(list) => {
+                let mut orders = list.iter().map(|constant| constant.compare(cell, is_rounded));
+                if wanted {
+                    orders.any(|order| order.is_none_or(Ordering::is_eq))
+                } else {
+                    orders.all(|order| order.is_none_or(Ordering::is_ne))
+                }
+            }
+            Self::Anything => true,
+        }
+    }
+}
+
+/// Whether a comparison may have the wanted result for a text.
+pub(super) fn text_may_be(leaf: &Leaf, cell: &str) -> bool {
+    let known = match &leaf.predicate {
+        Predicate::Compare { op, literal: Literal::Text(constant), .. } => op.holds(cell.as_bytes().cmp(constant.as_bytes())),
+        Predicate::In { list, .. } => {
+            list.iter().any(|literal| matches!(literal, Literal::Text(constant) if **constant == *cell))
+        }
+        Predicate::Like { pattern, .. } => pattern.matches(cell),
+        // A test that has no answer is not known to be false here, which keeps the row.
+        Predicate::Matches { matcher, .. } => matcher.matches(cell),
+        _ => return true,
+    };
+    known == leaf.wanted
+}
+
+/// Whether a comparison may have the wanted result for a value of one of these kinds.
+pub(super) fn kind_may_be(leaf: &Leaf, kinds: FieldKinds) -> bool {
+    leaf.on.kinds.has(kinds)
+}

@@ -1,0 +1,152 @@
+//! Decides, for each row of a block, whether it may match.
+
+use super::build::Column;
+use super::cell::{self, AskNumber};
+use crate::index::{Condition, FieldKinds, Leaf, Node};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, BooleanArray, Float64Array, StringArray};
+use arrow_buffer::BooleanBuffer;
+use jird::Path;
+use jird::record::Predicate;
+
+/// The columns of a block.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    rows: usize,
+    columns: Vec<(Path, Column)>,
+}
+
+/// The array of a column, by its type.
+enum Typed<'a> {
+    Numbers(&'a Float64Array),
+    Texts(&'a StringArray),
+    Bools(&'a BooleanArray),
+}
+
+impl Columns {
+    /// The columns of a block of `rows` documents. An array of another length, or of a type that no column has, is left
+    /// out: it decides nothing.
+    pub fn new(rows: usize, columns: impl IntoIterator<Item = (Path, Column)>) -> Self {
+        let columns = columns.into_iter().filter(|(_, column)| column.array.len() == rows && typed(column).is_some());
+        Self { rows, columns: columns.collect() }
+    }
+
+    /// For each row, whether it may match; `None` if all of them may. Rows that cannot match surely do not: neither
+    /// false nor unknown is a match.
+    pub fn decide(&self, condition: &Condition) -> Option<BooleanBuffer> {
+        self.node(condition, condition.root()).filter(|kept| kept.count_set_bits() < self.rows)
+    }
+
+    /// Whether some path of the condition has a column here. If not, [`decide`](Self::decide) is `None`, and the columns
+    /// need not be read.
+    pub fn serve(&self, condition: &Condition) -> bool {
+        condition.slots().iter().any(|slot| self.column(condition, *slot).is_some())
+    }
+
+    /// `None`: every row may.
+    fn node(&self, condition: &Condition, node: &Node) -> Option<BooleanBuffer> {
+        match node {
+            Node::Leaf(leaf) => self.leaf(condition, leaf),
+            Node::All(parts) => {
+                parts.iter().filter_map(|part| self.node(condition, part)).reduce(|all, part| &all & &part)
+            }
+            Node::Any(parts) => {
+                let mut any = BooleanBuffer::new_unset(self.rows);
+                for part in parts {
+                    any = &any | &self.node(condition, part)?;
+                }
+                Some(any)
+            }
+        }
+    }
+
+    fn column(&self, condition: &Condition, slot: usize) -> Option<&Column> {
+        let path = condition.paths().get(slot)?;
+        self.columns.iter().find(|(other, _)| other == path).map(|(_, column)| column)
+    }
+
+    fn leaf(&self, condition: &Condition, leaf: &Leaf) -> Option<BooleanBuffer> {
+        let column = self.column(condition, leaf.on.slot)?;
+        if let Some(other) = leaf.other {
+            return self.two(column, self.column(condition, other)?, leaf);
+        }
+        // A row that is null is null or missing, unless the column has no room for some values.
+        let null = column.facts.has_others() || cell::kind_may_be(leaf, FieldKinds::NULLS);
+        let mask = match typed(column)? {
+            Typed::Numbers(values) => {
+                let ask = AskNumber::of(leaf);
+                let (is_rounded, may) = (column.facts.is_rounded(), cell::kind_may_be(leaf, FieldKinds::NUMBER));
+                self.each(values, null, |row| may && ask.may_be(leaf.wanted, values.value(row), is_rounded))
+            }
+            Typed::Texts(values) => {
+                let may = cell::kind_may_be(leaf, FieldKinds::STRING);
+                // Texts that have a column repeat.
+                let mut last = None;
+                self.each(values, null, |row| {
+                    let text = values.value(row);
+                    match last {
+                        Some((same, known)) if same == text => known,
+                        _ => {
+                            let known = may && cell::text_may_be(leaf, text);
+                            last = Some((text, known));
+                            known
+                        }
+                    }
+                })
+            }
+            Typed::Bools(values) => self.each(values, null, |row| {
+                cell::kind_may_be(leaf, if values.value(row) { FieldKinds::TRUE } else { FieldKinds::FALSE })
+            }),
+        };
+        Some(mask)
+    }
+
+    /// A mask of the rows that have a value and may match, and of the rows that are null, if they may.
+    fn each(&self, values: &dyn Array, null: bool, mut may: impl FnMut(usize) -> bool) -> BooleanBuffer {
+        match values.nulls() {
+            None => BooleanBuffer::collect_bool(self.rows, may),
+            Some(nulls) => {
+                BooleanBuffer::collect_bool(self.rows, |row| if nulls.is_null(row) { null } else { may(row) })
+            }
+        }
+    }
+
+    /// Compares two columns.
+    fn two(&self, left: &Column, right: &Column, leaf: &Leaf) -> Option<BooleanBuffer> {
+        let Predicate::CompareSlots { op, .. } = &leaf.predicate else { return None };
+        let holds = |order| op.holds(order) == leaf.wanted;
+        // The comparison with a value for which a column has no room is not known here.
+        let others = |row: usize| {
+            let hides = |column: &Column| column.facts.has_others() && column.array.is_null(row);
+            hides(left) || hides(right)
+        };
+        let both = |row: usize| left.array.is_valid(row) && right.array.is_valid(row);
+        let is_rounded = left.facts.is_rounded() || right.facts.is_rounded();
+        let mask = match (typed(left)?, typed(right)?) {
+            (Typed::Numbers(left), Typed::Numbers(right)) => BooleanBuffer::collect_bool(self.rows, |row| {
+                let order = left.value(row).partial_cmp(&right.value(row));
+                let known = order.filter(|order| order.is_ne() || !is_rounded);
+                if both(row) { known.is_none_or(holds) } else { others(row) }
+            }),
+            (Typed::Texts(left), Typed::Texts(right)) => BooleanBuffer::collect_bool(self.rows, |row| {
+                if both(row) { holds(left.value(row).as_bytes().cmp(right.value(row).as_bytes())) } else { others(row) }
+            }),
+            (Typed::Bools(left), Typed::Bools(right)) => BooleanBuffer::collect_bool(self.rows, |row| {
+                if both(row) { holds(left.value(row).cmp(&right.value(row))) } else { others(row) }
+            }),
+            // Values of different kinds do not compare.
+            _ => BooleanBuffer::collect_bool(self.rows, others),
+        };
+        Some(mask)
+    }
+}
+
+fn typed(column: &Column) -> Option<Typed<'_>> {
+    let array = &column.array;
+    array
+        .as_primitive_opt::<Float64Type>()
+        .map(Typed::Numbers)
+        .or_else(|| array.as_string_opt().map(Typed::Texts))
+        .or_else(|| array.as_boolean_opt().map(Typed::Bools))
+}
