@@ -12,7 +12,7 @@ use crate::lines::without_tests;
 use crate::step::Step;
 
 /// The folders and files of each crate, from the ground up.
-const CRATES: [Layers; 4] = [
+const CRATES: [Layers; 5] = [
     Layers {
         name: "jird",
         order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
@@ -21,6 +21,10 @@ const CRATES: [Layers; 4] = [
     Layers {
         name: "jird-formats",
         order: "cell encoding columns rows bad_value csv arrow parquet sqlite recover files",
+    },
+    Layers {
+        name: "jird-store",
+        order: "error settings time notation files event index column log manifest clean span snapshot writer store care",
     },
     Layers {
         name: "jird-query",

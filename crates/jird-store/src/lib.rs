@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod care;
+mod clean;
 #[doc(hidden)]
 pub mod column;
 mod error;
@@ -50,6 +51,6 @@ pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::Batch;
 pub use index::{Condition, FieldKinds, Index};
 pub use settings::{Compression, Settings, Window, WriterOptions};
-pub use snapshot::{BlockFacts, Selected, Skipped, Snapshot, Text};
+pub use snapshot::{BlockFacts, Saved, Selected, Skipped, Snapshot, Text};
 pub use store::Store;
 pub use writer::{Ticket, Totals, Writer};

@@ -1,10 +1,11 @@
 //! Compaction: spans that overlap in time, or are small, become few that do neither.
 
-use super::clean::care_lock;
+use crate::clean::care_lock;
 use crate::error::{Damage, Error};
 use crate::event::{Key, TextOrder};
 use crate::manifest::{Folder, Manifest, SpanEntry};
 use crate::settings::Settings;
+use crate::snapshot::sum_up;
 use crate::span::{BlockRows, Fault, SpanFile, SpanWriter};
 use crate::store::Store;
 use std::cmp::Reverse;
@@ -41,6 +42,8 @@ impl Store {
         for group in plan(&manifest) {
             compact_group(&self.folder, &manifest.settings, &group, &mut compacted)?;
         }
+        let manifest = self.folder.manifest()?;
+        sum_up(&self.folder, |number| manifest.spans.iter().any(|span| span.number == number));
         Ok(compacted)
     }
 }

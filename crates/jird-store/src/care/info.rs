@@ -2,6 +2,7 @@
 
 use crate::error::{Damage, Error};
 use crate::settings::Settings;
+use crate::snapshot::{Saved, saved};
 use crate::store::Store;
 use jird::Path;
 
@@ -47,6 +48,8 @@ pub struct SpanInfo {
     pub keep_from: Option<i64>,
     /// The fields that are indexed.
     pub indexed: Vec<Path>,
+    /// What its indexes saved in all queries so far, as far as that could be noted.
+    pub saved: Saved,
     /// Whether the texts of the time field have the order of the events.
     pub is_ordered: bool,
 }
@@ -68,6 +71,7 @@ impl Store {
     /// As [`Store::snapshot`].
     pub fn info(&self) -> Result<Info, Error> {
         let snapshot = self.snapshot()?;
+        let noted = saved(&self.folder);
         let mut spans: Vec<SpanInfo> = snapshot
             .spans()
             .iter()
@@ -84,6 +88,7 @@ impl Store {
                     times: (entry.first.time, entry.last.time),
                     keep_from: entry.keep_from,
                     indexed: span.index().map(crate::index::SpanIndex::paths).unwrap_or_default(),
+                    saved: noted.get(&entry.number).copied().unwrap_or_default(),
                     is_ordered: entry.order != crate::event::TextOrder::Unknown,
                 }
             })

@@ -1,14 +1,12 @@
 //! Care for a store: compaction, retention, checks, and what a person wants to know. All of it runs beside a writer and
 //! readers, in the same process or another.
 
-mod clean;
 mod compact;
 mod export;
 mod info;
 mod retain;
 mod verify;
 
-pub(crate) use clean::orphans;
 pub use compact::Compacted;
 pub use export::Export;
 pub use info::{Info, LogInfo, SpanInfo};

@@ -1,8 +1,7 @@
 //! Checking everything that is on disk.
 
-use super::clean::care_lock;
+use crate::clean::care_lock;
 use crate::error::{Damage, Error};
-use crate::snapshot::Snapshot;
 use crate::span::{SpanFile, rebuild_index};
 use crate::store::Store;
 use jird::lines;
@@ -40,9 +39,9 @@ impl Store {
         let mut verified =
             Verified { damage: snapshot.damage(), events: recent_events, bytes: recent_bytes, ..Verified::default() };
         for span in snapshot.spans() {
-            let is_whole = self.check_span(&snapshot, span, &mut verified);
+            let is_whole = self.check_span(span, &mut verified);
             if repair && !is_whole {
-                match rebuild_index(&self.folder, span, snapshot.settings()) {
+                match rebuild_index(&self.folder, span) {
                     Ok(()) => {
                         let path = self.folder.index(span.number());
                         verified.damage.retain(|damage| damage.file != path);
@@ -57,7 +56,7 @@ impl Store {
     }
 
     /// Checks a span; whether its index is whole.
-    fn check_span(&self, snapshot: &Snapshot, span: &SpanFile, verified: &mut Verified) -> bool {
+    fn check_span(&self, span: &SpanFile, verified: &mut Verified) -> bool {
         let (file, index_file) = (self.folder.span(span.number()), self.folder.index(span.number()));
         verified.spans += 1;
         let mut text = Vec::new();
@@ -85,7 +84,6 @@ impl Store {
                 verified.damage.push(Damage { file: index_file, block: None, events: Some(0), reason });
             }
         }
-        let _ = snapshot;
         false
     }
 }

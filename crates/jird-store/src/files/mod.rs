@@ -25,6 +25,8 @@ pub(crate) trait Files: Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
     /// Makes an empty file to append to; one that is there already becomes empty.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn Output>>;
+    /// Adds bytes to the end of a file, which is made if it is not there. Several processes may do so.
+    fn add(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Opens a file for reading.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>>;
     /// Gives a file another name, and replaces a file that has it.

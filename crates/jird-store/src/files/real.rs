@@ -32,6 +32,10 @@ impl Files for RealFiles {
         Ok(Arc::new(RealFile(file)))
     }
 
+    fn add(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        private().append(true).create(true).open(path)?.write_all(bytes)
+    }
+
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>> {
         Ok(Arc::new(RealFile(File::open(path)?)))
     }

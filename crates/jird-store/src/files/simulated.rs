@@ -207,6 +207,13 @@ impl Files for Disk {
         if done { Ok(Arc::new(Handle { disk: self.clone(), node, boot })) } else { Err(off()) }
     }
 
+    fn add(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut state = self.state();
+        let node = state.now.entry(path.to_owned()).or_default();
+        node.lock().unwrap().bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>> {
         let state = self.state();
         let node = state.now.get(path).ok_or(io::ErrorKind::NotFound)?.clone();

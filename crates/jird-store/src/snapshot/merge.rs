@@ -4,6 +4,7 @@ use super::State;
 use super::text::{Home, Piece};
 use crate::error::{Error, ErrorKind};
 use crate::event::Key;
+use crate::index::Condition;
 use crate::span::{BlockRows, Fault};
 
 /// A piece that was read: its lines, and the keys and offsets of its block if they are needed.
@@ -35,11 +36,16 @@ impl State {
     }
 
     /// Replaces `buffer` by the lines of some pieces, in their order.
-    pub(super) fn read(&self, pieces: &[Piece], buffer: &mut Vec<u8>) -> Result<(), Error> {
-        buffer.clear();
+    pub(super) fn read(
+        &self,
+        pieces: &[Piece],
+        condition: Option<&Condition>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         if let [piece] = pieces {
-            return self.read_piece(piece, buffer).map(drop);
+            return self.read_matching(piece, condition, buffer);
         }
+        buffer.clear();
         let overlap = pieces.windows(2).any(|pair| pair[0].last >= pair[1].first);
         let mut read = Vec::new();
         for piece in pieces {
@@ -57,6 +63,35 @@ impl State {
             }
         }
         merge(&read, buffer);
+        Ok(())
+    }
+
+    /// Replaces `buffer` by the lines of a piece, without those that the columns of its block prove not to match.
+    fn read_matching(&self, piece: &Piece, condition: Option<&Condition>, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        let decided = match (piece.home, condition) {
+            (Home::Span(span, block), Some(condition)) => self.spans[span].decide(block, condition),
+            _ => None,
+        };
+        let Some((mask, rows)) = decided else { return self.read_piece(piece, buffer).map(drop) };
+        let kept = mask.slice(piece.rows.start, piece.rows.len());
+        let count = kept.count_set_bits();
+        if count == 0 {
+            buffer.clear();
+            return Ok(());
+        }
+        if !self.read_piece(piece, buffer)? || count > piece.rows.len() / 4 * 3 {
+            return Ok(());
+        }
+        let mut filled = 0;
+        for (start, end) in kept.set_slices() {
+            let bytes = |row: usize| (rows.offsets[piece.rows.start + row] as usize).saturating_sub(piece.bytes.start);
+            let (start, end) = (bytes(start), bytes(end).min(buffer.len()));
+            if start < end && buffer[end - 1] == b'\n' {
+                buffer.copy_within(start..end, filled);
+                filled += end - start;
+            }
+        }
+        buffer.truncate(filled);
         Ok(())
     }
 

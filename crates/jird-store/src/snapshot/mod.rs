@@ -2,6 +2,7 @@
 
 mod merge;
 mod recent;
+mod saved;
 mod select;
 mod text;
 
@@ -13,6 +14,8 @@ use crate::span::{Fault, SpanFile};
 use recent::Recent;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use saved::Saved;
+pub(crate) use saved::{saved, sum_up};
 pub use select::{Selected, Skipped};
 pub use text::{BlockFacts, Text};
 

@@ -1,5 +1,6 @@
 //! Which blocks of a text may have a match.
 
+use super::saved::{self, Saved};
 use super::text::{Home, Text};
 use crate::index::{Answer, Condition, Index};
 use std::collections::HashMap;
@@ -32,6 +33,8 @@ pub struct Skipped {
 
 impl Text {
     /// The blocks that may have an event that matches, and what was saved by which index. Without a condition, all.
+    ///
+    /// What was saved is noted in the store, for [`Store::info`](crate::Store::info).
     pub fn select(&self, condition: Option<&Condition>) -> Selected {
         let Some(condition) = condition else {
             return Selected { blocks: (0..self.blocks()).collect(), ..Selected::default() };
@@ -44,6 +47,9 @@ impl Text {
                 Some(index) => selected.skipped.add(index, self.block(number).bytes),
             }
         }
+        let state = &*self.snapshot.0;
+        let asked = answers.iter().filter(|(_, answers)| !answers.is_empty());
+        saved::note(&state.folder, asked.map(|(span, answers)| (state.spans[*span].number(), Saved::of(answers))));
         selected
     }
 

@@ -139,8 +139,7 @@ impl Text {
     /// # Panics
     /// If there is no such block.
     pub fn read(&self, number: usize, condition: Option<&Condition>, buffer: &mut Vec<u8>) -> Result<(), Error> {
-        let _ = condition;
-        self.snapshot.0.read(&self.blocks[number].pieces, buffer)
+        self.snapshot.0.read(&self.blocks[number].pieces, condition, buffer)
     }
 
     /// Whether all events of the store hold, at this path, a UTC text of one fixed width, so that the order of these

@@ -48,6 +48,8 @@ pub(super) struct BatchLayout {
     pub(super) arrivals: Range<usize>,
     pub(super) offsets: Range<usize>,
     pub(super) documents: Range<usize>,
+    /// The buffers of the columns beside the documents.
+    pub(super) others: Vec<Range<usize>>,
     /// Where the message ends.
     pub(super) end: usize,
     pub(super) compression: Compression,
@@ -80,6 +82,7 @@ pub(super) fn layout(message: &[u8]) -> Option<BatchLayout> {
         arrivals: range(ARRIVAL)?,
         offsets: range(OFFSETS)?,
         documents: range(DOCUMENT)?,
+        others: (DOCUMENT + 1..buffers.len()).map(range).collect::<Option<_>>()?,
         end: body.checked_add(usize::try_from(message.bodyLength()).ok()?)?,
         compression,
     })
@@ -99,18 +102,17 @@ pub(super) fn footer(bytes: &[u8]) -> Option<(Vec<Range<u64>>, HashMap<String, S
     Some((blocks, metadata))
 }
 
-/// Replaces `out` by a buffer of `len` bytes that lies in `bytes` as its compression says. `None` if it has another
-/// length. Memory grows with what is there, whatever is claimed.
+/// Replaces `out` by a buffer of `len` bytes that lies in `bytes` as its compression says. `None` if it is shorter. Memory grows with what is there, whatever is claimed.
 pub(super) fn unpack(bytes: &[u8], compression: Compression, len: usize, out: &mut Vec<u8>) -> Option<()> {
     out.clear();
     if compression == Compression::None {
-        out.extend_from_slice(bytes.get(..len).filter(|_| bytes.len() == len)?);
+        out.extend_from_slice(bytes.get(..len)?);
         return Some(());
     }
     let (claimed, packed) = bytes.split_first_chunk::<8>()?;
     let claimed = i64::from_le_bytes(*claimed);
     if claimed == -1 {
-        out.extend_from_slice(packed.get(..len).filter(|_| packed.len() == len)?);
+        out.extend_from_slice(packed.get(..len)?);
         return Some(());
     }
     (usize::try_from(claimed) == Ok(len)).then_some(())?;

@@ -6,6 +6,7 @@
 //! Arrow file and in the index file; the manifest has its checksum.
 
 mod arrow;
+mod columns;
 mod index_file;
 mod read;
 mod table;

@@ -1,13 +1,16 @@
 //! Reading a span file. Nothing in it is believed.
 
 use super::arrow::{self, ARROW_MAGIC, TABLE_KEY};
+use super::columns::Buffers;
 use super::{BLOCK_BYTES_MAX, BlockEntry, IndexFile, Table};
+use crate::column::Columns;
 use crate::error::{Damage, Error};
 use crate::event::Key;
 use crate::files::{Input, checksum, read_exact};
 use crate::index::{Answer, Condition, FieldKinds, SpanIndex};
 use crate::manifest::{Folder, SpanEntry};
 use crate::settings::Compression;
+use arrow_buffer::BooleanBuffer;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -174,6 +177,42 @@ impl SpanFile {
         }
     }
 
+    /// Which events of a block may match, and where each begins in the documents, if the columns beside the documents
+    /// say so. `None` if they do not, or cannot be read: then all may.
+    pub(crate) fn decide(&self, block: usize, condition: &Condition) -> Option<(BooleanBuffer, BlockRows)> {
+        let serves = |slot: &usize| {
+            let path = condition.paths().get(*slot);
+            path.is_some_and(|path| self.table.columns.iter().any(|(column, _)| column == path))
+        };
+        if self.table.columns.is_empty() || !condition.slots().iter().any(serves) {
+            return None;
+        }
+        let entry = &self.table.blocks[block];
+        let [head_sum, _, tail_sum] = entry.sums?;
+        let (mut bytes, mut tail) = (Vec::new(), Vec::new());
+        self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut bytes).ok()?;
+        let tail_offset = entry.document_offset() + entry.document_bytes;
+        self.read_part(tail_offset, entry.tail_bytes, Some(tail_sum), &mut tail).ok()?;
+        let layout = arrow::layout(&bytes)?;
+        let rows = rows_of(&bytes, entry.text_bytes, self.table.base)?;
+        (rows.keys.len() as u64 == entry.events).then_some(())?;
+        let skipped = usize::try_from(entry.head_bytes + entry.document_bytes).ok()?;
+        let within = |range: &std::ops::Range<usize>| {
+            // An empty buffer may stand anywhere.
+            if range.is_empty() {
+                Some(0..0)
+            } else {
+                Some(range.start.checked_sub(skipped)?..range.end.checked_sub(skipped)?)
+            }
+        };
+        let ranges: Vec<_> = layout.others.iter().map(within).collect::<Option<_>>()?;
+        let (paths, types): (Vec<_>, Vec<_>) = self.table.columns.iter().cloned().unzip();
+        let buffers = Buffers { bytes: &tail, ranges: &ranges, compression: layout.compression, rows: rows.keys.len() };
+        let columns = buffers.read(&types, &entry.facts)?;
+        let mask = Columns::new(rows.keys.len(), paths.into_iter().zip(columns)).decide(condition)?;
+        Some((mask, rows))
+    }
+
     /// Reads the keys of a block's events and the offsets of their documents.
     pub(crate) fn read_rows(&self, block: usize) -> Result<BlockRows, Fault> {
         let entry = &self.table.blocks[block];
@@ -272,7 +311,7 @@ fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
             columns: Vec::new(),
             blocks: Vec::new(),
         });
-        if table.blocks.last().is_some_and(|before| before.last >= block.first) {
+        if table.blocks.last().is_some_and(|before| before.last > block.first) {
             return Some(std::mem::replace(
                 table,
                 Table {
@@ -284,8 +323,8 @@ fn walk(input: &dyn Input, file_bytes: u64) -> Option<Table> {
                 },
             ));
         }
-        table.blocks.push(block);
         at = block.end();
+        table.blocks.push(block);
     }
 }
 
@@ -327,6 +366,7 @@ fn walked_block(
         first: *rows.keys.first()?,
         last: *rows.keys.last()?,
         sums: None,
+        facts: Vec::new(),
     })
 }
 
@@ -359,7 +399,7 @@ fn rows_of(head: &[u8], text_bytes: u64, base: u64) -> Option<BlockRows> {
     let key = |(time, relative)| Some(Key { time, arrival: base.checked_add(relative)? });
     let keys: Vec<Key> = times.zip(arrivals).map(key).collect::<Option<_>>()?;
     let offsets: Vec<u32> = offsets.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
-    let ascends = keys.is_sorted_by(|one, two| one < two) && offsets.is_sorted_by(|one, two| one < two);
+    let ascends = keys.is_sorted() && offsets.is_sorted_by(|one, two| one < two);
     let is_whole = offsets.first() == Some(&0) && offsets.last().map(|last| u64::from(*last)) == Some(text_bytes);
     (ascends && is_whole).then_some(BlockRows { keys, offsets })
 }

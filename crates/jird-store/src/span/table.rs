@@ -1,6 +1,7 @@
 //! The table of the blocks of a span file.
 
-use super::BLOCK_BYTES_MAX;
+use super::{BLOCK_BYTES_MAX, columns};
+use crate::column::{ColumnFacts, ColumnType};
 use crate::event::Key;
 use crate::notation::{self, push};
 use crate::settings::Compression;
@@ -14,14 +15,14 @@ pub(crate) struct Table {
     /// The highest arrival number.
     pub(crate) arrival_last: u64,
     pub(crate) compression: Compression,
-    /// The fields that lie beside the documents.
-    pub(crate) columns: Vec<Path>,
+    /// The fields that lie beside the documents, and their types.
+    pub(crate) columns: Vec<(Path, ColumnType)>,
     pub(crate) blocks: Vec<BlockEntry>,
 }
 
 /// A block of a span file. Its message is three stretches, one after the other: the head, with the columns `time` and
 /// `arrival` and the offsets of the documents; the documents; the tail, with the other columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockEntry {
     /// Where the message begins in the file.
     pub(crate) offset: u64,
@@ -36,6 +37,8 @@ pub(crate) struct BlockEntry {
     pub(crate) last: Key,
     /// The checksums of the three stretches; `None` if the table was made from a file without one.
     pub(crate) sums: Option<[u64; 3]>,
+    /// What each column beside the documents does not show.
+    pub(crate) facts: Vec<ColumnFacts>,
 }
 
 impl BlockEntry {
@@ -62,9 +65,13 @@ impl Table {
     pub(crate) fn write(&self) -> String {
         let mut out = String::with_capacity(200 + 200 * self.blocks.len());
         push(&mut out, format_args!("{{\"version\":1,\"arrivals\":[{},{}]", self.base, self.arrival_last));
-        push(&mut out, format_args!(",\"compression\":\"{}\",\"columns\":", self.compression.name()));
-        notation::write_paths(&self.columns, &mut out);
-        out.push_str(",\"blocks\":[");
+        push(&mut out, format_args!(",\"compression\":\"{}\",\"columns\":[", self.compression.name()));
+        for (number, (path, kind)) in self.columns.iter().enumerate() {
+            out.push_str(if number > 0 { ",[" } else { "[" });
+            notation::write_path(path, &mut out);
+            push(&mut out, format_args!(",\"{}\"]", columns::type_name(*kind)));
+        }
+        out.push_str("],\"blocks\":[");
         for (number, block) in self.blocks.iter().enumerate() {
             out.push_str(if number > 0 { ",[" } else { "[" });
             let BlockEntry { offset, head_bytes, document_bytes, tail_bytes, text_bytes, events, first, last, .. } =
@@ -73,6 +80,9 @@ impl Table {
             push(&mut out, format_args!(",{},{},{},{}", first.time, first.arrival, last.time, last.arrival));
             for sum in block.sums.unwrap_or_default() {
                 push(&mut out, format_args!(",\"{sum:016x}\""));
+            }
+            for facts in &block.facts {
+                push(&mut out, format_args!(",{}", facts.to_byte()));
             }
             out.push(']');
         }
@@ -90,13 +100,14 @@ impl Table {
             base: arrivals.at(0)?.as_u64()?,
             arrival_last: arrivals.at(1)?.as_u64()?,
             compression: notation::compression(root.get("compression")?)?,
-            columns: notation::paths(root.get("columns")?)?,
+            columns: root.get("columns")?.elements().map(column).collect::<Option<_>>()?,
             blocks: root.get("blocks")?.elements().map(block).collect::<Option<_>>()?,
         };
-        let in_order = table.blocks.windows(2).all(|pair| pair[0].last < pair[1].first);
+        let in_order = table.blocks.windows(2).all(|pair| pair[0].last <= pair[1].first);
         let fits = table.blocks.iter().all(|block| block.fits(file_bytes));
         let has_arrivals = table.arrival_last.checked_sub(table.base).is_some_and(|range| range <= u64::from(u32::MAX));
-        (in_order && fits && has_arrivals && !table.blocks.is_empty()).then_some(table)
+        let has_facts = table.blocks.iter().all(|block| block.facts.len() == table.columns.len());
+        (has_facts && in_order && fits && has_arrivals && !table.blocks.is_empty()).then_some(table)
     }
 
     pub(crate) fn events(&self) -> u64 {
@@ -106,6 +117,10 @@ impl Table {
     pub(crate) fn text_bytes(&self) -> u64 {
         self.blocks.iter().map(|block| block.text_bytes).sum()
     }
+}
+
+fn column(value: Value<'_>) -> Option<(Path, ColumnType)> {
+    Some((notation::path(value.at(0)?)?, columns::type_of_name(&value.at(1)?.as_str()?)?))
 }
 
 fn block(value: Value<'_>) -> Option<BlockEntry> {
@@ -120,6 +135,8 @@ fn block(value: Value<'_>) -> Option<BlockEntry> {
     for sum in &mut sums {
         *sum = notation::sum(elements.next()?)?;
     }
+    let fact = |value: Value<'_>| Some(ColumnFacts::of_byte(u8::try_from(value.as_u64()?).ok()?));
+    let facts = elements.map(fact).collect::<Option<_>>()?;
     let [offset, head_bytes, document_bytes, tail_bytes, text_bytes, events] = numbers;
     Some(BlockEntry {
         offset,
@@ -131,5 +148,6 @@ fn block(value: Value<'_>) -> Option<BlockEntry> {
         first,
         last,
         sums: Some(sums),
+        facts,
     })
 }

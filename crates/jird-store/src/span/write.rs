@@ -2,6 +2,7 @@
 
 use super::arrow::{self, TABLE_KEY};
 use super::{BLOCK_BYTES, BlockEntry, SpanFile, Table, index_file};
+use crate::column::{Column, ColumnPlan, ColumnType};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Key, TextOrder};
 use crate::files::{Output, checksum};
@@ -24,9 +25,9 @@ pub(crate) struct SpanWriter {
     number: u64,
     path: PathBuf,
     file: Arc<dyn Output>,
-    /// What the Arrow writer wrote and is not in the file yet.
-    arrow: FileWriter<Vec<u8>>,
-    schema: SchemaRef,
+    /// The Arrow writer, when the first block is there, which says of which types the columns are. What it wrote and is
+    /// not in the file yet.
+    arrow: Option<Arrow>,
     settings: Settings,
     block: OpenBlock,
     table: Table,
@@ -35,6 +36,12 @@ pub(crate) struct SpanWriter {
     written: u64,
     /// Bytes of all events.
     text_bytes: u64,
+}
+
+struct Arrow {
+    writer: FileWriter<Vec<u8>>,
+    schema: SchemaRef,
+    plan: Option<ColumnPlan>,
 }
 
 #[derive(Debug, Default)]
@@ -50,18 +57,12 @@ impl SpanWriter {
     pub(crate) fn new(folder: &Folder, number: u64, settings: &Settings, base: u64) -> Result<Self, Error> {
         let path = folder.span(number);
         let file = folder.files.create(&path).map_err(|error| Error::io("make", &path, &error))?;
-        let schema = arrow::schema(base, Vec::new());
-        let options = IpcWriteOptions::default().try_with_compression(arrow::compression_type(settings.compression));
-        let arrow = options
-            .and_then(|options| FileWriter::try_new_with_options(Vec::new(), &schema, options))
-            .map_err(|error| refused(&path, &error))?;
         Ok(Self {
             folder: folder.clone(),
             number,
             path,
             file,
-            arrow,
-            schema: Arc::new(schema),
+            arrow: None,
             settings: settings.clone(),
             block: OpenBlock::default(),
             table: Table {
@@ -71,7 +72,7 @@ impl SpanWriter {
                 columns: Vec::new(),
                 blocks: Vec::new(),
             },
-            indexes: Indexes::start(settings)?,
+            indexes: Indexes::start()?,
             written: 0,
             text_bytes: 0,
         })
@@ -104,11 +105,24 @@ impl SpanWriter {
         let last = Key { time: last, arrival: arrival(block.arrivals.last()) };
         let (text_bytes, events) = (block.text.len() as u64, block.times.len() as u64);
         block.offsets.push(block.text.len() as i32);
+        let arrow = match &mut self.arrow {
+            Some(arrow) => arrow,
+            None => {
+                let begun = Arrow::begin(&self.settings, self.table.base, &block.text);
+                let begun = begun.map_err(|error| refused(&self.path, &error))?;
+                self.table.columns = begun.columns();
+                self.arrow.insert(begun)
+            }
+        };
+        let columns = arrow.plan.as_ref().map(|plan| plan.build(&block.text)).transpose();
+        let columns = columns.map_err(|error| refused(&self.path, &error))?.unwrap_or_default();
+        let facts = columns.iter().map(|column| column.facts).collect();
         let text = Buffer::from_vec(block.text);
         self.indexes.add(text.clone());
-        let batch = batch(&self.schema, text, block.offsets, block.times, block.arrivals);
-        batch.and_then(|batch| self.arrow.write(&batch)).map_err(|error| refused(&self.path, &error))?;
-        let bytes = self.arrow.get_mut();
+        let batch = batch(&arrow.schema, text, block.offsets, block.times, block.arrivals, columns);
+        let written = batch.and_then(|batch| arrow.writer.write(&batch));
+        written.map_err(|error| refused(&self.path, &error))?;
+        let bytes = arrow.writer.get_mut();
         // The first block stands after the schema.
         let start = block_start(bytes, self.written == 0);
         let message = &bytes[start..];
@@ -125,6 +139,7 @@ impl SpanWriter {
             first,
             last,
             sums: Some([checksum(head), checksum(documents), checksum(tail)]),
+            facts,
         });
         self.append()?;
         self.block.text.reserve(BLOCK_BYTES + BLOCK_BYTES / 8);
@@ -133,7 +148,8 @@ impl SpanWriter {
 
     /// Moves what the Arrow writer wrote into the file.
     fn append(&mut self) -> Result<(), Error> {
-        let bytes = self.arrow.get_mut();
+        let Some(arrow) = &mut self.arrow else { return Ok(()) };
+        let bytes = arrow.writer.get_mut();
         self.file.append(bytes).map_err(|error| Error::io("write", &self.path, &error))?;
         self.written += bytes.len() as u64;
         bytes.clear();
@@ -145,8 +161,10 @@ impl SpanWriter {
     pub(crate) fn finish(mut self, order: TextOrder) -> Result<SpanEntry, Error> {
         self.flush()?;
         let table = self.table.write();
-        self.arrow.write_metadata(TABLE_KEY, &*table);
-        self.arrow.finish().map_err(|error| refused(&self.path, &error))?;
+        if let Some(arrow) = &mut self.arrow {
+            arrow.writer.write_metadata(TABLE_KEY, &*table);
+            arrow.writer.finish().map_err(|error| refused(&self.path, &error))?;
+        }
         self.append()?;
         self.file.sync().map_err(|error| Error::io("sync", &self.path, &error))?;
         let index = self.indexes.finish();
@@ -174,10 +192,32 @@ impl SpanWriter {
     }
 }
 
+impl Arrow {
+    /// Begins a file whose columns have the types that fit the first block.
+    fn begin(settings: &Settings, base: u64, lines: &[u8]) -> Result<Self, ArrowError> {
+        let plan = if settings.columns.is_empty() {
+            None
+        } else {
+            let plan = ColumnPlan::choose(&settings.columns, lines);
+            Some(plan.map_err(|error| ArrowError::JsonError(error.to_string()))?)
+        };
+        let schema = arrow::schema(base, plan.as_ref().map(ColumnPlan::fields).unwrap_or_default());
+        let compression = arrow::compression_type(settings.compression);
+        let options = IpcWriteOptions::default().try_with_compression(compression)?;
+        let writer = FileWriter::try_new_with_options(Vec::new(), &schema, options)?;
+        Ok(Self { writer, schema: Arc::new(schema), plan })
+    }
+
+    fn columns(&self) -> Vec<(jird::Path, ColumnType)> {
+        let plan = self.plan.iter();
+        plan.flat_map(|plan| plan.paths().iter().cloned().zip(plan.types().iter().copied())).collect()
+    }
+}
+
 /// Makes the index file of a span anew, from what can be read of the span. A block that cannot be read stays without
 /// an index entry that could rule it out.
-pub(crate) fn rebuild_index(folder: &Folder, span: &SpanFile, settings: &Settings) -> Result<(), Error> {
-    let indexes = Indexes::start(settings)?;
+pub(crate) fn rebuild_index(folder: &Folder, span: &SpanFile) -> Result<(), Error> {
+    let indexes = Indexes::start()?;
     for block in 0..span.table().blocks.len() {
         let mut text = Vec::new();
         if let Err(fault) = span.read_documents(block, &mut text) {
@@ -220,17 +260,19 @@ fn batch(
     offsets: Vec<i32>,
     times: Vec<i64>,
     arrivals: Vec<u32>,
+    more: Vec<Column>,
 ) -> Result<RecordBatch, ArrowError> {
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-    let columns: Vec<ArrayRef> = vec![
+    let mut columns: Vec<ArrayRef> = vec![
         Arc::new(TimestampNanosecondArray::from(times).with_timezone("UTC")),
         Arc::new(UInt32Array::from(arrivals)),
         Arc::new(StringArray::try_new(offsets, text, None)?),
     ];
+    columns.extend(more.into_iter().map(|column| column.array));
     RecordBatch::try_new(schema.clone(), columns)
 }
 
-fn refused(path: &Path, error: &ArrowError) -> Error {
+fn refused(path: &Path, error: &dyn std::fmt::Display) -> Error {
     Error::new(ErrorKind::Damaged, format!("cannot write {}: {error}", path.display()))
 }
 
@@ -242,7 +284,7 @@ struct Indexes {
 }
 
 impl Indexes {
-    fn start(_settings: &Settings) -> Result<Self, Error> {
+    fn start() -> Result<Self, Error> {
         let (blocks, received) = sync_channel::<Buffer>(4);
         let make = move || {
             let mut builder = IndexBuilder::new();

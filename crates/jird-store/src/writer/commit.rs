@@ -56,13 +56,11 @@ impl Shared {
                 let rest = next.saturating_duration_since(Instant::now());
                 state = self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
             }
-            if state.is_closing {
-                return;
-            }
             let (appended, has_more) = (state.appended, state.synced < state.appended);
+            let is_closing = state.is_closing;
             drop(state);
             // An error is told by the next `append` or `commit`.
-            if has_more && self.sync_to(appended).is_err() {
+            if has_more && self.sync_to(appended).is_err() || is_closing {
                 return;
             }
             next = Instant::now() + interval;

@@ -1,7 +1,7 @@
 //! Taking over a store: the lock, what an earlier writer left in its logs, and what it left behind.
 
 use super::{OpenLog, Pending, Shared, State, Totals, Writer};
-use crate::care::orphans;
+use crate::clean::orphans;
 use crate::error::{Damage, Error, ErrorKind, Sync};
 use crate::files::Output;
 use crate::log;

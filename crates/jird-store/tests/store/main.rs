@@ -2,5 +2,6 @@
 
 mod basics;
 mod common;
+mod conditions;
 mod processes;
 mod readers;

@@ -1,4 +1,4 @@
-//! Removing what a crash left behind.
+//! The lock of those who care for a store, and removing what a crash left behind.
 
 use crate::error::{Error, ErrorKind};
 use crate::files::Lock;
@@ -8,7 +8,7 @@ use crate::manifest::Folder;
 const CARE_LOCK: &str = "LOCK.care";
 
 /// Takes the lock of those who write span files beside a writer.
-pub(super) fn care_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
+pub(crate) fn care_lock(folder: &Folder) -> Result<Box<dyn Lock>, Error> {
     let path = folder.file(CARE_LOCK);
     let lock = folder.files.lock(&path, false).map_err(|error| Error::io("lock", &path, &error))?;
     lock.ok_or_else(|| {

@@ -1,0 +1,96 @@
+//! What indexes saved so far: a file of counts, one line for each query and span. It is a note and no part of the state:
+//! if it cannot be written, as on a disk that is read-only, nothing is noted.
+
+use crate::index::{Answer, Index};
+use crate::manifest::Folder;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+const NAME: &str = "SAVED";
+/// No more is noted when the file has this length; a compaction sums it up.
+const BYTES_MAX: u64 = 4 << 20;
+
+/// How many blocks conditions were asked of, and how many of them which index ruled out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Saved {
+    /// Blocks that conditions were asked of, in all queries so far.
+    pub asked: u64,
+    /// Ruled out by the least and greatest numbers of fields.
+    pub by_range: u64,
+    /// Ruled out by the filter of fields with their values.
+    pub by_pairs: u64,
+    /// Ruled out by the filter of words.
+    pub by_words: u64,
+    /// Ruled out by the keys and kinds of values.
+    pub by_keys: u64,
+}
+
+impl Saved {
+    pub(super) fn of(answers: &[Answer]) -> Self {
+        let mut saved = Self { asked: answers.len() as u64, ..Self::default() };
+        for answer in answers {
+            match answer {
+                Answer::May => {}
+                Answer::No(Index::Range) => saved.by_range += 1,
+                Answer::No(Index::Pairs) => saved.by_pairs += 1,
+                Answer::No(Index::Words) => saved.by_words += 1,
+                Answer::No(Index::Keys) => saved.by_keys += 1,
+            }
+        }
+        saved
+    }
+
+    fn add(&mut self, other: Self) {
+        self.asked = self.asked.saturating_add(other.asked);
+        self.by_range = self.by_range.saturating_add(other.by_range);
+        self.by_pairs = self.by_pairs.saturating_add(other.by_pairs);
+        self.by_words = self.by_words.saturating_add(other.by_words);
+        self.by_keys = self.by_keys.saturating_add(other.by_keys);
+    }
+}
+
+/// Adds lines for some spans.
+pub(super) fn note(folder: &Folder, spans: impl Iterator<Item = (u64, Saved)>) {
+    let path = folder.file(NAME);
+    if folder.files.open(&path).and_then(|file| file.len()).is_ok_and(|len| len > BYTES_MAX) {
+        return;
+    }
+    let _ = folder.files.add(&path, lines(spans).as_bytes());
+}
+
+/// What was noted, by the numbers of spans.
+pub(crate) fn saved(folder: &Folder) -> HashMap<u64, Saved> {
+    let mut sums: HashMap<u64, Saved> = HashMap::new();
+    let bytes = crate::files::read_whole(&*folder.files, &folder.file(NAME), 2 * BYTES_MAX).unwrap_or_default();
+    for line in String::from_utf8_lossy(&bytes).lines() {
+        let numbers: Vec<u64> = line.split(' ').map_while(|number| number.parse().ok()).collect();
+        if let [span, asked, by_range, by_pairs, by_words, by_keys] = numbers[..] {
+            sums.entry(span).or_default().add(Saved { asked, by_range, by_pairs, by_words, by_keys });
+        }
+    }
+    sums
+}
+
+/// Sums up the file, without spans that are gone. Lines that come meanwhile may be lost.
+pub(crate) fn sum_up(folder: &Folder, is_there: impl Fn(u64) -> bool) {
+    let sums = saved(folder);
+    if sums.is_empty() {
+        return;
+    }
+    let text = lines(sums.into_iter().filter(|(span, _)| is_there(*span)));
+    let (path, new) = (folder.file(NAME), folder.file("SAVED.new"));
+    let _ = folder
+        .files
+        .create(&new)
+        .and_then(|file| file.append(text.as_bytes()))
+        .and_then(|()| folder.files.rename(&new, &path));
+}
+
+fn lines(spans: impl Iterator<Item = (u64, Saved)>) -> String {
+    spans.fold(String::new(), |mut out, (span, saved)| {
+        let Saved { asked, by_range, by_pairs, by_words, by_keys } = saved;
+        let _ = writeln!(out, "{span} {asked} {by_range} {by_pairs} {by_words} {by_keys}");
+        out
+    })
+}

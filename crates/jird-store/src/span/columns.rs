@@ -1,0 +1,89 @@
+//! The columns beside the documents, as they lie in a file. Nothing in it is believed.
+
+use super::arrow;
+use crate::column::{Column, ColumnFacts, ColumnType};
+use crate::settings::Compression;
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The names of the types in a table.
+const TYPES: [(&str, ColumnType); 3] =
+    [("number", ColumnType::Number), ("text", ColumnType::Text), ("bool", ColumnType::Bool)];
+
+pub(super) fn type_name(kind: ColumnType) -> &'static str {
+    TYPES.iter().find(|(_, other)| *other == kind).map_or("", |(name, _)| name)
+}
+
+pub(super) fn type_of_name(name: &str) -> Option<ColumnType> {
+    TYPES.iter().find(|(other, _)| *other == name).map(|(_, kind)| *kind)
+}
+
+/// The buffers of a block's columns, one after the other, and where each is in `bytes`.
+pub(super) struct Buffers<'b> {
+    pub(super) bytes: &'b [u8],
+    pub(super) ranges: &'b [Range<usize>],
+    pub(super) compression: Compression,
+    pub(super) rows: usize,
+}
+
+impl Buffers<'_> {
+    /// The columns of these types. `None` if a buffer cannot be one of its column.
+    pub(super) fn read(mut self, types: &[ColumnType], facts: &[ColumnFacts]) -> Option<Vec<Column>> {
+        let mut columns = Vec::new();
+        for (kind, facts) in types.iter().zip(facts) {
+            columns.push(Column { array: self.column(*kind)?, facts: *facts });
+        }
+        Some(columns)
+    }
+
+    fn column(&mut self, kind: ColumnType) -> Option<ArrayRef> {
+        let rows = self.rows;
+        let nulls = self.bits()?.map(NullBuffer::new);
+        Some(match kind {
+            ColumnType::Bool => {
+                Arc::new(BooleanArray::new(self.bits()?.unwrap_or_else(|| BooleanBuffer::new_unset(rows)), nulls))
+            }
+            ColumnType::Number => {
+                let bytes = self.next(rows.checked_mul(8)?)?;
+                let values = bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).take(rows);
+                let values: Vec<f64> = values.collect();
+                (values.len() == rows).then(|| Arc::new(Float64Array::new(ScalarBuffer::from(values), nulls)))?
+            }
+            ColumnType::Text => {
+                let bytes = self.next(rows.checked_add(1)?.checked_mul(4)?)?;
+                let offsets = bytes.as_chunks::<4>().0.iter().map(|bytes| i32::from_le_bytes(*bytes)).take(rows + 1);
+                let offsets: Vec<i32> = offsets.collect();
+                let is_right = offsets.len() == rows + 1 && offsets[0] == 0 && offsets.is_sorted();
+                is_right.then_some(())?;
+                let texts = self.next(usize::try_from(*offsets.last()?).ok()?)?;
+                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+                Arc::new(StringArray::try_new(offsets, Buffer::from_vec(texts), nulls).ok()?)
+            }
+        })
+    }
+
+    /// A bit for each row, if there is such a buffer.
+    fn bits(&mut self) -> Option<Option<BooleanBuffer>> {
+        if self.ranges.first()?.is_empty() {
+            self.ranges = &self.ranges[1..];
+            return Some(None);
+        }
+        let bytes = self.next(self.rows.div_ceil(8))?;
+        Some(Some(BooleanBuffer::new(Buffer::from_vec(bytes), 0, self.rows)))
+    }
+
+    /// The next buffer, with at least this many bytes.
+    fn next(&mut self, len: usize) -> Option<Vec<u8>> {
+        let (range, rest) = self.ranges.split_first()?;
+        self.ranges = rest;
+        let bytes = self.bytes.get(range.clone())?;
+        let mut out = Vec::new();
+        if len == 0 {
+            return Some(out);
+        }
+        arrow::unpack(bytes, self.compression, len, &mut out)?;
+        Some(out)
+    }
+}

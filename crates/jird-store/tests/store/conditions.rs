@@ -1,0 +1,89 @@
+//! Conditions leave out work, and no match.
+
+use crate::common::{Scratch, append, options};
+use jird::Path;
+use jird::lines::{Check, Options, Scanner};
+use jird::record::{Comparison, Literal, Predicate, Projection};
+use jird_store::{Compression, Condition, Settings, Store, Text, Window};
+use std::ops::ControlFlow;
+
+fn filled(compression: Compression) -> (Scratch, Store) {
+    let scratch = Scratch::new();
+    let columns = vec![Path::root().key("n"), Path::root().key("level"), Path::root().key("ok")];
+    let settings = Settings { columns, compression, ..Settings::default() };
+    let store = Store::create(scratch.path(), &settings).unwrap();
+    let writer = store.writer(&options(3_000_000)).unwrap();
+    for number in 0..100_u64 {
+        let event = |at: u64| {
+            let (number, level) = (number * 100 + at, ["Debug", "Information", "Error"][(at % 40 / 19) as usize]);
+            let n = if at == 7 { "null".to_owned() } else { format!("{number}.5") };
+            let pad = "x".repeat((number * 37 % 300) as usize);
+            format!(
+                "{{\"@t\":{number},\"n\":{n},\"level\":\"{level}\",\"ok\":{},\"pad\":\"{pad}\"}}\n",
+                number % 9 == 0
+            )
+        };
+        append(&writer, &(0..100).map(event).collect::<String>());
+    }
+    writer.finish().unwrap();
+    (scratch, store)
+}
+
+/// The lines that match, of the blocks that may have one, and the bytes that were read.
+fn matches(text: &Text, predicate: &Predicate, paths: &[Path], condition: Option<&Condition>) -> (Vec<String>, usize) {
+    let mut scanner = Scanner::new(Options { check: Check::Trusted, ..Options::default() });
+    let projection = Projection::new(paths);
+    let (mut found, mut bytes, mut lines) = (Vec::new(), 0, Vec::new());
+    for block in text.select(condition).blocks {
+        text.read(block, condition, &mut lines).unwrap();
+        bytes += lines.len();
+        let scanned = scanner.scan(&lines, &projection, Some(predicate), |row| {
+            found.push(String::from_utf8(row.text().to_vec()).unwrap());
+            ControlFlow::Continue(())
+        });
+        scanned.unwrap();
+    }
+    (found, bytes)
+}
+
+#[test]
+fn no_match_is_lost_and_what_cannot_match_is_not_read() {
+    let paths = ["n", "level", "ok", "pad"].map(|key| Path::root().key(key));
+    let compare = |slot, op, literal| Predicate::Compare { slot, op, literal };
+    let number = |text: &str| Literal::Number(text.into());
+    let text = |text: &str| Literal::Text(text.into());
+    let predicates = [
+        compare(0, Comparison::Gt, number("9900")),
+        compare(0, Comparison::Le, number("10.5")),
+        compare(0, Comparison::Eq, number("5000.5")),
+        compare(1, Comparison::Eq, text("Error")),
+        compare(1, Comparison::Eq, text("Fatal")),
+        Predicate::Not(Box::new(compare(1, Comparison::Eq, text("Debug")))),
+        Predicate::And(vec![compare(1, Comparison::Eq, text("Error")), compare(0, Comparison::Lt, number("300"))]),
+        Predicate::Or(vec![compare(0, Comparison::Lt, number("3")), compare(0, Comparison::Ge, number("9999"))]),
+    ];
+    for compression in [Compression::None, Compression::Lz4, Compression::Zstd] {
+        let (_scratch, store) = filled(compression);
+        let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
+        for predicate in &predicates {
+            let condition = Condition::new(predicate, &paths);
+            let (wanted, all) = matches(&text, predicate, &paths, None);
+            let (found, read) = matches(&text, predicate, &paths, Some(&condition));
+            assert_eq!(found, wanted, "{predicate:?}");
+            assert!(read < all / 10 * 7, "{compression:?}, {predicate:?}: read {read} of {all}");
+        }
+        let info = store.info().unwrap();
+        assert!(info.spans.iter().all(|span| span.index_bytes.is_some() && span.unknown_blocks == 0));
+        assert!(info.spans.iter().map(|span| span.saved.by_pairs + span.saved.by_range).sum::<u64>() > 0);
+        assert_eq!(store.verify(false).unwrap().damage, []);
+        // The columns are there after a compaction, too.
+        assert!(store.compact().unwrap().merged > 0);
+        let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
+        let condition = Condition::new(&predicates[3], &paths);
+        let (wanted, all) = matches(&text, &predicates[3], &paths, None);
+        let (found, read) = matches(&text, &predicates[3], &paths, Some(&condition));
+        assert_eq!(found, wanted);
+        assert!(read < all / 2, "{read} of {all}");
+        assert_eq!(store.verify(false).unwrap().damage, []);
+    }
+}
