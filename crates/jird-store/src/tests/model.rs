@@ -97,10 +97,11 @@ impl Run {
         match self.random.below(20) {
             0..=9 => self.append(),
             10 | 11 => self.check_window(),
-            12 | 13 => {
+            12 => {
                 self.close();
                 Ok(())
             }
+            13 => self.writer.take().map_or(Ok(()), |writer| writer.finish().map(drop)),
             14 if self.doubtful.is_empty() && self.doubtful_cuts.is_empty() => {
                 let snapshot = self.store()?.snapshot()?;
                 self.held.push((snapshot, self.expected()));

@@ -170,9 +170,10 @@ impl Writer {
     /// # Errors
     /// The last sealing failed; what was acknowledged is in the log all the same.
     pub fn finish(mut self) -> Result<Totals, Error> {
+        let appended = self.shared.state().appended;
         let synced = match self.shared.options.sync {
             Sync::None => Ok(()),
-            Sync::Batch | Sync::Interval(_) => self.shared.sync_to(self.shared.state().appended),
+            Sync::Batch | Sync::Interval(_) => self.shared.sync_to(appended),
         };
         self.close();
         self.shared.drop_empty_log();

@@ -12,7 +12,7 @@ fn filled(compression: Compression) -> (Scratch, Store) {
     let columns = vec![Path::root().key("n"), Path::root().key("level"), Path::root().key("ok")];
     let settings = Settings { columns, compression, ..Settings::default() };
     let store = Store::create(scratch.path(), &settings).unwrap();
-    let writer = store.writer(&options(3_000_000)).unwrap();
+    let writer = store.writer(&options(500_000)).unwrap();
     for number in 0..100_u64 {
         let event = |at: u64| {
             let (number, level) = (number * 100 + at, ["Debug", "Information", "Error"][(at % 40 / 19) as usize]);
