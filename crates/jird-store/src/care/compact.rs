@@ -6,7 +6,7 @@ use crate::event::{Key, TextOrder};
 use crate::manifest::{Folder, Manifest, SpanEntry};
 use crate::settings::Settings;
 use crate::snapshot::sum_up;
-use crate::span::{BlockRows, Fault, SpanFile, SpanWriter};
+use crate::span::{BlockRows, Effort, Fault, SpanFile, SpanWriter};
 use crate::store::Store;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -206,7 +206,7 @@ impl Merge<'_> {
             Some(writer) => writer,
             None => {
                 let number = self.folder.reserve()?;
-                self.writer.insert(SpanWriter::new(self.folder, number, self.settings, self.base)?)
+                self.writer.insert(SpanWriter::new(self.folder, number, self.settings, self.base, Effort::Compact)?)
             }
         };
         writer.push(key, event)?;

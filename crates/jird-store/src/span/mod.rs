@@ -15,10 +15,13 @@ mod write;
 pub(crate) use index_file::IndexFile;
 pub(crate) use read::{BlockRows, Fault, SpanFile};
 pub(crate) use table::{BlockEntry, Table};
-pub(crate) use write::{SpanWriter, rebuild_index};
+pub(crate) use write::{Effort, SpanWriter, rebuild_index};
 
 /// A block is closed when its documents have this many bytes. Tests have small ones.
 pub(crate) const BLOCK_BYTES: usize = if cfg!(test) { 2 << 10 } else { 256 << 10 };
 
+/// The same with Zstandard, which finds more in longer blocks.
+const LONG_BLOCK_BYTES: usize = 2 * BLOCK_BYTES;
+
 /// No block has more bytes of documents: one event less than full, and then the longest event.
-pub(crate) const BLOCK_BYTES_MAX: u64 = (BLOCK_BYTES + jird::policy::RECORD_BYTES_MAX + 1) as u64;
+pub(crate) const BLOCK_BYTES_MAX: u64 = (LONG_BLOCK_BYTES + jird::policy::RECORD_BYTES_MAX + 1) as u64;

@@ -1,14 +1,14 @@
 //! Writing a span file and its indexes.
 
 use super::arrow::{self, TABLE_KEY};
-use super::{BLOCK_BYTES, BlockEntry, SpanFile, Table, index_file};
+use super::{BLOCK_BYTES, BlockEntry, LONG_BLOCK_BYTES, SpanFile, Table, index_file};
 use crate::column::{Column, ColumnPlan, ColumnType};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Key, TextOrder};
 use crate::files::{Output, checksum};
 use crate::index::IndexBuilder;
 use crate::manifest::{Folder, SpanEntry};
-use crate::settings::Settings;
+use crate::settings::{Compression, Settings};
 use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampNanosecondArray, UInt32Array};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
@@ -17,6 +17,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
+
+/// How much work compression may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Little: events are waiting.
+    Seal,
+    /// More: the file is compacted once, and read for long.
+    Compact,
+}
+
+impl Effort {
+    /// The level of Zstandard.
+    fn level(self) -> i32 {
+        match self {
+            Self::Seal => 3,
+            Self::Compact => 9,
+        }
+    }
+}
 
 /// Writes a span file, event by event in their order. What it writes belongs to no store until a manifest names it.
 /// Memory: a few blocks, and the indexes.
@@ -29,6 +48,8 @@ pub(crate) struct SpanWriter {
     /// not in the file yet.
     arrow: Option<Arrow>,
     settings: Settings,
+    effort: Effort,
+    block_bytes: usize,
     block: OpenBlock,
     table: Table,
     indexes: Indexes,
@@ -54,7 +75,13 @@ struct OpenBlock {
 
 impl SpanWriter {
     /// Begins a file with a number that was reserved for it. No event has a lower arrival number than `base`.
-    pub(crate) fn new(folder: &Folder, number: u64, settings: &Settings, base: u64) -> Result<Self, Error> {
+    pub(crate) fn new(
+        folder: &Folder,
+        number: u64,
+        settings: &Settings,
+        base: u64,
+        effort: Effort,
+    ) -> Result<Self, Error> {
         let path = folder.span(number);
         let file = folder.files.create(&path).map_err(|error| Error::io("make", &path, &error))?;
         Ok(Self {
@@ -63,6 +90,8 @@ impl SpanWriter {
             path,
             file,
             arrow: None,
+            effort,
+            block_bytes: if settings.compression == Compression::Zstd { LONG_BLOCK_BYTES } else { BLOCK_BYTES },
             settings: settings.clone(),
             block: OpenBlock::default(),
             table: Table {
@@ -88,7 +117,7 @@ impl SpanWriter {
         self.block.text.extend_from_slice(event);
         self.text_bytes += event.len() as u64;
         self.table.arrival_last = self.table.arrival_last.max(key.arrival);
-        if self.block.text.len() >= BLOCK_BYTES { self.flush() } else { Ok(()) }
+        if self.block.text.len() >= self.block_bytes { self.flush() } else { Ok(()) }
     }
 
     /// How many bytes of events were added.
@@ -108,7 +137,7 @@ impl SpanWriter {
         let arrow = match &mut self.arrow {
             Some(arrow) => arrow,
             None => {
-                let begun = Arrow::begin(&self.settings, self.table.base, &block.text);
+                let begun = Arrow::begin(&self.settings, self.effort, self.table.base, &block.text);
                 let begun = begun.map_err(|error| refused(&self.path, &error))?;
                 self.table.columns = begun.columns();
                 self.arrow.insert(begun)
@@ -142,7 +171,12 @@ impl SpanWriter {
             facts,
         });
         self.append()?;
-        self.block.text.reserve(BLOCK_BYTES + BLOCK_BYTES / 8);
+        // The next block is about like this one.
+        let rows = events as usize + events as usize / 8;
+        self.block.text.reserve(self.block_bytes + self.block_bytes / 8);
+        self.block.offsets.reserve(rows);
+        self.block.times.reserve(rows);
+        self.block.arrivals.reserve(rows);
         Ok(())
     }
 
@@ -194,7 +228,7 @@ impl SpanWriter {
 
 impl Arrow {
     /// Begins a file whose columns have the types that fit the first block.
-    fn begin(settings: &Settings, base: u64, lines: &[u8]) -> Result<Self, ArrowError> {
+    fn begin(settings: &Settings, effort: Effort, base: u64, lines: &[u8]) -> Result<Self, ArrowError> {
         let plan = if settings.columns.is_empty() {
             None
         } else {
@@ -203,7 +237,9 @@ impl Arrow {
         };
         let schema = arrow::schema(base, plan.as_ref().map(ColumnPlan::fields).unwrap_or_default());
         let compression = arrow::compression_type(settings.compression);
-        let options = IpcWriteOptions::default().try_with_compression(compression)?;
+        let level = (settings.compression == Compression::Zstd).then(|| effort.level());
+        let options =
+            IpcWriteOptions::default().try_with_compression(compression)?.try_with_compression_level(level)?;
         let writer = FileWriter::try_new_with_options(Vec::new(), &schema, options)?;
         Ok(Self { writer, schema: Arc::new(schema), plan })
     }

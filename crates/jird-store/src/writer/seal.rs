@@ -4,7 +4,7 @@ use super::{Pending, Shared};
 use crate::error::Error;
 use crate::event::{Clip, TextOrder, sorted_rows};
 use crate::manifest::Manifest;
-use crate::span::SpanWriter;
+use crate::span::{Effort, SpanWriter};
 
 impl Shared {
     /// Seals what there is to seal until the writer ends.
@@ -43,7 +43,8 @@ impl Shared {
             let base = rows.iter().map(|row| row.key.arrival).min();
             let mut span = None;
             if let Some(base) = base {
-                let mut writer = SpanWriter::new(&self.folder, self.folder.reserve()?, &self.settings, base)?;
+                let mut writer =
+                    SpanWriter::new(&self.folder, self.folder.reserve()?, &self.settings, base, Effort::Seal)?;
                 rows.iter().try_for_each(|row| writer.push(row.key, row.text(&job.batches)))?;
                 span = Some(writer.finish(order)?);
                 self.folder.sync()?;
