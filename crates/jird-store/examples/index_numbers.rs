@@ -1,5 +1,10 @@
 //! Figures of the index over a file of events: `index_numbers FILE [BLOCK_KB]`.
-#![allow(clippy::print_stdout, clippy::cast_precision_loss, clippy::format_push_string, reason = "a program that prints figures")]
+#![allow(
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::format_push_string,
+    reason = "a program that prints figures"
+)]
 
 use jird::Path;
 use jird::record::{Comparison, Like, Literal, Predicate};
@@ -35,10 +40,18 @@ fn main() {
     let blob = builder.finish();
     let all = started.elapsed().as_secs_f64();
     let mb = text.len() as f64 / 1e6;
-    println!("{mb:.0} MB, {} blocks: {walked:.3} s to walk, {all:.3} s in all, {:.2} ns/byte", blocks.len() - 1, all * 1e3 / mb);
+    println!(
+        "{mb:.0} MB, {} blocks: {walked:.3} s to walk, {all:.3} s in all, {:.2} ns/byte",
+        blocks.len() - 1,
+        all * 1e3 / mb
+    );
     let index = SpanIndex::of_bytes(&blob, blocks.len() - 1).expect("it was just made");
     let [pairs, words] = index.filter_bytes().map(|bytes| bytes as f64 / text.len() as f64 * 100.0);
-    println!("index {:.2} %: pairs {pairs:.2} %, words {words:.2} %; {} paths", blob.len() as f64 / mb / 1e4, index.paths().len());
+    println!(
+        "index {:.2} %: pairs {pairs:.2} %, words {words:.2} %; {} paths",
+        blob.len() as f64 / mb / 1e4,
+        index.paths().len()
+    );
 
     let id = text.windows(14).position(|part| part == b"\"RequestId\":\"0").expect("there is one") + 13;
     let id = std::str::from_utf8(&text[id..id + 16]).expect("ASCII");

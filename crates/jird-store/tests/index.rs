@@ -185,8 +185,25 @@ fn thousands_of_keys_do_not_blow_the_index_and_lose_nothing() {
 
 #[test]
 fn an_event_that_is_not_as_promised_makes_its_block_unknown_and_no_other() {
-    for bad in ["", " ", "{", r#"{"a""#, r#"{"a":"#, r#"{"a":1"#, r#"{"a": 1}"#, r#"{"a":1}x"#, r#"{"a":"x}"#, "[[", "{]", r#"{"a":+}"#, r#"{"a":"\"#, "]", "}", r#"{"a":tru}"#, r#"{"\ud800":1}"#]
-    {
+    for bad in [
+        "",
+        " ",
+        "{",
+        r#"{"a""#,
+        r#"{"a":"#,
+        r#"{"a":1"#,
+        r#"{"a": 1}"#,
+        r#"{"a":1}x"#,
+        r#"{"a":"x}"#,
+        "[[",
+        "{]",
+        r#"{"a":+}"#,
+        r#"{"a":"\"#,
+        "]",
+        "}",
+        r#"{"a":tru}"#,
+        r#"{"\ud800":1}"#,
+    ] {
         let index = of_events(&[&[r#"{"a":1}"#], &[r#"{"a":1}"#, bad], &[r#"{"a":1}"#]]);
         let condition = Condition::new(&text(0, "x"), &[Path::root().key("a")]);
         let wanted = [Answer::No(Index::Keys), Answer::May, Answer::No(Index::Keys)];

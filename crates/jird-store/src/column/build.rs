@@ -174,14 +174,19 @@ impl Building {
                 values.append_option(number.map(|number| {
                     self.is_rounded |= !number.is_exact_f64();
                     // Rounding stops at infinity, which is beyond all that is finite.
-                    number.to_f64().unwrap_or(if number.text().starts_with('-') { f64::NEG_INFINITY } else { f64::INFINITY })
+                    number.to_f64().unwrap_or(if number.text().starts_with('-') {
+                        f64::NEG_INFINITY
+                    } else {
+                        f64::INFINITY
+                    })
                 }));
                 number.is_some()
             }
             Values::Texts(values) => {
                 // An escape is at most six times as long as what it stands for.
                 let short = field.raw().len() <= 6 * TEXT_MAX + 2;
-                let text = if short { field.text(&mut self.decoded).filter(|text| text.len() <= TEXT_MAX) } else { None };
+                let text =
+                    if short { field.text(&mut self.decoded).filter(|text| text.len() <= TEXT_MAX) } else { None };
                 values.append_option(text);
                 text.is_some()
             }

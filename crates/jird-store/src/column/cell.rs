@@ -89,7 +89,9 @@ impl AskNumber {
 /// Whether a comparison may have the wanted result for a text.
 pub(super) fn text_may_be(leaf: &Leaf, cell: &str) -> bool {
     let known = match &leaf.predicate {
-        Predicate::Compare { op, literal: Literal::Text(constant), .. } => op.holds(cell.as_bytes().cmp(constant.as_bytes())),
+        Predicate::Compare { op, literal: Literal::Text(constant), .. } => {
+            op.holds(cell.as_bytes().cmp(constant.as_bytes()))
+        }
         Predicate::In { list, .. } => {
             list.iter().any(|literal| matches!(literal, Literal::Text(constant) if **constant == *cell))
         }

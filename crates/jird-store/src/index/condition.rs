@@ -134,7 +134,13 @@ impl Compile<'_> {
             Predicate::And(all) => Node::Any(parts(all)),
             Predicate::Or(any) if wanted => Node::Any(parts(any)),
             Predicate::Or(any) => Node::All(parts(any)),
-            Predicate::In { list, .. } if list.is_empty() => if wanted { Node::NEVER } else { Node::ALWAYS },
+            Predicate::In { list, .. } if list.is_empty() => {
+                if wanted {
+                    Node::NEVER
+                } else {
+                    Node::ALWAYS
+                }
+            }
             leaf => self.leaf(leaf, wanted).map_or(Node::NEVER, |leaf| Node::Leaf(Box::new(leaf))),
         }
     }
@@ -163,7 +169,9 @@ impl Compile<'_> {
             Predicate::In { slot, list } => {
                 on(*slot, list.iter().fold(Kinds::ANY, |kinds, literal| kinds.and(kinds_like(literal))))
             }
-            Predicate::IsNull { slot } => on(*slot, if wanted { Kinds::NULLS } else { Kinds::ANY.without(Kinds::NULLS) }),
+            Predicate::IsNull { slot } => {
+                on(*slot, if wanted { Kinds::NULLS } else { Kinds::ANY.without(Kinds::NULLS) })
+            }
             Predicate::Like { slot, .. } => {
                 words = wanted.then(|| self.needles(predicate, false)).flatten();
                 on(*slot, Kinds::STRING)
@@ -212,7 +220,8 @@ impl Compile<'_> {
         let list: Vec<&Literal> = list.iter().filter(|literal| **literal != Literal::Null).collect();
         let all = list.iter().map(|literal| self.compare(slot, Comparison::Eq, literal));
         let kinds = all.flatten().fold(FieldKinds::NONE, |kinds, on| kinds.with(on.kinds));
-        let pairs = if list.len() > LIST_MAX { None } else { list.iter().map(|literal| self.pair(slot, literal)).collect() };
+        let pairs =
+            if list.len() > LIST_MAX { None } else { list.iter().map(|literal| self.pair(slot, literal)).collect() };
         (!kinds.is_empty()).then_some(On { slot, kinds, range: None, pairs })
     }
 

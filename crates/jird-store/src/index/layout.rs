@@ -118,7 +118,9 @@ pub(crate) fn write(flags: &[u8], fields: &[FieldFacts], pairs: &Filters, words:
 fn write_facts(field: &FieldFacts, blocks: usize, out: &mut Vec<u8>) {
     let before = FieldKinds::MISSING.bits();
     match field.kinds.first() {
-        Some(first) if (field.first_block == 0 || *first == before) && field.kinds.iter().all(|kinds| kinds == first) => {
+        Some(first)
+            if (field.first_block == 0 || *first == before) && field.kinds.iter().all(|kinds| kinds == first) =>
+        {
             out.extend([1, *first]);
         }
         _ => {
@@ -161,7 +163,12 @@ impl Header {
         let [fields, pair_splits, word_splits] = [16, 20, 24].map(|at| word(at) as usize);
         let runs = (u64::from(word(20)) + u64::from(word(24))).checked_mul((blocks * SPLIT) as u64);
         let total = runs.and_then(|runs| runs.checked_add(long(32))?.checked_add(long(40))?.checked_add(HEADER as u64));
-        if total != Some(len) || fields > FIELDS_MAX || word(28) as usize != GRAM || pair_splits == 0 || word_splits == 0 {
+        if total != Some(len)
+            || fields > FIELDS_MAX
+            || word(28) as usize != GRAM
+            || pair_splits == 0
+            || word_splits == 0
+        {
             return Err(Wrong::damaged("its length does not fit its header"));
         }
         let table = usize::try_from(long(32)).map_err(|_| Wrong::damaged("its table is too long"))?;

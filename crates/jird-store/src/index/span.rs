@@ -176,9 +176,7 @@ impl SpanIndex {
         }
         if let Some(pairs) = &leaf.on.pairs {
             let may_have = self.lookup(Filter::Pairs, pairs, &answers)?;
-            self.no(&mut answers, Index::Pairs, |block| {
-                self.table.flags[block] & NO_PAIRS != 0 || may_have[block]
-            });
+            self.no(&mut answers, Index::Pairs, |block| self.table.flags[block] & NO_PAIRS != 0 || may_have[block]);
         }
         if let Some(words) = &leaf.words {
             let may_have = self.texts(words, &answers)?;
@@ -205,7 +203,8 @@ impl SpanIndex {
             && let Some(others) = self.kinds_in(other, block)
         {
             // `false` and `true` are of one kind.
-            let whole = |kinds: FieldKinds| if kinds.has(FieldKinds::BOOLS) { kinds.with(FieldKinds::BOOLS) } else { kinds };
+            let whole =
+                |kinds: FieldKinds| if kinds.has(FieldKinds::BOOLS) { kinds.with(FieldKinds::BOOLS) } else { kinds };
             kinds = whole(kinds).and(whole(others));
         }
         if kinds.is_empty() {

@@ -118,7 +118,11 @@ impl Found {
     fn escaped_key(&mut self, text: &[u8], key: Span, parent: Frame) -> Option<Frame> {
         let decoded = self.decode(&text[key.start..key.end])?;
         // What stands for no character is spelled in many ways.
-        let frame = if decoded.contains(char::REPLACEMENT_CHARACTER) { None } else { self.plain_key(decoded.as_bytes(), parent) };
+        let frame = if decoded.contains(char::REPLACEMENT_CHARACTER) {
+            None
+        } else {
+            self.plain_key(decoded.as_bytes(), parent)
+        };
         self.decoded = decoded;
         frame
     }
