@@ -38,8 +38,8 @@ impl Columns {
         self.node(condition, condition.root()).filter(|kept| kept.count_set_bits() < self.rows)
     }
 
-    /// Whether some path of the condition has a column here. If not, [`decide`](Self::decide) is `None`, and the columns
-    /// need not be read.
+    /// Whether some path of the condition has a column here. If not, the columns need not be read: they say nothing that
+    /// the condition does not say itself.
     pub fn serve(&self, condition: &Condition) -> bool {
         condition.slots().iter().any(|slot| self.column(condition, *slot).is_some())
     }

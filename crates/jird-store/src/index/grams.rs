@@ -5,31 +5,57 @@
 //! one text or key, may have one of its quotes, and has no character that must be escaped. A text without escapes has
 //! the needle as it stands. A text with escapes has it after decoding, however the characters were spelled.
 //!
-//! All digits count as one byte: almost every block has each run of three digits, so digits tell nothing and would fill
-//! the filter.
+//! Each byte counts as one of 64 classes, so that a part takes 24 bits: small and capital letters are one, all digits are
+//! one (almost every block has each run of four digits, which would fill the filter and tell nothing), and so are bytes
+//! beyond ASCII with the same last four bits. That only makes some texts look alike.
 
-/// The length of a part.
-pub(crate) const GRAM: usize = 3;
+/// The length of a part, in bytes.
+pub(crate) const GRAM: usize = 4;
 
-/// The number of parts: each byte has eight bits.
-const ALL: usize = 1 << (8 * GRAM);
+/// The number of bits of a class.
+const CLASS_BITS: usize = 6;
+
+/// The number of parts.
+const ALL: usize = 1 << (CLASS_BITS * GRAM);
 
 const MASK: u32 = (ALL - 1) as u32;
 
-/// What each byte counts as.
+/// The class of each byte.
 static CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut byte = 0;
     while byte < 256 {
-        class[byte] = if (byte as u8).is_ascii_digit() { b'0' } else { byte as u8 };
+        class[byte] = class_of(byte as u8);
         byte += 1;
     }
     class
 };
 
+const fn class_of(byte: u8) -> u8 {
+    const MARKS: &[u8; 20] = b"\" /-_.:,@=+()[{<'#%&";
+    match byte {
+        b'a'..=b'z' => byte - b'a',
+        b'A'..=b'Z' => byte - b'A',
+        b'0'..=b'9' => 26,
+        0x80.. => 48 + (byte & 15),
+        _ => {
+            let mut mark = 0;
+            while mark < MARKS.len() && MARKS[mark] != byte {
+                mark += 1;
+            }
+            27 + mark as u8
+        }
+    }
+}
+
+#[inline(always)]
+fn next(gram: u32, byte: u8) -> u32 {
+    (gram << CLASS_BITS | u32::from(CLASS[usize::from(byte)])) & MASK
+}
+
 /// The parts of a text, first to last, some of them several times.
 pub(crate) fn grams(text: &[u8]) -> impl Iterator<Item = u32> {
-    text.windows(GRAM).map(|part| part.iter().fold(0, |gram, byte| gram << 8 | u32::from(CLASS[usize::from(*byte)])))
+    text.windows(GRAM).map(|part| part.iter().fold(0, |gram, byte| next(gram, *byte)))
 }
 
 /// The different parts of the texts of a block.
@@ -48,9 +74,9 @@ impl Grams {
     #[inline]
     pub(crate) fn add(&mut self, text: &[u8]) {
         let Some((head, tail)) = text.split_first_chunk::<{ GRAM - 1 }>() else { return };
-        let mut gram = head.iter().fold(0, |gram, byte| gram << 8 | u32::from(CLASS[usize::from(*byte)]));
+        let mut gram = head.iter().fold(0, |gram, byte| next(gram, *byte));
         for byte in tail {
-            gram = (gram << 8 | u32::from(CLASS[usize::from(*byte)])) & MASK;
+            gram = next(gram, *byte);
             let word = &mut self.bits[gram as usize / 64];
             let bit = 1 << (gram % 64);
             if *word & bit == 0 {
@@ -79,7 +105,7 @@ mod tests {
         let mut all = Grams::new();
         let mut out = Vec::new();
         for _ in 0..2 {
-            for text in ["\"abcabc\"", "", "a", "ab", "\"é\""] {
+            for text in ["\"abcabc\"", "", "a", "abc", "\"é\""] {
                 all.add(text.as_bytes());
             }
             all.take(&mut out);
@@ -92,7 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_one() {
-        assert!(grams(b"a12").eq(grams(b"a97")) && !grams(b"a12").eq(grams(b"b12")));
+    fn bytes_of_a_class_are_one() {
+        for (left, right) in [("a123", "A978"), ("]a]a", "}A~a"), ("\u{e4}bc", "\u{f4}bc")] {
+            assert!(grams(left.as_bytes()).eq(grams(right.as_bytes())), "{left} {right}");
+        }
+        for (left, right) in [("a123", "b123"), ("a.bc", "a-bc"), ("\"abc", "'abc"), ("\u{e4}bc", "\u{e5}bc")] {
+            assert!(!grams(left.as_bytes()).eq(grams(right.as_bytes())), "{left} {right}");
+        }
+        assert!(CLASS.iter().all(|class| usize::from(*class) < 1 << CLASS_BITS));
     }
 }

@@ -6,9 +6,9 @@ use jird::record::{Comparison, Like, Literal, Matcher, Predicate};
 use jird::{Kind, Path};
 use jird_store::index::{FieldKinds, IndexBuilder, SpanIndex};
 
-pub struct Made {
-    pub blocks: Vec<Vec<Vec<u8>>>,
-    pub paths: Vec<Path>,
+pub(crate) struct Made {
+    pub(crate) blocks: Vec<Vec<Vec<u8>>>,
+    pub(crate) paths: Vec<Path>,
 }
 
 const TEXTS: [&str; 14] = [
@@ -46,7 +46,7 @@ const NUMBERS: [&str; 14] = [
 const KEYS: [&str; 8] = ["a", "b", "Level", "a.b", "value", "é", "k\"", "Elapsed"];
 
 /// Blocks of events of one kind of shape each, so that blocks differ.
-pub fn blocks(random: &mut Random) -> Made {
+pub(crate) fn blocks(random: &mut Random) -> Made {
     let blocks = (0..1 + random.below(4)).map(|_| block(random)).collect();
     Made { blocks, paths: paths(random) }
 }
@@ -112,7 +112,7 @@ fn paths(random: &mut Random) -> Vec<Path> {
         .collect()
 }
 
-pub fn predicate(random: &mut Random, slots: usize, depth: usize) -> Predicate {
+pub(crate) fn predicate(random: &mut Random, slots: usize, depth: usize) -> Predicate {
     let slot = random.below(slots);
     let several =
         |random: &mut Random| -> Vec<_> { (0..random.below(4)).map(|_| predicate(random, slots, depth - 1)).collect() };
@@ -155,11 +155,11 @@ fn literal(random: &mut Random) -> Literal {
     }
 }
 
-pub fn index_of(blocks: &[Vec<Vec<u8>>]) -> SpanIndex {
+pub(crate) fn index_of(blocks: &[Vec<Vec<u8>>]) -> SpanIndex {
     SpanIndex::of_bytes(&blob_of(blocks), blocks.len()).expect("an index that was just made is sound")
 }
 
-pub fn blob_of(blocks: &[Vec<Vec<u8>>]) -> Vec<u8> {
+pub(crate) fn blob_of(blocks: &[Vec<Vec<u8>>]) -> Vec<u8> {
     let mut builder = IndexBuilder::new();
     for block in blocks {
         builder.begin_block();
@@ -170,7 +170,7 @@ pub fn blob_of(blocks: &[Vec<Vec<u8>>]) -> Vec<u8> {
 }
 
 /// The kind that an event has at a path of keys, read from a tree.
-pub fn kind_at(event: &[u8], path: &Path) -> FieldKinds {
+pub(crate) fn kind_at(event: &[u8], path: &Path) -> FieldKinds {
     let document = jird::parse(event).expect("it is JSON");
     let root = document.root();
     let mut steps = path.steps().iter();

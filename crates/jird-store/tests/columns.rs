@@ -1,0 +1,168 @@
+//! Rows that columns leave out do not match, whatever the events and the predicate.
+
+mod made;
+
+use arrow_array::{Array, ArrayRef, Int32Array};
+use checks::random::Random;
+use jird::Path;
+use jird::record::{Comparison, Field, FieldReader, Like, Literal, Mismatches, Predicate, Projection};
+use jird_store::column::{Column, ColumnFacts, ColumnPlan, ColumnType, Columns, TEXT_MAX};
+use jird_store::index::Condition;
+use made::{Made, blocks, predicate};
+use std::sync::Arc;
+
+fn lines(block: &[Vec<u8>]) -> Vec<u8> {
+    block.iter().flat_map(|event| [event, &b"\n"[..]].concat()).collect()
+}
+
+/// For each event, whether the engine keeps it.
+fn matches(block: &[Vec<u8>], predicate: &Predicate, paths: &[Path]) -> Vec<bool> {
+    let projection = Projection::new(paths);
+    let mut reader = FieldReader::new(&projection);
+    let kept = block.iter().map(|event| {
+        let mut fields = vec![Field::MISSING; paths.len()];
+        reader.read(event, &mut fields).expect("it is JSON");
+        predicate.eval(&fields, &mut Mismatches::default()) == Some(true)
+    });
+    kept.collect()
+}
+
+#[test]
+fn a_row_that_is_left_out_does_not_match() {
+    let (mut left_out, mut kept_without_match) = (0, 0);
+    for seed in 0..3000 {
+        let mut random = Random::new(seed);
+        let Made { blocks, paths } = blocks(&mut random);
+        // Some of the paths have columns, of types that the first block suggests or that are chosen badly.
+        let some: Vec<Path> = paths.iter().filter(|_| random.below(4) > 0).cloned().collect();
+        let types: Vec<ColumnType> =
+            some.iter().map(|_| random.pick(&[ColumnType::Number, ColumnType::Text, ColumnType::Bool])).collect();
+        let plan = if random.below(3) == 0 {
+            ColumnPlan::new(&some, &types)
+        } else {
+            ColumnPlan::choose(&some, &lines(&blocks[0])).unwrap()
+        };
+        for block in &blocks {
+            let mut built = plan.build(&lines(block)).unwrap();
+            if random.below(4) == 0 {
+                built.iter_mut().for_each(|column| column.facts = ColumnFacts::UNKNOWN);
+            }
+            let columns = Columns::new(block.len(), plan.paths().iter().cloned().zip(built));
+            for _ in 0..8 {
+                let predicate = predicate(&mut random, paths.len(), 2);
+                let condition = Condition::new(&predicate, &paths);
+                let Some(kept) = columns.decide(&condition) else { continue };
+                assert!(columns.serve(&condition) || condition.slots().is_empty());
+                let wanted = matches(block, &predicate, &paths);
+                for (row, matches) in wanted.into_iter().enumerate() {
+                    left_out += u32::from(!kept.value(row));
+                    kept_without_match += u32::from(kept.value(row) && !matches);
+                    assert!(
+                        kept.value(row) || !matches,
+                        "seed {seed}: {predicate:?} over {paths:?} of {}",
+                        String::from_utf8_lossy(&block[row])
+                    );
+                }
+            }
+        }
+    }
+    assert!(left_out > 10_000 && left_out > 3 * kept_without_match, "{left_out}, {kept_without_match}");
+}
+
+/// Which rows may match.
+fn decided(kind: ColumnType, values: &[&str], predicate: &Predicate) -> Option<Vec<bool>> {
+    let paths = [Path::root().key("a"), Path::root().key("b")];
+    let lines: String = values.iter().map(|value| format!("{{{value}}}\n")).collect();
+    let plan = ColumnPlan::new(&paths, &[kind; 2]);
+    let built = plan.build(lines.as_bytes()).unwrap();
+    let columns = Columns::new(values.len(), plan.paths().iter().cloned().zip(built));
+    columns.decide(&Condition::new(predicate, &paths)).map(|kept| kept.iter().collect())
+}
+
+#[test]
+fn what_a_column_knows_decides_and_what_it_does_not_know_is_kept() {
+    use ColumnType::{Bool, Number, Text};
+    use Comparison::{Eq, Ge, Gt, Lt, Ne};
+    let compare = |op, literal| Predicate::Compare { slot: 0, op, literal };
+    let number = |op, text: &str| compare(op, Literal::Number(text.into()));
+    let text = |op, text: &str| compare(op, Literal::Text(text.into()));
+    let two = |op| Predicate::CompareSlots { left: 0, op, right: 1 };
+    let list = |list: &[&str]| Predicate::In {
+        slot: 0,
+        list: list.iter().map(|one| Literal::Number((*one).into())).collect(),
+    };
+    let null = Predicate::IsNull { slot: 0 };
+    let not = |inner| Predicate::Not(Box::new(inner));
+    let (no, yes) = (false, true);
+    let rows: [(ColumnType, &[&str], Predicate, Option<&[bool]>); 23] = [
+        (Number, &[r#""a":1"#, r#""a":2"#, r#""a":3"#], number(Gt, "2"), Some(&[no, no, yes])),
+        (Number, &[r#""a":1"#, r#""a":2.0"#, r#""a":3"#], number(Ne, "2"), Some(&[yes, no, yes])),
+        // 0.1 is no double. Rows of its double cannot be told from it.
+        (Number, &[r#""a":0.1"#, r#""a":0.2"#, r#""a":0"#], number(Gt, "0.1"), Some(&[yes, yes, no])),
+        (Number, &[r#""a":0.5"#, r#""a":0.25"#], number(Gt, "0.50000000000000000001"), Some(&[no, no])),
+        (Number, &[r#""a":0.5"#, r#""a":0.25"#], number(Lt, "0.50000000000000000001"), None),
+        (Number, &[r#""a":9007199254740993"#, r#""a":1"#], number(Eq, "9007199254740992"), Some(&[yes, no])),
+        (Number, &[r#""a":1e400"#, r#""a":1"#], number(Gt, "1e399"), Some(&[yes, no])),
+        (Number, &[r#""a":-1e400"#, r#""a":1"#], number(Lt, "5"), None),
+        (Number, &[r#""a":1"#, r#""a":null"#, ""], number(Gt, "0"), Some(&[yes, no, no])),
+        (Number, &[r#""a":1"#, r#""a":null"#, ""], null.clone(), Some(&[no, yes, yes])),
+        (Number, &[r#""a":1"#, r#""a":null"#, ""], not(null.clone()), Some(&[yes, no, no])),
+        (Number, &[r#""a":1"#, r#""a":"x""#], number(Gt, "1"), Some(&[no, yes])),
+        (Number, &[r#""a":1"#, r#""a":2"#], text(Eq, "x"), Some(&[no, no])),
+        (Number, &[r#""a":1"#, r#""a":2"#, r#""a":3"#], list(&["1", "3.0"]), Some(&[yes, no, yes])),
+        (Number, &[r#""a":1"#, r#""a":2"#, ""], not(list(&["1", "3.0"])), Some(&[no, yes, no])),
+        (Number, &[r#""a":1,"b":2"#, r#""a":2,"b":2"#, r#""a":3"#], two(Lt), Some(&[yes, no, no])),
+        (Number, &[r#""a":1,"b":2"#, r#""a":0.1,"b":0.1"#], two(Ge), Some(&[no, yes])),
+        (Text, &[r#""a":"x""#, r#""a":"y""#, r#""a":"y""#], text(Eq, "x"), Some(&[yes, no, no])),
+        (Text, &[r#""a":"\u0078""#, r#""a":"y""#], text(Eq, "x"), Some(&[yes, no])),
+        (
+            Text,
+            &[r#""a":"abc""#, r#""a":"b""#],
+            Predicate::Like { slot: 0, pattern: Like::new("a%") },
+            Some(&[yes, no]),
+        ),
+        (Text, &[r#""a":"x","b":"y""#, r#""a":"y","b":"x""#], two(Lt), Some(&[yes, no])),
+        (Bool, &[r#""a":true"#, r#""a":false"#, r#""a":null"#], Predicate::Truth { slot: 0 }, Some(&[yes, no, no])),
+        (Bool, &[r#""a":true"#, r#""a":false"#, "\"a\":1"], not(Predicate::Truth { slot: 0 }), Some(&[no, yes, yes])),
+    ];
+    for (kind, values, predicate, wanted) in rows {
+        assert_eq!(decided(kind, values, &predicate).as_deref(), wanted, "{predicate:?} of {values:?}");
+    }
+}
+
+#[test]
+fn a_long_text_has_no_room_and_is_kept() {
+    for (len, kept) in [(TEXT_MAX, None), (TEXT_MAX + 1, Some(vec![true, false]))] {
+        let long = "x".repeat(len);
+        let values = [format!(r#""a":"{long}""#), r#""a":"y""#.to_owned()];
+        let equal = Predicate::Compare { slot: 0, op: Comparison::Eq, literal: Literal::Text("z".into()) };
+        let found = decided(ColumnType::Text, &[&values[0], &values[1]], &equal);
+        assert_eq!(found, kept.or(Some(vec![false, false])));
+    }
+}
+
+#[test]
+fn arrays_that_are_no_columns_decide_nothing() {
+    let column = |array: ArrayRef| Column { array, facts: ColumnFacts::of_byte(0xfc) };
+    let paths = [Path::root().key("a")];
+    let condition = Condition::new(&Predicate::IsNull { slot: 0 }, &paths);
+    let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1, 2]));
+    let columns = Columns::new(2, [(paths[0].clone(), column(numbers))]);
+    assert!(columns.decide(&condition).is_none() && !columns.serve(&condition));
+    let built = ColumnPlan::choose(&paths, b"{\"a\":1}\n").unwrap().build(b"{\"a\":1}\n{}\n").unwrap();
+    assert_eq!(built[0].array.len(), 2);
+    let columns = Columns::new(3, [(paths[0].clone(), built[0].clone())]);
+    assert!(columns.decide(&condition).is_none());
+}
+
+#[test]
+fn names_of_columns_are_pointers() {
+    let paths = [Path::root().key("a/b~").key("c.d"), Path::root().key("")];
+    let plan = ColumnPlan::choose(&paths, b"{\"\":true,\"a/b~\":{\"c.d\":5}}\n").unwrap();
+    assert_eq!(plan.types(), [ColumnType::Number, ColumnType::Bool]);
+    let names: Vec<String> = plan.fields().iter().map(|field| field.name().clone()).collect();
+    assert_eq!(names, ["/a~1b~0/c.d", "/"]);
+    let back: Vec<Path> = names.iter().filter_map(|name| ColumnPlan::path_of(name)).collect();
+    assert_eq!(back, paths);
+    assert_eq!(ColumnPlan::path_of("time"), None);
+}
