@@ -53,6 +53,10 @@ pub(crate) enum Command {
     #[cfg(feature = "query")]
     Bench(crate::bench::BenchArgs),
     #[cfg(feature = "convert")]
+    Ingest(crate::ingest::IngestArgs),
+    #[cfg(feature = "convert")]
+    Store(crate::store::StoreArgs),
+    #[cfg(feature = "convert")]
     Convert(crate::convert::ConvertArgs),
     #[cfg(feature = "convert")]
     Describe(crate::describe::DescribeArgs),

@@ -13,6 +13,8 @@ mod describe;
 mod documents;
 mod fmt;
 mod get;
+#[cfg(feature = "convert")]
+mod ingest;
 mod input;
 mod limits;
 mod man;
@@ -22,8 +24,12 @@ mod progress;
 #[cfg(feature = "query")]
 mod query;
 mod signals;
+#[cfg(feature = "convert")]
+mod store;
 mod target;
 mod validate;
+#[cfg(any(feature = "convert", feature = "query"))]
+mod window;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -59,6 +65,10 @@ fn run(args: Args) -> anyhow::Result<Outcome> {
         Command::Query(args) => query::run(args),
         #[cfg(feature = "query")]
         Command::Bench(args) => Ok(bench::run(&args)),
+        #[cfg(feature = "convert")]
+        Command::Ingest(args) => ingest::run(&args),
+        #[cfg(feature = "convert")]
+        Command::Store(args) => store::run(&args),
         #[cfg(feature = "convert")]
         Command::Convert(args) => convert::run(&args),
         #[cfg(feature = "convert")]

@@ -5,11 +5,13 @@ use crate::limits::{CompressibleSpoolArgs, RecordArgs};
 use crate::outcome::{BadData, Outcome, PASS_BY, left_out, report as say, words};
 use crate::progress::{self, Done, Progress};
 use crate::target::{Target, are_one, is_device};
+use crate::window::{WindowArgs, now};
 use anyhow::{Context, Error, Result, bail};
 use clap::ValueEnum;
 use jird::event::Pattern;
 use jird_formats::files::{Compression, FileFormat};
 use jird_query::{Check, ErrorKind, FieldTypes, Format, From, OnError, Options, Query, Report};
+use jird_store::is_store;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,7 @@ Examples:
   jird query \"select o.id, p.name from 'orders.csv' o join 'shop.db'.people p on o.customer = p.id\"
   jird query \"select Message\" log.ndjson --on-error quarantine=bad.ndjson
   jird query \"select Message\" bad.ndjson --from quarantine      after correcting them there
+  jird query \"select Message where Elapsed > 200\" --store logs --since 1h
   tail -f events.ndjson | jird query \"select Message where Level = 'Error'\"
   jird query \"select * where user.id = 7\" events.ndjson -o seven.parquet
   jird query \"select Message where \\\"@t\\\" >= timestamp '2024-03-05T07:00:00+01:00'\" events.ndjson
@@ -39,9 +42,14 @@ Exit codes: 0 success, 1 a record is not JSON or a file is not UTF-8, 2 any othe
 pub(crate) struct QueryArgs {
     /// The query. Without `from`, it reads all files
     sql: String,
-    /// Files, patterns or folders; standard input if missing or `-`
+    /// Files, patterns, folders or stores; standard input if missing or `-`
     #[arg(value_name = "FILE")]
     files: Vec<String>,
+    /// An event store that `jird ingest` has filled; may be given several times
+    #[arg(long, value_name = "DIR", conflicts_with = "files")]
+    store: Vec<String>,
+    #[command(flatten)]
+    window: WindowArgs,
     /// The format of the files [default: by their names and first bytes]
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FromArgument>,
@@ -262,6 +270,7 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
         records: args.records,
         on_error: args.on_error,
         skip_unreadable: matches!(args.unreadable, UnreadableArgument::Skip),
+        window: args.window.window(now())?,
         // A redirection may be to a file that is read.
         target: args.output.clone().or_else(|| Some("/dev/stdout".into())),
         spool: args.spool.options(),
@@ -287,7 +296,16 @@ fn meant(args: QueryArgs, to_terminal: bool) -> Result<(Query, Option<PathBuf>)>
         },
         chunk_bytes: args.chunk_bytes.unwrap_or(default.chunk_bytes),
     };
-    Ok((Query::new(args.sql, args.files, options), args.output))
+    if args.window.is_given() && !args.store.iter().chain(&args.files).any(|name| is_store(Path::new(name))) {
+        bail!("--since and --until choose events of a store: name one with --store");
+    }
+    for store in &args.store {
+        if !is_store(Path::new(store)) {
+            bail!("{store}: no event store is there; `jird ingest {store} FILE` makes one");
+        }
+    }
+    let inputs = if args.store.is_empty() { args.files } else { args.store };
+    Ok((Query::new(args.sql, inputs, options), args.output))
 }
 
 /// Reports why a query failed. If the cause is a bad record, `advice` follows the message.

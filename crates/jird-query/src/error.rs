@@ -67,6 +67,10 @@ impl Error {
         Self { kind: ErrorKind::Input, message: format!("{}: {}", path.display(), words(error)) }
     }
 
+    pub(crate) fn store(error: &jird_store::Error) -> Self {
+        Self { kind: ErrorKind::Input, message: error.to_string() }
+    }
+
     pub(crate) fn output(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self { kind: ErrorKind::BrokenPipe, message: words(error) },

@@ -9,9 +9,10 @@ use crate::types::FieldTypes;
 use jird::lines::Match;
 use jird::{
     Path,
-    record::{Projection, Record, RecordBuffer},
+    record::{Field, Projection, Record, RecordBuffer},
 };
 use jird_formats::{Accumulator, ColumnType};
+use jird_store::FieldKinds;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
@@ -52,6 +53,24 @@ impl Types {
             },
         )?;
         Ok(Self { fields: paths.into_iter().zip(all).collect(), fixed: fixed.clone() })
+    }
+
+    /// What the indexes of stores know of the fields, without reading an event; `None` if that is not all.
+    pub(crate) fn of_index(input: &Input, source: &SourceUse, fixed: &FieldTypes) -> Option<Self> {
+        let paths = needed_paths(source, fixed);
+        if paths.is_empty() || input.files.is_empty() || input.stores().count() < input.files.len() {
+            return None;
+        }
+        let observed = |path: Path| {
+            let mut all = Accumulator::default();
+            for (_, store) in input.stores() {
+                all.merge(&of_kinds(store.kinds(&path)?)?);
+            }
+            // Of a mixed field, the first record of each kind is told, so it is looked for.
+            (all.met().len() < 2).then_some((path, all))
+        };
+        let fields = paths.into_iter().map(observed).collect::<Option<_>>()?;
+        Some(Self { fields, fixed: fixed.clone() })
     }
 
     /// Observes only the first records.
@@ -123,6 +142,23 @@ impl Types {
         }
         words
     }
+}
+
+/// What is observed of values of these kinds; `None` if there are numbers, whose sizes matter too.
+fn of_kinds(kinds: FieldKinds) -> Option<Accumulator> {
+    const EXAMPLES: [(FieldKinds, &str); 5] = [
+        (FieldKinds::NULL, "null"),
+        (FieldKinds::BOOLS, "true"),
+        (FieldKinds::STRING, "\"\""),
+        (FieldKinds::ARRAY, "[]"),
+        (FieldKinds::OBJECT, "{}"),
+    ];
+    if kinds.has(FieldKinds::NUMBER) {
+        return None;
+    }
+    let mut seen = Accumulator::default();
+    EXAMPLES.iter().filter(|(kind, _)| kinds.has(*kind)).for_each(|(_, text)| seen.observe(Field::from_raw(text), 0));
+    Some(seen)
 }
 
 /// Whether an input is read to infer the types of its fields.

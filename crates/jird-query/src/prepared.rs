@@ -10,7 +10,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use jird::Path;
 use jird::lines::Check;
 use jird_formats::ColumnType;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A table, with everything that is known of it.
@@ -56,6 +56,7 @@ impl<'q> Source<'q> {
             options,
             ordered: AtomicBool::new(false),
             is_once: !input.is_rereadable(),
+            newest_bytes: AtomicU64::new(u64::MAX),
             is_anywhere: input.is_anywhere(),
             noted: Arc::clone(&input.noted),
             misfits_noted: AtomicBool::new(false),
@@ -63,6 +64,13 @@ impl<'q> Source<'q> {
             watch,
         });
         Self { used, input, types, shared, schema }
+    }
+
+    /// Whether the rows of this table come in the order of the values of a column.
+    pub(crate) fn is_in_order_of(&self, column: &str) -> bool {
+        let known = |spec: &ColumnSpec| spec.rep.column(&spec.path.to_string()) == column && spec.rep != Rep::Key;
+        let spec = self.shared.columns.iter().find(|spec| known(spec));
+        spec.is_some_and(|spec| self.input.is_ordered_by(&spec.path))
     }
 
     /// Whether all records have the types that this table was made with.
@@ -139,6 +147,9 @@ impl<'q> Source<'q> {
             }
         }
         report.fields.extend(taken(&tally.read));
+        for (file, store) in self.input.stores() {
+            report.add_store(file.path.display().to_string(), store.reads());
+        }
     }
 
     /// Notes on the names that no record has, if all records were read: most of them are typing errors.

@@ -1,5 +1,6 @@
 //! The report of a query.
 
+use crate::input::StoreReads;
 use crate::sql::Narrowed;
 use jird::lines::Check;
 use std::fmt;
@@ -42,6 +43,8 @@ pub struct Report {
     pub(crate) left_out: Vec<(Narrowed, u64)>,
     /// The fields whose types were widened, and the records that caused it.
     pub widened: Vec<String>,
+    /// What was read of event stores.
+    stores: Vec<(String, StoreReads)>,
     /// Whether types were inferred from all records.
     pub inferred: bool,
     /// The number of bad records that were skipped.
@@ -57,6 +60,18 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds what was read of a store. Its damaged blocks are among the files that are not as they should be.
+    pub(crate) fn add_store(&mut self, name: String, reads: StoreReads) {
+        for damage in &reads.damage {
+            let message = format!("damaged: {damage}");
+            if !self.refused.contains(&message) {
+                self.refused.push(message);
+            }
+        }
+        self.stores.retain(|(other, _)| *other != name);
+        self.stores.push((name, reads));
+    }
+
     /// How much was searched, for which literals, and where the search was off.
     fn searched(&self) -> String {
         if self.literals.is_empty() || self.searched_bytes + self.unsearched_bytes == 0 {
@@ -101,6 +116,10 @@ impl fmt::Display for Report {
         writeln!(f, "types       {}", if self.inferred { "inferred from all records" } else { "not needed" })?;
         writeln!(f, "widened     {}", list(&self.widened))?;
         writeln!(f, "mismatches  {}", self.mismatches)?;
-        writeln!(f, "bad         {}", self.bad)
+        writeln!(f, "bad         {}", self.bad)?;
+        for (name, reads) in &self.stores {
+            writeln!(f, "store       {name}: {reads}")?;
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use crate::infer::{self, Types};
 use crate::input::{From, Input, Progress, Reading, Said};
 use crate::kinds;
 use crate::live::live;
+use crate::ordered::{Newest, in_order_of_store};
 use crate::output::{Format, WriteError, Writer, writer};
 use crate::prepared::Source;
 use crate::report::Report;
@@ -20,7 +21,8 @@ use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{LogicalPlan, ScalarUDF};
-use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, collect, displayable, execute_stream};
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement;
 use futures::StreamExt;
@@ -28,6 +30,7 @@ use jird::event::Pattern;
 use jird::kernel::Kernel;
 use jird::lines::{self, Check, RECORD_BYTES_MAX};
 use jird_formats::files::{OnError, SpoolOptions};
+use jird_store::Window;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
@@ -57,6 +60,8 @@ pub struct Options {
     pub records: Option<Pattern>,
     /// Whether a query answers without the files that cannot be read. If not, it fails.
     pub skip_unreadable: bool,
+    /// Of event stores: the time of the events that are read.
+    pub window: Window,
     /// The file that the result is written to, if it is one: a query refuses to read it.
     pub target: Option<PathBuf>,
     /// What may be done with an input that can be read only once, if it must be read twice.
@@ -83,6 +88,7 @@ impl Default for Options {
             records: None,
             on_error: OnError::default(),
             skip_unreadable: false,
+            window: Window::default(),
             target: None,
             spool: SpoolOptions::default(),
             record_limit: RECORD_BYTES_MAX,
@@ -94,6 +100,11 @@ impl Default for Options {
 /// The size of a chunk: large enough that handing out chunks costs nothing, and small enough that a few per thread fit
 /// in memory.
 const CHUNK_BYTES: u64 = 2 << 20;
+
+/// How much of a store is read first if only its newest events are wanted, and how many times as much next if there are
+/// too few rows in it.
+const NEWEST_BYTES: u64 = 2 << 20;
+const NEWEST_FACTOR: u64 = 8;
 
 /// Rows from a pipe are held back this long, in case others follow.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -193,7 +204,8 @@ impl Query {
                 Err(error) => break Err(error),
             }
         };
-        (report.unreadable, report.refused) = (inputs.said.unreadable, inputs.said.refused);
+        report.unreadable = inputs.said.unreadable;
+        report.refused.extend(inputs.said.refused);
         report.notes.splice(0..0, inputs.said.notes);
         report.notes.append(&mut notes);
         done
@@ -226,7 +238,13 @@ impl Query {
             let is_once = !infer::reads(source, schema) && !names_twice;
             opened.push(if is_once { inputs.open(&source.table)? } else { inputs.open_twice(&source.table)? });
         }
-        let guess = if learned.guesses { guess::source(&rewritten, &opened, schema, scan) } else { None };
+        for (source, input) in rewritten.sources.iter().zip(&opened) {
+            if let Some(types) = Types::of_index(input, source, schema) {
+                learned.types.entry(source.table.clone()).or_insert(types);
+            }
+        }
+        let is_known = rewritten.sources.iter().any(|source| learned.types.contains_key(&source.table));
+        let guess = if learned.guesses && !is_known { guess::source(&rewritten, &opened, schema, scan) } else { None };
         if let Some(guess) = guess {
             let table = &guess.used.table;
             if learned.learns(self.known(&rewritten, |other| (other == table).then_some(&guess.types))) {
@@ -341,8 +359,7 @@ impl Query {
         let runtime = self.runtime()?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
         let done = runtime.block_on(async {
-            let plan = self.plan(context, statement, sources, gate).await;
-            let stream = plan.and_then(|plan| execute_stream(plan, context.task_ctx()));
+            let stream = self.stream(context, statement, sources, gate).await;
             let stream = stream.map_err(|error| Error::of(&error))?;
             let is_live = sources.iter().any(|source| source.shared.is_once);
             let writer = writer(self.options.format, columns, &rewritten.apart, self.options.width);
@@ -374,10 +391,12 @@ impl Query {
     ) -> Result<String, Error> {
         register(context, rewritten, sources)?;
         let statement = Statement::Statement(Box::new(rewritten.statement.clone()));
-        let plan = self
-            .runtime()?
-            .block_on(self.plan(context, statement, sources, gate))
-            .map_err(|error| Error::of(&error))?;
+        let runtime = self.runtime()?;
+        let plan = runtime.block_on(async {
+            let (plan, _) = self.logical(context, statement, sources, gate).await?;
+            self.physical(context, &plan, sources).await
+        });
+        let plan = plan.map_err(|error| Error::of(&error))?;
         let mut text = String::new();
         for source in sources {
             source.report(report);
@@ -398,14 +417,42 @@ impl Query {
             .map_err(|error| Error::sql(format!("cannot start threads: {error}")))
     }
 
-    async fn plan(
+    /// Plans and starts the query. Of a store, only the newest events are read if they have all the rows that are wanted.
+    async fn stream(
         &self,
         context: &SessionContext,
         statement: Statement,
         sources: &[Source<'_>],
         gate: &Gate<'_>,
-    ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
-        let mut state = context.state();
+    ) -> Result<SendableRecordBatchStream, DataFusionError> {
+        let (plan, newest) = self.logical(context, statement, sources, gate).await?;
+        let (Some(Newest { rows }), [source]) = (newest, sources) else {
+            return execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx());
+        };
+        let all: u64 = source.input.stores().map(|(_, store)| store.bytes()).sum();
+        let mut bytes = NEWEST_BYTES;
+        while bytes < all {
+            source.shared.newest_bytes.store(bytes, Relaxed);
+            let physical = self.physical(context, &plan, sources).await?;
+            let batches = collect(Arc::clone(&physical), context.task_ctx()).await?;
+            if batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>() >= rows {
+                let batches = futures::stream::iter(batches.into_iter().map(Ok));
+                return Ok(Box::pin(RecordBatchStreamAdapter::new(physical.schema(), batches)));
+            }
+            bytes *= NEWEST_FACTOR;
+        }
+        source.shared.newest_bytes.store(u64::MAX, Relaxed);
+        execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx())
+    }
+
+    async fn logical(
+        &self,
+        context: &SessionContext,
+        statement: Statement,
+        sources: &[Source<'_>],
+        gate: &Gate<'_>,
+    ) -> Result<(LogicalPlan, Option<Newest>), DataFusionError> {
+        let state = context.state();
         let plan = state.statement_to_plan(statement).await?;
         check_comparisons(&plan)?;
         let plan: LogicalPlan = state.optimize(&group_once(plan, sources)?)?;
@@ -413,20 +460,30 @@ impl Query {
         if gate.guesses() && !(guess::holds_back(&plan) && sources.iter().all(is_read_once)) {
             return Err(guess::stop().into());
         }
+        in_order_of_store(plan, sources)
+    }
+
+    async fn physical(
+        &self,
+        context: &SessionContext,
+        plan: &LogicalPlan,
+        sources: &[Source<'_>],
+    ) -> Result<Arc<dyn ExecutionPlan>, DataFusionError> {
+        let mut state = context.state();
         // Bad records are noted in the order of the input.
         let tells_lines = sources.iter().any(|source| source.shared.tells_lines());
-        let ordered = keeps_order(&plan) || self.options.on_error != OnError::Stop || tells_lines;
+        let ordered = keeps_order(plan) || self.options.on_error != OnError::Stop || tells_lines;
         if !ordered {
             state.config_mut().options_mut().execution.target_partitions = self.options.threads.max(1);
         }
         for source in sources {
             source.shared.ordered.store(ordered, Relaxed);
-            if source.shared.is_once && scans(&plan, &source.used.table) > 1 {
+            if source.shared.is_once && scans(plan, &source.used.table) > 1 {
                 let message = "standard input and pipes cannot be read twice, and this query would: name a file";
                 return Err(Error::data(message).into());
             }
         }
-        let mut physical = state.query_planner().create_physical_plan(&plan, &state).await?;
+        let mut physical = state.query_planner().create_physical_plan(plan, &state).await?;
         if sources.iter().any(|source| source.shared.is_once) {
             physical = live(physical)?;
         }
@@ -582,8 +639,9 @@ impl Inputs<'_> {
         if let Some(input) = self.known.get(table) {
             return Ok(input.clone());
         }
-        let Options { from, records, .. } = &self.query.options;
-        let (reading, progress) = (Reading { from: *from, records: records.clone() }, &self.query.progress);
+        let Options { from, records, window, .. } = &self.query.options;
+        let reading = Reading { from: *from, records: records.clone(), window: *window };
+        let progress = &self.query.progress;
         let input = match table {
             STREAM => Input::open(&self.query.inputs, &reading, progress, &mut self.said)?,
             path => Input::open(&[path.to_owned()], &reading, progress, &mut self.said)?,

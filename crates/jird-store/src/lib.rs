@@ -52,5 +52,5 @@ pub use event::Batch;
 pub use index::{Condition, FieldKinds, Index};
 pub use settings::{Compression, Settings, Window, WriterOptions};
 pub use snapshot::{BlockFacts, Saved, Selected, Skipped, Snapshot, Text};
-pub use store::Store;
+pub use store::{Store, is_store};
 pub use writer::{Ticket, Totals, Writer};

@@ -102,3 +102,12 @@ impl Store {
         Writer::open(&self.folder, &self.settings, options)
     }
 }
+
+/// Whether there is a store in a folder. Opens nothing, and believes the name of a file.
+///
+/// ```
+/// assert!(!jird_store::is_store(std::path::Path::new("/nowhere")));
+/// ```
+pub fn is_store(path: &Path) -> bool {
+    path.join("MANIFEST").is_file()
+}

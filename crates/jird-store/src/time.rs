@@ -58,6 +58,30 @@ pub fn of_number(text: &str) -> Option<i64> {
     nanoseconds(micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000) * 1000)
 }
 
+/// A time as a text, with as many decimals as it needs.
+///
+/// ```
+/// assert_eq!(jird_store::time::to_text(1_709_622_000_500_000_000), "2024-03-05T07:00:00.5Z");
+/// assert_eq!(jird_store::time::to_text(-1), "1969-12-31T23:59:59.999999999Z");
+/// ```
+pub fn to_text(time: i64) -> String {
+    let (second, nanos) = (time.div_euclid(SECOND), time.rem_euclid(SECOND));
+    let (day, second) = (second.div_euclid(DAY), second.rem_euclid(DAY));
+    // The year is estimated from the mean length of a year, and corrected.
+    let mut year = 1970 + day.div_euclid(365) - 1;
+    while days(year, 1, 1) > day {
+        year -= 1;
+    }
+    while days(year + 1, 1, 1) <= day {
+        year += 1;
+    }
+    let month = (1..=12).rev().find(|month| days(year, *month, 1) <= day).unwrap_or(1);
+    let date = day - days(year, month, 1) + 1;
+    let clock = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+    let decimals = if nanos == 0 { String::new() } else { format!(".{nanos:09}") };
+    format!("{year:04}-{month:02}-{date:02}T{clock}{}Z", decimals.trim_end_matches('0'))
+}
+
 /// The width of a text whose order is that of its time, if the text is one: `2024-03-05T07:00:00Z`, with up to nine
 /// decimals.
 pub(crate) fn ordered_width(text: &[u8]) -> Option<u8> {

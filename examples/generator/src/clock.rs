@@ -7,11 +7,13 @@ const TICKS_PER_SECOND: u64 = 10_000_000;
 /// 2024-03-05T06:59:58Z in seconds since 1970: a morning, two seconds before the full hour.
 const START_SECONDS: u64 = 1_709_621_998;
 
-/// Events come 63 ms apart in the mean, so that the default number of them fills one day.
+/// Unless told otherwise, events come 63 ms apart in the mean, so that the default number of them fills one day.
 const GAP_TICKS: u64 = 2 * 630_000;
 
 pub(crate) struct Clock {
     ticks: u64,
+    /// Gaps between events are below this.
+    gap: u64,
     /// The second that `text` spells, so that the calendar is asked once a second.
     second: u64,
     /// `2024-03-05T06:59:58.0012345Z`
@@ -20,12 +22,19 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new() -> Self {
-        Self { ticks: START_SECONDS * TICKS_PER_SECOND, second: u64::MAX, text: *b"0000-00-00T00:00:00.0000000Z" }
+        let text = *b"0000-00-00T00:00:00.0000000Z";
+        Self { ticks: START_SECONDS * TICKS_PER_SECOND, gap: GAP_TICKS, second: u64::MAX, text }
+    }
+
+    /// A clock by which `events` events fill about so many hours.
+    pub(crate) fn filling(hours: u64, events: u64) -> Self {
+        let ticks = hours.saturating_mul(3600 * TICKS_PER_SECOND);
+        Self { gap: (2 * ticks / events.max(1)).max(1), ..Self::new() }
     }
 
     /// The time of the next event.
     pub(crate) fn next(&mut self, random: &mut Random) -> &[u8] {
-        self.ticks += random.below(GAP_TICKS);
+        self.ticks += random.below(self.gap);
         let second = self.ticks / TICKS_PER_SECOND;
         if second != self.second {
             self.second = second;

@@ -33,6 +33,11 @@ impl Generator {
         Self { random: Random::new(seed), deck: Deck::new(), clock: Clock::new(), requests: 0 }
     }
 
+    /// The same events at the times of another clock.
+    pub(crate) fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
+    }
+
     /// Appends the next event and a newline to `out`.
     pub(crate) fn next(&mut self, out: &mut Vec<u8>) {
         let card = self.deck.draw(&mut self.random);

@@ -26,8 +26,16 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Writes `events` lines to `out` in pieces of about 256 KB; the same `seed` gives the same bytes, and fewer events are
 /// a prefix of more. Costs about a nanosecond a byte. Fails when `out` does.
 pub fn write_events(out: &mut impl Write, events: u64, seed: u64) -> io::Result<()> {
+    write_all(out, events, event::Generator::new(seed))
+}
+
+/// [`write_events`] with times that fill about so many hours, however many events there are.
+pub fn write_events_within(out: &mut impl Write, events: u64, seed: u64, hours: u64) -> io::Result<()> {
+    write_all(out, events, event::Generator::new(seed).with_clock(clock::Clock::filling(hours, events)))
+}
+
+fn write_all(out: &mut impl Write, events: u64, mut generator: event::Generator) -> io::Result<()> {
     let mut buffer = Vec::with_capacity(BUFFER_BYTES + 16 * 1024);
-    let mut generator = event::Generator::new(seed);
     for _ in 0..events {
         generator.next(&mut buffer);
         if buffer.len() >= BUFFER_BYTES {

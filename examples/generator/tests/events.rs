@@ -1,7 +1,7 @@
 //! What benches and examples rely on.
 use std::path::Path;
 
-use generate_events::{EVENTS_DEFAULT, SEED_DEFAULT, write_events};
+use generate_events::{EVENTS_DEFAULT, SEED_DEFAULT, write_events, write_events_within};
 use serde_json::Value;
 
 fn events(count: u64, seed: u64) -> Vec<u8> {
@@ -50,6 +50,19 @@ fn times_ascend_and_have_seven_digits() {
     let times: Vec<&str> = all.iter().map(|event| event["@t"].as_str().expect("every event has a time")).collect();
     assert!(times.iter().all(|time| time.len() == "2024-03-05T06:59:58.0012345Z".len() && time.ends_with('Z')));
     assert!(times.is_sorted());
+}
+
+#[test]
+fn times_fill_the_hours_that_are_asked_for() {
+    for (count, hours) in [(5_000, 24), (5_000, 1), (10, 2)] {
+        let mut bytes = Vec::new();
+        write_events_within(&mut bytes, count, 7, hours).expect("a Vec takes everything");
+        let all = parsed(&bytes);
+        let last = all.last().and_then(|event| event["@t"].as_str()).expect("every event has a time");
+        let (day, hour): (u64, u64) = (last[8..10].parse().unwrap(), last[11..13].parse().unwrap());
+        let elapsed = (day - 5) * 24 + hour + 1 - 7;
+        assert!(elapsed.abs_diff(hours) <= hours / 2 + 1, "{last} is {elapsed} hours after the start, and not {hours}");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod ahead;
 mod detect;
 mod elements;
 mod expand;
+mod store;
 mod table;
 
 pub(crate) use elements::Layout;
@@ -20,12 +21,15 @@ use jird::event::Pattern;
 use jird::lines::{ReadAt, newlines};
 use jird_formats::encoding::{Encoding, Unmarked};
 use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Text, widened};
+use jird_store::Window;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use store::StoreText;
+pub(crate) use store::{Chosen, StoreReads};
 use table::TableFile;
 pub(crate) use table::{PassBy, Wanted};
 
@@ -63,6 +67,8 @@ pub(crate) struct Reading {
     pub(crate) from: From,
     /// Which values of a JSON text are records, if not all elements or lines.
     pub(crate) records: Option<Pattern>,
+    /// Of stores: the time of the events that are read.
+    pub(crate) window: Window,
 }
 
 /// How much was read. Other threads can show it while a query runs.
@@ -133,6 +139,8 @@ enum Access {
     Once(Mutex<Option<Text>>),
     /// Any number of times: a copy of a text that could be read only once, decompressed.
     Copy(Spool),
+    /// Any number of times, in blocks: one state of an event store.
+    Store(Box<StoreText>),
 }
 
 impl std::fmt::Debug for Access {
@@ -141,6 +149,7 @@ impl std::fmt::Debug for Access {
             Self::Again => "Again",
             Self::Once(_) => "Once",
             Self::Copy(_) => "Copy",
+            Self::Store(_) => "Store",
         })
     }
 }
@@ -160,6 +169,11 @@ impl Input {
         let mut files = Vec::new();
         for argument in arguments {
             let (argument, table) = split_table(argument);
+            if jird_store::is_store(Path::new(argument)) {
+                let file = InputFile::store(Path::new(argument), reading, progress)?;
+                files.push(Arc::new(InputFile { index: files.len(), ..file }));
+                continue;
+            }
             let paths = if argument == "-" { vec![STDIN.into()] } else { expand::expand(argument, said)? };
             for path in paths {
                 let opened = if argument == "-" {
@@ -206,6 +220,17 @@ impl Input {
     pub(crate) fn at(&self, place: u64) -> Option<(&InputFile, u64)> {
         let file = self.files.get(usize::try_from(place >> OFFSET_BITS).ok()?)?;
         Some((file, place & ((1 << OFFSET_BITS) - 1)))
+    }
+
+    /// Whether every event of this input, which must be one store, holds a text at `path` whose order is theirs.
+    pub(crate) fn is_ordered_by(&self, path: &jird::Path) -> bool {
+        let [file] = &self.files[..] else { return false };
+        file.store_text().is_some_and(|store| store.is_ordered_by(path))
+    }
+
+    /// The event stores of this input.
+    pub(crate) fn stores(&self) -> impl Iterator<Item = (&InputFile, &StoreText)> {
+        self.files.iter().filter_map(|file| Some((&**file, file.store_text()?)))
     }
 
     /// The file of this input that is the same file as `path`, also through a link or as standard input.
@@ -313,6 +338,32 @@ impl InputFile {
         })
     }
 
+    /// An event store, in its present state.
+    fn store(path: &Path, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Error> {
+        let store = StoreText::open(path, reading.window, progress).map_err(|error| Error::store(&error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            index: 0,
+            size: Some(store.bytes()),
+            layout: Layout::Lines,
+            table: None,
+            records: None,
+            is_marked: false,
+            disk_bytes: store.bytes(),
+            access: Access::Store(Box::new(store)),
+            rows_noted: Arc::default(),
+            progress: Arc::clone(progress),
+        })
+    }
+
+    /// The text of the store, if the input is one.
+    pub(crate) fn store_text(&self) -> Option<&StoreText> {
+        match &self.access {
+            Access::Store(store) => Some(store),
+            _ => None,
+        }
+    }
+
     pub(crate) fn is_rereadable(&self) -> bool {
         !matches!(self.access, Access::Once(_))
     }
@@ -360,6 +411,7 @@ impl InputFile {
                 .unwrap_or_else(PoisonError::into_inner)
                 .take()
                 .ok_or_else(|| io::Error::other("it cannot be read twice: name a file")),
+            Access::Store(_) => Err(io::Error::other("a store is read in blocks")),
             Access::Copy(spool) => {
                 let compression = if spool.is_compressed() { Compression::Zstd } else { Compression::None };
                 let inner = spool.reader()?;
@@ -395,7 +447,7 @@ impl InputFile {
         let whole = || match &self.access {
             Access::Again => File::open(&self.path),
             Access::Copy(spool) if !spool.is_compressed() => spool.file(),
-            Access::Copy(_) | Access::Once(_) => {
+            Access::Copy(_) | Access::Once(_) | Access::Store(_) => {
                 Err(io::Error::other("Parquet is read from a file, not from a pipe: write it to a file first"))
             }
         };
@@ -419,6 +471,9 @@ impl InputFile {
 
     /// The line, counted from one, that holds the byte at `offset`. Reads everything before it.
     pub(crate) fn line_at(&self, offset: u64) -> io::Result<u64> {
+        if let Some(store) = self.store_text() {
+            return Ok(store.events_before(offset)? + 1);
+        }
         let mut reader = match self.layout {
             Layout::Quarantine | Layout::Table(_) => {
                 self.lines(Wanted { pass_by: Some(Box::new(|_| Ok(()))), ..Wanted::default() })?

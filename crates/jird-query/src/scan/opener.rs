@@ -13,7 +13,7 @@ use super::source::{ColumnSpec, Shared, Told, note};
 use super::watch::Extent;
 use crate::bad::Found;
 use crate::error::Error;
-use crate::input::{Input, InputFile};
+use crate::input::{Chosen, Input, InputFile};
 use crate::sql::Rep;
 use arrow::array::{BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
@@ -197,10 +197,17 @@ impl Plan {
     }
 
     /// Whether the scan only counts records.
-    fn counts_only(&self) -> bool {
+    fn counts_only(&self, file: &InputFile) -> bool {
         let options = &self.shared.options;
         let looks_at_none = self.columns.is_empty() && self.filter.is_none() && self.watched.is_empty();
-        looks_at_none && options.lines.check != Check::All && options.bad.is_none()
+        let checks_none = options.lines.check != Check::All && options.bad.is_none();
+        looks_at_none && self.checks.is_empty() && (checks_none || file.store_text().is_some())
+    }
+
+    /// The condition and its paths, unless every record is observed, whether it matches or not.
+    fn condition(&self) -> Option<(&Predicate, &[Path])> {
+        let observes_all = self.shared.watch.is_some() || !self.checks.is_empty();
+        self.filter.as_ref().filter(|_| !observes_all).map(|filter| (filter, self.projection.paths()))
     }
 
     /// Scans, and sends what it finds, until the end or until the receiver is gone.
@@ -214,6 +221,9 @@ impl Plan {
             }
         };
         let options = &self.shared.options;
+        let chosen = file
+            .store_text()
+            .map(|store| Arc::new(store.choose(self.condition(), self.shared.newest_bytes.load(Relaxed))));
         let chunks = match &range {
             Some(range) if self.shared.ordered.load(Relaxed) && options.threads > 1 && !self.tells_lines() => {
                 range.clone()
@@ -222,7 +232,7 @@ impl Plan {
         };
         let chunks = ranges(chunks, options.chunk_bytes);
         if chunks.len() < 2 {
-            let mut worker = Worker::new(self);
+            let mut worker = Worker::new(self, chosen);
             if let Err(error) = worker.scan(file, range, &mut |part| send(Ok(part)), || sender.is_closed()) {
                 let _ = send(Err(error));
             }
@@ -242,7 +252,7 @@ impl Plan {
         drive(
             chunks.map(|range| (0, range)),
             options.threads,
-            || Worker::new(self),
+            || Worker::new(self, chosen.clone()),
             work,
             |parts: Vec<Sent>, lines| {
                 for part in parts {
@@ -293,13 +303,14 @@ struct Place {
 type Emit<'e> = &'e mut dyn FnMut(Part) -> ControlFlow<()>;
 
 impl<'p> Worker<'p> {
-    fn new(plan: &'p Plan) -> Self {
+    fn new(plan: &'p Plan, chosen: Option<Arc<Chosen>>) -> Self {
         let builders = plan.columns.iter().map(|(_, column)| builder(&plan.shared.columns[*column])).collect();
         let unseen = (0..plan.slots.len()).collect();
         let (dropped, minified) = (Vec::new(), Vec::new());
         let told = if plan.told.iter().any(Option::is_some) { Some(Place::default()) } else { None };
         let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, told };
-        let reader = Reader::new(&plan.shared.options).counting(plan.tells_lines());
+        let mut reader = Reader::new(&plan.shared.options).counting(plan.tells_lines());
+        reader.choose(chosen);
         Self { plan, filter: plan.filter.clone(), reader, rows }
     }
 
@@ -313,7 +324,7 @@ impl<'p> Worker<'p> {
     ) -> std::result::Result<(), Error> {
         let Self { plan, filter, reader, rows } = self;
         let tally = &plan.shared.tally;
-        let counts_only = plan.counts_only();
+        let counts_only = plan.counts_only(file);
         if let Some(told) = &mut rows.told {
             let mut text = Vec::new();
             jird::event::write_string(&file.path.to_string_lossy(), &mut text);

@@ -3,8 +3,8 @@
 use super::ScanOptions;
 use crate::bad::{BadSink, Found, Wrong};
 use crate::error::{Error, with_hint};
-use crate::input::{Input, InputFile, Wanted};
-use jird::lines::{Bad, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
+use crate::input::{Chosen, Input, InputFile, Wanted};
+use jird::lines::{self, Bad, Check, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
 use jird::{
     ErrorKind,
     record::{Predicate, Projection},
@@ -12,6 +12,7 @@ use jird::{
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Reads and scans with reused buffers. Each thread has one.
@@ -24,6 +25,10 @@ pub(crate) struct Reader {
     /// The maximum length of a record, in bytes.
     record_limit: usize,
     lines: LineReader,
+    /// Reads the events of stores, which were checked when they came in.
+    trusting: LineReader,
+    /// The blocks of a store that are read; without them, all.
+    chosen: Option<Arc<Chosen>>,
 }
 
 /// What a [`Reader`] has seen.
@@ -57,7 +62,20 @@ impl From<io::Error> for Fault {
 impl Reader {
     pub(crate) fn new(options: &ScanOptions) -> Self {
         let record_limit = options.lines.record_bytes_max;
-        Self { bad: options.bad.clone(), counts: false, record_limit, lines: LineReader::new(options.lines) }
+        let trusting = lines::Options { check: Check::Trusted, ..options.lines };
+        Self {
+            bad: options.bad.clone(),
+            counts: false,
+            record_limit,
+            lines: LineReader::new(options.lines),
+            trusting: LineReader::new(trusting),
+            chosen: None,
+        }
+    }
+
+    /// Reads only these blocks of stores.
+    pub(crate) fn choose(&mut self, chosen: Option<Arc<Chosen>>) {
+        self.chosen = chosen;
     }
 
     /// Counts the lines of all pieces.
@@ -67,7 +85,7 @@ impl Reader {
 
     /// The number of lines that the last [`read`](Self::read) has passed on, if it counted all.
     pub(crate) fn lines(&self) -> u64 {
-        self.lines.lines()
+        self.lines.lines().max(self.trusting.lines())
     }
 
     /// Visits the records that pass `filter` and whose lines begin in `range`, or in the whole file if there is no
@@ -82,7 +100,9 @@ impl Reader {
         mut visit: impl FnMut(&Match<'_, '_>, &LinePiece<'_>) -> Result<ControlFlow<()>, String>,
         mut seen: impl FnMut(Seen) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        let Self { bad: sink, counts, record_limit, lines } = self;
+        let Self { bad: sink, counts, record_limit, lines, trusting, chosen } = self;
+        let store = file.store_text();
+        let lines = if store.is_some() { trusting } else { lines };
         let passes_by = sink.is_some();
         // If the first bad record stops the query, its line is found by reading the file again up to there: a query
         // without bad records then counts no lines.
@@ -115,13 +135,19 @@ impl Reader {
         let end = |piece: &LinePiece<'_>, scanned: Scanned| match failed.take() {
             Some(error) => Err(Fault::Ours(error)),
             None if scanned.stopped => Ok(ControlFlow::Break(())),
-            None => Ok(seen(Seen { bytes: piece.text().len() as u64, scanned, found: found.take() })),
+            None => {
+                if let Some(store) = store {
+                    store.note_block(scanned.matched);
+                }
+                Ok(seen(Seen { bytes: piece.text().len() as u64, scanned, found: found.take() }))
+            }
         };
         // Lines that are left out are not counted.
         let condition = filter.filter(|_| !*counts).map(|filter| (filter.clone(), projection.paths().to_vec()));
         let pass_by = sink.as_ref().map(|bad| bad.rows_of(file));
         let wanted = Wanted { columns: columns(projection), condition, pass_by };
-        run(file, range, wanted, |part| lines.read(part, counting, (projection, filter), visit, bad, end))
+        let read = |part: Part<'_>| lines.read(part, counting, (projection, filter), visit, bad, end);
+        run(file, range, wanted, chosen.as_deref(), read)
     }
 
     /// Counts the records that [`read`](Self::read) would visit, without reading any: the lines that are not blank.
@@ -136,8 +162,13 @@ impl Reader {
             Ok(seen(Seen { bytes: text.len() as u64, scanned, found: Found::default() }))
         };
         let pass_by = self.bad.as_ref().map(|bad| bad.rows_of(file));
+        if let Some(store) = file.store_text() {
+            let records = store.events(&range.unwrap_or(0..u64::MAX));
+            let scanned = Scanned { records, ..Scanned::default() };
+            return Ok(seen(Seen { bytes: 0, scanned, found: Found::default() }));
+        }
         let wanted = Wanted { columns: Some(Vec::new()), pass_by, ..Wanted::default() };
-        run(file, range, wanted, |part| self.lines.pieces(part, each))
+        run(file, range, wanted, None, |part| self.lines.pieces(part, each))
     }
 }
 
@@ -151,12 +182,20 @@ fn run(
     file: &InputFile,
     range: Option<Range<u64>>,
     wanted: Wanted,
+    chosen: Option<&Chosen>,
     read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
-    let result = match (file.size, range) {
-        (None, _) => read(Part::Stream(&mut file.stream(wanted)?)),
-        (Some(0), _) => return Ok(ControlFlow::Continue(())),
-        (Some(size), range) => read(Part::Range(&file.file()?, range.unwrap_or(0..size))),
+    let result = match (file.store_text(), file.size, range) {
+        (Some(store), _, range) => {
+            let range = range.unwrap_or(0..store.bytes());
+            match chosen {
+                Some(chosen) => read(Part::Pieces(&mut store.pieces(chosen, &range))),
+                None => read(Part::Pieces(&mut store.pieces(&store.choose(None, u64::MAX), &range))),
+            }
+        }
+        (None, None, _) => read(Part::Stream(&mut file.stream(wanted)?)),
+        (None, Some(0), _) => return Ok(ControlFlow::Continue(())),
+        (None, Some(size), range) => read(Part::Range(&file.file()?, range.unwrap_or(0..size))),
     };
     let of_line = |error: &jird::Error| {
         let line = match file.line_at(error.offset()) {

@@ -91,6 +91,8 @@ pub(crate) struct Shared {
     pub(crate) ordered: AtomicBool,
     /// Whether the input can be read only once.
     pub(crate) is_once: bool,
+    /// Of stores, only blocks of about this many bytes are read, those of the newest events.
+    pub(crate) newest_bytes: AtomicU64,
     /// Whether the files can be cut into ranges.
     pub(crate) is_anywhere: bool,
     /// Whether a scan already notes the bad records. The first scan does.

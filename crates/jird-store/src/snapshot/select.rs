@@ -31,6 +31,19 @@ pub struct Skipped {
     pub by_keys: u64,
 }
 
+impl Skipped {
+    /// Adds what another selection saved.
+    pub fn merge(&mut self, more: &Self) {
+        let Self { blocks, bytes, by_range, by_pairs, by_words, by_keys } = more;
+        self.blocks += blocks;
+        self.bytes += bytes;
+        self.by_range += by_range;
+        self.by_pairs += by_pairs;
+        self.by_words += by_words;
+        self.by_keys += by_keys;
+    }
+}
+
 impl Text {
     /// The blocks that may have an event that matches, and what was saved by which index. Without a condition, all.
     ///

@@ -164,6 +164,32 @@ impl Writer {
         self.shared.state().totals
     }
 
+    /// Puts all that was appended so far into span files, which are indexed, and waits for that.
+    ///
+    /// # Errors
+    /// A span file could not be written; what was acknowledged is in the log all the same.
+    pub fn seal(&self) -> Result<(), Error> {
+        let mut state = self.shared.state();
+        let mut is_handed_on = false;
+        loop {
+            if let Some(error) = &state.failed {
+                return Err(error.clone());
+            }
+            if let Some(error) = state.seal_error.take() {
+                self.shared.changed.notify_all();
+                return Err(error);
+            }
+            if state.sealing.is_some() {
+                state = self.shared.wait(state);
+            } else if is_handed_on || state.pending.batches.is_empty() {
+                return Ok(());
+            } else {
+                self.shared.rotate(&mut state)?;
+                is_handed_on = true;
+            }
+        }
+    }
+
     /// Ends the writer: everything is durable then, unless [`Sync::None`] was chosen. What is not sealed yet stays in
     /// the log, where readers and the next writer find it.
     ///

@@ -33,7 +33,7 @@ pub use drive::{drive, ranges};
 #[doc(hidden)]
 pub use gate::When;
 pub use options::{Check, Options};
-pub use part::{Counting, LineReader, Part};
+pub use part::{Counting, LineReader, Part, PieceSource};
 pub use piece::{LinePiece, newlines};
 pub use read::{ReadAt, read_range, read_stream};
 pub use row::{Bad, Match, Scanned};

@@ -16,6 +16,18 @@ pub enum Part<'s> {
     Range(&'s dyn ReadAt, Range<u64>),
     /// All lines of a stream.
     Stream(&'s mut dyn Read),
+    /// All lines of a text that comes in pieces of whole lines.
+    Pieces(&'s mut dyn PieceSource),
+}
+
+/// A text that is kept in pieces of whole lines, such as the blocks of a store. Pieces may be left out.
+pub trait PieceSource {
+    /// Replaces `buffer` by the next piece, and returns the offset of its first byte in the text; `None` at the end. A
+    /// piece ends with a newline, unless it is the last one.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    fn next_piece(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<u64>>;
 }
 
 impl fmt::Debug for Part<'_> {
@@ -23,6 +35,7 @@ impl fmt::Debug for Part<'_> {
         match self {
             Self::Range(_, range) => f.debug_tuple("Range").field(range).finish(),
             Self::Stream(_) => f.write_str("Stream"),
+            Self::Pieces(_) => f.write_str("Pieces"),
         }
     }
 }
@@ -118,5 +131,60 @@ fn pieces<E: From<io::Error>>(
     match part {
         Part::Range(source, range) => read_range(source, range, buffer, record_bytes_max, each),
         Part::Stream(reader) => read_stream(reader, buffer, record_bytes_max, each),
+        Part::Pieces(source) => all_pieces(source, buffer, each),
+    }
+}
+
+fn all_pieces<E: From<io::Error>>(
+    source: &mut dyn PieceSource,
+    buffer: &mut Vec<u8>,
+    mut each: impl FnMut(u64, &[u8]) -> Result<ControlFlow<()>, E>,
+) -> Result<ControlFlow<()>, E> {
+    while let Some(offset) = source.next_piece(buffer)? {
+        if !buffer.is_empty() && each(offset, buffer)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    /// Two pieces with a gap between them, and an empty one.
+    struct Gaps(Vec<(u64, &'static [u8])>);
+
+    impl PieceSource for Gaps {
+        fn next_piece(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<u64>> {
+            buffer.clear();
+            let Some((offset, text)) = self.0.pop() else { return Ok(None) };
+            buffer.extend_from_slice(text);
+            Ok(Some(offset))
+        }
+    }
+
+    #[test]
+    fn pieces_are_scanned_where_they_stand_and_gaps_are_none_of_their_business() {
+        let mut source = Gaps(vec![(100, b"3\nno\n"), (50, b""), (7, b"1\n2\n")]);
+        let (mut records, mut bad) = (Vec::new(), Vec::new());
+        let read = LineReader::new(Options::default()).read::<Error>(
+            Part::Pieces(&mut source),
+            Counting::default(),
+            (&Projection::new(&[]), None),
+            |record, piece| {
+                records.push((piece.offset() + record.offset() as u64, record.text().to_vec()));
+                ControlFlow::Continue(())
+            },
+            |wrong, piece| {
+                bad.push(piece.offset() + wrong.offset as u64);
+                ControlFlow::Continue(())
+            },
+            |_, _| Ok(ControlFlow::Continue(())),
+        );
+        assert_eq!(read, Ok(ControlFlow::Continue(())));
+        assert_eq!(records, [(7, b"1".to_vec()), (9, b"2".to_vec()), (100, b"3".to_vec())]);
+        assert_eq!(bad, [102]);
     }
 }

@@ -1,0 +1,198 @@
+//! `jird store`: looks after event stores.
+
+use crate::outcome::{Outcome, report as say};
+use crate::output;
+use crate::window::{self, WindowArgs};
+use anyhow::{Context, Result};
+use jird_store::{Damage, ErrorKind, Info, Store, WriterOptions, time};
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  jird store info shop-log
+  jird store verify shop-log
+  jird store compact shop-log
+  jird store retain shop-log --older-than 30d
+  jird store export shop-log > events.ndjson
+  jird store export shop-log --since 2024-03-05T07:00:00Z | head
+
+`jird ingest` fills a store, and `jird query --store` asks it. All of these commands may run while events come in and
+queries are answered.
+Exit codes: 0 success, 1 something in the store is damaged, 2 the command could not do its work.";
+
+/// Look after event stores
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct StoreArgs {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Task {
+    /// Show what is in a store: its spans, their sizes, what is indexed
+    Info {
+        /// The folder of the store
+        store: PathBuf,
+    },
+    /// Read every block, compare its checksum, and name what is damaged
+    Verify {
+        /// The folder of the store
+        store: PathBuf,
+        /// Make indexes anew that are missing or damaged
+        #[arg(long)]
+        repair: bool,
+    },
+    /// Seal the log, and merge small spans and those that late events have made overlap
+    Compact {
+        /// The folder of the store
+        store: PathBuf,
+    },
+    /// Remove the events before a time
+    Retain {
+        /// The folder of the store
+        store: PathBuf,
+        /// A time such as 2024-03-05T07:00:00Z, or an age such as 12h, 30d or 4w
+        #[arg(long, value_name = "TIME")]
+        older_than: String,
+    },
+    /// Print all events, one per line, in order of time
+    Export {
+        /// The folder of the store
+        store: PathBuf,
+        #[command(flatten)]
+        window: WindowArgs,
+    },
+}
+
+pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
+    match &args.task {
+        Task::Info { store } => {
+            let info = Store::open(store)?.info()?;
+            output::write(shown(&info).as_bytes())?;
+            Ok(told(&info.damage))
+        }
+        Task::Verify { store, repair } => {
+            let verified = Store::open(store)?.verify(*repair)?;
+            let mut line = format!(
+                "{}, {}, {}, {} bytes read",
+                counted(verified.spans, "span"),
+                counted(verified.blocks, "block"),
+                counted(verified.events, "event"),
+                verified.bytes
+            );
+            if *repair {
+                let _ = write!(line, ", {} made anew", counted(verified.repaired, "index"));
+            }
+            output::write((line + "\n").as_bytes())?;
+            Ok(told(&verified.damage))
+        }
+        Task::Compact { store } => {
+            let store = Store::open(store)?;
+            let sealed = seal(&store)?;
+            let compacted = store.compact()?;
+            let line = match compacted.merged {
+                0 if sealed => "the log is sealed; there is nothing to merge\n".to_owned(),
+                0 => "there is nothing to merge\n".to_owned(),
+                merged => {
+                    format!("{} merged into {}, {} bytes\n", counted(merged, "span"), compacted.made, compacted.bytes)
+                }
+            };
+            output::write(line.as_bytes())?;
+            Ok(told(&compacted.damage))
+        }
+        Task::Retain { store, older_than } => {
+            let before = window::nanoseconds("--older-than", older_than, window::now())?;
+            let retained = Store::open(store)?.retain(before)?;
+            let line = format!(
+                "{} with {} removed; older events in {} are no longer seen, and leave the disk with the next compaction\n",
+                counted(retained.spans_removed, "span"),
+                counted(retained.events_removed, "event"),
+                counted(retained.cut, "other file"),
+            );
+            output::write(line.as_bytes())?;
+            Ok(Outcome::Fine)
+        }
+        Task::Export { store, window } => {
+            let window = window.window(window::now())?;
+            let mut out = BufWriter::with_capacity(1 << 18, io::stdout().lock());
+            let exported = Store::open(store)?.export(window, &mut out)?;
+            out.flush().context("cannot write standard output")?;
+            Ok(told(&exported.damage))
+        }
+    }
+}
+
+/// Puts what is in the log into spans, unless a writer is at work, which does so in its own time. Whether there was
+/// something.
+fn seal(store: &Store) -> Result<bool> {
+    let writer = match store.writer(&WriterOptions::default()) {
+        Err(error) if error.kind() == ErrorKind::Locked => return Ok(false),
+        writer => writer?,
+    };
+    writer.seal()?;
+    Ok(writer.finish()?.spans > 0)
+}
+
+/// Reports damage.
+fn told(damage: &[Damage]) -> Outcome {
+    damage.iter().for_each(|damage| say(&format!("damaged: {damage}")));
+    if damage.is_empty() { Outcome::Fine } else { Outcome::BadData }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    match (count, what) {
+        (1, _) => format!("1 {what}"),
+        (_, "index") => format!("{count} indexes"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
+/// A page about a store.
+fn shown(info: &Info) -> String {
+    let settings = &info.settings;
+    let list = |paths: &[jird::Path]| match paths {
+        [] => "none".to_owned(),
+        paths => paths.iter().map(|path| format!("{path:#}")).collect::<Vec<_>>().join(", "),
+    };
+    let events: u64 = info.spans.iter().map(|span| span.events).sum::<u64>() + info.log_events;
+    let disk: u64 = info.spans.iter().map(|span| span.file_bytes + span.index_bytes.unwrap_or(0)).sum::<u64>()
+        + info.logs.iter().map(|log| log.file_bytes).sum::<u64>();
+    let text: u64 = info.spans.iter().map(|span| span.text_bytes).sum::<u64>() + info.log_bytes;
+    let mut page = format!(
+        "events       {events}\ntext         {text} bytes\non disk      {disk} bytes\ntime field   {:#}\ncolumns      {}\ncompression  {}\n",
+        settings.time_field,
+        list(&settings.columns),
+        settings.compression.name(),
+    );
+    let _ = writeln!(
+        page,
+        "logs         {}, {}, {} bytes",
+        info.logs.len(),
+        counted(info.log_events, "event"),
+        info.log_bytes
+    );
+    for span in &info.spans {
+        let index = match span.index_bytes {
+            Some(bytes) => format!("index {bytes} bytes over {}", counted(span.indexed.len() as u64, "field")),
+            None => "no index: every block is read; `jird store verify --repair` makes one".to_owned(),
+        };
+        let unknown = match span.unknown_blocks {
+            0 => String::new(),
+            blocks => format!(", {} not indexed", counted(blocks, "block")),
+        };
+        let _ = writeln!(
+            page,
+            "span {:<7} {} to {}: {}, {} bytes on disk, {}{unknown}, {index}",
+            span.number,
+            time::to_text(span.times.0),
+            time::to_text(span.times.1),
+            counted(span.events, "event"),
+            span.file_bytes,
+            counted(span.blocks, "block"),
+        );
+    }
+    page
+}

@@ -1,0 +1,89 @@
+//! The time of the events that a query reads of a store.
+
+use anyhow::{Result, bail};
+use jird_store::{Window, time};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Which events of a store are read.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct WindowArgs {
+    /// Of stores: only events from this time on, such as 2024-03-05, 2024-03-05T07:00:00+01:00, or 1h, 30m, 2d ago
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Of stores: only events before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+}
+
+impl WindowArgs {
+    /// Whether a time is named.
+    #[cfg(feature = "query")]
+    pub(crate) fn is_given(&self) -> bool {
+        self.since.is_some() || self.until.is_some()
+    }
+
+    /// The window, if it is `now`, in nanoseconds since 1970.
+    pub(crate) fn window(&self, now: i64) -> Result<Window> {
+        let meant = |name, text: &Option<String>| text.as_deref().map(|text| nanoseconds(name, text, now)).transpose();
+        let window = Window { since: meant("--since", &self.since)?, until: meant("--until", &self.until)? };
+        match (window.since, window.until) {
+            (Some(since), Some(until)) if since >= until => {
+                bail!("--since is not before --until, so no event is between them")
+            }
+            _ => Ok(window),
+        }
+    }
+}
+
+/// Nanoseconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// The units of times ago, in seconds.
+const UNITS: [(&str, i64); 5] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400), ("w", 7 * 86_400)];
+
+/// A point in time, in nanoseconds since 1970: by ISO 8601, or so long ago.
+pub(crate) fn nanoseconds(name: &str, text: &str, now: i64) -> Result<i64> {
+    let ago = UNITS.iter().find_map(|(unit, seconds)| {
+        let count: i64 = text.strip_suffix(unit)?.trim_end().parse().ok().filter(|count| *count >= 0)?;
+        now.checked_sub(count.checked_mul(seconds * 1_000_000_000)?)
+    });
+    match ago.or_else(|| time::of_text(text.as_bytes())) {
+        Some(time) => Ok(time),
+        None => bail!(
+            "{name} {text}: write a time such as 2024-03-05T07:00:00Z, or how long ago, such as 90s, 30m, 1h, 2d, 1w"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_absolute_or_ago() {
+        let check = |text: &str, expected: i64| {
+            assert_eq!(nanoseconds("--since", text, 1_000_000_000_000_000_000).unwrap(), expected, "{text}");
+        };
+        check("1970-01-01", 0);
+        check("1970-01-01T01:00:00.5+01:00", 500_000_000);
+        check("0s", 1_000_000_000_000_000_000);
+        check("90s", 999_999_910_000_000_000);
+        check("2m", 999_999_880_000_000_000);
+        check("1h", 999_996_400_000_000_000);
+        check("1 d", 999_913_600_000_000_000);
+        check("1w", 999_395_200_000_000_000);
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in ["", "h", "-1h", "1.5h", "1y", "yesterday", "2024-13-01", "99999999999999999999d", "9999999999999w"]
+        {
+            assert!(nanoseconds("--until", text, 0).is_err(), "{text}");
+        }
+        let backwards = WindowArgs { since: Some("1h".into()), until: Some("2h".into()) };
+        assert!(backwards.window(0).is_err());
+    }
+}

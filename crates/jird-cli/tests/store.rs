@@ -1,0 +1,274 @@
+//! `jird ingest`, `jird store`, and queries over stores.
+#![cfg(all(feature = "query", feature = "convert"))]
+#![expect(clippy::tests_outside_test_module, reason = "this file is one")]
+#![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
+
+mod folder;
+
+use folder::{Folder, gzip, words};
+
+/// Events in order of time, one a minute from midnight, with a field of each kind.
+fn events(count: u32) -> String {
+    (0..count)
+        .map(|index| {
+            let (day, hour, minute) = (5 + index / 1440, index / 60 % 24, index % 60);
+            format!(
+                "{{\"@t\":\"2024-03-{day:02}T{hour:02}:{minute:02}:00.5Z\",\"Level\":\"{}\",\"Message\":\"event {index}\",\
+                 \"Elapsed\":{},\"id\":\"r-{index:05}\",\"user\":{{\"id\":{}}}}}\n",
+                ["Debug", "Error", "Warning"][index as usize % 3],
+                f64::from(index) / 4.0,
+                index % 7,
+            )
+        })
+        .collect()
+}
+
+fn jird(folder: &Folder, command: &str, args: &[&str], input: &[u8]) -> (String, String, i32) {
+    let output = folder.jird(command, args, input);
+    let said = words(&output);
+    (String::from_utf8(output.stdout).unwrap(), said, output.status.code().unwrap())
+}
+
+#[track_caller]
+fn fine(folder: &Folder, command: &str, args: &[&str]) -> String {
+    let (out, said, code) = jird(folder, command, args, b"");
+    assert_eq!((code, said.as_str()), (0, ""), "{command} {args:?}");
+    out
+}
+
+/// A folder with the file `a.ndjson` and the store `log` of the same events.
+fn folder(name: &str, count: u32) -> Folder {
+    let folder = Folder::new(name).with("a.ndjson", events(count));
+    fine(&folder, "ingest", &["log", "a.ndjson"]);
+    folder
+}
+
+/// The same, where all events are in span files.
+fn sealed(name: &str, count: u32) -> Folder {
+    let folder = Folder::new(name).with("a.ndjson", events(count));
+    fine(&folder, "ingest", &["log", "a.ndjson"]);
+    fine(&folder, "store", &["compact", "log"]);
+    folder
+}
+
+#[test]
+fn a_store_answers_as_the_file_does_from_which_it_came() {
+    let folder = folder("answers", 3000);
+    for compression in ["none", "lz4", "zstd"] {
+        let store = format!("log-{compression}");
+        let options = [&store, "a.ndjson", "--compression", compression, "--column", "Elapsed,user.id"];
+        fine(&folder, "ingest", &options);
+        fine(&folder, "store", &["compact", &store]);
+    }
+    for sql in [
+        "select Message where Elapsed > 700",
+        "select * where id = 'r-01234'",
+        "select * where user.id = 3 and Level = 'Error' limit 5",
+        "select Message where match(Message, 'event 29..$')",
+        "select Message where Message like '%77%' and not (Elapsed < 100)",
+        "select count(*) as n",
+        "select Level, count(*) as n, avg(Elapsed) as ms, min(id) as first group by Level order by Level",
+        "select \"@t\", id order by \"@t\" limit 3",
+        "select \"@t\", id where Elapsed > 10 order by \"@t\" desc limit 3",
+        "select \"@t\", id where id = 'r-00007' order by \"@t\" desc limit 3",
+        "select time_bucket('6h', \"@t\") as h, count(*) as n group by h order by h",
+        "select a.id from stream a join stream b on a.id = b.id where a.user.id = 5 order by a.id limit 4",
+        "select missing where missing is null limit 1",
+        "select max(Elapsed) - min(Elapsed) as d where user.id in (1, 2)",
+    ] {
+        let (wanted, _, code) = folder.query(&[sql, "a.ndjson"], b"");
+        assert!(code == 0 && !wanted.is_empty(), "{sql}");
+        for store in ["log", "log-none", "log-lz4", "log-zstd"] {
+            for threads in ["1", "2"] {
+                let (out, said, code) = folder.query(&[sql, "--store", store, "--threads", threads], b"");
+                assert_eq!((out.as_str(), code), (wanted.as_str(), 0), "{sql} {store}: {said}");
+            }
+        }
+        let quoted = format!("{sql} ").replace("from stream", "from 'log'").replace("join stream", "join 'log'");
+        let named = if sql.contains("from") { quoted } else { sql.to_owned() };
+        assert_eq!(folder.query(&[&named, "log"], b"").0, wanted, "{sql} as an argument");
+    }
+}
+
+#[test]
+fn late_and_early_events_are_found_by_the_next_query() {
+    let folder = folder("late", 100);
+    let late =
+        "{\"@t\":\"2024-03-05T00:10:30.0Z\",\"id\":\"late\"}\n{\"@t\":\"2031-01-01T00:00:00.0Z\",\"id\":\"early\"}\n";
+    let (_, said, code) = jird(&folder, "ingest", &["log"], late.as_bytes());
+    assert_eq!((code, said.as_str()), (0, ""));
+    let ids = fine(&folder, "query", &["select id", "--store", "log"]);
+    let ids: Vec<_> = ids.lines().collect();
+    assert_eq!(ids.len(), 102);
+    assert_eq!(ids[10..13], [r#"{"id":"r-00010"}"#, r#"{"id":"late"}"#, r#"{"id":"r-00011"}"#]);
+    assert_eq!(ids[101], r#"{"id":"early"}"#);
+    let newest = fine(&folder, "query", &["select id order by \"@t\" desc limit 2", "--store", "log"]);
+    assert_eq!(newest, "{\"id\":\"early\"}\n{\"id\":\"r-00099\"}\n");
+}
+
+#[test]
+fn a_window_has_the_events_from_its_start_to_before_its_end() {
+    let folder = folder("window", 600);
+    let count = |more: &[&str]| {
+        fine(
+            &folder,
+            "query",
+            &[&["select count(id) as n, min(id) as a, max(id) as b", "--store", "log"], more].concat(),
+        )
+    };
+    assert_eq!(
+        count(&["--since", "2024-03-05T01:00:00Z", "--until", "2024-03-05T02:00:00.5Z"]),
+        "{\"n\":60,\"a\":\"r-00060\",\"b\":\"r-00119\"}\n"
+    );
+    assert_eq!(count(&["--since", "2024-03-05T09:59:00.5Z"]), "{\"n\":1,\"a\":\"r-00599\",\"b\":\"r-00599\"}\n");
+    assert_eq!(count(&["--since", "1h"]), "{\"n\":0,\"a\":null,\"b\":null}\n");
+    for (args, reason) in [
+        (&["--since", "soon", "--store", "log"][..], "write a time such as"),
+        (&["--since", "1h", "--until", "2h", "--store", "log"], "not before --until"),
+        (&["--since", "1h", "a.ndjson"], "events of a store"),
+        (&["--store", "nowhere"], "no event store is there"),
+    ] {
+        let (_, said, code) = folder.query(&[&["select id"], args].concat(), b"");
+        assert!(code == 2 && said.contains(reason), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn bad_lines_stop_or_are_left_out_or_set_aside() {
+    let text = "{\"id\":1}\n\n  {\"id\": 2}\nnot json\n{\"id\":3}\n{\"id\":\"\u{1}\"}\n";
+    let folder = Folder::new("bad").with("bad.ndjson", text);
+    let ids = |store: &str| fine(&folder, "query", &["select id", "--store", store]);
+    let (_, said, code) = jird(&folder, "ingest", &["stops", "bad.ndjson", "--quiet"], b"");
+    assert_eq!(code, 1);
+    assert!(said.starts_with("jird: bad.ndjson:4:2: ") && said.contains("--on-error"), "{said}");
+    assert_eq!(ids("stops"), "{\"id\":1}\n{\"id\":2}\n");
+    let (_, said, code) = jird(&folder, "ingest", &["skips", "bad.ndjson", "--on-error", "skip"], b"");
+    assert!(code == 1 && said.contains("2 bad records left out"), "{said}");
+    assert!(said.contains("note: 3 events have no time in `/@t`"), "{said}");
+    assert_eq!(ids("skips"), "{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n");
+    let (_, _, code) = jird(&folder, "ingest", &["sets", "bad.ndjson", "--on-error", "quarantine=q.ndjson"], b"");
+    assert_eq!(code, 1);
+    let aside = folder.text("q.ndjson");
+    let lines: Vec<_> = aside.lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].contains("\"line\":4,\"offset\":22,") && lines[0].contains("\"raw\":\"not json\""), "{aside}");
+    assert!(lines[1].contains("\"line\":6,"), "{aside}");
+    assert_eq!(ids("sets"), ids("skips"));
+}
+
+#[test]
+fn compressed_files_and_pipes_are_ingested_and_long_lines_are_bad() {
+    let text = events(50);
+    let long = format!("{text}{{\"id\":\"{}\"}}\n{text}", "x".repeat(5000));
+    let folder = Folder::new("inputs").with("a.ndjson.gz", gzip(&text)).with("long.ndjson", long);
+    fine(&folder, "ingest", &["log", "a.ndjson.gz"]);
+    let (_, said, code) = jird(&folder, "ingest", &["log", "-"], text.as_bytes());
+    assert_eq!((code, said.as_str()), (0, ""));
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "log"]), "{\"n\":100}\n");
+    let args = ["long", "long.ndjson", "--record-limit", "1000", "--on-error", "skip", "--quiet"];
+    let (_, said, code) = jird(&folder, "ingest", &args, b"");
+    assert_eq!((code, said.as_str()), (1, ""));
+    let (_, said, code) = jird(&folder, "ingest", &["stop", "long.ndjson", "--record-limit", "1000"], b"");
+    assert!(code == 1 && said.contains("long.ndjson:51:1") && said.contains("1000 bytes"), "{said}");
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "long"]), "{\"n\":100}\n");
+}
+
+#[test]
+fn the_order_of_time_needs_no_sort() {
+    let folder = folder("sorted", 200);
+    let plan = fine(&folder, "query", &["explain select id order by \"@t\" limit 5", "--store", "log"]);
+    assert!(!plan.contains("Sort"), "{plan}");
+    let plan = fine(&folder, "query", &["explain select id order by id limit 5", "--store", "log"]);
+    assert!(plan.contains("Sort"), "{plan}");
+    // A text of another width is not in the order of time.
+    let (_, _, code) = jird(&folder, "ingest", &["log"], b"{\"@t\":\"2024-03-05T00:00:00Z\",\"id\":\"odd\"}\n");
+    assert_eq!(code, 0);
+    let plan = fine(&folder, "query", &["explain select id order by \"@t\" limit 5", "--store", "log"]);
+    assert!(plan.contains("Sort"), "{plan}");
+}
+
+#[test]
+fn blocks_without_a_match_are_skipped_and_told() {
+    let folder = sealed("skipped", 20_000);
+    let stats = |sql: &str| {
+        let (out, said, code) = folder.query(&[sql, "--store", "log", "--stats"], b"");
+        assert_eq!(code, 0, "{said}");
+        let store = said.lines().find(|line| line.starts_with("store")).unwrap_or_default().to_owned();
+        (out, store)
+    };
+    let (out, store) = stats("select Message where id = 'r-12345'");
+    assert_eq!(out, "{\"Message\":\"event 12345\"}\n");
+    let read: u32 = store.split_whitespace().nth(2).and_then(|word| word.parse().ok()).unwrap();
+    let all: u32 = store.split_whitespace().nth(4).and_then(|word| word.parse().ok()).unwrap();
+    assert!(all >= 8 && read <= all / 2, "{store}");
+    let (out, store) = stats("select Message where id = 'nobody'");
+    assert!(out.is_empty() && !store.contains("by values 0"), "{store}");
+}
+
+#[test]
+fn a_store_is_compacted_verified_exported_and_emptied() {
+    let folder = folder("care", 500);
+    for part in 0..3 {
+        let more = events(500).replace("event", &format!("part {part}"));
+        let (_, said, code) = jird(&folder, "ingest", &["log"], more.as_bytes());
+        assert_eq!((code, said.as_str()), (0, ""));
+    }
+    let all = fine(&folder, "query", &["select *", "--store", "log"]);
+    assert_eq!(all.lines().count(), 2000);
+    assert!(fine(&folder, "store", &["info", "log"]).contains("2000"));
+    fine(&folder, "store", &["verify", "log"]);
+    fine(&folder, "store", &["compact", "log"]);
+    fine(&folder, "store", &["verify", "log"]);
+    assert_eq!(fine(&folder, "query", &["select *", "--store", "log"]), all);
+    assert_eq!(fine(&folder, "store", &["export", "log"]), all);
+    fine(&folder, "store", &["retain", "log", "--older-than", "1d"]);
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "log"]), "{\"n\":0}\n");
+}
+
+#[test]
+fn damage_is_told_and_the_rest_is_read() {
+    let folder = sealed("damage", 5000);
+    let span = std::fs::read_dir(folder.0.join("log"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "arrow"))
+        .unwrap();
+    let mut bytes = std::fs::read(&span).unwrap();
+    let at = bytes.windows(10).position(|window| window == b"event 100\"").unwrap();
+    bytes[at] = b'E';
+    std::fs::write(&span, bytes).unwrap();
+    let (out, said, code) = folder.query(&["select id", "--store", "log"], b"");
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("damaged"), "{said}");
+    let found = out.lines().count();
+    assert!(0 < found && found < 5000 && out.contains("r-04999"), "{found}");
+    let (_, said, code) = jird(&folder, "store", &["verify", "log"], b"");
+    assert!(code == 1 && said.contains("damaged"), "{said}");
+}
+
+#[test]
+fn one_writer_at_a_time() {
+    let folder = folder("writers", 10);
+    let lock = std::fs::File::open(folder.0.join("log/LOCK")).unwrap();
+    lock.lock().unwrap();
+    let (_, said, code) = jird(&folder, "ingest", &["log", "a.ndjson"], b"");
+    assert!(code == 2 && said.contains("writ"), "{said}");
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "log"]), "{\"n\":10}\n");
+}
+
+#[test]
+fn what_a_store_was_made_with_holds() {
+    let folder = folder("settings", 10);
+    for args in [&["--time-field", "when"][..], &["--column", "id"], &["--compression", "zstd"]] {
+        let (_, said, code) = jird(&folder, "ingest", &[&["log", "a.ndjson"], args].concat(), b"");
+        assert!(code == 2 && said.contains("log"), "{args:?}: {said}");
+    }
+    fine(&folder, "ingest", &["log", "a.ndjson", "--compression", "none"]);
+    let (_, said, code) = jird(&folder, "ingest", &["a.ndjson", "a.ndjson"], b"");
+    assert!(code == 2 && said.contains("a.ndjson"), "{said}");
+    std::fs::create_dir(folder.0.join("other")).unwrap();
+    std::fs::write(folder.0.join("other/x.txt"), "x").unwrap();
+    let (_, said, code) = jird(&folder, "ingest", &["other", "a.ndjson"], b"");
+    assert!(code == 2 && said.contains("other"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.0.join("other")).unwrap().count(), 1);
+}
