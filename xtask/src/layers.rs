@@ -29,11 +29,11 @@ const CRATES: [Layers; 5] = [
     Layers {
         name: "jird-query",
         order: "nearest error time types input live sql report functions session bad scan infer prepared kinds guess groups \
-                output run",
+                ordered output run",
     },
     Layers {
         name: "jird-cli",
-        order: "progress outcome input documents output color target signals limits man validate fmt get convert describe query bench args",
+        order: "progress outcome input documents output color target signals limits window man validate fmt get ingest store convert describe query bench args",
     },
 ];
 

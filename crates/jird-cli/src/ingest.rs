@@ -17,17 +17,17 @@ use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
 Examples:
-  jird ingest logs events.ndjson
-  jird ingest logs 2024-0*.ndjson.gz --on-error quarantine=bad.ndjson
-  tail -f events.ndjson | jird ingest logs
+  jird ingest shop-log events.ndjson
+  jird ingest shop-log 2024-0*.ndjson.gz --on-error quarantine=bad.ndjson
+  tail -f events.ndjson | jird ingest shop-log
   jird ingest metrics samples.ndjson --time-field ts --column host,value --compression zstd
-  jird query \"select Message where Elapsed > 200\" --store logs --since 1h
 
-Each line is an event: any JSON value, kept byte for byte but for white space between its tokens. Its time is the
-value of @t, or of the field that --time-field names: a text by ISO 8601, or a number of seconds (or milliseconds and
-so on, by its size) since 1970. An event without one gets the time of its arrival. Events may come in any order.
-What a new store is made with (--time-field, --column, --compression) holds for all of its events.
-Exit codes: 0 success, 1 some events were bad, 2 the command could not do its work.";
+Each line is an event: any JSON value, kept byte for byte except for white space between its
+tokens. Its time is the value of @t, or of the field that --time-field names: a text by ISO 8601, or
+a number of seconds since 1970 (of milliseconds, microseconds or nanoseconds, if it is that large).
+An event without one gets the time of its arrival. Events may come in any order.
+`jird query --store` asks a store, `jird store` looks after it.
+Exit codes: 0 success, 1 some lines were no events, 2 the command could not do its work.";
 
 /// Put events into a store, which queries read with `--store`
 #[derive(Debug, clap::Args)]

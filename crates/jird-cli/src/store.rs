@@ -18,8 +18,8 @@ Examples:
   jird store export shop-log > events.ndjson
   jird store export shop-log --since 2024-03-05T07:00:00Z | head
 
-`jird ingest` fills a store, and `jird query --store` asks it. All of these commands may run while events come in and
-queries are answered.
+`jird ingest` fills a store, and `jird query --store` asks it. All of these commands may run while
+events come in and queries are answered.
 Exit codes: 0 success, 1 something in the store is damaged, 2 the command could not do its work.";
 
 /// Look after event stores

@@ -140,6 +140,7 @@ fn with_files() -> Folder {
         .with("Artist.ndjson", "{\"ArtistId\":1,\"Name\":\"AC/DC\"}\n")
         .with("users.ndjson", "{\"id\":1,\"name\":\"Ada\"}\n")
         .with("Album.ndjson", "{\"AlbumId\":1,\"ArtistId\":1}\n")
+        .with("samples.ndjson", "{\"ts\":1709622000,\"host\":\"a\",\"value\":1.5}\n")
         .with("cases.sql", "-- slow\nselect Message where Elapsed > 200\n")
         // They follow a file that grows, and reach another machine.
         .with("bin/tail", "#!/bin/sh\nshift\nexec cat \"$@\"\n")
@@ -151,6 +152,8 @@ fn with_files() -> Folder {
         folder.fine(&["--quiet", &format!("{table}.ndjson"), database, "--table", table]);
     }
     folder.fine(&["--quiet", "--key", "id", "users.ndjson", "people.db"]);
+    let ingested = folder.jird("ingest", &["shop-log", "events.ndjson"], b"");
+    assert!(ingested.status.success(), "{}", folder::words(&ingested));
     folder
 }
 
