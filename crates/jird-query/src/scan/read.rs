@@ -86,7 +86,10 @@ impl Reader {
         let passes_by = sink.is_some();
         // If the first bad record stops the query, its line is found by reading the file again up to there: a query
         // without bad records then counts no lines.
-        let counting = Counting { count: file.layout.counting(), all: passes_by || *counts || file.size.is_none() };
+        let counting = Counting {
+            count: file.layout.counting(),
+            all: passes_by || *counts || file.size.is_none() && range.is_none(),
+        };
         let place = Places { file, counts: counting.all, record_limit: *record_limit };
         let (found, failed) = (RefCell::new(Found::default()), Cell::new(None));
         let push = |piece: &LinePiece<'_>, at: usize, what: Wrong, raw: &[u8]| {
@@ -154,7 +157,8 @@ fn run(
     read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
     let result = match (file.size, range) {
-        (None, _) => read(Part::Stream(&mut file.stream(wanted)?)),
+        (None, None) => read(Part::Stream(&mut file.stream(wanted)?)),
+        (None, Some(range)) => read(Part::Range(&file.file()?, range)),
         (Some(0), _) => return Ok(ControlFlow::Continue(())),
         (Some(size), range) => read(Part::Range(&file.file()?, range.unwrap_or(0..size))),
     };
