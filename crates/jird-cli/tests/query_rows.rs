@@ -27,7 +27,7 @@ fn answers(others: &str, expression: &str, wanted: [Option<bool>; 4]) {
     let kept = wanted.iter().filter(|answer| **answer == Some(true)).count();
     let rejected = wanted.iter().filter(|answer| **answer == Some(false)).count();
     for (condition, count) in [
-        (format!("{expression}"), kept),
+        (expression.to_owned(), kept),
         (format!("not ({expression})"), rejected),
         (format!("({expression}) or b = 'never'"), kept),
         (format!("not (({expression}) or b = 'never' and b = 'x')"), rejected),
@@ -126,12 +126,12 @@ fn distinct_values_are_collected_in_any_order() {
     let typed = text.replace("2.0", "2");
     for (text, sql, out) in [
         (
-            &typed[..],
+            typed.as_str(),
             "select array_agg(distinct n order by n) as u, array_agg(distinct n order by n desc) as d where g = 1",
             "{\"u\":[1,2,10,null],\"d\":[null,10,2,1]}\n",
         ),
         (
-            &typed,
+            typed.as_str(),
             "select g, array_agg(distinct n order by n desc nulls last) filter (where n > 1) as d group by g order by g",
             "{\"g\":1,\"d\":[10,2]}\n{\"g\":2,\"d\":null}\n",
         ),
@@ -146,7 +146,7 @@ fn distinct_values_are_collected_in_any_order() {
             "{\"s\":\"[1]-b-10-2\",\"t\":\"2+10+b+[1]\"}\n",
         ),
         (
-            &typed,
+            typed.as_str(),
             "select group_concat(distinct n order by n) as s, string_agg(distinct text(n), '' order by text(n) desc) as t",
             "{\"s\":\"1,2,10\",\"t\":\"2101\"}\n",
         ),
