@@ -37,7 +37,7 @@ fn answers(others: &str, expression: &str, wanted: [Option<bool>; 4]) {
         let sql = format!("select count(*) as n where {condition}");
         let (out, said, code) = folder.query(&[&sql, "a.ndjson"], b"");
         // `b` is null in one row, where the other side of `or` is unknown.
-        let wanted = if condition.starts_with("not ((") && wanted[3] == Some(false) { count - 1 } else { count };
+        let wanted = if condition.ends_with("b = 'x')") && wanted[3] == Some(false) { count - 1 } else { count };
         assert_eq!((out, code), (format!("{{\"n\":{wanted}}}\n"), 0), "{sql}: {said}");
     }
 }
