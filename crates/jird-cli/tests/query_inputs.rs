@@ -414,3 +414,48 @@ fn records_have_the_name_of_their_file_and_the_number_of_their_line() {
         gives(&folder, &args, "{\"f\":\"a.ndjson\",\"n\":3}\n{\"f\":\"b.json\",\"n\":2}\n");
     }
 }
+
+/// Numbers until a late record, which is beyond what a guess of types has seen.
+fn with_late(late: &str) -> String {
+    let mut text = String::new();
+    for number in 0..60_000 {
+        writeln!(text, "{{\"n\":{number},\"k\":\"k{}\"}}", number % 3).unwrap();
+    }
+    text + late
+}
+
+#[test]
+fn a_pipe_that_is_read_while_it_is_copied_answers_as_a_file() {
+    for late in ["", "{\"n\":0.5,\"k\":\"k1\"}\n", "{\"n\":\"x\",\"k\":7}", "{\"n\":1", "\n\n{\"n\":1e400}\n"] {
+        let text = with_late(late);
+        let folder = Folder::new("copying").with("a.ndjson", &text);
+        for sql in [
+            "select k, sum(n) as s, count(*) as c group by k order by k",
+            "select n, k order by n desc limit 3",
+            "select max(n) as m, min(k) as k",
+            "select distinct k order by k",
+            "select nn, sum(n) as s group by nn",
+        ] {
+            let of_file = folder.query(&[sql, "a.ndjson"], b"");
+            for more in
+                [&[][..], &["--threads", "1"], &["--threads", "3", "--chunk-bytes", "1000"], &["--spool-compressed"]]
+            {
+                let of_pipe = folder.query(&[&[sql], more].concat(), text.as_bytes());
+                let said = of_pipe.1.replace("<stdin>", "a.ndjson");
+                assert_eq!((of_pipe.0, said, of_pipe.2), of_file, "{sql} {more:?} {late}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_copy_that_is_read_while_it_is_made_has_a_limit() {
+    let (text, folder) = (with_late(""), Folder::new("copying-limit"));
+    let limits = [(text.len(), 0), (text.len() - 1, 2), (300_000, 2), (1, 2)];
+    for (limit, wanted) in limits {
+        let args = ["select k, sum(n) as s group by k", "--spool-limit", &limit.to_string()];
+        let (out, said, code) = folder.query(&args, text.as_bytes());
+        assert_eq!((code, out.lines().count()), (wanted, if wanted == 0 { 3 } else { 0 }), "{limit}: {said}");
+        assert!(wanted == 0 || said.contains(&format!("larger than {limit} bytes; --spool-limit")), "{said}");
+    }
+}

@@ -72,7 +72,15 @@ pub(crate) enum Guessed {
     Wrong(Option<Types>),
 }
 
-/// The table whose types to guess, if guessing may help: it must be the only table, and readable again.
+/// Whether guessing may help: there must be one table, whose types matter and whose records the scan sees all.
+pub(crate) fn may_help(rewritten: &Rewritten, schema: &FieldTypes, options: &ScanOptions) -> bool {
+    let [used] = &rewritten.sources[..] else { return false };
+    // If not all records are checked, the scan does not evaluate a condition on every record.
+    let asks_all = options.lines.check == Check::All || rewritten.leaves.is_empty();
+    rewritten.gathers && asks_all && options.bad.is_none() && infer::reads(used, schema)
+}
+
+/// The table whose types to guess, if guessing may help. It must be readable again.
 pub(crate) fn source<'r>(
     rewritten: &'r Rewritten,
     inputs: &[Input],
@@ -80,9 +88,7 @@ pub(crate) fn source<'r>(
     options: &ScanOptions,
 ) -> Option<Guess<'r>> {
     let ([used], [input]) = (&rewritten.sources[..], inputs) else { return None };
-    // If not all records are checked, the scan does not evaluate a condition on every record.
-    let asks_all = options.lines.check == Check::All || rewritten.leaves.is_empty();
-    if !rewritten.gathers || !asks_all || options.bad.is_some() || !infer::reads(used, schema) {
+    if !may_help(rewritten, schema, options) {
         return None;
     }
     // Errors in the first records are reported when all records are read.

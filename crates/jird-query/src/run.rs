@@ -15,7 +15,7 @@ use crate::prepared::Source;
 use crate::report::Report;
 use crate::scan::{ScanOptions, Table, note_scans};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
-use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, STREAM};
+use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, STREAM, SourceUse};
 use crate::types::FieldTypes;
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
@@ -233,10 +233,19 @@ impl Query {
         let mut keys = |table: &str| inputs.keys(table, scan);
         let rewritten = sql::rewrite(parsed.query.clone(), &is_aggregate, &mut keys, &learned.known, style)?;
         let names_twice = sql::names_twice(&rewritten.statement);
+        let guesses = learned.guesses && guess::may_help(&rewritten, schema, scan);
+        let open = |inputs: &mut Inputs<'_>, source: &SourceUse, guesses: bool| {
+            if !infer::reads(source, schema) && !names_twice {
+                inputs.open(&source.table)
+            } else if guesses && !names_twice {
+                inputs.open_copying(&source.table)
+            } else {
+                inputs.open_twice(&source.table)
+            }
+        };
         let mut opened = Vec::new();
         for source in &rewritten.sources {
-            let is_once = !infer::reads(source, schema) && !names_twice;
-            opened.push(if is_once { inputs.open(&source.table)? } else { inputs.open_twice(&source.table)? });
+            opened.push(open(inputs, source, guesses)?);
         }
         for (source, input) in rewritten.sources.iter().zip(&opened) {
             if let Some(types) = Types::of_index(input, source, schema) {
@@ -244,7 +253,7 @@ impl Query {
             }
         }
         let is_known = rewritten.sources.iter().any(|source| learned.types.contains_key(&source.table));
-        let guess = if learned.guesses && !is_known { guess::source(&rewritten, &opened, schema, scan) } else { None };
+        let guess = if guesses && !is_known { guess::source(&rewritten, &opened, schema, scan) } else { None };
         if let Some(guess) = guess {
             let table = &guess.used.table;
             if learned.learns(self.known(&rewritten, |other| (other == table).then_some(&guess.types))) {
@@ -264,6 +273,10 @@ impl Query {
                     Attempt::Learned
                 }
             });
+        }
+        if guesses {
+            // What is still copied is waited for.
+            opened = rewritten.sources.iter().map(|source| open(inputs, source, false)).collect::<Result<_, _>>()?;
         }
         for (source, input) in rewritten.sources.iter().zip(&opened) {
             if !learned.types.contains_key(&source.table) {
@@ -668,6 +681,13 @@ impl Inputs<'_> {
         let keys = infer::keys(&self.open_twice(table)?, scan)?;
         self.keys.insert(table.to_owned(), keys.clone());
         Ok(keys)
+    }
+
+    /// The same as [`Self::open_twice`], but pipes of plain lines can be read while they are copied.
+    fn open_copying(&mut self, table: &str) -> Result<Input, Error> {
+        let input = self.open(table)?.copying(&self.query.options.spool)?;
+        self.known.insert(table.to_owned(), input.clone());
+        Ok(input)
     }
 
     /// An input that can be read more than once.

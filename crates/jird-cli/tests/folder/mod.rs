@@ -75,17 +75,29 @@ impl Drop for Folder {
     }
 }
 
-/// The answer of a query to a text, which must be the same from a file, a compressed file and a pipe, on one thread and on
-/// several, cut anywhere.
+/// The answer of a query to a text, which must be the same from a file, a compressed file and a pipe, redirected, on one thread
+/// and on several, cut anywhere.
 #[track_caller]
 pub(crate) fn one_answer(text: &str, sql: &str) -> String {
     let folder = Folder::new("one").with("a.ndjson", text).with("a.ndjson.gz", gzip(text));
     let (out, said, code) = folder.query(&[sql, "a.ndjson"], b"");
     assert_eq!(code, 0, "{sql}: {said}");
-    for more in [&["a.ndjson.gz"][..], &["-"], &["a.ndjson", "--threads", "3", "--chunk-bytes", "11"]] {
+    let threads = ["--threads", "3", "--chunk-bytes", "11"];
+    for more in
+        [&["a.ndjson.gz"][..], &["-"], &[&["-"], &threads[..]].concat(), &[&["a.ndjson"], &threads[..]].concat()]
+    {
         let other = folder.query(&[&[sql], more].concat(), if more[0] == "-" { text.as_bytes() } else { b"" });
         assert_eq!((&other.0, other.2), (&out, 0), "{sql} {more:?}: {}", other.1);
     }
+    let redirected = fs::File::open(folder.0.join("a.ndjson")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jird"));
+    let other = command.args(["query", sql]).current_dir(&folder.0).stdin(redirected).output().unwrap();
+    assert_eq!(
+        (&*String::from_utf8_lossy(&other.stdout), other.status.code()),
+        (&*out, Some(0)),
+        "{sql}: {}",
+        words(&other)
+    );
     out
 }
 

@@ -7,6 +7,7 @@ mod format;
 mod pipe;
 mod quarantined;
 mod spool;
+mod spooling;
 mod text;
 
 pub use bad::{BadRecord, BadRecords, OnError, record_limit_hint};
@@ -15,6 +16,7 @@ pub use format::{FileFormat, MAGIC_BYTES};
 pub use pipe::widened;
 pub use quarantined::Quarantined;
 pub use spool::{Spool, SpoolOptions};
+pub use spooling::Spooling;
 pub use text::Text;
 
 /// Any reader, usable on any thread.

@@ -66,22 +66,17 @@ impl Spool {
     /// The errors of `reader` as they are. If the copy cannot be written, or would be larger than the limit, an error
     /// that names the folder and says what to do.
     pub fn fill(reader: &mut impl Read, options: &SpoolOptions) -> io::Result<Self> {
-        let folder = options.folder.display();
-        let unwritten = |error: io::Error| {
-            let advice = match error.kind() {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; set TMPDIR to a folder with more room",
-                _ => "",
-            };
-            io::Error::new(
-                error.kind(),
-                format!("it must be read twice, and cannot be copied to {folder}: {error}{advice}"),
-            )
-        };
+        let unwritten = |error| unwritten(error, options);
         let file = tempfile::tempfile_in(&options.folder).map_err(unwritten)?;
         let compression = if options.compress { Compression::Zstd } else { Compression::None };
         let writer = compression.compress(Bounded { file, len: 0, limit: options.limit }).map_err(unwritten)?;
         let Bounded { file, len, .. } = copy(reader, writer)?.map_err(unwritten)?;
         Ok(Self { file: Arc::new(file), compression, len })
+    }
+
+    /// A file that is as good as a copy of itself: its first `len` bytes.
+    pub fn of_file(file: File, len: u64) -> Self {
+        Self { file: Arc::new(file), compression: Compression::None, len }
     }
 
     /// The size of the copy on disk, in bytes.
@@ -120,6 +115,21 @@ impl Spool {
     pub fn reader(&self) -> io::Result<Reader> {
         self.compression.decompress(Box::new(Whole { spool: self.clone(), at: 0 }))
     }
+}
+
+/// The error of a copy that cannot be written: it names the folder, and says what to do.
+pub(super) fn unwritten(error: io::Error, options: &SpoolOptions) -> io::Error {
+    let advice = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; set TMPDIR to a folder with more room",
+        _ => "",
+    };
+    let folder = options.folder.display();
+    io::Error::new(error.kind(), format!("it must be read twice, and cannot be copied to {folder}: {error}{advice}"))
+}
+
+/// The error of a copy that is at its limit.
+pub(super) fn too_large(limit: u64) -> io::Error {
+    io::Error::other(format!("the copy would be larger than {limit} bytes; --spool-limit sets another limit"))
 }
 
 /// Copies all of `reader`, whose errors are the outer ones.
@@ -179,10 +189,7 @@ struct Bounded {
 impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.limit - self.len < bytes.len() as u64 {
-            return Err(io::Error::other(format!(
-                "the copy would be larger than {} bytes; --spool-limit sets another limit",
-                self.limit
-            )));
+            return Err(too_large(self.limit));
         }
         let written = self.file.write(bytes)?;
         self.len += written as u64;

@@ -1,5 +1,6 @@
 //! Integer arithmetic that never wraps. DataFusion's `+`, `-`, `*` and `sum` would wrap silently.
 
+use super::number_compare;
 use crate::error::Error;
 use crate::sql::SUM_ARGUMENT;
 use arrow::array::ArrayRef;
@@ -50,7 +51,7 @@ impl ScalarUDFImpl for SumArgument {
     }
 }
 
-/// Plans `+`, `-` and `*` of integers of one type as [`Checked`].
+/// Plans `+`, `-` and `*` of integers of one type as [`Checked`], and comparisons of integers with doubles as exact ones.
 #[derive(Debug)]
 pub(crate) struct CheckedPlanner;
 
@@ -61,6 +62,12 @@ impl ExprPlanner for CheckedPlanner {
             BinaryOperator::Minus => Operation::Subtract,
             BinaryOperator::Multiply => Operation::Multiply,
             BinaryOperator::Divide => return ratio(expr, schema),
+            BinaryOperator::Eq => return number_compare::plan(expr, Operator::Eq, schema),
+            BinaryOperator::NotEq => return number_compare::plan(expr, Operator::NotEq, schema),
+            BinaryOperator::Lt => return number_compare::plan(expr, Operator::Lt, schema),
+            BinaryOperator::LtEq => return number_compare::plan(expr, Operator::LtEq, schema),
+            BinaryOperator::Gt => return number_compare::plan(expr, Operator::Gt, schema),
+            BinaryOperator::GtEq => return number_compare::plan(expr, Operator::GtEq, schema),
             _ => return Ok(PlannerResult::Original(expr)),
         };
         let (left, right) = (expr.left.get_type(schema)?, expr.right.get_type(schema)?);

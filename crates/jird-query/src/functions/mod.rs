@@ -3,11 +3,13 @@
 mod arithmetic;
 mod convert;
 mod exact;
+mod in_rows;
 mod json_arithmetic;
 mod json_array;
 mod json_text;
 mod json_type;
 mod narrow;
+mod number_compare;
 mod order_key;
 mod percentile;
 mod predicate;
@@ -46,5 +48,6 @@ pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     functions.push(json_text::JsonText::of_json().into());
     functions.extend([order_key::OrderKey::bare().into(), order_key::OrderKey::with_text().into()]);
     functions.extend([order_key::JsonOfKey::new().into(), order_key::JsonCompare::new().into()]);
+    functions.extend([order_key::JsonOfKeys::new().into(), in_rows::InRows::new().into()]);
     functions
 }

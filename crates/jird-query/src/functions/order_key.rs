@@ -4,7 +4,7 @@
 //! least value.
 
 use super::predicate::as_json;
-use crate::sql::{JSON_COMPARE, JSON_OF_KEY, ORDER_KEY, ORDER_VALUE};
+use crate::sql::{JSON_COMPARE, JSON_OF_KEY, JSON_OF_KEYS, ORDER_KEY, ORDER_VALUE};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::error::Result;
@@ -112,11 +112,58 @@ impl ScalarUDFImpl for JsonOfKey {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let array = args.args[0].to_array(args.number_rows)?;
-        let bytes = |key: &str| key.chars().map(|char| u8::try_from(char).unwrap_or_default()).collect::<Vec<_>>();
-        let texts: StringArray =
-            array.as_string::<i32>().iter().map(|key| text(&bytes(key?)).map(str::to_owned)).collect();
+        let texts: StringArray = array.as_string::<i32>().iter().map(|key| text_of(key?)).collect();
         Ok(ColumnarValue::Array(Arc::new(texts) as ArrayRef))
     }
+}
+
+/// The JSON array of the texts that the keys of a list were made of.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct JsonOfKeys(Signature);
+
+impl JsonOfKeys {
+    pub(crate) fn new() -> Self {
+        Self(Signature::any(1, Volatility::Immutable))
+    }
+}
+
+impl ScalarUDFImpl for JsonOfKeys {
+    fn name(&self) -> &'static str {
+        JSON_OF_KEYS
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Utf8)
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        Ok(Arc::new(ColumnType::Json.field(self.name())))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let array = args.args[0].to_array(args.number_rows)?;
+        let Some(lists) = array.as_list_opt::<i32>() else {
+            return Ok(ColumnarValue::Array(arrow::array::new_null_array(&DataType::Utf8, array.len())));
+        };
+        let json = |keys: ArrayRef| {
+            let texts = keys.as_string_opt::<i32>().map(|keys| keys.iter().map(|key| text_of(key?)));
+            let texts: Vec<_> =
+                texts.into_iter().flatten().map(|text| text.unwrap_or_else(|| "null".to_owned())).collect();
+            format!("[{}]", texts.join(","))
+        };
+        let texts: StringArray = lists.iter().map(|keys| keys.map(json)).collect();
+        Ok(ColumnarValue::Array(Arc::new(texts) as ArrayRef))
+    }
+}
+
+/// The text that a key was made of.
+fn text_of(key: &str) -> Option<String> {
+    let bytes: Vec<_> = key.chars().map(|char| u8::try_from(char).unwrap_or_default()).collect();
+    text(&bytes).map(str::to_owned)
 }
 
 fn text(key: &[u8]) -> Option<&str> {

@@ -20,10 +20,12 @@ use elements::Elements;
 use jird::event::Pattern;
 use jird::lines::{ReadAt, newlines};
 use jird_formats::encoding::{Encoding, Unmarked};
-use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Text, widened};
+use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, widened};
 use jird_store::Window;
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
+use std::ops::Range;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -135,8 +137,11 @@ pub(crate) struct InputFile {
 enum Access {
     /// Any number of times.
     Again,
-    /// Only once: the text that is already open.
-    Once(Mutex<Option<Text>>),
+    /// Only once: the text that is already open; and the file or pipe itself, if the text is read from it without a
+    /// buffer.
+    Once(Mutex<Option<(Text, Option<File>)>>),
+    /// Any number of times, also at any offset: a copy of a pipe that is still made.
+    Copying(Spooling),
     /// Any number of times: a copy of a text that could be read only once, decompressed.
     Copy(Spool),
     /// Any number of times, in blocks: one state of an event store.
@@ -148,6 +153,7 @@ impl std::fmt::Debug for Access {
         f.write_str(match self {
             Self::Again => "Again",
             Self::Once(_) => "Once",
+            Self::Copying(_) => "Copying",
             Self::Copy(_) => "Copy",
             Self::Store(_) => "Store",
         })
@@ -177,7 +183,7 @@ impl Input {
             let paths = if argument == "-" { vec![STDIN.into()] } else { expand::expand(argument, said)? };
             for path in paths {
                 let opened = if argument == "-" {
-                    InputFile::once(path.clone(), Box::new(widened(io::stdin())), reading, progress)
+                    InputFile::stdin(&path, reading, progress)
                 } else {
                     InputFile::open(&path, table, reading, progress)
                 };
@@ -199,11 +205,23 @@ impl Input {
     /// This input, made readable any number of times: texts that can be read only once are copied to disk. Waits for
     /// their ends.
     pub(crate) fn rereadable(&self, options: &SpoolOptions) -> Result<Self, Error> {
-        let files = self.files.iter().map(|file| match &file.access {
-            Access::Once(_) => file.copied(options).map(Arc::new),
+        self.with_files(|file| match &file.access {
+            Access::Once(_) | Access::Copying(_) => file.copied(options).map(Arc::new),
             _ => Ok(Arc::clone(file)),
-        });
-        Ok(Self { files: files.collect::<Result<_, _>>()?, noted: Arc::clone(&self.noted) })
+        })
+    }
+
+    /// The same, but pipes of plain lines are copied while they are read.
+    pub(crate) fn copying(&self, options: &SpoolOptions) -> Result<Self, Error> {
+        self.with_files(|file| match &file.access {
+            Access::Once(_) => file.copying(options).map(Arc::new),
+            _ => Ok(Arc::clone(file)),
+        })
+    }
+
+    fn with_files(&self, change: impl FnMut(&Arc<InputFile>) -> Result<Arc<InputFile>, Error>) -> Result<Self, Error> {
+        let files = self.files.iter().map(change).collect::<Result<_, _>>()?;
+        Ok(Self { files, noted: Arc::clone(&self.noted) })
     }
 
     /// Whether the whole input can be read at any offset.
@@ -239,7 +257,9 @@ impl Input {
             |path: &Path| path.metadata().ok().filter(Metadata::is_file).map(|data| (data.dev(), data.ino()));
         let wanted = identity(path)?;
         let place = |file: &InputFile| match &file.access {
-            Access::Once(_) | Access::Copy(_) if file.path == Path::new(STDIN) => identity(Path::new("/dev/stdin")),
+            Access::Once(_) | Access::Copying(_) | Access::Copy(_) if file.path == Path::new(STDIN) => {
+                identity(Path::new("/dev/stdin"))
+            }
             _ => identity(&file.path),
         };
         self.files.iter().map(AsRef::as_ref).find(|file| place(file) == Some(wanted))
@@ -281,7 +301,8 @@ impl InputFile {
         let file = File::open(path)?;
         if !metadata.is_file() {
             // A pipe must not be opened twice.
-            return Self::once(path.to_owned(), Box::new(widened(file)), reading, progress);
+            let own = file.try_clone().ok();
+            return Self::once(path.to_owned(), Box::new(widened(file)), own, reading, progress);
         }
         let text = Text::open(Box::new(file), Some(path))?;
         let is_marked = text.is_marked();
@@ -312,8 +333,35 @@ impl InputFile {
         })
     }
 
-    /// An input that can be read only once.
-    fn once(path: PathBuf, reader: Reader, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {
+    /// Standard input. It is read without the buffer of the standard library, which nobody else uses here.
+    fn stdin(path: &Path, reading: &Reading, progress: &Arc<Progress>) -> Result<Self, Refusal> {
+        let Ok(mut file) = io::stdin().as_fd().try_clone_to_owned().map(File::from) else {
+            return Self::once(path.to_owned(), Box::new(io::stdin()), None, reading, progress);
+        };
+        let own = file.try_clone().ok();
+        let size = match file.metadata() {
+            Ok(data) if data.is_file() && matches!(file.stream_position(), Ok(0)) => Some(data.len()),
+            _ => None,
+        };
+        let once = Self::once(path.to_owned(), Box::new(widened(file)), own, reading, progress)?;
+        let (Access::Once(text), Some(size), Layout::Lines) = (&once.access, size, once.layout) else {
+            return Ok(once);
+        };
+        // A file of plain lines that was redirected is as good as its name.
+        let own = text.lock().unwrap_or_else(PoisonError::into_inner).as_mut().and_then(|(_, own)| own.take());
+        let Some(own) = own else { return Ok(once) };
+        let file = once.with_access(Access::Copy(Spool::of_file(own, size)), Some(size), size);
+        Ok(Self { is_marked: once.is_marked, ..file })
+    }
+
+    /// An input that can be read only once. `own` is what the reader reads, without a buffer.
+    fn once(
+        path: PathBuf,
+        reader: Reader,
+        own: Option<File>,
+        reading: &Reading,
+        progress: &Arc<Progress>,
+    ) -> Result<Self, Refusal> {
         let reader = Box::new(Counted { inner: reader, progress: Arc::clone(progress) });
         let text = Text::open(reader, None)?;
         let is_marked = text.is_marked();
@@ -322,7 +370,8 @@ impl InputFile {
         if layout == Layout::Table(FileFormat::Sqlite) {
             return Err("a database is read from its file, not from a pipe".to_owned().into());
         }
-        let access = Access::Once(Mutex::new(Some(text)));
+        let own = own.filter(|_| text.compression == Compression::None);
+        let access = Access::Once(Mutex::new(Some((text, own))));
         Ok(Self {
             path,
             index: 0,
@@ -370,33 +419,80 @@ impl InputFile {
 
     /// This input as a copy on disk, which can be read again.
     fn copied(&self, options: &SpoolOptions) -> Result<Self, Error> {
-        let spool = self.text().and_then(|text| Spool::fill(&mut text.into_reader(), options));
+        let spool = match &self.access {
+            Access::Copying(spooling) => spooling.finish(),
+            _ => self.text().and_then(|text| Spool::fill(&mut text.into_reader(), options)),
+        };
         let spool = spool.map_err(|error| self.error(&error))?;
         let is_anywhere = self.layout == Layout::Lines && !spool.is_compressed();
-        Ok(Self {
+        let (size, disk_bytes) = (is_anywhere.then(|| spool.disk_bytes()), spool.disk_bytes());
+        Ok(self.with_access(Access::Copy(spool), size, disk_bytes))
+    }
+
+    /// This input as a copy on disk that is still made, if it is a pipe of plain lines; if not, as a copy.
+    fn copying(&self, options: &SpoolOptions) -> Result<Self, Error> {
+        let Access::Once(text) = &self.access else { return self.copied(options) };
+        let taken = || text.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let is_plain = |(_, own): &(Text, Option<File>)| own.is_some();
+        let starts = self.layout == Layout::Lines
+            && !options.compress
+            && text.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(is_plain);
+        let Some((text, Some(own))) = starts.then(taken).flatten() else { return self.copied(options) };
+        let progress = Arc::clone(&self.progress);
+        let spooling = Spooling::start(text.start, own, options, move |bytes| progress.add(bytes));
+        let spooling = spooling.map_err(|error| self.error(&error))?;
+        Ok(self.with_access(Access::Copying(spooling), None, 0))
+    }
+
+    /// The same input in another place.
+    fn with_access(&self, access: Access, size: Option<u64>, disk_bytes: u64) -> Self {
+        Self {
             path: self.path.clone(),
             index: self.index,
-            size: is_anywhere.then(|| spool.disk_bytes()),
+            size,
             layout: self.layout,
             table: self.table.clone(),
             records: self.records.clone(),
             // The text that was copied has blanks in its place.
             is_marked: false,
-            disk_bytes: spool.disk_bytes(),
-            access: Access::Copy(spool),
+            disk_bytes,
+            access,
             rows_noted: Arc::clone(&self.rows_noted),
             progress: Arc::clone(&self.progress),
-        })
+        }
+    }
+
+    /// If the input is a copy that is still made: ranges of it, of so many bytes, as far as it goes.
+    pub(crate) fn growing_ranges(&self, bytes: u64) -> Option<impl Iterator<Item = Range<u64>> + Send + use<>> {
+        let Access::Copying(spooling) = &self.access else { return None };
+        let (spooling, mut next) = (spooling.clone(), Some(0));
+        Some(std::iter::from_fn(move || {
+            let start = next?;
+            let end = start + bytes;
+            let end = match spooling.wait_for(end) {
+                Ok((copied, is_all)) => {
+                    next = (!is_all || copied > end).then_some(end);
+                    end.min(copied)
+                }
+                // Who reads the range meets the error.
+                Err(_) => {
+                    next = None;
+                    end
+                }
+            };
+            (end > start).then_some(start..end)
+        }))
     }
 
     /// Opens the file for reading at any offset.
     pub(crate) fn file(&self) -> Result<PositionedFile, Error> {
         let file = match &self.access {
+            Access::Copying(spooling) => return Ok(PositionedFile::Copying(spooling.clone())),
             Access::Copy(spool) => spool.file(),
             _ => File::open(&self.path),
         };
         let text = Unmarked { text: file.map_err(|error| self.error(&error))?, is_marked: self.is_marked };
-        Ok(PositionedFile { text, progress: Arc::clone(&self.progress) })
+        Ok(PositionedFile::Whole(text, Arc::clone(&self.progress)))
     }
 
     /// The text from the start.
@@ -410,8 +506,11 @@ impl InputFile {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take()
+                .map(|(text, _)| text)
                 .ok_or_else(|| io::Error::other("it cannot be read twice: name a file")),
             Access::Store(_) => Err(io::Error::other("a store is read in blocks")),
+            // What is copied is counted there.
+            Access::Copying(spooling) => Text::decompressed(Box::new(spooling.reader()), Compression::None),
             Access::Copy(spool) => {
                 let compression = if spool.is_compressed() { Compression::Zstd } else { Compression::None };
                 let inner = spool.reader()?;
@@ -447,7 +546,7 @@ impl InputFile {
         let whole = || match &self.access {
             Access::Again => File::open(&self.path),
             Access::Copy(spool) if !spool.is_compressed() => spool.file(),
-            Access::Copy(_) | Access::Once(_) | Access::Store(_) => {
+            Access::Copy(_) | Access::Copying(_) | Access::Once(_) | Access::Store(_) => {
                 Err(io::Error::other("Parquet is read from a file, not from a pipe: write it to a file first"))
             }
         };
@@ -530,16 +629,22 @@ fn split_table(argument: &str) -> (&str, Option<&str>) {
 
 /// A file that several threads may read at any offset.
 #[derive(Debug)]
-pub(crate) struct PositionedFile {
-    text: Unmarked<File>,
-    progress: Arc<Progress>,
+pub(crate) enum PositionedFile {
+    Whole(Unmarked<File>, Arc<Progress>),
+    /// A copy that is still made, whose bytes are counted there.
+    Copying(Spooling),
 }
 
 impl ReadAt for PositionedFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let read = self.text.read_at(buffer, offset)?;
-        self.progress.add(read as u64);
-        Ok(read)
+        match self {
+            Self::Whole(text, progress) => {
+                let read = text.read_at(buffer, offset)?;
+                progress.add(read as u64);
+                Ok(read)
+            }
+            Self::Copying(spooling) => spooling.read_at(buffer, offset),
+        }
     }
 }
 

@@ -231,13 +231,37 @@ impl Plan {
             _ => 0..0,
         };
         let chunks = ranges(chunks, options.chunk_bytes);
-        if chunks.len() < 2 {
+        // Whatever the order: there is no other way to read a copy that is still made by several threads.
+        let growing = if options.threads > 1 && !self.tells_lines() && range.is_none() {
+            file.growing_ranges(options.chunk_bytes)
+        } else {
+            None
+        };
+        if let Some(growing) = growing {
+            if self.drive(file, growing, chosen, send, sender) && !sender.is_closed() {
+                // All of it was seen.
+                self.shared.watch.iter().for_each(|watch| watch.take(&[], Extent { bytes: 0, files: 1 }));
+            }
+        } else if chunks.len() < 2 {
             let mut worker = Worker::new(self, chosen);
             if let Err(error) = worker.scan(file, range, &mut |part| send(Ok(part)), || sender.is_closed()) {
                 let _ = send(Err(error));
             }
-            return;
+        } else {
+            self.drive(file, chunks, chosen, send, sender);
         }
+    }
+
+    /// Scans ranges of a file on all threads, and sends what they find in order. Returns whether all were scanned.
+    fn drive(
+        &self,
+        file: &InputFile,
+        chunks: impl Iterator<Item = Range<u64>> + Send,
+        chosen: Option<Arc<Chosen>>,
+        send: impl Fn(Sent) -> ControlFlow<()>,
+        sender: &Sender<Sent>,
+    ) -> bool {
+        let mut is_whole = true;
         let work = |worker: &mut Worker<'_>, range| {
             let mut parts = Vec::new();
             let mut keep = |part| {
@@ -251,20 +275,22 @@ impl Plan {
         };
         drive(
             chunks.map(|range| (0, range)),
-            options.threads,
+            self.shared.options.threads,
             || Worker::new(self, chosen.clone()),
             work,
             |parts: Vec<Sent>, lines| {
                 for part in parts {
                     let failed = part.is_err();
-                    send(part.map(|part| part.after_lines(lines.start)))?;
-                    if failed {
+                    let sent = send(part.map(|part| part.after_lines(lines.start)));
+                    if failed || sent.is_break() {
+                        is_whole = false;
                         return ControlFlow::Break(());
                     }
                 }
                 ControlFlow::Continue(())
             },
         );
+        is_whole
     }
 }
 
@@ -332,7 +358,7 @@ impl<'p> Worker<'p> {
         }
         let is_live = !file.is_rereadable();
         let minifies = file.layout.has_long_records();
-        let mut extent = Extent::default();
+        let (is_whole, mut extent) = (range.is_none(), Extent::default());
         let cell = std::cell::RefCell::new((rows, emit, Found::default()));
         let piece = |Seen { bytes, scanned, found }: Seen| {
             tally.add(bytes, &scanned);
@@ -375,7 +401,7 @@ impl<'p> Worker<'p> {
                 if holds { take(row, piece) } else { Ok(ControlFlow::Continue(())) }
             };
             let read = reader.read(file, range, &plan.projection, None, visit, piece);
-            if file.size.is_none() && matches!(read, Ok(ControlFlow::Continue(()))) {
+            if is_whole && file.size.is_none() && matches!(read, Ok(ControlFlow::Continue(()))) {
                 extent.files = 1;
             }
             tally.mismatches.fetch_add(mismatches.kinds, Relaxed);

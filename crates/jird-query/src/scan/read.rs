@@ -106,7 +106,10 @@ impl Reader {
         let passes_by = sink.is_some();
         // If the first bad record stops the query, its line is found by reading the file again up to there: a query
         // without bad records then counts no lines.
-        let counting = Counting { count: file.layout.counting(), all: passes_by || *counts || file.size.is_none() };
+        let counting = Counting {
+            count: file.layout.counting(),
+            all: passes_by || *counts || file.size.is_none() && range.is_none(),
+        };
         let place = Places { file, counts: counting.all, record_limit: *record_limit };
         let (found, failed) = (RefCell::new(Found::default()), Cell::new(None));
         let push = |piece: &LinePiece<'_>, at: usize, what: Wrong, raw: &[u8]| {
@@ -193,7 +196,8 @@ fn run(
                 None => read(Part::Pieces(&mut store.pieces(&store.choose(None, u64::MAX), &range))),
             }
         }
-        (None, None, _) => read(Part::Stream(&mut file.stream(wanted)?)),
+        (None, None, None) => read(Part::Stream(&mut file.stream(wanted)?)),
+        (None, None, Some(range)) => read(Part::Range(&file.file()?, range)),
         (None, Some(0), _) => return Ok(ControlFlow::Continue(())),
         (None, Some(size), range) => read(Part::Range(&file.file()?, range.unwrap_or(0..size))),
     };

@@ -5,6 +5,7 @@ use super::chain::Part;
 use super::expr::{Context, arguments_mut, call, function_name, qualified};
 use super::forms::{Form, to_json};
 use super::literal::literal;
+use super::parse::plain_expression;
 use super::scope::ComputedRef;
 use super::select::Rewriter;
 use super::uses::{JSON_AT, JSON_CONTAINS, JSON_ELEMENTS, JSON_JOIN, JSON_KEYS, JSON_LEN, JSON_LENGTH, Rep};
@@ -15,6 +16,7 @@ use jird::record::Literal;
 /// The functions of arrays, and ours for JSON text.
 const FUNCTIONS: &[(&str, &str)] = &[
     ("array_contains", JSON_CONTAINS),
+    ("array_element", JSON_AT),
     ("array_length", JSON_LENGTH),
     ("array_to_string", JSON_JOIN),
     ("json_keys", JSON_KEYS),
@@ -48,10 +50,16 @@ impl Rewriter<'_> {
             return Err(Error::sql("`array_length` of a field takes no dimension: arrays of JSON have one"));
         }
         rename(function, own);
+        if name == "array_element"
+            && let Some(place) = arguments_mut(function).into_iter().nth(1)
+        {
+            // Elements count from 0 in paths.
+            *place = place_of(place)?;
+        }
         if name == "unnest" {
             *expr = call("unnest", vec![expr.clone()]);
         }
-        Ok(Some(if name == "unnest" || *own == JSON_KEYS { Form::Json } else { Form::Typed }))
+        Ok(Some(if name == "unnest" || matches!(*own, JSON_KEYS | JSON_AT) { Form::Json } else { Form::Typed }))
     }
 
     /// Rewrites an expression to JSON text, if it is a field or computed from fields of several kinds. Other expressions
@@ -98,6 +106,11 @@ impl ComputedRef {
         };
         call(JSON_AT, std::iter::once(column).chain(self.steps.iter().map(step)).collect())
     }
+}
+
+/// The place of the element with this number, which counts from 1, or from -1 at the end.
+fn place_of(number: &Expr) -> Result<Expr, Error> {
+    plain_expression(&format!("CASE WHEN ({number}) > 0 THEN ({number}) - 1 WHEN ({number}) < 0 THEN ({number}) END"))
 }
 
 fn rename(function: &mut Function, name: &str) {

@@ -30,8 +30,18 @@ const TIMED: &[(&str, usize)] = &[
 
 impl Rewriter<'_> {
     pub(super) fn call(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
+        if let Some(form) = self.distinct_in_order(expr, context)? {
+            return Ok(form);
+        }
         let Expr::Function(function) = expr else { return Ok(Form::Typed) };
         let name = function_name(function);
+        if let ("numbers_of", Some(value)) = (name.as_str(), arguments(function).first()) {
+            // Of values of several kinds, the numbers; other values as they are.
+            let (mut value, written) = ((*value).clone(), value.to_string());
+            let form = self.any(&mut value, context)?;
+            *expr = if form == Form::Json { self.only_numbers(value, &written) } else { value };
+            return Ok(form);
+        }
         if let Some((_, place)) = TIMED.iter().find(|(known, _)| *known == name) {
             *expr = self.time_call(function, &name, *place, context)?;
             return Ok(Form::Typed);

@@ -3,6 +3,7 @@
 use super::calls::bracketed;
 use super::forms::{Form, Plain, canonical, compared, mixed, to_json, to_order, truth};
 use super::literal::is_json;
+use super::member::{is_in_subquery, negated};
 use super::scope::{ComputedRef, FieldRef, Resolved, resolve};
 use super::select::{Emit, Rewriter};
 use super::uses::{AT_TIME_ZONE, JSON_ARITHMETIC, JSON_IN_TEXT, Kept, Need, NeedKind, Rep};
@@ -29,6 +30,10 @@ impl Rewriter<'_> {
         let Some(parts) = chain(expr) else { return Ok(None) };
         let written = expr.to_string();
         let resolved = resolve(&self.scopes, &parts, &written)?;
+        self.reaches_out |= match &resolved {
+            Some(Resolved::Field(FieldRef { local, .. }) | Resolved::Computed(ComputedRef { local, .. })) => !local,
+            None => false,
+        };
         if let Some(Resolved::Field(FieldRef { source: Some(source), origins, .. })) = &resolved {
             let (path, named) = (&origins[0].1, &mut self.sources[*source].named);
             if !named.iter().any(|(other, _)| other == path) {
@@ -293,10 +298,15 @@ impl Rewriter<'_> {
 
     /// Rewrites a condition that decides which rows remain. Equality between fields of two tables becomes equality of
     /// their keys, by which DataFusion can join.
-    pub(crate) fn conjuncts(&mut self, expr: &mut Expr) -> Result<(), Error> {
+    /// `filters` is whether the condition is that of a `where`, and not that of a join.
+    pub(crate) fn conjuncts(&mut self, expr: &mut Expr, filters: bool) -> Result<(), Error> {
         let context = Context::default();
         match expr {
-            Expr::Nested(inner) if matches!(**inner, Expr::BinaryOp { .. }) => return self.conjuncts(inner),
+            Expr::Nested(inner)
+                if matches!(**inner, Expr::BinaryOp { .. } | Expr::InSubquery { .. } | Expr::Nested(_)) =>
+            {
+                return self.conjuncts(inner, filters);
+            }
             Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
                 if let (Some(left_field), Some(right_field)) = (self.field_at(left)?, self.field_at(right)?)
                     && left_field.relation != right_field.relation
@@ -306,14 +316,19 @@ impl Rewriter<'_> {
                     return Ok(());
                 }
             }
+            Expr::InSubquery { .. } if filters => return self.in_subquery(expr),
+            Expr::UnaryOp { op: UnaryOperator::Not, expr: inner } if filters && is_in_subquery(inner) => {
+                *expr = negated(inner);
+                return self.in_subquery(expr);
+            }
             Expr::BinaryOp { op: BinaryOperator::And, .. } => {
                 if let Some(leaf) = self.leaf(expr, true, context)? {
                     *expr = leaf;
                     return Ok(());
                 }
                 let Expr::BinaryOp { left, right, .. } = expr else { return Ok(()) };
-                self.conjuncts(left)?;
-                return self.conjuncts(right);
+                self.conjuncts(left, filters)?;
+                return self.conjuncts(right, filters);
             }
             _ => {}
         }
@@ -359,6 +374,16 @@ impl Rewriter<'_> {
             }
             Expr::Between { expr: subject, negated, low, high } => {
                 let negated = *negated;
+                let is_mixed = self.mixes_numbers([&**subject, &**low, &**high])?;
+                if is_mixed {
+                    // DataFusion would compare doubles.
+                    let side = |op, bound: &Expr| {
+                        joined(Expr::Nested(subject.clone()), op, Expr::Nested(bound.clone().into()))
+                    };
+                    let (low, high) = (side(BinaryOperator::GtEq, low), side(BinaryOperator::LtEq, high));
+                    *expr = negate(joined(low, BinaryOperator::And, high), negated);
+                    return self.condition(expr, context);
+                }
                 if self.alike(vec![&mut **subject, &mut **low, &mut **high], context)? == Form::Json {
                     let side = |op, bound: &Expr| compared((**subject).clone(), op, bound.clone());
                     let (low, high) = (side(BinaryOperator::GtEq, low), side(BinaryOperator::LtEq, high));
@@ -373,6 +398,14 @@ impl Rewriter<'_> {
             Expr::Position { expr, r#in } => self.all([&mut **expr, &mut **r#in], text),
             Expr::InList { expr: subject, list, negated } => {
                 let negated = *negated;
+                if self.mixes_numbers(std::iter::once(&**subject).chain(list.iter()))? {
+                    let equal = |other: &Expr| {
+                        joined(Expr::Nested(subject.clone()), BinaryOperator::Eq, Expr::Nested(other.clone().into()))
+                    };
+                    let any = list.iter().map(equal).reduce(|left, right| joined(left, BinaryOperator::Or, right));
+                    *expr = negate(any.unwrap_or_else(|| Expr::value(Value::Boolean(false))), negated);
+                    return self.condition(expr, context);
+                }
                 let all = std::iter::once(&mut **subject).chain(list.iter_mut()).collect();
                 if self.alike(all, context)? == Form::Json {
                     let equal = |other: &Expr| compared((**subject).clone(), BinaryOperator::Eq, other.clone());
@@ -397,9 +430,22 @@ impl Rewriter<'_> {
                 self.all(overlay_for.iter_mut().map(|part| &mut **part), context)
             }
             Expr::Exists { subquery, .. } => self.query(subquery, Emit::Fixed(Rep::Json), false).map(|_| ()),
-            Expr::InSubquery { .. } => self.in_subquery(expr, context),
+            Expr::InSubquery { .. } => self.in_rows(expr, context),
             other => Err(Error::sql(format!("`{other}` is not supported"))),
         }
+    }
+
+    /// Whether some of these are integers and others may be doubles.
+    fn mixes_numbers<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> Result<bool, Error> {
+        let (mut integers, mut fractions) = (false, false);
+        for expr in exprs {
+            match self.kind(expr)? {
+                Some(Plain::Integer) => integers = true,
+                Some(Plain::Fraction) => fractions = true,
+                _ => {}
+            }
+        }
+        Ok(integers && fractions)
     }
 
     /// Rewrites what is cast to a type.
@@ -446,17 +492,6 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Rewrites expressions that must be values of types.
-    fn of_one_kind(&mut self, exprs: Vec<&mut Expr>, what: &str, context: Context) -> Result<(), Error> {
-        for expr in exprs {
-            let written = expr.to_string();
-            if self.any(expr, context)? == Form::Json {
-                return Err(mixed(&written, what));
-            }
-        }
-        Ok(())
-    }
-
     /// If one result is JSON text, all are.
     fn case(&mut self, expr: &mut Expr, context: Context) -> Result<Form, Error> {
         let Expr::Case { operand, conditions, else_result, .. } = expr else { return Ok(Form::Typed) };
@@ -493,24 +528,6 @@ impl Rewriter<'_> {
             *expr = to_json(expr.clone(), form);
         }
         Ok(Form::Json)
-    }
-
-    fn in_subquery(&mut self, expr: &mut Expr, context: Context) -> Result<(), Error> {
-        let Expr::InSubquery { expr: subject, subquery, .. } = expr else { return Ok(()) };
-        let columns = self.query(subquery, Emit::Fixed(Rep::Key), false)?;
-        let plain = matches!(columns.first().map(|column| &column.kind), Some(DerivedKind::Fixed(_, Rep::Key)));
-        match self.field_at(subject)? {
-            Some(field) if plain => {
-                **subject = self.field(&field, Rep::Key, context)?;
-                Ok(())
-            }
-            None if plain => {
-                let form = self.any(subject, context)?;
-                **subject = canonical(to_json((**subject).clone(), form));
-                Ok(())
-            }
-            _ => self.of_one_kind(vec![&mut **subject], "`in (select …)`", context),
-        }
     }
 
     pub(crate) fn sort_keys(&mut self, keys: &mut [OrderByExpr], context: Context) -> Result<(), Error> {

@@ -200,7 +200,14 @@ impl Rewriter<'_> {
             | Expr::InList { .. }
             | Expr::BinaryOp { op: And | Or | Eq | NotEq | Lt | LtEq | Gt | GtEq, .. } => Some(Plain::Bool),
             Expr::BinaryOp { op: StringConcat, .. } => Some(Plain::Text),
-            Expr::BinaryOp { op: Plus | Minus | Multiply | Divide | Modulo, .. } => Some(Plain::Number),
+            Expr::BinaryOp { left, op: Plus | Minus | Multiply | Divide | Modulo, right } => {
+                Some(match (self.kind(left)?, self.kind(right)?) {
+                    (Some(Plain::Fraction), _) | (_, Some(Plain::Fraction)) => Plain::Fraction,
+                    (Some(Plain::Integer), Some(Plain::Integer | Plain::Number))
+                    | (Some(Plain::Number), Some(Plain::Integer)) => Plain::Integer,
+                    _ => Plain::Number,
+                })
+            }
             Expr::Array(_) => Some(Plain::Array),
             Expr::Function(function) => self.kind_of_call(function)?,
             _ => match self.field_at(expr)? {
@@ -222,9 +229,13 @@ impl Rewriter<'_> {
         let name = function_name(function);
         let first = arguments(function).into_iter().next();
         Ok(match name.as_str() {
-            "avg" | "array_length" | "count" | "length" | "median" | "stddev" | "strpos" | "sum" | "var_pop" => {
-                Some(Plain::Number)
-            }
+            "avg" | "median" | "stddev" | "var_pop" => Some(Plain::Fraction),
+            "array_length" | "count" | "length" | "strpos" => Some(Plain::Number),
+            "sum" => match first.map_or(Ok(None), |first| self.kind(first))? {
+                Some(Plain::Fraction) => Some(Plain::Fraction),
+                Some(Plain::Integer) => Some(Plain::Integer),
+                _ => Some(Plain::Number),
+            },
             "concat" | "left" | "lower" | "replace" | "right" | "string_agg" | "substr" | "text" | "to_char"
             | "trim" | "upper" => Some(Plain::Text),
             _ if NUMERIC.contains(&name.as_str()) || EXACT.contains(&name.as_str()) => Some(Plain::Number),

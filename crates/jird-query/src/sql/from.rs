@@ -164,7 +164,7 @@ impl Rewriter<'_> {
             return Ok(());
         }
         match constraint {
-            JoinConstraint::On(condition) => self.conjuncts(condition),
+            JoinConstraint::On(condition) => self.conjuncts(condition, false),
             JoinConstraint::Natural => {
                 let names = self.common_names(before)?;
                 *constraint = JoinConstraint::On(if names.is_empty() {

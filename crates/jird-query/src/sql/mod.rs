@@ -7,12 +7,14 @@
 mod arrays;
 mod calls;
 mod chain;
+mod collect;
 mod expr;
 mod forms;
 mod from;
 mod group;
 mod items;
 mod literal;
+mod member;
 mod names;
 mod order;
 mod parse;
@@ -32,8 +34,8 @@ pub use predicate::condition;
 pub(crate) use select::rewrite;
 pub(crate) use twice::names_twice;
 pub(crate) use uses::{
-    AT_TIME_ZONE, JSON_ARITHMETIC, JSON_AT, JSON_COMPARE, JSON_CONTAINS, JSON_ELEMENTS, JSON_IN_TEXT, JSON_JOIN,
-    JSON_KEY, JSON_KEYS, JSON_LEN, JSON_LENGTH, JSON_OF_KEY, JSON_SUM, JSON_TEXT, Kept, Leaf, NUMBER_AVG, NUMBER_SUM,
-    Narrowed, Need, NeedKind, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep, Rewritten, SORT_KEY,
-    STREAM, SUM_ARGUMENT, SourceUse, Style, TIME_OF_JSON, TO_CHAR,
+    AT_TIME_ZONE, IN_ROWS, JSON_ARITHMETIC, JSON_AT, JSON_COMPARE, JSON_CONTAINS, JSON_ELEMENTS, JSON_IN_TEXT,
+    JSON_JOIN, JSON_KEY, JSON_KEYS, JSON_LEN, JSON_LENGTH, JSON_OF_KEY, JSON_OF_KEYS, JSON_SUM, JSON_TEXT, Kept, Leaf,
+    NUMBER_AVG, NUMBER_SUM, Narrowed, Need, NeedKind, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep,
+    Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse, Style, TIME_OF_JSON, TO_CHAR,
 };

@@ -67,6 +67,8 @@ pub(crate) enum Resolved {
 #[derive(Clone, Debug)]
 pub(crate) struct ComputedRef {
     pub(crate) relation: String,
+    /// Whether the table belongs to the innermost `select`.
+    pub(crate) local: bool,
     pub(crate) name: String,
     /// The keys and indices that lead from the column's value to the part.
     pub(crate) steps: Vec<Part>,
@@ -200,7 +202,7 @@ impl Relation {
                             Some(holder) => (holder.clone(), Self::held(&self.alias, &column.name)),
                             None => (self.alias.clone(), column.name.clone()),
                         };
-                        Resolved::Computed(ComputedRef { relation, name, steps: steps.to_vec(), form })
+                        Resolved::Computed(ComputedRef { relation, local, name, steps: steps.to_vec(), form })
                     }
                 })
             }

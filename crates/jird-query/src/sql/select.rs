@@ -47,6 +47,8 @@ pub(crate) struct Rewriter<'k> {
     pub(crate) known: &'k Known,
     /// The expressions of which only some values are used.
     pub(crate) narrowed: Vec<Narrowed>,
+    /// Whether a name meant a column of an outer query.
+    pub(crate) reaches_out: bool,
     /// The keys of the columns that the records of the result become.
     pub(crate) apart: Vec<String>,
     pub(crate) style: Style,
@@ -96,6 +98,7 @@ impl<'k> Rewriter<'k> {
             keys,
             known,
             narrowed: Vec::new(),
+            reaches_out: false,
             apart: Vec::new(),
             style,
         }
@@ -207,7 +210,7 @@ impl Rewriter<'_> {
         self.scopes.push(Scope::default());
         self.from(&mut select.from)?;
         if let Some(condition) = &mut select.selection {
-            self.conjuncts(condition)?;
+            self.conjuncts(condition, true)?;
         }
         let items = self.items(select, names.as_deref(), emit)?;
         self.group(select, &items)?;

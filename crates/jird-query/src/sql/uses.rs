@@ -29,8 +29,13 @@ pub(crate) const JSON_KEY: &str = "json_key";
 pub(crate) const JSON_IN_TEXT: &str = "json_in_text";
 pub(crate) const JSON_COMPARE: &str = "json_compare";
 
-/// The function that converts such a key to the JSON text that it was made of.
+/// The function that converts such a key to the JSON text that it was made of, and the one that converts a list of them
+/// to a JSON array.
 pub(crate) const JSON_OF_KEY: &str = "json_of_key";
+pub(crate) const JSON_OF_KEYS: &str = "json_of_keys";
+
+/// The function that says whether a row is one of a list of rows.
+pub(crate) const IN_ROWS: &str = "in_rows";
 
 /// The function that leaves only the numbers of JSON texts.
 pub(crate) const ONLY_NUMBERS: &str = "only_numbers";

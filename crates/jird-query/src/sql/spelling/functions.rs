@@ -73,8 +73,8 @@ const IF: &str = "case when truth_or_number($1) then $2 else $3 end";
 const SHARES: &[&str] = &["approx_quantile", "quantile", "quantile_cont", "quantile_disc"];
 
 /// The least value that at least this share of the values does not exceed.
-const QUANTILE: &str = "array_element(array_agg($1 order by $1) filter (where $1 is not null), \
-                        cast(case when $2 between 0 and 1 then greatest(1, ceil($2 * count($1))) end as bigint))";
+const QUANTILE: &str = "array_element(array_agg(numbers_of($1) order by numbers_of($1)) filter (where numbers_of($1) is not null), \
+                        cast(case when $2 between 0 and 1 then greatest(1, ceil($2 * count(numbers_of($1)))) end as bigint))";
 
 /// The value where another is greatest or least; values that are null are left out.
 const ARG_MAX: &str =

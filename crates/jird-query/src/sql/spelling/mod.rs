@@ -135,19 +135,6 @@ mod tests {
                 "select a as x from s where (a, b) in ((1, 2), (3, 4))",
                 "SELECT a AS x FROM s WHERE ((a = 1 AND b = 2) OR (a = 3 AND b = 4))",
             ),
-            (
-                "select a as x from s where (a, b) in (select c, d from t)",
-                "SELECT a AS x FROM s WHERE EXISTS (SELECT 1 FROM (SELECT c, d FROM t) AS in_rows (in_1, in_2) WHERE in_1 = a AND in_2 = b)",
-            ),
-            (
-                "select a as x from s where (a, b) not in (select c, d from t)",
-                "SELECT a AS x FROM s WHERE NOT EXISTS (SELECT 1 FROM (SELECT c, d FROM t) AS in_rows (in_1, in_2) \
-                 WHERE (in_1 = a OR in_1 IS NULL OR a IS NULL) AND (in_2 = b OR in_2 IS NULL OR b IS NULL))",
-            ),
-            (
-                "select a as x from s where (a > 1, b) in (select c, d from t)",
-                "SELECT a AS x FROM s WHERE EXISTS (SELECT 1 FROM (SELECT c, d FROM t) AS in_rows (in_1, in_2) WHERE in_1 = (a > 1) AND in_2 = b)",
-            ),
             ("select year(a) as x from s", "SELECT date_part('year', a) AS x FROM s"),
             (
                 "select strftime('%Y', a) as x, strftime(a, '%Y') as y from s",

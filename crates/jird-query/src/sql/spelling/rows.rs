@@ -1,6 +1,5 @@
-//! Comparisons of several values at once: `(a, b) = (1, 2)`, `(a, b) in (select c, d from t)`.
+//! Comparisons of several values at once: `(a, b) = (1, 2)`, `(a, b) in ((1, 2), (3, 4))`.
 
-use super::super::parse::plain_expression;
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
@@ -21,36 +20,10 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
             let any = joined(one_of.collect::<Result<_, _>>()?, &BinaryOperator::Or)?;
             if *negated { not(any) } else { any }
         }
-        Expr::InSubquery { expr: row, subquery, negated } => {
-            let Expr::Tuple(row) = &**row else { return Ok(()) };
-            let names: Vec<_> = (1..=row.len()).map(|number| format!("in_{number}")).collect();
-            // A row that may be equal, because a value of it or of the other row is null, makes `not in` unknown.
-            let equal = |(name, value): (&String, &Expr)| {
-                let value = operand(value);
-                if *negated {
-                    format!("({name} = {value} OR {name} IS NULL OR {value} IS NULL)")
-                } else {
-                    format!("{name} = {value}")
-                }
-            };
-            let equal: Vec<_> = names.iter().zip(row).map(equal).collect();
-            let (names, equal, not) = (names.join(", "), equal.join(" AND "), if *negated { "NOT " } else { "" });
-            plain_expression(&format!("{not}EXISTS (SELECT 1 FROM ({subquery}) AS in_rows ({names}) WHERE {equal})"))?
-        }
         _ => return Ok(()),
     };
     *expr = meant;
     Ok(())
-}
-
-/// The text of an expression, in parentheses if an operator beside it could take only a part of it.
-fn operand(expr: &Expr) -> String {
-    match expr {
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Function(_) | Expr::Nested(_) => {
-            expr.to_string()
-        }
-        _ => format!("({expr})"),
-    }
 }
 
 fn equal(left: &[Expr], right: &[Expr]) -> Result<Expr, Error> {

@@ -33,7 +33,8 @@ impl Query {
     }
 
     fn has_subquery(&self) -> bool {
-        self.condition.as_ref().is_some_and(Condition::has_query)
+        let of_item = |item: &Item| matches!(item, Item::Condition(condition) if condition.has_query());
+        self.condition.as_ref().is_some_and(Condition::has_query) || self.items.iter().any(of_item)
     }
 
     fn is_grouped(&self) -> bool {

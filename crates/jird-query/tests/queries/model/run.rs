@@ -47,6 +47,7 @@ pub(crate) fn ways() -> Vec<Way> {
         for form in [Form::Gzip, Form::Array, Form::Pipe] {
             ways.push(Way { form, check, threads: 1, chunk_bytes: Some(61) });
             ways.push(Way { form, check, threads: 5, chunk_bytes: None });
+            ways.push(Way { form, check, threads: 3, chunk_bytes: Some(61) });
         }
     }
     ways

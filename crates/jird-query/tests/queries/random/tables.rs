@@ -135,14 +135,32 @@ impl Composer<'_> {
             let inner = Query { items: vec![self.field(&parts.stream.paths)], ..self.filtered() };
             let path = self.random.pick(&parts.stream.paths);
             let query = self.maker(&parts.stream).query();
-            return self.restricted(query, Condition::InQuery(path, inner.into()));
+            return self.placed(query, Condition::InQuery(path, inner.into()));
         }
         let inner = self.inner();
         let inner = Query { items: vec![self.field(&parts.inner)], ..inner };
         let path = self.random.pick(&parts.left);
         let query = self.outer();
-        // DataFusion refuses `not in` with a query that depends on the outer row.
-        self.beside(query, Condition::InQuery(path, inner.into()))
+        self.placed(query, Condition::InQuery(path, inner.into()))
+    }
+
+    /// Adds a condition, or that it does not hold, as a column or as a part of the query's condition.
+    fn placed(&mut self, mut query: Query, condition: Condition) -> Query {
+        let parts = self.parts;
+        match self.random.below(4) {
+            0 if is_rows(&query) => {
+                let condition = if self.flips() { condition } else { Condition::Not(condition.into()) };
+                query.items.push(Item::Condition(condition));
+                query
+            }
+            1 => {
+                let paths = if query.from.is_some() { &parts.left } else { &parts.stream.paths };
+                let words = parts.words(paths.clone(), Tables::One);
+                let other = self.maker(&words).condition(1);
+                self.restricted(query, Condition::Or(vec![condition, other]))
+            }
+            _ => self.restricted(query, condition),
+        }
     }
 
     fn existing(&mut self) -> Query {
