@@ -316,6 +316,96 @@ error_code stage_one(StageOne &self, size_t index, uint64_t &answer) {
   return SUCCESS;
 }
 
+// A text of many lines, for `parse_many` and `iterate_many`. One thread; the copy with padding is made before the timing.
+struct Lines {
+  dom::parser dom;
+  ondemand::parser lazy;
+  Padded text;
+  std::vector<uint8_t> message;
+  Lines(const uint8_t *bytes, size_t length)
+      : text(bytes, length), message(dom::DEFAULT_BATCH_SIZE + SIMDJSON_PADDING) {
+#ifdef SIMDJSON_THREADS_ENABLED
+    dom.threaded = lazy.threaded = false;
+#endif
+  }
+};
+
+// What is asked of the lines: only their number; or the messages of those whose `Elapsed` is over the bound, or whose
+// message contains the needle.
+struct Question {
+  bool counts;
+  double bound;
+  std::string_view needle;
+
+  bool asks_time() const { return needle.empty(); }
+  bool wants(std::string_view found) const { return found.find(needle) != std::string_view::npos; }
+};
+
+struct LinesAnswer {
+  uint64_t records = 0, hits = 0, bytes = 0;
+  Fold fold;
+
+  void add(std::string_view found) {
+    hits++;
+    bytes += found.size();
+    fold.string(found.data(), found.size());
+  }
+};
+
+// Whether there is a number; what is missing, or no number, is no error.
+error_code is_over(error_code code, double number, double bound, bool &over) {
+  over = code == SUCCESS && number > bound;
+  return code == NO_SUCH_FIELD || code == INCORRECT_TYPE ? SUCCESS : code;
+}
+
+error_code parse_many(Lines &self, size_t length, const Question &question, LinesAnswer &answer) {
+  dom::document_stream stream;
+  TRY(self.dom.parse_many(self.text.bytes.get(), length, dom::DEFAULT_BATCH_SIZE).get(stream));
+  for (auto result : stream) {
+    dom::element event;
+    TRY(result.get(event));
+    answer.records++;
+    if (question.counts) continue;
+    std::string_view text;
+    bool over = true;
+    if (question.asks_time()) {
+      double number = 0;
+      error_code code = event["Elapsed"].get(number);
+      TRY(is_over(code, number, question.bound, over));
+    }
+    if (!over) continue;
+    TRY(event["Message"].get(text));
+    if (question.asks_time() || question.wants(text)) answer.add(text);
+  }
+  return stream.truncated_bytes() == 0 ? SUCCESS : TAPE_ERROR;
+}
+
+// The message stands before `Elapsed` in nearly all events, so it is found first, and decoded only if it is wanted.
+error_code iterate_many(Lines &self, size_t length, const Question &question, LinesAnswer &answer) {
+  ondemand::document_stream stream;
+  TRY(self.lazy.iterate_many(self.text.bytes.get(), length, dom::DEFAULT_BATCH_SIZE).get(stream));
+  for (auto at = stream.begin(); at != stream.end(); ++at) {
+    ondemand::document_reference event;
+    TRY((*at).get(event));
+    answer.records++;
+    if (question.counts) continue;
+    ondemand::raw_json_string raw;
+    TRY(event["Message"].get_raw_json_string().get(raw));
+    bool over = true;
+    if (question.asks_time()) {
+      double number = 0;
+      error_code code = event["Elapsed"].get_double().get(number);
+      TRY(is_over(code, number, question.bound, over));
+    }
+    if (!over) continue;
+    std::string_view text;
+    uint8_t *into = self.message.data();
+    TRY(self.lazy.unescape(raw, into).get(text));
+    if (question.asks_time() || question.wants(text)) answer.add(text);
+  }
+  return stream.truncated_bytes() == 0 ? SUCCESS : TAPE_ERROR;
+}
+
 const char *reason(error_code code) { return code == SUCCESS ? nullptr : error_message(code); }
 
 template <class Self>
@@ -397,4 +487,25 @@ extern const bench_peer bench_simdjson_stage_one = {
     version, make<StageOne>, load_stage_one, refresh, nullptr, nullptr, nullptr, nullptr,
     nullptr, nullptr, nullptr, nullptr, stage_one_scan, drop<StageOne>,
 };
+
+// `bench/src/alone/readers/simdjson.rs` has the same declarations.
+struct bench_lines_answer {
+  uint64_t records, hits, bytes, exact;
+};
+
+void *bench_simdjson_lines_make(const uint8_t *text, size_t length) { return new Lines(text, length); }
+
+// Reads the first `length` bytes of the text, which are whole lines. Without a needle, the bound is asked for. Returns 0 if all
+// of them were read.
+int bench_simdjson_lines_read(void *self, size_t length, int lazily, int counts, double bound, const uint8_t *needle,
+                              size_t needle_length, bench_lines_answer *answer) {
+  Question question{counts != 0, bound, {(const char *)needle, needle_length}};
+  LinesAnswer found;
+  Lines &lines = *static_cast<Lines *>(self);
+  error_code code = lazily ? iterate_many(lines, length, question, found) : parse_many(lines, length, question, found);
+  *answer = {found.records, found.hits, found.bytes, found.fold.exact};
+  return code;
+}
+
+void bench_simdjson_lines_free(void *self) { delete static_cast<Lines *>(self); }
 }

@@ -54,17 +54,29 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
             bars.extend(rust_peers(rows, task).map(|peer| against(rows, task, peer, 1.0)));
             bars
         }
-        Task::Partial | Task::Users => vec![
+        Task::Partial => vec![
+            against(rows, task, "simdjson", 1.2),
+            against(rows, task, "simdjson-od", 0.9),
+            against_best_rust(rows, task, 2.5),
+            trusted(rows, task, "simdjson-od", 1.15),
+        ],
+        Task::Users => vec![
             against(rows, task, "simdjson-od", 0.9),
             against_best_rust(rows, task, 2.5),
             trusted(rows, task, "simdjson-od", 1.1),
         ],
-        Task::Small => vec![time_over(rows, task, "simdjson", 0.9)],
-        Task::Two => vec![time_each(rows, task, 250.0)],
+        Task::Small => vec![time_over(rows, task, "simdjson", 0.85)],
+        Task::Two => vec![
+            time_each(rows, task, 250.0),
+            time_over(rows, task, "simdjson", 0.75),
+            trusted(rows, task, "simdjson-od", 1.0 / 0.95),
+        ],
         Task::Events => vec![events_over_dom(rows)],
         Task::EventsSkip => vec![skipping_over_all(rows)],
         Task::Minify => vec![speed(rows, task, 5.0)],
-        Task::Typed => vec![against(rows, task, "sonic-rs-typed", 1.3), against(rows, task, "serde_json-typed", 2.0)],
+        Task::Typed => {
+            vec![against(rows, task, "sonic-rs-typed", 1.3), worst_document(rows, task, "serde_json-typed", 2.0)]
+        }
         Task::TypedSmall => vec![against_best_rust(rows, task, 1.0)],
         Task::ErrorTyped => vec![refusals(rows, task, 1.3)],
         Task::Million => vec![structs_over(rows, "sonic-rs", 0.65)],
@@ -126,15 +138,31 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
             time(rows, task, task.inputs()[0], JIRD).map(|ns| ns / 1e9),
             1.0,
         )],
-        Task::Readers => [
-            ("filter", "jird-lines", 1.5),
-            ("filter", "jird-lines-trusted", 2.0),
-            ("match", "jird-lines-touched", 2.2),
-            ("rare", "jird-lines-touched", 4.0),
-        ]
-        .map(|(input, row, limit)| reader_speed(rows, input, row, limit))
-        .into(),
-        Task::Parse | Task::Scan => Vec::new(),
+        Task::Readers => {
+            let speeds = [
+                ("filter", "jird-lines", 1.5),
+                ("filter", "jird-lines-trusted", 2.0),
+                ("match", "jird-lines-touched", 2.2),
+                ("rare", "jird-lines-touched", 4.0),
+            ];
+            let ratios = [
+                ("filter", "jird-lines-trusted", "simdjson-iterate-many", 1.5),
+                ("filter", "jird-lines", "simdjson-iterate-many", 1.1),
+                ("count", "jird-lines", "simdjson-parse-many", 1.6),
+            ];
+            let speeds = speeds.map(|(input, row, limit)| reader_speed(rows, input, row, limit));
+            let ratios = ratios.map(|(input, row, peer, limit)| reader_over(rows, input, row, peer, limit));
+            speeds.into_iter().chain(ratios).collect()
+        }
+        Task::Parse => vec![
+            against(rows, task, "simdjson", 1.5),
+            Bar::at_least(
+                "parse: jird over simdjson, twitter".into(),
+                times(rows, task, "twitter", JIRD, "simdjson"),
+                1.25,
+            ),
+        ],
+        Task::Scan => vec![against(rows, task, "simdjson-s1", 0.9), worst_document(rows, task, "simdjson-s1", 0.75)],
     }
 }
 
@@ -234,6 +262,11 @@ fn speed(rows: &[Row], task: Task, limit: f64) -> Bar {
 fn reader_speed(rows: &[Row], input: &str, row: &str, limit: f64) -> Bar {
     let speed = best(rows, Task::Readers, input, row).and_then(Row::measured).map(Measured::speed);
     Bar::at_least(format!("readers {input}: GB/s of {row}"), speed, limit)
+}
+
+/// How many times as fast a reader is as another.
+fn reader_over(rows: &[Row], input: &str, row: &str, peer: &str, limit: f64) -> Bar {
+    Bar::at_least(format!("readers {input}: {row} over {peer}"), times(rows, Task::Readers, input, row, peer), limit)
 }
 
 /// The geometric mean over the task's inputs; `None` if any of them has no figure.
@@ -375,6 +408,26 @@ mod tests {
         let bars = check(&rows, &[Task::Million], false);
         assert!(bars.len() == 1 && bars[0].at_most && bars[0].holds(), "{bars:?}");
         assert!(!check(&rows[..1], &[Task::Million], false)[0].holds());
+    }
+
+    #[test]
+    fn readers_of_lines_are_compared_with_the_streams_of_simdjson() {
+        let task = Task::Readers;
+        let times =
+            [("filter", "jird-lines", 10.0), ("filter", "simdjson-iterate-many", 12.0), ("count", "jird-lines", 10.0)];
+        let rows = times.map(|(input, peer, ns)| row(task, input, peer, ns));
+        let bars = check(&rows, &[task], false);
+        let held: Vec<_> = bars.iter().filter(|bar| bar.text.contains(" over ")).map(Bar::holds).collect();
+        assert_eq!(held, [false, true, false], "{bars:?}");
+    }
+
+    #[test]
+    fn two_fields_are_compared_checked_and_on_trust() {
+        let task = Task::Two;
+        let times = [(JIRD, 70.0), ("simdjson", 100.0), ("jird-trusted", 60.0), ("simdjson-od", 61.0)];
+        let bars = check(&times.map(|(peer, ns)| row(task, "events", peer, ns)), &[task], false);
+        let held: Vec<_> = bars.iter().map(Bar::holds).collect();
+        assert_eq!(held, [true, true, false], "{bars:?}");
     }
 
     #[test]

@@ -322,7 +322,7 @@ impl Task {
             Self::MillionStream => &["objects"],
             Self::SqliteRows => &["rows"],
             Self::Gtfs => &["stop-times"],
-            Self::Readers => &["filter", "match", "rare"],
+            Self::Readers => &["filter", "match", "rare", "count"],
             Self::Query => &[],
         }
     }

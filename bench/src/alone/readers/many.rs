@@ -14,7 +14,8 @@ use super::{Answer, JOB, PATH, Query, SLOW};
 pub(super) struct Scans {
     scanner: Scanner,
     projection: Projection,
-    predicate: Predicate,
+    /// None: the records are counted.
+    predicate: Option<Predicate>,
     scratch: String,
 }
 
@@ -24,15 +25,18 @@ impl Scans {
         let (paths, predicate) = match query {
             Query::Filter => {
                 let literal = Literal::Number(SLOW.to_string().into());
-                (vec![message, elapsed], Predicate::Compare { slot: 1, op: Comparison::Gt, literal })
+                (vec![message, elapsed], Some(Predicate::Compare { slot: 1, op: Comparison::Gt, literal }))
             }
             Query::Match(regex) => {
                 let regex = regex.clone();
                 // The literal that the query layer would extract from the expression.
                 let matcher = Matcher::new(move |text| regex.is_match(text)).requiring([PATH]);
-                (vec![message], Predicate::Matches { slot: 0, matcher })
+                (vec![message], Some(Predicate::Matches { slot: 0, matcher }))
             }
-            Query::Rare(_) => (vec![message], Predicate::Like { slot: 0, pattern: Like::new(&format!("%{JOB}%")) }),
+            Query::Rare(_) => {
+                (vec![message], Some(Predicate::Like { slot: 0, pattern: Like::new(&format!("%{JOB}%")) }))
+            }
+            Query::Count => (Vec::new(), None),
         };
         let scanner = Scanner::new(Options { check, ..Options::default() });
         Self { scanner, projection: Projection::new(&paths), predicate, scratch: String::new() }
@@ -41,14 +45,20 @@ impl Scans {
     pub(super) fn read(&mut self, text: &[u8]) -> Option<Answer> {
         let Self { scanner, projection, predicate, scratch } = self;
         let mut answer = Answer::default();
-        let visit = |row: jird::lines::Match<'_, '_>| match row.field(0).text(scratch) {
-            Some(message) => {
-                answer.add(message);
-                ControlFlow::Continue(())
+        let counts = predicate.is_none();
+        let visit = |row: jird::lines::Match<'_, '_>| {
+            if counts {
+                return ControlFlow::Continue(());
             }
-            None => ControlFlow::Break(()),
+            match row.field(0).text(scratch) {
+                Some(message) => {
+                    answer.add(message);
+                    ControlFlow::Continue(())
+                }
+                None => ControlFlow::Break(()),
+            }
         };
-        let scanned = scanner.scan(text, projection, Some(predicate), visit).ok()?;
+        let scanned = scanner.scan(text, projection, predicate.as_ref(), visit).ok()?;
         answer.records = scanned.records;
         (!scanned.stopped).then_some(answer)
     }

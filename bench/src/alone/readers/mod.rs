@@ -3,15 +3,19 @@
 //!
 //! The whole text is in memory. A line ends at a line feed, which `memchr` finds. If a record matches the query, its
 //! reader returns the decoded message, which the loop folds. All contestants use the same regular expression, and none
-//! searches a line before reading it. The `-lines` rows do not use this loop: they read many lines per scan, and search
-//! them first where that is possible.
+//! searches a line before reading it. The `-lines` and `-many` rows do not use this loop: they find the lines themselves. jird's
+//! read many lines per scan, and search them first where that is possible; simdjson's look for the text of `match` and `rare`
+//! without a regular expression.
 //!
 //! ```text
 //! single   readers of one record, one per library
 //! many     jird's Scanner
+//! simdjson its streams of documents
 //! ```
 
 mod many;
+#[cfg(bench_simdjson)]
+mod simdjson;
 mod single;
 
 use std::collections::BTreeMap;
@@ -104,6 +108,14 @@ pub(super) const CONTESTANTS: &[Contestant] = &[
         "many lines per scan; the same search, and checks only the text that it hands out",
         |setting| of_scans(setting, Check::Trusted),
     ),
+    here("simdjson-parse-many", "a DOM of each line, one thread; every line is checked whole", |setting| {
+        of_simdjson(setting, false)
+    }),
+    here(
+        "simdjson-iterate-many",
+        "On-Demand, one thread: of what is skipped only UTF-8 and the ends of strings are checked",
+        |setting| of_simdjson(setting, true),
+    ),
 ];
 
 /// The condition on events. The answer consists of the messages of matching events.
@@ -114,6 +126,8 @@ enum Query {
     Match(Regex),
     /// `Message like '%nightly-export%'`.
     Rare(Box<Finder<'static>>),
+    /// `count(*)`: no hits.
+    Count,
 }
 
 impl Query {
@@ -122,6 +136,7 @@ impl Query {
             "filter" => Ok(Self::Filter),
             "match" => Regex::new(PATH).map(Self::Match).map_err(|error| error.to_string()),
             "rare" => Ok(Self::Rare(Box::new(Finder::new(JOB)))),
+            "count" => Ok(Self::Count),
             _ => Err(format!("no query {name}")),
         }
     }
@@ -174,6 +189,7 @@ fn read_lines(text: &[u8], query: &Query, reader: &mut impl Reader) -> Option<An
                     answer.add(message);
                 }
             })?,
+            Query::Count => reader.message(line, |_| ())?,
         }
     }
     Some(answer)
@@ -190,6 +206,20 @@ fn of_scans(setting: &Setting<'_>, check: Check) -> Result<Report, String> {
     let (text, query) = asked(setting)?;
     let mut scans = many::Scans::new(&query, check);
     timed(&text, |text| scans.read(text))
+}
+
+#[cfg(bench_simdjson)]
+fn of_simdjson(setting: &Setting<'_>, lazily: bool) -> Result<Report, String> {
+    use simdjson::{Lines, Stream};
+    let (text, query) = asked(setting)?;
+    let stream = if lazily { Stream::Iterated } else { Stream::Parsed };
+    let mut lines = Lines::new(&text, stream).ok_or("has no memory")?;
+    timed(&text, |text| lines.read(text.len(), &query))
+}
+
+#[cfg(not(bench_simdjson))]
+fn of_simdjson(_: &Setting<'_>, _: bool) -> Result<Report, String> {
+    Err(env!("BENCH_SIMDJSON_MISSING").to_owned())
 }
 
 fn asked(setting: &Setting<'_>) -> Result<(Vec<u8>, Query), String> {
@@ -228,7 +258,8 @@ mod tests {
             let is_hit = match input {
                 "filter" => event["Elapsed"].as_f64().is_some_and(|elapsed| elapsed > SLOW),
                 "match" => message.contains(PATH),
-                _ => message.contains(JOB),
+                "rare" => message.contains(JOB),
+                _ => false,
             };
             if is_hit {
                 answer.add(message);
@@ -249,7 +280,7 @@ mod tests {
         );
         let file = std::env::temp_dir().join(format!("jird-readers-{}.ndjson", std::process::id()));
         fs::write(&file, &text).expect("the folder is writable");
-        for (input, hits) in Task::Readers.inputs().iter().zip([311, 182, 13]) {
+        for (input, hits) in Task::Readers.inputs().iter().zip([311, 182, 13, 0]) {
             let wanted = wanted(&text, input);
             assert!(wanted.records == 1003 && wanted.hits == hits, "{input}: {wanted:?}");
             for contestant in CONTESTANTS {

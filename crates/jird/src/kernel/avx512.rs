@@ -3,7 +3,7 @@
 //! The feature list requires VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
 //! byte compress that makes it worth while.
 
-use super::parts::{Plain, part_mut};
+use super::parts::{Plain, part_mut, prefetch};
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
 use super::utf8::{self, Vectors};
@@ -166,6 +166,11 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn load_rest(self, rest: &[u8]) -> [u8; BLOCK] {
         self.load_front(rest)
+    }
+
+    #[inline(always)]
+    fn prefetch(self, blocks: &[[u8; BLOCK]; 2], distance: usize) {
+        prefetch(blocks, distance);
     }
 
     #[inline(always)]

@@ -1,5 +1,7 @@
 //! Parts of arrays, for vectors that are loaded from any place and stored to any place.
 
+use super::simd::BLOCK;
+
 /// Integers, whose vectors are loaded and stored.
 ///
 /// # Safety
@@ -37,4 +39,18 @@ pub(super) unsafe fn part_mut<T, const N: usize>(all: &mut [T], at: usize) -> &m
     }
     // SAFETY: the caller guarantees that the elements are there.
     unsafe { &mut *all.as_mut_ptr().add(at).cast() }
+}
+
+/// [`Simd::prefetch`](super::simd::Simd::prefetch).
+#[inline(always)]
+pub(super) fn prefetch(blocks: &[[u8; BLOCK]; 2], distance: usize) {
+    use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // Miri does not know the instruction.
+    if cfg!(miri) {
+        return;
+    }
+    for block in blocks {
+        // SAFETY: a prefetch of any address is no access; it never fails. SSE is part of the architecture.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().wrapping_add(distance).cast()) };
+    }
 }

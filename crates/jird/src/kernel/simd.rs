@@ -108,6 +108,10 @@ pub(crate) trait Simd: Copy {
         block[..rest.len()].copy_from_slice(rest);
         block
     }
+    /// Asks the memory for the two blocks at this distance behind the given ones, which may lie behind the text. Never reads
+    /// them, and does nothing where the instruction set has no such request.
+    #[inline(always)]
+    fn prefetch(self, _blocks: &[[u8; BLOCK]; 2], _distance: usize) {}
     /// One mask per class of byte.
     fn classify(self, block: Self::Block) -> Classes;
     /// One mask per class of byte, of fewer classes.

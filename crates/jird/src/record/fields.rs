@@ -40,6 +40,8 @@ pub struct FieldReader<'p> {
     policy: Policy,
     kernel: Kernel,
     tokens: Tokens,
+    /// Whether a record had a newline. Then each is searched for one first.
+    has_newlines: bool,
     parser: Parser,
 }
 
@@ -58,6 +60,7 @@ impl<'p> FieldReader<'p> {
             policy,
             kernel,
             tokens: Tokens::default(),
+            has_newlines: false,
             parser: Parser::with_kernel(policy, kernel),
         }
     }
@@ -108,6 +111,10 @@ impl<'p> FieldReader<'p> {
             return None;
         }
         let text = trimmed(record);
+        let has_newline = || memchr::memchr(b'\n', text).is_some();
+        if self.has_newlines && has_newline() {
+            return None;
+        }
         self.tokens.clear();
         let whole = Whole::scan(self.kernel, text, Mode::Lines, &mut self.tokens);
         if whole.first_fault().is_some() || whole.ends_in_string() {
@@ -116,7 +123,11 @@ impl<'p> FieldReader<'p> {
         self.tokens.end_at(text.len());
         // A newline would be white space here, and not the end of a record.
         let is_right = record_is_right(self.kernel, text, &self.tokens, &self.policy);
-        if is_right { whole.as_str_up_to(text.len()) } else { None }
+        if !is_right {
+            self.has_newlines = has_newline();
+            return None;
+        }
+        whole.as_str_up_to(text.len())
     }
 
     /// Finds the fields of a record that was checked before, without checking it again: slot `i` of the projection
@@ -192,6 +203,22 @@ mod tests {
                     assert_eq!(trusted[1].as_str().as_deref(), Some("A"));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn records_of_one_and_of_many_lines_are_read_in_turn() {
+        let projection = Projection::new(&[Path::root().key("b")]);
+        let mut reader = FieldReader::new(&projection);
+        for text in
+            ["{\"b\":1}", "{\n\"a\": [\n],\n\"b\": 1\n}", "{\n\"b\":1}", "{\"a\":0,\"b\":1}\n", "\n{\"b\":1}"].repeat(2)
+        {
+            let mut fields = [Field::MISSING];
+            reader.read(text.as_bytes(), &mut fields).expect("it is JSON");
+            assert_eq!(fields[0].raw(), "1", "{text}");
+            let broken = text.replace('}', ",}");
+            let wanted = crate::validate(broken.as_bytes()).unwrap_err();
+            assert_eq!(reader.read(broken.as_bytes(), &mut fields).unwrap_err(), wanted, "{broken}");
         }
     }
 
