@@ -90,7 +90,10 @@ pub(super) fn layout(message: &[u8]) -> Option<BatchLayout> {
 }
 
 /// Where the record batches of a file are, and the metadata of its footer.
-pub(super) fn footer(bytes: &[u8]) -> Option<(Vec<Range<u64>>, HashMap<String, String>)> {
+pub(super) type Footer = (Vec<Range<u64>>, HashMap<String, String>);
+
+/// Reads a footer.
+pub(super) fn footer(bytes: &[u8]) -> Option<Footer> {
     let footer = arrow_ipc::root_as_footer(bytes).ok()?;
     let block = |block: &arrow_ipc::Block| {
         let start = u64::try_from(block.offset()).ok()?;

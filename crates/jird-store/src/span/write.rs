@@ -135,6 +135,7 @@ impl SpanWriter {
         let last = Key { time: last, arrival: arrival(block.arrivals.last()) };
         let (text_bytes, events) = (block.text.len() as u64, block.times.len() as u64);
         block.offsets.push(block.text.len() as i32);
+        #[expect(clippy::single_match_else, reason = "the borrow ends in between")]
         let arrow = match &mut self.arrow {
             Some(arrow) => arrow,
             None => {
