@@ -3,6 +3,7 @@
 //!
 //!     cargo run --release -p jird-store --example ingest -- events.ndjson STORE [none|lz4|zstd] [batch|interval|none]
 #![expect(clippy::print_stdout, reason = "its purpose")]
+#![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
 use jird::lines::{Check, Options, Scanner};
 use jird::record::Projection;

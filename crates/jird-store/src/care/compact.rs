@@ -202,6 +202,7 @@ impl Merge<'_> {
             return Ok(());
         }
         let event = cursor.event().ok_or_else(|| cursor.damage(self.folder, &Fault::Wrong("its lines are damaged")))?;
+        #[expect(clippy::single_match_else, reason = "the borrow ends in between")]
         let writer = match &mut self.writer {
             Some(writer) => writer,
             None => {

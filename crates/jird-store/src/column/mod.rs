@@ -53,6 +53,6 @@ impl ColumnFacts {
     }
 
     fn new(has_others: bool, is_rounded: bool) -> Self {
-        Self(u8::from(has_others) * Self::HAS_OTHERS | u8::from(is_rounded) * Self::IS_ROUNDED)
+        Self((u8::from(has_others) * Self::HAS_OTHERS) | (u8::from(is_rounded) * Self::IS_ROUNDED))
     }
 }

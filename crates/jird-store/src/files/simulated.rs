@@ -91,16 +91,6 @@ impl Disk {
             content.synced.clone_from(&bytes);
             content.bytes = bytes;
         }
-        // Each a file of its own, so that handles from before cannot reach it.
-        let fresh = |map: &BTreeMap<PathBuf, Node>| -> BTreeMap<PathBuf, Node> {
-            map.iter()
-                .map(|(name, node)| {
-                    let content = node.lock().unwrap();
-                    let copy = Content { bytes: content.bytes.clone(), synced: content.synced.clone() };
-                    (name.clone(), Arc::new(Mutex::new(copy)))
-                })
-                .collect()
-        };
         state.now = fresh(&survives);
         state.kept = state.now.clone();
         state.locked.clear();
@@ -167,6 +157,16 @@ impl State {
             _ => Ok(true),
         }
     }
+}
+
+/// Each a file of its own, so that handles from before cannot reach it.
+fn fresh(map: &BTreeMap<PathBuf, Node>) -> BTreeMap<PathBuf, Node> {
+    let copy = |(name, node): (&PathBuf, &Node)| {
+        let content = node.lock().unwrap();
+        let copy = Content { bytes: content.bytes.clone(), synced: content.synced.clone() };
+        (name.clone(), Arc::new(Mutex::new(copy)))
+    };
+    map.iter().map(copy).collect()
 }
 
 fn off() -> io::Error {

@@ -138,7 +138,10 @@ impl Growing {
     fn choose(&mut self) -> Filters {
         let most = self.first.iter().flatten().map(Vec::len).max().unwrap_or(0);
         let wanted = (most * self.bits).div_ceil(8 * SPLIT);
-        let mut filters = Filters::new(wanted.min(self.bytes / FILTER_SHARE / SPLIT).max(1));
+        let most = self.bytes / FILTER_SHARE / SPLIT;
+        // With two bits per value a filter would find almost everything.
+        let splits = if wanted > 4 * most { 1 } else { wanted.min(most).max(1) };
+        let mut filters = Filters::new(splits);
         for hashes in self.first.drain(..) {
             filters.push(hashes.map(Vec::into_iter));
         }

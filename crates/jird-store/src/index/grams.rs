@@ -48,6 +48,13 @@ const fn class_of(byte: u8) -> u8 {
     }
 }
 
+/// Whether a part is kept: not if its second or third byte is a space, because two words that follow each other make two
+/// such parts, which would fill the filter.
+fn is_kept(gram: u32) -> bool {
+    let class = |place: usize| (gram >> (CLASS_BITS * place)) as u8 % (1 << CLASS_BITS);
+    class(1) != class_of(b' ') && class(2) != class_of(b' ')
+}
+
 #[inline(always)]
 fn next(gram: u32, byte: u8) -> u32 {
     (gram << CLASS_BITS | u32::from(CLASS[usize::from(byte)])) & MASK
@@ -55,7 +62,7 @@ fn next(gram: u32, byte: u8) -> u32 {
 
 /// The parts of a text, first to last, some of them several times.
 pub(crate) fn grams(text: &[u8]) -> impl Iterator<Item = u32> {
-    text.windows(GRAM).map(|part| part.iter().fold(0, |gram, byte| next(gram, *byte)))
+    text.windows(GRAM).map(|part| part.iter().fold(0, |gram, byte| next(gram, *byte))).filter(|gram| is_kept(*gram))
 }
 
 /// The different parts of the texts of a block.
@@ -92,7 +99,7 @@ impl Grams {
             self.bits[*gram as usize / 64] = 0;
         }
         out.clear();
-        out.append(&mut self.found);
+        out.extend(self.found.drain(..).filter(|gram| is_kept(*gram)));
     }
 }
 
@@ -125,6 +132,8 @@ mod tests {
         for (left, right) in [("a123", "b123"), ("a.bc", "a-bc"), ("\"abc", "'abc"), ("\u{e4}bc", "\u{e5}bc")] {
             assert!(!grams(left.as_bytes()).eq(grams(right.as_bytes())), "{left} {right}");
         }
+        let kept: Vec<u32> = grams(b"abcd efgh").collect();
+        assert!(kept.into_iter().eq(["abcd", "bcd ", " efg", "efgh"].iter().flat_map(|part| grams(part.as_bytes()))));
         assert!(CLASS.iter().all(|class| usize::from(*class) < 1 << CLASS_BITS));
     }
 }

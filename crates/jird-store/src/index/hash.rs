@@ -91,9 +91,9 @@ fn halves(chunk: &[u8; 16]) -> [u64; 2] {
 /// Up to 16 bytes as two words: the first and the last bytes, which overlap in between.
 #[inline(always)]
 fn ends(text: &[u8]) -> (u64, u64) {
-    if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+    if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
         (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
-    } else if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
         (u64::from(u32::from_le_bytes(*first)), u64::from(u32::from_le_bytes(*last)))
     } else {
         match *text {

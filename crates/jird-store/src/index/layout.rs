@@ -145,7 +145,8 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn read(bytes: &[u8; HEADER], len: u64, blocks: usize) -> Result<Self, Wrong> {
+    pub(crate) fn read(bytes: &[u8], len: u64, blocks: usize) -> Result<Self, Wrong> {
+        let bytes: &[u8; HEADER] = bytes.first_chunk().ok_or(Wrong::damaged("it is too short"))?;
         let word = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().expect("within the header"));
         let long = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("within the header"));
         if bytes[..8] != MAGIC {

@@ -97,14 +97,12 @@ fn exponent_of(text: &[u8]) -> Option<i64> {
 /// The hash of a number at a path: equal for numbers of equal value.
 #[inline]
 pub(crate) fn hash(path: u64, token: &[u8], canonical: Option<Canonical>, scratch: &mut Vec<u8>) -> u64 {
-    match canonical {
-        Some(Canonical { digits, exponent, negative }) => hash::number(path, digits, exponent, negative),
-        None => {
-            scratch.clear();
-            order_key(token, scratch);
-            hash::value(path, Domain::LongNumber, scratch)
-        }
+    if let Some(Canonical { digits, exponent, negative }) = canonical {
+        return hash::number(path, digits, exponent, negative);
     }
+    scratch.clear();
+    order_key(token, scratch);
+    hash::value(path, Domain::LongNumber, scratch)
 }
 
 /// Appends the engine's key of a token; nothing if it is not a number.

@@ -60,8 +60,7 @@ impl SpanIndex {
             return Err(Wrong::damaged("it is too short"));
         }
         let header = layout::read_exactly(&*source, offset, HEADER)?;
-        let header = header.first_chunk().expect("that many bytes were read");
-        let header = Header::read(header, len, blocks)?;
+        let header = Header::read(&header, len, blocks)?;
         let table = layout::read_exactly(&*source, offset + HEADER as u64, header.table)?;
         let table = Table::read(&table, &header)?;
         Ok(Self { source, offset, header, table })
@@ -176,24 +175,16 @@ impl SpanIndex {
         }
         if let Some(pairs) = &leaf.on.pairs {
             let may_have = self.lookup(Filter::Pairs, pairs, &answers)?;
-            self.no(&mut answers, Index::Pairs, |block| self.table.flags[block] & NO_PAIRS != 0 || may_have[block]);
+            no(&mut answers, Index::Pairs, |block| self.table.flags[block] & NO_PAIRS != 0 || may_have[block]);
         }
         if let Some(words) = &leaf.words {
             let may_have = self.texts(words, &answers)?;
-            self.no(&mut answers, Index::Words, |block| {
+            no(&mut answers, Index::Words, |block| {
                 let has_numbers = || self.kinds_in(&asked, block).is_none_or(|kinds| kinds.has(FieldKinds::NUMBER));
                 may_have[block] || words.unless_numbers && has_numbers()
             });
         }
         Ok(answers)
-    }
-
-    fn no(&self, answers: &mut [Answer], index: Index, may: impl Fn(usize) -> bool) {
-        for (block, answer) in answers.iter_mut().enumerate() {
-            if *answer == Answer::May && !may(block) {
-                *answer = Answer::No(index);
-            }
-        }
     }
 
     fn by_facts(&self, on: &On, asked: &Asked, other: Option<&Asked>, block: usize) -> Answer {
@@ -315,6 +306,15 @@ impl SpanIndex {
 enum Filter {
     Pairs,
     Words,
+}
+
+/// Blocks that may have a match so far, and have none as another index knows.
+fn no(answers: &mut [Answer], index: Index, may: impl Fn(usize) -> bool) {
+    for (block, answer) in answers.iter_mut().enumerate() {
+        if *answer == Answer::May && !may(block) {
+            *answer = Answer::No(index);
+        }
+    }
 }
 
 /// Whether some number between the bounds may compare so with the number of this key.

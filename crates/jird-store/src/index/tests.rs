@@ -55,7 +55,7 @@ fn a_forged_index_never_panics() {
         let mut random = Random::new(seed);
         let blocks = random.below(5);
         let mut forged = index(&mut random, blocks);
-        for _ in 0..1 + random.below(3) {
+        for _ in 0..=random.below(3) {
             let part = random.pick(&[HEADER, 100, 400, usize::MAX]);
             let at = random.below(forged.len().min(part));
             forged[at] = random.pick(&[0, 1, 2, 16, 0x7f, 0x80, 0xff]);

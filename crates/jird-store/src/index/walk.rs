@@ -286,7 +286,8 @@ fn end_of_run(text: &[u8]) -> Option<usize> {
         let word = u64::from_le_bytes(*word);
         // The lowest byte that is 0 is found exactly; bytes above it may be found wrongly.
         let zero = |word: u64| word.wrapping_sub(ONES) & !word & ONES << 7;
-        let found = zero(word ^ ONES * u64::from(b'"')) | zero(word ^ ONES * u64::from(b'\\'));
+        let is = |byte: u8| zero(word ^ u64::from_le_bytes([byte; 8]));
+        let found = is(b'"') | is(b'\\');
         if found != 0 {
             return Some(index * 8 + found.trailing_zeros() as usize / 8);
         }

@@ -243,6 +243,7 @@ fn split(
     let Some(rows) = known.entry(whole.home).or_insert_with(|| state.rows(whole.home)) else { return };
     let mut start = whole.from.map_or(0, |from| rows.keys.partition_point(|key| *key < from));
     let end = whole.until.map_or(rows.keys.len(), |until| rows.keys.partition_point(|key| *key < until));
+    #[expect(clippy::needless_range_loop, reason = "a number of a cut, too")]
     for block in from..=to {
         let cut = cuts.get(block).filter(|_| block < to);
         let next = cut.map_or(end, |cut| rows.keys.partition_point(|key| key < cut).clamp(start, end.max(start)));

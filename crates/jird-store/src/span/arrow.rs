@@ -19,13 +19,14 @@ const ARRIVAL: usize = 3;
 const OFFSETS: usize = 5;
 const DOCUMENT: usize = 6;
 
-/// The columns of a span file: `time`, `arrival` and `document` first, then those beside the documents.
-pub(super) fn schema(base: u64, more: Vec<Field>) -> Schema {
+/// The columns of a span file: `time`, `arrival` and `document` first, then those beside the documents. The type of
+/// `document` is `Utf8` in the file.
+pub(super) fn schema(document: DataType, base: u64, more: Vec<Field>) -> Schema {
     let zone = Some("UTC".into());
     let mut fields = vec![
         Field::new("time", DataType::Timestamp(TimeUnit::Nanosecond, zone), false),
         Field::new("arrival", DataType::UInt32, false),
-        Field::new("document", DataType::Utf8, false),
+        Field::new("document", document, false),
     ];
     fields.extend(more);
     let metadata = [("jird.format", "1".to_owned()), ("jird.arrival", base.to_string())];
@@ -89,7 +90,10 @@ pub(super) fn layout(message: &[u8]) -> Option<BatchLayout> {
 }
 
 /// Where the record batches of a file are, and the metadata of its footer.
-pub(super) fn footer(bytes: &[u8]) -> Option<(Vec<Range<u64>>, HashMap<String, String>)> {
+pub(super) type Footer = (Vec<Range<u64>>, HashMap<String, String>);
+
+/// Reads a footer.
+pub(super) fn footer(bytes: &[u8]) -> Option<Footer> {
     let footer = arrow_ipc::root_as_footer(bytes).ok()?;
     let block = |block: &arrow_ipc::Block| {
         let start = u64::try_from(block.offset()).ok()?;

@@ -65,6 +65,7 @@ impl Buffers<'_> {
     }
 
     /// A bit for each row, if there is such a buffer.
+    #[expect(clippy::option_option, reason = "damaged, or not there")]
     fn bits(&mut self) -> Option<Option<BooleanBuffer>> {
         if self.ranges.first()?.is_empty() {
             self.ranges = &self.ranges[1..];

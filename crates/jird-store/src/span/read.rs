@@ -263,10 +263,7 @@ fn table_of(input: &dyn Input, entry: &SpanEntry) -> Result<Table, Fault> {
     }
 }
 
-fn footer(
-    input: &dyn Input,
-    file_bytes: u64,
-) -> Option<(Vec<std::ops::Range<u64>>, std::collections::HashMap<String, String>)> {
+fn footer(input: &dyn Input, file_bytes: u64) -> Option<arrow::Footer> {
     let mut end = Vec::new();
     read_exact(input, file_bytes.checked_sub(10)?, 10, &mut end).ok()?;
     let len = u64::from(u32::from_le_bytes(end[..4].try_into().ok()?));

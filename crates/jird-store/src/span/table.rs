@@ -105,7 +105,7 @@ impl Table {
         };
         let in_order = table.blocks.windows(2).all(|pair| pair[0].last <= pair[1].first);
         let fits = table.blocks.iter().all(|block| block.fits(file_bytes));
-        let has_arrivals = table.arrival_last.checked_sub(table.base).is_some_and(|range| range <= u64::from(u32::MAX));
+        let has_arrivals = table.arrival_last.checked_sub(table.base).is_some_and(|range| u32::try_from(range).is_ok());
         let has_facts = table.blocks.iter().all(|block| block.facts.len() == table.columns.len());
         (has_facts && in_order && fits && has_arrivals && !table.blocks.is_empty()).then_some(table)
     }

@@ -9,10 +9,10 @@ use crate::files::{Output, checksum};
 use crate::index::IndexBuilder;
 use crate::manifest::{Folder, SpanEntry};
 use crate::settings::{Compression, Settings};
-use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampNanosecondArray, UInt32Array};
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch, TimestampNanosecondArray, UInt32Array};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -61,6 +61,7 @@ pub(crate) struct SpanWriter {
 
 struct Arrow {
     writer: FileWriter<Vec<u8>>,
+    /// The schema of the batches: that of the file, but for the type of the documents.
     schema: SchemaRef,
     plan: Option<ColumnPlan>,
 }
@@ -134,6 +135,7 @@ impl SpanWriter {
         let last = Key { time: last, arrival: arrival(block.arrivals.last()) };
         let (text_bytes, events) = (block.text.len() as u64, block.times.len() as u64);
         block.offsets.push(block.text.len() as i32);
+        #[expect(clippy::single_match_else, reason = "the borrow ends in between")]
         let arrow = match &mut self.arrow {
             Some(arrow) => arrow,
             None => {
@@ -235,13 +237,17 @@ impl Arrow {
             let plan = ColumnPlan::choose(&settings.columns, lines);
             Some(plan.map_err(|error| ArrowError::JsonError(error.to_string()))?)
         };
-        let schema = arrow::schema(base, plan.as_ref().map(ColumnPlan::fields).unwrap_or_default());
+        let more = plan.as_ref().map(ColumnPlan::fields).unwrap_or_default();
+        let schema = arrow::schema(DataType::Utf8, base, more.clone());
         let compression = arrow::compression_type(settings.compression);
         let level = (settings.compression == Compression::Zstd).then(|| effort.level());
         let options =
             IpcWriteOptions::default().try_with_compression(compression)?.try_with_compression_level(level)?;
         let writer = FileWriter::try_new_with_options(Vec::new(), &schema, options)?;
-        Ok(Self { writer, schema: Arc::new(schema), plan })
+        // The buffers of texts and of bytes are the same. Texts would be checked for UTF-8 here, which they were when they
+        // came in.
+        let schema = Arc::new(arrow::schema(DataType::Binary, base, more));
+        Ok(Self { writer, schema, plan })
     }
 
     fn columns(&self) -> Vec<(jird::Path, ColumnType)> {
@@ -302,7 +308,7 @@ fn batch(
     let mut columns: Vec<ArrayRef> = vec![
         Arc::new(TimestampNanosecondArray::from(times).with_timezone("UTC")),
         Arc::new(UInt32Array::from(arrivals)),
-        Arc::new(StringArray::try_new(offsets, text, None)?),
+        Arc::new(BinaryArray::try_new(offsets, text, None)?),
     ];
     columns.extend(more.into_iter().map(|column| column.array));
     RecordBatch::try_new(schema.clone(), columns)

@@ -118,7 +118,7 @@ impl Run {
             self.writer = Some(self.store()?.writer(&self.options)?);
         }
         let mut events = Vec::new();
-        for _ in 0..1 + self.random.below(30) {
+        for _ in 0..=self.random.below(30) {
             let second = match self.random.below(10) {
                 0 => self.random.below(3000),
                 1 => 1000,

@@ -47,12 +47,12 @@ const KEYS: [&str; 8] = ["a", "b", "Level", "a.b", "value", "é", "k\"", "Elapse
 
 /// Blocks of events of one kind of shape each, so that blocks differ.
 pub(crate) fn blocks(random: &mut Random) -> Made {
-    let blocks = (0..1 + random.below(4)).map(|_| block(random)).collect();
+    let blocks = (0..=random.below(4)).map(|_| block(random)).collect();
     Made { blocks, paths: paths(random) }
 }
 
 fn block(random: &mut Random) -> Vec<Vec<u8>> {
-    let keys: Vec<&str> = (0..1 + random.below(3)).map(|_| random.pick(&KEYS)).collect();
+    let keys: Vec<&str> = (0..=random.below(3)).map(|_| random.pick(&KEYS)).collect();
     let wild = random.below(3) == 0;
     let events = (0..random.below(8)).map(|_| {
         let mut out = String::new();
@@ -101,10 +101,10 @@ fn value(random: &mut Random, keys: &[&str], depth: usize, out: &mut String) {
 }
 
 fn paths(random: &mut Random) -> Vec<Path> {
-    (0..1 + random.below(4))
+    (0..=random.below(4))
         .map(|_| {
             let mut path = Path::root();
-            for _ in 0..1 + random.below(2) * random.below(3) {
+            for _ in 0..=random.below(2) * random.below(3) {
                 path = if random.below(9) == 0 { path.index(random.below(2)) } else { path.key(random.pick(&KEYS)) };
             }
             if random.below(40) == 0 { Path::root() } else { path }

@@ -1,4 +1,5 @@
 //! Readers that know nothing of this crate.
+#![expect(clippy::print_stderr, reason = "what was skipped is told")]
 
 use crate::common::{Scratch, all, append, event, options};
 use arrow_array::cast::AsArray;
