@@ -94,66 +94,14 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
         Task::NdjsonToCsv => against_tools(rows, task, 2.0),
         Task::CsvToNdjson | Task::NdjsonToParquet => against_tools(rows, task, 1.3),
         Task::NdjsonToSqlite | Task::SqliteToJson => against_tools(rows, task, 3.0),
-        Task::MillionStream => vec![
-            Bar::at_most(
-                "million_stream: jird's time over from_slice into a Vec".into(),
-                alone(rows, task, "jird-slice", JIRD),
-                1.2,
-            ),
-            Bar::at_most(
-                "million_stream: µs from the first bytes to the first object".into(),
-                figure(rows, task, "first µs"),
-                200.0,
-            ),
-            Bar::at_most(
-                "million_stream: KB grown from 100 000 objects to a million".into(),
-                figure(rows, task, "growth KB"),
-                1000.0,
-            ),
-        ],
-        Task::SqliteRows => vec![
-            Bar::at_least(
-                "sqlite_rows: jird over C, same statements of many rows".into(),
-                alone(rows, task, JIRD, "c-many-unnumbered"),
-                0.95,
-            ),
-            Bar::at_least(
-                "sqlite_rows: jird over C, same statements of one row".into(),
-                alone(rows, task, "jird-1", "c-unnumbered"),
-                0.95,
-            ),
-            Bar::at_least(
-                "sqlite_rows: jird's best over the usual loop in C".into(),
-                alone(rows, task, JIRD, "c"),
-                1.5,
-            ),
-            Bar::at_least(
-                "sqlite_rows: jird's rate in the last tenth over the first".into(),
-                figure(rows, task, "rate held"),
-                0.9,
-            ),
-        ],
+        Task::MillionStream => of_million_stream(rows, task),
+        Task::SqliteRows => of_sqlite_rows(rows, task),
         Task::Gtfs => vec![Bar::at_most(
             "gtfs: jird's seconds".into(),
             time(rows, task, task.inputs()[0], JIRD).map(|ns| ns / 1e9),
             1.0,
         )],
-        Task::Readers => {
-            let speeds = [
-                ("filter", "jird-lines", 1.5),
-                ("filter", "jird-lines-trusted", 2.0),
-                ("match", "jird-lines-touched", 2.2),
-                ("rare", "jird-lines-touched", 4.0),
-            ];
-            let ratios = [
-                ("filter", "jird-lines-trusted", "simdjson-iterate-many", 1.5),
-                ("filter", "jird-lines", "simdjson-iterate-many", 1.1),
-                ("count", "jird-lines", "simdjson-parse-many", 1.6),
-            ];
-            let speeds = speeds.map(|(input, row, limit)| reader_speed(rows, input, row, limit));
-            let ratios = ratios.map(|(input, row, peer, limit)| reader_over(rows, input, row, peer, limit));
-            speeds.into_iter().chain(ratios).collect()
-        }
+        Task::Readers => of_readers(rows),
         Task::Parse => vec![
             against(rows, task, "simdjson", 1.5),
             Bar::at_least(
@@ -164,6 +112,67 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
         ],
         Task::Scan => vec![against(rows, task, "simdjson-s1", 0.9), worst_document(rows, task, "simdjson-s1", 0.75)],
     }
+}
+
+/// The bars of `million_stream`.
+fn of_million_stream(rows: &[Row], task: Task) -> Vec<Bar> {
+    vec![
+        Bar::at_most(
+            "million_stream: jird's time over from_slice into a Vec".into(),
+            alone(rows, task, "jird-slice", JIRD),
+            1.2,
+        ),
+        Bar::at_most(
+            "million_stream: µs from the first bytes to the first object".into(),
+            figure(rows, task, "first µs"),
+            200.0,
+        ),
+        Bar::at_most(
+            "million_stream: KB grown from 100 000 objects to a million".into(),
+            figure(rows, task, "growth KB"),
+            1000.0,
+        ),
+    ]
+}
+
+/// The bars of `sqlite_rows`.
+fn of_sqlite_rows(rows: &[Row], task: Task) -> Vec<Bar> {
+    vec![
+        Bar::at_least(
+            "sqlite_rows: jird over C, same statements of many rows".into(),
+            alone(rows, task, JIRD, "c-many-unnumbered"),
+            0.95,
+        ),
+        Bar::at_least(
+            "sqlite_rows: jird over C, same statements of one row".into(),
+            alone(rows, task, "jird-1", "c-unnumbered"),
+            0.95,
+        ),
+        Bar::at_least("sqlite_rows: jird's best over the usual loop in C".into(), alone(rows, task, JIRD, "c"), 1.5),
+        Bar::at_least(
+            "sqlite_rows: jird's rate in the last tenth over the first".into(),
+            figure(rows, task, "rate held"),
+            0.9,
+        ),
+    ]
+}
+
+/// The bars of `readers`.
+fn of_readers(rows: &[Row]) -> Vec<Bar> {
+    let speeds = [
+        ("filter", "jird-lines", 1.5),
+        ("filter", "jird-lines-trusted", 2.0),
+        ("match", "jird-lines-touched", 2.2),
+        ("rare", "jird-lines-touched", 4.0),
+    ];
+    let ratios = [
+        ("filter", "jird-lines-trusted", "simdjson-iterate-many", 1.5),
+        ("filter", "jird-lines", "simdjson-iterate-many", 1.1),
+        ("count", "jird-lines", "simdjson-parse-many", 1.6),
+    ];
+    let speeds = speeds.map(|(input, row, limit)| reader_speed(rows, input, row, limit));
+    let ratios = ratios.map(|(input, row, peer, limit)| reader_over(rows, input, row, peer, limit));
+    speeds.into_iter().chain(ratios).collect()
 }
 
 /// jird's speed over that of the peer's better build, as the geometric mean over the task's inputs.

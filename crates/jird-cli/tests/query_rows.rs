@@ -1,5 +1,6 @@
 //! `jird query`: `in (select …)` wherever it stands, and distinct values in an order.
 #![cfg(feature = "query")]
+#![expect(clippy::format_collect, reason = "texts to test, not to hurry")]
 #![expect(clippy::tests_outside_test_module, reason = "this file is one")]
 
 mod folder;

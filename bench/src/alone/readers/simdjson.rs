@@ -44,7 +44,7 @@ unsafe extern "C" {
 
 /// A text in the driver's memory.
 pub(super) struct Lines {
-    lines: NonNull<c_void>,
+    driver: NonNull<c_void>,
     len: usize,
     stream: Stream,
 }
@@ -54,7 +54,7 @@ impl Lines {
     pub(super) fn new(text: &[u8], stream: Stream) -> Option<Self> {
         // SAFETY: the call reads the bytes of the slice.
         let lines = unsafe { bench_simdjson_lines_make(text.as_ptr(), text.len()) };
-        Some(Self { lines: NonNull::new(lines)?, len: text.len(), stream })
+        Some(Self { driver: NonNull::new(lines)?, len: text.len(), stream })
     }
 
     /// The answer that the first `len` bytes have, which are whole lines. `None` if a line is refused.
@@ -71,7 +71,7 @@ impl Lines {
         // answer.
         let status = unsafe {
             bench_simdjson_lines_read(
-                self.lines.as_ptr(),
+                self.driver.as_ptr(),
                 len,
                 c_int::from(lazily),
                 c_int::from(counts),
@@ -89,6 +89,6 @@ impl Lines {
 impl Drop for Lines {
     fn drop(&mut self) {
         // SAFETY: the lines are open, and nothing else holds them.
-        unsafe { bench_simdjson_lines_free(self.lines.as_ptr()) }
+        unsafe { bench_simdjson_lines_free(self.driver.as_ptr()) }
     }
 }

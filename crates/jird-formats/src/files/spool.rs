@@ -66,7 +66,7 @@ impl Spool {
     /// The errors of `reader` as they are. If the copy cannot be written, or would be larger than the limit, an error
     /// that names the folder and says what to do.
     pub fn fill(reader: &mut impl Read, options: &SpoolOptions) -> io::Result<Self> {
-        let unwritten = |error| unwritten(error, options);
+        let unwritten = |error: io::Error| unwritten(&error, options);
         let file = tempfile::tempfile_in(&options.folder).map_err(unwritten)?;
         let compression = if options.compress { Compression::Zstd } else { Compression::None };
         let writer = compression.compress(Bounded { file, len: 0, limit: options.limit }).map_err(unwritten)?;
@@ -118,7 +118,7 @@ impl Spool {
 }
 
 /// The error of a copy that cannot be written: it names the folder, and says what to do.
-pub(super) fn unwritten(error: io::Error, options: &SpoolOptions) -> io::Error {
+pub(super) fn unwritten(error: &io::Error, options: &SpoolOptions) -> io::Error {
     let advice = match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; set TMPDIR to a folder with more room",
         _ => "",

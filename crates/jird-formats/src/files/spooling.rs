@@ -67,7 +67,7 @@ impl Spooling {
         count: impl Fn(u64) + Send + 'static,
     ) -> io::Result<Self> {
         assert!(!options.compress, "a copy that is compressed is read when it is whole");
-        let file = tempfile::tempfile_in(&options.folder).map_err(|error| unwritten(error, options))?;
+        let file = tempfile::tempfile_in(&options.folder).map_err(|error| unwritten(&error, options))?;
         let shared = Arc::new(Shared { file, copied: Mutex::default(), changed: Condvar::new() });
         let (own, options) = (Arc::clone(&shared), options.clone());
         let _detached = thread::Builder::new().name("jird-spool".to_owned()).spawn(move || {
@@ -167,7 +167,7 @@ impl<F: Fn(u64)> Copy<'_, F> {
     /// Whether there is room for so many bytes.
     fn room(&self, bytes: usize) -> io::Result<()> {
         if self.shared.copied().bytes + bytes as u64 > self.options.limit {
-            return Err(unwritten(too_large(self.options.limit), self.options));
+            return Err(unwritten(&too_large(self.options.limit), self.options));
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl<F: Fn(u64)> Copy<'_, F> {
                 }
                 Err(Errno::INTR) => continue,
                 Err(Errno::INVAL | Errno::NOSYS) => Ok(None),
-                Err(error) => Err(unwritten(error.into(), self.options)),
+                Err(error) => Err(unwritten(&error.into(), self.options)),
             };
         }
     }
@@ -214,7 +214,7 @@ impl<F: Fn(u64)> Copy<'_, F> {
 
     fn write(&self, text: &[u8]) -> io::Result<()> {
         let at = self.shared.copied().bytes;
-        self.shared.file.write_all_at(text, at).map_err(|error| unwritten(error, self.options))?;
+        self.shared.file.write_all_at(text, at).map_err(|error| unwritten(&error, self.options))?;
         self.done(text.len());
         Ok(())
     }
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn a_file_that_is_no_pipe_is_copied_too() {
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&[b'x'; 3 << 20]).unwrap();
+        file.write_all(&vec![b'x'; 3 << 20]).unwrap();
         io::Seek::rewind(&mut file).unwrap();
         let spooling = Spooling::start(b"y".to_vec(), file, &SpoolOptions::default(), |_| ()).unwrap();
         assert_eq!(spooling.finish().unwrap().disk_bytes(), (3 << 20) + 1);

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct InRows {
     signature: Signature,
     /// The rows of the subqueries that were asked for. Each subquery has one list for all batches.
-    known: Mutex<Vec<(Arc<ListArray>, Arc<Rows>)>>,
+    known: Mutex<Vec<(Arc<ListArray>, Arc<KnownRows>)>>,
 }
 
 impl InRows {
@@ -31,12 +31,12 @@ impl InRows {
     }
 
     /// The rows of a list that all rows of a batch share.
-    fn rows_of(&self, list: &Arc<ListArray>, width: usize) -> Arc<Rows> {
+    fn rows_of(&self, list: &Arc<ListArray>, width: usize) -> Arc<KnownRows> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, rows)) = known.iter().find(|(other, _)| Arc::ptr_eq(other, list)) {
             return Arc::clone(rows);
         }
-        let rows = Arc::new(Rows::new(list.is_valid(0).then(|| list.value(0)).as_ref(), width));
+        let rows = Arc::new(KnownRows::new(list.is_valid(0).then(|| list.value(0)).as_ref(), width));
         known.push((Arc::clone(list), Arc::clone(&rows)));
         rows
     }
@@ -76,7 +76,7 @@ impl ScalarUDFImpl for InRows {
         };
         let values = values.iter().map(|value| as_json(&value.to_array(count)?)).collect::<Result<Vec<_>>>()?;
         let mut row = Row::default();
-        let mut decided = |rows: &Rows, at: usize| {
+        let mut decided = |rows: &KnownRows, at: usize| {
             row.fill(&values, at);
             rows.have(&row)
         };
@@ -87,14 +87,14 @@ impl ScalarUDFImpl for InRows {
             }
             // Without any row, the list has no type.
             ColumnarValue::Scalar(_) => {
-                let rows = Rows::new(None, values.len());
+                let rows = KnownRows::new(None, values.len());
                 (0..count).map(|at| decided(&rows, at)).collect()
             }
             // Of a subquery that depends on the row.
             ColumnarValue::Array(lists) => {
                 let lists = lists.as_list::<i32>();
                 let list = |at: usize| lists.is_valid(at).then(|| lists.value(at));
-                (0..count).map(|at| decided(&Rows::new(list(at).as_ref(), values.len()), at)).collect()
+                (0..count).map(|at| decided(&KnownRows::new(list(at).as_ref(), values.len()), at)).collect()
             }
         };
         Ok(ColumnarValue::Array(Arc::new(decided)))
@@ -133,16 +133,19 @@ fn key_without(values: &[Option<&str>], places: u64, key: &mut String) {
 
 /// The rows of a subquery.
 #[derive(Debug)]
-struct Rows {
+struct KnownRows {
     texts: StringArray,
     width: usize,
     /// The rows by the places of their nulls.
     groups: Vec<(u64, Vec<usize>)>,
     /// Their values without some places, by group and places.
-    sets: Mutex<HashMap<(usize, u64), Arc<HashSet<String>>>>,
+    sets: Mutex<HashMap<(usize, u64), RowSet>>,
 }
 
-impl Rows {
+/// Rows, each as one text.
+type RowSet = Arc<HashSet<String>>;
+
+impl KnownRows {
     /// The rows of a list of JSON arrays; none if there is no list.
     fn new(list: Option<&ArrayRef>, width: usize) -> Self {
         let texts = list.and_then(|list| list.as_string_opt::<i32>()).cloned();
@@ -239,14 +242,14 @@ mod tests {
                     format!("[{}]", row.iter().map(|value| value.unwrap_or("null")).collect::<Vec<_>>().join(","))
                 };
                 let list: ArrayRef = Arc::new(StringArray::from(rows.iter().map(text).collect::<Vec<_>>()));
-                let found = Rows::new(Some(&list), width as usize);
+                let found = KnownRows::new(Some(&list), width as usize);
                 for row in &all {
                     let sought = Row { values: row.clone(), nulls: nulls_of(row) };
                     assert_eq!(found.have(&sought), naive(&rows, row), "{row:?} in {rows:?}");
                 }
             }
         }
-        let none = Rows::new(None, 1);
+        let none = KnownRows::new(None, 1);
         assert_eq!(none.have(&Row { values: vec![None], nulls: 1 }), Some(false));
     }
 }

@@ -469,16 +469,13 @@ impl InputFile {
         Some(std::iter::from_fn(move || {
             let start = next?;
             let end = start + bytes;
-            let end = match spooling.wait_for(end) {
-                Ok((copied, is_all)) => {
-                    next = (!is_all || copied > end).then_some(end);
-                    end.min(copied)
-                }
-                // Who reads the range meets the error.
-                Err(_) => {
-                    next = None;
-                    end
-                }
+            let end = if let Ok((copied, is_all)) = spooling.wait_for(end) {
+                next = (!is_all || copied > end).then_some(end);
+                end.min(copied)
+            } else {
+                // The reader of the range meets the error.
+                next = None;
+                end
             };
             (end > start).then_some(start..end)
         }))

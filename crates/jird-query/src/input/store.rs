@@ -109,7 +109,7 @@ impl StoreText {
             blocks: self.text.blocks() as u64,
             read: self.blocks_read.load(Relaxed),
             without_match: self.blocks_without_match.load(Relaxed),
-            skipped: self.skipped.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            skipped: *self.skipped.lock().unwrap_or_else(PoisonError::into_inner),
             damage: self.snapshot.damage(),
         }
     }

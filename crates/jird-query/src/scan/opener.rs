@@ -238,7 +238,7 @@ impl Plan {
             None
         };
         if let Some(growing) = growing {
-            if self.drive(file, growing, chosen, send, sender) && !sender.is_closed() {
+            if self.drive(file, growing, chosen.as_ref(), send, sender) && !sender.is_closed() {
                 // All of it was seen.
                 self.shared.watch.iter().for_each(|watch| watch.take(&[], Extent { bytes: 0, files: 1 }));
             }
@@ -248,7 +248,7 @@ impl Plan {
                 let _ = send(Err(error));
             }
         } else {
-            self.drive(file, chunks, chosen, send, sender);
+            self.drive(file, chunks, chosen.as_ref(), send, sender);
         }
     }
 
@@ -257,7 +257,7 @@ impl Plan {
         &self,
         file: &InputFile,
         chunks: impl Iterator<Item = Range<u64>> + Send,
-        chosen: Option<Arc<Chosen>>,
+        chosen: Option<&Arc<Chosen>>,
         send: impl Fn(Sent) -> ControlFlow<()>,
         sender: &Sender<Sent>,
     ) -> bool {
@@ -276,7 +276,7 @@ impl Plan {
         drive(
             chunks.map(|range| (0, range)),
             self.shared.options.threads,
-            || Worker::new(self, chosen.clone()),
+            || Worker::new(self, chosen.cloned()),
             work,
             |parts: Vec<Sent>, lines| {
                 for part in parts {

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A disk. Clones are the same disk.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Disk(Arc<Mutex<State>>);
+pub(crate) struct Disk(Arc<Mutex<DiskState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct DiskState {
     /// The names as they are, and as they survive a loss of power.
     now: BTreeMap<PathBuf, Node>,
     kept: BTreeMap<PathBuf, Node>,
@@ -135,12 +135,12 @@ impl Disk {
         state.kept.remove(path);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DiskState> {
         self.0.lock().unwrap()
     }
 }
 
-impl State {
+impl DiskState {
     /// Counts an operation that changes something. `Err` if it fails, `Ok(false)` if the power goes in the middle of it.
     fn operation(&mut self, boot: u64) -> io::Result<bool> {
         if self.is_off || boot != self.boots {
@@ -243,7 +243,7 @@ impl Files for Disk {
         if !state.operation(boot)? {
             return Err(off());
         }
-        let State { now, kept, .. } = &mut *state;
+        let DiskState { now, kept, .. } = &mut *state;
         kept.retain(|name, _| name.parent() != Some(path));
         kept.extend(now.iter().filter(|(name, _)| name.parent() == Some(path)).map(|(n, f)| (n.clone(), f.clone())));
         Ok(())
