@@ -2,7 +2,7 @@
 
 use super::Failing;
 use super::guide::Guide;
-use super::machine::{Machine, Walk, Went, of_source};
+use super::machine::{Machine, Seeks, Tells, Went, of_source};
 use super::steps::stopped;
 use crate::error::{Category, Error};
 use crate::event::pattern::Pattern;
@@ -183,7 +183,7 @@ impl Cutter {
             sink.begin_record(self.place).map_err(stopped)?;
         }
         let around = self.guide.as_ref().map_or(0, |guide| guide.depth());
-        if self.machine.run(pull, &mut self.scratch, self.depth_max, Walk::Tells { around }, sink)? == Went::Dry {
+        if self.machine.run::<Tells, _, _>(pull, &mut self.scratch, self.depth_max, around, sink)? == Went::Dry {
             return Ok(Cut::Dry);
         }
         self.at = At::Around;
@@ -244,7 +244,7 @@ impl Cutter {
             }
             if self
                 .machine
-                .run(pull, &mut self.scratch, self.depth_max, Walk::Seeks, &mut **guide)
+                .run::<Seeks, _, _>(pull, &mut self.scratch, self.depth_max, 0, &mut **guide)
                 .map_err(of_source)?
                 == Went::Dry
             {

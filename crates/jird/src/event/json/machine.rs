@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::event::{Failure, Interest, Sink};
 use crate::scan::{OpenBrackets, Pull, TextSource};
 use core::convert::Infallible;
+use core::marker::PhantomData;
 
 /// What is open, and what must come next.
 #[derive(Debug, Default)]
@@ -43,16 +44,33 @@ pub(super) enum Went {
     Dry,
 }
 
-/// How far to go, and what the sink receives.
-#[derive(Clone, Copy)]
-pub(super) enum Walk {
-    /// To the end of a value that stands in this many arrays and objects, or to what the sink skips.
-    Tells { around: usize },
-    /// The same, and the sink receives nothing.
-    Skips { around: usize },
-    /// To before the next value that the sink does not skip, or to the end of the document. If a value comes next, goes into
-    /// it first.
-    Seeks,
+/// How far a walk goes, and what its sink receives. A type, so that each kind of walk is compiled by itself and asks
+/// nothing per token.
+pub(super) trait Walk {
+    /// The sink receives nothing.
+    const SKIPS: bool = false;
+    /// Each value that is not skipped is expected by itself, so that the caller can stop before it.
+    const SEEKS: bool = false;
+}
+
+/// To the end of the value, or to what the sink skips.
+pub(super) struct Tells;
+
+/// To the end of the value, and the sink receives nothing.
+struct Skips;
+
+/// To before the next value that the sink does not skip, or to the end of the document. If a value comes next, goes into
+/// it first.
+pub(super) struct Seeks;
+
+impl Walk for Tells {}
+
+impl Walk for Skips {
+    const SKIPS: bool = true;
+}
+
+impl Walk for Seeks {
+    const SEEKS: bool = true;
 }
 
 /// Receives nothing.
@@ -97,23 +115,23 @@ impl Machine {
         self.expect = if self.is_outside() { Expect::Value } else { Expect::Next };
     }
 
-    /// Goes on, or begins, as far as `walk` says.
-    pub(super) fn run<'de, R: TextSource<'de>, S: Sink>(
+    /// Goes on, or begins, as far as `W` says. The value stands in `around` arrays and objects.
+    pub(super) fn run<'de, W: Walk, R: TextSource<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
         scratch: &mut String,
         depth_max: usize,
-        walk: Walk,
+        around: usize,
         sink: &mut S,
     ) -> Result<Went, Failing<S::Error>> {
         loop {
             if self.skip(pull, scratch, depth_max).map_err(Failure::Source)? == Went::Dry {
                 return Ok(Went::Dry);
             }
-            match self.walk(pull, scratch, depth_max, walk, sink)? {
+            match self.walk::<W, _, _>(pull, scratch, depth_max, around, sink)? {
                 Turn::Dry => return Ok(Went::Dry),
                 Turn::Skip => self.skip_next(),
-                Turn::On | Turn::Out => return Ok(Went::Through),
+                Turn::On(_) | Turn::Out => return Ok(Went::Through),
             }
         }
     }
@@ -130,7 +148,7 @@ impl Machine {
             pull.skip_trusted()?;
             self.value_ended();
         } else {
-            match self.walk(pull, scratch, depth_max, Walk::Skips { around }, &mut Nobody) {
+            match self.walk::<Skips, _, _>(pull, scratch, depth_max, around, &mut Nobody) {
                 Ok(Turn::Dry) => return Ok(Went::Dry),
                 Ok(_) => {}
                 Err(failure) => return Err(of_source(failure)),
@@ -140,47 +158,41 @@ impl Machine {
         Ok(Went::Through)
     }
 
-    /// Steps through the text as far as `walk` says. The turn is not `On`, except before a value that is sought.
+    /// Steps through the text as far as `W` says. The turn is `On` only before a value that is sought.
     #[inline(always)]
-    fn walk<'de, R: TextSource<'de>, S: Sink>(
+    fn walk<'de, W: Walk, R: TextSource<'de>, S: Sink>(
         &mut self,
         pull: &mut Pull<R>,
         scratch: &mut String,
         depth_max: usize,
-        walk: Walk,
+        stop_at: usize,
         sink: &mut S,
     ) -> Result<Turn, Failing<S::Error>> {
-        let (stop_at, skips_all, seeks) = match walk {
-            Walk::Tells { around } => (around, false, false),
-            Walk::Skips { around } => (around, true, false),
-            Walk::Seeks => (0, false, true),
-        };
-        let mut steps = Steps {
-            pull,
-            scratch,
-            sink,
-            open: &mut self.open,
-            expect: self.expect,
-            depth_max,
-            stop_at,
-            skips_all,
-            seeks,
-        };
+        let mut expect = self.expect;
+        let open = &mut self.open;
+        let mut steps =
+            Steps { pull, scratch, sink, open, when_dry: expect, depth_max, stop_at, walk: PhantomData::<W> };
         let turn = loop {
-            let turn = match steps.expect {
+            let turn = match expect {
                 first @ (Expect::FirstMember | Expect::Member) => steps.members(first == Expect::FirstMember),
                 first @ (Expect::FirstElement | Expect::Element) => steps.elements(first == Expect::FirstElement),
                 Expect::Colon(interest) => steps.colon(interest),
                 Expect::Value => steps.one_value(),
                 Expect::Next => steps.next(),
             }?;
-            if turn != Turn::On || seeks && steps.expect == Expect::Value {
+            match turn {
+                Turn::On(next) => expect = next,
+                _ => break turn,
+            }
+            if W::SEEKS && expect == Expect::Value {
                 break turn;
             }
         };
-        self.expect = steps.expect;
-        if turn == Turn::Out {
-            self.value_ended();
+        match turn {
+            Turn::On(next) => self.expect = next,
+            Turn::Skip => self.expect = Expect::Value,
+            Turn::Dry => self.expect = steps.when_dry,
+            Turn::Out => self.value_ended(),
         }
         Ok(turn)
     }

@@ -4,34 +4,33 @@
 //! and has a loop of its own where mostly the same comes again.
 
 use super::Failing;
-use super::machine::Expect;
+use super::machine::{Expect, Walk};
 use crate::event::{Failure, Interest, Key, Numeral, Place, Sink};
 use crate::fault::ErrorKind;
 use crate::number::Number;
 use crate::scan::{Content, END, ESCAPED, OpenBrackets, Pull, TextSource, Token};
 use crate::text;
+use core::marker::PhantomData;
 
 /// What the steps need.
-pub(super) struct Steps<'s, R, S> {
+pub(super) struct Steps<'s, W, R, S> {
     pub(super) pull: &'s mut Pull<R>,
     pub(super) scratch: &'s mut String,
     pub(super) sink: &'s mut S,
     pub(super) open: &'s mut OpenBrackets,
-    pub(super) expect: Expect,
+    /// What is expected when there are more tokens. Set before the walk ends without some.
+    pub(super) when_dry: Expect,
     pub(super) depth_max: usize,
     /// The walk ends when a value has ended and this many arrays and objects are open.
     pub(super) stop_at: usize,
-    /// The sink receives nothing.
-    pub(super) skips_all: bool,
-    /// Each value that is not skipped is expected by itself, so that the caller can stop before it.
-    pub(super) seeks: bool,
+    pub(super) walk: PhantomData<W>,
 }
 
 /// Where a step leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// To what is expected now.
-    On,
+    /// On, with what is expected now.
+    On(Expect),
     /// Out of the value.
     Out,
     /// Past what the sink does not want.
@@ -40,7 +39,7 @@ pub(super) enum Turn {
     Dry,
 }
 
-impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
+impl<'de, W: Walk, R: TextSource<'de>, S: Sink> Steps<'_, W, R, S> {
     /// Members, until something else comes than a key, a colon, a scalar and a comma. Before the `first`, the object may end.
     #[inline(always)]
     pub(super) fn members(&mut self, first: bool) -> Result<Turn, Failing<S::Error>> {
@@ -55,7 +54,7 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
         }
         loop {
             let (kinds, starts) = self.pull.four();
-            if self.skips_all && is_string_member(kinds) && !self.pull.is_near_end(3) {
+            if W::SKIPS && is_string_member(kinds) && !self.pull.is_near_end(3) {
                 self.pull.step_by(4);
                 continue;
             }
@@ -63,11 +62,10 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
                 return self.unexpected(Token::at(kinds, starts, 0), ErrorKind::Key, Expect::Member);
             };
             let is_skipped = interest == Interest::Skip;
-            let is_alone = if is_skipped { !is_scalar(kinds[2]) } else { self.seeks };
+            let is_alone = if is_skipped { !is_scalar(kinds[2]) } else { W::SEEKS };
             if kinds[1] & !ESCAPED != b':' || self.pull.is_near_end(3) || is_alone {
                 self.pull.step();
-                self.expect = Expect::Colon(interest);
-                return Ok(Turn::On);
+                return Ok(Turn::On(Expect::Colon(interest)));
             }
             if is_skipped {
                 self.pull.check_scalar(Token::at(kinds, starts, 2)).map_err(Failure::Source)?;
@@ -77,8 +75,7 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
             // What merely seems to be one, a byte beyond ASCII, is told apart later.
             if kinds[3] != b',' {
                 self.pull.step_by(3);
-                self.expect = Expect::Next;
-                return Ok(Turn::On);
+                return Ok(Turn::On(Expect::Next));
             }
             self.pull.step_by(4);
         }
@@ -93,13 +90,12 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
                 return self.close(b']');
             }
             // Where values are sought, one begins here even if an error stands at its start.
-            if token.kind == END && (!self.seeks || self.pull.waits_for(token, ErrorKind::Value).unwrap_or(false)) {
+            if token.kind == END && (!W::SEEKS || self.pull.waits_for(token, ErrorKind::Value).unwrap_or(false)) {
                 return self.unexpected(token, ErrorKind::Value, Expect::FirstElement);
             }
         }
-        if self.seeks {
-            self.expect = Expect::Value;
-            return Ok(Turn::On);
+        if W::SEEKS {
+            return Ok(Turn::On(Expect::Value));
         }
         loop {
             let (kinds, starts) = self.pull.four();
@@ -108,8 +104,7 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
             }
             if kinds[1] != b',' {
                 self.pull.step();
-                self.expect = Expect::Next;
-                return Ok(Turn::On);
+                return Ok(Turn::On(Expect::Next));
             }
             self.pull.step_by(2);
         }
@@ -120,11 +115,10 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
     pub(super) fn colon(&mut self, interest: Interest) -> Result<Turn, Failing<S::Error>> {
         let token = self.pull.token();
         if token.plain() != b':' {
-            return self.unexpected(token, ErrorKind::Colon, self.expect);
+            return self.unexpected(token, ErrorKind::Colon, Expect::Colon(interest));
         }
         self.pull.step();
-        self.expect = Expect::Value;
-        Ok(if interest == Interest::Skip { Turn::Skip } else { Turn::On })
+        Ok(if interest == Interest::Skip { Turn::Skip } else { Turn::On(Expect::Value) })
     }
 
     /// A value by itself.
@@ -135,8 +129,7 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
             return Ok(turn);
         }
         self.pull.step();
-        self.expect = Expect::Next;
-        Ok(if self.open.depth() == self.stop_at { Turn::Out } else { Turn::On })
+        Ok(self.value_ended())
     }
 
     /// What stands after a value in a container: ends, and then a comma.
@@ -148,14 +141,13 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
             let turn = match self.pull.bracket(token) {
                 b',' => {
                     self.pull.step();
-                    self.expect = if object { Expect::Member } else { Expect::Element };
-                    return Ok(Turn::On);
+                    return Ok(Turn::On(if object { Expect::Member } else { Expect::Element }));
                 }
                 b'}' if object => self.close(b'}')?,
                 b']' if !object => self.close(b']')?,
                 _ => return self.unexpected(token, ErrorKind::Comma, Expect::Next),
             };
-            if turn != Turn::On {
+            if turn == Turn::Out {
                 return Ok(turn);
             }
         }
@@ -166,7 +158,7 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
     #[inline(always)]
     fn value(&mut self, token: Token, before: usize) -> Result<Option<Turn>, Failing<S::Error>> {
         match token.kind {
-            b'"' | ESCAPED_QUOTE if self.skips_all => {}
+            b'"' | ESCAPED_QUOTE if W::SKIPS => {}
             b'"' => self.sink.string(plain(self.pull, token)?).map_err(stopped)?,
             ESCAPED_QUOTE => self.sink.string(escaped(self.pull, token, self.scratch)?).map_err(stopped)?,
             b'-' | b'0'..=b'9' => {
@@ -205,12 +197,11 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
         self.open.push(bracket == b'{');
         if bracket == b'{' {
             self.sink.begin_object().map_err(stopped)?;
-            self.expect = Expect::FirstMember;
+            Ok(Turn::On(Expect::FirstMember))
         } else {
             self.sink.begin_array().map_err(stopped)?;
-            self.expect = Expect::FirstElement;
+            Ok(Turn::On(Expect::FirstElement))
         }
-        Ok(Turn::On)
     }
 
     /// Steps over a closing bracket, and sends it.
@@ -220,15 +211,20 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
         self.open.pop();
         let told = if closing == b'}' { self.sink.end_object() } else { self.sink.end_array() };
         told.map_err(stopped)?;
-        self.expect = Expect::Next;
-        Ok(if self.open.depth() == self.stop_at { Turn::Out } else { Turn::On })
+        Ok(self.value_ended())
+    }
+
+    /// Where to go after a value.
+    #[inline(always)]
+    fn value_ended(&self) -> Turn {
+        if self.open.depth() == self.stop_at { Turn::Out } else { Turn::On(Expect::Next) }
     }
 
     /// Sends the key that a token is. `None` if it is not a key.
     #[inline(always)]
     fn key(&mut self, token: Token) -> Result<Option<Interest>, Failing<S::Error>> {
         match token.kind {
-            b'"' | ESCAPED_QUOTE if self.skips_all => Ok(Some(Interest::Take)),
+            b'"' | ESCAPED_QUOTE if W::SKIPS => Ok(Some(Interest::Take)),
             b'"' => self.sink.key(Key::new(plain(self.pull, token)?)).map(Some).map_err(stopped),
             ESCAPED_QUOTE => {
                 self.sink.key(Key::new(escaped(self.pull, token, self.scratch)?)).map(Some).map_err(stopped)
@@ -248,7 +244,7 @@ impl<'de, R: TextSource<'de>, S: Sink> Steps<'_, R, S> {
         if let Some(error) = self.pull.unexpected_or_dry(token, wanted) {
             return Err(Failure::Source(error));
         }
-        self.expect = expect;
+        self.when_dry = expect;
         Ok(Turn::Dry)
     }
 }
