@@ -16,6 +16,8 @@ use crate::{assembly, fuzz, growth, layers, miri, packages};
 const EXHAUSTIVE: &str = "6";
 /// ...up to this length where everything is slower...
 const EXHAUSTIVE_SLOW: &str = "5";
+/// ...up to this length under an emulator, where each token more takes minutes...
+const EXHAUSTIVE_EMULATED: &str = "4";
 /// ...and up to this length on a developer's machine, to take seconds instead of minutes.
 const EXHAUSTIVE_QUICK: &str = "4";
 
@@ -50,14 +52,14 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
         Step::new("kernel avx512", "the engine's tests with AVX-512", |house, log| {
             kernel(house, log, "avx512", has_avx512())
         }),
-        checked(),
-        Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64),
         // These compare no times, so they may have company; the longest first.
-        growth::step().in_company(),
+        Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64).in_company(),
         Step::new("miri", "every public way in under Miri, with small texts, in two minutes", |house, log| {
             miri::run(house, log, miri::Amount::Short)
         })
         .in_company(),
+        growth::step().in_company(),
+        checked().in_company(),
         Step::new("fuzz", "every fuzz target under AddressSanitizer, a minute in all", |house, log| {
             fuzz::run(house, log, fuzz::Amount::InAll(FUZZ_SECONDS))
         })
@@ -189,7 +191,7 @@ fn aarch64(house: &House, log: &mut Log) -> Outcome {
         return Outcome::Skipped("no compiler or emulator for aarch64: cargo xtask setup-aarch64 installs them".into());
     }
     let mut command = engine(house, Some("aarch64"));
-    command.args(["--target", "aarch64-unknown-linux-gnu"]);
+    command.args(["--target", "aarch64-unknown-linux-gnu"]).env("JIRD_EXHAUSTIVE", EXHAUSTIVE_EMULATED);
     command.env("RUSTC", rustc);
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64-static -L /usr/aarch64-linux-gnu");

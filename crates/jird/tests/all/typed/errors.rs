@@ -153,7 +153,8 @@ fn errors_that_somebody_catches_take_linear_time() {
     let text = format!("[{}1]", "1,".repeat(2_000_000));
     let begun = std::time::Instant::now();
     assert_eq!(jird::from_str::<Vec<Lenient>>(&text).unwrap().len(), 2_000_001);
-    assert!(begun.elapsed().as_secs() < 20);
+    // Hours, if it were quadratic; an emulated and busy machine takes half a minute.
+    assert!(begun.elapsed().as_secs() < 120);
 }
 
 #[test]
