@@ -19,6 +19,10 @@ const CRATES: [Layers; 4] = [
                 record layout data_model event typed lines",
     },
     Layers {
+        name: "jird-serde-json",
+        order: "error plain macros de ser tree",
+    },
+    Layers {
         name: "jird-formats",
         order: "cell encoding columns rows bad_value csv arrow parquet sqlite recover files",
     },

@@ -39,6 +39,8 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
     #[inline(always)]
     pub(super) fn closed(mut self, bracket: u8) -> Result<Writer<'o, Job<S, F>>, Error> {
         if self.is_raw {
+            // Nothing is written, which is an error if the writer has failed before.
+            self.writer.bytes([b' '], 0)?;
             return if self.first { no_raw_text() } else { Ok(self.writer) };
         }
         F::close(&mut self.writer, bracket, self.first)?;
