@@ -20,7 +20,7 @@ const CRATES: [Layers; 4] = [
     },
     Layers {
         name: "jird-serde-json",
-        order: "error plain macros de ser tree",
+        order: "error plain de ser tree",
     },
     Layers {
         name: "jird-formats",

@@ -4,7 +4,8 @@ use self::serde_json::{Map, Value, json};
 use std::fmt::Write;
 
 fn occupied(mut entry: OccupiedEntry<'_>, out: &mut String) {
-    writeln!(out, "{} {} {}", entry.key(), entry.get(), entry.get_mut()).unwrap();
+    writeln!(out, "{} {}", entry.key(), entry.get()).unwrap();
+    *entry.get_mut() = json!([entry.get()]);
     let before = entry.insert(json!("second"));
     let now = entry.into_mut();
     *now = json!([before, now.clone()]);
@@ -35,7 +36,8 @@ pub fn run() -> String {
             Entry::Occupied(entry) => occupied(entry, &mut out),
         }
     }
-    writeln!(out, "{:?} {}", map.entry("new").key(), Value::Object(map.clone())).unwrap();
+    let copy = Value::Object(map.clone());
+    writeln!(out, "{:?} {copy}", map.entry("new").key()).unwrap();
     if let Entry::Occupied(entry) = map.entry("new") {
         writeln!(out, "{:?}", entry.remove_entry()).unwrap();
     }

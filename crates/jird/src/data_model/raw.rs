@@ -114,7 +114,9 @@ impl Serialize for Exact<'_> {
             return serializer.serialize_str(number.text());
         }
         if let Some(value) = number.as_i64() {
-            return serializer.serialize_i64(value);
+            // An integer has no negative zero.
+            let is_negative_zero = value == 0 && number.text().starts_with('-');
+            return if is_negative_zero { serializer.serialize_f64(-0.0) } else { serializer.serialize_i64(value) };
         }
         if let Some(value) = number.as_u64() {
             return serializer.serialize_u64(value);

@@ -59,7 +59,8 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
 impl<S: Sink, F: Format> Compound<'_, S, F> {
     fn raw<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
         if !core::mem::take(&mut self.first) {
-            return no_raw_text();
+            // Leaves the writer as after any other error.
+            return self.writer.with(|_| no_raw_text());
         }
         self.writer.with(|writer| value.serialize(Raw::new(writer)))
     }

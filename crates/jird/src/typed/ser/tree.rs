@@ -16,7 +16,8 @@ use std::borrow::Cow;
 /// `f64` keeps.
 impl Serialize for Number<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if crate::data_model::keeps_raw_text::<S>() && self.as_i64().is_none() && self.as_u64().is_none() {
+        let is_machine = self.text() != "-0" && (self.as_i64().is_some() || self.as_u64().is_some());
+        if crate::data_model::keeps_raw_text::<S>() && !is_machine {
             return crate::data_model::serialize_raw_text(serializer, self.text());
         }
         serializer.serialize_newtype_struct(RAW_TEXT, &Exact(*self))
