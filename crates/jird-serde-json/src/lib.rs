@@ -28,9 +28,7 @@ pub use tree::map;
 
 /// The tree of any JSON, and conversions of types to it and from it.
 pub mod value {
-    pub use crate::tree::{
-        Index, Map, Number, RawValue, Serializer, Value, from_value, to_raw_value, to_value,
-    };
+    pub use crate::tree::{Index, Map, Number, RawValue, Serializer, Value, from_value, to_raw_value, to_value};
 }
 
 #[doc(inline)]

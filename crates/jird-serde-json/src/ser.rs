@@ -4,9 +4,7 @@
 
 use crate::error::{Error, Result};
 use serde_core::ser::Serialize;
-pub use serde_json::ser::{
-    CharEscape, CompactFormatter, Compound, Formatter, PrettyFormatter, Serializer, State,
-};
+pub use serde_json::ser::{CharEscape, CompactFormatter, Compound, Formatter, PrettyFormatter, Serializer, State};
 use std::io;
 
 /// Serializes a value as compact JSON.

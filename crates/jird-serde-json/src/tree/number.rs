@@ -402,9 +402,7 @@ impl Serialize for Number {
 impl Number {
     fn serialize_text<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match exact::route::<S::Error>() {
-            Route::Engine => {
-                self.with_text(|text| serializer.serialize_newtype_struct(RAW_TEXT, &NumberText(text)))
-            }
+            Route::Engine => self.with_text(|text| serializer.serialize_newtype_struct(RAW_TEXT, &NumberText(text))),
             Route::SerdeJson if self.is_canonical() => serializer.serialize_f64(self.to_f64()),
             Route::SerdeJson => self.with_text(|text| {
                 let mut raw = serializer.serialize_struct(RAW_TEXT, 1)?;
@@ -595,6 +593,8 @@ impl TryFrom<Number> for serde_json::Number {
                 })
             }),
         };
-        made.ok_or_else(|| de::Error::custom(format_args!("the number {number} has digits that serde_json::Number loses")))
+        made.ok_or_else(|| {
+            de::Error::custom(format_args!("the number {number} has digits that serde_json::Number loses"))
+        })
     }
 }

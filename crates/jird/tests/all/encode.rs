@@ -506,7 +506,10 @@ fn raw_values_of_both_crates_are_read_and_written_by_both() {
     assert_eq!(jird::to_string(&[&theirs]).expect("JSON"), format!("[{text}]"));
     let numbers: Vec<jird::NumberBuf> = serde_json::from_str("[1.50, -0, 1E400]").expect("JSON");
     assert_eq!(serde_json::to_string(&numbers).expect("JSON"), "[1.50,-0,1E400]");
-    assert_eq!(jird::parse(text.as_bytes()).and_then(|text| text.decode::<Box<serde_json::value::RawValue>>()).map(drop), Ok(()));
+    assert_eq!(
+        jird::parse(text.as_bytes()).and_then(|text| text.decode::<Box<serde_json::value::RawValue>>()).map(drop),
+        Ok(())
+    );
 }
 
 /// A struct whose one field is raw text, but which has none, or two, or a failing one.

@@ -5,8 +5,8 @@
 //! error, and never a `str` that is not UTF-8.
 
 use super::scalar::Content;
-use crate::text::cut_len;
 use crate::scan::{Pieces, Slice, TextSource};
+use crate::text::cut_len;
 use crate::text::trusted_str;
 use std::io;
 

@@ -75,8 +75,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             self.pull.step();
             visitor.visit_u64(value)
         } else if text.len() > PLAIN_LEN_MAX && Number::of(self.pull.window(), token.start, end).is_none()
-            || memchr::memchr2(b'e', b'E', text).is_some()
-                && Number::of(self.pull.window(), token.start, end).is_none()
+            || memchr::memchr2(b'e', b'E', text).is_some() && Number::of(self.pull.window(), token.start, end).is_none()
         {
             return Err(self.out_of_range(token));
         } else {
