@@ -152,7 +152,11 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
 /// The tree of a text that `serde_json` has read over.
 fn of_text<E: de::Error>(text: &str) -> Result<Value, E> {
-    crate::from_str(text).map_err(|error| E::custom(Unplaced(&error)))
+    // Not `crate::from_str`, which would read what the engine refuses as raw text again, and so on.
+    jird::from_str(text).map_err(|refused| match plain::plainly(|| serde_json::from_str::<Value>(text)) {
+        Err(error) => E::custom(Unplaced(&error)),
+        Ok(_) => E::custom(refused),
+    })
 }
 
 /// The message of an error without its place, which is one within a value.
