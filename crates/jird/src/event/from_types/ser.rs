@@ -184,6 +184,7 @@ impl<'s, S: Sink> OpenEvents<'s, S> {
     }
 
     /// Opens the struct whose one field is raw text: nothing is sent but its value.
+    #[expect(clippy::unnecessary_wraps, reason = "as the other containers are opened")]
     fn open_raw(events: Events<'s, S>) -> Result<Self, Stop<S::Error>> {
         Ok(Self { events, wanted: true, value_wanted: true, is_raw: true })
     }

@@ -24,6 +24,7 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
 
     /// Opens the struct whose one field is raw text: nothing is written around it.
     #[inline(always)]
+    #[expect(clippy::unnecessary_wraps, reason = "as the other containers are opened")]
     pub(super) fn open_raw(writer: Writer<'o, Job<S, F>>) -> Result<Self, Error> {
         Ok(Self { writer, first: true, is_raw: true })
     }
