@@ -467,6 +467,9 @@ impl<'de> Visitor<'de> for NumberVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Number, A::Error> {
+        if plain::is_plain() {
+            return Err(de::Error::invalid_type(Unexpected::Map, &self));
+        }
         let key: Option<String> = members.next_key()?;
         if key.is_none_or(|key| !exact::is_text_key(&key)) {
             return Err(de::Error::invalid_type(Unexpected::Map, &self));
