@@ -171,6 +171,8 @@ pub(super) struct OpenEvents<'s, S> {
     wanted: bool,
     /// Whether the sink wants the value of the current key.
     value_wanted: bool,
+    /// Whether this is a struct whose one field is raw text.
+    is_raw: bool,
 }
 
 impl<'s, S: Sink> OpenEvents<'s, S> {
@@ -178,7 +180,13 @@ impl<'s, S: Sink> OpenEvents<'s, S> {
     fn open(events: Events<'s, S>, bracket: u8) -> Result<Self, Stop<S::Error>> {
         let told = if bracket == b'[' { events.sink.begin_array() } else { events.sink.begin_object() };
         told.map_err(Stop::Sink)?;
-        Ok(Self { events, wanted: true, value_wanted: true })
+        Ok(Self { events, wanted: true, value_wanted: true, is_raw: false })
+    }
+
+    /// Opens the struct whose one field is raw text: nothing is sent but its value.
+    #[expect(clippy::unnecessary_wraps, reason = "as the other containers are opened")]
+    fn open_raw(events: Events<'s, S>) -> Result<Self, Stop<S::Error>> {
+        Ok(Self { events, wanted: true, value_wanted: true, is_raw: true })
     }
 
     /// Opens the container inside a variant's object, if the sink wants it.
@@ -186,7 +194,7 @@ impl<'s, S: Sink> OpenEvents<'s, S> {
         if events.variant(variant)? {
             Self::open(events, bracket)
         } else {
-            Ok(Self { events, wanted: false, value_wanted: false })
+            Ok(Self { events, wanted: false, value_wanted: false, is_raw: false })
         }
     }
 }
@@ -202,6 +210,9 @@ impl<S: Sink> Container for OpenEvents<'_, S> {
 
     #[inline(always)]
     fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Told<S> {
+        if self.is_raw {
+            return value.serialize(Raw::new(self.events.again()));
+        }
         if self.wanted { self.events.member(key, value) } else { Ok(()) }
     }
 
@@ -220,7 +231,7 @@ impl<S: Sink> Container for OpenEvents<'_, S> {
 
     #[inline(always)]
     fn close(self, bracket: u8) -> Told<S> {
-        if !self.wanted {
+        if !self.wanted || self.is_raw {
             return Ok(());
         }
         let told = if bracket == b']' { self.events.sink.end_array() } else { self.events.sink.end_object() };

@@ -133,25 +133,38 @@ fn key_step(quoted: &[u8]) -> Step {
 }
 
 /// An enum written as an object with one member: the variant's name and its content.
-pub(super) struct VariantObject<'a, R> {
+pub(super) struct VariantObject<'a, 'de, R: Read<'de>> {
     de: &'a mut Deserializer<R>,
+    key: <R as TextSource<'de>>::Key,
+    /// The offset of the content.
+    at: u64,
 }
 
-impl<'a, R> VariantObject<'a, R> {
+impl<'a, 'de, R: Read<'de>> VariantObject<'a, 'de, R> {
     pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
-        Self { de }
+        Self { de, key: Default::default(), at: 0 }
+    }
+
+    /// Decodes the content. An error is inside the variant.
+    #[inline]
+    fn content<T>(self, decode: impl FnOnce(&mut Deserializer<R>) -> Result<T, Error>) -> Result<T, Error> {
+        match decode(&mut *self.de) {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.de.pull.place_at(error, self.at).inside(key_step(self.key.as_ref()))),
+        }
     }
 }
 
-impl<'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'_, R> {
+impl<'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'_, 'de, R> {
     type Error = Error;
     type Variant = Self;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
+    fn variant_seed<V: DeserializeSeed<'de>>(mut self, seed: V) -> Result<(V::Value, Self), Error> {
         let token = self.de.pull.token();
         if token.plain() != b'"' {
             return Err(self.de.pull.unexpected(ErrorKind::Key));
         }
+        self.key = self.de.pull.source().key(token.start, token.next);
         let variant = match seed.deserialize(KeyDeserializer(&mut *self.de)) {
             Ok(variant) => variant,
             Err(error) => return Err(self.de.pull.place(error, token.start)),
@@ -160,27 +173,28 @@ impl<'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'_, R> {
         if token.plain() != b':' {
             return Err(self.de.pull.unexpected(ErrorKind::Colon));
         }
+        self.at = self.de.pull.offset(token.next);
         self.de.pull.step();
         Ok((variant, self))
     }
 }
 
-impl<'de, R: Read<'de>> de::VariantAccess<'de> for VariantObject<'_, R> {
+impl<'de, R: Read<'de>> de::VariantAccess<'de> for VariantObject<'_, 'de, R> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
-        de::Deserialize::deserialize(self.de)
+        self.content(|de| de::Deserialize::deserialize(de))
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
-        seed.deserialize(self.de)
+        self.content(|de| seed.deserialize(de))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
-        de::Deserializer::deserialize_seq(self.de, visitor)
+        self.content(|de| de::Deserializer::deserialize_seq(de, visitor))
     }
 
     fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
-        de::Deserializer::deserialize_struct(self.de, "", fields, visitor)
+        self.content(|de| de::Deserializer::deserialize_struct(de, "", fields, visitor))
     }
 }

@@ -1,12 +1,15 @@
 //! Decodes numbers into the requested type, exactly.
 
 use super::{Deserializer, Read};
-use crate::data_model::Number;
+use crate::data_model::{Number, is_buffer, record_float};
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::number::{self, MachineNumber};
 use crate::scan::Token;
 use serde_core::de::Visitor;
+
+/// A number without an exponent that is no longer than this is finite as an `f64`.
+const PLAIN_LEN_MAX: usize = 300;
 
 impl<'de, R: Read<'de>> Deserializer<R> {
     /// The number that is the next token; steps over it.
@@ -35,8 +38,49 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         let visited = if let Some(value) = number::to_small_at(self.pull.window(), token.start, end) {
             self.pull.step();
             visitor.visit_u64(value)
+        } else if is_buffer::<V>() {
+            self.buffered_number(token)?.visit(visitor)
         } else {
-            self.number()?.visit(visitor)
+            let end = self.pull.checked_number(token)?;
+            match number::to_machine_at(self.pull.window(), token.start, end) {
+                Some(MachineNumber::F64(value)) => {
+                    self.pull.step();
+                    visitor.visit_f64(value)
+                }
+                _ => self.number()?.visit(visitor),
+            }
+        };
+        self.placed(visited, token.start)
+    }
+
+    /// A number that goes into a buffer of serde's; its text is kept if the `f64` does not say it.
+    #[cold]
+    #[inline(never)]
+    fn buffered_number(&mut self, token: Token) -> Result<Number, Error> {
+        let number = self.number()?;
+        if let Number::F64(value) = number {
+            let end = self.pull.scalar_end(token);
+            let text = core::str::from_utf8(&self.pull.window()[token.start..end]);
+            record_float(value, text.unwrap_or_default());
+        }
+        Ok(number)
+    }
+
+    /// Visits a small integer as such, and any other number as its text.
+    #[inline(always)]
+    pub(super) fn visit_exact_number<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
+        let end = self.pull.checked_number(token)?;
+        let text = &self.pull.window()[token.start..end];
+        let visited = if let Some(value) = number::to_small_at(self.pull.window(), token.start, end) {
+            self.pull.step();
+            visitor.visit_u64(value)
+        } else if text.len() > PLAIN_LEN_MAX && Number::of(self.pull.window(), token.start, end).is_none()
+            || memchr::memchr2(b'e', b'E', text).is_some() && Number::of(self.pull.window(), token.start, end).is_none()
+        {
+            return Err(self.out_of_range(token));
+        } else {
+            self.pull.step();
+            visitor.visit_bytes(&self.pull.window()[token.start..end])
         };
         self.placed(visited, token.start)
     }

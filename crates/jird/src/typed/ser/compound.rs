@@ -2,8 +2,8 @@
 
 use super::Job;
 use super::format::Format;
-use crate::data_model::{Container, KeySerializer};
-use crate::error::Error;
+use crate::data_model::{Container, KeySerializer, Raw};
+use crate::error::{Category, Error};
 use crate::text::{Mark, Sink, Writer};
 use serde_core::ser::Serialize;
 
@@ -11,13 +11,22 @@ use serde_core::ser::Serialize;
 pub(super) struct Compound<'o, S, F> {
     writer: Writer<'o, Job<S, F>>,
     first: bool,
+    /// Whether this is a struct whose one field is raw text.
+    is_raw: bool,
 }
 
 impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
     #[inline(always)]
     pub(super) fn open(mut writer: Writer<'o, Job<S, F>>, bracket: u8) -> Result<Self, Error> {
         F::open(&mut writer, bracket)?;
-        Ok(Self { writer, first: true })
+        Ok(Self { writer, first: true, is_raw: false })
+    }
+
+    /// Opens the struct whose one field is raw text: nothing is written around it.
+    #[inline(always)]
+    #[expect(clippy::unnecessary_wraps, reason = "as the other containers are opened")]
+    pub(super) fn open_raw(writer: Writer<'o, Job<S, F>>) -> Result<Self, Error> {
+        Ok(Self { writer, first: true, is_raw: true })
     }
 
     /// Opens the container inside a variant's object.
@@ -30,6 +39,11 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
 
     #[inline(always)]
     pub(super) fn closed(mut self, bracket: u8) -> Result<Writer<'o, Job<S, F>>, Error> {
+        if self.is_raw {
+            // Nothing is written, which is an error if the writer has failed before.
+            self.writer.bytes([b' '], 0)?;
+            return if self.first { no_raw_text() } else { Ok(self.writer) };
+        }
         F::close(&mut self.writer, bracket, self.first)?;
         Ok(self.writer)
     }
@@ -41,6 +55,21 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
         F::close(&mut writer, b'}', false)?;
         Ok(writer)
     }
+}
+
+impl<S: Sink, F: Format> Compound<'_, S, F> {
+    fn raw<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
+        if !core::mem::take(&mut self.first) {
+            // Leaves the writer as after any other error.
+            return self.writer.with(|_| no_raw_text());
+        }
+        self.writer.with(|writer| value.serialize(Raw::new(writer)))
+    }
+}
+
+#[cold]
+fn no_raw_text<T>() -> Result<T, Error> {
+    Err(Error::message(Category::Data, &"raw JSON must be one string"))
 }
 
 impl<'o, S: Sink, F: Format> Container for Compound<'o, S, F> {
@@ -55,6 +84,9 @@ impl<'o, S: Sink, F: Format> Container for Compound<'o, S, F> {
 
     #[inline(always)]
     fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
+        if self.is_raw {
+            return self.raw(value);
+        }
         F::member(&mut self.writer, core::mem::take(&mut self.first), key)?;
         self.writer.with(|writer| value.serialize(writer))
     }
