@@ -146,7 +146,7 @@ class DuckDBJson(DuckDB):
 
 class ClickHouse(Database):
     name, matches, nulls = 'clickhouse', 'match', 'nulls last'
-    message, elapsed, at = 'j.Message.:String', "ifNull(j.Elapsed.:Float64, j.Elapsed.:Int64)", 'j.`@t`.:String'
+    message, elapsed, at = 'j.Message.:String', "cast(j.Elapsed as Nullable(Float64))", 'j.`@t`.:String'
     application, request = 'j.Properties.Application.:String', 'j.Properties.RequestId.:String'
 
     def __init__(self, folder):

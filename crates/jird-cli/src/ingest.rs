@@ -10,7 +10,7 @@ use jird::Path;
 use jird::event::Place;
 use jird::lines::{self, StreamPiece, StreamPieces, newlines};
 use jird_formats::files::{BadRecord, BadRecords, OnError, record_limit_hint};
-use jird_store::{Batch, Compression, Settings, Store, Sync, Totals, Writer, WriterOptions};
+use jird_store::{Batch, Compression, Settings, Store, Sync, Totals, Writer, WriterOptions, is_store};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -147,7 +147,9 @@ impl IngestArgs {
 pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     let started = Instant::now();
     let settings = args.settings()?;
-    let store = Store::open_or_create(&args.store, &settings)?;
+    // A store that is there keeps the settings that it was made with.
+    let store =
+        if is_store(&args.store) { Store::open(&args.store)? } else { Store::open_or_create(&args.store, &settings)? };
     if let Some(difference) = args.difference(store.settings())? {
         bail!("{}: {difference}; what a store is made with holds for all of its events", args.store.display());
     }

@@ -118,7 +118,11 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
         Task::Export { store, window } => {
             let window = window.window(window::now())?;
             let mut out = BufWriter::with_capacity(1 << 18, io::stdout().lock());
-            let exported = Store::open(store)?.export(window, &mut out)?;
+            let exported = match Store::open(store)?.export(window, &mut out) {
+                // The reader of the output has seen enough.
+                Err(error) if error.kind() == ErrorKind::Io(io::ErrorKind::BrokenPipe) => return Ok(Outcome::Cut),
+                exported => exported?,
+            };
             out.flush().context("cannot write standard output")?;
             Ok(told(&exported.damage))
         }

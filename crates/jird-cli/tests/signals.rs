@@ -155,7 +155,7 @@ fn bad_records_that_were_set_aside_are_whole_lines() {
         let mut child = start(&folder, args);
         let mut input = child.stdin.take().unwrap();
         let feeder = thread::spawn(move || while input.write_all(LINES.as_bytes()).is_ok() {});
-        until(|| folder.text("bad.ndjson").len() > 100_000);
+        until(|| folder.0.join("bad.ndjson").metadata().is_ok_and(|file| file.len() > 100_000));
         assert_eq!(ended(child, "INT").0.code(), Some(130), "{args:?}");
         feeder.join().unwrap();
         let aside = folder.text("bad.ndjson");

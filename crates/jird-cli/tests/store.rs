@@ -264,6 +264,11 @@ fn what_a_store_was_made_with_holds() {
         assert!(code == 2 && said.contains("log"), "{args:?}: {said}");
     }
     fine(&folder, "ingest", &["log", "a.ndjson", "--compression", "none"]);
+    // Whoever adds to a store need not repeat what it was made with.
+    let options = ["other-log", "a.ndjson", "--time-field", "@t", "--column", "id", "--compression", "zstd"];
+    fine(&folder, "ingest", &options);
+    fine(&folder, "ingest", &["other-log", "a.ndjson"]);
+    assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "other-log"]), "{\"n\":20}\n");
     let (_, said, code) = jird(&folder, "ingest", &["a.ndjson", "a.ndjson"], b"");
     assert!(code == 2 && said.contains("a.ndjson"), "{said}");
     std::fs::create_dir(folder.0.join("other")).unwrap();
