@@ -12,14 +12,16 @@ mod raw_access;
 mod refusals;
 
 pub use buffered::{BufferedFloat, buffered_float};
-pub(crate) use buffered::{Buffering, is_buffer, record_float};
+pub(crate) use buffered::{BufferedTexts, is_buffer};
 pub(crate) use container::{Container, Open, containers};
 pub(crate) use key::{KeyDeserializer, KeyText, TreeKey};
 pub(crate) use map_key::{KeySerializer, MapKey};
 pub(crate) use node::{Children, Digits, Leaf, Node, NodeDeserializer};
 pub(crate) use number::Number;
 pub(crate) use raw::{Exact, Raw, RawText};
-pub(crate) use raw_access::{NumberTextVisitor, RawTextVisitor, is_serde_json, keeps_raw_text, serialize_raw_text};
+pub(crate) use raw_access::{
+    NumberTextVisitor, RawField, RawTextVisitor, is_serde_json, keeps_raw_text, serialize_raw_text,
+};
 pub(crate) use refusals::{compounds, refusals};
 
 /// The name of a newtype struct, and of a struct with one field of this name, whose content is a `str` of JSON text,

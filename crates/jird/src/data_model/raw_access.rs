@@ -46,6 +46,15 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for NumberTextVisitor<V> {
     }
 }
 
+/// What a serializer knows of the one field of a struct that holds raw text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RawField {
+    /// It is another struct.
+    None,
+    Missing,
+    Written,
+}
+
 enum RawContent<'de, 's> {
     Borrowed(&'de str),
     Passing(&'s str),

@@ -143,6 +143,7 @@ thread_local! {
 }
 
 /// No tokens, in buffers that the text before has used, if there was one.
+#[inline(always)]
 pub(super) fn spare_tokens() -> Tokens {
     let mut tokens = SPARE.try_with(Cell::take).unwrap_or_default();
     tokens.clear();
@@ -151,6 +152,7 @@ pub(super) fn spare_tokens() -> Tokens {
 
 /// This type borrows nothing, so that what a deserializer borrows may end before the deserializer does.
 impl Drop for Shown {
+    #[inline(always)]
     fn drop(&mut self) {
         let tokens = core::mem::take(self.change());
         // A thread that ends has no use for the buffers.

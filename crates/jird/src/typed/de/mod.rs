@@ -14,7 +14,7 @@ pub use records::Records;
 pub use stream::StreamDeserializer;
 pub use tree::ValueDeserializer;
 
-use crate::data_model::{Buffering, EXACT_NUMBERS, RAW_TEXT, RawTextVisitor};
+use crate::data_model::{BufferedTexts, EXACT_NUMBERS, RAW_TEXT, RawTextVisitor, is_buffer};
 use crate::error::Error;
 use crate::event::Pattern;
 use crate::fault::ErrorKind;
@@ -105,6 +105,8 @@ pub struct Deserializer<R> {
     scratch: String,
     depth_left: usize,
     depth_max: usize,
+    /// The texts of numbers in buffers of serde's.
+    buffered: BufferedTexts,
 }
 
 /// A panic of a type that is decoded leaves a deserializer that returns values or errors as before.
@@ -141,6 +143,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             scratch: String::new(),
             depth_left: TYPED_DEPTH_MAX,
             depth_max: TYPED_DEPTH_MAX,
+            buffered: BufferedTexts::default(),
         }
     }
 
@@ -171,10 +174,12 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Decodes the next value.
     #[inline]
     fn value<T: de::Deserialize<'de>>(&mut self) -> Result<T, Error> {
-        let _buffering = Buffering::begin();
+        self.buffered.forget();
         let token = self.pull.token();
         let at = self.pull.offset(token.start);
-        match T::deserialize(&mut *self) {
+        let value = T::deserialize(&mut *self);
+        self.buffered.forget();
+        match value {
             Ok(value) => Ok(value),
             Err(error) => Err(self.pull.place_at(error, at)),
         }
@@ -186,6 +191,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Kind [`Trailing`](ErrorKind::Trailing) if something is left; or an error in the end of the text.
     #[inline]
     pub fn end(&mut self) -> Result<(), Error> {
+        self.buffered.forget();
         self.pull.end()
     }
 
@@ -409,6 +415,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
         let token = self.pull.token();
         let at = token.start;
         match token.kind {
+            b'-' | b'0'..=b'9' if is_buffer::<V>() => self.visit_buffered_number(token, visitor),
             b'-' | b'0'..=b'9' => self.visit_number(token, visitor),
             b'n' => {
                 self.pull.literal(token, b"null")?;

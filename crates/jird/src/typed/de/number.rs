@@ -1,7 +1,7 @@
 //! Decodes numbers into the requested type, exactly.
 
 use super::{Deserializer, Read};
-use crate::data_model::{Number, is_buffer, record_float};
+use crate::data_model::Number;
 use crate::error::Error;
 use crate::fault::ErrorKind;
 use crate::number::{self, MachineNumber};
@@ -38,32 +38,27 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         let visited = if let Some(value) = number::to_small_at(self.pull.window(), token.start, end) {
             self.pull.step();
             visitor.visit_u64(value)
-        } else if is_buffer::<V>() {
-            self.buffered_number(token)?.visit(visitor)
         } else {
-            let end = self.pull.checked_number(token)?;
-            match number::to_machine_at(self.pull.window(), token.start, end) {
-                Some(MachineNumber::F64(value)) => {
-                    self.pull.step();
-                    visitor.visit_f64(value)
-                }
-                _ => self.number()?.visit(visitor),
-            }
+            self.number()?.visit(visitor)
         };
         self.placed(visited, token.start)
     }
 
-    /// A number that goes into a buffer of serde's; its text is kept if the `f64` does not say it.
-    #[cold]
-    #[inline(never)]
-    fn buffered_number(&mut self, token: Token) -> Result<Number, Error> {
+    /// Visits a number that goes into a buffer of serde's. Its text is kept if it becomes an `f64`.
+    pub(super) fn visit_buffered_number<V: Visitor<'de>>(
+        &mut self,
+        token: Token,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
         let number = self.number()?;
         if let Number::F64(value) = number {
+            // The window has not moved: the number was all there.
             let end = self.pull.scalar_end(token);
             let text = core::str::from_utf8(&self.pull.window()[token.start..end]);
-            record_float(value, text.unwrap_or_default());
+            self.buffered.keep(value, text.unwrap_or_default());
         }
-        Ok(number)
+        let visited = number.visit(visitor);
+        self.placed(visited, token.start)
     }
 
     /// Visits a small integer as such, and any other number as its text.

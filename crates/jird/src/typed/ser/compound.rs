@@ -2,7 +2,7 @@
 
 use super::Job;
 use super::format::Format;
-use crate::data_model::{Container, KeySerializer, Raw};
+use crate::data_model::{Container, KeySerializer, RAW_TEXT, Raw, RawField};
 use crate::error::{Category, Error};
 use crate::text::{Mark, Sink, Writer};
 use serde_core::ser::Serialize;
@@ -11,22 +11,21 @@ use serde_core::ser::Serialize;
 pub(super) struct Compound<'o, S, F> {
     writer: Writer<'o, Job<S, F>>,
     first: bool,
-    /// Whether this is a struct whose one field is raw text.
-    is_raw: bool,
+    raw: RawField,
 }
 
 impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
     #[inline(always)]
     pub(super) fn open(mut writer: Writer<'o, Job<S, F>>, bracket: u8) -> Result<Self, Error> {
         F::open(&mut writer, bracket)?;
-        Ok(Self { writer, first: true, is_raw: false })
+        Ok(Self { writer, first: true, raw: RawField::None })
     }
 
     /// Opens the struct whose one field is raw text: nothing is written around it.
     #[inline(always)]
     #[expect(clippy::unnecessary_wraps, reason = "as the other containers are opened")]
     pub(super) fn open_raw(writer: Writer<'o, Job<S, F>>) -> Result<Self, Error> {
-        Ok(Self { writer, first: true, is_raw: true })
+        Ok(Self { writer, first: true, raw: RawField::Missing })
     }
 
     /// Opens the container inside a variant's object.
@@ -39,10 +38,10 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
 
     #[inline(always)]
     pub(super) fn closed(mut self, bracket: u8) -> Result<Writer<'o, Job<S, F>>, Error> {
-        if self.is_raw {
+        if self.raw != RawField::None {
             // Nothing is written, which is an error if the writer has failed before.
             self.writer.bytes([b' '], 0)?;
-            return if self.first { no_raw_text() } else { Ok(self.writer) };
+            return if self.raw == RawField::Written && self.first { Ok(self.writer) } else { no_raw_text() };
         }
         F::close(&mut self.writer, bracket, self.first)?;
         Ok(self.writer)
@@ -59,7 +58,7 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
 
 impl<S: Sink, F: Format> Compound<'_, S, F> {
     fn raw<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Error> {
-        if !core::mem::take(&mut self.first) {
+        if core::mem::replace(&mut self.raw, RawField::Written) == RawField::Written {
             // Leaves the writer as after any other error.
             return self.writer.with(|_| no_raw_text());
         }
@@ -84,7 +83,8 @@ impl<'o, S: Sink, F: Format> Container for Compound<'o, S, F> {
 
     #[inline(always)]
     fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Result<(), Error> {
-        if self.is_raw {
+        // The first condition is known when an ordinary struct is compiled, and nothing is left of this.
+        if key == RAW_TEXT && self.raw != RawField::None {
             return self.raw(value);
         }
         F::member(&mut self.writer, core::mem::take(&mut self.first), key)?;
