@@ -6,17 +6,17 @@
 //! that keeps the text of numbers finds it here. The key is the `f64`: if two numbers of the text have the same `f64`
 //! and different texts, that is remembered too, and no text is invented.
 //!
-//! The text is kept per thread, and as long as the deserializer decodes that value: until it begins or has returned its
-//! next value, or is dropped.
+//! The text is kept per thread, and as long as the deserializer decodes that value: until it begins the next
+//! one, or is dropped.
 
 use crate::number::Number;
 use core::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 thread_local! {
     /// How many deserializers keep texts: more than one if one value is decoded within another.
     static KEEPERS: Cell<usize> = const { Cell::new(0) };
-    static FLOATS: RefCell<Option<HashMap<u64, BufferedFloat>>> = const { RefCell::new(None) };
+    static FLOATS: RefCell<BTreeMap<u64, BufferedFloat>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// What is known of the text of an `f64` that comes from a buffer of serde's.
@@ -34,7 +34,7 @@ pub enum BufferedFloat {
 
 /// What is known of the text of `value`. `serde` buffered `value` while a text was decoded on this thread.
 pub fn buffered_float(value: f64) -> BufferedFloat {
-    let kept = |floats: &RefCell<Option<HashMap<_, _>>>| floats.borrow().as_ref()?.get(&value.to_bits()).cloned();
+    let kept = |floats: &RefCell<BTreeMap<_, _>>| floats.borrow().get(&value.to_bits()).cloned();
     FLOATS.try_with(kept).ok().flatten().unwrap_or(BufferedFloat::Unknown)
 }
 
@@ -76,8 +76,8 @@ impl Drop for BufferedTexts {
     }
 }
 
-fn keep(floats: &mut Option<HashMap<u64, BufferedFloat>>, value: f64, text: &str) {
-    let entry = floats.get_or_insert_default().entry(value.to_bits());
+fn keep(floats: &mut BTreeMap<u64, BufferedFloat>, value: f64, text: &str) {
+    let entry = floats.entry(value.to_bits());
     let kept = entry.or_insert_with(|| BufferedFloat::Text(text.into()));
     if let BufferedFloat::Text(first) = kept
         && **first != *text
@@ -104,7 +104,7 @@ fn forget() {
         // A thread that ends has forgotten already.
         let _ = FLOATS.try_with(|floats| {
             if let Ok(mut floats) = floats.try_borrow_mut() {
-                *floats = None;
+                floats.clear();
             }
         });
     }

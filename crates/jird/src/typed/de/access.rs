@@ -133,18 +133,49 @@ fn key_step(quoted: &[u8]) -> Step {
 }
 
 /// An enum written as an object with one member: the variant's name and its content.
-pub(super) struct VariantObject<'a, 'de, R: Read<'de>> {
+pub(super) struct VariantObject<'a, R> {
+    de: &'a mut Deserializer<R>,
+}
+
+impl<'a, R> VariantObject<'a, R> {
+    pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
+        Self { de }
+    }
+}
+
+impl<'a, 'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'a, R> {
+    type Error = Error;
+    type Variant = VariantContent<'a, 'de, R>;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant), Error> {
+        let token = self.de.pull.token();
+        if token.plain() != b'"' {
+            return Err(self.de.pull.unexpected(ErrorKind::Key));
+        }
+        let key = self.de.pull.source().key(token.start, token.next);
+        let variant = match seed.deserialize(KeyDeserializer(&mut *self.de)) {
+            Ok(variant) => variant,
+            Err(error) => return Err(self.de.pull.place(error, token.start)),
+        };
+        let token = self.de.pull.token();
+        if token.plain() != b':' {
+            return Err(self.de.pull.unexpected(ErrorKind::Colon));
+        }
+        let at = self.de.pull.offset(token.next);
+        self.de.pull.step();
+        Ok((variant, VariantContent { de: self.de, key, at }))
+    }
+}
+
+/// The content of a variant.
+pub(super) struct VariantContent<'a, 'de, R: Read<'de>> {
     de: &'a mut Deserializer<R>,
     key: <R as TextSource<'de>>::Key,
     /// The offset of the content.
     at: u64,
 }
 
-impl<'a, 'de, R: Read<'de>> VariantObject<'a, 'de, R> {
-    pub(super) fn new(de: &'a mut Deserializer<R>) -> Self {
-        Self { de, key: Default::default(), at: 0 }
-    }
-
+impl<'de, R: Read<'de>> VariantContent<'_, 'de, R> {
     /// Decodes the content. An error is inside the variant.
     #[inline]
     fn content<T>(self, decode: impl FnOnce(&mut Deserializer<R>) -> Result<T, Error>) -> Result<T, Error> {
@@ -155,31 +186,7 @@ impl<'a, 'de, R: Read<'de>> VariantObject<'a, 'de, R> {
     }
 }
 
-impl<'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'_, 'de, R> {
-    type Error = Error;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(mut self, seed: V) -> Result<(V::Value, Self), Error> {
-        let token = self.de.pull.token();
-        if token.plain() != b'"' {
-            return Err(self.de.pull.unexpected(ErrorKind::Key));
-        }
-        self.key = self.de.pull.source().key(token.start, token.next);
-        let variant = match seed.deserialize(KeyDeserializer(&mut *self.de)) {
-            Ok(variant) => variant,
-            Err(error) => return Err(self.de.pull.place(error, token.start)),
-        };
-        let token = self.de.pull.token();
-        if token.plain() != b':' {
-            return Err(self.de.pull.unexpected(ErrorKind::Colon));
-        }
-        self.at = self.de.pull.offset(token.next);
-        self.de.pull.step();
-        Ok((variant, self))
-    }
-}
-
-impl<'de, R: Read<'de>> de::VariantAccess<'de> for VariantObject<'_, 'de, R> {
+impl<'de, R: Read<'de>> de::VariantAccess<'de> for VariantContent<'_, 'de, R> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {

@@ -177,9 +177,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         self.buffered.forget();
         let token = self.pull.token();
         let at = self.pull.offset(token.start);
-        let value = T::deserialize(&mut *self);
-        self.buffered.forget();
-        match value {
+        match T::deserialize(&mut *self) {
             Ok(value) => Ok(value),
             Err(error) => Err(self.pull.place_at(error, at)),
         }

@@ -50,10 +50,15 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         token: Token,
         visitor: V,
     ) -> Result<V::Value, Error> {
+        let end = self.pull.scalar_end(token);
+        if let Some(value) = number::to_small_at(self.pull.window(), token.start, end) {
+            self.pull.step();
+            let visited = visitor.visit_u64(value);
+            return self.placed(visited, token.start);
+        }
         let number = self.number()?;
         if let Number::F64(value) = number {
             // The window has not moved: the number was all there.
-            let end = self.pull.scalar_end(token);
             let text = core::str::from_utf8(&self.pull.window()[token.start..end]);
             self.buffered.keep(value, text.unwrap_or_default());
         }

@@ -38,7 +38,8 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
 
     #[inline(always)]
     pub(super) fn closed(mut self, bracket: u8) -> Result<Writer<'o, Job<S, F>>, Error> {
-        if self.raw != RawField::None {
+        // Only a struct can be raw, which the compiler knows.
+        if bracket == b'}' && self.raw != RawField::None {
             // Nothing is written, which is an error if the writer has failed before.
             self.writer.bytes([b' '], 0)?;
             return if self.raw == RawField::Written && self.first { Ok(self.writer) } else { no_raw_text() };
@@ -49,10 +50,10 @@ impl<'o, S: Sink, F: Format> Compound<'o, S, F> {
 
     /// Closes the variant's object too.
     #[inline(always)]
-    pub(super) fn closed_variant(self, bracket: u8) -> Result<Writer<'o, Job<S, F>>, Error> {
-        let mut writer = self.closed(bracket)?;
-        F::close(&mut writer, b'}', false)?;
-        Ok(writer)
+    pub(super) fn closed_variant(mut self, bracket: u8) -> Result<Writer<'o, Job<S, F>>, Error> {
+        F::close(&mut self.writer, bracket, self.first)?;
+        F::close(&mut self.writer, b'}', false)?;
+        Ok(self.writer)
     }
 }
 
