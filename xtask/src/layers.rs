@@ -12,12 +12,13 @@ use crate::lines::without_tests;
 use crate::step::Step;
 
 /// The folders and files of each crate, from the ground up.
-const CRATES: [Layers; 5] = [
+const CRATES: [Layers; 6] = [
     Layers {
         name: "jird",
         order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
                 record layout data_model event typed lines",
     },
+    Layers { name: "jird-serde-json", order: "error plain de ser tree" },
     Layers {
         name: "jird-formats",
         order: "cell encoding columns rows bad_value csv arrow parquet sqlite recover files",

@@ -301,7 +301,15 @@ impl From<io::Error> for Error {
 }
 
 impl From<Error> for io::Error {
+    /// The error of a reader or a writer as it was, unless a clone of the [`Error`] still has it.
     fn from(error: Error) -> Self {
+        let error = match *error.0 {
+            Repr { what: What::Io(io), steps, .. } if steps.is_empty() => match Arc::try_unwrap(io) {
+                Ok(io) => return io,
+                Err(io) => Error::of(What::Io(io), Category::Io, 0),
+            },
+            repr => Error(Box::new(repr)),
+        };
         let kind = match error.classify() {
             Category::Io => error.io_error_kind().unwrap_or(io::ErrorKind::Other),
             Category::Syntax | Category::Data => io::ErrorKind::InvalidData,

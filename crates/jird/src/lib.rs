@@ -88,9 +88,11 @@ pub mod ser {
     };
 }
 
-/// For tests and benchmarks of jird itself: this may change with every version.
+/// For tests and benchmarks of jird itself, and for `jird-serde-json`: this may change with every version.
 #[doc(hidden)]
 pub mod hooks {
+    #[cfg(feature = "serde")]
+    pub use crate::data_model::{BufferedFloat, EXACT_NUMBERS, RAW_TEXT, buffered_float};
     pub use crate::lines::When;
     pub use crate::tape::Technique;
     pub use crate::walk::scan_only;

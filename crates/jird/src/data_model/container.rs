@@ -63,7 +63,8 @@ opened!(
     SerializeMap: serialize_key() => key serialize_value() => value, close b'}'
 );
 
-/// Inside an `impl Serializer`: the functions `open` and `open_variant` of `$type` open containers with a bracket.
+/// Inside an `impl Serializer`: the functions `open`, `open_variant` and `open_raw` of `$type` open containers with a
+/// bracket, and the struct whose one field is raw text.
 macro_rules! containers {
     ($type:ty) => {
         $crate::data_model::compounds!($crate::data_model::Open<$type>);
@@ -71,8 +72,24 @@ macro_rules! containers {
             $type, open;
             serialize_seq(_len: Option<usize>) b'[', serialize_tuple(_len: usize) b'[',
             serialize_tuple_struct(_name: &'static str, _len: usize) b'[',
-            serialize_map(_len: Option<usize>) b'{', serialize_struct(_name: &'static str, _len: usize) b'{'
+            serialize_map(_len: Option<usize>) b'{'
         );
+
+        #[inline(always)]
+        fn serialize_struct(
+            self,
+            name: &'static str,
+            _len: usize,
+        ) -> Result<$crate::data_model::Open<$type>, Self::Error> {
+            // The struct in which `serde_json` and this crate's other face write raw text.
+            let opened = if name == $crate::data_model::RAW_TEXT {
+                <$type>::open_raw(self)
+            } else {
+                <$type>::open(self, b'{')
+            };
+            opened.map($crate::data_model::Open)
+        }
+
         containers!($type, open_variant, variant; serialize_tuple_variant b'[', serialize_struct_variant b'{');
     };
     ($type:ty, $open:ident; $($name:ident($($argument:ident: $of:ty),+) $bracket:literal),+) => {

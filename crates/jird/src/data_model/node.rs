@@ -4,7 +4,7 @@
 //! visitor refuses a value, its node adds the position to the error, and this module the steps of the path.
 
 use super::key::{KeyDeserializer, TreeKey};
-use super::{Number, RAW_TEXT};
+use super::{EXACT_NUMBERS, Number, NumberTextVisitor, RAW_TEXT, RawTextVisitor};
 use crate::error::{Category, Error};
 use crate::fault::ErrorKind;
 use crate::number;
@@ -354,7 +354,12 @@ impl<'de, N: Node<'de>> Deserializer<'de> for NodeDeserializer<N> {
 
     #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Error> {
-        if name == RAW_TEXT { self.node.visit_raw(visitor) } else { visitor.visit_newtype_struct(self) }
+        match name {
+            RAW_TEXT => self.node.visit_raw(RawTextVisitor(visitor)),
+            EXACT_NUMBERS if self.node.kind() == Kind::Number => self.node.visit_raw(NumberTextVisitor(visitor)),
+            EXACT_NUMBERS => self.deserialize_any(visitor),
+            _ => visitor.visit_newtype_struct(self),
+        }
     }
 
     #[inline]
@@ -536,30 +541,43 @@ struct NodeVariant<K, N> {
 
 impl<'de, K: TreeKey<'de>, N: Node<'de>> de::EnumAccess<'de> for NodeVariant<K, N> {
     type Error = Error;
-    type Variant = NodeDeserializer<N>;
+    type Variant = VariantContent<K, N>;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(mut self, seed: V) -> Result<(V::Value, NodeDeserializer<N>), Error> {
+    fn variant_seed<V: DeserializeSeed<'de>>(mut self, seed: V) -> Result<(V::Value, Self::Variant), Error> {
         let name = seed.deserialize(KeyDeserializer(&mut self.name)).map_err(|error| self.name.placed(error))?;
-        Ok((name, self.content))
+        Ok((name, VariantContent { name: self.name, content: self.content }))
     }
 }
 
-impl<'de, N: Node<'de>> de::VariantAccess<'de> for NodeDeserializer<N> {
+/// What a variant contains, and its name for the path of an error.
+struct VariantContent<K, N> {
+    name: K,
+    content: NodeDeserializer<N>,
+}
+
+impl<'de, K: TreeKey<'de>, N: Node<'de>> VariantContent<K, N> {
+    fn decode<T>(self, decode: impl FnOnce(NodeDeserializer<N>) -> Result<T, Error>) -> Result<T, Error> {
+        let name = self.name;
+        decode(self.content).map_err(|error| error.inside(Step::key(&name.name())))
+    }
+}
+
+impl<'de, K: TreeKey<'de>, N: Node<'de>> de::VariantAccess<'de> for VariantContent<K, N> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
-        Deserialize::deserialize(self)
+        self.decode(Deserialize::deserialize)
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
-        seed.deserialize(self)
+        self.decode(|content| seed.deserialize(content))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
-        self.deserialize_seq(visitor)
+        self.decode(|content| content.deserialize_seq(visitor))
     }
 
     fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
-        self.deserialize_struct("", fields, visitor)
+        self.decode(|content| content.deserialize_struct("", fields, visitor))
     }
 }

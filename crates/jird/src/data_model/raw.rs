@@ -102,20 +102,46 @@ impl<W: RawText> Serializer for Raw<W> {
 /// A number: this crate's serializers receive its text, others receive its value.
 pub(crate) struct Exact<'a>(pub(crate) crate::number::Number<'a>);
 
+/// A decimal number with this many significant digits tells one `f64` from any other.
+const F64_DIGITS: usize = 17;
+
 impl Serialize for Exact<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let is_ours = serializer.is_human_readable() != serializer.is_human_readable();
+        let is_text = serializer.is_human_readable();
+        let is_ours = is_text != serializer.is_human_readable();
         let number = self.0;
         if is_ours {
-            serializer.serialize_str(number.text())
-        } else if let Some(value) = number.as_i64() {
-            serializer.serialize_i64(value)
-        } else if let Some(value) = number.as_u64() {
-            serializer.serialize_u64(value)
-        } else if let Some(value) = number.to_f64() {
-            serializer.serialize_f64(value)
-        } else {
-            Err(serde_core::ser::Error::custom(format_args!("the number {number} is too large for this format")))
+            return serializer.serialize_str(number.text());
+        }
+        if let Some(value) = number.as_i64() {
+            // An integer has no negative zero.
+            let is_negative_zero = value == 0 && number.text().starts_with('-');
+            return if is_negative_zero { serializer.serialize_f64(-0.0) } else { serializer.serialize_i64(value) };
+        }
+        if let Some(value) = number.as_u64() {
+            return serializer.serialize_u64(value);
+        }
+        if is_text && number.is_integer() {
+            // A format of text writes all the digits, or says that it cannot.
+            if let Some(value) = number.as_i128() {
+                return serializer.serialize_i128(value);
+            }
+            if let Some(value) = number.as_u128() {
+                return serializer.serialize_u128(value);
+            }
+        }
+        match number.to_f64() {
+            Some(value) if !is_text || is_same(number, value) => serializer.serialize_f64(value),
+            Some(_) => Err(ser::Error::custom(format_args!("the number {number} has too many digits for this format"))),
+            None => Err(ser::Error::custom(format_args!("the number {number} is too large for this format"))),
         }
     }
+}
+
+/// Whether a format that writes the digits of `value` writes the number.
+fn is_same(number: crate::number::Number<'_>, value: f64) -> bool {
+    let digits = number.text().bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    digits.filter(u8::is_ascii_digit).count() <= F64_DIGITS
+        || crate::number::Number::new(zmij::Buffer::new().format(value))
+            .is_some_and(|shortest| shortest.compare(number).is_eq())
 }

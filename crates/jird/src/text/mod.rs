@@ -54,6 +54,19 @@ pub(crate) fn closing_quote(rest: &[u8]) -> Option<usize> {
     }
 }
 
+/// The number of bytes at the end of `text` that begin a character without completing it.
+pub(crate) fn cut_len(text: &[u8]) -> usize {
+    let lead = text.iter().rev().take(3).position(|&byte| byte & 0xC0 != 0x80);
+    let Some(back) = lead.map(|later| later + 1) else { return 0 };
+    let wanted = match text[text.len() - back] {
+        0xF0.. => 4,
+        0xE0.. => 3,
+        0xC0.. => 2,
+        _ => 1,
+    };
+    if back < wanted { back } else { 0 }
+}
+
 /// The end of `text[start..end]` without its trailing white space.
 pub(crate) fn trim_end(text: &[u8], start: usize, end: usize) -> usize {
     let mut end = end;

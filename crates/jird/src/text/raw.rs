@@ -31,6 +31,10 @@ pub struct RawValue {
 impl RawValue {
     /// `null`.
     pub const NULL: &'static Self = Self::of_checked("null");
+    /// `true`.
+    pub const TRUE: &'static Self = Self::of_checked("true");
+    /// `false`.
+    pub const FALSE: &'static Self = Self::of_checked("false");
 
     /// The value as text. O(1).
     pub const fn get(&self) -> &str {

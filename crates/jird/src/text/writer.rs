@@ -162,6 +162,23 @@ impl<S: Sink> Out<S> {
         taken.map(|_| ())
     }
 
+    /// Offers the buffer's content to the sink, except for the beginning of a character that is not complete. After an
+    /// error the buffer is empty.
+    fn flush_whole(&mut self) -> Result<(), Error> {
+        let cut = super::cut_len(&self.buffer);
+        if cut == 0 {
+            return self.flush();
+        }
+        let whole = self.buffer.len() - cut;
+        let taken = self.sink.take(&self.buffer[..whole]);
+        match taken {
+            Ok(true) => drop(self.buffer.drain(..whole)),
+            Ok(false) => {}
+            Err(_) => self.buffer.clear(),
+        }
+        taken.map(|_| ())
+    }
+
     #[cfg(test)]
     pub(super) fn with_kernel(mut self, kernel: Kernel) -> Self {
         self.kernel = kernel;
@@ -534,7 +551,7 @@ fn make_room<S: Sink>(out: &mut Out<S>, at: usize, more: usize) -> Result<usize,
     }
     // SAFETY: by the writer's invariant the first `at` bytes are written; and they are within the capacity.
     unsafe { out.buffer.set_len(at) };
-    out.flush()?;
+    out.flush_whole()?;
     out.buffer.reserve(more);
     Ok(out.buffer.len())
 }

@@ -1,13 +1,13 @@
 //! Values and numbers that keep their text, through serde. The types and this crate's serializers agree on the name of
 //! a newtype struct, [`RAW_TEXT`]; any other format receives what serde makes of that struct.
 
-use crate::data_model::RAW_TEXT;
+use crate::data_model::{BufferedFloat, RAW_TEXT, buffered_float};
 use crate::error::Error;
 use crate::number::Number;
 use crate::text::RawValue;
 use core::fmt;
 use core::marker::PhantomData;
-use serde_core::de::{self, Deserialize, Deserializer, Visitor};
+use serde_core::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_core::ser::{Serialize, Serializer};
 
 impl RawValue {
@@ -105,10 +105,20 @@ impl<'de, T: Raw<'de>> Visitor<'de> for RawVisitor<T> {
         T::owned(text.to_owned()).ok_or_else(|| wrong(text, &self))
     }
 
-    /// Called by another format, or for content that serde has buffered: the text is lost, but a number can be written
-    /// again.
+    /// The form in which this crate and `serde_json` give raw text to a visitor.
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<T, A::Error> {
+        match members.next_key_seed(RawKey)? {
+            Some(true) => members.next_value_seed(self),
+            _ => Err(de::Error::invalid_type(de::Unexpected::Map, &self)),
+        }
+    }
+
+    /// Called by another format, or for content that serde has buffered. Integers are exact there. The text of any other
+    /// number is known if it comes from a text that this crate is decoding. A format of bytes has no text for its
+    /// numbers. Elsewhere the text is lost, which is an error.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        let number = deserializer.deserialize_any(AnyNumber(T::WHAT))?;
+        let has_text = deserializer.is_human_readable();
+        let number = deserializer.deserialize_any(AnyNumber { wanted: T::WHAT, has_text })?;
         T::owned(number).ok_or_else(|| de::Error::custom(format_args!("expected {}", T::WHAT)))
     }
 }
@@ -118,14 +128,49 @@ fn wrong<E: de::Error>(text: &str, wanted: &dyn de::Expected) -> E {
     de::Error::custom(format_args!("invalid value: `{text:.40}`, expected {wanted}"))
 }
 
+impl<'de, T: Raw<'de>> DeserializeSeed<'de> for RawVisitor<T> {
+    type Value = T;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+/// Reads a key, and returns whether it is the one of raw text.
+struct RawKey;
+
+impl<'de> DeserializeSeed<'de> for RawKey {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for RawKey {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<bool, E> {
+        Ok(key == RAW_TEXT)
+    }
+}
+
 /// Visits a number of any type, and returns it as JSON text.
-struct AnyNumber(&'static str);
+struct AnyNumber {
+    wanted: &'static str,
+    /// Whether the number has a text, which an `f64` does not tell.
+    has_text: bool,
+}
 
 impl Visitor<'_> for AnyNumber {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(self.wanted)
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<String, E> {
@@ -145,7 +190,18 @@ impl Visitor<'_> for AnyNumber {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<String, E> {
-        if value.is_finite() { Ok(zmij::Buffer::new().format(value).to_owned()) } else { Err(wrong("NaN", &self)) }
+        match buffered_float(value) {
+            BufferedFloat::Text(text) => Ok(text.into()),
+            BufferedFloat::Unknown if !self.has_text && value.is_finite() => {
+                Ok(zmij::Buffer::new().format(value).to_owned())
+            }
+            _ if !value.is_finite() => Err(wrong("NaN", &self)),
+            _ => Err(E::custom(format_args!(
+                "the text of the number {value} was lost on the way to {}; do not flatten the field, and give the enum \
+                 that holds it its default form, or decode with jird directly",
+                self.wanted
+            ))),
+        }
     }
 }
 
@@ -165,6 +221,9 @@ raw!(['de: 'a, 'a] &'a RawValue, ['de] Box<RawValue>, ['de: 'a, 'a] Number<'a>, 
 
 impl Serialize for RawValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if crate::data_model::is_serde_json::<S>() {
+            return crate::data_model::serialize_raw_text(serializer, self.get());
+        }
         serializer.serialize_newtype_struct(RAW_TEXT, self.get())
     }
 }

@@ -261,22 +261,6 @@ fn errors_stay() {
 }
 
 #[test]
-fn raw_values_of_others() {
-    // As its `RawValue` is: the tests are built without the feature.
-    #[derive(Serialize)]
-    #[serde(rename = "$serde_json::private::RawValue")]
-    struct RawValue<'a> {
-        #[serde(rename = "$serde_json::private::RawValue")]
-        text: &'a str,
-    }
-    let text = jird::to_string(&RawValue { text: "[1]" }).unwrap();
-    assert_eq!(text, r#"{"$serde_json::private::RawValue":"[1]"}"#);
-    let ours: Box<jird::RawValue> = jird::from_str("[1]").unwrap();
-    assert_eq!(jird::to_string(&ours).unwrap(), "[1]");
-    assert_eq!(serde_json::to_string(&ours).unwrap(), r#""[1]""#);
-}
-
-#[test]
 fn arbitrary_precision() {
     // As its `Number` is with the feature, without which the tests are built.
     #[derive(Serialize)]

@@ -472,17 +472,18 @@ fn numbers_keep_their_text_as_json_and_are_numbers_elsewhere() {
     assert_eq!(jird::to_string(&document.root().at(2).and_then(jird::Value::as_number)).expect("JSON"), "1E400");
     let numbers: Vec<_> = document.root().elements().filter_map(jird::Value::as_number).collect();
     assert_eq!(jird::to_string(&numbers).expect("JSON"), text);
-    assert_eq!(serde_json::to_string(&numbers[0]).expect("a number"), "1.5");
-    assert_eq!(serde_json::to_string(&numbers[3]).expect("a number"), "1.2345678901234568e+29");
+    // It is built with its raw values, so that it keeps the text too. Another format of text refuses to lose digits.
+    assert_eq!(serde_json::to_string(&numbers[0]).expect("a number"), "1.50");
+    assert_eq!(serde_json::to_string(&numbers[3]).expect("a number"), "123456789012345678901234567890");
     assert_eq!(serde_json::to_string(&numbers[5]).expect("a number"), "18446744073709551615");
-    assert!(serde_json::to_string(&numbers[2]).is_err(), "no double is so large");
+    assert_eq!(serde_json::to_string(&numbers[2]).expect("a number"), "1E400");
     assert_eq!(jird::to_string(&Pairs(vec![(numbers[0], numbers[0])])).expect("JSON"), r#"{"1.5":1.50}"#);
 }
 
 #[test]
 fn raw_text_is_written_as_it_stands() {
     #[derive(Serialize)]
-    #[serde(rename = "$jird::private::RawText")]
+    #[serde(rename = "$serde_json::private::RawValue")]
     struct Raw<T>(T);
     let long = format!("[{}]", "\"й\", ".repeat(10_000) + "1");
     for text in ["{ \"a\" : 1.0 }", "\"\\u0041\"", "", long.as_str()] {
@@ -491,6 +492,65 @@ fn raw_text_is_written_as_it_stands() {
     }
     assert!(jird::to_string(&Raw(1)).unwrap_err().is_data());
     assert!(jird::to_string(&Raw(vec!["1"])).is_err());
+}
+
+#[test]
+fn raw_values_of_both_crates_are_read_and_written_by_both() {
+    let text = r#"{"a": [1.50,  -0]}"#;
+    let ours: Box<jird::RawValue> = serde_json::from_str(text).expect("JSON");
+    let theirs: Box<serde_json::value::RawValue> = jird::from_str(text).expect("JSON");
+    assert_eq!((ours.get(), theirs.get()), (text, text));
+    let borrowed: &serde_json::value::RawValue = jird::from_str(text).expect("JSON");
+    assert_eq!(borrowed.get(), text);
+    assert_eq!(serde_json::to_string(&[&ours]).expect("JSON"), format!("[{text}]"));
+    assert_eq!(jird::to_string(&[&theirs]).expect("JSON"), format!("[{text}]"));
+    let numbers: Vec<jird::NumberBuf> = serde_json::from_str("[1.50, -0, 1E400]").expect("JSON");
+    assert_eq!(serde_json::to_string(&numbers).expect("JSON"), "[1.50,-0,1E400]");
+    assert_eq!(
+        jird::parse(text.as_bytes()).and_then(|text| text.decode::<Box<serde_json::value::RawValue>>()).map(drop),
+        Ok(())
+    );
+}
+
+/// A struct whose one field is raw text, but which has none, or two, or a failing one.
+#[test]
+fn raw_text_that_is_missing_is_an_error() {
+    struct Fields(usize);
+    impl Serialize for Fields {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            use serde::ser::SerializeStruct;
+            let name = "$serde_json::private::RawValue";
+            let mut raw = serializer.serialize_struct(name, 1)?;
+            for _ in 0..self.0 {
+                let _ = raw.serialize_field(name, "1");
+            }
+            raw.end()
+        }
+    }
+    assert_eq!(jird::to_string(&Fields(1)).expect("JSON"), "1");
+    assert!(jird::to_string(&Fields(0)).unwrap_err().is_data());
+    assert!(jird::to_string(&Fields(2)).is_err());
+}
+
+#[test]
+fn writers_receive_whole_characters() {
+    struct Whole(Vec<u8>);
+    impl std::io::Write for Whole {
+        fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+            assert!(std::str::from_utf8(text).is_ok(), "a piece ends within a character");
+            self.0.extend_from_slice(text);
+            Ok(text.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    for shift in 0..5 {
+        let text = "x".repeat(shift) + &"語😀ü".repeat(20_000);
+        let mut whole = Whole(Vec::new());
+        jird::to_writer(&mut whole, &[&text, &text]).expect("written");
+        assert_eq!(String::from_utf8(whole.0).expect("text"), format!("[\"{text}\",\"{text}\"]"));
+    }
 }
 
 /// Takes so many bytes, a few at a time, and fails then.

@@ -3,7 +3,7 @@
 use super::Names;
 use super::key::SentKey;
 use super::stop::Stop;
-use crate::data_model::{Container, KeySerializer, RAW_TEXT, Raw, RawText, containers};
+use crate::data_model::{Container, KeySerializer, RAW_TEXT, Raw, RawField, RawText, containers};
 use crate::error::{Category, Error};
 use crate::event::protocol::{Scalar, forwards, scalars};
 use crate::event::{Failure, Interest, JsonSource, Key, Numeral, Place, Sink, Source};
@@ -171,6 +171,7 @@ pub(super) struct OpenEvents<'s, S> {
     wanted: bool,
     /// Whether the sink wants the value of the current key.
     value_wanted: bool,
+    raw: RawField,
 }
 
 impl<'s, S: Sink> OpenEvents<'s, S> {
@@ -178,7 +179,13 @@ impl<'s, S: Sink> OpenEvents<'s, S> {
     fn open(events: Events<'s, S>, bracket: u8) -> Result<Self, Stop<S::Error>> {
         let told = if bracket == b'[' { events.sink.begin_array() } else { events.sink.begin_object() };
         told.map_err(Stop::Sink)?;
-        Ok(Self { events, wanted: true, value_wanted: true })
+        Ok(Self { events, wanted: true, value_wanted: true, raw: RawField::None })
+    }
+
+    /// Opens the struct whose one field is raw text: nothing is sent but its value.
+    #[expect(clippy::unnecessary_wraps, reason = "as the other containers are opened")]
+    fn open_raw(events: Events<'s, S>) -> Result<Self, Stop<S::Error>> {
+        Ok(Self { events, wanted: true, value_wanted: true, raw: RawField::Missing })
     }
 
     /// Opens the container inside a variant's object, if the sink wants it.
@@ -186,7 +193,7 @@ impl<'s, S: Sink> OpenEvents<'s, S> {
         if events.variant(variant)? {
             Self::open(events, bracket)
         } else {
-            Ok(Self { events, wanted: false, value_wanted: false })
+            Ok(Self { events, wanted: false, value_wanted: false, raw: RawField::None })
         }
     }
 }
@@ -202,6 +209,14 @@ impl<S: Sink> Container for OpenEvents<'_, S> {
 
     #[inline(always)]
     fn member<T: ?Sized + Serialize>(&mut self, key: &'static str, value: &T) -> Told<S> {
+        match self.raw {
+            RawField::None => {}
+            RawField::Missing if key == RAW_TEXT => {
+                self.raw = RawField::Written;
+                return value.serialize(Raw::new(self.events.again()));
+            }
+            RawField::Missing | RawField::Written => return no_raw_text(),
+        }
         if self.wanted { self.events.member(key, value) } else { Ok(()) }
     }
 
@@ -220,8 +235,10 @@ impl<S: Sink> Container for OpenEvents<'_, S> {
 
     #[inline(always)]
     fn close(self, bracket: u8) -> Told<S> {
-        if !self.wanted {
-            return Ok(());
+        match self.raw {
+            RawField::None if self.wanted => {}
+            RawField::None | RawField::Written => return Ok(()),
+            RawField::Missing => return no_raw_text(),
         }
         let told = if bracket == b']' { self.events.sink.end_array() } else { self.events.sink.end_object() };
         told.map_err(Stop::Sink)
@@ -231,6 +248,11 @@ impl<S: Sink> Container for OpenEvents<'_, S> {
         OpenEvents { events: self.events.again(), ..self }.close(bracket)?;
         self.events.sink.end_object().map_err(Stop::Sink)
     }
+}
+
+#[cold]
+fn no_raw_text<E>() -> Result<(), Stop<E>> {
+    Err(Stop::Value(Error::message(Category::Data, &"raw JSON must be one string")))
 }
 
 /// Text that is JSON already: in most cases a number.

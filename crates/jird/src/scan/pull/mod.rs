@@ -21,11 +21,10 @@ pub(crate) use scalar::Content;
 pub(crate) use skip::OpenBrackets;
 
 use super::line_count::LineCount;
-use super::{Carry, END, ESCAPED, Mode, TextSource, Tokens};
+use super::{Carry, END, ESCAPED, Mode, TextSource};
 use crate::fault::Fault;
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
-use core::cell::Cell;
 use shown::Shown;
 use std::io;
 use text::CheckedText;
@@ -92,24 +91,10 @@ pub(crate) struct Pull<S> {
 /// The number of bytes scanned at a time, as for documents.
 const CHUNK_BYTES: usize = 64 << 10;
 
-thread_local! {
-    /// Unused token buffers, for the next text.
-    static SPARE: Cell<Tokens> = const { Cell::new(Tokens::new()) };
-}
-
-impl<S> Drop for Pull<S> {
-    fn drop(&mut self) {
-        let tokens = self.tokens.take();
-        // A thread that ends has no use for the buffers.
-        let _ = SPARE.try_with(|spare| spare.set(tokens));
-    }
-}
-
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "types pull more than events do"))]
 impl<'de, S: TextSource<'de>> Pull<S> {
     pub(crate) fn new(source: S, kernel: Kernel) -> Self {
-        let mut tokens = SPARE.try_with(Cell::take).unwrap_or_default();
-        tokens.clear();
+        let mut tokens = shown::spare_tokens();
         if S::TRUSTED {
             tokens.owe_all_numbers();
         }

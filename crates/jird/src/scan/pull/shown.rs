@@ -7,6 +7,7 @@
 
 use super::Token;
 use crate::scan::{SENTINELS, Tokens};
+use core::cell::Cell;
 
 /// The number of tokens that stand at `limit` and after it: the fourth of [`Shown::four`] is the last of them.
 const AHEAD: usize = 3;
@@ -134,9 +135,27 @@ impl Shown {
         self.change().consume(first);
         self.at -= first;
     }
+}
 
-    /// The tokens' buffers, for the next text.
-    pub(super) fn take(&mut self) -> Tokens {
-        core::mem::take(self.change())
+thread_local! {
+    /// Unused token buffers, for the next text.
+    static SPARE: Cell<Tokens> = const { Cell::new(Tokens::new()) };
+}
+
+/// No tokens, in buffers that the text before has used, if there was one.
+#[inline(always)]
+pub(super) fn spare_tokens() -> Tokens {
+    let mut tokens = SPARE.try_with(Cell::take).unwrap_or_default();
+    tokens.clear();
+    tokens
+}
+
+/// This type borrows nothing, so that what a deserializer borrows may end before the deserializer does.
+impl Drop for Shown {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let tokens = core::mem::take(self.change());
+        // A thread that ends has no use for the buffers.
+        let _ = SPARE.try_with(|spare| spare.set(tokens));
     }
 }

@@ -6,6 +6,7 @@
 
 use super::scalar::Content;
 use crate::scan::{Pieces, Slice, TextSource};
+use crate::text::cut_len;
 use crate::text::trusted_str;
 use std::io;
 
@@ -119,19 +120,6 @@ impl CheckedText<Pieces> {
 #[inline(always)]
 fn is_later_byte(byte: u8) -> bool {
     byte & 0xC0 == 0x80
-}
-
-/// The number of bytes at the end of `text` that begin a character without completing it.
-fn cut_len(text: &[u8]) -> usize {
-    let lead = text.iter().rev().take(3).position(|&byte| !is_later_byte(byte));
-    let Some(back) = lead.map(|later| later + 1) else { return 0 };
-    let wanted = match text[text.len() - back] {
-        0xF0.. => 4,
-        0xE0.. => 3,
-        0xC0.. => 2,
-        _ => 1,
-    };
-    if back < wanted { back } else { 0 }
 }
 
 #[cfg(test)]

@@ -143,15 +143,16 @@ impl<'a, R> VariantObject<'a, R> {
     }
 }
 
-impl<'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'_, R> {
+impl<'a, 'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'a, R> {
     type Error = Error;
-    type Variant = Self;
+    type Variant = VariantContent<'a, 'de, R>;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant), Error> {
         let token = self.de.pull.token();
         if token.plain() != b'"' {
             return Err(self.de.pull.unexpected(ErrorKind::Key));
         }
+        let key = self.de.pull.source().key(token.start, token.next);
         let variant = match seed.deserialize(KeyDeserializer(&mut *self.de)) {
             Ok(variant) => variant,
             Err(error) => return Err(self.de.pull.place(error, token.start)),
@@ -160,27 +161,47 @@ impl<'de, R: Read<'de>> de::EnumAccess<'de> for VariantObject<'_, R> {
         if token.plain() != b':' {
             return Err(self.de.pull.unexpected(ErrorKind::Colon));
         }
+        let at = self.de.pull.offset(token.next);
         self.de.pull.step();
-        Ok((variant, self))
+        Ok((variant, VariantContent { de: self.de, key, at }))
     }
 }
 
-impl<'de, R: Read<'de>> de::VariantAccess<'de> for VariantObject<'_, R> {
+/// The content of a variant.
+pub(super) struct VariantContent<'a, 'de, R: Read<'de>> {
+    de: &'a mut Deserializer<R>,
+    key: <R as TextSource<'de>>::Key,
+    /// The offset of the content.
+    at: u64,
+}
+
+impl<'de, R: Read<'de>> VariantContent<'_, 'de, R> {
+    /// Decodes the content. An error is inside the variant.
+    #[inline]
+    fn content<T>(self, decode: impl FnOnce(&mut Deserializer<R>) -> Result<T, Error>) -> Result<T, Error> {
+        match decode(&mut *self.de) {
+            Ok(value) => Ok(value),
+            Err(error) => Err(self.de.pull.place_at(error, self.at).inside(key_step(self.key.as_ref()))),
+        }
+    }
+}
+
+impl<'de, R: Read<'de>> de::VariantAccess<'de> for VariantContent<'_, 'de, R> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
-        de::Deserialize::deserialize(self.de)
+        self.content(|de| de::Deserialize::deserialize(de))
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Error> {
-        seed.deserialize(self.de)
+        self.content(|de| seed.deserialize(de))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
-        de::Deserializer::deserialize_seq(self.de, visitor)
+        self.content(|de| de::Deserializer::deserialize_seq(de, visitor))
     }
 
     fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
-        de::Deserializer::deserialize_struct(self.de, "", fields, visitor)
+        self.content(|de| de::Deserializer::deserialize_struct(de, "", fields, visitor))
     }
 }

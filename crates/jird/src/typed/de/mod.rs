@@ -14,7 +14,7 @@ pub use records::Records;
 pub use stream::StreamDeserializer;
 pub use tree::ValueDeserializer;
 
-use crate::data_model::RAW_TEXT;
+use crate::data_model::{BufferedTexts, EXACT_NUMBERS, RAW_TEXT, RawTextVisitor, is_buffer};
 use crate::error::Error;
 use crate::event::Pattern;
 use crate::fault::ErrorKind;
@@ -26,6 +26,7 @@ use access::{ArrayAccess, ObjectAccess, VariantObject};
 use serde_core::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde_core::de::{self, DeserializeOwned, Expected, Unexpected, Visitor};
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// Decodes a text that is one JSON value. All of it is checked, including what `T` ignores: UTF-8, grammar, escapes,
 /// numbers.
@@ -104,7 +105,13 @@ pub struct Deserializer<R> {
     scratch: String,
     depth_left: usize,
     depth_max: usize,
+    /// The texts of numbers in buffers of serde's.
+    buffered: BufferedTexts,
 }
+
+/// A panic of a type that is decoded leaves a deserializer that returns values or errors as before.
+impl<R: UnwindSafe> UnwindSafe for Deserializer<R> {}
+impl<R: RefUnwindSafe> RefUnwindSafe for Deserializer<R> {}
 
 impl<'de> Deserializer<SliceRead<'de>> {
     /// Decodes from bytes.
@@ -136,6 +143,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             scratch: String::new(),
             depth_left: TYPED_DEPTH_MAX,
             depth_max: TYPED_DEPTH_MAX,
+            buffered: BufferedTexts::default(),
         }
     }
 
@@ -166,6 +174,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Decodes the next value.
     #[inline]
     fn value<T: de::Deserialize<'de>>(&mut self) -> Result<T, Error> {
+        self.buffered.forget();
         let token = self.pull.token();
         let at = self.pull.offset(token.start);
         match T::deserialize(&mut *self) {
@@ -180,6 +189,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     /// Kind [`Trailing`](ErrorKind::Trailing) if something is left; or an error in the end of the text.
     #[inline]
     pub fn end(&mut self) -> Result<(), Error> {
+        self.buffered.forget();
         self.pull.end()
     }
 
@@ -403,6 +413,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
         let token = self.pull.token();
         let at = token.start;
         match token.kind {
+            b'-' | b'0'..=b'9' if is_buffer::<V>() => self.visit_buffered_number(token, visitor),
             b'-' | b'0'..=b'9' => self.visit_number(token, visitor),
             b'n' => {
                 self.pull.literal(token, b"null")?;
@@ -516,12 +527,19 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for &mut Deserializer<R> {
 
     #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Error> {
-        if name != RAW_TEXT {
-            return visitor.visit_newtype_struct(self);
-        }
-        match self.pull.raw()? {
-            Content::Borrowed(raw) => visitor.visit_borrowed_str(raw),
-            Content::Passing(raw) => visitor.visit_str(raw),
+        match name {
+            RAW_TEXT => match self.pull.raw()? {
+                Content::Borrowed(raw) => RawTextVisitor(visitor).visit_borrowed_str(raw),
+                Content::Passing(raw) => RawTextVisitor(visitor).visit_str(raw),
+            },
+            EXACT_NUMBERS => {
+                let token = self.pull.token();
+                match token.kind {
+                    b'-' | b'0'..=b'9' => self.visit_exact_number(token, visitor),
+                    _ => self.deserialize_any(visitor),
+                }
+            }
+            _ => visitor.visit_newtype_struct(self),
         }
     }
 

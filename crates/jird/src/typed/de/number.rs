@@ -8,6 +8,9 @@ use crate::number::{self, MachineNumber};
 use crate::scan::Token;
 use serde_core::de::Visitor;
 
+/// A number without an exponent that is no longer than this is finite as an `f64`.
+const PLAIN_LEN_MAX: usize = 300;
+
 impl<'de, R: Read<'de>> Deserializer<R> {
     /// The number that is the next token; steps over it.
     #[inline(never)]
@@ -37,6 +40,47 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             visitor.visit_u64(value)
         } else {
             self.number()?.visit(visitor)
+        };
+        self.placed(visited, token.start)
+    }
+
+    /// Visits a number that goes into a buffer of serde's. Its text is kept if it becomes an `f64`.
+    pub(super) fn visit_buffered_number<V: Visitor<'de>>(
+        &mut self,
+        token: Token,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let end = self.pull.scalar_end(token);
+        if let Some(value) = number::to_small_at(self.pull.window(), token.start, end) {
+            self.pull.step();
+            let visited = visitor.visit_u64(value);
+            return self.placed(visited, token.start);
+        }
+        let number = self.number()?;
+        if let Number::F64(value) = number {
+            // The window has not moved: the number was all there.
+            let text = core::str::from_utf8(&self.pull.window()[token.start..end]);
+            self.buffered.keep(value, text.unwrap_or_default());
+        }
+        let visited = number.visit(visitor);
+        self.placed(visited, token.start)
+    }
+
+    /// Visits a small integer as such, and any other number as its text.
+    #[inline(always)]
+    pub(super) fn visit_exact_number<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
+        let end = self.pull.checked_number(token)?;
+        let text = &self.pull.window()[token.start..end];
+        let visited = if let Some(value) = number::to_small_at(self.pull.window(), token.start, end) {
+            self.pull.step();
+            visitor.visit_u64(value)
+        } else if text.len() > PLAIN_LEN_MAX && Number::of(self.pull.window(), token.start, end).is_none()
+            || memchr::memchr2(b'e', b'E', text).is_some() && Number::of(self.pull.window(), token.start, end).is_none()
+        {
+            return Err(self.out_of_range(token));
+        } else {
+            self.pull.step();
+            visitor.visit_bytes(&self.pull.window()[token.start..end])
         };
         self.placed(visited, token.start)
     }

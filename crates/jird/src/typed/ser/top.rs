@@ -146,6 +146,10 @@ impl<'s, W: io::Write, F: Format> OpenCompound<'s, W, F> {
         Compound::open(to.writer(), bracket).map(Self)
     }
 
+    fn open_raw(to: &'s mut Serializer<W, F>) -> Result<Self, Error> {
+        Compound::open_raw(to.writer()).map(Self)
+    }
+
     fn open_variant(to: &'s mut Serializer<W, F>, variant: &str, bracket: u8) -> Result<Self, Error> {
         Compound::open_variant(to.writer(), variant, bracket).map(Self)
     }

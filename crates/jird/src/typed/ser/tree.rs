@@ -8,12 +8,18 @@ use crate::tape::{Document, Kind, Value};
 use serde_core::ser::{Error, Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::borrow::Cow;
 
-/// In JSON the number keeps its text. Other formats receive an `i64`, `u64` or `f64`, the first that can hold it.
+/// In JSON the number keeps its text. Other formats receive an `i64`, `u64` or `f64`, the first that can hold it; formats
+/// of text also an `i128` or `u128`.
 ///
 /// # Errors
-/// In other formats, if the number is infinite as an `f64`.
+/// In other formats, if the number is infinite as an `f64`; in other formats of text, also if it has more digits than an
+/// `f64` keeps.
 impl Serialize for Number<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_machine = self.text() != "-0" && (self.as_i64().is_some() || self.as_u64().is_some());
+        if crate::data_model::keeps_raw_text::<S>() && !is_machine {
+            return crate::data_model::serialize_raw_text(serializer, self.text());
+        }
         serializer.serialize_newtype_struct(RAW_TEXT, &Exact(*self))
     }
 }

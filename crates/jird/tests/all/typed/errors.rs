@@ -191,3 +191,44 @@ fn a_reader_shows_of_a_key_what_a_slice_shows_and_of_a_long_one_that_it_goes_on(
     }
     assert!(cut > 100, "{cut}");
 }
+
+#[test]
+fn a_path_has_the_names_of_variants() {
+    #[derive(Debug, serde::Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    enum Event {
+        A { x: u8 },
+        B(u8),
+        C(u8, u8),
+    }
+    let check = |text: &str, path: &str| {
+        assert_eq!(jird::from_str::<Vec<Event>>(text).unwrap_err().path(), path, "{text}");
+        let document = jird::parse(text.as_bytes()).unwrap();
+        assert_eq!(document.decode::<Vec<Event>>().unwrap_err().path(), path, "{text}");
+    };
+    check(r#"[{"A": {"x": "1"}}]"#, "/0/A/x");
+    check(r#"[{"B": 1}, {"B": []}]"#, "/1/B");
+    check(r#"[{"C": [1, -1]}]"#, "/0/C/1");
+}
+
+#[test]
+fn the_error_of_a_reader_comes_back_as_it_was() {
+    struct Refuses;
+    impl std::io::Read for Refuses {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::from_raw_os_error(104))
+        }
+    }
+    let error = jird::from_reader::<_, u8>(Refuses).unwrap_err();
+    assert_eq!(std::io::Error::from(error).raw_os_error(), Some(104));
+}
+
+#[test]
+fn a_buffer_may_be_changed_while_a_deserializer_of_it_is_in_scope() {
+    let mut buffer = b"1 2 ".to_vec();
+    let mut stream = jird::Deserializer::from_slice(&buffer).into_iter::<u8>();
+    assert!(stream.by_ref().all(|number| number.is_ok()));
+    let end = stream.byte_offset();
+    buffer.drain(..end);
+    assert!(buffer.is_empty());
+}

@@ -79,7 +79,9 @@ fn raw_text_and_numbers_keep_every_byte() {
     }
     let error = jird::from_str::<Vec<jird::NumberBuf>>("[1, \"2\"]").unwrap_err();
     assert!(error.is_data() && error.to_string().starts_with("invalid value: ") && error.path() == "/1", "{error}");
-    // Where serde buffers values, the text of numbers is lost, but not the numbers.
+    // Where serde buffers values, numbers keep their text too, unless two of them are one double.
     let flat: Flattened = jird::from_str("{\"a\": 1.50, \"b\": 7}").unwrap();
-    assert_eq!((flat.all["a"].to_string(), flat.all["b"].to_string()), ("1.5".into(), "7".into()));
+    assert_eq!((flat.all["a"].to_string(), flat.all["b"].to_string()), ("1.50".into(), "7".into()));
+    let error = jird::from_str::<Flattened>("{\"a\": 1.50, \"b\": 1.5}").map(drop).unwrap_err();
+    assert!(error.to_string().contains("the text of the number 1.5 was lost"), "{error}");
 }
