@@ -1,6 +1,7 @@
 //! The order of events: time, then arrival.
 
 use super::TextOrder;
+use arrow_buffer::Buffer;
 
 /// An event's place in the order of a store. No two events have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,8 +30,8 @@ impl Clip {
 pub(crate) struct LoggedBatch {
     /// The arrival number of the first event.
     pub(crate) arrival: u64,
-    /// The events, each with a line feed at its end.
-    pub(crate) text: Vec<u8>,
+    /// The events, each with a line feed at its end. A part of the log that was read, or of its own.
+    pub(crate) text: Buffer,
     /// One time for each line of `text`.
     pub(crate) times: Vec<i64>,
     pub(crate) order: TextOrder,

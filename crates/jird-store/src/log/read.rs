@@ -3,7 +3,9 @@
 use super::{BATCH_MAGIC, FIXED_BYTES, LOG_MAGIC};
 use crate::event::{LoggedBatch, TextOrder};
 use crate::files::{Input, checksum, read_exact};
+use arrow_buffer::Buffer;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What is in a log.
@@ -17,15 +19,17 @@ pub(crate) struct LogContent {
 }
 
 /// Reads a log as far as it goes now; a writer may append to it meanwhile. Needs about as much memory as the file is
-/// long, and time linear in it.
+/// long, which the batches share, and time linear in it.
 pub(crate) fn read(input: &dyn Input) -> io::Result<LogContent> {
     let len = input.len()?;
     let mut bytes = Vec::new();
     read_exact(input, 0, len, &mut bytes)?;
-    Ok(read_bytes(&bytes))
+    Ok(read_bytes(bytes))
 }
 
-fn read_bytes(bytes: &[u8]) -> LogContent {
+fn read_bytes(bytes: Vec<u8>) -> LogContent {
+    let whole = Buffer::from_vec(bytes);
+    let bytes = whole.as_slice();
     let mut content = LogContent::default();
     let mut at = match bytes.strip_prefix(LOG_MAGIC) {
         Some(_) => LOG_MAGIC.len(),
@@ -39,7 +43,7 @@ fn read_bytes(bytes: &[u8]) -> LogContent {
     let mut budget = bytes.len().saturating_mul(4);
     let mut bad_from = (at == 0).then_some(0);
     while at < bytes.len() {
-        if let Some((batch, len)) = parse(&bytes[at..], &mut budget) {
+        if let Some((batch, len)) = parse(&whole, at, &mut budget) {
             if let Some(from) = bad_from.take() {
                 content.damage.push((from as u64, (at - from) as u64, "is no whole batch"));
             }
@@ -60,8 +64,9 @@ fn read_bytes(bytes: &[u8]) -> LogContent {
     content
 }
 
-/// The batch at the start of `bytes`, and its length, if there is a whole one.
-fn parse(bytes: &[u8], budget: &mut usize) -> Option<(LoggedBatch, usize)> {
+/// The batch that begins `at` a byte of a log, and its length, if there is a whole one.
+fn parse(log: &Buffer, at: usize, budget: &mut usize) -> Option<(LoggedBatch, usize)> {
+    let bytes = &log.as_slice()[at..];
     let fixed = bytes.get(..FIXED_BYTES)?.strip_prefix(BATCH_MAGIC)?;
     let u64_at = |at: usize| Some(u64::from_le_bytes(fixed.get(at..at + 8)?.try_into().ok()?));
     let u32_at = |at: usize| Some(u32::from_le_bytes(fixed.get(at..at + 4)?.try_into().ok()?));
@@ -71,7 +76,8 @@ fn parse(bytes: &[u8], budget: &mut usize) -> Option<(LoggedBatch, usize)> {
     arrival.checked_add(count as u64)?;
     let head_end = count.checked_mul(8)?.checked_add(FIXED_BYTES)?;
     let end = head_end.checked_add(8)?.checked_add(text_bytes)?;
-    let (head, text) = (bytes.get(..head_end)?, bytes.get(head_end + 8..end)?);
+    let text_range: Range<usize> = head_end + 8..end;
+    let (head, text) = (bytes.get(..head_end)?, bytes.get(text_range.clone())?);
     *budget = budget.checked_sub(end)?;
     let head_sum = u64::from_le_bytes(bytes[head_end..head_end + 8].try_into().ok()?);
     if checksum(head) != head_sum || checksum(text) != text_sum {
@@ -83,7 +89,8 @@ fn parse(bytes: &[u8], budget: &mut usize) -> Option<(LoggedBatch, usize)> {
         return None;
     }
     let times = head[FIXED_BYTES..].as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect();
-    Some((LoggedBatch { arrival, text: text.to_vec(), times, order: TextOrder::of_width(width) }, end))
+    let text = log.slice_with_length(at + text_range.start, text_range.len());
+    Some((LoggedBatch { arrival, text, times, order: TextOrder::of_width(width) }, end))
 }
 
 #[cfg(test)]
@@ -112,7 +119,7 @@ mod tests {
     fn a_log_is_read_up_to_its_last_whole_batch() {
         let (bytes, ends) = log(&["1\n2", "3", "4"]);
         for len in 0..=bytes.len() {
-            let content = read_bytes(&bytes[..len]);
+            let content = read_bytes(bytes[..len].to_vec());
             let whole = ends.iter().filter(|&&end| end <= len).count().saturating_sub(1);
             assert_eq!(texts(&content), ["1\n2\n", "3\n", "4\n"][..whole], "{len}");
             assert!(content.damage.is_empty(), "{len}");
@@ -128,7 +135,7 @@ mod tests {
             for flip in [1, 0x80] {
                 let mut bytes = bytes.clone();
                 bytes[at] ^= flip;
-                let content = read_bytes(&bytes);
+                let content = read_bytes(bytes);
                 let hit = ends.iter().filter(|&&end| end <= at).count();
                 let wanted: Vec<&str> = ["1\n2\n", "3\n", "4\n"]
                     .into_iter()
@@ -154,7 +161,7 @@ mod tests {
             bytes.extend_from_slice(&[0; 24]);
         }
         let begun = std::time::Instant::now();
-        assert!(read_bytes(&bytes).batches.is_empty());
+        assert!(read_bytes(bytes).batches.is_empty());
         assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
     }
 }

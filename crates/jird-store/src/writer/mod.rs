@@ -14,6 +14,7 @@ use crate::files::{Lock, Output};
 use crate::log;
 use crate::manifest::{Folder, LogEntry};
 use crate::settings::{Settings, WriterOptions};
+use arrow_buffer::Buffer;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -125,6 +126,7 @@ impl Writer {
         let order = batch.order();
         let (text, times) = batch.into_parts();
         state.pending.bytes += text.len();
+        let text = Buffer::from_vec(text);
         state.pending.batches.push(Arc::new(LoggedBatch { arrival, text, times, order }));
         Ok(Ticket(state.appended))
     }
@@ -162,6 +164,11 @@ impl Writer {
     /// What was done so far.
     pub fn totals(&self) -> Totals {
         self.shared.state().totals
+    }
+
+    /// The bytes of events in the logs that no thread seals yet. Every snapshot reads them, without the help of an index.
+    pub fn unsealed_bytes(&self) -> usize {
+        self.shared.state().pending.bytes
     }
 
     /// Puts all that was appended so far into span files, which are indexed, and waits for that.
