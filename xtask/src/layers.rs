@@ -28,7 +28,7 @@ const CRATES: [Layers; 5] = [
     },
     Layers {
         name: "jird-query",
-        order: "nearest error time types input live sql report functions session bad scan infer prepared kinds guess groups \
+        order: "nearest error types input live sql report functions session bad scan infer prepared kinds guess groups \
                 ordered output run",
     },
     Layers {
