@@ -29,7 +29,7 @@ const CRATES: [Layers; 6] = [
     },
     Layers {
         name: "jird-query",
-        order: "nearest error time types input live sql report functions session bad scan infer prepared kinds guess groups \
+        order: "nearest error types input live sql report functions session bad scan infer prepared kinds guess groups \
                 ordered output run",
     },
     Layers {

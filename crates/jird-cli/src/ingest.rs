@@ -225,6 +225,8 @@ struct Prepared {
     batch: Batch,
     wrong: Vec<Wrong>,
     bytes: u64,
+    /// Whether the first line is the beginning of an array that goes on in the next one.
+    is_array: bool,
 }
 
 /// A line that is no event: its offset in its piece, its line there, counted from zero, and what is wrong.
@@ -235,16 +237,26 @@ struct Wrong {
     error: jird::Error,
 }
 
+impl Prepared {
+    /// The line of the first wrong line, counted from one.
+    fn first_line(&self) -> u64 {
+        self.wrong.first().map_or(1, |wrong| wrong.line + 1)
+    }
+}
+
+impl Wrong {
+    /// Whether the line is an array as far as it goes.
+    fn opens_array(&self) -> bool {
+        let text = self.raw.trim_ascii_end();
+        text.trim_ascii_start().starts_with(b"[") && self.error.offset() as usize >= text.len()
+    }
+}
+
 impl Ingest<'_> {
     fn add(&mut self, input: &Input, read: &Counter) -> Result<Outcome> {
         let text = input.open(read)?;
         if let Some(encoding) = text.encoding() {
             return Err(BadData(format!("{}: {encoding}", input.name())).into());
-        }
-        let is_array = text.start.trim_ascii_start().starts_with(b"[\n");
-        if is_array {
-            let hint = "jird convert FILE - --to ndjson | jird ingest STORE";
-            bail!("{}: it is one array, and not a line for each event; try: {hint}", input.name());
         }
         let reader = text.blank_mark().into_reader();
         let pieces = StreamPieces::new(reader, self.record_limit);
@@ -292,6 +304,11 @@ impl Ingest<'_> {
     }
 
     fn append(&mut self, name: &str, prepared: Prepared, lines_before: u64, offset: u64) -> Result<()> {
+        if prepared.is_array && offset == 0 {
+            let hint = "jird convert FILE - --to ndjson | jird ingest STORE";
+            let message = "an array begins here and does not end on its line, but each line must be an event; if the text is one array, try";
+            return Err(BadData(format!("{name}:{}: {message}: {hint}", prepared.first_line())).into());
+        }
         self.bytes += prepared.bytes;
         let ticket = self.writer.append(prepared.batch)?;
         if self.waits {
@@ -339,8 +356,10 @@ fn prepare(piece: &[u8], settings: &Settings, record_limit: usize, stops: bool) 
         Some(first) if stops => first.offset,
         _ => piece.len(),
     };
+    let is_array =
+        wrong.first().is_some_and(|wrong| piece[..wrong.offset].trim_ascii().is_empty() && wrong.opens_array());
     let batch = if end < piece.len() { Batch::prepare(&piece[..end], settings, &mut |_, _, _| {}) } else { batch };
-    Prepared { batch, wrong, bytes: end as u64 }
+    Prepared { batch, wrong, bytes: end as u64, is_array }
 }
 
 /// The same lines, with blanks in place of those that are longer than the limit, which are `wrong`; `None` if there are

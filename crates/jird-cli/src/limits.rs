@@ -60,6 +60,18 @@ impl CompressibleSpoolArgs {
     }
 }
 
+/// Lets the process open as many files as the system allows: a store has two for each span. If that is refused, a store
+/// with too many spans says what to do.
+#[cfg(feature = "convert")]
+pub(crate) fn raise_open_files() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
+        && soft < hard
+    {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

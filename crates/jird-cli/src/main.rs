@@ -39,6 +39,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     #[cfg(feature = "convert")]
     say_nothing_of_caught_panics();
+    #[cfg(feature = "convert")]
+    limits::raise_open_files();
     let watched = signals::watch().and_then(|()| args::kernel());
     let outcome = watched.and_then(|()| run(Args::parse())).unwrap_or_else(|error| Outcome::of_error(&error));
     outcome.into()

@@ -24,6 +24,8 @@ pub(crate) fn watch() -> anyhow::Result<()> {
     let ignored = ignored();
     let signals: SigSet = ENDING.into_iter().filter(|signal| ignored >> (*signal as u32 - 1) & 1 == 0).collect();
     signals.thread_block().context("blocking signals")?;
+    // A file that may not grow is an error of the write, which says so, and not the end of the command.
+    SigSet::from(Signal::SIGXFSZ).thread_block().context("blocking signals")?;
     let wait = move || {
         if let Ok(signal) = signals.wait() {
             end(signal);

@@ -219,7 +219,7 @@ fn a_sum_of_extreme_numbers_ends() {
         .with("min.ndjson", "{\"v\":-170141183460469231731687303715884105728}\n{\"v\":0}\n{\"v\":0.5}\n")
         .with("long.ndjson", long);
     let (out, said, _) = folder.query(&["select sum(v) as s, avg(v) as m", "min.ndjson"], b"");
-    assert_eq!(out, "{\"s\":-1.7014118346046923e38,\"m\":-5.671372782015641e37}\n", "{said}");
+    assert_eq!(out, "{\"s\":-1.701411834604692317316873037158841057275e38,\"m\":-5.671372782015641e37}\n", "{said}");
     let (_, said, code) = folder.query(&["select sum(v) as s", "long.ndjson"], b"");
     assert!(code == 2 && said.len() < 1000, "{said}");
 }

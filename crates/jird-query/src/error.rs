@@ -98,6 +98,10 @@ impl Error {
                 Self::sql(plain(words.split("\nThis issue was likely").next().unwrap_or(words)))
             }
             DataFusionError::Execution(words) => Self::sql(words.clone()),
+            DataFusionError::NotImplemented(words) if words.contains("ScalarSubquery") => Self::sql(
+                "not supported: a subquery that compares with the outer row by something else than `=` and whose answer \
+                 is a value, such as one beside `or`, in `case` or as a column; write it as a join",
+            ),
             DataFusionError::NotImplemented(words) => Self::sql(format!("not supported: {words}")),
             DataFusionError::ArrowError(error, _) => match &**error {
                 ArrowError::CastError(words) | ArrowError::ComputeError(words) => Self::sql(words.clone()),

@@ -25,7 +25,6 @@ mod run;
 mod scan;
 mod session;
 mod sql;
-mod time;
 mod types;
 
 pub use error::{Error, ErrorKind};

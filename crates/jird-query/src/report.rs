@@ -41,6 +41,8 @@ pub struct Report {
     pub mismatches: u64,
     /// The fields of which only the numbers were computed with, and how many other values were left out.
     pub(crate) left_out: Vec<(Narrowed, u64)>,
+    /// How many results became null because no number is that large.
+    pub(crate) infinite: u64,
     /// The fields whose types were widened, and the records that caused it.
     pub widened: Vec<String>,
     /// What was read of event stores.

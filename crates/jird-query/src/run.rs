@@ -2,15 +2,15 @@
 
 use crate::bad::BadSink;
 use crate::error::Error;
-use crate::functions::{LeftOut, Narrow, PredicateUdf, Timestamp};
+use crate::functions::{JsonArithmetic, LeftOut, Narrow, PredicateUdf, Timestamp};
 use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
-use crate::input::{From, Input, Progress, Reading, Said};
+use crate::input::{From, Input, Pipes, Progress, Reading, Said};
 use crate::kinds;
 use crate::live::live;
 use crate::ordered::{Newest, in_order_of_store};
-use crate::output::{Format, WriteError, Writer, writer};
+use crate::output::{Format, WriteError, Writer, with_nulls, without_infinities, writer};
 use crate::prepared::Source;
 use crate::report::Report;
 use crate::scan::{ScanOptions, Table, note_scans};
@@ -191,7 +191,13 @@ impl Query {
             chunk_bytes: self.options.chunk_bytes.max(1),
             bad,
         };
-        let mut inputs = Inputs { query: self, known: HashMap::new(), keys: HashMap::new(), said: Said::default() };
+        let mut inputs = Inputs {
+            query: self,
+            known: HashMap::new(),
+            keys: HashMap::new(),
+            said: Said::default(),
+            pipes: Pipes::default(),
+        };
         let mut learned = Learned { guesses: true, ..Learned::default() };
         let mut notes = Vec::new();
         let done = loop {
@@ -376,11 +382,12 @@ impl Query {
             let stream = stream.map_err(|error| Error::of(&error))?;
             let is_live = sources.iter().any(|source| source.shared.is_once);
             let writer = writer(self.options.format, columns, &rewritten.apart, self.options.width);
-            write(stream, writer, is_live, gate, out, &mut report.rows).await
+            write(stream, writer, is_live, gate, out, report).await
         });
         // Scans whose results are no longer needed end by themselves, so the query does not wait for them.
         runtime.shutdown_background();
         report.mismatches = registered.mismatches.load(Relaxed);
+        report.infinite += registered.infinite.load(Relaxed);
         for (narrowed, left_out) in rewritten.narrowed.iter().zip(registered.left_out.iter()) {
             let count = left_out.load(Relaxed);
             if count > 0 && !report.left_out.iter().any(|(other, _)| other == narrowed) {
@@ -443,7 +450,7 @@ impl Query {
             return execute_stream(self.physical(context, &plan, sources).await?, context.task_ctx());
         };
         let all: u64 = source.input.stores().map(|(_, store)| store.bytes()).sum();
-        let mut bytes = NEWEST_BYTES;
+        let mut bytes = NEWEST_BYTES.min(self.options.chunk_bytes.max(1));
         while bytes < all {
             source.shared.newest_bytes.store(bytes, Relaxed);
             let physical = self.physical(context, &plan, sources).await?;
@@ -526,6 +533,12 @@ fn notes(
         let met = met.map_or_else(String::new, |met| format!(" has {met}"));
         notes.push(format!("`{written}`{met}: {count} {values}"));
     }
+    let what = "beyond the largest number (about 1.8e308), or a division by zero";
+    match report.infinite {
+        0 => {}
+        1 => notes.push(format!("1 result became null: it is {what}")),
+        count => notes.push(format!("{count} results became null: they are {what}")),
+    }
     for (index, source) in sources.iter().enumerate() {
         notes.append(&mut source.absent(options)?);
         notes.extend(rewritten.leaves.iter().flat_map(|leaf| kinds::notes(leaf, index, source, options)));
@@ -538,11 +551,15 @@ struct Registered {
     /// Comparisons of values of different kinds.
     mismatches: Arc<AtomicU64>,
     left_out: LeftOut,
+    /// Results that are no numbers.
+    infinite: Arc<AtomicU64>,
 }
 
 /// Registers the tables and functions of a query.
 fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'_>]) -> Result<Registered, Error> {
     let mismatches = Arc::new(AtomicU64::new(0));
+    let infinite = Arc::default();
+    context.register_udf(ScalarUDF::from(JsonArithmetic::new(Arc::clone(&infinite))));
     let left_out: LeftOut = Arc::new(rewritten.narrowed.iter().map(|_| AtomicU64::new(0)).collect());
     context.register_udf(ScalarUDF::from(Narrow::numbers(Arc::clone(&left_out))));
     context.register_udf(ScalarUDF::from(Narrow::json(Arc::clone(&left_out))));
@@ -559,7 +576,7 @@ fn register(context: &SessionContext, rewritten: &Rewritten, sources: &[Source<'
             .register_table(TableReference::bare(source.used.table.as_str()), Arc::new(table))
             .map_err(|error| Error::of(&error))?;
     }
-    Ok(Registered { mismatches, left_out })
+    Ok(Registered { mismatches, left_out, infinite })
 }
 
 /// Writes the result, batch by batch.
@@ -569,14 +586,14 @@ async fn write(
     is_live: bool,
     gate: &Gate<'_>,
     out: &mut dyn Write,
-    rows: &mut u64,
+    report: &mut Report,
 ) -> Result<(), Error> {
     let failed = |error| match error {
         WriteError::Arrow(error) => Error::of(&error.into()),
         WriteError::Format(words) => Error::data(format!("cannot write the result: {words}")),
         WriteError::Io(error) => Error::output(&error),
     };
-    writer.begin(&stream.schema()).map_err(failed)?;
+    writer.begin(&with_nulls(&stream.schema())).map_err(failed)?;
     let mut text = Vec::new();
     loop {
         let next = stream.next();
@@ -594,8 +611,9 @@ async fn write(
         let Some(batch) = batch else { break };
         let batch = batch.map_err(|error| Error::of(&error))?;
         gate.open()?;
+        let batch = without_infinities(&batch, &mut report.infinite).map_err(|error| Error::of(&error.into()))?;
         writer.batch(&batch, &mut text).map_err(failed)?;
-        *rows += batch.num_rows() as u64;
+        report.rows += batch.num_rows() as u64;
         out.write_all(&text).map_err(|error| Error::output(&error))?;
         if is_live {
             out.flush().map_err(|error| Error::output(&error))?;
@@ -645,6 +663,7 @@ struct Inputs<'q> {
     /// The keys of all records, by table.
     keys: HashMap<String, Vec<String>>,
     said: Said,
+    pipes: Pipes,
 }
 
 impl Inputs<'_> {
@@ -655,9 +674,10 @@ impl Inputs<'_> {
         let Options { from, records, window, .. } = &self.query.options;
         let reading = Reading { from: *from, records: records.clone(), window: *window };
         let progress = &self.query.progress;
+        let told = (&mut self.said, &mut self.pipes);
         let input = match table {
-            STREAM => Input::open(&self.query.inputs, &reading, progress, &mut self.said)?,
-            path => Input::open(&[path.to_owned()], &reading, progress, &mut self.said)?,
+            STREAM => Input::open(&self.query.inputs, &reading, progress, told)?,
+            path => Input::open(&[path.to_owned()], &reading, progress, told)?,
         };
         let options = &self.query.options;
         if !options.skip_unreadable {

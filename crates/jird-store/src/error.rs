@@ -43,9 +43,14 @@ impl Error {
 
     /// An error of the operating system while `doing` something with `path`.
     pub(crate) fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        /// "Too many open files", of the process and of the system, on all Unix systems.
+        const TOO_MANY_FILES: [i32; 2] = [24, 23];
         let hint = match error.kind() {
             io::ErrorKind::StorageFull => "; nothing that was acknowledged is lost: make room and try again",
             io::ErrorKind::ReadOnlyFilesystem => "; the file system is read-only",
+            _ if error.raw_os_error().is_some_and(|number| TOO_MANY_FILES.contains(&number)) => {
+                "; a compaction makes fewer files of the store's, and `ulimit -n` allows more"
+            }
             _ => "",
         };
         Self::new(ErrorKind::Io(error.kind()), format!("cannot {doing} {}: {error}{hint}", path.display()))

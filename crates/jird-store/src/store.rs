@@ -5,6 +5,7 @@ use crate::files::{Files, RealFiles};
 use crate::manifest::Folder;
 use crate::settings::{Settings, WriterOptions};
 use crate::snapshot::Snapshot;
+use crate::span::BLOCK_BYTES;
 use crate::writer::Writer;
 use std::path::Path;
 use std::sync::Arc;
@@ -58,7 +59,7 @@ impl Store {
 
     pub(crate) fn create_on(files: Arc<dyn Files>, path: &Path, settings: &Settings) -> Result<Self, Error> {
         files.create_dir(path).map_err(|error| Error::io("make the folder", path, &error))?;
-        let folder = Folder { path: path.to_owned(), files };
+        let folder = Folder { path: path.to_owned(), files, block_bytes: BLOCK_BYTES };
         let names = folder.files.list(path).map_err(|error| Error::io("list", path, &error))?;
         // What a crash or another process left while it made a store is no obstacle.
         if let Some(name) = names.iter().find(|name| !matches!(name.as_str(), "LOCK.state" | "MANIFEST.new")) {
@@ -70,7 +71,7 @@ impl Store {
     }
 
     pub(crate) fn open_on(files: Arc<dyn Files>, path: &Path) -> Result<Self, Error> {
-        let folder = Folder { path: path.to_owned(), files };
+        let folder = Folder { path: path.to_owned(), files, block_bytes: BLOCK_BYTES };
         let settings = folder.manifest()?.settings;
         Ok(Self { folder, settings })
     }
@@ -83,6 +84,14 @@ impl Store {
     /// The settings with which it was made.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The same store, of which spans are written in blocks of about `bytes` bytes. What is read does not depend on it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_block_bytes(mut self, bytes: usize) -> Self {
+        self.folder.block_bytes = bytes.clamp(1, BLOCK_BYTES);
+        self
     }
 
     /// The state of the store now: every batch that was acknowledged is in it. Reads the logs, and the tables of all

@@ -1,17 +1,25 @@
-//! Points in time: nanoseconds since 1970 in UTC, from texts in the notation of ISO 8601 and from numbers.
-//!
-//! The rules are those of queries: a text without a zone is UTC, a number counts seconds, milliseconds, microseconds or
-//! nanoseconds by its size.
+//! Points in time, from texts in the notation of ISO 8601 and from numbers. Stores, their windows and queries read them
+//! alike: a text without a zone is UTC, a number counts seconds, milliseconds, microseconds or nanoseconds by its size.
 
 use jird::Number;
 
 const DAY: i64 = 86_400;
 const SECOND: i64 = 1_000_000_000;
 
+/// A point in time of any year from 0 to 9999: seconds since 1970 in UTC, and the nanoseconds that follow them.
+pub type Time = (i64, u32);
+
 /// Reads `2024-03-05`, `2024-03-05T07:00` or `2024-03-05 07:00:00.123456789`. The last two may have a zone such as `Z`,
 /// `+01:00` or `-0530`; without one, the time is UTC. Digits after the ninth decimal are ignored. `None` if the text is
-/// no time, or none between the years 1677 and 2262, which 64 bits of nanoseconds hold.
-pub fn of_text(text: &[u8]) -> Option<i64> {
+/// no time.
+///
+/// ```
+/// use jird_store::time::parse;
+/// assert_eq!(parse(b"1970-01-02T00:00:00.5+01:00"), Some((82_800, 500_000_000)));
+/// assert_eq!(parse(b"0001-01-01"), Some((-62_135_596_800, 0)));
+/// assert_eq!(parse(b"soon"), None);
+/// ```
+pub fn parse(text: &[u8]) -> Option<Time> {
     let mut rest = text;
     let year = digits(&mut rest, 4)?;
     expect(&mut rest, b"-")?;
@@ -20,27 +28,32 @@ pub fn of_text(text: &[u8]) -> Option<i64> {
     let day = digits(&mut rest, 2).filter(|day| (1..=days_of(year, month)).contains(day))?;
     let midnight = days(year, month, day) * DAY;
     if rest.is_empty() {
-        return nanoseconds(midnight, 0);
+        return Some((midnight, 0));
     }
     expect(&mut rest, b"Tt ")?;
     let hour = digits(&mut rest, 2).filter(|hour| *hour < 24)?;
     expect(&mut rest, b":")?;
     let minute = digits(&mut rest, 2).filter(|minute| *minute < 60)?;
-    let (mut second, mut fraction_nanos) = (0, 0);
+    let (mut second, mut nanos) = (0, 0);
     if expect(&mut rest, b":").is_some() {
         // A leap second counts as the start of the next minute.
         second = digits(&mut rest, 2).filter(|second| *second <= 60)?;
         if expect(&mut rest, b".,").is_some() {
-            fraction_nanos = fraction(&mut rest)?;
+            nanos = fraction(&mut rest)?;
         }
     }
     let zone = zone(rest)?;
-    nanoseconds(midnight + hour * 3600 + minute * 60 + second - zone, fraction_nanos)
+    Some((midnight + hour * 3600 + minute * 60 + second - zone, nanos))
 }
 
 /// A number as a time since 1970: in seconds, or in milliseconds, microseconds or nanoseconds if seconds would lead beyond
-/// the year 5138 (10¹¹ seconds), and so on by factors of a thousand.
-pub fn of_number(text: &str) -> Option<i64> {
+/// the year 5138 (10¹¹ seconds), and so on by factors of a thousand. A number with a point or an exponent is rounded to
+/// microseconds. `None` if the text is no number, or too large.
+///
+/// ```
+/// assert_eq!(jird_store::time::parse_number("1709622600123"), Some((1_709_622_600, 123_000_000)));
+/// ```
+pub fn parse_number(text: &str) -> Option<Time> {
     let number = Number::new(text)?;
     let size = number.to_f64()?.abs();
     let per_second: i64 = match size {
@@ -50,12 +63,24 @@ pub fn of_number(text: &str) -> Option<i64> {
         _ => SECOND,
     };
     if let Ok(whole) = text.parse::<i64>() {
-        return nanoseconds(whole.div_euclid(per_second), whole.rem_euclid(per_second) * (SECOND / per_second));
+        let nanos = whole.rem_euclid(per_second) * (SECOND / per_second);
+        return Some((whole.div_euclid(per_second), u32::try_from(nanos).ok()?));
     }
     #[expect(clippy::cast_precision_loss, reason = "a power of ten")]
     let micros = (number.to_f64()? * (1e6 / per_second as f64)).round();
     let micros = (micros.abs() < 9e18).then_some(micros as i64)?;
-    nanoseconds(micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000) * 1000)
+    Some((micros.div_euclid(1_000_000), u32::try_from(micros.rem_euclid(1_000_000) * 1000).ok()?))
+}
+
+/// The time of a text in nanoseconds since 1970, as [`parse`] reads it; `None` also for a time that is not between the
+/// years 1677 and 2262, which 64 bits of nanoseconds hold.
+pub fn of_text(text: &[u8]) -> Option<i64> {
+    parse(text).and_then(nanoseconds)
+}
+
+/// The same for a number, as [`parse_number`] reads it.
+pub fn of_number(text: &str) -> Option<i64> {
+    parse_number(text).and_then(nanoseconds)
 }
 
 /// A time as a text, with as many decimals as it needs.
@@ -67,19 +92,10 @@ pub fn of_number(text: &str) -> Option<i64> {
 pub fn to_text(time: i64) -> String {
     let (second, nanos) = (time.div_euclid(SECOND), time.rem_euclid(SECOND));
     let (day, second) = (second.div_euclid(DAY), second.rem_euclid(DAY));
-    // The year is estimated from the mean length of a year, and corrected.
-    let mut year = 1970 + day.div_euclid(365) - 1;
-    while days(year, 1, 1) > day {
-        year -= 1;
-    }
-    while days(year + 1, 1, 1) <= day {
-        year += 1;
-    }
-    let month = (1..=12).rev().find(|month| days(year, *month, 1) <= day).unwrap_or(1);
-    let date = day - days(year, month, 1) + 1;
+    let (year, month, day) = date(day);
     let clock = format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
     let decimals = if nanos == 0 { String::new() } else { format!(".{nanos:09}") };
-    format!("{year:04}-{month:02}-{date:02}T{clock}{}Z", decimals.trim_end_matches('0'))
+    format!("{year:04}-{month:02}-{day:02}T{clock}{}Z", decimals.trim_end_matches('0'))
 }
 
 /// The width of a text whose order is that of its time, if the text is one: `2024-03-05T07:00:00Z`, with up to nine
@@ -96,7 +112,7 @@ pub(crate) fn ordered_width(text: &[u8]) -> Option<u8> {
     (is_plain && is_end).then_some(text.len() as u8)
 }
 
-fn nanoseconds(seconds: i64, nanos: i64) -> Option<i64> {
+fn nanoseconds((seconds, nanos): Time) -> Option<i64> {
     // Near the lowest time, the seconds alone would overflow although the sum does not.
     i64::try_from(i128::from(seconds) * i128::from(SECOND) + i128::from(nanos)).ok()
 }
@@ -112,11 +128,11 @@ fn expect(rest: &mut &[u8], any: &[u8]) -> Option<()> {
     any.contains(first).then(|| *rest = behind)
 }
 
-fn fraction(rest: &mut &[u8]) -> Option<i64> {
+fn fraction(rest: &mut &[u8]) -> Option<u32> {
     let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (digits, behind) = rest.split_at(count);
     *rest = behind;
-    let nanos = |at: usize| digits.get(at).map_or(0, |digit| i64::from(digit - b'0'));
+    let nanos = |at: usize| digits.get(at).map_or(0, |digit| u32::from(digit - b'0'));
     (count > 0).then(|| (0..9).fold(0, |value, at| value * 10 + nanos(at)))
 }
 
@@ -146,12 +162,29 @@ fn days_of(year: i64, month: i64) -> i64 {
 
 /// The days from 1970 to a date of the Gregorian calendar. Years are counted from March here, so that leap days come
 /// last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+pub fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);
     let of_year = (153 * month + 2) / 5 + day - 1;
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// The year, month and day of a day since 1970.
+///
+/// ```
+/// use jird_store::time::{date, days};
+/// assert_eq!(date(days(2024, 2, 29)), (2024, 2, 29));
+/// ```
+pub fn date(day: i64) -> (i64, i64, i64) {
+    let day = day + 719_468;
+    let era = day.div_euclid(146_097);
+    let of_era = day.rem_euclid(146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let (year, month, day) = (year + era * 400, month, of_year - (153 * month + 2) / 5 + 1);
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
 }
 
 #[cfg(test)]
@@ -203,6 +236,54 @@ mod tests {
             ("2024-03-05T07:00:00", None),
         ] {
             assert_eq!(ordered_width(text.as_bytes()), width, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_times_by_their_size() {
+        for (text, time) in [
+            ("0", (0, 0)),
+            ("1709622600", (1_709_622_600, 0)),
+            ("1709622600.25", (1_709_622_600, 250_000_000)),
+            ("1709622600123", (1_709_622_600, 123_000_000)),
+            ("1709622600123456", (1_709_622_600, 123_456_000)),
+            ("1709622600123456789", (1_709_622_600, 123_456_789)),
+            ("-1", (-1, 0)),
+            ("-1709622600001", (-1_709_622_601, 999_000_000)),
+            ("1.7096226e9", (1_709_622_600, 0)),
+        ] {
+            assert_eq!(parse_number(text), Some(time), "{text}");
+        }
+        assert_eq!(parse_number("1e30"), None);
+    }
+    #[test]
+    fn every_day_comes_after_the_one_before() {
+        let mut before = days(0, 1, 1) - 1;
+        for year in 0..=2400 {
+            for month in 1..=12 {
+                for day in 1..=days_of(year, month) {
+                    before += 1;
+                    assert_eq!(days(year, month, day), before);
+                    assert_eq!(date(before), (year, month, day));
+                }
+            }
+        }
+        assert_eq!(days(1970, 1, 1), 0);
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        for text in [
+            "",
+            "soon",
+            "2024",
+            "2024-13-01",
+            "2023-02-29",
+            "2024-01-01T25:00",
+            "2024-01-01T00:00:00+1",
+            "2024-01-01T00:00:00 ",
+        ] {
+            assert_eq!(parse(text.as_bytes()), None, "{text}");
         }
     }
 }

@@ -57,9 +57,9 @@ const DIGITS_SAFE: usize = 15;
 /// Sees the values of a field, in any number of pieces, and finds the narrowest type that keeps them all.
 ///
 /// The lattice is `i64` → `u64` (no negatives) → `Decimal128(38,0)`. Integers together with floats become `f64` only if
-/// every value survives. Every other mixture is JSON text. An integer survives as `f64` if it is exactly representable.
-/// A number with a point or an exponent survives if printing the nearest `f64` in the shortest way gives the same
-/// value. So `0.1` survives, although no `f64` is exactly a tenth; `0.1000000000000000055` and `1e309` do not.
+/// every value survives. Every other mixture is JSON text. A number survives as `f64`
+/// if printing the nearest `f64` in the shortest way gives the same value; an integer must also be exactly that `f64`.
+/// So `0.1` survives, although no `f64` is exactly a tenth; `0.1000000000000000055` and `1e309` do not.
 ///
 /// ```
 /// use jird::record::Field;
@@ -234,7 +234,7 @@ impl Accumulator {
             self.set(flag, at);
             u64::MAX
         };
-        if magnitude > EXACT_MAX && !number.is_exact_f64() {
+        if magnitude > EXACT_MAX && !number.to_f64().is_some_and(|value| integer_survives_as(number, value)) {
             self.set(Flag::Inexact, at);
         }
     }
@@ -264,7 +264,7 @@ impl Accumulator {
 #[cfg(feature = "arrow")]
 pub(crate) fn surviving(number: Number<'_>) -> Option<f64> {
     let value = number.to_f64()?;
-    (if number.is_integer() { number.is_exact_f64() } else { survives_as(number, value) }).then_some(value)
+    (if number.is_integer() { integer_survives_as(number, value) } else { survives_as(number, value) }).then_some(value)
 }
 
 /// Whether a number with a point or an exponent is the ordinary decimal of an `f64`.
@@ -283,6 +283,16 @@ fn survives_as(number: Number<'_>, value: f64) -> bool {
     {
         return true;
     }
+    is_printed_as(number, value)
+}
+
+/// Whether an integer is exactly an `f64`, and is what JSON output prints of it: 2⁶⁴ is printed as 18446744073709552000.
+fn integer_survives_as(number: Number<'_>, value: f64) -> bool {
+    number.is_exact_f64() && is_printed_as(number, value)
+}
+
+/// Whether JSON output prints a double as this number, in some spelling.
+fn is_printed_as(number: Number<'_>, value: f64) -> bool {
     // The decimal that JSON output uses. Other printers may choose another one of two that are equally short and
     // equally near.
     let mut shortest = Vec::new();
@@ -346,7 +356,10 @@ mod tests {
         check(&["1", "1.5"], Some(Float64));
         check(&["9007199254740993", "1.5"], Some(Json));
         check(&["9007199254740992", "1.5"], Some(Float64));
-        check(&["1000000000000000019884624838656", "1.5"], Some(Float64));
+        check(&["9007199254740994", "1.5"], Some(Float64));
+        // Exactly 2⁶⁴, but printed as 18446744073709552000.
+        check(&["18446744073709551616", "1.5"], Some(Json));
+        check(&["1000000000000000019884624838656", "1.5"], Some(Json));
         check(&["0.1", "1e22", "5e-324", "1.7976931348623157e308"], Some(Float64));
         // Halfway between two decimals of 16 digits; the even one is written.
         check(&["543.7100219726562"], Some(Float64));

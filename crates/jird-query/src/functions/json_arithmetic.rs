@@ -4,7 +4,7 @@
 use super::predicate::as_json;
 use crate::error::Error;
 use crate::sql::JSON_ARITHMETIC;
-use arrow::array::{ArrayRef, AsArray, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::error::Result;
 use datafusion::logical_expr::{
@@ -13,16 +13,35 @@ use datafusion::logical_expr::{
 use jird::event::Numeral;
 use jird::{Number, record::Field};
 use jird_formats::ColumnType;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The function. Its arguments are an operator, and two columns of JSON text; a function of one number does not look at
-/// the second. NULL if one of them is no number.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct JsonArithmetic(Signature);
+/// the second. NULL if one of them is no number, or if the result is beyond the largest double, which is counted.
+#[derive(Debug)]
+pub(crate) struct JsonArithmetic {
+    signature: Signature,
+    infinite: Arc<AtomicU64>,
+}
 
 impl JsonArithmetic {
-    pub(crate) fn new() -> Self {
-        Self(Signature::any(3, Volatility::Immutable))
+    pub(crate) fn new(infinite: Arc<AtomicU64>) -> Self {
+        Self { signature: Signature::any(3, Volatility::Immutable), infinite }
+    }
+}
+
+impl PartialEq for JsonArithmetic {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.infinite, &other.infinite)
+    }
+}
+
+impl Eq for JsonArithmetic {}
+
+impl Hash for JsonArithmetic {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.infinite).hash(state);
     }
 }
 
@@ -32,7 +51,7 @@ impl ScalarUDFImpl for JsonArithmetic {
     }
 
     fn signature(&self) -> &Signature {
-        &self.0
+        &self.signature
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
@@ -53,6 +72,12 @@ impl ScalarUDFImpl for JsonArithmetic {
             _ => Ok(None),
         });
         let results: StringArray = results.collect::<Result<_>>()?;
+        let is_missing = |row: usize| results.is_null(row) && left.is_valid(row) && right.is_valid(row);
+        let is_number = |json: &str| Field::from_raw(json).as_number().is_some();
+        let is_infinite = |row: &usize| is_missing(*row) && is_number(left.value(*row)) && is_number(right.value(*row));
+        if results.null_count() > 0 {
+            self.infinite.fetch_add((0..results.len()).filter(is_infinite).count() as u64, Relaxed);
+        }
         Ok(ColumnarValue::Array(Arc::new(results) as ArrayRef))
     }
 }

@@ -20,6 +20,7 @@ mod timestamp;
 mod zoned;
 
 pub(crate) use arithmetic::CheckedPlanner;
+pub(crate) use json_arithmetic::JsonArithmetic;
 pub(crate) use json_text::json_text;
 pub(crate) use narrow::{LeftOut, Narrow};
 pub(crate) use predicate::PredicateUdf;
@@ -30,17 +31,16 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 /// The functions that replace DataFusion's.
 pub(crate) fn aggregate_functions() -> Vec<AggregateUDF> {
     let mut functions = exact::Exact::all();
-    functions.push(percentile::PercentileCont::new().into());
+    functions.extend([percentile::PercentileCont::new().into(), percentile::PercentileApprox::new().into()]);
     functions
 }
 
-/// All scalar functions except the predicates, which are created for each query.
+/// All scalar functions except those that are created for each query.
 pub(crate) fn scalar_functions() -> Vec<ScalarUDF> {
     let mut functions = vec![json_type::JsonType::new().into(), time_bucket::TimeBucket::new().into()];
     functions.extend([convert::Convert::number().into(), convert::Convert::text().into()]);
     functions.push(arithmetic::SumArgument::new().into());
     functions.push(sort_key::SortKey::new().into());
-    functions.push(json_arithmetic::JsonArithmetic::new().into());
     functions.extend([zoned::AtTimeZone::new().into(), zoned::ToChar::new().into()]);
     functions.push(regexp_extract::RegexpExtract::new().into());
     functions.extend(json_array::JsonArray::all().map(ScalarUDF::from));

@@ -1,4 +1,4 @@
-//! `percentile_cont`. DataFusion's version rounds the position between two values to a millionth of their distance;
+//! Percentiles. DataFusion's `percentile_cont` rounds the position between two values to a millionth of their distance;
 //! this one does not round.
 
 use arrow::array::{ArrayRef, AsArray, Float64Array};
@@ -6,8 +6,10 @@ use arrow::datatypes::{DataType, FieldRef, Float64Type};
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{ScalarValue, plan_err};
 use datafusion::error::Result;
+use datafusion::functions_aggregate::approx_percentile_cont::approx_percentile_cont_udaf;
 use datafusion::functions_aggregate::percentile_cont::percentile_cont_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature};
 use datafusion::physical_expr::expressions::Literal;
 use std::mem;
@@ -23,6 +25,49 @@ pub(crate) struct PercentileCont {
 impl PercentileCont {
     pub(crate) fn new() -> Self {
         Self { theirs: percentile_cont_udaf() }
+    }
+}
+
+/// `approx_percentile_cont`, which needs no order of its input, and does not ask for one.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PercentileApprox {
+    /// DataFusion's function.
+    theirs: Arc<AggregateUDF>,
+}
+
+impl PercentileApprox {
+    pub(crate) fn new() -> Self {
+        Self { theirs: approx_percentile_cont_udaf() }
+    }
+}
+
+impl AggregateUDFImpl for PercentileApprox {
+    fn name(&self) -> &str {
+        self.theirs.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        self.theirs.signature()
+    }
+
+    fn return_type(&self, types: &[DataType]) -> Result<DataType> {
+        self.theirs.return_type(types)
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        self.theirs.state_fields(args)
+    }
+
+    fn supports_within_group_clause(&self) -> bool {
+        true
+    }
+
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        AggregateOrderSensitivity::Insensitive
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        self.theirs.accumulator(args)
     }
 }
 
@@ -49,6 +94,11 @@ impl AggregateUDFImpl for PercentileCont {
 
     fn supports_within_group_clause(&self) -> bool {
         true
+    }
+
+    /// It sorts by itself. With a requirement, DataFusion would refuse two percentiles of different expressions.
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        AggregateOrderSensitivity::Insensitive
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {

@@ -2,7 +2,6 @@
 
 use super::timestamp::data_type;
 use crate::error::Error;
-use crate::time::{date, days};
 use arrow::array::timezone::Tz;
 use arrow::array::{AsArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, TimestampMicrosecondType};
@@ -11,6 +10,7 @@ use chrono::{DateTime, LocalResult, Offset, TimeZone};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use jird_store::time::{date, days};
 use std::sync::Arc;
 
 const SECOND: i64 = 1_000_000;
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn buckets_begin_at_the_clocks_of_the_zone() {
         let time = |text: &str| {
-            let (seconds, nanos) = crate::time::parse(text).unwrap();
+            let (seconds, nanos) = jird_store::time::parse(text.as_bytes()).unwrap();
             seconds * SECOND + i64::from(nanos / 1000)
         };
         for (width, zone, at, start) in [

@@ -2,13 +2,13 @@
 
 use super::narrow::LeftOut;
 use crate::sql::TIME_OF_JSON;
-use crate::time::{self, Time};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, TimeUnit};
 use arrow_cast::cast;
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use jird::{Kind, record::Field};
+use jird_store::time::{self, Time};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -75,17 +75,18 @@ impl ScalarUDFImpl for Timestamp {
             let time = |text: &str| {
                 let field = Field::from_raw(text);
                 match field.kind() {
-                    Some(Kind::String) => micros(time::parse(&field.as_str()?)?),
-                    Some(Kind::Number) => time::of_number(text).and_then(micros),
+                    Some(Kind::String) => micros(time::parse(field.as_str()?.as_bytes())?),
+                    Some(Kind::Number) => time::parse_number(text).and_then(micros),
                     _ => None,
                 }
             };
             texts(values)?.iter().map(|text| text.and_then(time)).collect::<TimestampMicrosecondArray>()
         } else if values.data_type().is_numeric() {
-            let time = |text: &str| time::of_number(text).and_then(micros);
+            let time = |text: &str| time::parse_number(text).and_then(micros);
             texts(values)?.iter().map(|text| text.and_then(time)).collect()
         } else {
-            texts(values)?.iter().map(|text| text.and_then(time::parse).and_then(micros)).collect()
+            let time = |text: &str| time::parse(text.as_bytes()).and_then(micros);
+            texts(values)?.iter().map(|text| text.and_then(time)).collect()
         };
         let nulls = if self.of_json { json_nulls(values)? } else { values.logical_null_count() };
         self.count(times.null_count() - nulls, arrays.get(1));
@@ -116,4 +117,29 @@ fn json_nulls(values: &ArrayRef) -> Result<usize> {
 /// Microseconds since 1970, if they fit. What is smaller is cut off.
 fn micros((seconds, nanos): Time) -> Option<i64> {
     seconds.checked_mul(1_000_000)?.checked_add(i64::from(nanos / 1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_cast::parse::string_to_timestamp_nanos;
+
+    #[test]
+    fn times_are_what_arrow_takes_them_for() {
+        for text in [
+            "1970-01-01T00:00:00Z",
+            "2024-02-29T23:59:59.123456789+05:30",
+            "2023-12-31 07:00:00.5-08:00",
+            "1969-12-31T23:59:59.999Z",
+            "2000-03-01",
+            "2100-03-01T00:00:00",
+        ] {
+            let (seconds, nanos) = time::parse(text.as_bytes()).unwrap();
+            assert_eq!(
+                Ok(seconds * 1_000_000_000 + i64::from(nanos)),
+                string_to_timestamp_nanos(text).map_err(|_| ()),
+                "{text}"
+            );
+        }
+    }
 }

@@ -22,11 +22,12 @@ use jird::lines::{ReadAt, newlines};
 use jird_formats::encoding::{Encoding, Unmarked};
 use jird_formats::files::{Compression, FileFormat, Quarantined, Reader, Spool, SpoolOptions, Spooling, Text, widened};
 use jird_store::Window;
+use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -170,7 +171,7 @@ impl Input {
         arguments: &[String],
         reading: &Reading,
         progress: &Arc<Progress>,
-        said: &mut Said,
+        (said, pipes): (&mut Said, &mut Pipes),
     ) -> Result<Self, Error> {
         let mut files = Vec::new();
         for argument in arguments {
@@ -182,6 +183,7 @@ impl Input {
             }
             let paths = if argument == "-" { vec![STDIN.into()] } else { expand::expand(argument, said)? };
             for path in paths {
+                pipes.open(&path)?;
                 let opened = if argument == "-" {
                     InputFile::stdin(&path, reading, progress)
                 } else {
@@ -270,6 +272,25 @@ impl Input {
         for file in &self.files {
             file.progress.expect(file.disk_bytes * times);
         }
+    }
+}
+
+/// The pipes that a query has opened.
+#[derive(Debug, Default)]
+pub(crate) struct Pipes(HashSet<(u64, u64)>);
+
+impl Pipes {
+    /// Fails if the input is a pipe that is open already, by any name: each of its readers would get a part of the text.
+    fn open(&mut self, path: &Path) -> Result<(), Error> {
+        let place = if path == Path::new(STDIN) { Path::new("/dev/stdin") } else { path };
+        let Ok(data) = place.metadata() else { return Ok(()) };
+        let is_pipe = data.file_type().is_fifo() || data.file_type().is_socket();
+        if is_pipe && !self.0.insert((data.dev(), data.ino())) {
+            let message = "is a pipe that the query names twice, and it can be read only once; name it in one place, or \
+                           write it to a file first";
+            return Err(Error::sql(format!("{} {message}", path.display())));
+        }
+        Ok(())
     }
 }
 

@@ -4,9 +4,12 @@ mod apart;
 mod binary;
 mod cell;
 mod csv;
+mod finite;
 mod json;
 mod lines;
 mod table;
+
+pub(crate) use finite::{with_nulls, without_infinities};
 
 use crate::sql::{Output, Style};
 use arrow::array::RecordBatch;

@@ -1,7 +1,7 @@
 //! Rewrites calls: functions, aggregates and windows.
 
 use super::expr::{Context, arguments, arguments_mut, call, function_name, is_call};
-use super::forms::{Form, Mixing, canonical, mixed, of_key, to_json, to_key, to_order};
+use super::forms::{Form, Mixing, canonical, mixed, of_key, to_json, to_key, to_order, uncounted_numbers};
 use super::literal;
 use super::select::Rewriter;
 use super::uses::{
@@ -35,11 +35,16 @@ impl Rewriter<'_> {
         }
         let Expr::Function(function) = expr else { return Ok(Form::Typed) };
         let name = function_name(function);
-        if let ("numbers_of", Some(value)) = (name.as_str(), arguments(function).first()) {
+        if let ("numbers_of" | "order_of_numbers", Some(value)) = (name.as_str(), arguments(function).first()) {
             // Of values of several kinds, the numbers; other values as they are.
             let (mut value, written) = ((*value).clone(), value.to_string());
             let form = self.any(&mut value, context)?;
-            *expr = if form == Form::Json { self.only_numbers(value, &written) } else { value };
+            *expr = match form {
+                Form::Typed => value,
+                // What is left out is counted elsewhere. Aggregates with one order have the same expression for it.
+                Form::Json if name == "order_of_numbers" => uncounted_numbers(value),
+                Form::Json => self.only_numbers(value, &written),
+            };
             return Ok(form);
         }
         if let Some((_, place)) = TIMED.iter().find(|(known, _)| *known == name) {

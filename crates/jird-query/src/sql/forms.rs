@@ -279,6 +279,11 @@ pub(crate) fn to_json(expr: Expr, form: Form) -> Expr {
     if form == Form::Json || is_null { expr } else { call(JSON_TEXT, vec![expr]) }
 }
 
+/// The numbers of JSON text; what is left out is not counted.
+pub(crate) fn uncounted_numbers(json: Expr) -> Expr {
+    call(ONLY_NUMBERS, vec![json, Expr::value(Value::Null)])
+}
+
 fn number(number: usize) -> Expr {
     Expr::value(Value::Number(number.to_string(), false))
 }

@@ -10,13 +10,13 @@ use super::scope::{Columns, FieldRef, Relation, Resolved, Scope};
 use super::select::Rewriter;
 use super::uses::{Leaf, Rep, STREAM, Style};
 use crate::error::Error;
-use crate::time::{self, Time};
 use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Function, UnaryOperator, Value, ValueWithSpan};
 use jird::event::Condition;
 use jird::{
     Path,
     record::{Comparison, Like, Matcher, Predicate},
 };
+use jird_store::time::{self, Time};
 use std::sync::Arc;
 
 /// The fields of a predicate; slot `i` is field `i`.
@@ -226,7 +226,7 @@ impl Rewriter<'_> {
                 (None, None) => continue,
             };
             let Some(field) = self.field_at(asked.unwrap_or(subject))? else { continue };
-            let Some(time) = time::parse(&constant) else {
+            let Some(time) = time::parse(constant.as_bytes()) else {
                 return Err(Error::sql(format!("'{constant}' is not a time; write it as '2024-03-05T07:00:00Z'")));
             };
             return Ok(Some(at_time(slots.slot(field), op, time)));
@@ -293,8 +293,8 @@ fn typed_time(expr: &Expr) -> Option<String> {
 /// Compares the time that a text or a number holds; unknown if it is not a time.
 fn at_time(slot: usize, op: Comparison, time: Time) -> Predicate {
     let holds = move |found: Time| op.holds(found.cmp(&time));
-    let text = Matcher::unsure(move |text| time::parse(text).map(holds));
-    Predicate::Matches { slot, matcher: text.with_numbers(move |text| time::of_number(text).map(holds)) }
+    let text = Matcher::unsure(move |text| time::parse(text.as_bytes()).map(holds));
+    Predicate::Matches { slot, matcher: text.with_numbers(move |text| time::parse_number(text).map(holds)) }
 }
 
 fn flat(make: fn(Vec<Predicate>) -> Predicate, left: Predicate, right: Predicate) -> Predicate {

@@ -99,6 +99,13 @@ fn an_integer_beside_a_fraction_is_not_rounded() {
 }
 
 #[test]
+fn an_integer_beside_a_fraction_is_handed_on_with_all_its_digits() {
+    // Exactly 2⁶⁴, a double, whose shortest decimal is 18446744073709552000.
+    let text = "{\"n\":18446744073709551616}\n{\"n\":1.5}\n";
+    gives(text, "select max(n) as m, min(n) as l", &["{\"m\":18446744073709551616,\"l\":1.5}"]);
+}
+
+#[test]
 fn decimals_compare_by_all_their_digits() {
     // DuckDB: 0.1 twice, and infinite. Polars: "InvalidNumber" of what is RFC 8259.
     let text = "{\"n\":0.1}\n{\"n\":0.10000000000000000001}\n{\"n\":1e400}\n{\"n\":0.10}\n";

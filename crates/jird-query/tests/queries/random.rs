@@ -8,7 +8,8 @@ pub(crate) use data::TEXTS;
 pub(crate) use queries::{Maker, Tables, Words};
 
 use crate::dice::Random;
-use crate::model::{Folder, records, ways};
+use crate::model::{Folder, Plan, Way, records, ways, ways_of_stores};
+use data::{TIME, Times};
 use std::ops::Range;
 use tables::{Composer, Parts};
 
@@ -17,23 +18,42 @@ const SEEDS: u64 = 300;
 /// So many queries of one table for each seed, and so many of several.
 const QUERIES: usize = 3;
 
-fn answers_as_the_model(name: &str, seeds: Range<u64>) {
+/// Where the records of the queries are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Home {
+    Files,
+    Stores,
+}
+
+fn answers_as_the_model(name: &str, home: Home, seeds: Range<u64>) {
     let mut folder = Folder::new(name);
-    let (ways, words) = (ways(), data::words());
-    let parts = Parts::of(words.clone());
-    let (mut with_rows, mut of_several, mut refused, mut searched) = (0, 0, 0, 0);
+    let ways = if home == Home::Stores { ways_of_stores() } else { ways() };
+    let (mut with_rows, mut of_several, mut refused, mut searched, mut skipped) = (0, 0, 0, 0, 0);
     let all = seeds.end.saturating_sub(seeds.start) * 2 * QUERIES as u64;
     for seed in seeds {
         let mut random = Random::new(seed);
         // Few records at first: what fails is small.
         let most = 2 + (seed as usize % 50).pow(2) / 60;
         let count = 1 + random.below(most);
-        let texts = data::texts(&mut random, count);
+        let (texts, times) = data::texts(&mut random, count);
         let texts: Vec<_> = texts.iter().map(String::as_str).collect();
         folder.hold(&texts);
-        let input: Vec<_> = texts.iter().map(|text| records(text)).collect();
+        let mut words = data::words();
+        let input: Vec<_> = match home {
+            Home::Files => texts.iter().map(|text| records(text)).collect(),
+            Home::Stores => {
+                let plan = Plan::new(&mut random, TIME, &words.paths, &texts);
+                let input = texts.iter().map(|text| plan.events(text)).collect();
+                folder.store(&mut random, plan);
+                input
+            }
+        };
+        if times == Times::Unique && random.below(2) == 0 {
+            words.unique = vec![TIME];
+        }
+        let parts = Parts::of(words.clone());
         // One way after the other, or all of them.
-        let ways = if by_all_ways(seed) { &ways[..] } else { &ways[seed as usize % ways.len()..][..1] };
+        let ways: &[Way] = if by_all_ways(seed) { &ways } else { &ways[seed as usize % ways.len()..][..1] };
         for number in 0..2 * QUERIES {
             let query = if number < QUERIES {
                 Maker { words: &words, random: &mut random }.query()
@@ -46,13 +66,16 @@ fn answers_as_the_model(name: &str, seeds: Range<u64>) {
             of_several += u64::from(has_rows && number >= QUERIES);
             refused += u64::from(checked.rows.is_none());
             searched += u64::from(checked.searched_bytes > 0);
+            skipped += u64::from(checked.skipped_blocks > 0);
         }
     }
     // Else little is tested.
     let said = format!(
-        "of {all} queries {with_rows} had rows, {of_several} of them of several tables, {refused} were refused, {searched} searched"
+        "of {all} queries {with_rows} had rows, {of_several} of them of several tables, {refused} were refused, {searched} searched, \
+         {skipped} skipped blocks"
     );
     let is_much = with_rows * 4 > all && of_several * 8 > all && refused * 4 < all && searched * 50 > all;
+    let is_much = is_much && (home == Home::Files || skipped * 20 > all);
     assert!(is_much, "{said}");
 }
 
@@ -72,10 +95,15 @@ fn number_of(variable: &str) -> Option<u64> {
 
 #[test]
 fn random_queries_answer_as_the_model_does() {
-    answers_as_the_model("random", 0..seeds() / 2);
+    answers_as_the_model("random", Home::Files, 0..seeds() / 2);
 }
 
 #[test]
 fn more_random_queries_answer_as_the_model_does() {
-    answers_as_the_model("more", seeds() / 2..seeds());
+    answers_as_the_model("more", Home::Files, seeds() / 2..seeds());
+}
+
+#[test]
+fn random_queries_of_stores_answer_as_the_model_does() {
+    answers_as_the_model("stores", Home::Stores, 0..seeds());
 }

@@ -23,11 +23,11 @@ pub(crate) trait Files: Debug + Send + Sync {
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// The names in a folder.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
-    /// Makes an empty file to append to; one that is there already becomes empty.
+    /// Makes an empty file to append to, in the place of one that is there already.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn Output>>;
     /// Adds bytes to the end of a file, which is made if it is not there. Several processes may do so.
     fn add(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Opens a file for reading.
+    /// Opens a file for reading. What is no regular file is refused.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>>;
     /// Gives a file another name, and replaces a file that has it.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
@@ -64,6 +64,9 @@ pub(crate) fn read_exact(input: &dyn Input, offset: u64, len: u64, buffer: &mut 
     let (Some(_), Ok(len)) = (end, usize::try_from(len)) else {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is too short"));
     };
+    // A file may have a length without having that many bytes on disk.
+    let more = len.saturating_sub(buffer.len());
+    buffer.try_reserve_exact(more).map_err(|_| io::Error::new(io::ErrorKind::OutOfMemory, "the file is too long"))?;
     // The bytes that are there already need not be cleared.
     buffer.resize(len, 0);
     let mut filled = 0;

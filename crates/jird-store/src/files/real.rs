@@ -28,15 +28,27 @@ impl Files for RealFiles {
     }
 
     fn create(&self, path: &Path) -> io::Result<Arc<dyn Output>> {
-        let file = private().write(true).create(true).truncate(true).open(path)?;
+        // A link that a foreign store has in this place would lead to a file elsewhere.
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let file = private().write(true).create_new(true).open(path)?;
         Ok(Arc::new(RealFile(file)))
     }
 
     fn add(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        private().append(true).create(true).open(path)?.write_all(bytes)
+        match fs::symlink_metadata(path) {
+            Ok(data) if !data.is_file() => Err(no_file()),
+            _ => private().append(true).create(true).open(path)?.write_all(bytes),
+        }
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Input>> {
+        // Opening a pipe would wait for its writer, and a device has no end.
+        if !fs::metadata(path)?.is_file() {
+            return Err(no_file());
+        }
         Ok(Arc::new(RealFile(File::open(path)?)))
     }
 
@@ -65,6 +77,10 @@ impl Files for RealFiles {
         }
         Ok(Some(Box::new(RealFile(file))))
     }
+}
+
+fn no_file() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
 /// Options for files that only their owner may open.

@@ -93,15 +93,14 @@ impl SpanIndex {
 
     /// The kinds of values that the events of the span have at a path, if they are known.
     pub fn kinds(&self, path: &Path) -> Result<Option<FieldKinds>, Wrong> {
+        let kinds = self.block_kinds(path)?;
+        Ok(kinds.into_iter().try_fold(FieldKinds::NONE, |all, kinds| Some(all.with(kinds?))))
+    }
+
+    /// The same for each block.
+    pub fn block_kinds(&self, path: &Path) -> Result<Vec<Option<FieldKinds>>, Wrong> {
         let asked = self.ask(path)?;
-        let mut all = FieldKinds::NONE;
-        for block in 0..self.header.blocks {
-            match self.kinds_in(&asked, block) {
-                Some(kinds) => all = all.with(kinds),
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(all))
+        Ok((0..self.header.blocks).map(|block| self.kinds_in(&asked, block)).collect())
     }
 
     /// The paths that are indexed, in the order in which they were first seen.

@@ -62,6 +62,8 @@ pub(crate) struct LogEntry {
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) files: Arc<dyn Files>,
+    /// A block of a span that is written is closed when its events have this many bytes.
+    pub(crate) block_bytes: usize,
 }
 
 impl Folder {

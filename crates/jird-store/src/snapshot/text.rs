@@ -12,6 +12,7 @@ use crate::settings::Window;
 use crate::span::{BLOCK_BYTES, BlockRows};
 use jird::Path;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 /// The events of a window of a snapshot: NDJSON in blocks of whole lines, in order of time, then arrival.
@@ -149,24 +150,29 @@ impl Text {
         *path == state.settings.time_field && state.order() != TextOrder::Unknown
     }
 
-    /// Which kinds of values the events of this text have at a path, or some more; `None` if no index knows.
+    /// Which kinds of values the events of this text have at a path; `None` if no index knows. Of an event that has a
+    /// key twice, the values of both count.
     pub fn kinds(&self, path: &Path) -> Option<FieldKinds> {
         let state = &*self.snapshot.0;
-        let mut kinds = FieldKinds::NONE;
-        let mut spans: Vec<usize> = Vec::new();
+        let mut spans: HashMap<usize, Vec<Option<FieldKinds>>> = HashMap::new();
+        let mut pieces: HashMap<Home, usize> = HashMap::new();
         for piece in self.blocks.iter().flat_map(|block| &block.pieces) {
-            match piece.home {
-                Home::Recent(_) => return None,
-                Home::Span(span, _) if spans.last() == Some(&span) => {}
-                Home::Span(span, _) => spans.push(span),
+            *pieces.entry(piece.home).or_default() += piece.rows.len();
+        }
+        // Of the blocks that are here whole, and of those of which some events are elsewhere.
+        let (mut whole, mut cut) = (FieldKinds::NONE, FieldKinds::NONE);
+        for (home, events) in pieces {
+            let Home::Span(span, block) = home else { return None };
+            if let Entry::Vacant(entry) = spans.entry(span) {
+                entry.insert(state.spans[span].block_kinds(path)?);
             }
+            let kinds = spans[&span].get(block).copied()??;
+            let is_whole = events as u64 == state.spans[span].table().blocks[block].events;
+            let all = if is_whole { &mut whole } else { &mut cut };
+            *all = all.with(kinds);
         }
-        spans.sort_unstable();
-        spans.dedup();
-        for span in spans {
-            kinds = kinds.with(state.spans[span].kinds(path)?);
-        }
-        Some(kinds)
+        // What only the events elsewhere may have is not known of those that are here.
+        cut.is_within(whole).then_some(whole)
     }
 }
 

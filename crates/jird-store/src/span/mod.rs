@@ -20,8 +20,8 @@ pub(crate) use write::{Effort, SpanWriter, rebuild_index};
 /// A block is closed when its documents have this many bytes. Tests have small ones.
 pub(crate) const BLOCK_BYTES: usize = if cfg!(test) { 2 << 10 } else { 256 << 10 };
 
-/// The same with Zstandard, which finds more in longer blocks.
-const LONG_BLOCK_BYTES: usize = 2 * BLOCK_BYTES;
+/// How much longer blocks are with Zstandard, which finds more in longer ones.
+const ZSTD_BLOCK_FACTOR: usize = 2;
 
 /// No block has more bytes of documents: one event less than full, and then the longest event.
-pub(crate) const BLOCK_BYTES_MAX: u64 = (LONG_BLOCK_BYTES + jird::policy::RECORD_BYTES_MAX + 1) as u64;
+pub(crate) const BLOCK_BYTES_MAX: u64 = (ZSTD_BLOCK_FACTOR * BLOCK_BYTES + jird::policy::RECORD_BYTES_MAX + 1) as u64;

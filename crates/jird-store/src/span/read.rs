@@ -65,7 +65,15 @@ impl SpanFile {
     /// The file is not there, perhaps because a compaction was quicker.
     pub(crate) fn open(folder: &Folder, entry: &SpanEntry, damage: &mut Vec<Damage>) -> Result<Option<Self>, Error> {
         let (path, index_path) = (folder.span(entry.number), folder.index(entry.number));
-        let input = folder.files.open(&path).map_err(|error| Error::io("open", &path, &error))?;
+        let input = match folder.files.open(&path) {
+            Ok(input) => input,
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                let (events, reason) = (Some(entry.events), error.to_string());
+                damage.push(Damage { file: path, block: None, events, reason });
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::io("open", &path, &error)),
+        };
         let opened = folder.files.open(&index_path).map_err(|error| error.to_string()).and_then(IndexFile::open);
         let mut index_fault = None;
         let with_index = opened.and_then(|(index, text)| {
@@ -151,9 +159,9 @@ impl SpanFile {
         Some(self.index.as_ref()?.answers(condition).map_err(|wrong| wrong.to_string()))
     }
 
-    /// The kinds of values at a path. `None` if they are not known.
-    pub(crate) fn kinds(&self, path: &jird::Path) -> Option<FieldKinds> {
-        self.index.as_ref()?.kinds(path).ok()?
+    /// The kinds of values at a path, block by block. `None` if they are not known.
+    pub(crate) fn block_kinds(&self, path: &jird::Path) -> Option<Vec<Option<FieldKinds>>> {
+        self.index.as_ref()?.block_kinds(path).ok()
     }
 
     /// Replaces `buffer` by the documents of a block: whole lines. One read of the file; no copy unless they are

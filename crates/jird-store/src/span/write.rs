@@ -1,7 +1,7 @@
 //! Writing a span file and its indexes.
 
 use super::arrow::{self, TABLE_KEY};
-use super::{BLOCK_BYTES, BlockEntry, LONG_BLOCK_BYTES, SpanFile, Table, index_file};
+use super::{BlockEntry, SpanFile, Table, ZSTD_BLOCK_FACTOR, index_file};
 use crate::column::{Column, ColumnPlan, ColumnType};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Key, TextOrder};
@@ -92,7 +92,8 @@ impl SpanWriter {
             file,
             arrow: None,
             effort,
-            block_bytes: if settings.compression == Compression::Zstd { LONG_BLOCK_BYTES } else { BLOCK_BYTES },
+            block_bytes: folder.block_bytes
+                * if settings.compression == Compression::Zstd { ZSTD_BLOCK_FACTOR } else { 1 },
             settings: settings.clone(),
             block: OpenBlock::default(),
             table: Table {

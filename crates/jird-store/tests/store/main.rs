@@ -5,3 +5,5 @@ mod common;
 mod conditions;
 mod processes;
 mod readers;
+#[cfg(unix)]
+mod strangers;

@@ -74,7 +74,7 @@ const IF: &str = "case when truth_or_number($1) then $2 else $3 end";
 const SHARES: &[&str] = &["approx_quantile", "quantile", "quantile_cont", "quantile_disc"];
 
 /// The least value that at least this share of the values does not exceed.
-const QUANTILE: &str = "array_element(array_agg(numbers_of($1) order by numbers_of($1)) filter (where numbers_of($1) is not null), \
+const QUANTILE: &str = "array_element(array_agg(numbers_of($1) order by order_of_numbers($1)) filter (where numbers_of($1) is not null), \
                         cast(case when $2 between 0 and 1 then greatest(1, ceil($2 * count(numbers_of($1)))) end as bigint))";
 
 /// The value where another is greatest or least; values that are null are left out.
@@ -96,6 +96,12 @@ pub(super) fn expr(expr: &mut Expr) -> Result<(), Error> {
     }
     if name == "strftime" {
         return to_char(function);
+    }
+    if name == "mode" {
+        return Err(Error::sql(
+            "there is no function `mode`: the most frequent value of `v` is the first row of \
+             `select v, count(*) as n … group by v order by n desc limit 1`",
+        ));
     }
     let given = arguments(function).into_iter().cloned().collect::<Vec<_>>();
     let mut counts = MEANINGS.iter().filter(|(known, ..)| *known == name).peekable();

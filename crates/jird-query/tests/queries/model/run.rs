@@ -4,8 +4,10 @@ use super::eval::Refused;
 use super::query::Query;
 use super::rows::{Cell, are_rows};
 use super::sql::file_mark;
+use super::stores::Plan;
 use super::tables::Scope;
 use super::value::{Value, records};
+use crate::dice::Random;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use jird_query::{Check, ErrorKind, From, OnError, Options, Report};
@@ -24,6 +26,8 @@ pub(crate) enum Form {
     Array,
     /// A pipe, which can be read only once.
     Pipe,
+    /// An event store, made as the folder's plan says.
+    Store,
 }
 
 /// How a query is run.
@@ -53,12 +57,21 @@ pub(crate) fn ways() -> Vec<Way> {
     ways
 }
 
+/// All ways that a query of event stores is run: on few threads and on many, the newest events first or all of them.
+pub(crate) fn ways_of_stores() -> Vec<Way> {
+    let chunks = [Some(1), Some(500), None];
+    let of = |chunk_bytes| [1, 2, 5].map(|threads| Way { form: Form::Store, check: Check::All, threads, chunk_bytes });
+    chunks.into_iter().flat_map(of).collect()
+}
+
 /// What a query that was checked was like.
 pub(crate) struct Checked {
     /// None if it was refused.
     pub(crate) rows: Option<usize>,
     /// Bytes that were searched for literals before records were read.
     pub(crate) searched_bytes: u64,
+    /// The number of blocks that indexes of event stores ruled out.
+    pub(crate) skipped_blocks: u64,
 }
 
 /// A folder of the test's own, which goes away with it.
@@ -66,6 +79,9 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// The files that make up the stream.
     files: Vec<String>,
+    /// The same events as stores, and how they were made.
+    stores: Vec<String>,
+    plan: Option<Plan>,
 }
 
 impl Folder {
@@ -73,7 +89,7 @@ impl Folder {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("queries-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder can be made");
-        Self { path, files: Vec::new() }
+        Self { path, files: Vec::new(), stores: Vec::new(), plan: None }
     }
 
     /// Makes these texts the stream, each a file.
@@ -83,6 +99,16 @@ impl Folder {
         for (file, text) in self.files.iter().zip(texts) {
             fs::write(file, text).expect("a file can be written");
         }
+    }
+
+    /// Makes stores of the files, one of each.
+    pub(crate) fn store(&mut self, random: &mut Random, plan: Plan) {
+        self.stores = self.files.iter().map(|file| format!("{file}.store")).collect();
+        for (file, store) in self.files.iter().zip(&self.stores) {
+            let _ = fs::remove_dir_all(store);
+            plan.make(random, Path::new(store), &read(file));
+        }
+        self.plan = Some(plan);
     }
 
     /// Makes a file somewhere else the stream.
@@ -103,6 +129,10 @@ impl Folder {
             Form::Gzip => answer(sql, self.rewritten("gz", gzipped), options),
             Form::Array => answer(sql, self.rewritten("json", array), options),
             Form::Pipe => self.answer_of_pipes(sql, options),
+            Form::Store => {
+                let window = self.plan.as_ref().map(|plan| plan.window).unwrap_or_default();
+                answer(sql, self.stores.clone(), Options { from: From::Detect, window, ..options })
+            }
         }
     }
 
@@ -141,22 +171,27 @@ impl Folder {
     /// Runs a query in each of these ways. Its answer must be the model's.
     #[track_caller]
     pub(crate) fn check(&self, query: &Query, input: &[Vec<Value>], ways: &[Way], seed: u64) -> Checked {
-        let files = self.files.iter().enumerate();
-        let sql = files.fold(query.to_string(), |sql, (at, file)| sql.replace(&file_mark(at), file));
         let expected = query.of(&Scope::new(input));
         let rows = expected.as_ref().ok().map(Vec::len);
-        let mut searched_bytes = 0;
+        let (mut searched_bytes, mut skipped_blocks) = (0, 0);
         for way in ways {
+            let files = if way.form == Form::Store { &self.stores } else { &self.files };
+            let files = files.iter().enumerate();
+            let sql = files.fold(query.to_string(), |sql, (at, file)| sql.replace(&file_mark(at), file));
             let found = self.run(&sql, *way);
             let same = match (&expected, &found) {
                 (Ok(rows), Ok((found, _))) => are_rows(rows, records(found), query.is_ordered()),
                 (Err(Refused), Err(error)) => matches!(error.kind(), ErrorKind::Data | ErrorKind::Sql),
                 _ => false,
             };
-            assert!(same, "{}", Difference { seed, sql: &sql, way: *way, input: &self.text(), expected, found });
-            searched_bytes += found.map_or(0, |(_, report)| report.searched_bytes);
+            let plan = self.plan.as_ref();
+            assert!(same, "{}", Difference { seed, sql: &sql, way: *way, plan, input: &self.text(), expected, found });
+            if let Ok((_, report)) = found {
+                searched_bytes += report.searched_bytes;
+                skipped_blocks += skipped(&report);
+            }
         }
-        Checked { rows, searched_bytes }
+        Checked { rows, searched_bytes, skipped_blocks }
     }
 
     fn text(&self) -> String {
@@ -166,6 +201,18 @@ impl Folder {
 
 fn read(file: &str) -> String {
     fs::read_to_string(file).expect("the file is there")
+}
+
+/// How many blocks of event stores were not read, as `--stats` says.
+fn skipped(report: &Report) -> u64 {
+    let said = report.to_string();
+    let of_store = |line: &str| {
+        let words: Vec<_> = line.strip_prefix("store ")?.split_whitespace().collect();
+        let all = words.iter().position(|word| *word == "blocks")?;
+        let number = |at: usize| words[at].parse::<u64>().ok();
+        Some(number(all - 1)?.saturating_sub(number(all - 3)?))
+    };
+    said.lines().filter_map(of_store).sum()
 }
 
 fn gzipped(text: &str) -> Vec<u8> {
@@ -196,6 +243,7 @@ struct Difference<'a, E> {
     seed: u64,
     sql: &'a str,
     way: Way,
+    plan: Option<&'a Plan>,
     input: &'a str,
     expected: Result<Vec<Vec<Cell>>, E>,
     found: Result<(String, Report), jird_query::Error>,
@@ -205,7 +253,7 @@ impl<E> std::fmt::Display for Difference<'_, E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const SHOWN: usize = 4000;
         let input: String = self.input.chars().take(SHOWN).collect();
-        writeln!(f, "seed {}, {:?}\n{}\nof\n{input}\nmust give", self.seed, self.way, self.sql)?;
+        writeln!(f, "seed {}, {:?}, {:?}\n{}\nof\n{input}\nmust give", self.seed, self.way, self.plan, self.sql)?;
         match &self.expected {
             Ok(rows) => rows.iter().try_for_each(|row| writeln!(f, "  {row:?}"))?,
             Err(_) => writeln!(f, "  an error: the column has no type for it")?,

@@ -3,6 +3,7 @@
 use super::queries::{Tables, Words};
 use crate::dice::{Random, spelled};
 use crate::model::Step::{self, Index, Key};
+use crate::model::{TIMES, regular};
 
 /// Texts of records and of queries. U+FFFD is less than U+1F600 in UTF-8, and greater in UTF-16.
 pub(crate) const TEXTS: [&str; 24] = [
@@ -83,10 +84,10 @@ enum Kind {
 const KINDS: [Kind; 8] =
     [Kind::Integer, Kind::Wide, Kind::Float, Kind::Text, Kind::Text, Kind::Bool, Kind::Nested, Kind::Any];
 
-/// The keys of records, but for `i`, which counts them, and `p`, which has more of them.
+/// The keys of records, but for `i`, which counts them, `t`, which may be a time, and `p`, which has more of them.
 const KEYS: [&str; 9] = ["a", "b", "A", "n", "a.b", "é", "k\"", "x/y", "value"];
 
-const PATHS: [&[Step]; 18] = [
+const PATHS: [&[Step]; 19] = [
     &[Key("a")],
     &[Key("a")],
     &[Key("b")],
@@ -104,8 +105,12 @@ const PATHS: [&[Step]; 18] = [
     &[Key("p"), Key("l"), Index(1)],
     &[Key("p"), Key("p"), Key("q")],
     &[Key("i")],
+    &[Key("t")],
     &[Key("never")],
 ];
+
+/// Where records have times.
+pub(crate) const TIME: &[Step] = &[Key("t")];
 
 /// What queries of such records are made of.
 pub(crate) fn words() -> Words {
@@ -113,16 +118,28 @@ pub(crate) fn words() -> Words {
     Words {
         paths: PATHS.to_vec(),
         unique: vec![&[Key("i")]],
-        texts: TEXTS.map(String::from).to_vec(),
+        texts: TEXTS.iter().copied().chain(TIMES.map(|(text, _)| text)).map(String::from).collect(),
         numbers: numbers.into_iter().map(String::from).collect(),
         tables: Tables::One,
     }
 }
 
+/// What records have at `t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Times {
+    /// Some have a time, in any notation, or what is none.
+    Odd,
+    /// All have a time of the same width.
+    Regular,
+    /// The same, and no two records have the same one.
+    Unique,
+}
+
 /// So many records, in a file or in two.
-pub(crate) fn texts(random: &mut Random, count: usize) -> Vec<String> {
+pub(crate) fn texts(random: &mut Random, count: usize) -> (Vec<String>, Times) {
     let kinds = KEYS.map(|_| random.pick(&KINDS));
-    let mut writer = Writer { random, out: String::new() };
+    let times = random.pick(&[Times::Odd, Times::Regular, Times::Unique]);
+    let mut writer = Writer { random, out: String::new(), times };
     let mut texts = Vec::new();
     let cut = if writer.random.below(3) == 0 { writer.random.below(count + 1) } else { count };
     for number in 0..count {
@@ -135,12 +152,13 @@ pub(crate) fn texts(random: &mut Random, count: usize) -> Vec<String> {
         writer.out.pop();
     }
     texts.push(writer.out);
-    texts
+    (texts, times)
 }
 
 struct Writer<'r> {
     random: &'r mut Random,
     out: String,
+    times: Times,
 }
 
 impl Writer<'_> {
@@ -148,7 +166,7 @@ impl Writer<'_> {
         match self.random.below(16) {
             0 => self.out.push_str(" \t\n"),
             // No object: `i` is missing there, but only once.
-            1 if number == 0 => {
+            1 if number == 0 && self.times == Times::Odd => {
                 self.value(Kind::Any);
                 self.end();
             }
@@ -161,6 +179,10 @@ impl Writer<'_> {
             .map(|(key, kind)| (key, Some(*kind)))
             .collect();
         members.insert(self.random.below(members.len() + 1), ("i", None));
+        if self.times != Times::Odd || self.random.below(4) > 0 {
+            let at = self.random.below(members.len() + 1) * self.random.below(2);
+            members.insert(at, ("t", None));
+        }
         if self.random.below(2) == 0 {
             members.push(("p", Some(Kind::Nested)));
         }
@@ -180,6 +202,7 @@ impl Writer<'_> {
             self.out.push(':');
             self.space();
             match kind {
+                None if key == "t" => self.time(number),
                 None => self.out.push_str(&number.to_string()),
                 Some(_) if self.random.below(12) == 0 => self.out.push_str("null"),
                 Some(kind) => self.value(kind),
@@ -194,6 +217,25 @@ impl Writer<'_> {
         self.space();
         let end = self.random.pick(&["\n", "\n", "\r\n", " \n"]);
         self.out.push_str(end);
+    }
+
+    fn time(&mut self, number: usize) {
+        match self.times {
+            Times::Odd if self.random.below(4) == 0 => self.value(Kind::Any),
+            Times::Odd if self.random.below(4) == 0 => {
+                self.one_of(&["1709622000", "1709622000.001", "1709622000123", "1709622000000000001", "-1", "1e30"]);
+            }
+            Times::Odd => {
+                let (text, _) = self.random.pick(&TIMES);
+                self.text(text);
+            }
+            Times::Regular => {
+                let text = regular(self.random.below(40));
+                self.out.extend(["\"", &text, "\""]);
+            }
+            // No order of the numbers: 7919 and 3600000 have no factor in common.
+            Times::Unique => self.out.extend(["\"", &regular(number * 7919 * 101 % 3_600_000), "\""]),
+        }
     }
 
     fn value(&mut self, kind: Kind) {
