@@ -5,9 +5,7 @@
 //! ```
 //!
 //! All names and paths of `serde_json` are here. Texts are read and written by the engine of the crate `jird`, and every
-//! number keeps its digits. What differs stands in [Coming from `serde_json`].
-//!
-//! [Coming from `serde_json`]: https://github.com/jird/jird/blob/main/docs/coming-from-serde_json.md
+//! number keeps its digits. The page `docs/coming-from-serde_json.md` of the repository lists what differs.
 //!
 //! ```text
 //! error      the errors of serde_json

@@ -83,7 +83,7 @@ impl Read for Fails<'_> {
 
 #[test]
 fn values_that_were_complete_before_a_reader_failed_are_delivered() {
-    let text: String = (0..100).map(|n| format!("{{\"n\": {n}}}\n")).collect();
+    let text = (0..100).map(|n| format!("{{\"n\": {n}}}")).collect::<Vec<_>>().join("\n");
     for pieces in [1, 7, 4096] {
         let values = Deserializer::from_reader(Fails(text.as_bytes(), pieces)).into_iter::<Value>();
         let (good, bad): (Vec<_>, Vec<_>) = values.partition(Result::is_ok);

@@ -10,6 +10,7 @@ mod documents;
 mod encode;
 mod events;
 mod lines;
+mod migrate;
 mod neighbours;
 mod predicates;
 pub mod random;
@@ -23,6 +24,7 @@ pub use documents::{kernels, parse, record, threads};
 pub use encode::encode;
 pub use events::events;
 pub use lines::lines;
+pub use migrate::migrate;
 pub use neighbours::neighbours;
 pub use predicates::predicates;
 pub use second::{SerdeTree, serde_json, serde_tree};
@@ -35,7 +37,7 @@ pub(crate) use ways::ways;
 pub type Target = fn(&[u8]);
 
 /// The functions by the names of their fuzz targets.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("parse", parse),
     ("record", record),
     ("lines", lines),
@@ -46,6 +48,7 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("encode", encode),
     ("events", events),
     ("neighbours", neighbours),
+    ("migrate", migrate),
 ];
 
 /// Chunk sizes with borders everywhere, in some places, and in hardly any. The last one is smaller under Miri, which

@@ -530,7 +530,7 @@ impl KeyDeserializer<'_> {
 #[cold]
 fn wrong_key(key: &str) -> Error {
     let map = serde_json::Value::Object([(key.to_owned(), serde_json::Value::Null)].into_iter().collect());
-    match serde_json::from_value::<std::collections::BTreeMap<i64, ()>>(map) {
+    match serde_json::from_value::<std::collections::BTreeMap<i64, Option<bool>>>(map) {
         Err(error) => error,
         Ok(_) => de::Error::custom("invalid value: expected key to be a number in quotes"),
     }

@@ -415,7 +415,7 @@ impl Extend<(String, Value)> for Map<String, Value> {
     }
 }
 
-impl<'de> de::IntoDeserializer<'de, Error> for Map<String, Value> {
+impl de::IntoDeserializer<'_, Error> for Map<String, Value> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -222,6 +222,7 @@ impl Value {
     }
 
     /// The value, in whose place `null` is left.
+    #[allow(clippy::return_self_not_must_use, reason = "`serde_json` lets a program drop it")]
     pub fn take(&mut self) -> Value {
         core::mem::take(self)
     }

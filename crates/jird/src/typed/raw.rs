@@ -269,3 +269,37 @@ impl fmt::Debug for NumberBuf {
         f.debug_tuple("NumberBuf").field(&format_args!("{}", self.0)).finish()
     }
 }
+
+macro_rules! decoded {
+    ($($method:ident($($argument:ident: $of:ty),*))*) => {
+        $(
+            fn $method<V: Visitor<'de>>(self, $($argument: $of,)* visitor: V) -> Result<V::Value, Error> {
+                super::de::Deserializer::from_str(self.get()).$method($($argument,)* visitor)
+            }
+        )*
+    };
+}
+
+/// Decodes the value. O(n) in its text.
+///
+/// ```
+/// use serde::Deserialize;
+/// let raw: &jird::RawValue = jird::from_str("[1, 2]")?;
+/// assert_eq!(Vec::<u8>::deserialize(raw)?, [1, 2]);
+/// # Ok::<(), jird::Error>(())
+/// ```
+impl<'de> Deserializer<'de> for &'de RawValue {
+    type Error = Error;
+
+    decoded! {
+        deserialize_any() deserialize_bool() deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64()
+        deserialize_i128() deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
+        deserialize_f32() deserialize_f64() deserialize_char() deserialize_str() deserialize_string()
+        deserialize_bytes() deserialize_byte_buf() deserialize_option() deserialize_unit()
+        deserialize_unit_struct(name: &'static str) deserialize_newtype_struct(name: &'static str) deserialize_seq()
+        deserialize_tuple(len: usize) deserialize_tuple_struct(name: &'static str, len: usize) deserialize_map()
+        deserialize_struct(name: &'static str, fields: &'static [&'static str])
+        deserialize_enum(name: &'static str, variants: &'static [&'static str]) deserialize_identifier()
+        deserialize_ignored_any()
+    }
+}

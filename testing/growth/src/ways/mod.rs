@@ -5,6 +5,7 @@ mod documents;
 mod encode;
 mod events;
 mod lines;
+mod migrate;
 mod texts;
 mod typed;
 mod values;
@@ -25,6 +26,7 @@ pub fn cases() -> Vec<Case> {
     [
         documents::cases(),
         typed::cases(),
+        migrate::cases(),
         events::cases(),
         lines::cases(),
         encode::cases(),

@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::typed::judge::Drops;
-use jird::Deserializer;
+use jird::{Deserializer, NumberBuf, RawValue};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -84,4 +84,51 @@ fn raw_text_and_numbers_keep_every_byte() {
     assert_eq!((flat.all["a"].to_string(), flat.all["b"].to_string()), ("1.50".into(), "7".into()));
     let error = jird::from_str::<Flattened>("{\"a\": 1.50, \"b\": 1.5}").map(drop).unwrap_err();
     assert!(error.to_string().contains("the text of the number 1.5 was lost"), "{error}");
+}
+
+#[derive(Debug, Deserialize)]
+struct Numbers {
+    #[serde(flatten)]
+    rest: BTreeMap<String, NumberBuf>,
+}
+
+#[test]
+fn buffered_numbers_keep_their_text_as_long_as_their_deserializer_and_no_longer() {
+    let text = |kept: &Numbers| kept.rest["n"].number().text().to_owned();
+    // Decoded by the caller with one deserializer.
+    let mut values = Deserializer::from_str(r#"{"n": 1.50} {"n": 1.500}"#);
+    assert_eq!(text(&Numbers::deserialize(&mut values).expect("JSON")), "1.50");
+    // Both have one value; which text the buffer holds is not known.
+    let error = Numbers::deserialize(&mut values).expect_err("two texts").to_string();
+    assert!(error.contains("text of the number 1.5 was lost"), "{error}");
+    drop(values);
+    // Decoded by an iterator: each value begins with no text.
+    let stream = Deserializer::from_str(r#"{"n": 1.50} {"n": 1.500} {"n": 15e-1}"#).into_iter::<Numbers>();
+    let texts: Vec<_> = stream.map(|kept| text(&kept.expect("JSON"))).collect();
+    assert_eq!(texts, ["1.50", "1.500", "15e-1"]);
+    // Nothing is left for another crate's buffer.
+    let error = serde_json::from_str::<Numbers>(r#"{"n": 1.5}"#).expect_err("no text").to_string();
+    assert!(error.contains("text of the number 1.5 was lost"), "{error}");
+    // A type that panics leaves nothing either.
+    let panics = || drop(jird::from_str::<(Numbers, Panics)>(r#"[{"n": 2.50}, 0]"#));
+    assert!(std::panic::catch_unwind(panics).is_err());
+    let error = serde_json::from_str::<Numbers>(r#"{"n": 2.5}"#).expect_err("no text").to_string();
+    assert!(error.contains("text of the number 2.5 was lost"), "{error}");
+}
+
+struct Panics;
+
+impl<'de> Deserialize<'de> for Panics {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn raw_text_is_a_deserializer_of_its_value() {
+    let raw: &RawValue = jird::from_str(r#" {"n": [1, 1.50, "a\n"]} "#).expect("JSON");
+    let read = BTreeMap::<String, (u8, NumberBuf, String)>::deserialize(raw).expect("the types fit");
+    assert_eq!((read["n"].1.number().text(), &*read["n"].2), ("1.50", "a\n"));
+    let error = BTreeMap::<String, Vec<u8>>::deserialize(raw).expect_err("1.50 is no integer");
+    assert_eq!((error.path(), error.column()), ("/n/1", 11));
 }
