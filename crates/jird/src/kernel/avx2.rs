@@ -1,6 +1,6 @@
 //! AVX2 with carry-less multiplication: 32 bytes to a register, two registers to a block.
 
-use super::parts::{Plain, part, part_mut};
+use super::parts::{Plain, opaque, part, part_mut};
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, Kinds, Simd, is_plain_number};
 use super::utf8::{self, Vectors};
@@ -47,6 +47,10 @@ proof! {
         equal(one: __m256i, other: __m256i) -> __m256i = _mm256_cmpeq_epi8(one, other);
         /// All ones in each byte that is not above the other's.
         at_most(bytes: __m256i, most: __m256i) -> __m256i = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, most), most);
+        /// The lesser of each two bytes, taken as signed.
+        lesser(one: __m256i, other: __m256i) -> __m256i = _mm256_min_epi8(one, other);
+        /// All ones in each byte that is zero or has its high bit.
+        not_above_zero(bytes: __m256i) -> __m256i = _mm256_cmpgt_epi8(_mm256_set1_epi8(1), bytes);
         /// The difference of each byte, modulo 256.
         above(bytes: __m256i, base: __m256i) -> __m256i = _mm256_sub_epi8(bytes, base);
         /// Looks up each byte by its low nibble in a table; 0 for a byte that has its high bit.
@@ -97,6 +101,16 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn unusual(self, [first, second]: Self::Block, [third, fourth]: Self::Block) -> u64 {
+        // As signed numbers, bytes beyond ASCII are below zero, and so they stay when a backslash becomes zero.
+        let backslash = self.splat(b'\\');
+        let [first, second] = [self.xor(first, backslash), self.xor(second, backslash)];
+        let [third, fourth] = [self.xor(third, backslash), self.xor(fourth, backslash)];
+        let least = self.lesser(self.lesser(first, second), self.lesser(third, fourth));
+        u64::from(self.bits(self.not_above_zero(least)))
+    }
+
+    #[inline(always)]
     fn classify(self, block: Self::Block) -> Classes {
         let spaces = self.table(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
         let operators = self.table(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
@@ -111,25 +125,12 @@ impl Simd for Avx2 {
             self.equal(self.or(high, curl), self.by_low_nibble(operators, high)),
         ]);
         let control = self.mask([self.at_most(low, max), self.at_most(high, max)]);
-        Classes {
-            backslash: self.eq(block, b'\\'),
-            quote: self.eq(block, b'"'),
-            space,
-            operator: operator & !control,
-            control,
-        }
+        Classes { quote: self.eq(block, b'"'), space, operator: operator & !control, control }
     }
 
     #[inline(always)]
     fn opaque(self, mask: u64) -> u64 {
-        // Miri cannot run assembly.
-        if cfg!(miri) {
-            return mask;
-        }
-        let mut mask = mask;
-        // SAFETY: the assembly has no instruction; it only names the register.
-        unsafe { core::arch::asm!("/* {} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
-        mask
+        opaque(mask)
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 //! The feature list requires VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
 //! byte compress that makes it worth while.
 
-use super::parts::{Plain, part_mut, prefetch};
+use super::parts::{Plain, opaque, part_mut, prefetch};
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
 use super::utf8::{self, Vectors};
@@ -56,10 +56,17 @@ proof! {
         bytes_of(block: __m512i) -> [u8; BLOCK] = array(block);
         /// The bytes that are equal to the other's.
         equal(one: __m512i, other: __m512i) -> u64 = _mm512_cmpeq_epi8_mask(one, other);
-        /// The bytes below 0x20: all others get their high bit by the addition. A comparison would need the port that all
-        /// other comparisons need; the compiler would turn the addition back into one if it saw it.
-        controls(bytes: __m512i) -> u64 =
-            !_mm512_movepi8_mask(opaque(_mm512_adds_epu8(bytes, _mm512_set1_epi8(0x60))));
+        /// [`OPERATORS_AND_SPACES`].
+        operators_and_spaces() -> __m512i = load(&OPERATORS_AND_SPACES);
+        /// The bytes of at most `most`.
+        up_to(bytes: __m512i, most: u8) -> u64 = _mm512_cmple_epu8_mask(bytes, _mm512_set1_epi8(most.cast_signed()));
+        /// The bytes of `among` for which the other's byte is at most `most`.
+        up_to_among(among: u64, others: __m512i, most: u8) -> u64 =
+            _mm512_mask_cmple_epu8_mask(among, others, _mm512_set1_epi8(most.cast_signed()));
+        /// The lesser of each two bytes, taken as signed.
+        lesser(one: __m512i, other: __m512i) -> __m512i = _mm512_min_epi8(one, other);
+        /// The bytes that are zero or have their high bit.
+        not_above_zero(bytes: __m512i) -> u64 = _mm512_cmple_epi8_mask(bytes, _mm512_setzero_si512());
         /// The bytes from `low` to `low + width`.
         within(bytes: __m512i, low: u8, width: u8) -> u64 = {
             let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(low.cast_signed()));
@@ -92,6 +99,11 @@ proof! {
         /// Stores the sums of `base` and each byte.
         store_offsets(offsets: &mut [u32; 16], base: __m512i, bytes: __m128i) -> () =
             store(offsets, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(bytes)));
+        /// Stores the first bytes.
+        store_quarter(into: &mut [u8; 16], bytes: __m512i) -> () = {
+            // SAFETY: the store writes the 16 bytes of the reference.
+            unsafe { _mm_storeu_si128(into.as_mut_ptr().cast(), _mm512_castsi512_si128(bytes)) }
+        };
         /// The same number, sixteen times.
         each(number: u32) -> __m512i = _mm512_set1_epi32(number.cast_signed());
         sum(one: __m512i, other: __m512i) -> __m512i = _mm512_add_epi32(one, other);
@@ -150,6 +162,14 @@ struct Group {
     close: u8,
 }
 
+impl Avx512 {
+    /// The operators, and white space.
+    #[inline(always)]
+    fn between_values(self, block: __m512i) -> u64 {
+        self.equal(block, self.at_places(self.operators_and_spaces(), block))
+    }
+}
+
 impl Simd for Avx512 {
     type Block = __m512i;
     type Utf8 = __m512i;
@@ -157,6 +177,8 @@ impl Simd for Avx512 {
     type Offset = __m512i;
 
     const SKIMS: bool = true;
+    // A mask would have to come from a general register for each block.
+    const MARKS_BLOCKS: bool = true;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> __m512i {
@@ -174,22 +196,55 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn unusual(self, first: __m512i, second: __m512i) -> u64 {
+        // As signed numbers, bytes beyond ASCII are below zero, and so they stay when a backslash becomes zero.
+        let backslash = self.splat(b'\\');
+        self.not_above_zero(self.lesser(self.xor(first, backslash), self.xor(second, backslash)))
+    }
+
+    #[inline(always)]
+    fn splat_block(self, byte: u8) -> __m512i {
+        self.splat(byte)
+    }
+
+    #[inline(always)]
+    fn behind(self, before: __m512i, block: __m512i) -> __m512i {
+        let [one, ..] = self.preceding(block, before);
+        one
+    }
+
+    #[inline(always)]
+    fn mark(self, block: __m512i, marked: u64) -> __m512i {
+        self.with_high_bits(block, marked)
+    }
+
+    #[inline(always)]
+    fn mark_spaced(self, block: __m512i, behind: __m512i) -> __m512i {
+        // White space may be marked too, because it is no token.
+        self.with_high_bits(block, self.up_to_among(self.between_values(block), behind, b' '))
+    }
+
+    #[inline(always)]
     fn classify(self, block: __m512i) -> Classes {
-        // Two byte shuffles by the low nibble, each compared with the input (Langdale & Lemire §3.1.2, in the form of
-        // simdjson's later kernels). No filler value has the low nibble of its own position.
-        let spaces = self.table(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
-        let operators = self.table(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3A, 0x7B, 0x2C, 0x7D, 0, 0]);
-        // `[` and `]` are `{` and `}` without bit 0x20; the control characters 0x0C and 0x1A would become `,` and `:`.
-        let curled = self.or(block, self.splat(0x20));
-        let operator = self.equal(curled, self.by_low_nibble(operators, block));
-        let control = self.controls(block);
+        // Three masks tell all classes apart. A mask that goes into a general register costs as much as two comparisons.
+        let between_values = opaque(self.between_values(block));
+        let up_to_space = opaque(self.up_to(block, b' '));
+        // A quote is a space with the bit 2.
+        let quote_or_space = opaque(self.eq(self.or(block, self.splat(2)), b'"'));
         Classes {
-            backslash: self.eq(block, b'\\'),
-            quote: self.eq(block, b'"'),
-            space: self.equal(block, self.by_low_nibble(spaces, block)),
-            operator: operator & !control,
-            control,
+            quote: quote_or_space & !up_to_space,
+            space: between_values & up_to_space,
+            operator: between_values & !up_to_space,
+            control: up_to_space & !quote_or_space,
         }
+    }
+
+    #[inline(always)]
+    fn spaces(self, block: __m512i) -> u64 {
+        // One mask instead of two. By the low nibble (Langdale & Lemire §3.1.2); no filler has the low nibble of its own
+        // position.
+        let spaces = self.table(&[0x20, 100, 100, 100, 17, 100, 113, 2, 100, 0x09, 0x0A, 112, 100, 0x0D, 100, 100]);
+        self.equal(block, self.by_low_nibble(spaces, block))
     }
 
     #[inline(always)]
@@ -322,11 +377,14 @@ impl Simd for Avx512 {
         // Compress into a register, then store, because the store form of compress is microcoded on Zen 4. A look-up by
         // the places takes one operation, a second compress two.
         let places = self.places(mask);
-        *kind = self.bytes_of(self.at_places(self.with_high_bits(block, marked), places));
+        let bytes = self.at_places(self.with_high_bits(block, marked), places);
         let [first, second, third, fourth] = self.quarters(places);
         let (count, out) = (mask.count_ones(), pos.as_chunks_mut().0);
+        // A store of a whole register costs Zen 4 as much as two of a half or of a quarter.
+        self.store_quarter(&mut kind.as_chunks_mut().0[0], bytes);
         self.store_offsets(&mut out[0], base, first);
         if count > 16 {
+            *kind = self.bytes_of(bytes);
             self.store_offsets(&mut out[1], base, second);
             if count > 32 {
                 self.store_offsets(&mut out[2], base, third);
@@ -372,19 +430,23 @@ fn array(register: __m512i) -> [u8; BLOCK] {
     bytes
 }
 
-/// Returns the same register, but hides from the compiler how it was computed.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn opaque(register: __m512i) -> __m512i {
-    // Miri cannot run assembly.
-    if cfg!(miri) {
-        return register;
+/// Each operator and each white-space byte at the place that its low six bits say; no two of them have the same. At all
+/// other places stands a byte with other low bits.
+const OPERATORS_AND_SPACES: [u8; BLOCK] = {
+    let mut table = [0; BLOCK];
+    let mut at = 0;
+    while at < BLOCK {
+        table[at] = !(at as u8);
+        at += 1;
     }
-    let mut register = register;
-    // SAFETY: the assembly has no instruction; it only names the register.
-    unsafe { core::arch::asm!("/* {} */", inout(zmm_reg) register, options(pure, nomem, nostack, preserves_flags)) };
-    register
-}
+    let bytes = b"{}[]:, \t\n\r";
+    let mut index = 0;
+    while index < bytes.len() {
+        table[bytes[index] as usize % BLOCK] = bytes[index];
+        index += 1;
+    }
+    table
+};
 
 /// 0, 1, 2, … 63.
 #[inline]

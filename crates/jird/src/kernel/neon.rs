@@ -87,7 +87,6 @@ impl Simd for Neon {
         }
         let control = self.mask(control);
         Classes {
-            backslash: self.eq(block, b'\\'),
             quote: self.eq(block, b'"'),
             space: self.mask(space),
             operator: self.mask(operator) & !control,

@@ -41,6 +41,19 @@ pub(super) unsafe fn part_mut<T, const N: usize>(all: &mut [T], at: usize) -> &m
     unsafe { &mut *all.as_mut_ptr().add(at).cast() }
 }
 
+/// Returns the same mask, but hides from the compiler how it was computed.
+#[inline(always)]
+pub(super) fn opaque(mask: u64) -> u64 {
+    // Miri cannot run assembly.
+    if cfg!(miri) {
+        return mask;
+    }
+    let mut mask = mask;
+    // SAFETY: the assembly has no instruction; it only names the register.
+    unsafe { core::arch::asm!("/* {} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
+    mask
+}
+
 /// [`Simd::prefetch`](super::simd::Simd::prefetch).
 #[inline(always)]
 pub(super) fn prefetch(blocks: &[[u8; BLOCK]; 2], distance: usize) {

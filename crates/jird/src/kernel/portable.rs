@@ -11,9 +11,8 @@ pub(crate) struct Portable;
 const SPACE: u64 = 1;
 const OPERATOR: u64 = 1 << 8;
 const QUOTE: u64 = 1 << 16;
-const BACKSLASH: u64 = 1 << 24;
-const CONTROL: u64 = 1 << 32;
-const ESCAPE_LETTER: u64 = 1 << 40;
+const CONTROL: u64 = 1 << 24;
+const ESCAPE_LETTER: u64 = 1 << 32;
 
 static CLASSES: [u64; 256] = {
     let mut table = [0; 256];
@@ -23,8 +22,7 @@ static CLASSES: [u64; 256] = {
             b' ' | b'\t' | b'\n' | b'\r' => SPACE,
             b'{' | b'}' | b'[' | b']' | b':' | b',' => OPERATOR,
             b'"' => QUOTE | ESCAPE_LETTER,
-            b'\\' => BACKSLASH | ESCAPE_LETTER,
-            b'/' | b'b' | b'f' | b'n' | b'r' | b't' => ESCAPE_LETTER,
+            b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => ESCAPE_LETTER,
             _ => 0,
         };
         if byte < 0x20 {
@@ -178,8 +176,15 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn classify(self, block: Self::Block) -> Classes {
-        let [space, operator, quote, backslash, control, ..] = masks(&CLASSES, &block);
-        Classes { backslash, quote, space, operator, control }
+        let [space, operator, quote, control, ..] = masks(&CLASSES, &block);
+        Classes { quote, space, operator, control }
+    }
+
+    #[inline(always)]
+    fn unusual(self, first: Self::Block, second: Self::Block) -> u64 {
+        // The compiler turns this loop into vector comparisons.
+        let unusual = |byte: u8| u8::from((byte == b'\\') | !byte.is_ascii());
+        u64::from(first.iter().zip(second).fold(0, |found, (&one, other)| found | unusual(one) | unusual(other)))
     }
 
     #[inline(always)]

@@ -14,8 +14,6 @@ pub(super) const QUOTES: u32 = 2;
 /// The classes of a block's bytes that pass one needs: one mask per class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Classes {
-    /// `\`
-    pub(crate) backslash: u64,
     /// `"`
     pub(crate) quote: u64,
     /// Space, tab, newline, carriage return.
@@ -98,6 +96,10 @@ pub(crate) trait Simd: Copy {
     const MASKS_ARE_CHEAP: bool = true;
     /// Whether members of records are found by masks. On CPUs where masks cost more, steps from key to key are faster.
     const SKIMS: bool = false;
+    /// Whether tokens are marked in the block that holds them, with [`mark`](Self::mark) and
+    /// [`mark_spaced`](Self::mark_spaced), and not by a mask that is given to [`emit`](Self::emit). Only then are these two
+    /// and [`behind`](Self::behind) called.
+    const MARKS_BLOCKS: bool = false;
 
     /// Loads a block into registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;
@@ -112,8 +114,38 @@ pub(crate) trait Simd: Copy {
     /// them, and does nothing where the instruction set has no such request.
     #[inline(always)]
     fn prefetch(self, _blocks: &[[u8; BLOCK]; 2], _distance: usize) {}
+    /// The bytes of two blocks that pass one looks at more closely: nonzero if one is a backslash or beyond ASCII.
+    #[inline(always)]
+    fn unusual(self, first: Self::Block, second: Self::Block) -> u64 {
+        self.eq(first, b'\\') | self.eq(second, b'\\') | self.beyond_ascii(self.merge(first, second))
+    }
+    /// The same byte everywhere.
+    #[inline(always)]
+    fn splat_block(self, byte: u8) -> Self::Block {
+        self.load(&[byte; BLOCK])
+    }
+    /// The byte before each byte; that before the first is the last of `before`.
+    #[inline(always)]
+    fn behind(self, _before: Self::Block, block: Self::Block) -> Self::Block {
+        block
+    }
+    /// Sets the high bit of each byte whose bit in `marked` is set, and which does not have it.
+    #[inline(always)]
+    fn mark(self, block: Self::Block, _marked: u64) -> Self::Block {
+        block
+    }
+    /// Marks the operators behind a byte of at most 0x20. `behind` has the byte before each byte.
+    #[inline(always)]
+    fn mark_spaced(self, block: Self::Block, _behind: Self::Block) -> Self::Block {
+        block
+    }
     /// One mask per class of byte.
     fn classify(self, block: Self::Block) -> Classes;
+    /// White space: space, tab, newline, carriage return.
+    #[inline(always)]
+    fn spaces(self, block: Self::Block) -> u64 {
+        self.classify(block).space
+    }
     /// One mask per class of byte, of fewer classes.
     #[inline(always)]
     fn outline(self, block: Self::Block) -> Outline {
@@ -246,7 +278,8 @@ pub(crate) trait Simd: Copy {
     /// The offset of the block after it.
     fn next_offset(self, offset: Self::Offset) -> Self::Offset;
     /// Writes `base + i` and the byte at `i` for each set bit `i` of `mask`, in order. The byte gets its high bit set
-    /// if bit `i` of `marked` is set. Values past the last one are left arbitrary.
+    /// if bit `i` of `marked` is set, which is none if [`MARKS_BLOCKS`](Self::MARKS_BLOCKS). Values past the last one are
+    /// left arbitrary.
     #[expect(clippy::too_many_arguments, reason = "the block in both its forms, what to write, and where")]
     fn emit(
         self,

@@ -84,7 +84,7 @@ struct State {
     in_string: u64,
     /// 1 if the last byte belongs to a scalar that is not a string.
     scalar: u64,
-    /// 1 if the last byte is white space outside strings. Documents only.
+    /// 1 if the last byte is white space outside strings, or another byte below it. Documents only.
     space: u64,
 }
 

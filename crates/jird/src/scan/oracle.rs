@@ -68,7 +68,7 @@ struct OracleState<'t> {
     in_string: bool,
     /// The byte before belongs to a number or literal, or to invalid bytes in the place of one.
     in_word: bool,
-    /// The byte before is white space.
+    /// The byte before is white space, or a control character in its place.
     in_space: bool,
     /// How many of the next bytes must be hexadecimal digits.
     digits_due: u32,
@@ -102,7 +102,7 @@ impl OracleState<'_> {
             self.in_string = !self.in_string;
         }
         self.in_word = word;
-        self.in_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        self.in_space = byte <= b' ';
     }
 
     /// Processes a byte inside a string, after its opening quote.

@@ -27,6 +27,8 @@ struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: b
     /// The offset of the next block.
     offset: S::Offset,
     utf8: S::Utf8,
+    /// Documents only: the byte before the first block, many times over.
+    start: S::Block,
     /// The bitwise or of all blocks that may hold bytes beyond ASCII.
     all: S::Block,
     /// Nonzero if the next block is checked as UTF-8 even if it is ASCII: a character may reach into it.
@@ -49,8 +51,8 @@ const AHEAD: usize = 4096;
 struct Masks {
     /// The tokens.
     tokens: u64,
-    /// Those of them that get a mark: strings with an escape, and operators after white space; the latter in documents
-    /// only.
+    /// Those of them that get a mark when they are written: strings with an escape, and operators after white space; the latter
+    /// in documents only. None if [`Simd::MARKS_BLOCKS`].
     marked: u64,
     /// The quotes at the ends of strings.
     quotes: u64,
@@ -60,6 +62,18 @@ struct Masks {
     blank: u64,
     /// Bytes outside strings that are neither operators nor white space nor quotes.
     run: u64,
+}
+
+impl Masks {
+    /// Marks more tokens. Returns the block that holds them.
+    #[inline(always)]
+    fn mark<S: Simd>(&mut self, simd: S, block: S::Block, tokens: u64) -> S::Block {
+        if S::MARKS_BLOCKS {
+            return simd.mark(block, tokens);
+        }
+        self.marked |= tokens;
+        block
+    }
 }
 
 impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'_, LINES, CHECK, MASKS> {
@@ -79,7 +93,8 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'
             offset: simd.offset(from as u32),
             utf8: simd.utf8_start(),
             all: simd.load(&[0; BLOCK]),
-            open: simd.beyond_ascii(simd.load(before)) >> OPEN_FROM | checks_ascii,
+            start: simd.splat_block(if carry.state.space == 0 { b'!' } else { b' ' }),
+            open: if CHECK { simd.beyond_ascii(simd.load(before)) >> OPEN_FROM | checks_ascii } else { 0 },
             checks_ascii,
             controls: 0,
             blank: 0,
@@ -96,13 +111,19 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'
         let (blocks, rest) = text[from..to].as_chunks();
         pass.run(blocks, &mut state, &mut out);
         let mut filler = 0;
-        if to == text.len() {
+        let filler_follows = to == text.len();
+        if filler_follows {
             // The end of the text, filled up with spaces. It is scanned even if nothing is left, because only a block of
             // spaces reveals a UTF-8 sequence that the text's last block leaves incomplete.
             let before = blocks.last().unwrap_or(before);
             pass.one_block(blocks.len(), before, &simd.load_rest(rest), &mut state, &mut out);
             // The spaces count too, unless a string is open there.
             filler = if state.in_string == 0 { BLOCK - rest.len() } else { 0 };
+        }
+        if S::MARKS_BLOCKS && !LINES {
+            // Without text, the byte before is that of the chunk before.
+            let last = if filler_follows { Some(&b' ') } else { text[from..to].last() };
+            state.space = last.map_or(state.space, |last| u64::from(*last <= b' '));
         }
         carry.state = state.at_border();
         let written = out.written();
@@ -155,28 +176,58 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
         if LINES {
             simd.prefetch(bytes, self.ahead);
         }
-        let (first, second) = (simd.load(&bytes[0]), simd.load(&bytes[1]));
-        if self.needs_utf8_check(simd.merge(first, second)) {
-            let before = self.before(pairs, index);
-            simd.utf8_check(&mut self.utf8, before, first);
-            simd.utf8_check(&mut self.utf8, &bytes[0], second);
-            self.open = simd.beyond_ascii(second) >> OPEN_FROM | self.checks_ascii;
+        let blocks = [simd.load(&bytes[0]), simd.load(&bytes[1])];
+        // One branch for what most pairs of a document do not have, and before all other masks: then it is decided early. In
+        // records, where a third of the pairs have it here and there, it would be one more that is mispredicted.
+        if LINES || simd.unusual(blocks[0], blocks[1]) | self.open | state.escape != 0 {
+            if self.needs_utf8_check(simd.merge(blocks[0], blocks[1])) {
+                let before = self.before(pairs, index);
+                simd.utf8_check(&mut self.utf8, before, blocks[0]);
+                simd.utf8_check(&mut self.utf8, &bytes[0], blocks[1]);
+                self.open = simd.beyond_ascii(blocks[1]) >> OPEN_FROM | self.checks_ascii;
+            }
+            let backslash = [simd.eq(blocks[0], b'\\'), simd.eq(blocks[1], b'\\')];
+            if backslash[0] | backslash[1] | state.escape != 0 {
+                let escaped = Self::escaped(true, backslash, 2 * index, state, out);
+                return self.tokens_of_two::<true>(pairs, index, blocks, Escapes { backslash, escaped }, state, out);
+            }
         }
-        let (classes, next) = (Self::classes(simd, first), Self::classes(simd, second));
+        self.tokens_of_two::<false>(pairs, index, blocks, Escapes::default(), state, out)
+    }
+
+    /// The rest of the work for a pair of blocks. Compiled once for pairs without escapes, which then keep no register for
+    /// them. Returns the bytes of the second block that are inside strings.
+    #[inline(always)]
+    fn tokens_of_two<const ESCAPES: bool>(
+        &mut self,
+        pairs: &[[[u8; BLOCK]; 2]],
+        index: usize,
+        [mut first, mut second]: [S::Block; 2],
+        Escapes { backslash, escaped }: Escapes,
+        state: &mut State,
+        out: &mut Free<'_>,
+    ) -> u64 {
+        let simd = self.simd;
+        let bytes = &pairs[index];
         let open = state.in_string & 1;
-        let has_escapes = classes.backslash | next.backslash | state.escape != 0;
-        let escaped = Self::escaped(has_escapes, [classes.backslash, next.backslash], 2 * index, state, out);
+        let (classes, next) = (Self::classes(simd, first), Self::classes(simd, second));
         let mut masks = Self::masks(simd, &classes, escaped[0], state);
         let mut next_masks = Self::masks(simd, &next, escaped[1], state);
-        if has_escapes {
-            let (first_marks, before) = marks(simd, masks.quotes, classes.backslash, masks.inside, open);
+        if S::MARKS_BLOCKS && !LINES {
+            let behind = if index == 0 { simd.behind(self.start, first) } else { simd.load(byte_before(pairs, index)) };
+            first = simd.mark_spaced(first, behind);
+            second = simd
+                .mark_spaced(second, simd.load(bytes.as_flattened()[BLOCK - 1..].first_chunk().unwrap_or(&bytes[0])));
+        }
+        if ESCAPES {
+            let (first_marks, before) = marks(simd, masks.quotes, backslash[0], masks.inside, open);
             let between = masks.inside >> 63;
-            let (next_marks, last) = marks(simd, next_masks.quotes, next.backslash, next_masks.inside, between);
+            let (next_marks, last) = marks(simd, next_masks.quotes, backslash[1], next_masks.inside, between);
             // The string that reaches into the second block begins with the last opening quote of the first, or before.
             let opening = masks.quotes & masks.inside;
             let is_before = u64::from(opening == 0);
-            masks.marked |= first_marks | (last & !is_before) << (opening | 1).ilog2();
-            next_masks.marked |= next_marks;
+            first = masks.mark(simd, first, first_marks | (last & !is_before) << (opening | 1).ilog2());
+            second = next_masks.mark(simd, second, next_marks);
             out.mark_last(before | last & is_before);
         }
         if CHECK {
@@ -202,12 +253,18 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
         self.utf8(before, block);
         let classes = Self::classes(simd, block);
         let open = state.in_string & 1;
-        let has_escapes = classes.backslash | state.escape != 0;
-        let [escaped] = Self::escaped(has_escapes, [classes.backslash], index, state, out);
+        let backslash = simd.eq(block, b'\\');
+        let has_escapes = backslash | state.escape != 0;
+        let [escaped] = Self::escaped(has_escapes, [backslash], index, state, out);
         let mut masks = Self::masks(simd, &classes, escaped, state);
+        let mut block = block;
+        if S::MARKS_BLOCKS && !LINES {
+            let before = if index == 0 { self.start } else { simd.load(before) };
+            block = simd.mark_spaced(block, simd.behind(before, block));
+        }
         if has_escapes {
-            let (marks, before) = marks(simd, masks.quotes, classes.backslash, masks.inside, open);
-            masks.marked |= marks;
+            let (marks, before) = marks(simd, masks.quotes, backslash, masks.inside, open);
+            block = masks.mark(simd, block, marks);
             out.mark_last(before);
         }
         self.emit(index, block, bytes, &masks, out);
@@ -309,10 +366,11 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
         // All of a string except its opening quote; the closing quote is included.
         let covered = inside ^ quotes;
         let mut marked = 0;
-        if !LINES {
+        if !LINES && !S::MARKS_BLOCKS {
             // White space directly before an operator outside strings is itself outside strings.
-            marked = (classes.space << 1 | state.space) & classes.operator;
-            state.space = classes.space >> 63;
+            let space = classes.space | classes.control;
+            marked = (space << 1 | state.space) & classes.operator;
+            state.space = space >> 63;
         }
         Masks {
             tokens: (classes.operator | starts) & !covered,
@@ -335,6 +393,26 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
         out.emit(self.simd, block, bytes, masks.tokens, masks.marked, self.offset);
         self.offset = self.simd.next_offset(self.offset);
     }
+}
+
+/// The backslashes of two blocks, and the bytes that they escape.
+#[derive(Clone, Copy, Default)]
+struct Escapes {
+    backslash: [u64; 2],
+    escaped: [u64; 2],
+}
+
+/// The 64 bytes from the last one before a pair on. There must be a pair before it.
+#[inline(always)]
+fn byte_before(pairs: &[[[u8; BLOCK]; 2]], index: usize) -> &[u8; BLOCK] {
+    assert!(index < pairs.len());
+    let text = pairs.as_flattened().as_flattened();
+    if cfg!(any(debug_assertions, jird_checked)) {
+        return text[2 * BLOCK * index - 1..].first_chunk().expect("a pair has more than a block");
+    }
+    // SAFETY: the pair at `index` is in `pairs`, and the caller says that `index` is not 0: the bytes are the last of the pair
+    // before it and the first of this one.
+    unsafe { &*text.as_ptr().add(2 * BLOCK * index - 1).cast() }
 }
 
 /// The first of a block's last three bytes. A character that begins there may reach into the next block.

@@ -7,7 +7,8 @@ use crate::word::ESCAPED;
 
 const _: () = assert!(SPACED == ESCAPED, "one mask marks both");
 
-/// Set in the kind of an operator of a document if white space stands before it: the scalar before then ends earlier.
+/// Set in the kind of an operator of a document if white space stands before it: the scalar before may then end earlier. It is
+/// also set behind a control character, which makes the text invalid.
 pub(crate) const SPACED: u8 = 0x80;
 
 /// The number of tokens that [`Tokens::batch`] returns.

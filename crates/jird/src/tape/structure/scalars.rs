@@ -22,7 +22,7 @@ pub(super) fn trim_ends<S: Simd>(
         loose &= loose - 1;
         let next = pos[index + 1] as usize;
         let seen = if S::MASKS_ARE_CHEAP { text.get(..next).and_then(<[u8]>::last_chunk) } else { None };
-        let others = seen.map_or(0, |block| !simd.classify(simd.load(block)).space);
+        let others = seen.map_or(0, |block| !simd.spaces(simd.load(block)));
         ends[index] = match others {
             0 => trim_end(text, pos[index] as usize, next) as u32,
             others => next as u32 - others.leading_zeros(),
