@@ -45,6 +45,9 @@ pub struct Options {
     /// it.
     #[doc(hidden)]
     pub sweep: When,
+    /// Whether memory is asked for the text before it is scanned. The results do not depend on it.
+    #[doc(hidden)]
+    pub prefetch: bool,
 }
 
 impl Default for Options {
@@ -57,6 +60,7 @@ impl Default for Options {
             piece_bytes: PIECE_BYTES,
             search: When::default(),
             sweep: When::default(),
+            prefetch: true,
         }
     }
 }

@@ -41,9 +41,11 @@ impl Scanner {
     /// A scanner with fresh buffers.
     pub fn new(options: Options) -> Self {
         let refuse = options.policy.duplicates == Duplicates::Refuse;
+        let mut tokens = Tokens::default();
+        tokens.tuning.prefetches = options.prefetch;
         Self {
             options,
-            tokens: Tokens::default(),
+            tokens,
             walk: Walk::new(&options.policy),
             finder: Finder::new(options.kernel),
             sweeps: Sweeps::new(options.kernel),

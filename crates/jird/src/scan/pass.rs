@@ -99,7 +99,7 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'
             controls: 0,
             blank: 0,
             // Behind a single record stands nothing that will be read.
-            ahead: if to - from >= 2 * AHEAD { AHEAD } else { 0 },
+            ahead: if tokens.tuning.prefetches && to - from >= 2 * AHEAD { AHEAD } else { 0 },
         };
         let State { escape, in_string, .. } = carry.state;
         tokens.reserve(to - from);

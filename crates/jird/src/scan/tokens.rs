@@ -33,6 +33,8 @@ pub(crate) struct Tuning {
     pub(crate) numbers: NumberCheck,
     /// The UTF-8 check is skipped where all bytes are ASCII.
     pub(crate) skips_ascii: bool,
+    /// Memory is asked for the text of lines before it is scanned.
+    pub(crate) prefetches: bool,
 }
 
 /// How the numbers of a document are checked.
@@ -48,8 +50,11 @@ pub(crate) enum NumberCheck {
 
 impl Tuning {
     /// Unit tests check all numbers by masks, because their texts are short.
-    const USUAL: Self =
-        Self { numbers: if cfg!(test) { NumberCheck::ByMasks } else { NumberCheck::Guessed }, skips_ascii: true };
+    const USUAL: Self = Self {
+        numbers: if cfg!(test) { NumberCheck::ByMasks } else { NumberCheck::Guessed },
+        skips_ascii: true,
+        prefetches: true,
+    };
 }
 
 /// Tokens in text order: the kind and the offset of each. The buffers only grow; they are not cleared or zeroed for
