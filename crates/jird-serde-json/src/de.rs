@@ -27,7 +27,7 @@ where
 {
     match jird::from_slice(v) {
         Ok(value) => Ok(value),
-        Err(_) => slice_again(v),
+        Err(refused) => slice_again(refused, v),
     }
 }
 
@@ -52,20 +52,22 @@ where
 {
     match jird::from_str(s) {
         Ok(value) => Ok(value),
-        Err(_) => again(|| serde_json::from_str(s)),
+        Err(refused) => again(refused, || serde_json::from_str(s)),
     }
 }
 
 #[cold]
-fn slice_again<'a, T: Deserialize<'a>>(v: &'a [u8]) -> Result<T> {
-    again(|| serde_json::from_slice(v))
+fn slice_again<'a, T: Deserialize<'a>>(refused: jird::Error, v: &'a [u8]) -> Result<T> {
+    again(refused, || serde_json::from_slice(v))
 }
 
 /// Decodes with `serde_json` what the engine has refused.
 #[cold]
-fn again<T>(read: impl Fn() -> Result<T>) -> Result<T> {
+fn again<T>(refused: jird::Error, read: impl Fn() -> Result<T>) -> Result<T> {
     // A few texts are JSON for it and not for the engine: half a surrogate pair where nobody looks.
     match read() {
+        // The engine refuses numbers in a buffer of serde's whose digits would be lost, and `serde_json` rounds them.
+        Ok(_) if refused.is_data() => Err(of_engine(refused)),
         Ok(value) => Ok(value),
         // A tree is read as raw text, whose errors have other words: read it value by value.
         Err(error) => Err(plain::plainly(read).err().unwrap_or(error)),

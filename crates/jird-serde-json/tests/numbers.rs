@@ -173,11 +173,10 @@ fn numbers_keep_every_digit_wherever_they_are() {
 #[test]
 fn what_another_reader_has_buffered_is_exact_or_an_error() {
     for number in NUMBERS {
-        for text in [format!("{{\"id\":1,\"n\":{number}}}")] {
-            let demand = |who| (who != Who::TheirTree).then_some(Demand::ExactOrError);
-            check::<Flat<NumberBuf>>(&text, demand);
-            check::<Flat<Box<RawValue>>>(&text, demand);
-        }
+        let text = format!("{{\"id\":1,\"n\":{number}}}");
+        let demand = |who| (who != Who::TheirTree).then_some(Demand::ExactOrError);
+        check::<Flat<NumberBuf>>(&text, demand);
+        check::<Flat<Box<RawValue>>>(&text, demand);
     }
 }
 
@@ -195,8 +194,7 @@ fn members_that_a_map_takes_up_keep_their_digits() {
     let rest: Rest = jird_serde_json::from_str(r#"{"a":1.50,"b":1.5}"#).expect("JSON");
     assert_eq!(jird_serde_json::to_string(&rest).expect("JSON"), r#"{"a":1.5,"b":1.5}"#);
     let two = r#"{"a":0.1000000000000000001,"b":0.1000000000000000002}"#;
-    let error = jird_serde_json::from_str::<Rest>(two).map(drop);
-    assert!(error.is_err() || jird_serde_json::from_str::<Value>(two).expect("JSON").to_string() == two, "{error:?}");
+    assert!(jird_serde_json::from_str::<Rest>(two).is_err());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Programs written for `serde_json`, compiled once with it and once with this crate in its place: the same source, the
 //! same output. Between them they use every public name.
-#![allow(clippy::pedantic, reason = "programs as people write them")]
+#![allow(clippy::all, clippy::pedantic, reason = "programs as people write them")]
 #![allow(missing_docs, unreachable_pub, reason = "programs as people write them")]
 
 macro_rules! programs {
