@@ -171,7 +171,7 @@ fn arrow_number(value: &Value, column: &Column<'_>) -> Value {
     let numbers: Vec<_> = column.values.iter().filter(|value| !matches!(value, Value::Null)).collect();
     let is_whole = |value: &Value| matches!(value, Value::Number(text) if is_integer(text));
     let fits = |value: &Value| match value {
-        Value::Number(text) if is_integer(text) => is_exact(text),
+        Value::Number(text) if is_integer(text) => is_exact(text) && survives(text),
         Value::Number(text) => survives(text),
         _ => true,
     };
