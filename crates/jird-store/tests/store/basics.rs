@@ -118,3 +118,24 @@ fn only_its_owner_may_read_a_store() {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
 }
+
+#[test]
+fn retention_keeps_the_events_of_its_own_time_in_spans_and_in_the_log() {
+    for is_sealed in [true, false] {
+        let scratch = Scratch::new();
+        let store = scratch.store();
+        let writer = store.writer(&WriterOptions::default()).unwrap();
+        // The last span's last event is of the time itself, and so is the first of the log.
+        for second in [1, 2] {
+            append(&writer, &event(second, 0));
+            if is_sealed {
+                writer.seal().unwrap();
+            }
+        }
+        store.retain(2_000_000_000).unwrap();
+        assert_eq!(all(&store), event(2, 0), "sealed: {is_sealed}");
+        store.retain(2_000_000_001).unwrap();
+        assert_eq!(all(&store), "", "sealed: {is_sealed}");
+        writer.finish().unwrap();
+    }
+}

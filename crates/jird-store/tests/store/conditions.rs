@@ -87,3 +87,24 @@ fn no_match_is_lost_and_what_cannot_match_is_not_read() {
         assert_eq!(store.verify(false).unwrap().damage, []);
     }
 }
+
+#[test]
+fn a_block_that_is_merged_of_two_spans_is_read_if_either_may_match() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let writer = store.writer(&options(500_000)).unwrap();
+    for n in [1, 2] {
+        append(&writer, &(0..3).map(|time| format!("{{\"@t\":{time},\"n\":{n}}}\n")).collect::<String>());
+        writer.seal().unwrap();
+    }
+    writer.finish().unwrap();
+    let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
+    assert_eq!(text.blocks(), 1);
+    let paths = [Path::root().key("n")];
+    for (n, wanted) in [("1", 3), ("2", 3), ("3", 0)] {
+        let predicate = Predicate::Compare { slot: 0, op: Comparison::Eq, literal: Literal::Number(n.into()) };
+        let condition = Condition::new(&predicate, &paths);
+        assert_eq!(matches(&text, &predicate, &paths, Some(&condition)).0.len(), wanted, "n = {n}");
+        assert_eq!(text.select(Some(&condition)).blocks.is_empty(), wanted == 0, "n = {n}");
+    }
+}
