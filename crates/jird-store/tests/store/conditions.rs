@@ -94,7 +94,9 @@ fn a_block_that_is_merged_of_two_spans_is_read_if_either_may_match() {
     let store = scratch.store();
     let writer = store.writer(&options(500_000)).unwrap();
     for n in [1, 2] {
-        append(&writer, &(0..3).map(|time| format!("{{\"@t\":{time},\"n\":{n}}}\n")).collect::<String>());
+        for time in 0..3 {
+            append(&writer, &format!("{{\"@t\":{time},\"n\":{n}}}\n"));
+        }
         writer.seal().unwrap();
     }
     writer.finish().unwrap();
