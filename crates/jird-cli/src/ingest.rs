@@ -175,10 +175,10 @@ pub(crate) fn run(args: &IngestArgs) -> Result<Outcome> {
     let outcome = Outcome::worst(inputs, |input| ingest.add(input, &read));
     let Ingest { mut bad, bytes, .. } = ingest;
     bad.finish().context("writing the quarantine")?;
-    if writer.unsealed_bytes() >= SEAL_BYTES_AT_END {
-        writer.seal()?;
-    }
+    let sealed = if writer.unsealed_bytes() >= SEAL_BYTES_AT_END { writer.seal() } else { Ok(()) };
+    // What came is made durable whether or not it could be sealed.
     let totals = writer.finish()?;
+    sealed?;
     if args.stats {
         say(&stats(&totals, bytes, started.elapsed()));
     }
