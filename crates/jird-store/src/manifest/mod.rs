@@ -62,7 +62,7 @@ pub(crate) struct LogEntry {
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) files: Arc<dyn Files>,
-    /// A block of a span that is written is closed when its events have this many bytes.
+    /// A block of a span that is written has no more bytes of events, unless it is one event.
     pub(crate) block_bytes: usize,
 }
 

@@ -17,11 +17,11 @@ pub(crate) use read::{BlockRows, Fault, SpanFile};
 pub(crate) use table::{BlockEntry, Table};
 pub(crate) use write::{Effort, SpanWriter, rebuild_index};
 
-/// A block is closed when its documents have this many bytes. Tests have small ones.
+/// A block has no more bytes of documents, unless it is one event. Tests have small ones.
 pub(crate) const BLOCK_BYTES: usize = if cfg!(test) { 2 << 10 } else { 256 << 10 };
 
 /// How much longer blocks are with Zstandard, which finds more in longer ones.
 const ZSTD_BLOCK_FACTOR: usize = 2;
 
-/// No block has more bytes of documents: one event less than full, and then the longest event.
+/// What a file may claim that a block has: more than a full one and the longest event.
 pub(crate) const BLOCK_BYTES_MAX: u64 = (ZSTD_BLOCK_FACTOR * BLOCK_BYTES + jird::policy::RECORD_BYTES_MAX + 1) as u64;

@@ -111,6 +111,11 @@ impl SpanWriter {
 
     /// Adds an event with its line feed. Its key is higher than that of the event before it.
     pub(crate) fn push(&mut self, key: Key, event: &[u8]) -> Result<(), Error> {
+        // No block of several events is longer than this: LZ4's frames then have blocks of 256 KB and not of 4 MB, for which
+        // a reader would clear as much memory each time.
+        if !self.block.text.is_empty() && self.block.text.len() + event.len() > self.block_bytes {
+            self.flush()?;
+        }
         let far = || Error::new(ErrorKind::Damaged, "events that came four billion events apart are in one span");
         let relative = key.arrival.checked_sub(self.table.base).and_then(|relative| u32::try_from(relative).ok());
         self.block.arrivals.push(relative.ok_or_else(far)?);
@@ -119,7 +124,7 @@ impl SpanWriter {
         self.block.text.extend_from_slice(event);
         self.text_bytes += event.len() as u64;
         self.table.arrival_last = self.table.arrival_last.max(key.arrival);
-        if self.block.text.len() >= self.block_bytes { self.flush() } else { Ok(()) }
+        Ok(())
     }
 
     /// How many bytes of events were added.
@@ -176,7 +181,7 @@ impl SpanWriter {
         self.append()?;
         // The next block is about like this one.
         let rows = events as usize + events as usize / 8;
-        self.block.text.reserve(self.block_bytes + self.block_bytes / 8);
+        self.block.text.reserve(self.block_bytes);
         self.block.offsets.reserve(rows);
         self.block.times.reserve(rows);
         self.block.arrivals.reserve(rows);

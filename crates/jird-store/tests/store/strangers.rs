@@ -195,7 +195,7 @@ fn a_link_in_a_store_leads_no_write_elsewhere() {
 #[test]
 fn the_kinds_of_a_window_are_those_of_its_events() {
     let scratch = Scratch::new();
-    let store = Store::create(scratch.path(), &Settings::default()).unwrap().with_block_bytes(100);
+    let store = Store::create(scratch.path(), &Settings::default()).unwrap().with_block_bytes(130);
     let writer = store.writer(&WriterOptions::default()).unwrap();
     // Blocks of two events; one of them has a text.
     for (second, value) in [(1, "1"), (2, "2"), (3, "3"), (4, "\"x\""), (5, "5"), (6, "6")] {
