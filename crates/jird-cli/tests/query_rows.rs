@@ -195,3 +195,46 @@ fn a_quantile_of_mixed_values_is_one_of_the_numbers() {
     let sql = "select array_element(l, 1) as f, array_element(l, -2) as x, array_element(l, 4) as n, array_element(l, 0) as z";
     assert_eq!(one_answer(arrays, sql), "{\"f\":7,\"x\":\"x\",\"n\":null,\"z\":null}\n");
 }
+
+#[test]
+fn equal_rows_keep_the_order_of_the_input() {
+    let line = |i: u32| format!("{{\"i\":{i},\"k\":{},\"s\":\"{}\"}}\n", i % 3, i % 2);
+    let lines = |range: std::ops::Range<u32>| range.map(line).collect::<String>();
+    let (first, last) = (lines(0..30_000), lines(30_000..50_000));
+    let text = [&first[..], &last].concat();
+    let folder = Folder::new("ties").with("all.ndjson", &text).with("a.ndjson", &first).with("b.ndjson", &last);
+    let rows = |keep: &dyn Fn(u32) -> bool| (0..50_000).filter(|i| keep(*i)).collect::<Vec<_>>();
+    let last_first = |keep: &dyn Fn(u32) -> bool| rows(keep).into_iter().rev().collect::<Vec<_>>();
+    let inner = "(select i, k, upper(s) as s from stream where k < 2) t";
+    for (sql, wanted) in [
+        ("select i order by k limit 5", rows(&|i| i % 3 == 0)[..5].to_vec()),
+        ("select i order by k limit 5000", rows(&|i| i % 3 == 0)[..5000].to_vec()),
+        ("select i where i > 9 order by s, k limit 5", rows(&|i| i > 9 && i % 6 == 0)[..5].to_vec()),
+        ("select i order by k desc limit 5", last_first(&|i| i % 3 == 2)[..5].to_vec()),
+        ("select i order by k desc, s limit 4 offset 8000", last_first(&|i| i % 6 == 2)[8000..8004].to_vec()),
+        (&format!("select i from {inner} order by s, k limit 6 offset 2"), rows(&|i| i % 6 == 0)[2..8].to_vec()),
+    ] {
+        let wanted: String = wanted.iter().map(|i| format!("{{\"i\":{i}}}\n")).collect();
+        for threads in ["1", "2", "3"] {
+            let whole: (&[&str], &str) = (&["all.ndjson"], "");
+            for (files, input) in [whole, (&["a.ndjson", "b.ndjson"], ""), (&[], &text)] {
+                let arguments = [&[sql, "--threads", threads][..], files].concat();
+                let (out, said, code) = folder.query(&arguments, input.as_bytes());
+                assert_eq!((out, code), (wanted.clone(), 0), "{arguments:?}: {said}");
+            }
+        }
+    }
+}
+
+/// Groups have no place, so their other columns decide.
+#[test]
+fn equal_groups_are_ordered_by_their_columns() {
+    let text: String = (0..9_000).map(|i| format!("{{\"k\":\"g{}\"}}\n", i % 900)).collect();
+    let folder = Folder::new("equal-groups").with("a.ndjson", &text);
+    let wanted = ["g0", "g1", "g10", "g100"].map(|k| format!("{{\"k\":\"{k}\",\"n\":10}}\n")).concat();
+    for threads in ["1", "2", "3"] {
+        let sql = "select k, count(*) as n group by k order by n limit 4";
+        let (out, said, code) = folder.query(&[sql, "a.ndjson", "--threads", threads], b"");
+        assert_eq!((out, code), (wanted.clone(), 0), "{said}");
+    }
+}

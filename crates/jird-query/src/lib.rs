@@ -14,6 +14,7 @@ mod groups;
 mod guess;
 mod infer;
 mod input;
+mod inputs;
 mod kinds;
 mod live;
 mod nearest;
@@ -25,6 +26,7 @@ mod run;
 mod scan;
 mod session;
 mod sql;
+mod ties;
 mod types;
 
 pub use error::{Error, ErrorKind};

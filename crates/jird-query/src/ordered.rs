@@ -2,6 +2,7 @@
 
 use crate::prepared::Source;
 use crate::sql::SORT_KEY;
+use crate::ties::is_tie_break;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Sort, SubqueryAlias};
@@ -21,8 +22,9 @@ const ROWS_MAX: usize = 100_000;
 pub(crate) fn in_order_of_store(plan: LogicalPlan, sources: &[Source<'_>]) -> Result<(LogicalPlan, Option<Newest>)> {
     let mut newest = None;
     let plan = below(plan, &mut |sort| {
-        let [key] = &sort.expr[..] else { return Ok(Transformed::no(LogicalPlan::Sort(sort))) };
-        if !is_time(&key.expr, &sort.input, sources) {
+        // Events of the same time come in the order of their places.
+        let [key, rest @ ..] = &sort.expr[..] else { return Ok(Transformed::no(LogicalPlan::Sort(sort))) };
+        if !rest.iter().all(is_tie_break) || !is_time(&key.expr, &sort.input, sources) {
             return Ok(Transformed::no(LogicalPlan::Sort(sort)));
         }
         if !key.asc {

@@ -44,8 +44,10 @@ impl<'q> Source<'q> {
                 }));
             }
         }
+        columns.push(ColumnSpec { path: Path::default(), rep: Rep::Place, kind: ColumnType::Int64 });
         let field = |column: &ColumnSpec| {
-            let kind = if column.rep.is_inferred() { column.kind } else { ColumnType::Json };
+            let is_text = !column.rep.is_inferred() && column.rep != Rep::Place;
+            let kind = if is_text { ColumnType::Json } else { column.kind };
             kind.field(column.rep.column(&column.path.to_string()))
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
@@ -107,6 +109,7 @@ impl<'q> Source<'q> {
         let columns = self.shared.columns.iter().enumerate().filter(|(index, _)| read.contains(index));
         let columns = columns.map(|(_, column)| {
             let how = match column.rep {
+                Rep::Place => return "the place of each record".to_owned(),
                 Rep::Raw | Rep::Json => "as it stands".to_owned(),
                 Rep::Key => "by its value".to_owned(),
                 Rep::Typed | Rep::Group if self.shared.watch.is_some() => {

@@ -6,7 +6,8 @@ use crate::functions::{JsonArithmetic, LeftOut, Narrow, PredicateUdf, Timestamp}
 use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
-use crate::input::{From, Input, Pipes, Progress, Reading, Said};
+use crate::input::{From, Progress};
+use crate::inputs::Inputs;
 use crate::kinds;
 use crate::live::live;
 use crate::ordered::{Newest, in_order_of_store};
@@ -15,7 +16,8 @@ use crate::prepared::Source;
 use crate::report::Report;
 use crate::scan::{ScanOptions, Table, note_scans};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
-use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, STREAM, SourceUse};
+use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, SourceUse};
+use crate::ties::decide_ties;
 use crate::types::FieldTypes;
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
@@ -117,7 +119,7 @@ const BATCH_ROWS: usize = 8192;
 #[derive(Clone, Debug)]
 pub struct Query {
     sql: String,
-    inputs: Vec<String>,
+    pub(crate) inputs: Vec<String>,
     options: Options,
     progress: Arc<Progress>,
 }
@@ -191,13 +193,7 @@ impl Query {
             chunk_bytes: self.options.chunk_bytes.max(1),
             bad,
         };
-        let mut inputs = Inputs {
-            query: self,
-            known: HashMap::new(),
-            keys: HashMap::new(),
-            said: Said::default(),
-            pipes: Pipes::default(),
-        };
+        let mut inputs = Inputs::new(self);
         let mut learned = Learned { guesses: true, ..Learned::default() };
         let mut notes = Vec::new();
         let done = loop {
@@ -475,7 +471,7 @@ impl Query {
         let state = context.state();
         let plan = state.statement_to_plan(statement).await?;
         check_comparisons(&plan)?;
-        let plan: LogicalPlan = state.optimize(&group_once(plan, sources)?)?;
+        let plan: LogicalPlan = state.optimize(&group_once(decide_ties(plan)?, sources)?)?;
         let is_read_once = |source: &Source<'_>| scans(&plan, &source.used.table) == 1;
         if gate.guesses() && !(guess::holds_back(&plan) && sources.iter().all(is_read_once)) {
             return Err(guess::stop().into());
@@ -653,67 +649,5 @@ impl Learned {
         let is_news = self.known != known;
         self.known = known;
         is_news
-    }
-}
-
-/// The inputs of the tables. Each is opened once.
-struct Inputs<'q> {
-    query: &'q Query,
-    known: HashMap<String, Input>,
-    /// The keys of all records, by table.
-    keys: HashMap<String, Vec<String>>,
-    said: Said,
-    pipes: Pipes,
-}
-
-impl Inputs<'_> {
-    fn open(&mut self, table: &str) -> Result<Input, Error> {
-        if let Some(input) = self.known.get(table) {
-            return Ok(input.clone());
-        }
-        let Options { from, records, window, .. } = &self.query.options;
-        let reading = Reading { from: *from, records: records.clone(), window: *window };
-        let progress = &self.query.progress;
-        let told = (&mut self.said, &mut self.pipes);
-        let input = match table {
-            STREAM => Input::open(&self.query.inputs, &reading, progress, told)?,
-            path => Input::open(&[path.to_owned()], &reading, progress, told)?,
-        };
-        let options = &self.query.options;
-        if !options.skip_unreadable {
-            self.said.all_read(!input.files.is_empty())?;
-        }
-        for (what, path) in [("bad records", options.on_error.quarantine()), ("result", options.target.as_deref())] {
-            if let Some(file) = path.and_then(|path| input.reads(path)) {
-                let message =
-                    format!("{}: the {what} would be written to what is read; name another file", file.path.display());
-                return Err(Error::sql(message));
-            }
-        }
-        self.known.insert(table.to_owned(), input.clone());
-        Ok(input)
-    }
-
-    fn keys(&mut self, table: &str, scan: &ScanOptions) -> Result<Vec<String>, Error> {
-        if let Some(keys) = self.keys.get(table) {
-            return Ok(keys.clone());
-        }
-        let keys = infer::keys(&self.open_twice(table)?, scan)?;
-        self.keys.insert(table.to_owned(), keys.clone());
-        Ok(keys)
-    }
-
-    /// The same as [`Self::open_twice`], but pipes of plain lines can be read while they are copied.
-    fn open_copying(&mut self, table: &str) -> Result<Input, Error> {
-        let input = self.open(table)?.copying(&self.query.options.spool)?;
-        self.known.insert(table.to_owned(), input.clone());
-        Ok(input)
-    }
-
-    /// An input that can be read more than once.
-    fn open_twice(&mut self, table: &str) -> Result<Input, Error> {
-        let input = self.open(table)?.rereadable(&self.query.options.spool)?;
-        self.known.insert(table.to_owned(), input.clone());
-        Ok(input)
     }
 }

@@ -15,7 +15,7 @@ use crate::bad::Found;
 use crate::error::Error;
 use crate::input::{Chosen, Input, InputFile};
 use crate::sql::Rep;
-use arrow::array::{BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::SchemaRef;
 use datafusion::error::Result;
@@ -114,6 +114,8 @@ pub(crate) struct Plan {
     checks: Vec<(usize, usize)>,
     /// What each column to build tells of a record that does not have its field.
     told: Vec<Option<Told>>,
+    /// The position of the places of the records among the columns of a batch, if they are wanted.
+    place: Option<usize>,
 }
 
 /// What a scan sends.
@@ -156,7 +158,10 @@ impl Plan {
                 paths.len() - 1
             })
         };
-        let columns: Vec<_> = columns.iter().map(|column| (slot_of(*column), *column)).collect();
+        let is_place = |column: &&usize| shared.columns[**column].rep == Rep::Place;
+        let place = columns.iter().position(|column| is_place(&column));
+        let fields = columns.iter().filter(|column| !is_place(column));
+        let columns: Vec<_> = fields.map(|column| (slot_of(*column), *column)).collect();
         let is_built = |column: &usize| filter.is_none() && columns.iter().any(|(_, built)| built == column);
         let checks = shared.checked.iter().filter(|column| !is_built(column));
         let checks = checks.map(|column| (slot_of(*column), *column)).collect();
@@ -189,6 +194,7 @@ impl Plan {
             watched,
             checks,
             told,
+            place,
         }
     }
 
@@ -199,7 +205,8 @@ impl Plan {
     /// Whether the scan only counts records.
     fn counts_only(&self, file: &InputFile) -> bool {
         let options = &self.shared.options;
-        let looks_at_none = self.columns.is_empty() && self.filter.is_none() && self.watched.is_empty();
+        let looks_at_none = self.columns.is_empty() && self.place.is_none();
+        let looks_at_none = looks_at_none && self.filter.is_none() && self.watched.is_empty();
         let checks_none = options.lines.check != Check::All && options.bad.is_none();
         looks_at_none && self.checks.is_empty() && (checks_none || file.store_text().is_some())
     }
@@ -315,13 +322,15 @@ struct Rows<'p> {
     dropped: Vec<usize>,
     /// The minified text of a value that spans lines.
     minified: Vec<u8>,
-    /// The place of the record, if columns tell it.
-    told: Option<Place>,
+    /// The file and line of the record, if columns tell them.
+    told: Option<Origin>,
+    /// The [places](Input::place) of the records of the batch, if they are wanted.
+    places: Vec<i64>,
 }
 
-/// The place of a record, as JSON.
+/// Where a record is from, as JSON.
 #[derive(Default)]
-struct Place {
+struct Origin {
     file: String,
     line: String,
 }
@@ -333,8 +342,8 @@ impl<'p> Worker<'p> {
         let builders = plan.columns.iter().map(|(_, column)| builder(&plan.shared.columns[*column])).collect();
         let unseen = (0..plan.slots.len()).collect();
         let (dropped, minified) = (Vec::new(), Vec::new());
-        let told = if plan.told.iter().any(Option::is_some) { Some(Place::default()) } else { None };
-        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, told };
+        let told = if plan.told.iter().any(Option::is_some) { Some(Origin::default()) } else { None };
+        let rows = Rows { plan, builders, count: 0, bytes: 0, unseen, dropped, minified, told, places: Vec::new() };
         let mut reader = Reader::new(&plan.shared.options).counting(plan.tells_lines());
         reader.choose(chosen);
         Self { plan, filter: plan.filter.clone(), reader, rows }
@@ -384,6 +393,10 @@ impl<'p> Worker<'p> {
             if let Some(told) = rows.told.as_mut().filter(|_| tells_lines) {
                 told.line = (piece.lines_before(row.offset()) + 1).to_string();
             }
+            if plan.place.is_some() {
+                let place = Input::place(file.index, piece.offset() + row.offset() as u64);
+                rows.places.push(i64::try_from(place).unwrap_or(i64::MAX));
+            }
             if minifies { rows.take_minified(row, emit) } else { rows.take(row, emit) }
         };
         let result = if counts_only {
@@ -418,7 +431,7 @@ impl<'p> Worker<'p> {
     }
 }
 
-impl Place {
+impl Origin {
     /// The field, or what a column tells in its place.
     fn told<'f>(&'f self, field: Field<'f>, told: Option<Told>) -> Field<'f> {
         match told.filter(|_| field.kind().is_none()) {
@@ -529,7 +542,10 @@ impl Rows<'_> {
         if self.count == 0 {
             return ControlFlow::Continue(());
         }
-        let columns = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
+        let mut columns: Vec<ArrayRef> = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
+        if let Some(index) = self.plan.place {
+            columns.insert(index, Arc::new(Int64Array::from(std::mem::take(&mut self.places))));
+        }
         let options = RecordBatchOptions::new().with_row_count(Some(self.count));
         (self.count, self.bytes) = (0, 0);
         let mut batch = RecordBatch::try_new_with_options(Arc::clone(&self.plan.schema), columns, &options)
@@ -555,7 +571,7 @@ fn builder(column: &ColumnSpec) -> ColumnBuilder {
         Rep::Raw => ColumnBuilder::plain(),
         Rep::Json => ColumnBuilder::new(ColumnType::Json),
         Rep::Key => ColumnBuilder::key(),
-        Rep::Typed => ColumnBuilder::new(column.kind),
+        Rep::Typed | Rep::Place => ColumnBuilder::new(column.kind),
         Rep::Group => ColumnBuilder::group(column.kind),
     }
 }

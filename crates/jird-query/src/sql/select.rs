@@ -72,7 +72,7 @@ pub(crate) fn rewrite(
                 DerivedKind::Record => OutputKind::Record,
                 DerivedKind::Plain(_) | DerivedKind::Fixed(_, Rep::Raw) => OutputKind::Plain,
                 DerivedKind::Fixed(_, Rep::Json | Rep::Key) | DerivedKind::Computed(Form::Json) => OutputKind::Json,
-                DerivedKind::Fixed(_, Rep::Typed | Rep::Group) | DerivedKind::Computed(Form::Typed) => {
+                DerivedKind::Fixed(_, Rep::Typed | Rep::Group | Rep::Place) | DerivedKind::Computed(Form::Typed) => {
                     OutputKind::Computed
                 }
             };

@@ -78,9 +78,12 @@ pub(crate) enum Rep {
     Typed,
     /// Like `Typed`, but like `Key` for a mixed column.
     Group,
+    /// The place of the record in its input, as an integer. No SQL names it.
+    Place,
 }
 
 impl Rep {
+    /// The representations of a field.
     pub(crate) const ALL: [Self; 5] = [Self::Raw, Self::Json, Self::Key, Self::Typed, Self::Group];
 
     /// The name of the column that holds the field `key` in this representation.
@@ -91,6 +94,7 @@ impl Rep {
             Self::Key => "key",
             Self::Typed => "typed",
             Self::Group => "group",
+            Self::Place => "place",
         };
         format!("{prefix}:{key}")
     }

@@ -78,6 +78,10 @@ impl Query {
             };
             rows.iter_mut().zip(cells).for_each(|((_, row), cell)| row.push(cell));
         }
+        // Equal rows keep the order of the input, or have the opposite one.
+        if self.order.first().is_some_and(|key| key.descending) {
+            rows.reverse();
+        }
         rows.sort_by(|(left, _), (right, _)| match (left, right) {
             (Some(left), Some(right)) => order(&self.order, left, right),
             _ => Ordering::Equal,

@@ -38,6 +38,10 @@ impl Maker<'_> {
             0..=2 => self.rows(),
             3 if !self.words.unique.is_empty() => Query { order: self.total_order(), ..self.rows() },
             4 => self.distinct(),
+            5 if self.words.tables == Tables::One => {
+                let keys = self.some(1, 2, Self::path);
+                Query { order: self.directed(keys), ..self.rows() }
+            }
             _ => self.grouped(),
         };
         query.condition = (self.random.below(4) > 0).then(|| self.condition(3));

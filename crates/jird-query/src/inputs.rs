@@ -1,0 +1,84 @@
+//! The inputs that a query has opened.
+
+use crate::error::Error;
+use crate::infer;
+use crate::input::{Input, Pipes, Reading, Said};
+use crate::run::{Options, Query};
+use crate::scan::ScanOptions;
+use crate::sql::STREAM;
+use std::collections::HashMap;
+
+/// The inputs of the tables. Each is opened once.
+pub(crate) struct Inputs<'q> {
+    query: &'q Query,
+    known: HashMap<String, Input>,
+    /// The keys of all records, by table.
+    keys: HashMap<String, Vec<String>>,
+    pub(crate) said: Said,
+    pipes: Pipes,
+}
+
+impl<'q> Inputs<'q> {
+    /// The inputs of a query, none of them open.
+    pub(crate) fn new(query: &'q Query) -> Self {
+        Self {
+            query,
+            known: HashMap::new(),
+            keys: HashMap::new(),
+            said: Said::default(),
+            pipes: Pipes::default(),
+        }
+    }
+
+    /// The input of a table.
+    pub(crate) fn open(&mut self, table: &str) -> Result<Input, Error> {
+        if let Some(input) = self.known.get(table) {
+            return Ok(input.clone());
+        }
+        let Options { from, records, window, .. } = self.query.options();
+        let reading = Reading { from: *from, records: records.clone(), window: *window };
+        let progress = &self.query.progress();
+        let told = (&mut self.said, &mut self.pipes);
+        let input = match table {
+            STREAM => Input::open(&self.query.inputs, &reading, progress, told)?,
+            path => Input::open(&[path.to_owned()], &reading, progress, told)?,
+        };
+        let options = self.query.options();
+        if !options.skip_unreadable {
+            self.said.all_read(!input.files.is_empty())?;
+        }
+        for (what, path) in [("bad records", options.on_error.quarantine()), ("result", options.target.as_deref())] {
+            if let Some(file) = path.and_then(|path| input.reads(path)) {
+                let message =
+                    format!("{}: the {what} would be written to what is read; name another file", file.path.display());
+                return Err(Error::sql(message));
+            }
+        }
+        self.known.insert(table.to_owned(), input.clone());
+        Ok(input)
+    }
+
+    /// The keys of all records of a table.
+    pub(crate) fn keys(&mut self, table: &str, scan: &ScanOptions) -> Result<Vec<String>, Error> {
+        if let Some(keys) = self.keys.get(table) {
+            return Ok(keys.clone());
+        }
+        let keys = infer::keys(&self.open_twice(table)?, scan)?;
+        self.keys.insert(table.to_owned(), keys.clone());
+        Ok(keys)
+    }
+
+    /// The same as [`Self::open_twice`], but pipes of plain lines can be read while they are copied.
+    pub(crate) fn open_copying(&mut self, table: &str) -> Result<Input, Error> {
+        let input = self.open(table)?.copying(&self.query.options().spool)?;
+        self.known.insert(table.to_owned(), input.clone());
+        Ok(input)
+    }
+
+    /// An input that can be read more than once.
+    pub(crate) fn open_twice(&mut self, table: &str) -> Result<Input, Error> {
+        let input = self.open(table)?.rereadable(&self.query.options().spool)?;
+        self.known.insert(table.to_owned(), input.clone());
+        Ok(input)
+    }
+}

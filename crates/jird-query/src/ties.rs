@@ -1,0 +1,86 @@
+//! Decides the order of rows that are equal in all keys of an `order by`, so that a query has one answer, however many
+//! threads there are and wherever the input is cut.
+//!
+//! Where the rows to sort are records of one table, they keep the order of the input, or have the opposite one if the
+//! first key descends: the rows of `order by a desc` are those of `order by a`, last to first. Other rows, such as
+//! groups, are sorted by the rest of their columns as well.
+
+use crate::sql::Rep;
+use arrow::datatypes::DataType;
+use arrow::row::{RowConverter, SortField};
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{Column, Result};
+use datafusion::logical_expr::expr::Sort as SortExpr;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Sort};
+use std::sync::Arc;
+
+/// The same plan, in which every sort leaves no two different rows in any order.
+pub(crate) fn decide_ties(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let each = |node| match node {
+        LogicalPlan::Sort(sort) if !sort.expr.is_empty() => decided(sort).map(Transformed::yes),
+        other => Ok(Transformed::no(other)),
+    };
+    plan.transform_up_with_subqueries(each).map(|changed| changed.data)
+}
+
+/// Whether a key only decides between equal rows, by their places.
+pub(crate) fn is_tie_break(key: &SortExpr) -> bool {
+    matches!(&key.expr, Expr::Column(column) if is_place(column))
+}
+
+fn is_place(column: &Column) -> bool {
+    column.name == Rep::Place.column("")
+}
+
+fn decided(sort: Sort) -> Result<LogicalPlan> {
+    let Sort { mut expr, input, fetch } = sort;
+    let columns = input.schema().columns();
+    let ascends = expr.first().is_none_or(|key| key.asc);
+    if let Some((carrying, place)) = carrying_place(&input)? {
+        expr.push(SortExpr::new(Expr::Column(place), ascends, false));
+        let sorted = LogicalPlan::Sort(Sort { expr, input: Arc::new(carrying), fetch });
+        return LogicalPlanBuilder::from(sorted).project(columns.into_iter().map(Expr::Column))?.build();
+    }
+    for (column, (_, field)) in columns.into_iter().zip(input.schema().iter()) {
+        let column = Expr::Column(column);
+        if has_order(field.data_type()) && !expr.iter().any(|key| key.expr == column) {
+            expr.push(SortExpr::new(column, ascends, false));
+        }
+    }
+    Ok(LogicalPlan::Sort(Sort { expr, input, fetch }))
+}
+
+/// The same rows with the places of their records, and the name of that column, if the rows are records of one table.
+fn carrying_place(plan: &LogicalPlan) -> Result<Option<(LogicalPlan, Column)>> {
+    if let LogicalPlan::TableScan(_) = plan {
+        let place = plan.schema().columns().into_iter().find(is_place);
+        return Ok(place.map(|place| (plan.clone(), place)));
+    }
+    let passes_on = matches!(
+        plan,
+        LogicalPlan::Filter(_)
+            | LogicalPlan::Projection(_)
+            | LogicalPlan::SubqueryAlias(_)
+            | LogicalPlan::Window(_)
+            | LogicalPlan::Sort(_)
+            | LogicalPlan::Limit(_)
+    );
+    let inputs = plan.inputs();
+    let ([input], true) = (&inputs[..], passes_on) else { return Ok(None) };
+    let Some((input, place)) = carrying_place(input)? else { return Ok(None) };
+    let mut expressions = plan.expressions();
+    if let LogicalPlan::Projection(projection) = plan {
+        if projection.schema.columns().iter().any(is_place) {
+            return Ok(None);
+        }
+        expressions.push(Expr::Column(place));
+    }
+    let carrying = plan.with_new_exprs(expressions, vec![input])?;
+    let place = carrying.schema().columns().into_iter().find(is_place);
+    Ok(place.map(|place| (carrying, place)))
+}
+
+/// Whether values of a type can be sorted.
+fn has_order(kind: &DataType) -> bool {
+    RowConverter::supports_fields(&[SortField::new(kind.clone())])
+}
