@@ -167,8 +167,8 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// The functions of a crate that has `serde_json`'s names, or some of them. What a crate does not have keeps the default
-/// body.
+/// The functions of a crate that has `serde_json`'s names, or some of them. What a crate does not have keeps the
+/// default body.
 pub(crate) trait Names {
     type Tree: Serialize;
 

@@ -1,8 +1,8 @@
 //! Well-known crates with `jird-serde-json` in the place of `serde_json`, by their manifests and nothing else.
 //!
-//! Each crate is compiled and tested twice, as the registry has it and with its dependency renamed, and the lists of its
-//! tests are compared. No source of theirs is kept in this repository. `xtask/migrate.txt` lists the differences that
-//! are known. Documentation tests, examples and benches are left out.
+//! Each crate is compiled and tested twice, as the registry has it and with its dependency renamed, and the lists of
+//! its tests are compared. No source of theirs is kept in this repository. `xtask/migrate.txt` lists the differences
+//! that are known. Documentation tests, examples and benches are left out.
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -199,8 +199,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A manifest as cargo publishes it, as a workspace of its own, without the dropped development dependencies, and on our side with `serde_json`
-/// renamed.
+/// A manifest as cargo publishes it, as a workspace of its own, without the dropped development dependencies, and on
+/// our side with `serde_json` renamed.
 fn rewritten(manifest: &str, side: Side, dropped: &[&str], root: &Path) -> String {
     let mut text = String::new();
     let (mut is_left_out, mut is_renamed) = (false, false);

@@ -1,8 +1,8 @@
 //! Values from a reader that is read in blocks, and goes on to be used.
 //!
 //! The end of each value is searched before the value is decoded: outside strings only brackets count. So the reader is
-//! never asked for more once a value is complete. While a value is not complete, the engine checks what is there, so that
-//! an error is reported at once, and not after a read that may wait forever.
+//! never asked for more once a value is complete. While a value is not complete, the engine checks what is there, so
+//! that an error is reported at once, and not after a read that may wait forever.
 
 use crate::de::from_slice;
 use crate::error::{Error, Result};
@@ -20,9 +20,9 @@ pub const VALUE_BYTES_MAX: usize = 256 << 20;
 /// Reads values from a reader in blocks of 64 KB, and gives back what was read and not used.
 ///
 /// [`Deserializer::from_reader`](crate::Deserializer::from_reader) takes exactly the bytes of a value, one by one; this
-/// type is several times as fast, and keeps the bytes after the value. Once a value is complete, the reader is not asked
-/// for more, so that nothing blocks on a connection that stays open. White space between values is skipped. A number is
-/// complete when another byte follows it, or at the reader's end.
+/// type is several times as fast, and keeps the bytes after the value. Once a value is complete, the reader is not
+/// asked for more, so that nothing blocks on a connection that stays open. White space between values is skipped. A
+/// number is complete when another byte follows it, or at the reader's end.
 ///
 /// The text of one value is in memory, up to a limit. The time is linear in the text.
 ///
@@ -66,11 +66,10 @@ impl<R: io::Read> ValueReader<R> {
 
     /// Decodes the next value; `None` at the reader's end. Strings without escapes can be borrowed.
     ///
-    /// # Errors
-    /// If the text is not JSON, or does not fit `T`, or the reader fails. Line and column are counted from where the value
-    /// before ends; [`byte_offset`](Self::byte_offset) is that place. A value that does not fit `T` is used up, so that
-    /// the next call reads the value after it. After an error of the reader, the next call goes on. Other errors
-    /// come again with each call, and [`into_parts`](Self::into_parts) gives the text that is wrong.
+    /// # Errors If the text is not JSON, or does not fit `T`, or the reader fails. Line and column are counted from
+    /// where the value before ends; [`byte_offset`](Self::byte_offset) is that place. A value that does not fit `T` is
+    /// used up, so that the next call reads the value after it. After an error of the reader, the next call goes on.
+    /// Other errors come again with each call, and [`into_parts`](Self::into_parts) gives the text that is wrong.
     pub fn read<'a, T: Deserialize<'a>>(&'a mut self) -> Result<Option<T>> {
         let Some(len) = self.find()? else { return Ok(None) };
         let start = self.at;
