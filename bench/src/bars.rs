@@ -6,7 +6,7 @@ use crate::against::is_jird;
 use crate::peers::{self, Origin};
 use crate::row::{Measured, Row, best, geometric_mean, quantile, times};
 use crate::strings;
-use crate::task::{STREAM, Task};
+use crate::task::{DOCUMENTS, STREAM, Task};
 
 /// One bar, and the value that jird reached.
 #[derive(Debug, Serialize)]
@@ -80,6 +80,7 @@ fn of_task(rows: &[Row], task: Task, avx2: bool) -> Vec<Bar> {
         Task::TypedSmall => vec![against_best_rust(rows, task, 1.0)],
         Task::ErrorTyped => vec![refusals(rows, task, 1.3)],
         Task::Million => vec![structs_over(rows, "sonic-rs", 0.65)],
+        Task::Migrate => of_migrate(rows),
         Task::Encode => vec![against_best_rust(rows, task, 1.25)],
         Task::StringsOut | Task::StringsIn => vec![
             worst_against_rust(rows, task, "kind", strings::KINDS, 1.0),
@@ -173,6 +174,53 @@ fn of_readers(rows: &[Row]) -> Vec<Bar> {
     let speeds = speeds.map(|(input, row, limit)| reader_speed(rows, input, row, limit));
     let ratios = ratios.map(|(input, row, peer, limit)| reader_over(rows, input, row, peer, limit));
     speeds.into_iter().chain(ratios).collect()
+}
+
+/// The bars of `migrate`, all over `serde_json`.
+fn of_migrate(rows: &[Row]) -> Vec<Bar> {
+    let bar = |what: &str, inputs: &[&str], limit| {
+        let ratios: Option<Vec<f64>> = inputs.iter().map(|input| over_serde_json(rows, input)).collect();
+        let mean = ratios.map(|ratios| geometric_mean(ratios.into_iter()));
+        Bar::at_least(format!("migrate: {what}, jird-serde-json over serde_json"), mean, limit)
+    };
+    vec![
+        worst_tree(rows),
+        bar("events into trees", &["events"], 1.5),
+        bar("events into structs", &["structs-events"], 1.6),
+        bar("requests into structs", &["structs-request"], 1.6),
+        bar("writing", &["write-twitter", "write-citm", "write-canada", "write-events", "write-tree"], 1.8),
+        bar("from_reader", &["reader-structs", "reader-tree"], 4.0),
+        bar("values taken from a reader", &["exact-structs", "exact-trees"], 1.0),
+        worst_migration(rows),
+    ]
+}
+
+fn over_serde_json(rows: &[Row], input: &str) -> Option<f64> {
+    times(rows, Task::Migrate, input, peers::FACADE, "serde_json")
+}
+
+/// A document counts as 1 if its tree comes 2.5 times as fast as `serde_json`'s, or in 1.5 times the time of making the
+/// same tree without a text.
+fn worst_tree(rows: &[Row]) -> Bar {
+    let share = |input: &&'static str| {
+        let faster = over_serde_json(rows, input)? / 2.5;
+        let made = times(rows, Task::Migrate, input, peers::FACADE, peers::MADE_TREE)? * 1.5;
+        Some((faster.max(made), *input))
+    };
+    let shares: Option<Vec<_>> = DOCUMENTS.iter().map(share).collect();
+    let worst = shares.and_then(|shares| shares.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)));
+    let place = worst.map_or("", |(_, input)| input);
+    let text =
+        format!("migrate: a tree, of 2.5 × serde_json or of 1.5 × the time of making it, worst document {place}");
+    Bar::at_least(text, worst.map(|one| one.0), 1.0)
+}
+
+fn worst_migration(rows: &[Row]) -> Bar {
+    let inputs = Task::Migrate.inputs();
+    let ratios: Option<Vec<_>> = inputs.iter().map(|input| Some((over_serde_json(rows, input)?, *input))).collect();
+    let worst = ratios.and_then(|ratios| ratios.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)));
+    let place = worst.map_or("", |(_, input)| input);
+    Bar::at_least(format!("migrate: jird-serde-json over serde_json, worst row {place}"), worst.map(|one| one.0), 1.0)
 }
 
 /// jird's speed over that of the peer's better build, as the geometric mean over the task's inputs.
@@ -417,6 +465,27 @@ mod tests {
         let bars = check(&rows, &[Task::Million], false);
         assert!(bars.len() == 1 && bars[0].at_most && bars[0].holds(), "{bars:?}");
         assert!(!check(&rows[..1], &[Task::Million], false)[0].holds());
+    }
+
+    #[test]
+    fn a_tree_may_take_one_and_a_half_times_its_making_where_that_is_the_wall() {
+        let inputs = Task::Migrate.inputs();
+        let rows = |input: &&str, ours: f64| {
+            [(peers::FACADE, ours), ("serde_json", 24.0), (peers::MADE_TREE, 8.0)]
+                .map(|(peer, ns)| row(Task::Migrate, input, peer, ns))
+        };
+        let bars = |slowest: f64| {
+            let slow = |input: &&str| if **input == "canada" { slowest } else { 6.0 };
+            check(
+                &inputs.iter().flat_map(|input| rows(input, slow(input))).collect::<Vec<_>>(),
+                &[Task::Migrate],
+                false,
+            )
+        };
+        // 2 × serde_json, and 1.5 × the wall.
+        assert!(bars(12.0)[0].holds() && !bars(13.0)[0].holds());
+        let worst = |slowest| bars(slowest).pop().map(|bar| (bar.holds(), bar.text.ends_with("worst row canada")));
+        assert_eq!((worst(23.0), worst(25.0)), (Some((true, true)), Some((false, true))));
     }
 
     #[test]

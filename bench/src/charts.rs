@@ -149,7 +149,7 @@ fn finding(rows: &[Row], task: Task, inputs: &[&str], ranked: &[&str]) -> String
     let kind = if are_documents { "documents" } else { "inputs" };
     let scope = (inputs.len() > 1).then(|| format!("geometric mean of {} {kind}", inputs.len()));
     if matches!(task, Task::Error | Task::ErrorTyped) {
-        let ratio = |input: &&str| best(rows, task, input, "jird")?.measured().map(Measured::refusal_ratio);
+        let ratio = |input: &&str| best(rows, task, input, task.ours())?.measured().map(Measured::refusal_ratio);
         let ratio = geometric_mean(inputs.iter().filter_map(ratio));
         return format!(
             "jird refuses a broken document in {ratio:.2} × the time of a good one{}",
@@ -159,7 +159,7 @@ fn finding(rows: &[Row], task: Task, inputs: &[&str], ranked: &[&str]) -> String
     let Some(rival) = ranked.iter().find(|name| !name.starts_with("jird") && !is_wall(name)) else {
         return format!("jird {}", task.deed());
     };
-    let ratios: Vec<f64> = inputs.iter().filter_map(|input| times(rows, task, input, "jird", rival)).collect();
+    let ratios: Vec<f64> = inputs.iter().filter_map(|input| times(rows, task, input, task.ours(), rival)).collect();
     if task == Task::Query {
         let (least, most) = (quantile(&ratios, 0.0), quantile(&ratios, 1.0));
         return format!("jird answers from the raw file {least:.1} to {most:.1} × as fast as DuckDB");

@@ -20,6 +20,7 @@ mod events;
 mod fold;
 mod keys;
 mod machine;
+mod migrate;
 mod million;
 mod minified;
 mod models;
@@ -110,8 +111,8 @@ fn measure(options: &Options) -> Result<bool, String> {
         let probed = field.probe();
         for &task in &inside {
             let inputs: Vec<&str> = task.inputs().iter().copied().filter(|input| options.wants_input(input)).collect();
-            // The parts of `million` share one text.
-            let rotates = options.rotate && task != Task::Million;
+            // The inputs of these are different work.
+            let rotates = options.rotate && !matches!(task, Task::Million | Task::Migrate);
             let together = if rotates { inputs.len().max(1) } else { 1 };
             for inputs in inputs.chunks(together) {
                 eprintln!("{} {}", task.name(), inputs.join(", "));

@@ -73,8 +73,8 @@ The barometer: jird and its peers, interleaved.
     cargo run --release -p bench -- [OPTIONS]
 
     --task LIST        of dom, validate, partial, users, small, two, minify, events, events_skip, typed,
-                       typed_small, error_typed, error, million, encode, strings-out, strings-in, scan, query,
-                       ndjson_to_csv, csv_to_ndjson, ndjson_to_parquet, ndjson_to_sqlite, sqlite_to_json,
+                       typed_small, error_typed, error, million, migrate, encode, strings-out, strings-in, scan,
+                       query, ndjson_to_csv, csv_to_ndjson, ndjson_to_parquet, ndjson_to_sqlite, sqlite_to_json,
                        million_stream, sqlite_rows, gtfs, readers   [all];
                        parse if named
     --peer LIST        of the peers' names; jird is one of them               [all]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fold::Fold;
+use crate::migrate::{Deed, Kept};
 use crate::million::Part;
 use crate::models::Text;
 
@@ -82,6 +83,21 @@ pub(crate) trait Peer {
         Err(Refusal::NotDone)
     }
 
+    /// Untimed, before the other two: replaces the documents of `migrate` by copies of these.
+    fn prepare(&mut self, _documents: &[Vec<u8>], _deed: Deed) -> Answer<()> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Does what programs do with `serde_json`'s names.
+    fn migrate(&mut self, _index: usize, _deed: Deed) -> Answer<()> {
+        Err(Refusal::NotDone)
+    }
+
+    /// Untimed: the same, with the results as text.
+    fn migrated(&mut self, _index: usize, _deed: Deed) -> Answer<Kept> {
+        Err(Refusal::NotDone)
+    }
+
     /// Writes the document's model; see [`Encoded`](crate::models::encoded::Encoded).
     fn encode(&mut self, _index: usize) -> Answer<&[u8]> {
         Err(Refusal::NotDone)
@@ -127,6 +143,8 @@ pub(crate) enum Build {
     Native,
     /// The C++ compiler with its own flags.
     Cxx,
+    /// Rust's default flags, with `jird-serde-json`.
+    Facade,
 }
 
 impl Build {
@@ -135,6 +153,7 @@ impl Build {
             Self::Default => "default",
             Self::Native => "native",
             Self::Cxx => "cxx",
+            Self::Facade => "facade",
         }
     }
 }

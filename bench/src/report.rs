@@ -72,6 +72,7 @@ pub(crate) fn table(rows: &[Row], task: Task, rotated: bool) -> String {
         | Task::Minify
         | Task::Events
         | Task::Typed
+        | Task::Migrate
         | Task::Encode
         | Task::StringsOut
         | Task::StringsIn
@@ -116,10 +117,10 @@ fn matrix(text: &mut String, rows: &[Row], task: Task, unit: &str, figure: impl 
     }
     let mean = |peer: &str| geometric_mean(inputs.iter().filter_map(|input| value(input, peer)));
     let jird_over =
-        |peer: &str| geometric_mean(inputs.iter().filter_map(|input| times(rows, task, input, "jird", peer)));
+        |peer: &str| geometric_mean(inputs.iter().filter_map(|input| times(rows, task, input, task.ours(), peer)));
     let jird_over_by_least = |peer: &str| {
         let least = |input: &str, peer: &str| Some(best(rows, task, input, peer)?.measured()?.least_ns);
-        geometric_mean(inputs.iter().filter_map(|input| Some(least(input, peer)? / least(input, "jird")?)))
+        geometric_mean(inputs.iter().filter_map(|input| Some(least(input, peer)? / least(input, task.ours())?)))
     };
     let mut summary = |name: &str, figure: &dyn Fn(&str) -> f64| {
         let mut cells = format!("{name:<16}");
@@ -167,7 +168,7 @@ fn list(text: &mut String, rows: &[Row], task: Task) {
 
 /// How many times as fast jird is.
 fn ratio(rows: &[Row], task: Task, input: &str, peer: &str) -> String {
-    times(rows, task, input, "jird", peer).map_or("-".to_owned(), |times| format!("{times:.2}"))
+    times(rows, task, input, task.ours(), peer).map_or("-".to_owned(), |times| format!("{times:.2}"))
 }
 
 /// The parts of one task, each with its peers.

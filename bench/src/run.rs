@@ -12,7 +12,7 @@ use crate::peer::Build;
 use crate::peers::{self, Entry};
 use crate::row::{Measured, Outcome, Row};
 use crate::server::{Loaded, Request, Response};
-use crate::task::{self, Task};
+use crate::task::{self, Detail, Task};
 
 /// Peers that are running, or the reason why they are not.
 pub(crate) struct Field {
@@ -42,11 +42,20 @@ impl Field {
         } else {
             Err("left out".to_owned())
         };
+        let facade = if builds().any(|build| *build == Build::Facade) {
+            binary_of("facade", &["--features", "facade"], &[("BENCH_WITHOUT_FOREIGN", "1")])
+        } else {
+            Err("left out".to_owned())
+        };
         let mut field = Self { contestants: Vec::new(), kernel: options.kernel.clone() };
         let sides = |entry: &'static Entry| options.sides(entry.name).iter().map(move |&side| (entry, side));
         for (entry, side) in wanted().flat_map(sides) {
             for &build in entry.builds.iter().filter(|build| options.wants_build(**build)) {
-                let own = || if elsewhere(build) { other.clone() } else { this.clone() };
+                let own = || match build {
+                    Build::Facade => facade.clone(),
+                    build if elsewhere(build) => other.clone(),
+                    _ => this.clone(),
+                };
                 let binary = options.other_program(side).map_or_else(own, Ok);
                 let (name, client) = (side.name(entry.name), Err("not started".to_owned()));
                 let mut contestant = Contestant { entry, name, build, binary, client };
@@ -227,7 +236,7 @@ fn compared(loaded: &Loaded, reference: &Result<Fold, String>) -> Result<Measure
 /// The answer that all others must equal: that of simdjson, whose floats are exact, or that of `serde_json` if simdjson
 /// was not built.
 fn reference(task: Task, input: &str) -> Result<Fold, String> {
-    let is_typed = matches!(task, Task::Typed | Task::TypedSmall | Task::ErrorTyped | Task::Million);
+    let is_typed = matches!(task, Task::Typed | Task::TypedSmall | Task::ErrorTyped | Task::Million | Task::Migrate);
     if is_typed || matches!(task, Task::Scan | Task::Minify) || task.writes() {
         // Written output is checked in the server, where it is.
         return Ok(Fold::default());
@@ -239,28 +248,29 @@ fn reference(task: Task, input: &str) -> Result<Fold, String> {
     let mut peer = names.iter().find_map(|name| make(name)?.ok()).ok_or("no reference peer")?;
     peer.load(&documents);
     task::refresh(&mut *peer, 0..documents.len());
-    task::run(task, None, &mut *peer, 0..documents.len())
+    task::run(task, Detail::None, &mut *peer, 0..documents.len())
         .map_err(|_| "the reference peer refuses the document".to_owned())
 }
 
 /// Builds this package for `native` (the Rust peers) or for `haswell` (all peers), in a folder of its own.
 pub(crate) fn binary_for(arch: &str) -> Result<PathBuf, String> {
-    let folder = target_folder()?.join(format!("bench-{arch}"));
-    eprintln!("building the peers for {arch} in {}", folder.display());
+    let flags = format!("-C target-cpu={arch}");
+    // The C and C++ peers are in the default build.
+    let foreign = if arch == "native" { ("BENCH_WITHOUT_FOREIGN", "1") } else { ("BENCH_CXX_ARCH", arch) };
+    binary_of(arch, &[], &[("RUSTFLAGS", &flags), foreign])
+}
+
+/// Builds this package with these arguments and variables, in a folder of its own.
+fn binary_of(name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result<PathBuf, String> {
+    let folder = target_folder()?.join(format!("bench-{name}"));
+    eprintln!("building the peers for {name} in {}", folder.display());
     let mut build = cargo();
-    build.args(["build", "--release", "--quiet", "--package", "bench", "--target-dir"]);
-    build.arg(&folder).env("RUSTFLAGS", format!("-C target-cpu={arch}"));
-    if arch == "native" {
-        // The C and C++ peers are in the default build.
-        build.env("BENCH_WITHOUT_FOREIGN", "1");
-    } else {
-        build.env("BENCH_CXX_ARCH", arch);
-    }
-    let status = build.status().map_err(|error| format!("cargo: {error}"))?;
+    build.args(["build", "--release", "--quiet", "--package", "bench", "--target-dir"]).arg(&folder).args(arguments);
+    let status = build.envs(variables.iter().copied()).status().map_err(|error| format!("cargo: {error}"))?;
     if status.success() {
         Ok(folder.join("release/bench"))
     } else {
-        Err(format!("the build for {arch} failed: {status}"))
+        Err(format!("the build for {name} failed: {status}"))
     }
 }
 

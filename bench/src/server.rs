@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::fold::Fold;
-use crate::million::Part;
+use crate::migrate::Deed;
 use crate::minified;
 use crate::models::encoded;
 use crate::peer::{Peer, Refusal};
 use crate::peers::Entry;
 use crate::probe;
-use crate::task::{self, Task};
+use crate::task::{self, Detail, Task};
 
 /// The version of the messages and of their meaning, because barometers of two checkouts talk over this pipe. It goes
 /// up when an older server would misunderstand a request, or would do other work under the name of the same task.
@@ -87,7 +87,7 @@ pub(crate) fn serve(entry: &Entry) -> std::io::Result<()> {
     };
     send(&greeting)?;
     let Ok(peer) = made else { return Ok(()) };
-    let mut session = Session { peer, task: Task::Dom, lanes: Vec::new(), part: None };
+    let mut session = Session { peer, task: Task::Dom, lanes: Vec::new(), detail: Detail::None };
     for line in std::io::stdin().lock().lines() {
         let response = match serde_json::from_str(&line?) {
             Ok(request) => session.answer(request),
@@ -100,7 +100,7 @@ pub(crate) fn serve(entry: &Entry) -> std::io::Result<()> {
 
 /// Runs once untimed and then `runs` times, for tools that count from outside the process.
 pub(crate) fn repeat(entry: &Entry, task: Task, input: &str, runs: usize) -> Result<(), String> {
-    let mut session = Session { peer: (entry.make)()?, task, lanes: Vec::new(), part: None };
+    let mut session = Session { peer: (entry.make)()?, task, lanes: Vec::new(), detail: Detail::None };
     match session.load(task, &[input.to_owned()]) {
         Response::Loaded { inputs } => inputs.into_iter().try_for_each(|loaded| loaded.map(drop))?,
         _ => return Err(format!("{} does not do {}", entry.name, task.name())),
@@ -124,8 +124,7 @@ struct Session {
     task: Task,
     /// The documents of each run, in the order of the runs.
     lanes: Vec<Range<usize>>,
-    /// The part of `million`, whose inputs come one at a time.
-    part: Option<Part>,
+    detail: Detail,
 }
 
 impl Session {
@@ -143,7 +142,7 @@ impl Session {
         let mut documents = Vec::new();
         let mut ranges = Vec::new();
         for input in inputs {
-            ranges.push(task::documents(input).map(|own| {
+            ranges.push(task.documents(input).map(|own| {
                 let start = documents.len();
                 documents.extend(own);
                 let range = start..documents.len();
@@ -154,9 +153,16 @@ impl Session {
             }));
         }
         self.task = task;
-        self.part = inputs.iter().find_map(|input| Part::named(input));
+        self.detail = inputs.first().map_or(Detail::None, |input| Detail::of(task, input));
         self.lanes.clear();
         self.peer.load(&documents);
+        if let Detail::Deed(deed) = self.detail {
+            match self.peer.prepare(&documents, deed) {
+                Err(Refusal::NotDone) => return Response::NotDone,
+                Err(Refusal::Rejected) => return Response::Failed { reason: "refuses the document".into() },
+                Ok(()) => (),
+            }
+        }
         let mut answers = Vec::new();
         for range in ranges {
             let answer = match range.map(|range| self.first_run(range, &documents)) {
@@ -181,6 +187,9 @@ impl Session {
         }
         if self.task == Task::Minify {
             self.check_minified(range.clone(), documents)?;
+        }
+        if let Detail::Deed(deed) = self.detail {
+            self.check_migrated(range.clone(), documents, deed)?;
         }
         let bytes = if self.task.writes() {
             self.check_encoded(range.clone(), documents)?
@@ -208,6 +217,16 @@ impl Session {
         Ok(())
     }
 
+    /// Checks what `migrate` makes of the documents.
+    fn check_migrated(&mut self, range: Range<usize>, documents: &[Vec<u8>], deed: Deed) -> Result<(), FirstRun> {
+        for index in range {
+            self.peer.refresh(index);
+            let kept = self.peer.migrated(index, deed).map_err(|_| FirstRun::wrong("refuses the document"))?;
+            kept.check(&documents[index], deed).map_err(FirstRun::wrong)?;
+        }
+        Ok(())
+    }
+
     /// Checks the written documents. Returns the number of bytes written.
     fn check_encoded(&mut self, range: Range<usize>, documents: &[Vec<u8>]) -> Result<usize, FirstRun> {
         let mut bytes = 0;
@@ -221,7 +240,7 @@ impl Session {
 
     fn run(&mut self, range: Range<usize>) -> Result<Fold, Refusal> {
         task::refresh(&mut *self.peer, range.clone());
-        task::run(self.task, self.part, &mut *self.peer, range)
+        task::run(self.task, self.detail, &mut *self.peer, range)
     }
 
     /// Does two untimed runs, then timed runs until the time is used up.
@@ -252,7 +271,7 @@ impl Session {
         task::refresh(&mut *self.peer, range.clone());
         let started = Instant::now();
         // The result counts as used. Whether it is right was checked when the input was loaded.
-        let _ = black_box(task::run(black_box(self.task), self.part, &mut *self.peer, black_box(range)));
+        let _ = black_box(task::run(black_box(self.task), self.detail, &mut *self.peer, black_box(range)));
         started.elapsed().as_secs_f64() * 1e9
     }
 

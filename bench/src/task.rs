@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::events;
 use crate::fold::Fold;
+use crate::migrate::{self, Deed};
 use crate::million::{self, Part};
 use crate::minified;
 use crate::models::decoded;
 use crate::peer::{Answer, Peer, Refusal};
+use crate::peers::FACADE;
 use crate::strings;
 
 /// A task of the peers.
@@ -36,6 +38,7 @@ pub(crate) enum Task {
     #[serde(rename = "error_typed")]
     ErrorTyped,
     Million,
+    Migrate,
     Encode,
     StringsOut,
     StringsIn,
@@ -129,6 +132,7 @@ impl Task {
         Self::TypedSmall,
         Self::ErrorTyped,
         Self::Million,
+        Self::Migrate,
         Self::Encode,
         Self::StringsOut,
         Self::StringsIn,
@@ -174,6 +178,7 @@ impl Task {
             Self::TypedSmall => "typed_small",
             Self::ErrorTyped => "error_typed",
             Self::Million => "million",
+            Self::Migrate => "migrate",
             Self::Encode => "encode",
             Self::StringsOut => "strings-out",
             Self::StringsIn => "strings-in",
@@ -212,6 +217,7 @@ impl Task {
             Self::TypedSmall => "makes structs of small events",
             Self::Error | Self::ErrorTyped => "refuses",
             Self::Million => "reads a million small objects",
+            Self::Migrate => "does what serde_json does",
             Self::Encode => "writes structs",
             Self::StringsOut => "writes strings",
             Self::StringsIn => "reads strings",
@@ -249,6 +255,9 @@ impl Task {
             }
             Self::Million => {
                 "a million small objects: checked, as a tree, structs of that tree, structs of the text, structs of nothing"
+            }
+            Self::Migrate => {
+                "what programs do with serde_json's names: documents and events into trees, and the rest as the input says"
             }
             Self::Encode => "structs of everything in the document to text; bytes are those of the text",
             Self::StringsOut => {
@@ -297,6 +306,16 @@ impl Task {
         matches!(self, Self::Encode | Self::StringsOut)
     }
 
+    /// The documents of an input of this task.
+    pub(crate) fn documents(self, input: &str) -> Result<Vec<Vec<u8>>, String> {
+        if self == Self::Migrate { migrate::documents(input) } else { documents(input) }
+    }
+
+    /// The row whose speed is compared with the others'.
+    pub(crate) fn ours(self) -> &'static str {
+        if self == Self::Migrate { FACADE } else { "jird" }
+    }
+
     /// The number of timed runs per input. `error` times the broken document in addition to the whole one.
     pub(crate) fn lanes(self) -> usize {
         if matches!(self, Self::Error | Self::ErrorTyped) { 2 } else { 1 }
@@ -310,6 +329,7 @@ impl Task {
             Self::Partial | Self::Users => &["twitter"],
             Self::TypedSmall => &[EVENTS, REQUEST],
             Self::Million => Part::NAMES,
+            Self::Migrate => migrate::INPUTS,
             Self::Typed | Self::ErrorTyped | Self::Encode => &["twitter", "citm_catalog", "canada"],
             Self::StringsOut => strings::WRITTEN,
             Self::StringsIn => strings::INPUTS,
@@ -395,8 +415,26 @@ pub(crate) fn refresh(peer: &mut dyn Peer, range: Range<usize>) {
     range.for_each(|index| peer.refresh(index));
 }
 
-/// The timed work: computes one answer over the documents in `range` of a loaded peer. `part` is for `million`.
-pub(crate) fn run(task: Task, part: Option<Part>, peer: &mut dyn Peer, range: Range<usize>) -> Answer<Fold> {
+/// What is done with the inputs of tasks whose inputs are different work. They come one at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Detail {
+    None,
+    Part(Part),
+    Deed(Deed),
+}
+
+impl Detail {
+    pub(crate) fn of(task: Task, input: &str) -> Self {
+        match task {
+            Task::Million => Part::named(input).map_or(Self::None, Self::Part),
+            Task::Migrate => Self::Deed(Deed::of(input).0),
+            _ => Self::None,
+        }
+    }
+}
+
+/// The timed work: computes one answer over the documents in `range` of a loaded peer.
+pub(crate) fn run(task: Task, detail: Detail, peer: &mut dyn Peer, range: Range<usize>) -> Answer<Fold> {
     let mut fold = Fold::default();
     for index in range {
         fold.add(match task {
@@ -409,7 +447,11 @@ pub(crate) fn run(task: Task, part: Option<Part>, peer: &mut dyn Peer, range: Ra
             Task::Events => peer.events(index)?,
             Task::EventsSkip => peer.events_skip(index)?,
             Task::Typed | Task::TypedSmall | Task::ErrorTyped => done(peer.typed(index))?,
-            Task::Million => counted(peer, index, part)?,
+            Task::Million => counted(peer, index, detail)?,
+            Task::Migrate => match detail {
+                Detail::Deed(deed) => done(peer.migrate(index, deed))?,
+                _ => return Err(Refusal::NotDone),
+            },
             Task::Encode | Task::StringsOut => done(peer.encode(index).map(black_box))?,
             Task::StringsIn => peer.strings(index)?,
             Task::Parse | Task::Error => done(peer.parse(index))?,
@@ -435,8 +477,8 @@ fn done<T>(answer: Answer<T>) -> Answer<Fold> {
 }
 
 /// Refuses the answer unless all of the million objects are there.
-fn counted(peer: &mut dyn Peer, index: usize, part: Option<Part>) -> Answer<Fold> {
-    let part = part.ok_or(Refusal::NotDone)?;
+fn counted(peer: &mut dyn Peer, index: usize, detail: Detail) -> Answer<Fold> {
+    let Detail::Part(part) = detail else { return Err(Refusal::NotDone) };
     let len = peer.million(index, part)?;
     if part.counts() && len != million::LEN { Err(Refusal::Rejected) } else { Ok(Fold::default()) }
 }

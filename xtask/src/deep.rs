@@ -3,6 +3,7 @@ use crate::budget;
 use crate::deb;
 use crate::fuzz::{self, Amount};
 use crate::house::House;
+use crate::migrate;
 use crate::miri;
 use crate::packages;
 use crate::step::{Log, Outcome, Step};
@@ -48,6 +49,7 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
             deb::run(house, log, &[])
         }),
         Step::new("publish", "every package of a clean clone builds by itself", packages::publish),
+        Step::new("migrate", "ten crates pass their tests with jird-serde-json for serde_json", migrate::run),
         Step::new("budget", "a cold build, its program and its start cost no more than they may", budget::run),
         Step::new("bars", "the barometer's bars hold", |house, log| {
             if !house.answers("c++", &["--version"]) {

@@ -18,7 +18,7 @@ const CRATES: [Layers; 6] = [
         order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
                 record layout data_model event typed lines",
     },
-    Layers { name: "jird-serde-json", order: "error plain de ser tree" },
+    Layers { name: "jird-serde-json", order: "error plain de blocks ser tree" },
     Layers {
         name: "jird-formats",
         order: "cell encoding columns rows bad_value csv arrow parquet sqlite recover files",

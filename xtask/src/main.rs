@@ -11,6 +11,7 @@ mod house; // where files are, and what this machine has
 mod layers; // which folder uses which, and the names of types
 mod lines; // `lines`: the amount of code
 mod man; // `man`: the manual pages and the completions
+mod migrate; // well-known crates with our crate in the place of serde_json
 mod miri; // the engine under Miri
 mod options; // the options of `deep`
 mod packages; // the small build and the packages of the crates

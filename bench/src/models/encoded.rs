@@ -21,7 +21,7 @@ pub(crate) enum Model {
 impl Model {
     /// Reads a model; all peers get the same one. The text is never freed, because models borrow from it. A process
     /// reads only few.
-    fn read(text: &[u8]) -> Option<Self> {
+    pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let text: &'static [u8] = Box::leak(text.into());
         // jird reads the text, because the floats must be exact.
         let twitter = || jird::from_slice(text).ok().map(Self::Twitter);

@@ -3,6 +3,7 @@
 mod foreign;
 mod jird;
 mod memcpy;
+mod names;
 mod serde_json;
 mod simd_json;
 mod sonic_rs;
@@ -54,6 +55,10 @@ pub(crate) fn fold_value(value: &::serde_json::Value) -> Fold {
 
 pub(crate) const RUST: &[Build] = &[Build::Default, Build::Native];
 pub(crate) const JIRD: &[Build] = &[Build::Default];
+/// The row of `jird-serde-json`.
+pub(crate) const FACADE: &str = "jird-serde-json";
+/// The row that makes its trees without reading.
+pub(crate) const MADE_TREE: &str = "made-tree";
 const SKIPS: &str = "does not check what it skips; the fields are asked for in the document's order";
 const SONIC_SKIPS: &str = "validate skips with checks (IgnoredAny)";
 const KEEPS_NUMBERS: &str = "numbers keep their text, strings are written anew";
@@ -93,6 +98,7 @@ pub(crate) static ALL: &[Entry] = &[
         shortfalls: &[(Task::Two, "FieldReader::read_trusted: looks at nothing after the last field")],
         make: || jird::Trusted::new().and_then(boxed),
     },
+    Entry { name: FACADE, builds: &[Build::Facade], origin: Origin::Jird, note: "", shortfalls: &[], make: facade },
     Entry {
         name: "simdjson",
         builds: CXX,
@@ -178,7 +184,11 @@ pub(crate) static ALL: &[Entry] = &[
         builds: RUST,
         origin: Origin::Rust,
         note: "tape, tape and buffers reused; overwrites padded input, restored outside the timing",
-        shortfalls: &[(Task::Dom, "the tape is visited as a flat list, its best case"), (Task::Minify, WRITES_ANEW)],
+        shortfalls: &[
+            (Task::Dom, "the tape is visited as a flat list, its best case"),
+            (Task::Minify, WRITES_ANEW),
+            (Task::Migrate, "owned value; new buffers each time"),
+        ],
         make: || boxed(simd_json::Flat::default()),
     },
     Entry {
@@ -204,6 +214,10 @@ pub(crate) static ALL: &[Entry] = &[
         note: "",
         shortfalls: &[
             (Task::Dom, "default features: some floats are off by the last bit"),
+            (
+                Task::Migrate,
+                "default features: some floats are off by the last bit; readers behind a BufReader of 64 KB",
+            ),
             (Task::Validate, "IgnoredAny: see the table of wrongly accepted documents"),
             (Task::Minify, "numbers and strings are written anew, members in the order of their keys"),
         ],
@@ -218,6 +232,14 @@ pub(crate) static ALL: &[Entry] = &[
         make: || boxed(serde_json::Typed::default()),
     },
     Entry {
+        name: MADE_TREE,
+        builds: &[Build::Facade],
+        origin: Origin::Wall,
+        note: "the wall: makes the trees of jird-serde-json from keys, strings and numbers; no JSON is read",
+        shortfalls: &[],
+        make: made_tree,
+    },
+    Entry {
         name: "memcpy",
         builds: JIRD,
         origin: Origin::Wall,
@@ -226,6 +248,24 @@ pub(crate) static ALL: &[Entry] = &[
         make: || boxed(memcpy::Memcpy::default()),
     },
 ];
+
+#[cfg(feature = "facade")]
+fn facade() -> Result<Box<dyn Peer>, String> {
+    boxed(names::JirdSerdeJson::default())
+}
+
+#[cfg(feature = "facade")]
+fn made_tree() -> Result<Box<dyn Peer>, String> {
+    boxed(names::MadeTree::default())
+}
+
+#[cfg(not(feature = "facade"))]
+use self::{left_out as facade, left_out as made_tree};
+
+#[cfg(not(feature = "facade"))]
+fn left_out() -> Result<Box<dyn Peer>, String> {
+    Err("only in the build with the feature facade".to_owned())
+}
 
 #[expect(clippy::unnecessary_wraps, reason = "what every entry's `make` answers")]
 fn boxed(peer: impl Peer + 'static) -> Result<Box<dyn Peer>, String> {
@@ -249,7 +289,7 @@ mod tests {
             let mut peer = (entry.make)().ok()?;
             peer.load(documents);
             (0..documents.len()).for_each(|index| peer.refresh(index));
-            match task::run(task, None, &mut *peer, 0..documents.len()) {
+            match task::run(task, task::Detail::None, &mut *peer, 0..documents.len()) {
                 Ok(fold) => Some(fold),
                 Err(Refusal::NotDone) => None,
                 Err(Refusal::Rejected) => panic!("{} refuses a document", entry.name),

@@ -7,6 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::fold::Fold;
+use crate::migrate::{Migrant, migrates};
 use crate::million::{self, Hello, Part};
 use crate::models::Text;
 use crate::models::decoded::{Shape, decode};
@@ -20,6 +21,7 @@ use crate::streamed::Visited;
 pub(super) struct Tree {
     documents: Vec<Vec<u8>>,
     minified: Vec<u8>,
+    migrant: Migrant<super::names::SerdeJson>,
 }
 
 impl Tree {
@@ -109,6 +111,8 @@ impl Peer for Tree {
     fn minified(&self) -> Result<Vec<u8>, String> {
         Ok(self.minified.clone())
     }
+
+    migrates!(migrant);
 }
 
 /// `serde_json::from_slice` into a struct of the wanted fields.

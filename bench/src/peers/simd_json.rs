@@ -5,6 +5,7 @@
 use simd_json::{Buffers, INPUT_PADDING, Node, StaticNode, Tape, borrowed};
 
 use crate::fold::Fold;
+use crate::migrate::{Migrant, migrates};
 use crate::models::decoded::{Shape, decode};
 use crate::peer::typed::{Authors, Event, Timeline};
 use crate::peer::{Answer, Peer, Refusal, fold_distinct, fold_two};
@@ -36,11 +37,13 @@ pub(super) struct Flat {
     buffers: Buffers,
     tape: Tape<'static>,
     minified: Vec<u8>,
+    migrant: Migrant<super::names::SimdJson>,
 }
 
 impl Default for Flat {
     fn default() -> Self {
-        Self { text: Copies::default(), buffers: Buffers::default(), tape: Tape::null(), minified: Vec::new() }
+        let (text, buffers, minified) = (Copies::default(), Buffers::default(), Vec::new());
+        Self { text, buffers, tape: Tape::null(), minified, migrant: Migrant::default() }
     }
 }
 
@@ -68,6 +71,7 @@ impl Peer for Flat {
 
     fn refresh(&mut self, index: usize) {
         self.text.refresh(index);
+        self.migrant.refresh(index);
     }
 
     fn dom(&mut self, index: usize) -> Answer<Fold> {
@@ -139,6 +143,8 @@ impl Peer for Flat {
     fn minified(&self) -> Result<Vec<u8>, String> {
         Ok(self.minified.clone())
     }
+
+    migrates!(migrant);
 }
 
 /// The borrowed value, with reused parse buffers.

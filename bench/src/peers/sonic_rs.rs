@@ -6,6 +6,7 @@ use serde::de::IgnoredAny;
 use sonic_rs::{JsonContainerTrait, JsonNumberTrait, JsonValueTrait, LazyValue, PointerTree, Value, ValueRef, pointer};
 
 use crate::fold::Fold;
+use crate::migrate::{Migrant, migrates};
 use crate::million::{self, Part};
 use crate::models::Text;
 use crate::models::decoded::{Shape, decode};
@@ -19,6 +20,7 @@ use crate::streamed::Visited;
 pub(super) struct Tree {
     documents: Vec<Vec<u8>>,
     minified: Vec<u8>,
+    migrant: Migrant<super::names::SonicRs>,
 }
 
 impl Tree {
@@ -112,6 +114,8 @@ impl Peer for Tree {
     fn minified(&self) -> Result<Vec<u8>, String> {
         Ok(self.minified.clone())
     }
+
+    migrates!(migrant);
 }
 
 /// `sonic_rs::get_many` over each lazy tweet, and `IgnoredAny` for validation.

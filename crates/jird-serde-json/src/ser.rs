@@ -78,12 +78,7 @@ where
     W: io::Write,
     T: ?Sized + Serialize,
 {
-    let mut writer = Counted { writer, written: 0 };
-    match jird::to_writer(&mut writer, value) {
-        Ok(()) => Ok(()),
-        Err(error) if error.is_io() => Err(Error::io(error.into())),
-        Err(_) => serde_json::to_writer(writer.rest(), value),
-    }
+    written(writer, |writer| jird::to_writer(writer, value), |rest| serde_json::to_writer(rest, value))
 }
 
 /// [`to_writer`] with the output of [`to_string_pretty`].
@@ -96,11 +91,21 @@ where
     W: io::Write,
     T: ?Sized + Serialize,
 {
+    written(writer, |writer| jird::to_writer_pretty(writer, value), |rest| serde_json::to_writer_pretty(rest, value))
+}
+
+/// Writes with the engine. If the value fails, `serde_json` writes the rest, and tells the error in its words.
+#[inline]
+fn written<W: io::Write>(
+    writer: W,
+    engine: impl FnOnce(&mut Counted<W>) -> core::result::Result<(), jird::Error>,
+    again: impl FnOnce(Rest<W>) -> Result<()>,
+) -> Result<()> {
     let mut writer = Counted { writer, written: 0 };
-    match jird::to_writer_pretty(&mut writer, value) {
+    match engine(&mut writer) {
         Ok(()) => Ok(()),
         Err(error) if error.is_io() => Err(Error::io(error.into())),
-        Err(_) => serde_json::to_writer_pretty(writer.rest(), value),
+        Err(_) => again(writer.rest()),
     }
 }
 
