@@ -62,6 +62,16 @@ pub(crate) fn check32(text: &[u8]) -> u32 {
     (check ^ check >> 32) as u32
 }
 
+/// Whether a text has this checksum. A fuzzer could not make a right one: for it, any is.
+pub(crate) fn has_check(text: &[u8], wanted: u64) -> bool {
+    cfg!(fuzzing) || check(text) == wanted
+}
+
+/// The same for one in four bytes.
+pub(crate) fn has_check32(text: &[u8], wanted: u32) -> bool {
+    cfg!(fuzzing) || check32(text) == wanted
+}
+
 /// A word, such as three bytes of a text.
 #[inline(always)]
 pub(crate) fn word(word: u64) -> u64 {

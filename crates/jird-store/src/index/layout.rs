@@ -145,7 +145,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn read(bytes: &[u8], len: u64, blocks: usize) -> Result<Self, Wrong> {
+    pub(crate) fn read(bytes: &[u8], len: u64, known: Option<usize>) -> Result<Self, Wrong> {
         let bytes: &[u8; HEADER] = bytes.first_chunk().ok_or(Wrong::damaged("it is too short"))?;
         let word = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().expect("within the header"));
         let long = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("within the header"));
@@ -155,10 +155,11 @@ impl Header {
         if word(8) != VERSION {
             return Err(Wrong(Why::Version(word(8))));
         }
-        if hash::check(&bytes[..56]) != long(56) {
+        if !hash::has_check(&bytes[..56], long(56)) {
             return Err(Wrong::damaged("the check of its header is wrong"));
         }
-        if word(12) as usize != blocks {
+        let blocks = word(12) as usize;
+        if known.is_some_and(|known| known != blocks) {
             return Err(Wrong::damaged("it is of another number of blocks"));
         }
         let [fields, pair_splits, word_splits] = [16, 20, 24].map(|at| word(at) as usize);
@@ -201,7 +202,7 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn read(bytes: &[u8], header: &Header) -> Result<Self, Wrong> {
         let Some((body, check)) = bytes.split_last_chunk() else { return Err(too_short()) };
-        if hash::check(body) != u64::from_le_bytes(*check) {
+        if !hash::has_check(body, u64::from_le_bytes(*check)) {
             return Err(Wrong::damaged("the check of its table is wrong"));
         }
         let mut rest = body;
