@@ -69,8 +69,8 @@ struct State {
     /// Batches that were appended, and those of them that are durable.
     appended: u64,
     synced: u64,
-    /// Logs before the current one of which not everything is durable.
-    unsynced: Vec<Arc<dyn Output>>,
+    /// Logs before the current one of which not everything is durable, each with the number of the last batch in it.
+    unsynced: Vec<(u64, Arc<dyn Output>)>,
     is_syncing: bool,
     /// Why nothing works any more.
     failed: Option<Error>,
@@ -90,6 +90,8 @@ struct OpenLog {
 struct Pending {
     batches: Vec<Arc<LoggedBatch>>,
     bytes: usize,
+    /// The number of the last batch.
+    last: u64,
     /// The logs that have them, and whether each is kept aside because it is damaged.
     logs: Vec<(u64, bool)>,
 }
@@ -240,6 +242,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes that batches are durable, up to the one of this number.
+    fn note_synced(state: &mut State, last: u64) {
+        state.synced = state.synced.max(last);
+        state.unsynced.retain(|(last, _)| *last > state.synced);
+    }
+
     fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
@@ -271,9 +279,10 @@ impl Shared {
         let log = self.begin_log()?;
         let before = std::mem::replace(&mut state.log, log);
         if state.synced < state.appended {
-            state.unsynced.push(before.file);
+            state.unsynced.push((state.appended, before.file));
         }
         let number = state.log.number;
+        state.pending.last = state.appended;
         let pending =
             std::mem::replace(&mut state.pending, Pending { logs: vec![(number, false)], ..Pending::default() });
         state.sealing = Some(Arc::new(pending));

@@ -25,6 +25,8 @@ impl Shared {
             match result {
                 Ok(spans) => {
                     state.sealing = None;
+                    // The span is on disk, so nobody need wait until its logs are.
+                    Self::note_synced(&mut state, job.last);
                     state.totals.spans += spans;
                 }
                 Err(error) => state.seal_error = Some(error),
