@@ -78,6 +78,12 @@ pub(crate) fn word(word: u64) -> u64 {
     fold(word ^ KEYS[0], KEYS[1])
 }
 
+/// What a hash is in a block: its bits there have nothing to do with those in another block.
+#[inline(always)]
+pub(crate) fn in_block(hash: u64, block: usize) -> u32 {
+    fold(hash ^ KEYS[2], KEYS[3].wrapping_add(block as u64)) as u32
+}
+
 /// Bytes after a state.
 #[inline(always)]
 fn bytes(state: u64, text: &[u8]) -> u64 {

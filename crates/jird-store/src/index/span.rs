@@ -262,8 +262,9 @@ impl SpanIndex {
                     break;
                 }
                 let run = self.run(Filter::Words, bloom::split_of(*word, self.header.word_splits))?;
-                let splits = run.as_chunks::<SPLIT>().0;
-                all.iter_mut().zip(splits).for_each(|(all, split)| *all = *all && bloom::may_have(split, *word));
+                for (block, (all, split)) in all.iter_mut().zip(run.as_chunks::<SPLIT>().0).enumerate() {
+                    *all = *all && bloom::may_have(split, self.in_block(*word, block));
+                }
             }
             any.iter_mut().zip(all).for_each(|(any, all)| *any |= all);
         }
@@ -278,10 +279,16 @@ impl SpanIndex {
         }
         for hash in hashes {
             let run = self.run(filter, bloom::split_of(*hash, self.splits(filter)))?;
-            let splits = run.as_chunks::<SPLIT>().0;
-            any.iter_mut().zip(splits).for_each(|(any, split)| *any = *any || bloom::may_have(split, *hash));
+            for (block, (any, split)) in any.iter_mut().zip(run.as_chunks::<SPLIT>().0).enumerate() {
+                *any = *any || bloom::may_have(split, self.in_block(*hash, block));
+            }
         }
         Ok(any)
+    }
+
+    /// What chooses the bits of a hash in a block.
+    fn in_block(&self, hash: u64, block: usize) -> u32 {
+        if self.header.is_spread { hash::in_block(hash, block) } else { hash as u32 }
     }
 
     fn splits(&self, filter: Filter) -> usize {
