@@ -7,6 +7,7 @@
 
 mod arrow;
 mod columns;
+mod flush;
 mod index_file;
 mod open;
 mod read;
