@@ -4,7 +4,7 @@ use crate::outcome::{Outcome, report as say};
 use crate::output;
 use crate::window::{self, WindowArgs};
 use anyhow::{Context, Result};
-use jird_store::{Damage, ErrorKind, Info, Store, WriterOptions, time};
+use jird_store::{Damage, ErrorKind, Info, Saved, Store, WriterOptions, time};
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -44,11 +44,17 @@ enum Task {
         /// Make indexes anew that are missing or damaged
         #[arg(long)]
         repair: bool,
+        /// Print nothing except errors and damage
+        #[arg(short, long)]
+        quiet: bool,
     },
     /// Seal the log, and merge small spans and those that late events have made overlap
     Compact {
         /// The folder of the store
         store: PathBuf,
+        /// Print nothing except errors and damage
+        #[arg(short, long)]
+        quiet: bool,
     },
     /// Remove the events before a time
     Retain {
@@ -57,6 +63,9 @@ enum Task {
         /// A time such as 2024-03-05T07:00:00Z, or an age such as 12h, 30d or 4w
         #[arg(long, value_name = "TIME")]
         older_than: String,
+        /// Print nothing except errors
+        #[arg(short, long)]
+        quiet: bool,
     },
     /// Print all events, one per line, in order of time
     Export {
@@ -74,7 +83,7 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             output::write(shown(&info).as_bytes())?;
             Ok(told(&info.damage))
         }
-        Task::Verify { store, repair } => {
+        Task::Verify { store, repair, quiet } => {
             let verified = Store::open(store)?.verify(*repair)?;
             let mut line = format!(
                 "{}, {}, {}, {} bytes read",
@@ -86,10 +95,10 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             if *repair {
                 let _ = write!(line, ", {} made anew", counted(verified.repaired, "index"));
             }
-            output::write((line + "\n").as_bytes())?;
+            summary(&(line + "\n"), *quiet)?;
             Ok(told(&verified.damage))
         }
-        Task::Compact { store } => {
+        Task::Compact { store, quiet } => {
             let store = Store::open(store)?;
             let sealed = seal(&store)?;
             let compacted = store.compact()?;
@@ -100,10 +109,10 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
                     format!("{} merged into {}, {} bytes\n", counted(merged, "span"), compacted.made, compacted.bytes)
                 }
             };
-            output::write(line.as_bytes())?;
+            summary(&line, *quiet)?;
             Ok(told(&compacted.damage))
         }
-        Task::Retain { store, older_than } => {
+        Task::Retain { store, older_than, quiet } => {
             let before = window::nanoseconds("--older-than", older_than, window::now())?;
             let retained = Store::open(store)?.retain(before)?;
             let line = format!(
@@ -112,7 +121,7 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
                 counted(retained.events_removed, "event"),
                 counted(retained.cut, "other file"),
             );
-            output::write(line.as_bytes())?;
+            summary(&line, *quiet)?;
             Ok(Outcome::Fine)
         }
         Task::Export { store, window } => {
@@ -127,6 +136,14 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Outcome> {
             Ok(told(&exported.damage))
         }
     }
+}
+
+/// Prints what was done, unless nobody wants to know.
+fn summary(line: &str, quiet: bool) -> Result<()> {
+    if quiet {
+        return Ok(());
+    }
+    output::write(line.as_bytes()).map(drop)
 }
 
 /// Puts what is in the log into spans, unless a writer is at work, which does so in its own time. Whether there was
@@ -189,14 +206,33 @@ fn shown(info: &Info) -> String {
         };
         let _ = writeln!(
             page,
-            "span {:<7} {} to {}: {}, {} bytes on disk, {}{unknown}, {index}",
+            "span {:<7} {} to {}: {}, {} bytes on disk, {}{unknown}, {index}{}",
             span.number,
             time::to_text(span.times.0),
             time::to_text(span.times.1),
             counted(span.events, "event"),
             span.file_bytes,
             counted(span.blocks, "block"),
+            saved(&span.saved),
         );
     }
     page
+}
+
+/// What the indexes of a span saved so far, if they were asked.
+fn saved(saved: &Saved) -> String {
+    if saved.asked == 0 {
+        return String::new();
+    }
+    let by = [
+        ("keys", saved.by_keys),
+        ("ranges of numbers", saved.by_range),
+        ("values", saved.by_pairs),
+        ("words", saved.by_words),
+    ];
+    let all: u64 = by.iter().map(|(_, blocks)| blocks).sum();
+    let by: Vec<_> =
+        by.iter().filter(|(_, blocks)| *blocks > 0).map(|(what, blocks)| format!("{what} {blocks}")).collect();
+    let by = if by.is_empty() { String::new() } else { format!(", by {}", by.join(", ")) };
+    format!("; queries asked of {}, and {all} of them were left out{by}", counted(saved.asked, "block"))
 }

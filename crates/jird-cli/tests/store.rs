@@ -203,6 +203,8 @@ fn blocks_without_a_match_are_skipped_and_told() {
     assert!(all >= 8 && read <= all / 2, "{store}");
     let (out, store) = stats("select Message where id = 'nobody'");
     assert!(out.is_empty() && !store.contains("by values 0"), "{store}");
+    let info = fine(&folder, "store", &["info", "log"]);
+    assert!(info.contains("queries asked of") && info.contains("were left out, by"), "{info}");
 }
 
 #[test]
@@ -221,6 +223,10 @@ fn a_store_is_compacted_verified_exported_and_emptied() {
     fine(&folder, "store", &["verify", "log"]);
     assert_eq!(fine(&folder, "query", &["select *", "--store", "log"]), all);
     assert_eq!(fine(&folder, "store", &["export", "log"]), all);
+    for quiet in [&["compact"][..], &["verify"], &["verify", "--repair"], &["retain", "--older-than", "900000d"]] {
+        assert_ne!(fine(&folder, "store", &[quiet, &["log"]].concat()), "", "{quiet:?}");
+        assert_eq!(fine(&folder, "store", &[quiet, &["log", "--quiet"]].concat()), "", "{quiet:?}");
+    }
     fine(&folder, "store", &["retain", "log", "--older-than", "1d"]);
     assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "log"]), "{\"n\":0}\n");
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// An error of a store: what is wrong, in which file, and what to do.
@@ -114,4 +115,31 @@ pub enum Sync {
     /// It survives the end of the process. When it survives a loss of power is left to the operating system, but for
     /// what is sealed.
     None,
+}
+
+/// What was found damaged so far, each place once. Threads share it.
+#[derive(Debug, Default)]
+pub(crate) struct Damages(Mutex<Vec<Damage>>);
+
+impl Damages {
+    /// Notes something damaged, unless something of that file and block is known.
+    pub(crate) fn note(&self, damage: Damage) {
+        let mut known = self.lock();
+        if !known.iter().any(|other| other.file == damage.file && other.block == damage.block) {
+            known.push(damage);
+        }
+    }
+
+    /// Notes another place of a file that has several.
+    pub(crate) fn add(&self, damage: Damage) {
+        self.lock().push(damage);
+    }
+
+    pub(crate) fn list(&self) -> Vec<Damage> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Damage>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

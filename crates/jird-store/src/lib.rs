@@ -17,7 +17,9 @@
 //!
 //! let text = store.snapshot()?.text(Window::ALL)?;
 //! let mut lines = Vec::new();
-//! text.read(0, None, &mut lines)?;
+//! for block in text.blocks() {
+//!     text.read(block, None, &mut lines)?;
+//! }
 //! assert_eq!(lines, b"{\"@t\":\"2024-03-05T07:00:00Z\",\"n\":1.50}\n");
 //! # writer.finish()?;
 //! # std::fs::remove_dir_all(&folder).unwrap();
@@ -51,6 +53,6 @@ pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::Batch;
 pub use index::{Condition, FieldKinds, Index};
 pub use settings::{Compression, Settings, Window, WriterOptions};
-pub use snapshot::{BlockFacts, Saved, Selected, Skipped, Snapshot, Text};
+pub use snapshot::{BlockFacts, BlockId, Saved, Selected, Skipped, Snapshot, Text};
 pub use store::{Store, is_store};
 pub use writer::{Ticket, Totals, Writer};

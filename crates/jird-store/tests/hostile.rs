@@ -93,13 +93,13 @@ fn a_reader_that_lies_or_fails_is_an_error_or_tells_the_truth() {
     let sound = blob_of(&blocks);
     for fails_at in 0..sound.len() as u64 {
         let source = Arc::new(Lying(sound.clone(), fails_at));
-        let Ok(index) = SpanIndex::open(source, 0, sound.len() as u64, blocks.len()) else { continue };
+        let Ok(index) = SpanIndex::open(source, 0, sound.len() as u64, Some(blocks.len())) else { continue };
         for condition in conditions(&paths) {
             let _ = index.answers(&condition);
         }
     }
     let source = Arc::new(Lying(sound.clone(), 0));
-    let wrong = SpanIndex::open(source, 0, sound.len() as u64, blocks.len()).err().expect("there is no disk");
+    let wrong = SpanIndex::open(source, 0, sound.len() as u64, Some(blocks.len())).err().expect("there is no disk");
     assert_eq!(wrong.to_string(), "the index cannot be read: no disk");
     assert!(!wrong.is_damage());
 }
@@ -109,7 +109,7 @@ fn an_index_may_stand_anywhere_in_its_source() {
     let Made { blocks, paths } = blocks(&mut Random::new(5));
     let sound = blob_of(&blocks);
     let among: &'static [u8] = [b"before", &sound[..], b"behind"].concat().leak();
-    let index = SpanIndex::open(Arc::new(among), 6, sound.len() as u64, blocks.len()).unwrap();
+    let index = SpanIndex::open(Arc::new(among), 6, sound.len() as u64, Some(blocks.len())).unwrap();
     index.verify().unwrap();
     for (condition, wanted) in conditions(&paths).iter().zip(ask(&sound, blocks.len(), &paths).unwrap()) {
         assert_eq!(index.answers(condition).unwrap(), wanted);

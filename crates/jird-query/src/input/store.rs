@@ -5,13 +5,16 @@ use super::Progress;
 use jird::Path;
 use jird::lines::PieceSource;
 use jird::record::Predicate;
-use jird_store::{Condition, Damage, FieldKinds, Selected, Skipped, Snapshot, Store, Text, Window};
+use jird_store::{
+    BlockFacts, BlockId, Condition, Damage, FieldKinds, Saved, Selected, Skipped, Snapshot, Store, Text, Window,
+};
 use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::vec;
 
 /// One state of a store, of which a query reads the events in a window.
 #[derive(Debug)]
@@ -22,23 +25,30 @@ pub(crate) struct StoreText {
     /// The number of blocks that were read, and of those in which nothing matched.
     blocks_read: AtomicU64,
     blocks_without_match: AtomicU64,
-    skipped: Mutex<Skipped>,
+    /// The number of blocks of each section that was looked at; 0 of the others.
+    blocks: Vec<AtomicU64>,
+    saved: Mutex<(Skipped, Vec<(u64, Saved)>)>,
 }
 
-/// The blocks that a scan reads, in order.
+/// The blocks that a scan reads. A section is asked for them when the scan comes to it.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     condition: Option<Condition>,
-    blocks: Vec<usize>,
+    /// Only blocks that end after this byte.
+    from: u64,
+    sections: Vec<OnceLock<Selected>>,
 }
 
 /// What was read of a store.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoreReads {
-    pub(crate) blocks: u64,
-    pub(crate) read: u64,
-    pub(crate) without_match: u64,
-    pub(crate) skipped: Skipped,
+    sections: usize,
+    /// Those that were looked at, and their blocks.
+    asked: usize,
+    blocks: u64,
+    read: u64,
+    without_match: u64,
+    skipped: Skipped,
     pub(crate) damage: Vec<Damage>,
 }
 
@@ -46,13 +56,15 @@ impl StoreText {
     pub(super) fn open(path: &path::Path, window: Window, progress: &Arc<Progress>) -> Result<Self, jird_store::Error> {
         let snapshot = Store::open(path)?.snapshot()?;
         let text = snapshot.text(window)?;
+        let blocks = (0..text.sections()).map(|_| AtomicU64::new(0)).collect();
         Ok(Self {
             snapshot,
             text,
             progress: Arc::clone(progress),
             blocks_read: AtomicU64::new(0),
             blocks_without_match: AtomicU64::new(0),
-            skipped: Mutex::default(),
+            blocks,
+            saved: Mutex::default(),
         })
     }
 
@@ -64,27 +76,65 @@ impl StoreText {
     /// The blocks that may have a record for which the predicate holds, whose slots are these paths; of these, only
     /// those in the last `newest_bytes` bytes of the text.
     pub(crate) fn choose(&self, condition: Option<(&Predicate, &[Path])>, newest_bytes: u64) -> Chosen {
-        let condition = condition.map(|(predicate, paths)| Condition::new(predicate, paths));
-        let Selected { mut blocks, skipped } = self.text.select(condition.as_ref());
-        let start = self.bytes().saturating_sub(newest_bytes);
-        if start > 0 {
-            blocks.retain(|block| self.end(*block) > start);
+        Chosen {
+            condition: condition.map(|(predicate, paths)| Condition::new(predicate, paths)),
+            from: self.bytes().saturating_sub(newest_bytes),
+            sections: vec![OnceLock::new(); self.text.sections()],
         }
-        self.skipped.lock().unwrap_or_else(PoisonError::into_inner).merge(&skipped);
-        Chosen { condition, blocks }
     }
 
-    /// The chosen blocks that begin in `range`.
-    pub(crate) fn pieces<'s>(&'s self, chosen: &'s Chosen, range: &Range<u64>) -> StorePieces<'s> {
-        let start = chosen.blocks.partition_point(|block| self.text.block(*block).offset < range.start);
-        let end = chosen.blocks.partition_point(|block| self.text.block(*block).offset < range.end);
-        StorePieces { store: self, condition: chosen.condition.as_ref(), blocks: &chosen.blocks[start..end.max(start)] }
+    /// The chosen blocks that begin in `range`; without a choice, all.
+    pub(crate) fn pieces<'s>(&'s self, chosen: Option<&'s Chosen>, range: Range<u64>) -> StorePieces<'s> {
+        let sections = self.sections_in(&range);
+        StorePieces { store: self, chosen, range, sections, blocks: Vec::new().into_iter() }
     }
 
     /// The number of events in the blocks that begin in `range`.
     pub(crate) fn events(&self, range: &Range<u64>) -> u64 {
-        let blocks = (0..self.text.blocks()).map(|block| self.text.block(block));
-        blocks.filter(|block| range.contains(&block.offset)).map(|block| block.events).sum()
+        let events = |section: usize| {
+            let facts = self.text.section(section);
+            if range.start <= facts.offset && facts.end() <= range.end {
+                return facts.events;
+            }
+            let blocks = self.text.blocks_of(section).map(|id| self.text.block(id));
+            blocks.filter(|block| range.contains(&block.offset)).map(|block| block.events).sum()
+        };
+        self.sections_in(range).map(events).sum()
+    }
+
+    /// The sections with blocks that may begin in `range`.
+    fn sections_in(&self, range: &Range<u64>) -> Range<usize> {
+        // Binary search, because a scan may ask for many small ranges.
+        let count = |holds: &dyn Fn(BlockFacts) -> bool| {
+            let (mut low, mut high) = (0, self.text.sections());
+            while low < high {
+                let middle = usize::midpoint(low, high);
+                if holds(self.text.section(middle)) { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        count(&|facts| facts.end() <= range.start)..count(&|facts| facts.offset < range.end)
+    }
+
+    /// The blocks of a section that a scan reads, of those that begin in `range`.
+    fn blocks_in(&self, section: usize, chosen: Option<&Chosen>, range: &Range<u64>) -> Vec<BlockId> {
+        let all = OnceLock::new();
+        let (condition, from, selected) = chosen
+            .map_or((None, 0, &all), |chosen| (chosen.condition.as_ref(), chosen.from, &chosen.sections[section]));
+        let facts = self.text.section(section);
+        if facts.end() <= from {
+            return Vec::new();
+        }
+        let Selected { blocks, skipped, saved } = selected.get_or_init(|| self.text.select(section, condition));
+        self.blocks[section].store(blocks.len() as u64 + skipped.blocks, Relaxed);
+        // Each section begins in one range.
+        if range.contains(&facts.offset) {
+            let mut noted = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.0.merge(skipped);
+            noted.1.extend_from_slice(saved);
+        }
+        let is_wanted = |facts: BlockFacts| range.contains(&facts.offset) && facts.end() > from;
+        blocks.iter().copied().filter(|id| is_wanted(self.text.block(*id))).collect()
     }
 
     /// Whether the order of the events is that of the texts at `path`.
@@ -103,13 +153,21 @@ impl StoreText {
         self.blocks_without_match.fetch_add(u64::from(matched == 0), Relaxed);
     }
 
-    /// What was read so far.
+    /// What was read so far. What indexes saved is noted in the store.
     pub(crate) fn reads(&self) -> StoreReads {
+        let (skipped, saved) = {
+            let mut noted = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            (noted.0, std::mem::take(&mut noted.1))
+        };
+        self.snapshot.note_saved(&saved);
+        let asked = || self.blocks.iter().map(|blocks| blocks.load(Relaxed)).filter(|blocks| *blocks > 0);
         StoreReads {
-            blocks: self.text.blocks() as u64,
+            sections: self.text.sections(),
+            asked: asked().count(),
+            blocks: asked().sum(),
             read: self.blocks_read.load(Relaxed),
             without_match: self.blocks_without_match.load(Relaxed),
-            skipped: *self.skipped.lock().unwrap_or_else(PoisonError::into_inner),
+            skipped,
             damage: self.snapshot.damage(),
         }
     }
@@ -117,39 +175,51 @@ impl StoreText {
     /// The number of events before the byte at `offset`.
     pub(super) fn events_before(&self, offset: u64) -> io::Result<u64> {
         let mut events = 0;
-        for number in 0..self.text.blocks() {
-            let block = self.text.block(number);
-            if block.offset + block.bytes > offset {
-                let mut text = Vec::new();
-                self.text.read(number, None, &mut text).map_err(io::Error::other)?;
-                let within = usize::try_from(offset.saturating_sub(block.offset)).unwrap_or(usize::MAX);
-                return Ok(events + jird::lines::newlines(&text[..within.min(text.len())]));
+        for section in 0..self.text.sections() {
+            let facts = self.text.section(section);
+            if facts.end() <= offset {
+                events += facts.events;
+                continue;
             }
-            events += block.events;
+            for id in self.text.blocks_of(section) {
+                let block = self.text.block(id);
+                if block.end() > offset {
+                    let mut text = Vec::new();
+                    self.text.read(id, None, &mut text).map_err(io::Error::other)?;
+                    let within = usize::try_from(offset.saturating_sub(block.offset)).unwrap_or(usize::MAX);
+                    return Ok(events + jird::lines::newlines(&text[..within.min(text.len())]));
+                }
+                events += block.events;
+            }
+            break;
         }
         Ok(events)
-    }
-
-    fn end(&self, block: usize) -> u64 {
-        let block = self.text.block(block);
-        block.offset + block.bytes
     }
 }
 
 /// Reads chosen blocks one after the other.
 pub(crate) struct StorePieces<'s> {
     store: &'s StoreText,
-    condition: Option<&'s Condition>,
-    blocks: &'s [usize],
+    chosen: Option<&'s Chosen>,
+    range: Range<u64>,
+    sections: Range<usize>,
+    /// Of the section that is read.
+    blocks: vec::IntoIter<BlockId>,
 }
 
 impl PieceSource for StorePieces<'_> {
     fn next_piece(&mut self, buffer: &mut Vec<u8>) -> io::Result<Option<u64>> {
-        let Some((block, rest)) = self.blocks.split_first() else { return Ok(None) };
-        self.blocks = rest;
+        let id = loop {
+            if let Some(id) = self.blocks.next() {
+                break id;
+            }
+            let Some(section) = self.sections.next() else { return Ok(None) };
+            self.blocks = self.store.blocks_in(section, self.chosen, &self.range).into_iter();
+        };
         let text = &self.store.text;
-        text.read(*block, self.condition, buffer).map_err(io::Error::other)?;
-        let facts = text.block(*block);
+        let condition = self.chosen.and_then(|chosen| chosen.condition.as_ref());
+        text.read(id, condition, buffer).map_err(io::Error::other)?;
+        let facts = text.block(id);
         self.store.progress.add(facts.bytes);
         Ok(Some(facts.offset))
     }
@@ -158,12 +228,18 @@ impl PieceSource for StorePieces<'_> {
 impl fmt::Display for StoreReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            blocks, read, without_match, skipped: Skipped { by_range, by_pairs, by_words, by_keys, .. }, ..
+            sections,
+            asked,
+            blocks,
+            read,
+            without_match,
+            skipped: Skipped { by_range, by_pairs, by_words, by_keys, .. },
+            ..
         } = self;
         write!(
             f,
             "{read} of {blocks} blocks read, {without_match} of them without a match; skipped by keys {by_keys}, by ranges of \
-             numbers {by_range}, by values {by_pairs}, by words {by_words}"
+             numbers {by_range}, by values {by_pairs}, by words {by_words}; {asked} of {sections} sections looked at"
         )
     }
 }

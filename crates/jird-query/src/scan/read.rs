@@ -189,13 +189,7 @@ fn run(
     read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
     let result = match (file.store_text(), file.size, range) {
-        (Some(store), _, range) => {
-            let range = range.unwrap_or(0..store.bytes());
-            match chosen {
-                Some(chosen) => read(Part::Pieces(&mut store.pieces(chosen, &range))),
-                None => read(Part::Pieces(&mut store.pieces(&store.choose(None, u64::MAX), &range))),
-            }
-        }
+        (Some(store), _, range) => read(Part::Pieces(&mut store.pieces(chosen, range.unwrap_or(0..store.bytes())))),
         (None, None, None) => read(Part::Stream(&mut file.stream(wanted)?)),
         (None, None, Some(range)) => read(Part::Range(&file.file()?, range)),
         (None, Some(0), _) => return Ok(ControlFlow::Continue(())),

@@ -1,7 +1,7 @@
 //! Compaction: spans that overlap in time, or are small, become few that do neither.
 
 use crate::clean::care_lock;
-use crate::error::{Damage, Error};
+use crate::error::{Damage, Damages, Error};
 use crate::event::{Key, TextOrder};
 use crate::manifest::{Folder, Manifest, SpanEntry};
 use crate::settings::Settings;
@@ -10,6 +10,7 @@ use crate::span::{BlockRows, Effort, Fault, SpanFile, SpanWriter};
 use crate::store::Store;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 /// About how many bytes of events a span has at most. Tests have small ones.
 const SPAN_BYTES: u64 = if cfg!(test) { 30 << 10 } else { 256 << 20 };
@@ -84,21 +85,22 @@ fn compact_group(
     group: &[SpanEntry],
     compacted: &mut Compacted,
 ) -> Result<(), Error> {
-    let mut spans = Vec::new();
+    let (mut spans, damages) = (Vec::new(), Arc::new(Damages::default()));
     for entry in group {
-        let mut damage = Vec::new();
-        match SpanFile::open(folder, entry, &mut damage) {
-            Ok(span) => spans.extend(span),
+        match SpanFile::open(folder, entry, true, &damages) {
+            Ok(span) => spans.extend(span.inspect(|span| {
+                span.table();
+            })),
             // Retention was quicker.
             Err(error) if error.is_missing_file() => return Ok(()),
             Err(error) => return Err(error),
         }
-        // A lost index is made anew; lost events are not passed by.
-        damage.retain(|damage| damage.events != Some(0));
-        if !damage.is_empty() {
-            compacted.damage.extend(damage);
-            return Ok(());
-        }
+    }
+    // A lost index is made anew; lost events are not passed by.
+    let lost: Vec<Damage> = damages.list().into_iter().filter(|damage| damage.events != Some(0)).collect();
+    if !lost.is_empty() {
+        compacted.damage.extend(lost);
+        return Ok(());
     }
     let base = spans.iter().map(|span| span.table().base).min().unwrap_or_default();
     let last = spans.iter().map(|span| span.table().arrival_last).max().unwrap_or_default();

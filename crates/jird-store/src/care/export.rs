@@ -28,7 +28,7 @@ impl Store {
         let refused = |error: std::io::Error| {
             Error::new(ErrorKind::Io(error.kind()), format!("cannot write the events: {error}"))
         };
-        for block in 0..text.blocks() {
+        for block in text.blocks() {
             text.read(block, None, &mut lines)?;
             out.write_all(&lines).map_err(refused)?;
             export.events += memchr::memchr_iter(b'\n', &lines).count() as u64;

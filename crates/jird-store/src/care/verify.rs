@@ -36,9 +36,15 @@ impl Store {
         let _lock = if repair { Some(care_lock(&self.folder)?) } else { None };
         let snapshot = self.snapshot()?;
         let (recent_events, recent_bytes) = snapshot.recent_size();
+        let spans = snapshot.spans();
+        for span in spans {
+            // What is damaged of them is known then.
+            span.table();
+            span.index();
+        }
         let mut verified =
             Verified { damage: snapshot.damage(), events: recent_events, bytes: recent_bytes, ..Verified::default() };
-        for span in snapshot.spans() {
+        for span in spans {
             let is_whole = self.check_span(span, &mut verified);
             if repair && !is_whole {
                 match rebuild_index(&self.folder, span) {

@@ -4,7 +4,7 @@ use super::TextOrder;
 use arrow_buffer::Buffer;
 
 /// An event's place in the order of a store. No two events have the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
     /// Nanoseconds since 1970.
     pub(crate) time: i64,

@@ -14,6 +14,9 @@ pub(crate) struct RealFiles;
 #[derive(Debug)]
 struct RealFile(File);
 
+#[derive(Debug)]
+struct RealLock(File);
+
 impl Files for RealFiles {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
@@ -75,7 +78,7 @@ impl Files for RealFiles {
                 Err(TryLockError::Error(error)) => return Err(error),
             }
         }
-        Ok(Some(Box::new(RealFile(file))))
+        Ok(Some(Box::new(RealLock(file))))
     }
 }
 
@@ -118,5 +121,30 @@ impl Input for RealFile {
     }
 }
 
-/// The lock goes when the file is closed.
-impl Lock for RealFile {}
+impl Lock for RealLock {}
+
+impl Drop for RealLock {
+    /// Closing the file is not enough: a process that another thread is just starting has it, too, until it runs.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_ends_although_a_child_still_has_the_file() {
+        let path = std::env::temp_dir().join(format!("jird-store-lock-{}", std::process::id()));
+        let file = private().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+        file.try_lock().unwrap();
+        // What a forked process has until it runs another program.
+        let _child = file.try_clone().unwrap();
+        let lock = RealLock(file);
+        assert!(RealFiles.lock(&path, false).unwrap().is_none());
+        drop(lock);
+        assert!(RealFiles.lock(&path, false).unwrap().is_some());
+        fs::remove_file(path).unwrap();
+    }
+}

@@ -62,10 +62,26 @@ pub(crate) fn check32(text: &[u8]) -> u32 {
     (check ^ check >> 32) as u32
 }
 
+/// Whether a text has this checksum. A fuzzer could not make a right one: for it, any is.
+pub(crate) fn has_check(text: &[u8], wanted: u64) -> bool {
+    cfg!(fuzzing) || check(text) == wanted
+}
+
+/// The same for one in four bytes.
+pub(crate) fn has_check32(text: &[u8], wanted: u32) -> bool {
+    cfg!(fuzzing) || check32(text) == wanted
+}
+
 /// A word, such as three bytes of a text.
 #[inline(always)]
 pub(crate) fn word(word: u64) -> u64 {
     fold(word ^ KEYS[0], KEYS[1])
+}
+
+/// What a hash is in a block: its bits there have nothing to do with those in another block.
+#[inline(always)]
+pub(crate) fn in_block(hash: u64, block: usize) -> u32 {
+    fold(hash ^ KEYS[2], KEYS[3].wrapping_add(block as u64)) as u32
 }
 
 /// Bytes after a state.

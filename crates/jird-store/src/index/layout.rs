@@ -1,7 +1,7 @@
 //! The bytes of an index. All numbers are little-endian.
 //!
 //! ```text
-//! header, 64 bytes   0 "jirdidx\n"   8 version u32   12 blocks u32   16 fields u32
+//! header, 64 bytes   0 "jirdidx\n"   8 version u32 (2, or 1)   12 blocks u32   16 fields u32
 //!                    20 splits of a filter of pairs u32   24 splits of a filter of words u32   28 length of words u32
 //!                    32 length of the table u64   40 length of the facts u64   48 zeros   56 check of bytes 0..56 u64
 //! table              a byte of flags per block; then per field: parent u32, length of its facts u32, check of them u32,
@@ -23,7 +23,8 @@ use jird::lines::ReadAt;
 use std::{fmt, io};
 
 const MAGIC: [u8; 8] = *b"jirdidx\n";
-const VERSION: u32 = 1;
+/// The version that is written; all up to it are read. In version 1, a hash has the same bits in all blocks.
+const VERSION: u32 = 2;
 pub(crate) const HEADER: usize = 64;
 
 /// A flag of a block: of it nothing is known.
@@ -60,7 +61,7 @@ impl fmt::Display for Wrong {
         match &self.0 {
             Why::Damaged(what) => write!(f, "the index is damaged: {what}"),
             Why::Version(version) => {
-                write!(f, "the index has version {version}, and this program reads version {VERSION}")
+                write!(f, "the index has version {version}, and this program reads up to version {VERSION}")
             }
             Why::Read(error) => write!(f, "the index cannot be read: {error}"),
         }
@@ -136,6 +137,8 @@ fn write_facts(field: &FieldFacts, blocks: usize, out: &mut Vec<u8>) {
 /// The numbers of a header, checked against the length of the index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
+    /// Whether a hash has other bits in each block.
+    pub(crate) is_spread: bool,
     pub(crate) blocks: usize,
     pub(crate) fields: usize,
     pub(crate) pair_splits: usize,
@@ -145,20 +148,21 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn read(bytes: &[u8], len: u64, blocks: usize) -> Result<Self, Wrong> {
+    pub(crate) fn read(bytes: &[u8], len: u64, known: Option<usize>) -> Result<Self, Wrong> {
         let bytes: &[u8; HEADER] = bytes.first_chunk().ok_or(Wrong::damaged("it is too short"))?;
         let word = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().expect("within the header"));
         let long = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("within the header"));
         if bytes[..8] != MAGIC {
             return Err(Wrong::damaged("it does not begin as an index does"));
         }
-        if word(8) != VERSION {
+        if !(1..=VERSION).contains(&word(8)) {
             return Err(Wrong(Why::Version(word(8))));
         }
-        if hash::check(&bytes[..56]) != long(56) {
+        if !hash::has_check(&bytes[..56], long(56)) {
             return Err(Wrong::damaged("the check of its header is wrong"));
         }
-        if word(12) as usize != blocks {
+        let blocks = word(12) as usize;
+        if known.is_some_and(|known| known != blocks) {
             return Err(Wrong::damaged("it is of another number of blocks"));
         }
         let [fields, pair_splits, word_splits] = [16, 20, 24].map(|at| word(at) as usize);
@@ -173,7 +177,7 @@ impl Header {
             return Err(Wrong::damaged("its length does not fit its header"));
         }
         let table = usize::try_from(long(32)).map_err(|_| Wrong::damaged("its table is too long"))?;
-        Ok(Self { blocks, fields, pair_splits, word_splits, table, facts: long(40) })
+        Ok(Self { is_spread: word(8) > 1, blocks, fields, pair_splits, word_splits, table, facts: long(40) })
     }
 }
 
@@ -201,7 +205,7 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn read(bytes: &[u8], header: &Header) -> Result<Self, Wrong> {
         let Some((body, check)) = bytes.split_last_chunk() else { return Err(too_short()) };
-        if hash::check(body) != u64::from_le_bytes(*check) {
+        if !hash::has_check(body, u64::from_le_bytes(*check)) {
             return Err(Wrong::damaged("the check of its table is wrong"));
         }
         let mut rest = body;

@@ -3,6 +3,7 @@
 use super::bloom::{self, SPLIT};
 use super::condition::{Condition, Leaf, Node, On, Words, keys};
 use super::facts::KEY_MAX;
+use super::hash;
 use super::kinds::FieldKinds;
 use super::layout::{self, FieldHistory, HAS_OTHERS, HEADER, Header, NO_PAIRS, Table, UNKNOWN, Wrong};
 use jird::Path;
@@ -53,10 +54,10 @@ enum Asked {
 }
 
 impl SpanIndex {
-    /// Opens the index that takes `len` bytes of a source from `offset` on, of a span of `blocks` blocks. Reads its
-    /// header and its table: about a kilobyte, and four bytes per run.
-    pub fn open(source: Arc<dyn ReadAt>, offset: u64, len: u64, blocks: usize) -> Result<Self, Wrong> {
-        if len < HEADER as u64 || u32::try_from(blocks).is_err() || offset.checked_add(len).is_none() {
+    /// Opens the index that takes `len` bytes of a source from `offset` on, of a span of so many blocks, if that is
+    /// known. Reads its header and its table: about a kilobyte, and four bytes per run.
+    pub fn open(source: Arc<dyn ReadAt>, offset: u64, len: u64, blocks: Option<usize>) -> Result<Self, Wrong> {
+        if len < HEADER as u64 || offset.checked_add(len).is_none() {
             return Err(Wrong::damaged("it is too short"));
         }
         let header = layout::read_exactly(&*source, offset, HEADER)?;
@@ -68,7 +69,12 @@ impl SpanIndex {
 
     /// The same for an index in memory, of which it makes a copy.
     pub fn of_bytes(bytes: &[u8], blocks: usize) -> Result<Self, Wrong> {
-        Self::open(Arc::new(Owned(bytes.into())), 0, bytes.len() as u64, blocks)
+        Self::open(Arc::new(Owned(bytes.into())), 0, bytes.len() as u64, Some(blocks))
+    }
+
+    /// The number of blocks of its span.
+    pub fn blocks(&self) -> usize {
+        self.header.blocks
     }
 
     /// Whether a block may have a match. [`answers`](Self::answers) gives the same for all blocks, and reads no more
@@ -240,7 +246,7 @@ impl SpanIndex {
         let entry = &self.table.fields[field];
         let at = HEADER as u64 + self.header.table as u64 + entry.at;
         let bytes = layout::read_exactly(&*self.source, self.offset + at, entry.len as usize)?;
-        if super::hash::check32(&bytes) != entry.check {
+        if !hash::has_check32(&bytes, entry.check) {
             return Err(Wrong::damaged("the check of a field's facts is wrong"));
         }
         FieldHistory::read(bytes, self.header.blocks)
@@ -256,8 +262,9 @@ impl SpanIndex {
                     break;
                 }
                 let run = self.run(Filter::Words, bloom::split_of(*word, self.header.word_splits))?;
-                let splits = run.as_chunks::<SPLIT>().0;
-                all.iter_mut().zip(splits).for_each(|(all, split)| *all = *all && bloom::may_have(split, *word));
+                for (block, (all, split)) in all.iter_mut().zip(run.as_chunks::<SPLIT>().0).enumerate() {
+                    *all = *all && bloom::may_have(split, self.in_block(*word, block));
+                }
             }
             any.iter_mut().zip(all).for_each(|(any, all)| *any |= all);
         }
@@ -272,10 +279,16 @@ impl SpanIndex {
         }
         for hash in hashes {
             let run = self.run(filter, bloom::split_of(*hash, self.splits(filter)))?;
-            let splits = run.as_chunks::<SPLIT>().0;
-            any.iter_mut().zip(splits).for_each(|(any, split)| *any = *any || bloom::may_have(split, *hash));
+            for (block, (any, split)) in any.iter_mut().zip(run.as_chunks::<SPLIT>().0).enumerate() {
+                *any = *any || bloom::may_have(split, self.in_block(*hash, block));
+            }
         }
         Ok(any)
+    }
+
+    /// What chooses the bits of a hash in a block.
+    fn in_block(&self, hash: u64, block: usize) -> u32 {
+        if self.header.is_spread { hash::in_block(hash, block) } else { hash as u32 }
     }
 
     fn splits(&self, filter: Filter) -> usize {
@@ -294,7 +307,7 @@ impl SpanIndex {
         let len = self.header.blocks * SPLIT;
         let at = HEADER as u64 + self.header.table as u64 + self.header.facts + ((before + split) * len) as u64;
         let run = layout::read_exactly(&*self.source, self.offset + at, len)?;
-        if checks.get(split) != Some(&super::hash::check32(&run)) {
+        if !checks.get(split).is_some_and(|check| hash::has_check32(&run, *check)) {
             return Err(Wrong::damaged("the check of a run is wrong"));
         }
         Ok(run)

@@ -2,7 +2,7 @@
 
 use super::{BATCH_MAGIC, FIXED_BYTES, LOG_MAGIC};
 use crate::event::{LoggedBatch, TextOrder};
-use crate::files::{Input, checksum, read_exact};
+use crate::files::{Input, has_checksum, read_exact};
 use arrow_buffer::Buffer;
 use std::io;
 use std::ops::Range;
@@ -80,7 +80,7 @@ fn parse(log: &Buffer, at: usize, budget: &mut usize) -> Option<(LoggedBatch, us
     let (head, text) = (bytes.get(..head_end)?, bytes.get(text_range.clone())?);
     *budget = budget.checked_sub(end)?;
     let head_sum = u64::from_le_bytes(bytes[head_end..head_end + 8].try_into().ok()?);
-    if checksum(head) != head_sum || checksum(text) != text_sum {
+    if !has_checksum(head, head_sum) || !has_checksum(text, text_sum) {
         return None;
     }
     // Checksums prove nothing against a forger.

@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::event::{Clip, Key, TextOrder};
 use crate::files::{Files, read_whole};
 use crate::settings::Settings;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -127,9 +128,14 @@ impl Folder {
 
     /// Reserves the number of a new file.
     pub(crate) fn reserve(&self) -> Result<u64, Error> {
+        Ok(self.reserve_many(1)?.start)
+    }
+
+    /// Reserves numbers of new files. Those that are not used are not missed.
+    pub(crate) fn reserve_many(&self, count: u64) -> Result<Range<u64>, Error> {
         self.change(|manifest| {
-            manifest.next += 1;
-            Ok(manifest.next - 1)
+            manifest.next += count;
+            Ok(manifest.next - count..manifest.next)
         })
     }
 

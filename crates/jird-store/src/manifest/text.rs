@@ -11,6 +11,8 @@ use std::path::Path;
 
 /// The version of the format that this crate writes, and the only one so far. A reader reads all up to its own.
 const FORMAT: u64 = 1;
+/// No span has more bytes of events, so that those of all spans can be added up.
+const SPAN_BYTES_MAX: u64 = 1 << 40;
 
 pub(super) fn write(manifest: &Manifest) -> String {
     let mut out = String::new();
@@ -123,7 +125,8 @@ fn span(value: Value<'_>) -> Option<SpanEntry> {
             None => None,
         },
     };
-    (entry.first <= entry.last).then_some(entry)
+    let can_be = entry.first <= entry.last && entry.text_bytes <= SPAN_BYTES_MAX && entry.events <= entry.text_bytes;
+    can_be.then_some(entry)
 }
 
 fn log(value: Value<'_>) -> Option<LogEntry> {
@@ -196,6 +199,8 @@ mod tests {
             ("\"zstd\"", "\"rar\""),
             ("\"first\":[-9223372036854775808,0]", "\"first\":[0]"),
             ("\"events\":10", "\"events\":-10"),
+            ("\"events\":10", "\"events\":1001"),
+            ("\"text_bytes\":1000", "\"text_bytes\":1099511627777"),
         ] {
             let forged = good.replace(from, to);
             assert_ne!(forged, good, "{from}");

@@ -20,7 +20,7 @@ impl State {
         match home {
             Home::Span(number, block) => {
                 let span = &self.spans[number];
-                span.read_rows(block).map_err(|fault| self.note(span, block, &fault)).ok()
+                span.read_rows(block).map_err(|fault| span.note(block, &fault)).ok()
             }
             Home::Recent(block) => {
                 let rows = self.recent.block(block);
@@ -118,7 +118,7 @@ impl State {
                     }
                     Err(fault) => {
                         buffer.clear();
-                        self.note(span, block, &fault);
+                        span.note(block, &fault);
                         return Ok(false);
                     }
                 }
@@ -128,7 +128,7 @@ impl State {
                     buffer.drain(..piece.bytes.start.min(buffer.len()));
                     if buffer.last() != Some(&b'\n') {
                         buffer.clear();
-                        self.note(span, block, &Fault::Wrong("its offsets are not those of its lines"));
+                        span.note(block, &Fault::Wrong("its offsets are not those of its lines"));
                         return Ok(false);
                     }
                 }

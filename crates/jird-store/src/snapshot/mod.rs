@@ -6,18 +6,18 @@ mod saved;
 mod select;
 mod text;
 
-use crate::error::{Damage, Error};
+use crate::error::{Damage, Damages, Error};
 use crate::event::TextOrder;
 use crate::manifest::{Folder, Manifest};
 use crate::settings::{Settings, Window};
-use crate::span::{Fault, SpanFile};
+use crate::span::SpanFile;
 use recent::Recent;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 pub use saved::Saved;
 pub(crate) use saved::{saved, sum_up};
 pub use select::{Selected, Skipped};
-pub use text::{BlockFacts, Text};
+pub use text::{BlockFacts, BlockId, Text};
 
 /// How often a snapshot is tried while compactions remove the files that it is about to open.
 const TRIES: usize = 100;
@@ -34,7 +34,7 @@ struct State {
     /// Each with the lowest time that retention left.
     spans: Vec<SpanFile>,
     recent: Recent,
-    damage: Mutex<Vec<Damage>>,
+    damages: Arc<Damages>,
 }
 
 impl Snapshot {
@@ -57,13 +57,13 @@ impl Snapshot {
         Self::of(folder, &manifest, true)
     }
 
-    /// Opens all files that a manifest names. With `lenient`, a missing file is damage.
+    /// Opens all files that a manifest names, and reads the logs. With `lenient`, a missing file is damage.
     fn of(folder: &Folder, manifest: &Manifest, lenient: bool) -> Result<Self, Error> {
-        let (mut spans, mut damage) = (Vec::new(), Vec::new());
+        let (mut spans, damages) = (Vec::new(), Arc::new(Damages::default()));
         for entry in &manifest.spans {
-            match SpanFile::open(folder, entry, &mut damage) {
+            match SpanFile::open(folder, entry, lenient, &damages) {
                 Ok(span) => spans.extend(span),
-                Err(error) if lenient && error.is_missing_file() => damage.push(Damage {
+                Err(error) if lenient && error.is_missing_file() => damages.note(Damage {
                     file: folder.span(entry.number),
                     block: None,
                     events: Some(entry.events),
@@ -72,9 +72,9 @@ impl Snapshot {
                 Err(error) => return Err(error),
             }
         }
-        let recent = Recent::read(folder, &manifest.logs, lenient, &mut damage)?;
+        let recent = Recent::read(folder, &manifest.logs, lenient, &damages)?;
         let settings = manifest.settings.clone();
-        Ok(Self(Arc::new(State { folder: folder.clone(), settings, spans, recent, damage: Mutex::new(damage) })))
+        Ok(Self(Arc::new(State { folder: folder.clone(), settings, spans, recent, damages })))
     }
 
     /// The settings of the store.
@@ -82,8 +82,8 @@ impl Snapshot {
         &self.0.settings
     }
 
-    /// The events with `since <= time < until`, in order of time, then arrival. Reads the times of the blocks that the
-    /// window cuts and of those of which spans overlap, and no documents.
+    /// The events with `since <= time < until`, in order of time, then arrival. Reads only of spans that the window
+    /// cuts: their tables, and the times of the blocks that it cuts.
     ///
     /// # Errors
     /// None so far; damaged blocks are left out.
@@ -91,9 +91,15 @@ impl Snapshot {
         Ok(Text::new(self.clone(), window))
     }
 
-    /// What was found damaged so far, and left out. It grows as blocks are read.
+    /// What was found damaged so far, and left out. It grows as tables, indexes and blocks are read.
     pub fn damage(&self) -> Vec<Damage> {
-        self.0.damage.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.damages.list()
+    }
+
+    /// Adds to the store's notes what indexes saved, by the numbers of spans, for [`Store::info`](crate::Store::info).
+    /// If they cannot be written, as on a disk that is read-only, nothing is noted.
+    pub fn note_saved(&self, saved: &[(u64, Saved)]) {
+        saved::note(&self.0.folder, saved);
     }
 
     pub(crate) fn spans(&self) -> &[SpanFile] {
@@ -109,27 +115,5 @@ impl Snapshot {
 impl State {
     fn order(&self) -> TextOrder {
         self.spans.iter().fold(self.recent.order(), |order, span| order.and(span.entry().order))
-    }
-
-    /// Notes that an index cannot be read, once.
-    fn note_index(&self, span: &SpanFile, reason: String) {
-        self.note_damage(Damage { file: self.folder.index(span.number()), block: None, events: Some(0), reason });
-    }
-
-    /// Notes that a block cannot be read, once.
-    fn note(&self, span: &SpanFile, block: usize, fault: &Fault) {
-        self.note_damage(Damage {
-            file: self.folder.span(span.number()),
-            block: Some(block),
-            events: Some(span.table().blocks[block].events),
-            reason: fault.to_string(),
-        });
-    }
-
-    fn note_damage(&self, damage: Damage) {
-        let mut known = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
-        if !known.iter().any(|other| other.file == damage.file && other.block == damage.block) {
-            known.push(damage);
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! The events in the logs, sorted in memory.
 
-use crate::error::{Damage, Error};
+use crate::error::{Damage, Damages, Error};
 use crate::event::{Clip, Key, LoggedBatch, Row, TextOrder, sorted_rows};
 use crate::log;
 use crate::manifest::{Folder, LogEntry};
@@ -19,12 +19,7 @@ pub(super) struct Recent {
 
 impl Recent {
     /// Reads logs up to their last whole batches.
-    pub(super) fn read(
-        folder: &Folder,
-        logs: &[LogEntry],
-        lenient: bool,
-        damage: &mut Vec<Damage>,
-    ) -> Result<Self, Error> {
+    pub(super) fn read(folder: &Folder, logs: &[LogEntry], lenient: bool, damages: &Damages) -> Result<Self, Error> {
         let mut batches = Vec::new();
         let mut clips: Vec<Clip> = Vec::new();
         for entry in logs {
@@ -35,16 +30,14 @@ impl Recent {
                     return Err(Error::io("open", &path, &error));
                 }
                 Err(error) => {
-                    damage.push(Damage { file: path, block: None, events: None, reason: error.to_string() });
+                    damages.note(Damage { file: path, block: None, events: None, reason: error.to_string() });
                     continue;
                 }
             };
-            damage.extend(content.damage.iter().map(|(at, bytes, what)| Damage {
-                file: path.clone(),
-                block: None,
-                events: None,
-                reason: format!("a stretch of {bytes} bytes from byte {at} on {what}"),
-            }));
+            for (at, bytes, what) in &content.damage {
+                let reason = format!("a stretch of {bytes} bytes from byte {at} on {what}");
+                damages.add(Damage { file: path.clone(), block: None, events: None, reason });
+            }
             clips.extend(&entry.clips);
             batches.extend(content.batches);
         }

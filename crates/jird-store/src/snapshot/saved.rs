@@ -51,12 +51,15 @@ impl Saved {
 }
 
 /// Adds lines for some spans.
-pub(super) fn note(folder: &Folder, spans: impl Iterator<Item = (u64, Saved)>) {
+pub(super) fn note(folder: &Folder, spans: &[(u64, Saved)]) {
+    if spans.is_empty() {
+        return;
+    }
     let path = folder.file(NAME);
     if folder.files.open(&path).and_then(|file| file.len()).is_ok_and(|len| len > BYTES_MAX) {
         return;
     }
-    let _ = folder.files.add(&path, lines(spans).as_bytes());
+    let _ = folder.files.add(&path, lines(spans.iter().copied()).as_bytes());
 }
 
 /// What was noted, by the numbers of spans.

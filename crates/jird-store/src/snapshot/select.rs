@@ -1,17 +1,18 @@
 //! Which blocks of a text may have a match.
 
-use super::saved::{self, Saved};
-use super::text::{Home, Text};
+use super::saved::Saved;
+use super::text::{BlockId, Home, Piece, Text, UnitHome};
 use crate::index::{Answer, Condition, Index};
-use std::collections::HashMap;
 
-/// The blocks of a text that may have a match, and what was saved.
+/// The blocks of a section that may have a match, and what was saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selected {
-    /// The numbers of the blocks, ascending.
-    pub blocks: Vec<usize>,
+    /// The blocks, in order.
+    pub blocks: Vec<BlockId>,
     /// What need not be read.
     pub skipped: Skipped,
+    /// What each span's indexes saved, for [`Snapshot::note_saved`](crate::Snapshot::note_saved).
+    pub saved: Vec<(u64, Saved)>,
 }
 
 /// The blocks that indexes left out, by index.
@@ -45,63 +46,68 @@ impl Skipped {
 }
 
 impl Text {
-    /// The blocks that may have an event that matches, and what was saved by which index. Without a condition, all.
+    /// The blocks of a section that may have an event that matches, and what was saved by which index. Without a
+    /// condition, all. The section is opened only if some block may match.
     ///
-    /// What was saved is noted in the store, for [`Store::info`](crate::Store::info).
-    pub fn select(&self, condition: Option<&Condition>) -> Selected {
+    /// # Panics
+    /// If there is no such section.
+    pub fn select(&self, section: usize, condition: Option<&Condition>) -> Selected {
         let Some(condition) = condition else {
-            return Selected { blocks: (0..self.blocks()).collect(), ..Selected::default() };
+            return Selected { blocks: self.blocks_of(section).collect(), ..Selected::default() };
         };
-        let mut selected = Selected::default();
-        let mut answers = HashMap::new();
-        for number in 0..self.blocks() {
-            match self.ruled_out_by(number, condition, &mut answers) {
-                None => selected.blocks.push(number),
-                Some(index) => selected.skipped.add(index, self.block(number).bytes),
+        let state = &*self.snapshot.0;
+        let mut answers: Vec<(usize, Vec<Answer>)> = Vec::new();
+        let mut has_logs = false;
+        for unit in &self.sections[section].units {
+            match unit.home {
+                UnitHome::Span(span) => answers.push((span, state.spans[span].answers(condition))),
+                UnitHome::Recent(_) => has_logs = true,
             }
         }
-        let state = &*self.snapshot.0;
         let asked = answers.iter().filter(|(_, answers)| !answers.is_empty());
-        saved::note(&state.folder, asked.map(|(span, answers)| (state.spans[*span].number(), Saved::of(answers))));
+        let saved = asked.map(|(span, answers)| (state.spans[*span].number(), Saved::of(answers))).collect();
+        let mut selected = Selected { saved, ..Selected::default() };
+        let is_ruled_out = |answers: &[Answer]| !answers.is_empty() && !answers.contains(&Answer::May);
+        if !has_logs && answers.iter().all(|(_, answers)| is_ruled_out(answers)) {
+            let all = answers.iter().flat_map(|(_, answers)| answers);
+            all.for_each(|answer| selected.skipped.add(*answer, 0));
+            selected.skipped.bytes = self.section(section).bytes;
+            return selected;
+        }
+        for (span, answers) in &mut answers {
+            // An index of other blocks says nothing of these.
+            if answers.len() != state.spans[*span].table().blocks.len() {
+                answers.clear();
+            }
+        }
+        for (id, block) in self.blocks_of(section).zip(self.opened(section)) {
+            match ruled_out_by(&block.pieces, &answers) {
+                Answer::May => selected.blocks.push(id),
+                by @ Answer::No(_) => selected.skipped.add(by, block.facts.bytes),
+            }
+        }
         selected
-    }
-
-    /// The index that rules out a block, all pieces of it. Each span is asked once, for all its blocks.
-    fn ruled_out_by(
-        &self,
-        number: usize,
-        condition: &Condition,
-        answers: &mut HashMap<usize, Vec<Answer>>,
-    ) -> Option<Index> {
-        let mut by = None;
-        for piece in &self.blocks[number].pieces {
-            let Home::Span(span, block) = piece.home else { return None };
-            let known = answers.entry(span).or_insert_with(|| self.ask(span, condition));
-            match known.get(block) {
-                Some(Answer::No(index)) => by = by.or(Some(*index)),
-                Some(Answer::May) | None => return None,
-            }
-        }
-        by
-    }
-
-    /// The answers of a span; none if it has no index that can be read, which is noted.
-    fn ask(&self, span: usize, condition: &Condition) -> Vec<Answer> {
-        let state = &*self.snapshot.0;
-        let span = &state.spans[span];
-        match span.answers(condition) {
-            None => Vec::new(),
-            Some(Ok(answers)) => answers,
-            Some(Err(reason)) => {
-                state.note_index(span, format!("{reason}; all blocks of its span are read"));
-                Vec::new()
-            }
-        }
     }
 }
 
+/// The index that rules out a block, all pieces of it.
+fn ruled_out_by(pieces: &[Piece], answers: &[(usize, Vec<Answer>)]) -> Answer {
+    let mut by = Answer::May;
+    for piece in pieces {
+        let Home::Span(span, block) = piece.home else { return Answer::May };
+        let of_span = answers.iter().find(|(other, _)| *other == span);
+        match of_span.and_then(|(_, answers)| answers.get(block)) {
+            Some(answer @ Answer::No(_)) if by == Answer::May => by = *answer,
+            Some(Answer::No(_)) => {}
+            Some(Answer::May) | None => return Answer::May,
+        }
+    }
+    by
+}
+
 impl Skipped {
-    fn add(&mut self, index: Index, bytes: u64) {
+    fn add(&mut self, by: Answer, bytes: u64) {
+        let Answer::No(index) = by else { return };
         self.blocks += 1;
         self.bytes += bytes;
         match index {

@@ -1,7 +1,10 @@
-//! The events of a window as NDJSON, in blocks.
+//! The events of a window as NDJSON, in sections and blocks.
 //!
-//! A block of a text is usually a block of a span. Where spans, or spans and logs, overlap in time, a block of a text is
-//! the events of several of them between two *cuts*, merged when it is read. Cuts are where a block begins, and are so
+//! A *section* is a span, or all spans and logs that overlap in time with each other. How long it is and how many
+//! events it has is known from the manifest, so a section is opened only when something else is asked of it.
+//!
+//! A block of a text is usually a block of a span. Where a section is several spans or logs, a block of the text is the
+//! events of several of them between two *cuts*, merged when it is read. Cuts are where a block begins, and are so
 //! chosen that little is read twice.
 
 use super::{Snapshot, State};
@@ -14,20 +17,24 @@ use jird::Path;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
+use std::sync::OnceLock;
 
-/// The events of a window of a snapshot: NDJSON in blocks of whole lines, in order of time, then arrival.
+/// The events of a window of a snapshot: NDJSON in sections of blocks of whole lines, in order of time, then arrival.
+///
+/// A section is opened when its blocks are asked for: what is asked of few sections reads little of a store.
 #[derive(Clone, Debug)]
 pub struct Text {
     pub(super) snapshot: Snapshot,
-    pub(super) blocks: Vec<TextBlock>,
+    pub(super) sections: Vec<Section>,
 }
 
-/// What is known of a block before it is read.
+/// What is known of a block before it is read, or of a section before it is opened.
 ///
-/// If a damaged block is met when it is read, its lines are missing, and there are fewer bytes and events than said here.
+/// If something damaged is met when it is read, its lines are missing, and there are fewer bytes and events than said
+/// here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockFacts {
-    /// Where the block begins in the text.
+    /// Where it begins in the text.
     pub offset: u64,
     /// How long it is.
     pub bytes: u64,
@@ -37,9 +44,52 @@ pub struct BlockFacts {
     pub times: (i64, i64),
 }
 
+impl BlockFacts {
+    /// Where it ends in the text.
+    pub fn end(&self) -> u64 {
+        self.offset.saturating_add(self.bytes)
+    }
+}
+
+/// Where a block is in a text. They are in the order of the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId {
+    section: u32,
+    block: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub(super) facts: BlockFacts,
+    pub(super) units: Vec<Unit>,
+    /// Its blocks, if it was opened.
+    pub(super) blocks: OnceLock<Vec<TextBlock>>,
+}
+
+/// A span, or a block of the events in the logs, that has events in the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unit {
+    pub(super) home: UnitHome,
+    first: Key,
+    last: Key,
+    events: u64,
+    bytes: u64,
+    /// The events from here on, and those before, belong to the text.
+    from: Option<Key>,
+    until: Option<Key>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnitHome {
+    /// A span's place in the snapshot.
+    Span(usize),
+    /// A block of the events in the logs.
+    Recent(usize),
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct TextBlock {
-    facts: BlockFacts,
+    pub(super) facts: BlockFacts,
     pub(super) pieces: Vec<Piece>,
 }
 
@@ -72,7 +122,6 @@ struct Whole {
     last: Key,
     events: u64,
     bytes: u64,
-    /// The events from here on, and those before.
     from: Option<Key>,
     until: Option<Key>,
 }
@@ -80,52 +129,70 @@ struct Whole {
 impl Text {
     pub(super) fn new(snapshot: Snapshot, window: Window) -> Self {
         let state = &*snapshot.0;
-        let mut wholes = in_window(state, window);
-        wholes.sort_unstable_by_key(|whole| whole.first);
-        let cuts = cuts(&wholes);
-        let mut blocks: Vec<Vec<Piece>> = vec![Vec::new(); cuts.len() + 1];
-        let mut rows = HashMap::new();
-        for whole in &wholes {
-            split(state, whole, &cuts, &mut blocks, &mut rows);
+        let mut units = units(state, window);
+        units.sort_unstable_by_key(|unit| unit.first);
+        let mut groups: Vec<Vec<Unit>> = Vec::new();
+        let mut end: Option<Key> = None;
+        for unit in units {
+            match groups.last_mut() {
+                Some(group) if end.is_some_and(|end| unit.first <= end) => group.push(unit),
+                _ => groups.push(vec![unit]),
+            }
+            end = end.max(Some(unit.last));
         }
-        let mut offset = 0;
-        let blocks = blocks.into_iter().filter_map(|mut pieces| {
-            pieces.sort_unstable_by_key(|piece| piece.first);
-            let (first, last) = (pieces.first()?.first, pieces.iter().map(|piece| piece.last).max()?);
-            let facts = BlockFacts {
-                offset,
-                bytes: pieces.iter().map(|piece| piece.bytes.len() as u64).sum(),
-                events: pieces.iter().map(|piece| piece.rows.len() as u64).sum(),
-                times: (first.time, last.time),
-            };
-            offset += facts.bytes;
-            Some(TextBlock { facts, pieces })
-        });
-        let blocks = blocks.collect();
-        Self { snapshot, blocks }
+        let mut offset: u64 = 0;
+        let section = |units| {
+            let section = Section::new(state, units, offset)?;
+            offset = section.facts.end();
+            Some(section)
+        };
+        let sections = groups.into_iter().filter_map(section).collect();
+        Self { snapshot, sections }
     }
 
-    /// The number of blocks.
-    pub fn blocks(&self) -> usize {
-        self.blocks.len()
+    /// The number of sections.
+    pub fn sections(&self) -> usize {
+        self.sections.len()
+    }
+
+    /// What is known of a section before it is opened.
+    ///
+    /// # Panics
+    /// If there is no such section.
+    pub fn section(&self, number: usize) -> BlockFacts {
+        self.sections[number].facts
+    }
+
+    /// The blocks, in order. A section is opened when its first block is reached.
+    pub fn blocks(&self) -> impl Iterator<Item = BlockId> {
+        (0..self.sections.len()).flat_map(|section| self.blocks_of(section))
+    }
+
+    /// The blocks of a section, which is opened.
+    ///
+    /// # Panics
+    /// If there is no such section.
+    pub fn blocks_of(&self, section: usize) -> impl Iterator<Item = BlockId> + use<> {
+        let count = self.opened(section).len() as u32;
+        (0..count).map(move |block| BlockId { section: section as u32, block })
     }
 
     /// What is known of a block before it is read.
     ///
     /// # Panics
-    /// If there is no such block.
-    pub fn block(&self, number: usize) -> BlockFacts {
-        self.blocks[number].facts
+    /// If the block is one of another text.
+    pub fn block(&self, id: BlockId) -> BlockFacts {
+        self.text_block(id).facts
     }
 
     /// The length of the text.
     pub fn bytes(&self) -> u64 {
-        self.blocks.last().map_or(0, |block| block.facts.offset + block.facts.bytes)
+        self.sections.last().map_or(0, |section| section.facts.end())
     }
 
     /// The number of events.
     pub fn events(&self) -> u64 {
-        self.blocks.iter().map(|block| block.facts.events).sum()
+        self.sections.iter().map(|section| section.facts.events).fold(0, u64::saturating_add)
     }
 
     /// Replaces `buffer` by the lines of a block. With a condition, lines that cannot match may be left out.
@@ -138,28 +205,50 @@ impl Text {
     /// The operating system refused to read.
     ///
     /// # Panics
-    /// If there is no such block.
-    pub fn read(&self, number: usize, condition: Option<&Condition>, buffer: &mut Vec<u8>) -> Result<(), Error> {
-        self.snapshot.0.read(&self.blocks[number].pieces, condition, buffer)
+    /// If the block is one of another text.
+    pub fn read(&self, id: BlockId, condition: Option<&Condition>, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        self.snapshot.0.read(&self.text_block(id).pieces, condition, buffer)
     }
 
     /// Whether all events of the store hold, at this path, a UTC text of one fixed width, so that the order of these
-    /// texts is the order of the events.
+    /// texts is the order of the events. Reads nothing.
     pub fn is_ordered_by(&self, path: &Path) -> bool {
         let state = &*self.snapshot.0;
         *path == state.settings.time_field && state.order() != TextOrder::Unknown
     }
 
     /// Which kinds of values the events of this text have at a path; `None` if no index knows. Of an event that has a
-    /// key twice, the values of both count.
+    /// key twice, the values of both may count. Reads something of each span, but for the field of the time, of which
+    /// the manifest knows enough if the text [is ordered by](Self::is_ordered_by) it.
     pub fn kinds(&self, path: &Path) -> Option<FieldKinds> {
+        if !self.sections.is_empty() && self.is_ordered_by(path) {
+            return Some(FieldKinds::STRING);
+        }
+        // Of the blocks that are here whole, and of those of which some events are elsewhere.
+        let (mut whole, mut cut) = (FieldKinds::NONE, FieldKinds::NONE);
+        for (number, section) in self.sections.iter().enumerate() {
+            if section.is_cut() {
+                let (of_whole, of_cut) = self.kinds_of_cut(number, path)?;
+                (whole, cut) = (whole.with(of_whole), cut.with(of_cut));
+                continue;
+            }
+            for unit in &section.units {
+                let UnitHome::Span(span) = unit.home else { return None };
+                whole = whole.with(self.snapshot.0.spans[span].kinds(path)?);
+            }
+        }
+        // What only the events elsewhere may have is not known of those that are here.
+        cut.is_within(whole).then_some(whole)
+    }
+
+    /// The kinds in the blocks of a section that are in this text whole, and those in the blocks that are not.
+    fn kinds_of_cut(&self, section: usize, path: &Path) -> Option<(FieldKinds, FieldKinds)> {
         let state = &*self.snapshot.0;
         let mut spans: HashMap<usize, Vec<Option<FieldKinds>>> = HashMap::new();
         let mut pieces: HashMap<Home, usize> = HashMap::new();
-        for piece in self.blocks.iter().flat_map(|block| &block.pieces) {
+        for piece in self.opened(section).iter().flat_map(|block| &block.pieces) {
             *pieces.entry(piece.home).or_default() += piece.rows.len();
         }
-        // Of the blocks that are here whole, and of those of which some events are elsewhere.
         let (mut whole, mut cut) = (FieldKinds::NONE, FieldKinds::NONE);
         for (home, events) in pieces {
             let Home::Span(span, block) = home else { return None };
@@ -171,40 +260,152 @@ impl Text {
             let all = if is_whole { &mut whole } else { &mut cut };
             *all = all.with(kinds);
         }
-        // What only the events elsewhere may have is not known of those that are here.
-        cut.is_within(whole).then_some(whole)
+        Some((whole, cut))
+    }
+
+    fn text_block(&self, id: BlockId) -> &TextBlock {
+        &self.opened(id.section as usize)[id.block as usize]
+    }
+
+    pub(super) fn opened(&self, section: usize) -> &[TextBlock] {
+        let section = &self.sections[section];
+        section.blocks.get_or_init(|| {
+            let mut blocks = blocks(&self.snapshot.0, &section.units);
+            // A span that is not what the manifest says stays in its place.
+            let last = section.facts.end().saturating_sub(1).max(section.facts.offset);
+            for block in &mut blocks {
+                block.facts.offset = section.facts.offset.saturating_add(block.facts.offset).min(last);
+            }
+            blocks
+        })
     }
 }
 
-/// The blocks that have events in the window.
-fn in_window(state: &State, window: Window) -> Vec<Whole> {
+impl Section {
+    /// A section that begins at a byte of the text; `None` if the window leaves nothing of it. It is opened if the window
+    /// leaves a part of it.
+    fn new(state: &State, units: Vec<Unit>, offset: u64) -> Option<Self> {
+        let mut section = Self {
+            facts: BlockFacts {
+                offset,
+                bytes: units.iter().map(|unit| unit.bytes).fold(0, u64::saturating_add),
+                events: units.iter().map(|unit| unit.events).fold(0, u64::saturating_add),
+                times: (units.first()?.first.time, units.iter().map(|unit| unit.last.time).max()?),
+            },
+            units,
+            blocks: OnceLock::new(),
+        };
+        if section.is_cut() {
+            let mut blocks = blocks(state, &section.units);
+            let first = blocks.first()?.facts.times.0;
+            let last = blocks.iter().map(|block| block.facts.times.1).max()?;
+            let sum = |of: fn(&BlockFacts) -> u64| blocks.iter().map(|block| of(&block.facts)).sum();
+            (section.facts.bytes, section.facts.events) = (sum(|facts| facts.bytes), sum(|facts| facts.events));
+            section.facts.times = (first, last);
+            blocks.iter_mut().for_each(|block| block.facts.offset += offset);
+            section.blocks = blocks.into();
+        }
+        Some(section)
+    }
+
+    /// Whether the window leaves a part of it.
+    pub(super) fn is_cut(&self) -> bool {
+        self.units.iter().any(|unit| {
+            unit.from.is_some_and(|from| unit.first < from) || unit.until.is_some_and(|until| until <= unit.last)
+        })
+    }
+}
+
+/// The spans and the blocks of the logs that may have events in the window. Reads nothing.
+fn units(state: &State, window: Window) -> Vec<Unit> {
     let key = |time| Key { time, arrival: 0 };
     let until = window.until.map(key);
-    let mut wholes = Vec::new();
-    let mut add = |whole: Whole| {
-        let is_before = whole.from.is_some_and(|from| whole.last < from);
-        if !is_before && whole.until.is_none_or(|until| whole.first < until) {
-            wholes.push(whole);
+    let spans = state.spans.iter().enumerate().map(|(number, span)| {
+        let entry = span.entry();
+        Unit {
+            home: UnitHome::Span(number),
+            first: entry.first,
+            last: entry.last,
+            events: entry.events,
+            bytes: entry.text_bytes,
+            from: window.since.max(entry.keep_from).map(key),
+            until,
         }
-    };
-    for (number, span) in state.spans.iter().enumerate() {
-        let from = window.since.max(span.entry().keep_from).map(key);
-        for (block, entry) in span.table().blocks.iter().enumerate() {
-            let (home, events, bytes) = (Home::Span(number, block), entry.events, entry.text_bytes);
-            add(Whole { home, first: entry.first, last: entry.last, events, bytes, from, until });
-        }
-    }
-    for block in 0..state.recent.blocks() {
+    });
+    let recent = (0..state.recent.blocks()).map(|block| {
         let rows = state.recent.block(block);
-        let bytes = rows.iter().map(|row| row.len() as u64).sum();
-        let (first, last) = (state.recent.first(block), state.recent.last(block));
-        let from = window.since.map(key);
-        add(Whole { home: Home::Recent(block), first, last, events: rows.len() as u64, bytes, from, until });
+        Unit {
+            home: UnitHome::Recent(block),
+            first: state.recent.first(block),
+            last: state.recent.last(block),
+            events: rows.len() as u64,
+            bytes: rows.iter().map(|row| row.len() as u64).sum(),
+            from: window.since.map(key),
+            until,
+        }
+    });
+    let is_within = |unit: &Unit| {
+        unit.from.is_none_or(|from| from <= unit.last) && unit.until.is_none_or(|until| unit.first < until)
+    };
+    spans.chain(recent).filter(is_within).collect()
+}
+
+/// The blocks of a section, the first at 0.
+fn blocks(state: &State, units: &[Unit]) -> Vec<TextBlock> {
+    let mut wholes = wholes(state, units);
+    wholes.sort_unstable_by_key(|whole| whole.first);
+    let cuts = cuts(&wholes);
+    let mut blocks: Vec<Vec<Piece>> = vec![Vec::new(); cuts.len() + 1];
+    let mut rows = HashMap::new();
+    for whole in &wholes {
+        split(state, whole, &cuts, &mut blocks, &mut rows);
+    }
+    let mut offset = 0;
+    let blocks = blocks.into_iter().filter_map(|mut pieces| {
+        pieces.sort_unstable_by_key(|piece| piece.first);
+        let (first, last) = (pieces.first()?.first, pieces.iter().map(|piece| piece.last).max()?);
+        let facts = BlockFacts {
+            offset,
+            bytes: pieces.iter().map(|piece| piece.bytes.len() as u64).sum(),
+            events: pieces.iter().map(|piece| piece.rows.len() as u64).sum(),
+            times: (first.time, last.time),
+        };
+        offset += facts.bytes;
+        Some(TextBlock { facts, pieces })
+    });
+    blocks.collect()
+}
+
+/// The blocks that have events in the window. Reads the tables of spans.
+fn wholes(state: &State, units: &[Unit]) -> Vec<Whole> {
+    let mut wholes = Vec::new();
+    for unit in units {
+        let Unit { first, last, events, bytes, from, until, .. } = *unit;
+        match unit.home {
+            UnitHome::Recent(block) => {
+                wholes.push(Whole { home: Home::Recent(block), first, last, events, bytes, from, until });
+            }
+            UnitHome::Span(number) => {
+                let blocks = state.spans[number].table().blocks.iter().enumerate();
+                let blocks = blocks.filter(|(_, block)| {
+                    from.is_none_or(|from| from <= block.last) && until.is_none_or(|until| block.first < until)
+                });
+                wholes.extend(blocks.map(|(block, entry)| Whole {
+                    home: Home::Span(number, block),
+                    first: entry.first,
+                    last: entry.last,
+                    events: entry.events,
+                    bytes: entry.text_bytes,
+                    from,
+                    until,
+                }));
+            }
+        }
     }
     wholes
 }
 
-/// Where the text is cut into blocks, apart from its ends. `wholes` are sorted by their first keys.
+/// Where a section is cut into blocks, apart from its ends. `wholes` are sorted by their first keys.
 fn cuts(wholes: &[Whole]) -> Vec<Key> {
     let mut cuts = Vec::new();
     // The blocks that go on, and the bytes since the last cut.

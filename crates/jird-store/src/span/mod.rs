@@ -7,13 +7,17 @@
 
 mod arrow;
 mod columns;
+mod flush;
 mod index_file;
+mod open;
 mod read;
 mod table;
+mod walk;
 mod write;
 
 pub(crate) use index_file::IndexFile;
-pub(crate) use read::{BlockRows, Fault, SpanFile};
+pub(crate) use open::SpanFile;
+pub(crate) use read::{BlockRows, Fault};
 pub(crate) use table::{BlockEntry, Table};
 pub(crate) use write::{Effort, SpanWriter, rebuild_index};
 

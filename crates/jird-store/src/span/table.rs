@@ -22,7 +22,7 @@ pub(crate) struct Table {
 
 /// A block of a span file. Its message is three stretches, one after the other: the head, with the columns `time` and
 /// `arrival` and the offsets of the documents; the documents; the tail, with the other columns.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BlockEntry {
     /// Where the message begins in the file.
     pub(crate) offset: u64,
@@ -125,29 +125,26 @@ fn column(value: Value<'_>) -> Option<(Path, ColumnType)> {
 
 fn block(value: Value<'_>) -> Option<BlockEntry> {
     let mut elements = value.elements();
-    let mut numbers = [0_u64; 6];
-    for number in &mut numbers {
+    let mut block = BlockEntry::default();
+    for number in [
+        &mut block.offset,
+        &mut block.head_bytes,
+        &mut block.document_bytes,
+        &mut block.tail_bytes,
+        &mut block.text_bytes,
+        &mut block.events,
+    ] {
         *number = elements.next()?.as_u64()?;
     }
-    let mut key = || Some(Key { time: elements.next()?.as_i64()?, arrival: elements.next()?.as_u64()? });
-    let (first, last) = (key()?, key()?);
+    for key in [&mut block.first, &mut block.last] {
+        *key = Key { time: elements.next()?.as_i64()?, arrival: elements.next()?.as_u64()? };
+    }
     let mut sums = [0; 3];
     for sum in &mut sums {
         *sum = notation::sum(elements.next()?)?;
     }
+    block.sums = Some(sums);
     let fact = |value: Value<'_>| Some(ColumnFacts::of_byte(u8::try_from(value.as_u64()?).ok()?));
-    let facts = elements.map(fact).collect::<Option<_>>()?;
-    let [offset, head_bytes, document_bytes, tail_bytes, text_bytes, events] = numbers;
-    Some(BlockEntry {
-        offset,
-        head_bytes,
-        document_bytes,
-        tail_bytes,
-        text_bytes,
-        events,
-        first,
-        last,
-        sums: Some(sums),
-        facts,
-    })
+    block.facts = elements.map(fact).collect::<Option<_>>()?;
+    Some(block)
 }

@@ -1,11 +1,12 @@
 //! Writing a span file and its indexes.
 
 use super::arrow::{self, TABLE_KEY};
+use super::flush::Flushed;
 use super::{BlockEntry, SpanFile, Table, ZSTD_BLOCK_FACTOR, index_file};
 use crate::column::{Column, ColumnPlan, ColumnType};
 use crate::error::{Error, ErrorKind};
 use crate::event::{Key, TextOrder};
-use crate::files::{Output, checksum};
+use crate::files::checksum;
 use crate::index::IndexBuilder;
 use crate::manifest::{Folder, SpanEntry};
 use crate::settings::{Compression, Settings};
@@ -43,7 +44,7 @@ pub(crate) struct SpanWriter {
     folder: Folder,
     number: u64,
     path: PathBuf,
-    file: Arc<dyn Output>,
+    file: Flushed,
     /// The Arrow writer, when the first block is there, which says of which types the columns are. What it wrote and is
     /// not in the file yet.
     arrow: Option<Arrow>,
@@ -53,8 +54,6 @@ pub(crate) struct SpanWriter {
     block: OpenBlock,
     table: Table,
     indexes: Indexes,
-    /// Bytes in the file.
-    written: u64,
     /// Bytes of all events.
     text_bytes: u64,
 }
@@ -89,7 +88,7 @@ impl SpanWriter {
             folder: folder.clone(),
             number,
             path,
-            file,
+            file: Flushed::new(file),
             arrow: None,
             effort,
             block_bytes: folder.block_bytes
@@ -104,7 +103,6 @@ impl SpanWriter {
                 blocks: Vec::new(),
             },
             indexes: Indexes::start()?,
-            written: 0,
             text_bytes: 0,
         })
     }
@@ -161,13 +159,13 @@ impl SpanWriter {
         written.map_err(|error| refused(&self.path, &error))?;
         let bytes = arrow.writer.get_mut();
         // The first block stands after the schema.
-        let start = block_start(bytes, self.written == 0);
+        let start = block_start(bytes, self.file.written() == 0);
         let message = &bytes[start..];
         let Some(layout) = arrow::layout(message) else { unreachable!("it was just written") };
         let (head, rest) = message.split_at(layout.documents.start);
         let (documents, tail) = rest.split_at(layout.documents.len());
         self.table.blocks.push(BlockEntry {
-            offset: self.written + start as u64,
+            offset: self.file.written() + start as u64,
             head_bytes: head.len() as u64,
             document_bytes: documents.len() as u64,
             tail_bytes: tail.len() as u64,
@@ -193,7 +191,6 @@ impl SpanWriter {
         let Some(arrow) = &mut self.arrow else { return Ok(()) };
         let bytes = arrow.writer.get_mut();
         self.file.append(bytes).map_err(|error| Error::io("write", &self.path, &error))?;
-        self.written += bytes.len() as u64;
         bytes.clear();
         Ok(())
     }
@@ -208,7 +205,8 @@ impl SpanWriter {
             arrow.writer.finish().map_err(|error| refused(&self.path, &error))?;
         }
         self.append()?;
-        self.file.sync().map_err(|error| Error::io("sync", &self.path, &error))?;
+        let file_bytes = self.file.written();
+        self.file.sync(&self.path)?;
         let index = self.indexes.finish();
         write_index(&self.folder, self.number, &table, &index)?;
         let blocks = &self.table.blocks;
@@ -219,7 +217,7 @@ impl SpanWriter {
             number: self.number,
             events: self.table.events(),
             text_bytes: self.table.text_bytes(),
-            file_bytes: self.written,
+            file_bytes,
             first: first.first,
             last: last.last,
             order,

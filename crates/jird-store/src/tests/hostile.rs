@@ -32,7 +32,7 @@ fn use_all(run: &Run) -> Option<(usize, bool)> {
 fn lossy(snapshot: &crate::Snapshot) -> usize {
     let text = snapshot.text(Window::ALL).unwrap();
     let (mut lines, mut buffer) = (0, Vec::new());
-    for number in 0..text.blocks() {
+    for number in text.blocks() {
         if text.read(number, None, &mut buffer).is_ok() {
             lines += memchr::memchr_iter(b'\n', &buffer).count();
         }

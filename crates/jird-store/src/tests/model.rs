@@ -277,7 +277,7 @@ fn assert_same(got: &str, events: &[Event]) {
 pub(super) fn read(snapshot: &Snapshot, window: Window) -> Result<String, Error> {
     let text = snapshot.text(window)?;
     let (mut lines, mut buffer) = (String::new(), Vec::new());
-    for number in 0..text.blocks() {
+    for number in text.blocks() {
         text.read(number, None, &mut buffer)?;
         let facts = text.block(number);
         assert_eq!((facts.offset, facts.bytes), (lines.len() as u64, buffer.len() as u64));

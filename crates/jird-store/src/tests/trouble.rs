@@ -2,6 +2,7 @@
 
 use super::model::Run;
 use crate::files::simulated::Trouble;
+use crate::{Sync, WriterOptions};
 
 /// Appends, with a seal, a compaction, a retention and another writer.
 fn course(run: &mut Run) {
@@ -54,4 +55,18 @@ fn every_operation_may_fail() {
             run.verify();
         }
     }
+}
+
+#[test]
+fn what_is_sealed_is_durable_without_its_log() {
+    let run = Run::new(7);
+    let options = WriterOptions { sync: Sync::Batch, ..WriterOptions::default() };
+    let writer = run.store().unwrap().writer(&options).unwrap();
+    let first = writer.append_event(b"{\"n\":1}").unwrap();
+    writer.seal().unwrap();
+    let second = writer.append_event(b"{\"n\":2}").unwrap();
+    run.set(Trouble::FailFrom(1));
+    writer.commit(first).unwrap();
+    assert_eq!(run.disk.operations(), 0);
+    assert!(writer.commit(second).is_err());
 }

@@ -23,18 +23,14 @@ impl Shared {
             }
             state.is_syncing = true;
             let target = state.appended;
-            let mut files = state.unsynced.clone();
-            let older = files.len();
+            let mut files: Vec<_> = state.unsynced.iter().map(|(_, file)| Arc::clone(file)).collect();
             files.push(state.log.file.clone());
             drop(state);
             let result = files.iter().try_for_each(|file| file.sync());
             state = self.state();
             state.is_syncing = false;
             match result {
-                Ok(()) => {
-                    state.synced = state.synced.max(target);
-                    state.unsynced.drain(..older);
-                }
+                Ok(()) => Self::note_synced(&mut state, target),
                 // The system may have dropped what it could not write: trying again would prove nothing.
                 Err(error) => {
                     let error = Error::io("sync the log in", &self.folder.path, &error);

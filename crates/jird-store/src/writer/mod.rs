@@ -15,8 +15,12 @@ use crate::log;
 use crate::manifest::{Folder, LogEntry};
 use crate::settings::{Settings, WriterOptions};
 use arrow_buffer::Buffer;
+use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+
+/// So many numbers of files are reserved at a time.
+const NUMBERS: u64 = 8;
 
 /// The one writer of a store. Several producers may share it, on several threads.
 ///
@@ -51,6 +55,8 @@ struct Shared {
     settings: Settings,
     options: WriterOptions,
     state: Mutex<State>,
+    /// Numbers of files that are reserved and not used yet.
+    numbers: Mutex<Range<u64>>,
     /// Something in the state changed.
     changed: Condvar,
     _lock: Box<dyn Lock>,
@@ -59,6 +65,8 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     log: OpenLog,
+    /// The next log. It is made before it is needed, because that waits for the disk several times.
+    spare: Option<OpenLog>,
     /// What is in the logs and not handed to the sealing thread.
     pending: Pending,
     /// What the sealing thread has to do, or does.
@@ -69,8 +77,8 @@ struct State {
     /// Batches that were appended, and those of them that are durable.
     appended: u64,
     synced: u64,
-    /// Logs before the current one of which not everything is durable.
-    unsynced: Vec<Arc<dyn Output>>,
+    /// Logs before the current one of which not everything is durable, each with the number of the last batch in it.
+    unsynced: Vec<(u64, Arc<dyn Output>)>,
     is_syncing: bool,
     /// Why nothing works any more.
     failed: Option<Error>,
@@ -90,6 +98,8 @@ struct OpenLog {
 struct Pending {
     batches: Vec<Arc<LoggedBatch>>,
     bytes: usize,
+    /// The number of the last batch.
+    last: u64,
     /// The logs that have them, and whether each is kept aside because it is damaged.
     logs: Vec<(u64, bool)>,
 }
@@ -209,7 +219,7 @@ impl Writer {
             Sync::Batch | Sync::Interval(_) => self.shared.sync_to(appended),
         };
         self.close();
-        self.shared.drop_empty_log();
+        self.shared.drop_empty_logs();
         let mut state = self.shared.state();
         synced?;
         state.failed.take().or_else(|| state.seal_error.take()).map_or(Ok(state.totals), Err)
@@ -240,6 +250,12 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes that batches are durable, up to the one of this number.
+    fn note_synced(state: &mut State, last: u64) {
+        state.synced = state.synced.max(last);
+        state.unsynced.retain(|(last, _)| *last > state.synced);
+    }
+
     fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
@@ -268,12 +284,16 @@ impl Shared {
 
     /// Begins a new log, and hands what is in the old ones to the sealing thread.
     fn rotate(&self, state: &mut State) -> Result<(), Error> {
-        let log = self.begin_log()?;
+        let log = match state.spare.take() {
+            Some(log) => log,
+            None => self.begin_log()?,
+        };
         let before = std::mem::replace(&mut state.log, log);
         if state.synced < state.appended {
-            state.unsynced.push(before.file);
+            state.unsynced.push((state.appended, before.file));
         }
         let number = state.log.number;
+        state.pending.last = state.appended;
         let pending =
             std::mem::replace(&mut state.pending, Pending { logs: vec![(number, false)], ..Pending::default() });
         state.sealing = Some(Arc::new(pending));
@@ -281,9 +301,19 @@ impl Shared {
         Ok(())
     }
 
+    /// The number of a new file.
+    fn reserve(&self) -> Result<u64, Error> {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        if numbers.is_empty() {
+            *numbers = self.folder.reserve_many(NUMBERS)?;
+        }
+        numbers.start += 1;
+        Ok(numbers.start - 1)
+    }
+
     /// Makes a new log, and names it in the manifest.
     fn begin_log(&self) -> Result<OpenLog, Error> {
-        let number = self.folder.reserve()?;
+        let number = self.reserve()?;
         let path = self.folder.log(number);
         let make = || {
             let file = self.folder.files.create(&path)?;
@@ -300,20 +330,22 @@ impl Shared {
         Ok(OpenLog { number, file, bytes: log::LOG_MAGIC.len() as u64 })
     }
 
-    /// Removes the log in the end if nothing is in it. If that fails, it stays.
-    fn drop_empty_log(&self) {
+    /// Removes the logs in the end in which nothing is. If that fails, they stay.
+    fn drop_empty_logs(&self) {
         let state = self.state();
-        if state.log.bytes > log::LOG_MAGIC.len() as u64 || state.failed.is_some() {
+        if state.failed.is_some() {
             return;
         }
-        let (number, arrivals) = (state.log.number, state.arrivals);
+        let is_empty = |log: &&OpenLog| log.bytes == log::LOG_MAGIC.len() as u64;
+        let empty = state.spare.iter().chain([&state.log]).filter(is_empty).map(|log| log.number);
+        let (empty, arrivals) = (empty.collect::<Vec<_>>(), state.arrivals);
         let dropped = self.folder.change(|manifest| {
-            manifest.logs.retain(|log| log.number != number);
+            manifest.logs.retain(|log| !empty.contains(&log.number));
             manifest.arrivals = manifest.arrivals.max(arrivals);
             Ok(())
         });
         if dropped.is_ok() {
-            self.folder.discard(&self.folder.log(number));
+            empty.iter().for_each(|number| self.folder.discard(&self.folder.log(*number)));
         }
     }
 }

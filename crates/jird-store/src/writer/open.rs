@@ -27,6 +27,7 @@ impl Writer {
         let is_full = pending.bytes >= options.seal_bytes || pending.logs.len() >= LOGS_MAX;
         let state = State {
             log: OpenLog { number: 0, file: Arc::new(NoFile), bytes: 0 },
+            spare: None,
             pending: Pending::default(),
             sealing: None,
             seal_error: None,
@@ -44,6 +45,7 @@ impl Writer {
             settings: settings.clone(),
             options: options.clone(),
             state: Mutex::new(state),
+            numbers: Mutex::new(0..0),
             changed: Condvar::new(),
             _lock: lock,
         };

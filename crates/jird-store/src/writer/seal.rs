@@ -19,12 +19,20 @@ impl Shared {
                     _ => state = self.wait(state),
                 }
             };
+            let has_spare = state.spare.is_some();
             drop(state);
+            if !has_spare {
+                // If it cannot be made, whoever needs it makes it, and is told why not.
+                let spare = self.begin_log().ok();
+                self.state().spare = spare;
+            }
             let result = self.seal(&job);
             let mut state = self.state();
             match result {
                 Ok(spans) => {
                     state.sealing = None;
+                    // The span is on disk, so nobody need wait until its logs are.
+                    Self::note_synced(&mut state, job.last);
                     state.totals.spans += spans;
                 }
                 Err(error) => state.seal_error = Some(error),
@@ -43,8 +51,7 @@ impl Shared {
             let base = rows.iter().map(|row| row.key.arrival).min();
             let mut span = None;
             if let Some(base) = base {
-                let mut writer =
-                    SpanWriter::new(&self.folder, self.folder.reserve()?, &self.settings, base, Effort::Seal)?;
+                let mut writer = SpanWriter::new(&self.folder, self.reserve()?, &self.settings, base, Effort::Seal)?;
                 rows.iter().try_for_each(|row| writer.push(row.key, row.text(&job.batches)))?;
                 span = Some(writer.finish(order)?);
                 self.folder.sync()?;

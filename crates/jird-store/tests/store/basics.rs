@@ -73,7 +73,7 @@ fn blocks_are_bounded_and_in_order() {
         "{:?}",
         blocks.iter().map(String::len).collect::<Vec<_>>()
     );
-    let facts: Vec<_> = (0..text.blocks()).map(|number| text.block(number).times).collect();
+    let facts: Vec<_> = text.blocks().map(|id| text.block(id).times).collect();
     assert!(facts.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{facts:?}");
 }
 

@@ -57,16 +57,16 @@ pub(crate) fn read(snapshot: &Snapshot, window: Window) -> String {
 
 pub(crate) fn blocks(text: &Text) -> Vec<String> {
     let (mut offset, mut buffer) = (0, vec![b'x'; 10]);
-    let block = |number| {
-        text.read(number, None, &mut buffer).unwrap();
-        let facts = text.block(number);
+    let block = |id| {
+        text.read(id, None, &mut buffer).unwrap();
+        let facts = text.block(id);
         assert_eq!((facts.offset, facts.bytes), (offset, buffer.len() as u64));
         offset += facts.bytes;
         let lines = String::from_utf8(buffer.clone()).unwrap();
         assert_eq!(facts.events, lines.lines().count() as u64);
         lines
     };
-    (0..text.blocks()).map(block).collect()
+    text.blocks().map(block).collect()
 }
 
 pub(crate) fn all(store: &Store) -> String {

@@ -4,7 +4,7 @@ use crate::common::{Scratch, append, options};
 use jird::Path;
 use jird::lines::{Check, Options, Scanner};
 use jird::record::{Comparison, Literal, Predicate, Projection};
-use jird_store::{Compression, Condition, Settings, Store, Text, Window};
+use jird_store::{Compression, Condition, Settings, Snapshot, Store, Window};
 use std::ops::ControlFlow;
 
 fn filled(compression: Compression) -> (Scratch, Store) {
@@ -30,11 +30,19 @@ fn filled(compression: Compression) -> (Scratch, Store) {
 }
 
 /// The lines that match, of the blocks that may have one, and the bytes that were read.
-fn matches(text: &Text, predicate: &Predicate, paths: &[Path], condition: Option<&Condition>) -> (Vec<String>, usize) {
+fn matches(
+    snapshot: &Snapshot,
+    predicate: &Predicate,
+    paths: &[Path],
+    condition: Option<&Condition>,
+) -> (Vec<String>, usize) {
+    let text = snapshot.text(Window::ALL).unwrap();
     let mut scanner = Scanner::new(Options { check: Check::Trusted, ..Options::default() });
     let projection = Projection::new(paths);
     let (mut found, mut bytes, mut lines) = (Vec::new(), 0, Vec::new());
-    for block in text.select(condition).blocks {
+    let selected: Vec<_> = (0..text.sections()).map(|section| text.select(section, condition)).collect();
+    selected.iter().for_each(|selected| snapshot.note_saved(&selected.saved));
+    for block in selected.into_iter().flat_map(|selected| selected.blocks) {
         text.read(block, condition, &mut lines).unwrap();
         bytes += lines.len();
         let scanned = scanner.scan(&lines, &projection, Some(predicate), |row| {
@@ -64,11 +72,11 @@ fn no_match_is_lost_and_what_cannot_match_is_not_read() {
     ];
     for compression in [Compression::None, Compression::Lz4, Compression::Zstd] {
         let (_scratch, store) = filled(compression);
-        let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
+        let snapshot = store.snapshot().unwrap();
         for predicate in &predicates {
             let condition = Condition::new(predicate, &paths);
-            let (wanted, all) = matches(&text, predicate, &paths, None);
-            let (found, read) = matches(&text, predicate, &paths, Some(&condition));
+            let (wanted, all) = matches(&snapshot, predicate, &paths, None);
+            let (found, read) = matches(&snapshot, predicate, &paths, Some(&condition));
             assert_eq!(found, wanted, "{predicate:?}");
             assert!(read < all / 10 * 7, "{compression:?}, {predicate:?}: read {read} of {all}");
         }
@@ -78,10 +86,10 @@ fn no_match_is_lost_and_what_cannot_match_is_not_read() {
         assert_eq!(store.verify(false).unwrap().damage, []);
         // The columns are there after a compaction, too.
         assert!(store.compact().unwrap().merged > 0);
-        let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
+        let snapshot = store.snapshot().unwrap();
         let condition = Condition::new(&predicates[3], &paths);
-        let (wanted, all) = matches(&text, &predicates[3], &paths, None);
-        let (found, read) = matches(&text, &predicates[3], &paths, Some(&condition));
+        let (wanted, all) = matches(&snapshot, &predicates[3], &paths, None);
+        let (found, read) = matches(&snapshot, &predicates[3], &paths, Some(&condition));
         assert_eq!(found, wanted);
         assert!(read < all / 2, "{read} of {all}");
         assert_eq!(store.verify(false).unwrap().damage, []);
@@ -100,13 +108,14 @@ fn a_block_that_is_merged_of_two_spans_is_read_if_either_may_match() {
         writer.seal().unwrap();
     }
     writer.finish().unwrap();
-    let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
-    assert_eq!(text.blocks(), 1);
+    let snapshot = store.snapshot().unwrap();
+    let text = snapshot.text(Window::ALL).unwrap();
+    assert_eq!((text.sections(), text.blocks().count()), (1, 1));
     let paths = [Path::root().key("n")];
     for (n, wanted) in [("1", 3), ("2", 3), ("3", 0)] {
         let predicate = Predicate::Compare { slot: 0, op: Comparison::Eq, literal: Literal::Number(n.into()) };
         let condition = Condition::new(&predicate, &paths);
-        assert_eq!(matches(&text, &predicate, &paths, Some(&condition)).0.len(), wanted, "n = {n}");
-        assert_eq!(text.select(Some(&condition)).blocks.is_empty(), wanted == 0, "n = {n}");
+        assert_eq!(matches(&snapshot, &predicate, &paths, Some(&condition)).0.len(), wanted, "n = {n}");
+        assert_eq!(text.select(0, Some(&condition)).blocks.is_empty(), wanted == 0, "n = {n}");
     }
 }

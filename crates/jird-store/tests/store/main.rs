@@ -3,6 +3,7 @@
 mod basics;
 mod common;
 mod conditions;
+mod lazy;
 mod processes;
 mod readers;
 #[cfg(unix)]

@@ -49,7 +49,7 @@ fn looked_at(path: &Path) -> Option<(Vec<String>, bool)> {
     let text = snapshot.text(Window::ALL).unwrap();
     let mut lines = Vec::new();
     let mut buffer = Vec::new();
-    for block in 0..text.blocks() {
+    for block in text.blocks() {
         if text.read(block, None, &mut buffer).is_ok() {
             lines.extend(String::from_utf8_lossy(&buffer).lines().map(str::to_owned));
         }
@@ -182,8 +182,11 @@ fn a_link_in_a_store_leads_no_write_elsewhere() {
     let literal = jird::record::Literal::Number("7".into());
     let predicate = jird::record::Predicate::Compare { slot: 0, op: jird::record::Comparison::Eq, literal };
     let condition = jird_store::Condition::new(&predicate, std::slice::from_ref(&path));
-    let text = store.snapshot().unwrap().text(Window::ALL).unwrap();
-    text.select(Some(&condition));
+    let snapshot = store.snapshot().unwrap();
+    let text = snapshot.text(Window::ALL).unwrap();
+    let selected = text.select(0, Some(&condition));
+    assert!(!selected.saved.is_empty());
+    snapshot.note_saved(&selected.saved);
     store.verify(true).unwrap();
     store.compact().unwrap();
     writer.finish().unwrap();

@@ -41,6 +41,8 @@ fn every_fuzz_target_is_replayed() {
         .map(|entry| entry.expect("the folder can be listed").path())
         .map(|path| path.file_stem().expect("a file has a name").to_string_lossy().into_owned())
         .collect();
+    // `store-checks` replays those of its own.
+    targets.retain(|target| target != "store");
     targets.sort();
     let mut replayed = TARGETS.map(|(name, _)| name);
     replayed.sort_unstable();

@@ -1,0 +1,226 @@
+//! An open span. Its files are open from the beginning, so that it stays readable whatever happens to the store; its
+//! table and its indexes are read when they are asked for, and stay in memory then.
+
+use super::arrow::TABLE_KEY;
+use super::walk::{footer, table_of};
+use super::{IndexFile, Table};
+use crate::error::{Damage, Damages, Error};
+use crate::files::Input;
+use crate::index::{Answer, Condition, FieldKinds, SpanIndex};
+use crate::manifest::{Folder, SpanEntry};
+use crate::settings::Compression;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// No events take as many times the bytes of their file: Zstandard, which compresses best, makes 512 KB of the same byte
+/// 40 bytes, and each block has more than that beside it.
+const UNPACKED_MAX: u64 = 20_000;
+
+/// An open span.
+pub(crate) struct SpanFile {
+    entry: SpanEntry,
+    path: PathBuf,
+    index_path: PathBuf,
+    pub(super) input: Arc<dyn Input>,
+    /// `None` if there is no index file.
+    index_input: Option<Arc<dyn Input>>,
+    /// Where everything is in the index file; `None` if that cannot be read.
+    pages: OnceLock<Option<Arc<IndexFile>>>,
+    index: OnceLock<Option<SpanIndex>>,
+    table: OnceLock<Table>,
+    damages: Arc<Damages>,
+}
+
+impl SpanFile {
+    /// Opens the files of a span. What is damaged goes to `damages`, now and later; `Ok(None)` if nothing of the span
+    /// can be read.
+    ///
+    /// # Errors
+    /// The file is not there, perhaps because a compaction was quicker; unless `lenient`, the same for its index.
+    pub(crate) fn open(
+        folder: &Folder,
+        entry: &SpanEntry,
+        lenient: bool,
+        damages: &Arc<Damages>,
+    ) -> Result<Option<Self>, Error> {
+        let (path, index_path) = (folder.span(entry.number), folder.index(entry.number));
+        let input = match folder.files.open(&path) {
+            Ok(input) => input,
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                let (events, reason) = (Some(entry.events), error.to_string());
+                damages.note(Damage { file: path, block: None, events, reason });
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::io("open", &path, &error)),
+        };
+        // A forged length of events would have a query look for them for ever.
+        if input.len().is_ok_and(|len| entry.text_bytes / UNPACKED_MAX > len) {
+            let reason = "it is too short for the events that the manifest says".into();
+            damages.note(Damage { file: path, block: None, events: Some(entry.events), reason });
+            return Ok(None);
+        }
+        let index_input = match folder.files.open(&index_path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !lenient => {
+                return Err(Error::io("open", &index_path, &error));
+            }
+            result => result,
+        };
+        let mut span = Self {
+            entry: entry.clone(),
+            path,
+            index_path,
+            input,
+            index_input: None,
+            pages: OnceLock::new(),
+            index: OnceLock::new(),
+            table: OnceLock::new(),
+            damages: Arc::clone(damages),
+        };
+        match index_input {
+            Ok(input) => span.index_input = Some(input),
+            Err(error) => span.note_index(&error.to_string()),
+        }
+        Ok(Some(span))
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.entry.number
+    }
+
+    pub(crate) fn entry(&self) -> &SpanEntry {
+        &self.entry
+    }
+
+    /// The table of the blocks. It has none if nothing of the file can be read, which is noted.
+    pub(crate) fn table(&self) -> &Table {
+        self.table.get_or_init(|| self.read_table())
+    }
+
+    fn read_table(&self) -> Table {
+        let with_index = self.pages().and_then(|pages| {
+            let table = pages.table().map_err(|error| error.to_string());
+            let table = table.and_then(|text| {
+                Table::read(&text, self.entry.file_bytes).ok_or_else(|| "its table is damaged".to_owned())
+            });
+            table.map_err(|fault| self.note_index(&fault)).ok()
+        });
+        let table = with_index.map_or_else(|| table_of(&*self.input, &self.entry), Ok);
+        match table {
+            Ok(table) => {
+                let is_as_said = table.events() == self.entry.events && table.text_bytes() == self.entry.text_bytes;
+                if !is_as_said {
+                    let events = self.entry.events.saturating_sub(table.events());
+                    self.note_span("it does not have the events that the manifest says".into(), events);
+                }
+                table
+            }
+            Err(fault) => {
+                self.note_span(format!("{fault}; neither can its indexes be read"), self.entry.events);
+                Table {
+                    base: 0,
+                    arrival_last: 0,
+                    compression: Compression::None,
+                    columns: Vec::new(),
+                    blocks: Vec::new(),
+                }
+            }
+        }
+    }
+
+    fn pages(&self) -> Option<&Arc<IndexFile>> {
+        let open = || {
+            let opened = IndexFile::open(self.index_input.clone()?, self.entry.table_sum);
+            opened.map(Arc::new).map_err(|fault| self.note_index(&fault)).ok()
+        };
+        self.pages.get_or_init(open).as_ref()
+    }
+
+    /// The indexes; `None` if they cannot be read, which is noted.
+    pub(crate) fn index(&self) -> Option<&SpanIndex> {
+        let open = || {
+            let pages = Arc::clone(self.pages()?);
+            let len = pages.len();
+            let opened = SpanIndex::open(pages, 0, len, self.table.get().map(|table| table.blocks.len()));
+            opened.map_err(|wrong| self.note_index(&wrong.to_string())).ok()
+        };
+        self.index.get_or_init(open).as_ref()
+    }
+
+    /// Bytes of the indexes.
+    pub(crate) fn index_bytes(&self) -> u64 {
+        self.pages().map_or(0, |pages| pages.len())
+    }
+
+    /// Which blocks may have a match: an answer for each. None if the index cannot be read, which is noted. Reads no
+    /// table.
+    pub(crate) fn answers(&self, condition: &Condition) -> Vec<Answer> {
+        let answers = self.index().map(|index| index.answers(condition));
+        answers
+            .and_then(|answers| answers.map_err(|wrong| self.note_index(&wrong.to_string())).ok())
+            .unwrap_or_default()
+    }
+
+    /// The kinds of values at a path that all events have together. `None` if they are not known.
+    pub(crate) fn kinds(&self, path: &jird::Path) -> Option<FieldKinds> {
+        self.index()?.kinds(path).ok()?
+    }
+
+    /// The same, block by block.
+    pub(crate) fn block_kinds(&self, path: &jird::Path) -> Option<Vec<Option<FieldKinds>>> {
+        self.index()?.block_kinds(path).ok()
+    }
+
+    /// Reads all of the index file and checks it. `None` if there is none, or it could not be opened.
+    pub(crate) fn check_index(&self) -> Option<Result<(), String>> {
+        let (index, pages) = self.index().zip(self.pages())?;
+        if index.blocks() != self.table().blocks.len() {
+            return Some(Err("it is of another number of blocks".into()));
+        }
+        let checked = pages.table().and_then(|_| pages.check()).map_err(|error| error.to_string());
+        Some(checked.and_then(|()| index.verify().map_err(|wrong| wrong.to_string())))
+    }
+
+    /// Checks the footer, which other readers of Arrow files need.
+    pub(crate) fn check_footer(&self) -> Result<(), String> {
+        let len = self.input.len().map_err(|error| error.to_string())?;
+        let found = footer(&*self.input, len);
+        let is_same = found.is_some_and(|(blocks, metadata)| {
+            let table = metadata.get(TABLE_KEY).map(|text| crate::files::checksum(text.as_bytes()));
+            let places = self.table().blocks.iter().map(|block| block.offset..block.end());
+            table == Some(self.entry.table_sum) && places.eq(blocks)
+        });
+        if is_same && len == self.entry.file_bytes {
+            Ok(())
+        } else {
+            Err("its footer is damaged: other readers of Arrow files cannot read it; this store can".into())
+        }
+    }
+
+    /// Notes that a block cannot be read.
+    pub(crate) fn note(&self, block: usize, fault: &super::Fault) {
+        self.damages.note(Damage {
+            file: self.path.clone(),
+            block: Some(block),
+            events: Some(self.table().blocks[block].events),
+            reason: fault.to_string(),
+        });
+    }
+
+    fn note_span(&self, reason: String, events: u64) {
+        self.damages.note(Damage { file: self.path.clone(), block: None, events: Some(events), reason });
+    }
+
+    /// Notes that the index cannot be read.
+    pub(crate) fn note_index(&self, fault: &str) {
+        let reason = format!("{fault}; all blocks of its span are read until `jird store verify --repair`");
+        self.damages.note(Damage { file: self.index_path.clone(), block: None, events: Some(0), reason });
+    }
+}
+
+impl fmt::Debug for SpanFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpanFile").field("entry", &self.entry).finish_non_exhaustive()
+    }
+}
