@@ -1,7 +1,8 @@
 //! Ingests NDJSON into a new store, and prints how quickly, how much memory it took, how large the store is, and how
 //! quickly it is read again.
 //!
-//!     cargo run --release -p jird-store --example ingest -- events.ndjson STORE [none|lz4|zstd] [batch|interval|none] [uncompacted]
+//!     cargo run --release -p jird-store --example ingest -- events.ndjson STORE [none|lz4|zstd]
+//!         [batch|interval|none] [uncompacted]
 #![expect(clippy::print_stdout, reason = "its purpose")]
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
 

@@ -30,7 +30,8 @@ pub fn store(input: &[u8]) {
     let folder = Folder::filled(sample);
     folder.put(name, &forged);
     if first & 0x10 != 0 {
-        let indexes = sample.iter().filter(|(name, _)| name.ends_with(".index"));
+        let indexes =
+            sample.iter().filter(|(name, _)| std::path::Path::new(name).extension().is_some_and(|end| end == "index"));
         indexes.for_each(|(name, _)| folder.remove(name));
     }
     let Ok(store) = Store::open(folder.path()) else { return };

@@ -16,6 +16,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::vec;
 
+/// About so many chunks of a store are enough for all threads, and how much longer they may be than those of a file:
+/// what matches in a few of them is in memory.
+const CHUNKS: u64 = 256;
+const CHUNK_FACTOR: u64 = 8;
+
 /// One state of a store, of which a query reads the events in a window.
 #[derive(Debug)]
 pub(crate) struct StoreText {
@@ -80,6 +85,15 @@ impl StoreText {
             condition: condition.map(|(predicate, paths)| Condition::new(predicate, paths)),
             from: self.bytes().saturating_sub(newest_bytes),
             sections: vec![OnceLock::new(); self.text.sections()],
+        }
+    }
+
+    /// How many bytes of the text a thread takes at a time that takes this many of a file. Of what a condition may leave
+    /// out, it takes more: in 5 GB, handing out chunks of 2 MB cost as much as asking the indexes of all spans.
+    pub(crate) fn chunk_bytes(&self, chosen: &Chosen, of_file: u64) -> u64 {
+        match chosen.condition {
+            Some(_) => (self.bytes() / CHUNKS).clamp(of_file, of_file.saturating_mul(CHUNK_FACTOR)),
+            None => of_file,
         }
     }
 

@@ -237,7 +237,10 @@ impl Plan {
             }
             _ => 0..0,
         };
-        let chunks = ranges(chunks, options.chunk_bytes);
+        let chunk_bytes = file.store_text().zip(chosen.as_deref());
+        let chunk_bytes =
+            chunk_bytes.map_or(options.chunk_bytes, |(store, chosen)| store.chunk_bytes(chosen, options.chunk_bytes));
+        let chunks = ranges(chunks, chunk_bytes);
         // Whatever the order: there is no other way to read a copy that is still made by several threads.
         let growing = if options.threads > 1 && !self.tells_lines() && range.is_none() {
             file.growing_ranges(options.chunk_bytes)

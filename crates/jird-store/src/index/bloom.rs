@@ -2,10 +2,11 @@
 //! the form of the Parquet format, "Parquet Bloom Filter"): a value sets one bit in each of the eight words of one
 //! *split* of 32 bytes.
 //!
-//! All blocks of a span have filters of the same number of splits, so a value has the same split in each. It has other bits
-//! in each: most values of a split are in all blocks, and a value whose bits these happen to set would be found in many
-//! blocks (in one case in 105 of 1,870 where 14 could be expected). Indexes of version 1 had the same bits in each. The filters are stored *transposed*: first split 0 of all blocks, then split 1 of all blocks, and so on. One
-//! value is looked up in a whole span by reading one *run*.
+//! All blocks of a span have filters of the same number of splits, so a value has the same split in each. It has other
+//! bits in each: most values of a split are in all blocks, and a value whose bits these happen to set would be found in
+//! many blocks (in one case in 105 of 1,870 where 14 could be expected). Indexes of version 1 had the same bits in each.
+//! The filters are stored *transposed*: first split 0 of all blocks, then split 1 of all blocks, and so on. One value is
+//! looked up in a whole span by reading one *run*.
 //!
 //! ```text
 //! run 0: │ block 0 │ block 1 │ block 2 │ …      each box is one split: 8 words of 4 bytes, little-endian

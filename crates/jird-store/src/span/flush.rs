@@ -51,12 +51,9 @@ impl Flushed {
             Some(syncing) => syncing,
             None => self.syncing.insert(Syncing::start(&self.file)?),
         };
-        match syncing.tell.try_send(()) {
-            Ok(()) => self.asked = self.written,
-            // The next block asks again.
-            Err(TrySendError::Full(())) => {}
-            // It failed, which `sync` tells.
-            Err(TrySendError::Disconnected(())) => self.asked = self.written,
+        // If a request waits already, the next block asks again. If the thread ended by an error, `sync` tells.
+        if !matches!(syncing.tell.try_send(()), Err(TrySendError::Full(()))) {
+            self.asked = self.written;
         }
         Ok(())
     }
