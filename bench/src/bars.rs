@@ -475,7 +475,7 @@ mod tests {
                 .map(|(peer, ns)| row(Task::Migrate, input, peer, ns))
         };
         let bars = |slowest: f64| {
-            let slow = |input: &&str| if **input == "canada" { slowest } else { 6.0 };
+            let slow = |input: &&str| if *input == "canada" { slowest } else { 6.0 };
             check(
                 &inputs.iter().flat_map(|input| rows(input, slow(input))).collect::<Vec<_>>(),
                 &[Task::Migrate],

@@ -30,7 +30,7 @@ const CRATES: [Layers; 6] = [
     Layers {
         name: "jird-query",
         order: "nearest error types input live sql report functions session bad scan infer prepared kinds guess groups \
-                ordered output run",
+                ties ordered output options inputs run",
     },
     Layers {
         name: "jird-cli",

@@ -191,9 +191,9 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         let entry = entry?;
         let target = to.join(entry.file_name());
         if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?
+            copy(&entry.path(), &target)?;
         } else {
-            fs::copy(entry.path(), target).map(drop)?
+            fs::copy(entry.path(), target)?;
         }
     }
     Ok(())
@@ -218,7 +218,7 @@ fn rewritten(manifest: &str, side: Side, dropped: &[&str], root: &Path) -> Strin
         text.push('\n');
         if is_renamed && line.starts_with('[') {
             let path = root.join("crates/jird-serde-json");
-            text.push_str(&format!("package = \"jird-serde-json\"\npath = {:?}\n", path.to_string_lossy()));
+            text.extend(["package = \"jird-serde-json\"\npath = ", &format!("{:?}\n", path.to_string_lossy())]);
         }
     }
     text.push_str("\n[workspace]\n");

@@ -2,15 +2,19 @@
 
 use crate::error::Error;
 use crate::infer;
-use crate::input::{Input, Pipes, Reading, Said};
-use crate::run::{Options, Query};
+use crate::input::{Input, Pipes, Progress, Reading, Said};
+use crate::options::Options;
 use crate::scan::ScanOptions;
 use crate::sql::STREAM;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The inputs of the tables. Each is opened once.
 pub(crate) struct Inputs<'q> {
-    query: &'q Query,
+    /// The files of [`STREAM`].
+    names: &'q [String],
+    options: &'q Options,
+    progress: &'q Arc<Progress>,
     known: HashMap<String, Input>,
     /// The keys of all records, by table.
     keys: HashMap<String, Vec<String>>,
@@ -20,9 +24,11 @@ pub(crate) struct Inputs<'q> {
 
 impl<'q> Inputs<'q> {
     /// The inputs of a query, none of them open.
-    pub(crate) fn new(query: &'q Query) -> Self {
+    pub(crate) fn new(names: &'q [String], options: &'q Options, progress: &'q Arc<Progress>) -> Self {
         Self {
-            query,
+            names,
+            options,
+            progress,
             known: HashMap::new(),
             keys: HashMap::new(),
             said: Said::default(),
@@ -35,15 +41,14 @@ impl<'q> Inputs<'q> {
         if let Some(input) = self.known.get(table) {
             return Ok(input.clone());
         }
-        let Options { from, records, window, .. } = self.query.options();
+        let Options { from, records, window, .. } = self.options;
         let reading = Reading { from: *from, records: records.clone(), window: *window };
-        let progress = &self.query.progress();
         let told = (&mut self.said, &mut self.pipes);
         let input = match table {
-            STREAM => Input::open(&self.query.inputs, &reading, progress, told)?,
-            path => Input::open(&[path.to_owned()], &reading, progress, told)?,
+            STREAM => Input::open(self.names, &reading, self.progress, told)?,
+            path => Input::open(&[path.to_owned()], &reading, self.progress, told)?,
         };
-        let options = self.query.options();
+        let options = self.options;
         if !options.skip_unreadable {
             self.said.all_read(!input.files.is_empty())?;
         }
@@ -70,14 +75,14 @@ impl<'q> Inputs<'q> {
 
     /// The same as [`Self::open_twice`], but pipes of plain lines can be read while they are copied.
     pub(crate) fn open_copying(&mut self, table: &str) -> Result<Input, Error> {
-        let input = self.open(table)?.copying(&self.query.options().spool)?;
+        let input = self.open(table)?.copying(&self.options.spool)?;
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
     }
 
     /// An input that can be read more than once.
     pub(crate) fn open_twice(&mut self, table: &str) -> Result<Input, Error> {
-        let input = self.open(table)?.rereadable(&self.query.options().spool)?;
+        let input = self.open(table)?.rereadable(&self.options.spool)?;
         self.known.insert(table.to_owned(), input.clone());
         Ok(input)
     }

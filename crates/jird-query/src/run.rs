@@ -6,19 +6,19 @@ use crate::functions::{JsonArithmetic, LeftOut, Narrow, PredicateUdf, Timestamp}
 use crate::groups::group_once;
 use crate::guess::{self, Gate, Guess, Guessed};
 use crate::infer::{self, Types};
-use crate::input::{From, Progress};
+use crate::input::Progress;
 use crate::inputs::Inputs;
 use crate::kinds;
 use crate::live::live;
+use crate::options::{CHUNK_BYTES, Options};
 use crate::ordered::{Newest, in_order_of_store};
-use crate::output::{Format, WriteError, Writer, with_nulls, without_infinities, writer};
+use crate::output::{WriteError, Writer, with_nulls, without_infinities, writer};
 use crate::prepared::Source;
 use crate::report::Report;
 use crate::scan::{ScanOptions, Table, note_scans};
 use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
 use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, SourceUse};
 use crate::ties::decide_ties;
-use crate::types::FieldTypes;
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SendableRecordBatchStream;
@@ -28,80 +28,15 @@ use datafusion::physical_plan::{ExecutionPlan, collect, displayable, execute_str
 use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::Statement;
 use futures::StreamExt;
-use jird::event::Pattern;
 use jird::kernel::Kernel;
-use jird::lines::{self, Check, RECORD_BYTES_MAX};
-use jird_formats::files::{OnError, SpoolOptions};
-use jird_store::Window;
+use jird::lines::{self, Check};
+use jird_formats::files::OnError;
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
-
-/// The options of a query.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The number of threads that scan.
-    pub threads: usize,
-    /// How many of the records are checked.
-    pub check: Check,
-    /// The format of the result.
-    pub format: Format,
-    /// Types of fields that the query computes with. A record with a value of another type is bad. A number in an `f64`
-    /// field becomes the nearest `f64`. Fields that are not listed get the type that all records have.
-    pub schema: FieldTypes,
-    /// The maximum width of a table, in terminal columns. Text that does not fit is cut.
-    pub width: Option<usize>,
-    /// The format of the inputs.
-    pub from: From,
-    /// Which values of JSON texts are records, such as `/items/*`. By default they are the lines, the elements of an
-    /// array, or the values one after the other.
-    pub records: Option<Pattern>,
-    /// Whether a query answers without the files that cannot be read. If not, it fails.
-    pub skip_unreadable: bool,
-    /// Of event stores: the time of the events that are read.
-    pub window: Window,
-    /// The file that the result is written to, if it is one: a query refuses to read it.
-    pub target: Option<PathBuf>,
-    /// What may be done with an input that can be read only once, if it must be read twice.
-    pub spool: SpoolOptions,
-    /// The maximum length of a record, in bytes. A longer one is bad, and is not kept in memory.
-    pub record_limit: usize,
-    /// What to do with bad records. Unless they stop the query, every record is checked, whatever
-    /// [`check`](Self::check) says, and the query keeps the input's order.
-    pub on_error: OnError,
-    /// A thread takes this many bytes of a file at a time. Results do not depend on it.
-    #[doc(hidden)]
-    pub chunk_bytes: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
-            check: Check::default(),
-            format: Format::Ndjson,
-            schema: FieldTypes::default(),
-            width: None,
-            from: From::default(),
-            records: None,
-            on_error: OnError::default(),
-            skip_unreadable: false,
-            window: Window::default(),
-            target: None,
-            spool: SpoolOptions::default(),
-            record_limit: RECORD_BYTES_MAX,
-            chunk_bytes: CHUNK_BYTES,
-        }
-    }
-}
-
-/// The size of a chunk: large enough that handing out chunks costs nothing, and small enough that a few per thread fit
-/// in memory.
-const CHUNK_BYTES: u64 = 2 << 20;
 
 /// How much of a store is read first if only its newest events are wanted, and how many times as much next if there are
 /// too few rows in it.
@@ -119,7 +54,7 @@ const BATCH_ROWS: usize = 8192;
 #[derive(Clone, Debug)]
 pub struct Query {
     sql: String,
-    pub(crate) inputs: Vec<String>,
+    inputs: Vec<String>,
     options: Options,
     progress: Arc<Progress>,
 }
@@ -193,7 +128,7 @@ impl Query {
             chunk_bytes: self.options.chunk_bytes.max(1),
             bad,
         };
-        let mut inputs = Inputs::new(self);
+        let mut inputs = Inputs::new(&self.inputs, &self.options, &self.progress);
         let mut learned = Learned { guesses: true, ..Learned::default() };
         let mut notes = Vec::new();
         let done = loop {

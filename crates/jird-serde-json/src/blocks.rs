@@ -202,13 +202,14 @@ impl Boundary {
             let byte = text[at];
             at += 1;
             let is_complete = match (self.state, byte) {
-                (State::Before, b' ' | b'\t' | b'\n' | b'\r') => false,
+                (State::Before, b' ' | b'\t' | b'\n' | b'\r')
+                | (State::Number, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9') => false,
                 (State::Before | State::Open, b'[' | b'{') => {
                     self.depth += 1;
                     self.state = State::Open;
                     false
                 }
-                (State::Before | State::Open, b'"') => {
+                (State::Before | State::Open, b'"') | (State::Escape, _) => {
                     self.state = State::String;
                     false
                 }
@@ -235,11 +236,6 @@ impl Boundary {
                     self.state = State::Open;
                     self.depth == 0
                 }
-                (State::Escape, _) => {
-                    self.state = State::String;
-                    false
-                }
-                (State::Number, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9') => false,
                 (State::Number, _) => {
                     at -= 1;
                     true

@@ -1,0 +1,72 @@
+//! What a query may be told beside its SQL.
+
+use crate::input::From;
+use crate::output::Format;
+use crate::types::FieldTypes;
+use jird::event::Pattern;
+use jird::lines::{Check, RECORD_BYTES_MAX};
+use jird_formats::files::{OnError, SpoolOptions};
+use jird_store::Window;
+use std::path::PathBuf;
+
+/// The size of a chunk: large enough that handing out chunks costs nothing, and small enough that a few per thread fit
+/// in memory.
+pub(crate) const CHUNK_BYTES: u64 = 2 << 20;
+
+/// The options of a query.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The number of threads that scan.
+    pub threads: usize,
+    /// How many of the records are checked.
+    pub check: Check,
+    /// The format of the result.
+    pub format: Format,
+    /// Types of fields that the query computes with. A record with a value of another type is bad. A number in an `f64`
+    /// field becomes the nearest `f64`. Fields that are not listed get the type that all records have.
+    pub schema: FieldTypes,
+    /// The maximum width of a table, in terminal columns. Text that does not fit is cut.
+    pub width: Option<usize>,
+    /// The format of the inputs.
+    pub from: From,
+    /// Which values of JSON texts are records, such as `/items/*`. By default they are the lines, the elements of an
+    /// array, or the values one after the other.
+    pub records: Option<Pattern>,
+    /// Whether a query answers without the files that cannot be read. If not, it fails.
+    pub skip_unreadable: bool,
+    /// Of event stores: the time of the events that are read.
+    pub window: Window,
+    /// The file that the result is written to, if it is one: a query refuses to read it.
+    pub target: Option<PathBuf>,
+    /// What may be done with an input that can be read only once, if it must be read twice.
+    pub spool: SpoolOptions,
+    /// The maximum length of a record, in bytes. A longer one is bad, and is not kept in memory.
+    pub record_limit: usize,
+    /// What to do with bad records. Unless they stop the query, every record is checked, whatever
+    /// [`check`](Self::check) says, and the query keeps the input's order.
+    pub on_error: OnError,
+    /// A thread takes this many bytes of a file at a time. Results do not depend on it.
+    #[doc(hidden)]
+    pub chunk_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            check: Check::default(),
+            format: Format::Ndjson,
+            schema: FieldTypes::default(),
+            width: None,
+            from: From::default(),
+            records: None,
+            on_error: OnError::default(),
+            skip_unreadable: false,
+            window: Window::default(),
+            target: None,
+            spool: SpoolOptions::default(),
+            record_limit: RECORD_BYTES_MAX,
+            chunk_bytes: CHUNK_BYTES,
+        }
+    }
+}
