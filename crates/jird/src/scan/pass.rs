@@ -395,7 +395,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
         let mut marked = 0;
         if !LINES && !S::MARKS_BLOCKS {
             // White space directly before an operator outside strings is itself outside strings.
-            let space = classes.space | classes.control;
+            // Hidden from the compiler, which would unite vectors instead of two masks, and move another mask for it.
+            let space = simd.opaque(classes.space) | classes.control;
             marked = (space << 1 | state.space) & classes.operator;
             state.space = space >> 63;
         }
