@@ -3,6 +3,8 @@
 //! The feature list requires VBMI2 (Ice Lake, Zen 4): earlier CPUs with AVX-512 lower their clock for it, and lack the
 //! byte compress that makes it worth while.
 
+use super::avx512_group::{classify_group, escape_group, group_masks, mark_group};
+use super::group::{GROUP, GroupBorder, GroupClasses, GroupMasks, Words};
 use super::parts::{Plain, opaque, part_mut, prefetch};
 use super::proof::proof;
 use super::simd::{BLOCK, Classes, QUOTES, Simd, is_plain_number};
@@ -17,6 +19,7 @@ use core::mem::MaybeUninit;
 proof! {
     Avx512, enter_avx512, is_x86_feature_detected: [
         "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vbmi", "avx512vbmi2", "avx512bitalg",
+        "vpclmulqdq", "gfni", "avx512cd",
         "avx2", "bmi1", "bmi2", "lzcnt", "popcnt", "pclmulqdq"
     ];
 
@@ -104,6 +107,27 @@ proof! {
             // SAFETY: the store writes the 16 bytes of the reference.
             unsafe { _mm_storeu_si128(into.as_mut_ptr().cast(), _mm512_castsi512_si128(bytes)) }
         };
+        classes_of_group(blocks: &[[u8; BLOCK]; GROUP], newlines: bool, classes: &mut GroupClasses) -> u64 =
+            classify_group(blocks, newlines, classes);
+        masks_of_group(
+            classes: &GroupClasses, escaped: &Words, border: &mut GroupBorder, masks: &mut GroupMasks
+        ) -> () = group_masks(classes, escaped, border, masks);
+        escapes_of_group(backslash: &Words, carry: &mut u64, escaped: &mut Words) -> u64 =
+            escape_group(backslash, carry, escaped);
+        marks_of_group(masks: &mut GroupMasks, backslash: &Words, open: u64) -> u64 = mark_group(masks, backslash, open);
+        /// The 64 bytes from each of the first four on.
+        shifted(bytes: &[u8; BLOCK + 3]) -> [__m512i; 4] = {
+            // SAFETY: the loads read the 64 bytes from 0, 1, 2 and 3 on, of 67.
+            unsafe {
+                let at = bytes.as_ptr();
+                [
+                    _mm512_loadu_si512(at.cast()),
+                    _mm512_loadu_si512(at.add(1).cast()),
+                    _mm512_loadu_si512(at.add(2).cast()),
+                    _mm512_loadu_si512(at.add(3).cast()),
+                ]
+            }
+        };
         /// The same number, sixteen times.
         each(number: u32) -> __m512i = _mm512_set1_epi32(number.cast_signed());
         sum(one: __m512i, other: __m512i) -> __m512i = _mm512_add_epi32(one, other);
@@ -179,6 +203,7 @@ impl Simd for Avx512 {
     const SKIMS: bool = true;
     // A mask would have to come from a general register for each block.
     const MARKS_BLOCKS: bool = true;
+    const GROUPS: bool = true;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> __m512i {
@@ -240,6 +265,26 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn classify_group(self, blocks: &[[u8; BLOCK]; GROUP], newlines: bool, classes: &mut GroupClasses) -> u64 {
+        self.classes_of_group(blocks, newlines, classes)
+    }
+
+    #[inline(always)]
+    fn group_masks(self, classes: &GroupClasses, escaped: &Words, border: &mut GroupBorder, masks: &mut GroupMasks) {
+        self.masks_of_group(classes, escaped, border, masks);
+    }
+
+    #[inline(always)]
+    fn escape_group(self, backslash: &Words, carry: &mut u64, escaped: &mut Words) -> u64 {
+        self.escapes_of_group(backslash, carry, escaped)
+    }
+
+    #[inline(always)]
+    fn mark_group(self, masks: &mut GroupMasks, backslash: &Words, open: u64) -> u64 {
+        self.marks_of_group(masks, backslash, open)
+    }
+
+    #[inline(always)]
     fn spaces(self, block: __m512i) -> u64 {
         // One mask instead of two. By the low nibble (Langdale & Lemire §3.1.2); no filler has the low nibble of its own
         // position.
@@ -280,6 +325,13 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn utf8_check(self, state: &mut Self::Utf8, before: &[u8; BLOCK], block: Self::Block) {
         utf8::check(self, state, before, [block]);
+    }
+
+    #[inline(always)]
+    fn utf8_check_behind(self, state: &mut Self::Utf8, bytes: &[u8; BLOCK + 3]) {
+        // Loads instead of moves between registers, which take the port that the look-ups need too.
+        let [three, two, one, block] = self.shifted(bytes);
+        *state = self.or(*state, utf8::misplaced(self, block, [one, two, three]));
     }
 
     #[inline(always)]
@@ -397,7 +449,7 @@ impl Simd for Avx512 {
 /// A register of integers.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load<T: Plain, const N: usize>(values: &[T; N]) -> __m512i {
+pub(super) fn load<T: Plain, const N: usize>(values: &[T; N]) -> __m512i {
     const { assert!(size_of::<[T; N]>() == BLOCK) };
     // SAFETY: the load reads the 64 bytes of the reference.
     unsafe { _mm512_loadu_si512(values.as_ptr().cast()) }
@@ -415,7 +467,7 @@ fn load_half<T: Plain, const N: usize>(values: &[T; N]) -> __m256i {
 /// The integers of a register.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store<T: Plain, const N: usize>(values: &mut [T; N], register: __m512i) {
+pub(super) fn store<T: Plain, const N: usize>(values: &mut [T; N], register: __m512i) {
     const { assert!(size_of::<[T; N]>() == BLOCK) };
     // SAFETY: the store writes the 64 bytes of the reference.
     unsafe { _mm512_storeu_si512(values.as_mut_ptr().cast(), register) }
@@ -432,7 +484,7 @@ fn array(register: __m512i) -> [u8; BLOCK] {
 
 /// Each operator and each white-space byte at the place that its low six bits say; no two of them have the same. At all
 /// other places stands a byte with other low bits.
-const OPERATORS_AND_SPACES: [u8; BLOCK] = {
+pub(super) const OPERATORS_AND_SPACES: [u8; BLOCK] = {
     let mut table = [0; BLOCK];
     let mut at = 0;
     while at < BLOCK {

@@ -106,6 +106,22 @@ fn broken_lines_are_exactly_those_that_the_reference_refuses() {
 }
 
 #[test]
+fn many_lines_at_once_give_what_few_give_with_prefetch_and_without() {
+    let mut text = Vec::new();
+    for seed in 0..300 {
+        text.extend(random::lines(&mut Random::new(seed), 40, 4));
+        text.push(b'\n');
+    }
+    assert!(text.len() > 100_000, "{}", text.len());
+    let wanted = all(&text, Options { piece_bytes: 300, ..Options::default() });
+    for kernel in Kernel::available() {
+        for prefetch in [false, true] {
+            assert_eq!(all(&text, Options { kernel, prefetch, ..Options::default() }), wanted, "{kernel:?} {prefetch}");
+        }
+    }
+}
+
+#[test]
 fn a_record_over_the_limit_is_an_error_of_its_own_and_costs_no_other_record() {
     let long = format!("{{\"a\":\"{}\"}}", "x".repeat(100));
     for options in sizes() {
