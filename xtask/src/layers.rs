@@ -12,7 +12,7 @@ use crate::lines::without_tests;
 use crate::step::Step;
 
 /// The folders and files of each crate, from the ground up.
-const CRATES: [Layers; 6] = [
+const CRATES: [Layers; 7] = [
     Layers {
         name: "jird",
         order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
@@ -32,6 +32,7 @@ const CRATES: [Layers; 6] = [
         order: "nearest error types input live sql report functions session bad scan infer prepared kinds guess groups \
                 ties ordered output options inputs run",
     },
+    Layers { name: "jird-python", order: "raw error loads dumps document" },
     Layers {
         name: "jird-cli",
         order: "progress outcome input documents output color target signals limits window man validate fmt get ingest store convert describe query bench args",
@@ -43,7 +44,8 @@ const EXCEPTIONS: [[&str; 4]; 0] = [];
 
 /// The folders that may have unsafe code. They must allow it with this attribute, because their crates refuse it
 /// elsewhere.
-const UNSAFE: [(&str, &[&str]); 1] = [("jird", &["kernel", "number", "scan", "tape", "text"])];
+const UNSAFE: [(&str, &[&str]); 2] =
+    [("jird", &["kernel", "number", "scan", "tape", "text"]), ("jird-python", &["raw"])];
 const ALLOWS_UNSAFE: [&str; 2] = ["allow(unsafe_code", "expect(unsafe_code"];
 
 /// The words that name an instruction set, and the one folder that may contain them.

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
-use crate::{assembly, fuzz, growth, layers, miri, packages};
+use crate::{assembly, fuzz, growth, layers, miri, packages, python};
 
 /// Token strings up to this length are tried exhaustively where completeness matters most (see `JIRD_EXHAUSTIVE` in the
 /// engine's tests)...
@@ -45,6 +45,7 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             let others = log.run_tests(house.cargo(["test", "--doc"]).args(others(house)));
             both(engine, others)
         }),
+        python::step(),
         Step::new("kernel portable", "the engine's tests without SIMD", |house, log| {
             kernel(house, log, "portable", true)
         }),

@@ -88,13 +88,16 @@ pub mod ser {
     };
 }
 
-/// For tests and benchmarks of jird itself, and for `jird-serde-json`: this may change with every version.
+/// For tests and benchmarks of jird itself, and for `jird-serde-json` and `jird-python`: this may change with every version.
 #[doc(hidden)]
 pub mod hooks {
     #[cfg(feature = "serde")]
     pub use crate::data_model::{BufferedFloat, EXACT_NUMBERS, RAW_TEXT, buffered_float};
     pub use crate::lines::When;
     pub use crate::tape::Technique;
+    pub use crate::text::direct::{
+        NUMBER_ROOM, put_content, put_f32, put_f64, put_i64, put_string, put_u64, string_room,
+    };
     pub use crate::walk::scan_only;
 }
 

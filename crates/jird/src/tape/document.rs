@@ -14,6 +14,7 @@ use crate::limits::SIZE_MAX;
 use crate::policy::{Duplicates, Policy};
 use crate::scan::{Chunk, Mode, NumberCheck, Tokens, compact};
 use crate::walk::{Build, Chunks, PassTwo, TrustedFrame, Visitor, Walk, WalkPass, walk_trusted};
+use crate::word::{Node, Word};
 use core::cell::Cell;
 use core::fmt;
 use std::borrow::Cow;
@@ -90,6 +91,29 @@ impl Document<'_> {
     /// The text as the caller passed it.
     pub fn text(&self) -> &[u8] {
         &self.text
+    }
+
+    /// The place of a value of this document, for [`Document::at_place`]. Without a meaning for values of another one.
+    #[doc(hidden)]
+    pub fn place_of(&self, value: Value<'_>) -> usize {
+        value.first_word().addr().wrapping_sub(self.words.as_ptr().addr()) / size_of::<u64>()
+    }
+
+    /// The value at a place, for who cannot keep a borrowed [`Value`]; `None` if no value begins there. Free.
+    #[doc(hidden)]
+    #[inline]
+    pub fn at_place(&self, place: usize) -> Option<Value<'_>> {
+        let words = self.words.get(place..).filter(|words| !words.is_empty())?;
+        // SAFETY: every word of a tape is the first of a node, except those of the kind `End`: the last words of
+        // containers, and the counts of large ones. A node is followed by all its words.
+        (Word::new(words[0]).node() != Node::End).then(|| unsafe { Value::new(&self.text, words) })
+    }
+
+    /// The place after a value of this document: that of the next element of its array, if there is one. Free.
+    #[doc(hidden)]
+    #[inline]
+    pub fn place_behind(&self, value: Value<'_>) -> usize {
+        self.place_of(value) + value.words_len()
     }
 
     /// Converts it into a document that owns its text. Copies the text if it was borrowed.
@@ -432,6 +456,19 @@ mod tests {
                 });
                 assert!(bytes < 1 << 20, "{bytes} bytes after {text:.20}");
             }
+        }
+    }
+
+    #[test]
+    fn a_place_leads_to_its_value_and_nowhere_else() {
+        let text = br#"[{"a": [1, "b\n", {}], "c": null}, [[]], true]"#;
+        let document = parse(text).expect("it is valid");
+        let places: Vec<usize> = document.root().descendants().map(|value| document.place_of(value)).collect();
+        for place in 0..document.words.len() + 2 {
+            let found = document.at_place(place).map(|value| (value.kind(), value.raw(), value.len()));
+            let wanted = places.iter().position(|&at| at == place);
+            let wanted = wanted.and_then(|index| document.root().descendants().nth(index));
+            assert_eq!(found, wanted.map(|value| (value.kind(), value.raw(), value.len())), "{place}");
         }
     }
 

@@ -67,6 +67,11 @@ impl<'a> Value<'a> {
         Self { text, words }
     }
 
+    /// Where its first word is.
+    pub(super) fn first_word(self) -> *const u64 {
+        self.words.as_ptr()
+    }
+
     #[inline(always)]
     fn word(self) -> Word {
         // SAFETY: by the invariant there is a node, and a node has at least one word.
@@ -83,7 +88,7 @@ impl<'a> Value<'a> {
 
     /// The number of words that the value takes.
     #[inline(always)]
-    fn words_len(self) -> usize {
+    pub(super) fn words_len(self) -> usize {
         if self.word().is_open() { self.word().count().unwrap_or_else(|| long_count(self.words, 1)) } else { 1 }
     }
 

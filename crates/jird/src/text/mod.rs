@@ -7,6 +7,7 @@
 //! escape         text → a JSON string with its quotes
 //! short          short text as words, for comparison
 //! writer         writes strings, numbers and what is between them
+//! direct         writes strings and numbers into memory of the caller's
 //! ```
 //!
 //! [`check_escape`] decides what is JSON. The other functions are memory-safe on any input, but their results are
@@ -20,6 +21,8 @@
 #![allow(clippy::inline_always, reason = "a few instructions each, and the loops around them must see through them")]
 #![allow(clippy::needless_bitwise_bool, reason = "vector comparisons instead of branches")]
 
+#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
+pub(crate) mod direct;
 mod escape;
 mod hex;
 #[cfg(feature = "serde")]

@@ -10,10 +10,11 @@
 
 #![allow(unsafe_code, reason = "stores into a vector's spare capacity")]
 
+use super::direct;
 use super::escape::{self, ESCAPE_MAX};
 use crate::error::{Category, Error};
 use crate::kernel::{BLOCK, Kernel, SIXTEEN, sixteen_digits};
-use crate::number::{self, Shortest};
+use crate::number;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
@@ -366,18 +367,8 @@ impl<'o, S: Sink> Writer<'o, S> {
     /// There is room for 20 bytes.
     #[inline(always)]
     unsafe fn store_unsigned(&mut self, value: u64) {
-        if value < SIXTEEN {
-            let (digits, len) = number::digits(value);
-            // SAFETY: there are at most sixteen digits.
-            unsafe { self.store(digits.to_le_bytes(), len) };
-            return;
-        }
-        let (head, len) = number::digits(value / SIXTEEN);
-        // SAFETY: there are at most four digits, and sixteen more.
-        unsafe {
-            self.store(head.to_le_bytes(), len);
-            self.store(sixteen_digits(value % SIXTEEN).0.to_le_bytes(), 16);
-        }
+        // SAFETY: the caller's promise; and room includes `SLACK` bytes more.
+        self.at += unsafe { direct::put_unsigned(value, self.end()) };
     }
 
     /// Writes a number.
@@ -410,35 +401,6 @@ impl<'o, S: Sink> Writer<'o, S> {
     pub(crate) fn double(&mut self, value: f64) -> Result<(), Error> {
         self.at = double(self.out, self.at, value)?;
         Ok(())
-    }
-
-    /// # Safety
-    /// There is room for 23 bytes.
-    #[inline(always)]
-    unsafe fn store_shortest(&mut self, number: &Shortest) {
-        let (digits, last, count) = (number.digits(), number.last(), number.count());
-        let Ok(point @ 1..) = usize::try_from(number.point()) else {
-            let zeros = 2 + number.point().unsigned_abs() as usize;
-            // SAFETY: at most four zeros follow the point, by the invariant of `Shortest`, and at most seventeen digits
-            // follow the zeros.
-            unsafe {
-                self.store(*b"0.000000", zeros);
-                self.store(digits.to_le_bytes(), 16);
-                self.store([last], 1);
-            }
-            self.at -= 17 - count;
-            return;
-        };
-        // SAFETY: these are a point and seventeen digits before and after it; at most sixteen are before it, by the
-        // invariant of `Shortest`.
-        unsafe {
-            self.store(digits.to_le_bytes(), point);
-            self.store([b'.'], 1);
-            self.store((digits >> (8 * (point & 15))).to_le_bytes(), 16 - point);
-            self.store([last], 1);
-        }
-        // All digits before the point count, and at least one after it.
-        self.at -= 17 - count.max(point + 1);
     }
 
     /// Writes a finite number of any float type with the shortest digits.
@@ -524,7 +486,7 @@ fn double<S: Sink>(out: &mut Out<S>, at: usize, value: f64) -> Result<usize, Err
     // SAFETY: room was made for a sign, seventeen digits, a point, and the zeros that `shortest` allows before them.
     unsafe {
         writer.store([b'-'], usize::from(value.is_sign_negative()));
-        writer.store_shortest(&number);
+        writer.at += direct::put_shortest(&number, writer.end());
     }
     Ok(writer.at)
 }

@@ -1,0 +1,35 @@
+"""The exceptions that jird raises."""
+
+from json import JSONDecodeError as _JSONDecodeError
+
+__all__ = ["JSONDecodeError", "JSONEncodeError"]
+
+
+class JSONDecodeError(_JSONDecodeError):
+    """A text is not JSON, or has a number that Python cannot hold.
+
+    Beside msg, doc, pos, lineno and colno of json.JSONDecodeError, all in characters, it has
+
+    path    a JSON Pointer (RFC 6901) to the value with the error
+    code    the rule that was broken, in one word
+    offset  the byte at which the text can no longer be JSON
+    """
+
+    def __init__(self, msg, doc, pos, path="", code="", offset=0):
+        super().__init__(f"{msg}, at {path}" if path else msg, doc, pos)
+        self.path = path
+        self.code = code
+        self.offset = offset
+        self._made_of = (msg, doc, pos, path, code, offset)
+
+    def __reduce__(self):
+        return self.__class__, self._made_of
+
+
+class JSONEncodeError(TypeError):
+    """A value cannot be written as JSON."""
+
+
+for _class in (JSONDecodeError, JSONEncodeError):
+    _class.__module__ = "jird"
+del _class

@@ -1,0 +1,105 @@
+//! Python's values → text: `dumps` with the options of orjson.
+//!
+//! ```text
+//! other     what `raw/encode.rs` does not know: large integers, subclasses, enums, data classes, UUIDs, `default`
+//! keys      dicts that are sorted, or whose keys are no strings
+//! time      dates and times by RFC 3339
+//! numpy     arrays and scalars
+//! fragment  text that is JSON already
+//! ```
+
+mod fragment;
+mod keys;
+mod numpy;
+mod other;
+mod time;
+
+pub(crate) use fragment::Fragment;
+
+use crate::error;
+use crate::raw::encode::{Encoder, Failure, Refusal, Settings};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt};
+
+/// The options, by their names and bits in orjson.
+pub(crate) const OPTIONS: [(&str, u32); 14] = [
+    ("OPT_INDENT_2", INDENT_2),
+    ("OPT_NAIVE_UTC", NAIVE_UTC),
+    ("OPT_NON_STR_KEYS", NON_STR_KEYS),
+    ("OPT_OMIT_MICROSECONDS", OMIT_MICROSECONDS),
+    ("OPT_SERIALIZE_NUMPY", SERIALIZE_NUMPY),
+    ("OPT_SORT_KEYS", SORT_KEYS),
+    ("OPT_STRICT_INTEGER", STRICT_INTEGER),
+    ("OPT_UTC_Z", UTC_Z),
+    ("OPT_PASSTHROUGH_SUBCLASS", PASSTHROUGH_SUBCLASS),
+    ("OPT_PASSTHROUGH_DATETIME", PASSTHROUGH_DATETIME),
+    ("OPT_APPEND_NEWLINE", APPEND_NEWLINE),
+    ("OPT_PASSTHROUGH_DATACLASS", PASSTHROUGH_DATACLASS),
+    // On in any case, in orjson too.
+    ("OPT_SERIALIZE_DATACLASS", 0),
+    ("OPT_SERIALIZE_UUID", 0),
+];
+
+const INDENT_2: u32 = 1;
+const NAIVE_UTC: u32 = 1 << 1;
+const NON_STR_KEYS: u32 = 1 << 2;
+const OMIT_MICROSECONDS: u32 = 1 << 3;
+const SERIALIZE_NUMPY: u32 = 1 << 4;
+const SORT_KEYS: u32 = 1 << 5;
+const STRICT_INTEGER: u32 = 1 << 6;
+const UTC_Z: u32 = 1 << 7;
+const PASSTHROUGH_SUBCLASS: u32 = 1 << 8;
+const PASSTHROUGH_DATETIME: u32 = 1 << 9;
+const APPEND_NEWLINE: u32 = 1 << 10;
+const PASSTHROUGH_DATACLASS: u32 = 1 << 11;
+const ALL: u32 = (1 << 12) - 1;
+
+/// Serializes a value to JSON, as bytes of UTF-8.
+///
+/// str, int of any size, float, bool, None, list, tuple, dict, dataclasses, enums, datetime, date, time, UUID and
+/// Fragment are written; with OPT_SERIALIZE_NUMPY also arrays and scalars of numpy. For other types `default` is
+/// called, and what it returns is written. `option` is one or several of the OPT_ constants, joined by `|`. Raises
+/// JSONEncodeError, a subclass of TypeError.
+#[pyfunction]
+#[pyo3(signature = (obj, /, default=None, option=None))]
+pub(crate) fn dumps<'py>(
+    obj: &Bound<'py, PyAny>,
+    default: Option<Bound<'py, PyAny>>,
+    option: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let py = obj.py();
+    let options = match option {
+        None => 0,
+        Some(bits) => options(bits).ok_or_else(|| error::encode(py, "Invalid opts", None))?,
+    };
+    let has = |option| options & option != 0;
+    let settings = Settings {
+        other: other::write,
+        other_dict: keys::write,
+        options,
+        has_lines: has(INDENT_2),
+        is_strict: has(STRICT_INTEGER),
+        has_other_dicts: has(SORT_KEYS | NON_STR_KEYS),
+        default,
+        answers: 0,
+    };
+    Encoder::text(obj, settings, has(APPEND_NEWLINE)).map_err(|failure| raised(py, failure))
+}
+
+/// The bits, if they are those of options.
+fn options(bits: &Bound<'_, PyAny>) -> Option<u32> {
+    bits.cast::<PyInt>().ok()?.extract::<u32>().ok().filter(|bits| bits & !ALL == 0)
+}
+
+#[cold]
+fn raised(py: Python<'_>, failure: Failure) -> PyErr {
+    match failure.into_refusal() {
+        Refusal::Because(words) => error::encode(py, &words, None),
+        Refusal::Raised(error) => error,
+    }
+}
+
+/// Whether an option is on.
+fn is_on(encoder: &Encoder<'_>, option: u32) -> bool {
+    encoder.settings.options & option != 0
+}

@@ -1,0 +1,54 @@
+//! The Python module `jird`: what `import jird` shows is in `python/jird`, and what does the work is here, in the
+//! extension module `jird._jird`.
+//!
+//! ```text
+//! raw       objects of Python at the level of its C API; all unsafe code is here
+//! error     the exceptions
+//! loads     texts → Python's values
+//! dumps     Python's values → text
+//! document  lazy documents
+//! ```
+//!
+//! Without the feature `extension` this crate is empty; see `Cargo.toml`.
+#![cfg(feature = "extension")]
+#![deny(unsafe_code)]
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 passes arguments so")]
+#![allow(clippy::doc_markdown, reason = "the docstrings of Python are read as they stand")]
+#![allow(clippy::self_named_constructors, reason = "the names of Python's protocols")]
+
+mod document;
+mod dumps;
+mod error;
+mod loads;
+mod raw;
+
+/// The functions and classes of `jird`, which is a package around this module.
+///
+/// The caches are one for the process, and are guarded by the interpreter's lock: a sub-interpreter is refused, and a
+/// free-threaded one takes its lock back.
+#[pyo3::pymodule(gil_used = true)]
+mod _jird {
+    #[pymodule_export]
+    use crate::document::{Document, Iter, parse};
+    #[pymodule_export]
+    use crate::dumps::{Fragment, dumps};
+    #[pymodule_export]
+    use crate::loads::loads;
+    use pyo3::exceptions::PyImportError;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        if !crate::raw::interpreter::is_main(module.py()) {
+            return Err(PyImportError::new_err(
+                "jird cannot be imported into a sub-interpreter, only into the main interpreter",
+            ));
+        }
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("kernel", jird::kernel::Kernel::best().name())?;
+        for (name, bit) in crate::dumps::OPTIONS {
+            module.add(name, bit)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,77 @@
+//! Texts → Python's values.
+//!
+//! A text is first checked whole and put on a tape, without the interpreter's lock if it is long. Then the values are
+//! made in one go: the tape says how many there are in each list and dict.
+
+mod build;
+
+pub(crate) use build::{Builder, Reader};
+
+use crate::error;
+use crate::raw::text::Text;
+use core::num::NonZero;
+use jird::{Parser, Value};
+use pyo3::prelude::*;
+use std::sync::Mutex;
+use std::thread;
+
+/// A text of this many bytes is parsed without the interpreter's lock: releasing it and taking it back costs as much as
+/// parsing some hundred bytes.
+pub(crate) const DETACHED_MIN: usize = 32 << 10;
+
+/// A text of this many bytes is parsed by several threads, with a parser of its own, whose tape is not kept.
+const PARALLEL_MIN: usize = 8 << 20;
+
+/// An unused reader, with its tape and its keys. It is taken for a call and put back after it, so that a second thread
+/// which comes meanwhile makes its own.
+static SPARE: Mutex<Option<Box<Reader>>> = Mutex::new(None);
+
+/// Calls `read` with a reader.
+pub(crate) fn with_reader<T>(read: impl FnOnce(&mut Reader) -> T) -> T {
+    let spare = || SPARE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut reader = spare().take().unwrap_or_default();
+    let result = read(&mut reader);
+    // What was there meanwhile is dropped behind the lock.
+    let _other = spare().replace(reader);
+    result
+}
+
+/// Deserializes a JSON text, given as bytes, bytearray, memoryview or str, to dict, list, str, int, float, bool and
+/// None.
+///
+/// The text must be one JSON document by RFC 8259, in UTF-8. Integers of any size are exact. Where a key is repeated,
+/// the last value stays. Raises JSONDecodeError, a subclass of json.JSONDecodeError and ValueError, with msg, doc, pos,
+/// lineno, colno, path (a JSON Pointer), code and offset (in bytes).
+#[pyfunction]
+#[pyo3(signature = (data, /))]
+pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = data.py();
+    let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
+    let bytes = text.bytes();
+    with_reader(|Reader { parser, making }| {
+        let mut large;
+        let parser = if bytes.len() >= PARALLEL_MIN {
+            large = parallel();
+            &mut large
+        } else {
+            parser
+        };
+        let root = parse(py, parser, &text)?;
+        Builder { py, text: bytes, making }.root(root)
+    })
+}
+
+/// A parser that uses all cores.
+fn parallel() -> Parser {
+    Parser::new().with_threads(thread::available_parallelism().map_or(1, NonZero::get))
+}
+
+fn parse<'t>(py: Python<'_>, parser: &'t mut Parser, text: &'t Text<'_>) -> PyResult<Value<'t>> {
+    let bytes = text.bytes();
+    let parsed = if bytes.len() >= DETACHED_MIN && text.is_fixed() {
+        py.detach(|| parser.parse(bytes))
+    } else {
+        parser.parse(bytes)
+    };
+    parsed.map_err(|error| error::not_json(py, bytes, &error))
+}

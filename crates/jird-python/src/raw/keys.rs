@@ -1,0 +1,114 @@
+//! A cache of the strings that are keys: a document has few of them, many times each.
+
+use super::make::{self, HashedKey};
+use core::ptr;
+use pyo3::ffi::{Py_hash_t, PyASCIIObject};
+use pyo3::prelude::*;
+
+/// The longest key that is kept, in bytes.
+const KEY_MAX: usize = 64;
+
+/// Keys that are kept; a power of two. Each takes 16 bytes and its string.
+const SLOTS: usize = 2048;
+
+struct Slot {
+    /// Invariant: a compact `str` of ASCII.
+    key: Py<PyAny>,
+    hash: Py_hash_t,
+}
+
+/// Keys of ASCII by their text. A new key takes the place of one that has the same slot.
+pub(crate) struct Keys {
+    slots: Box<[Option<Slot>]>,
+}
+
+impl Keys {
+    pub(crate) fn new() -> Self {
+        Self { slots: (0..SLOTS).map(|_| None).collect() }
+    }
+
+    /// The `str` of this text, and its hash.
+    #[inline(always)]
+    pub(crate) fn key<'py>(&mut self, py: Python<'py>, text: &str) -> Option<HashedKey<'py>> {
+        let bytes = text.as_bytes();
+        if bytes.len() > KEY_MAX {
+            return other_key(py, text);
+        }
+        let slot = &mut self.slots[mix(bytes) & (SLOTS - 1)];
+        match slot {
+            Some(Slot { key, hash }) if is_text(key, bytes) => {
+                Some(HashedKey { key: key.bind(py).clone(), hash: *hash })
+            }
+            _ => new_key(py, text, slot),
+        }
+    }
+}
+
+#[inline(never)]
+fn other_key<'py>(py: Python<'py>, text: &str) -> Option<HashedKey<'py>> {
+    HashedKey::new(make::string(py, text)?)
+}
+
+#[inline(never)]
+fn new_key<'py>(py: Python<'py>, text: &str, slot: &mut Option<Slot>) -> Option<HashedKey<'py>> {
+    if !text.is_ascii() {
+        return other_key(py, text);
+    }
+    let made = HashedKey::new(make::ascii(py, text.as_bytes())?)?;
+    *slot = Some(Slot { key: made.key.clone().unbind(), hash: made.hash });
+    Some(made)
+}
+
+/// Whether `key` is this text.
+#[inline(always)]
+fn is_text(key: &Py<PyAny>, text: &[u8]) -> bool {
+    let key = key.as_ptr();
+    // SAFETY: keys of slots are compact strings of ASCII, so they are a `PyASCIIObject` and as many bytes as it says
+    // after it. They are never changed.
+    unsafe {
+        let key = key.cast::<PyASCIIObject>();
+        let held = core::slice::from_raw_parts(key.add(1).cast::<u8>(), (*key).length as usize);
+        held.len() == text.len() && same(held, text)
+    }
+}
+
+/// Whether two texts of one length are equal. Without a call for most keys.
+#[inline(always)]
+fn same(one: &[u8], other: &[u8]) -> bool {
+    let word = |text: &[u8; 8]| u64::from_le_bytes(*text);
+    match (one.first_chunk::<8>(), one.last_chunk::<8>(), other.first_chunk::<8>(), other.last_chunk::<8>()) {
+        (Some(a), Some(b), Some(c), Some(d)) if one.len() <= 16 => (word(a) ^ word(c)) | (word(b) ^ word(d)) == 0,
+        (Some(_), ..) => one == other,
+        _ => short(one) == short(other),
+    }
+}
+
+/// A text of up to seven bytes as a number.
+#[inline(always)]
+fn short(text: &[u8]) -> u64 {
+    match (text.first_chunk::<4>(), text.last_chunk::<4>(), text) {
+        (Some(first), Some(last), _) => {
+            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32
+        }
+        (_, _, [first, .., last]) => u64::from(*first) | u64::from(text[text.len() / 2]) << 8 | u64::from(*last) << 16,
+        (_, _, [only]) => u64::from(*only),
+        _ => 0,
+    }
+}
+
+/// A number that differs for most keys: of the first and last eight bytes and the length.
+#[inline(always)]
+fn mix(text: &[u8]) -> usize {
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let seen = match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        (Some(first), Some(last)) => {
+            u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(23).wrapping_mul(ODD)
+        }
+        _ => short(text),
+    };
+    let mixed = (seen ^ text.len() as u64).wrapping_mul(ODD);
+    (mixed >> 40) as usize
+}
+
+const _: () = assert!(SLOTS <= 1 << 24, "`mix` has 24 bits");
+const _: () = assert!(size_of::<Option<Slot>>() == 2 * size_of::<ptr::NonNull<u8>>());

@@ -1,0 +1,238 @@
+//! Strings, numbers, lists and dicts.
+
+use core::ptr;
+use pyo3::ffi::{self, Py_hash_t, Py_ssize_t, PyObject};
+use pyo3::prelude::*;
+
+unsafe extern "C" {
+    /// Of CPython since 2.6: a dict with room for this many items.
+    fn _PyDict_NewPresized(minused: Py_ssize_t) -> *mut PyObject;
+    /// Of CPython since 3.3: `PyDict_SetItem` of a key whose hash is known.
+    fn _PyDict_SetItem_KnownHash(
+        dict: *mut PyObject,
+        key: *mut PyObject,
+        value: *mut PyObject,
+        hash: Py_hash_t,
+    ) -> core::ffi::c_int;
+}
+
+/// A new reference, or `None` with Python's exception set.
+pub(crate) type Made<'py> = Option<Bound<'py, PyAny>>;
+
+/// # Safety
+/// `object` is a reference of its own, or null with Python's exception set.
+#[inline(always)]
+unsafe fn made(py: Python<'_>, object: *mut PyObject) -> Made<'_> {
+    // SAFETY: the caller's promise.
+    unsafe { Bound::from_owned_ptr_or_opt(py, object) }
+}
+
+/// A dict has room for this many items without being told how many will come.
+const DICT_MIN: usize = 5;
+
+/// The longest text that is looked at byte by byte, or in words.
+const SHORT: usize = 32;
+
+/// A `str`.
+#[inline]
+pub(crate) fn string<'py>(py: Python<'py>, text: &str) -> Made<'py> {
+    if is_ascii(text.as_bytes()) { ascii(py, text.as_bytes()) } else { wide(py, text) }
+}
+
+/// Whether all bytes are ASCII.
+#[inline(always)]
+pub(super) fn is_ascii(bytes: &[u8]) -> bool {
+    let high = |word: &[u8; 8]| u64::from_le_bytes(*word);
+    if bytes.len() > SHORT {
+        return bytes.is_ascii();
+    }
+    let seen = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) if bytes.len() <= 16 => high(first) | high(last),
+        (Some(_), Some(last)) => bytes.as_chunks::<8>().0.iter().fold(high(last), |seen, word| seen | high(word)),
+        _ => bytes.iter().fold(0, |seen, &byte| seen | u64::from(byte)),
+    };
+    seen & 0x8080_8080_8080_8080 == 0
+}
+
+/// A `str` of ASCII, which the caller has checked.
+#[inline(always)]
+pub(super) fn ascii<'py>(py: Python<'py>, text: &[u8]) -> Made<'py> {
+    debug_assert!(text.is_ascii());
+    // SAFETY: this thread is attached. The new string has room for as many bytes as `text` has, from where
+    // `PyUnicode_DATA` points on; nobody else knows it yet; and all of them are at most 127, as was promised.
+    unsafe {
+        let object = ffi::PyUnicode_New(text.len() as Py_ssize_t, 127);
+        if !object.is_null() && !text.is_empty() {
+            ptr::copy_nonoverlapping(text.as_ptr(), ffi::PyUnicode_1BYTE_DATA(object), text.len());
+        }
+        made(py, object)
+    }
+}
+
+/// A `str` that is not all ASCII.
+fn wide<'py>(py: Python<'py>, text: &str) -> Made<'py> {
+    // The number of characters is that of bytes which begin one. Whether one byte, two or four for each is a matter of
+    // the highest: C4 begins U+0100, and F0 begins U+10000.
+    let (mut highest, mut continued) = (0, 0);
+    for part in text.as_bytes().chunks(128) {
+        let mut more = 0_u8;
+        for &byte in part {
+            highest = highest.max(byte);
+            more += u8::from(byte & 0xC0 == 0x80);
+        }
+        continued += usize::from(more);
+    }
+    let len = text.len() - continued;
+    let most = match highest {
+        0xF0.. => 0x10_FFFF,
+        0xC4.. => 0xFFFF,
+        _ => 0xFF,
+    };
+    // SAFETY: this thread is attached. The new string has `len` units of the size that follows from `most`, from where
+    // its data begin, and nobody else knows it yet. There are `len` characters, none of them is above `most`, and one
+    // of them is above the next smaller size, so it has the form that Python expects.
+    unsafe {
+        let object = ffi::PyUnicode_New(len as Py_ssize_t, most);
+        if !object.is_null() {
+            match most {
+                0xFF => units(ffi::PyUnicode_1BYTE_DATA(object), len, text, |char| char as u8),
+                0xFFFF => units(ffi::PyUnicode_2BYTE_DATA(object), len, text, |char| char as u16),
+                _ => units(ffi::PyUnicode_4BYTE_DATA(object), len, text, |char| char),
+            }
+        }
+        made(py, object)
+    }
+}
+
+/// Writes the characters of `text`.
+///
+/// # Safety
+/// At `to` there are `len` units, and `text` has that many characters.
+#[inline(always)]
+unsafe fn units<T: Copy>(to: *mut T, len: usize, text: &str, unit: impl Fn(u32) -> T) {
+    for (at, char) in text.chars().enumerate() {
+        debug_assert!(at < len, "as many characters as were counted");
+        // SAFETY: the caller's promise.
+        unsafe { to.add(at).write(unit(u32::from(char))) };
+    }
+}
+
+/// `None`
+#[inline(always)]
+pub(crate) fn none(py: Python<'_>) -> Bound<'_, PyAny> {
+    // SAFETY: this thread is attached, and `None` lives as long as the interpreter.
+    unsafe { Bound::from_borrowed_ptr(py, ffi::Py_None()) }
+}
+
+/// `True` or `False`
+#[inline(always)]
+pub(crate) fn bool(py: Python<'_>, value: bool) -> Bound<'_, PyAny> {
+    // SAFETY: this thread is attached, and both live as long as the interpreter.
+    unsafe { Bound::from_borrowed_ptr(py, if value { ffi::Py_True() } else { ffi::Py_False() }) }
+}
+
+/// An `int`.
+#[inline(always)]
+pub(crate) fn int(py: Python<'_>, value: i64) -> Made<'_> {
+    // SAFETY: this thread is attached.
+    unsafe { made(py, ffi::PyLong_FromLongLong(value)) }
+}
+
+/// An `int`.
+#[inline(always)]
+pub(crate) fn uint(py: Python<'_>, value: u64) -> Made<'_> {
+    // SAFETY: this thread is attached.
+    unsafe { made(py, ffi::PyLong_FromUnsignedLongLong(value)) }
+}
+
+/// A `float`.
+#[inline(always)]
+pub(crate) fn float(py: Python<'_>, value: f64) -> Made<'_> {
+    // SAFETY: this thread is attached.
+    unsafe { made(py, ffi::PyFloat_FromDouble(value)) }
+}
+
+/// A list that is being filled. It is shown to nobody before it is full.
+pub(crate) struct List<'py> {
+    object: Bound<'py, PyAny>,
+    filled: usize,
+    len: usize,
+}
+
+impl<'py> List<'py> {
+    /// A list of `len` elements, none of which is there yet.
+    #[inline(always)]
+    pub(crate) fn new(py: Python<'py>, len: usize) -> Option<Self> {
+        // SAFETY: this thread is attached.
+        let object = unsafe { made(py, ffi::PyList_New(len as Py_ssize_t)) }?;
+        Some(Self { object, filled: 0, len })
+    }
+
+    /// Adds the next element.
+    ///
+    /// # Panics
+    /// If the list is full.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, value: Bound<'py, PyAny>) {
+        assert!(self.filled < self.len);
+        // SAFETY: it is a list that nobody else knows, it has `len` elements, and this one was not set before. The
+        // reference is handed over.
+        unsafe { ffi::PyList_SET_ITEM(self.object.as_ptr(), self.filled as Py_ssize_t, value.into_ptr()) };
+        self.filled += 1;
+    }
+
+    /// The list.
+    ///
+    /// # Panics
+    /// If it is not full.
+    #[inline(always)]
+    pub(crate) fn finish(self) -> Bound<'py, PyAny> {
+        assert_eq!(self.filled, self.len);
+        self.object
+    }
+}
+
+/// A dict that is being filled.
+pub(crate) struct Dict<'py>(Bound<'py, PyAny>);
+
+/// A key and its hash.
+pub(crate) struct HashedKey<'py> {
+    pub(super) key: Bound<'py, PyAny>,
+    pub(super) hash: Py_hash_t,
+}
+
+impl<'py> HashedKey<'py> {
+    /// The key that `key` is; computes its hash.
+    #[inline]
+    pub(crate) fn new(key: Bound<'py, PyAny>) -> Option<Self> {
+        // SAFETY: it is a live object, and this thread is attached.
+        let hash = unsafe { ffi::PyObject_Hash(key.as_ptr()) };
+        if hash == -1 { None } else { Some(Self { key, hash }) }
+    }
+}
+
+impl<'py> Dict<'py> {
+    /// An empty dict with room for `len` items.
+    #[inline(always)]
+    pub(crate) fn new(py: Python<'py>, len: usize) -> Option<Self> {
+        // SAFETY: this thread is attached. The length is that of something in memory, so it is not negative.
+        unsafe {
+            let dict = if len > DICT_MIN { _PyDict_NewPresized(len as Py_ssize_t) } else { ffi::PyDict_New() };
+            made(py, dict).map(Self)
+        }
+    }
+
+    /// Sets an item; what was there with an equal key is replaced.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, key: &HashedKey<'py>, value: &Bound<'py, PyAny>) -> Option<()> {
+        // SAFETY: it is a dict, `hash` is the hash of `key`, as every `HashedKey` says, and all three objects live.
+        let set = unsafe { _PyDict_SetItem_KnownHash(self.0.as_ptr(), key.key.as_ptr(), value.as_ptr(), key.hash) };
+        (set == 0).then_some(())
+    }
+
+    /// The dict.
+    #[inline(always)]
+    pub(crate) fn finish(self) -> Bound<'py, PyAny> {
+        self.0
+    }
+}

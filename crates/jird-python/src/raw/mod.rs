@@ -1,0 +1,27 @@
+//! Python's objects at the level of its C API, where a call for each value would cost as much as the value.
+//!
+//! What is here is safe to use from outside: functions take and return PyO3's references, or hold what they point to.
+//! **On entry** a [`Python`](pyo3::Python) token or a reference proves that this thread is attached to the interpreter.
+//! Each function that makes an object returns `None` after an error, with Python's exception set.
+//!
+//! ```text
+//! make     strings, numbers, lists and dicts
+//! keys     a cache of the strings that are keys
+//! collect  a pause of the garbage collector
+//! text     the bytes of what was passed as a text
+//! held     a parsed document and the object that its text is in
+//! output   a `bytes` object that grows
+//! interpreter  which interpreter this is
+//! encode   the walk over dicts, lists and scalars that writes them
+//! ```
+
+#![allow(unsafe_code, reason = "Python's C API; each block says which of its rules holds, and why")]
+
+pub(crate) mod collect;
+pub(crate) mod encode;
+pub(crate) mod held;
+pub(crate) mod interpreter;
+pub(crate) mod keys;
+pub(crate) mod make;
+pub(crate) mod output;
+pub(crate) mod text;

@@ -1,0 +1,222 @@
+//! A `bytes` object that grows: what is written needs no copy in the end.
+
+use core::mem::MaybeUninit;
+use core::ptr::{self, NonNull};
+use core::slice;
+use jird::hooks::{NUMBER_ROOM, put_content, put_f32, put_f64, put_i64, put_string, put_u64, string_room};
+use jird::kernel::Kernel;
+use pyo3::exceptions::PyMemoryError;
+use pyo3::ffi::{self, Py_ssize_t, PyObject};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+unsafe extern "C" {
+    fn _PyBytes_Resize(bytes: *mut *mut PyObject, size: Py_ssize_t) -> core::ffi::c_int;
+}
+
+/// Room on the stack: a text that ends within it is copied into a `bytes` of its size, which costs less than to cut
+/// one.
+pub(super) const FIRST: usize = 2048;
+
+/// The least size of a `bytes` that is written into. It is cut in the end, where it is.
+const OBJECT_MIN: usize = 32 << 10;
+
+/// A longer text is written in parts of about this many bytes.
+const PART: usize = 64 << 10;
+
+/// Text that is being written. Invariant: there are `capacity` bytes at `data`, which nobody else knows, and the first
+/// `len` of them are written. They are those of `object`, a `bytes` that nobody else knows, unless that is null.
+pub(crate) struct Output<'py> {
+    object: *mut PyObject,
+    data: NonNull<u8>,
+    len: usize,
+    capacity: usize,
+    kernel: Kernel,
+    py: Python<'py>,
+}
+
+impl<'py> Output<'py> {
+    /// Writes into `first` as long as that has room.
+    ///
+    /// # Safety
+    /// `first` is used by nobody else as long as the output lives.
+    pub(super) unsafe fn new(py: Python<'py>, first: &mut [MaybeUninit<u8>; FIRST]) -> Self {
+        let data = NonNull::from_mut(first).cast();
+        Self { object: ptr::null_mut(), data, len: 0, capacity: FIRST, kernel: Kernel::best(), py }
+    }
+
+    /// At least `len` bytes after those that are written.
+    #[inline(always)]
+    fn room(&mut self, len: usize) -> &mut [MaybeUninit<u8>] {
+        if self.capacity - self.len < len {
+            self.grow(len);
+        }
+        // SAFETY: the object has `capacity` bytes from `data` on, and nobody else knows them.
+        unsafe { slice::from_raw_parts_mut(self.data.as_ptr().add(self.len).cast(), self.capacity - self.len) }
+    }
+
+    /// # Panics
+    /// If memory runs out. PyO3 turns it into an exception.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, len: usize) {
+        let wanted = (self.len + len).max(4 * self.capacity).max(OBJECT_MIN);
+        if self.object.is_null() {
+            // SAFETY: this thread is attached; without a pointer to copy from the bytes are left as they are.
+            let object = unsafe { ffi::PyBytes_FromStringAndSize(ptr::null(), wanted as Py_ssize_t) };
+            assert!(!object.is_null(), "out of memory: the output needs {wanted} bytes");
+            // SAFETY: `len` bytes are written here, and there is room for more in the new object.
+            unsafe { ptr::copy_nonoverlapping(self.data.as_ptr(), data(object).as_ptr(), self.len) };
+            self.object = object;
+        } else {
+            // SAFETY: the object is a `bytes` with one reference, ours. After a failure it is gone, and null.
+            let grown = unsafe { _PyBytes_Resize(&raw mut self.object, wanted as Py_ssize_t) };
+            assert!(grown == 0, "out of memory: the output needs {wanted} bytes");
+        }
+        self.data = data(self.object);
+        self.capacity = wanted;
+    }
+
+    #[inline(always)]
+    fn number_room(&mut self) -> &mut [MaybeUninit<u8>; NUMBER_ROOM] {
+        self.room(NUMBER_ROOM).first_chunk_mut().expect("room was made")
+    }
+
+    /// Appends `bytes` as they are.
+    #[inline(always)]
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        let room = self.room(bytes.len());
+        room[..bytes.len()].write_copy_of_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// Appends one byte.
+    #[inline(always)]
+    pub(crate) fn byte(&mut self, byte: u8) {
+        self.room(1)[0].write(byte);
+        self.len += 1;
+    }
+
+    /// Replaces the last byte, or appends it if that is `but`, an opening bracket.
+    #[inline(always)]
+    pub(crate) fn close(&mut self, bracket: u8) {
+        let last = self.len - 1;
+        // SAFETY: `last` is below `len`, so it is written and within the object.
+        let at = unsafe { self.data.as_ptr().add(last) };
+        // SAFETY: as above.
+        unsafe {
+            if *at == b',' {
+                *at = bracket;
+                return;
+            }
+        }
+        self.byte(bracket);
+    }
+
+    /// Takes back the last byte, if it is a comma.
+    pub(crate) fn take_comma(&mut self) -> bool {
+        // SAFETY: the first `len` bytes are written.
+        let taken = self.len > 0 && unsafe { *self.data.as_ptr().add(self.len - 1) } == b',';
+        self.len -= usize::from(taken);
+        taken
+    }
+
+    /// Appends a string with its quotes, escaped, and then `after`.
+    #[inline(always)]
+    pub(crate) fn string(&mut self, text: &str, after: u8) {
+        if text.len() > PART {
+            return self.long_string(text, after);
+        }
+        let kernel = self.kernel;
+        let room = self.room(string_room(text.len()) + 1);
+        let written = put_string(kernel, text, room);
+        room[written].write(after);
+        self.len += written + 1;
+    }
+
+    /// Appends a string in parts, because room is made for a text of escapes only.
+    #[cold]
+    #[inline(never)]
+    fn long_string(&mut self, text: &str, after: u8) {
+        self.byte(b'"');
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at(rest.floor_char_boundary(PART));
+            let kernel = self.kernel;
+            self.len += put_content(kernel, part, self.room(string_room(part.len())));
+            rest = behind;
+        }
+        self.bytes(&[b'"', after]);
+    }
+
+    /// Appends an integer.
+    #[inline(always)]
+    pub(crate) fn i64(&mut self, value: i64) {
+        self.len += put_i64(value, self.number_room());
+    }
+
+    /// Appends an integer.
+    #[inline(always)]
+    pub(crate) fn u64(&mut self, value: u64) {
+        self.len += put_u64(value, self.number_room());
+    }
+
+    /// Appends a double; `null` if it is not finite.
+    #[inline(always)]
+    pub(crate) fn f64(&mut self, value: f64) {
+        if value.is_finite() {
+            self.len += put_f64(value, self.number_room());
+        } else {
+            self.bytes(b"null");
+        }
+    }
+
+    /// Appends a single; `null` if it is not finite.
+    pub(crate) fn f32(&mut self, value: f32) {
+        if value.is_finite() {
+            self.len += put_f32(value, self.number_room());
+        } else {
+            self.bytes(b"null");
+        }
+    }
+
+    /// Appends a line break and `depth` indents of two spaces.
+    pub(crate) fn line(&mut self, depth: usize) {
+        let room = &mut self.room(1 + 2 * depth)[..=2 * depth];
+        room.fill(MaybeUninit::new(b' '));
+        room[0].write(b'\n');
+        self.len += 1 + 2 * depth;
+    }
+
+    /// The object, with what was written.
+    pub(crate) fn finish(mut self) -> PyResult<Bound<'py, PyBytes>> {
+        let mut object = core::mem::replace(&mut self.object, ptr::null_mut());
+        if object.is_null() {
+            // SAFETY: the first `len` bytes are written.
+            let written = unsafe { slice::from_raw_parts(self.data.as_ptr(), self.len) };
+            return Ok(PyBytes::new(self.py, written));
+        }
+        // SAFETY: the object is a `bytes` with one reference, ours, which is handed over. After a failure it is gone,
+        // and null.
+        unsafe {
+            if _PyBytes_Resize(&raw mut object, self.len as Py_ssize_t) != 0 {
+                return Err(PyMemoryError::new_err("the output is too large"));
+            }
+            Ok(Bound::from_owned_ptr(self.py, object).cast_into_unchecked())
+        }
+    }
+}
+
+/// Where the bytes of a `bytes` object begin.
+fn data(object: *mut PyObject) -> NonNull<u8> {
+    // SAFETY: the callers pass a `bytes`, whose bytes are in it.
+    let data = unsafe { ffi::PyBytes_AS_STRING(object) };
+    NonNull::new(data.cast_mut().cast()).expect("it is within an object")
+}
+
+impl Drop for Output<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it is null, or a reference that is ours.
+        unsafe { ffi::Py_XDECREF(self.object) };
+    }
+}
