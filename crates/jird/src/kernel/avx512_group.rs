@@ -125,7 +125,7 @@ pub(super) fn mark_group(masks: &mut GroupMasks, backslash: &Words, open: u64) -
     let begun = _mm512_test_epi64_mask(opening, opening);
     let between = u32::from(!begun.reverse_bits());
     let from = u32::from(reaching.reverse_bits()) << 1;
-    let ends = (between + (from & between) | from) & !between;
+    let ends = ((between + (from & between)) | from) & !between;
     let last = _mm512_srlv_epi64(_mm512_set1_epi64(i64::MIN), _mm512_lzcnt_epi64(opening));
     let marked = _mm512_mask_or_epi64(marked, (ends as u8).reverse_bits(), marked, last);
     let marked = _mm512_or_si512(load(&masks.spaced.0), marked);

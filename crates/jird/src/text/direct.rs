@@ -231,6 +231,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::cast_precision_loss, reason = "any doubles serve")]
     fn numbers_are_those_of_a_writer() {
         for shift in 0..64 {
             for value in [u64::MAX >> shift, 1 << shift, (1 << shift) - 1, 10_u64.pow(shift % 20)] {
