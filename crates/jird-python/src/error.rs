@@ -14,14 +14,14 @@ fn class<'py>(py: Python<'py>, slot: &PyOnceLock<Py<PyType>>, name: &str) -> PyR
 #[cold]
 pub(crate) fn decode(py: Python<'_>, text: &[u8], words: &str, code: &str, offset: usize, path: &str) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let raise = || {
-        let offset = offset.min(text.len());
-        // Characters that begin before the error: `doc[pos]` is the one with the error.
-        let valid = core::str::from_utf8(&text[..offset]).map_or_else(|error| error.valid_up_to(), str::len);
-        let pos = text[..valid].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-        let doc = String::from_utf8_lossy(text);
-        class(py, &CLASS, "JSONDecodeError")?.call1((words, doc, pos, path, code, offset)).map(PyErr::from_value)
-    };
+    // Before any code of Python runs, which could change the text if it is in a buffer.
+    let doc = PyString::new(py, &String::from_utf8_lossy(text));
+    let offset = offset.min(text.len());
+    // Characters that begin before the error: `doc[pos]` is the one with the error.
+    let valid = core::str::from_utf8(&text[..offset]).map_or_else(|error| error.valid_up_to(), str::len);
+    let pos = text[..valid].iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+    let raise =
+        || class(py, &CLASS, "JSONDecodeError")?.call1((words, doc, pos, path, code, offset)).map(PyErr::from_value);
     raise().unwrap_or_else(|error| error)
 }
 

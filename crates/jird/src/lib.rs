@@ -94,7 +94,7 @@ pub mod hooks {
     #[cfg(feature = "serde")]
     pub use crate::data_model::{BufferedFloat, EXACT_NUMBERS, RAW_TEXT, buffered_float};
     pub use crate::lines::When;
-    pub use crate::tape::Technique;
+    pub use crate::tape::{Technique, pointer_index, pointer_key};
     pub use crate::text::direct::{
         NUMBER_ROOM, put_content, put_f32, put_f64, put_i64, put_string, put_u64, string_room,
     };

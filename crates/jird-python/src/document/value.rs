@@ -6,6 +6,7 @@ use crate::loads::{Builder, DETACHED_MIN, with_reader};
 use crate::raw::held::Held;
 use crate::raw::make;
 use crate::raw::text::Text;
+use jird::hooks::{pointer_index, pointer_key};
 use jird::{Kind, Layout, MachineNumber, Value};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
@@ -215,8 +216,8 @@ impl Document {
         if !pointer.is_empty() {
             for step in steps.split('/') {
                 let found = match here.value().kind() {
-                    Kind::Object => here.member(&unescaped(step).ok_or_else(nowhere)?),
-                    Kind::Array => index(step).and_then(|index| here.value().at(index)),
+                    Kind::Object => here.member(&pointer_key(step).ok_or_else(nowhere)?),
+                    Kind::Array => pointer_index(step).and_then(|index| here.value().at(index)),
                     _ => None,
                 };
                 here.place = here.held.document().place_of(found.ok_or_else(nowhere)?);
@@ -345,16 +346,4 @@ impl Iter {
     fn __length_hint__(&self) -> usize {
         self.left
     }
-}
-
-/// A step of a JSON Pointer as a key (RFC 6901 §4); `None` if a `~` in it stands for nothing.
-fn unescaped(step: &str) -> Option<String> {
-    let broken = step.match_indices('~').any(|(at, _)| !matches!(step.as_bytes().get(at + 1), Some(b'0' | b'1')));
-    (!broken).then(|| step.replace("~1", "/").replace("~0", "~"))
-}
-
-/// A step of a JSON Pointer as an index, which has no leading zeros.
-fn index(step: &str) -> Option<usize> {
-    let is_index = step == "0" || step.bytes().all(|byte| byte.is_ascii_digit()) && !step.starts_with('0');
-    if is_index { step.parse().ok() } else { None }
 }

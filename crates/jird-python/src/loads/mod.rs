@@ -19,8 +19,8 @@ use std::thread;
 /// parsing some hundred bytes.
 pub(crate) const DETACHED_MIN: usize = 32 << 10;
 
-/// A text of this many bytes is parsed by several threads, with a parser of its own, whose tape is not kept.
-const PARALLEL_MIN: usize = 8 << 20;
+/// A text of this many bytes has a parser of its own, whose tape is not kept, and which uses all cores from 8 MB on.
+const LARGE_MIN: usize = 4 << 20;
 
 /// An unused reader, with its tape and its keys. It is taken for a call and put back after it, so that a second thread
 /// which comes meanwhile makes its own.
@@ -50,7 +50,7 @@ pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>
     let bytes = text.bytes();
     with_reader(|Reader { parser, making }| {
         let mut large;
-        let parser = if bytes.len() >= PARALLEL_MIN {
+        let parser = if bytes.len() >= LARGE_MIN {
             large = parallel();
             &mut large
         } else {

@@ -49,7 +49,7 @@ impl<'py> Text<'py> {
         Ok(Self { held })
     }
 
-    /// The bytes, if they cannot change as long as the object lives; otherwise they cannot as long as this thread is
+    /// Whether the bytes cannot change as long as the object lives. Otherwise they cannot as long as this thread is
     /// attached and no code of Python runs.
     #[inline]
     pub(crate) fn is_fixed(&self) -> bool {
@@ -65,7 +65,7 @@ impl<'py> Text<'py> {
         }
     }
 
-    /// Calls `read` with the bytes. No code of Python may run in it, unless [`is_fixed`](Self::is_fixed).
+    /// The bytes. No code of Python may run as long as they are in use, unless [`is_fixed`](Self::is_fixed).
     #[inline(always)]
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.held {

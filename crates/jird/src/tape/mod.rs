@@ -40,6 +40,7 @@ mod unpaired;
 mod value;
 
 pub use document::{Document, Parser, Technique, parse, validate};
+pub use pointer::{index as pointer_index, unescape as pointer_key};
 #[cfg(feature = "serde")]
 pub(crate) use value::Halves;
 pub use value::{Descendants, Elements, Entries, Kind, Value};

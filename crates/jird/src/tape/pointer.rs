@@ -16,7 +16,7 @@ pub(crate) fn pointer<'a>(value: Value<'a>, pointer: &str) -> Option<Value<'a>> 
 }
 
 /// Replaces `~0` by `~` and `~1` by `/` (RFC 6901 §3); any other `~` makes the pointer invalid.
-fn unescape(token: &str) -> Option<Cow<'_, str>> {
+pub fn unescape(token: &str) -> Option<Cow<'_, str>> {
     if !token.contains('~') {
         return Some(Cow::Borrowed(token));
     }
@@ -25,7 +25,7 @@ fn unescape(token: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Parses an array index without leading zeros (RFC 6901 §4).
-fn index(token: &str) -> Option<usize> {
+pub fn index(token: &str) -> Option<usize> {
     let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
     if digits && (token == "0" || !token.starts_with('0')) { token.parse().ok() } else { None }
 }
