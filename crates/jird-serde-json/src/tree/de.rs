@@ -1,6 +1,6 @@
 //! Trees from any deserializer, and as deserializers.
 
-use super::Value;
+use super::{Value, grown};
 use crate::error::Error;
 use crate::plain;
 use crate::tree::exact::{self, Route};
@@ -8,7 +8,7 @@ use crate::tree::map::{Map, members_of};
 use crate::tree::number::Number;
 use core::fmt;
 use core::str::FromStr;
-use jird::hooks::{EXACT_NUMBERS, RAW_TEXT};
+use jird::hooks::RAW_TEXT;
 use serde_core::de::value::CowStrDeserializer;
 use serde_core::de::{
     self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, Expected, IntoDeserializer, MapAccess, SeqAccess,
@@ -20,7 +20,7 @@ impl<'de> Deserialize<'de> for Value {
     #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match exact::route::<D::Error>() {
-            Route::Engine => deserializer.deserialize_newtype_struct(EXACT_NUMBERS, ValueVisitor(Form::Numbers)),
+            Route::Engine => grown::tree(deserializer),
             Route::SerdeJson if !plain::is_plain() => {
                 deserializer.deserialize_newtype_struct(RAW_TEXT, ValueVisitor(Form::Text))
             }
@@ -31,15 +31,13 @@ impl<'de> Deserialize<'de> for Value {
 
 /// The form in which a deserializer gives a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// The engine's: as any, but bytes are the text of a number.
-    Numbers,
+pub(super) enum Form {
     /// `serde_json`'s raw text: a map whose one member is the text of the value.
     Text,
     Any,
 }
 
-struct ValueVisitor(Form);
+pub(super) struct ValueVisitor(pub(super) Form);
 
 impl<'de> Visitor<'de> for ValueVisitor {
     type Value = Value;
@@ -74,14 +72,6 @@ impl<'de> Visitor<'de> for ValueVisitor {
     #[inline]
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
         Ok(Number::of_visited(value)?.map_or(Value::Null, Value::Number))
-    }
-
-    #[inline]
-    fn visit_bytes<E: de::Error>(self, text: &[u8]) -> Result<Value, E> {
-        match exact::number_of_bytes(text) {
-            Some(number) if self.0 == Form::Numbers => Ok(Value::Number(number)),
-            _ => Err(E::invalid_type(Unexpected::Bytes(text), &self)),
-        }
     }
 
     #[inline]
@@ -128,9 +118,6 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        if self.0 == Form::Numbers {
-            return members_of(members, Vec::new()).map(Value::Object);
-        }
         let Some(first) = members.next_key::<String>()? else { return Ok(Value::Object(Map::new())) };
         if self.0 == Form::Text && first == RAW_TEXT {
             let text: Cow<'_, str> = members.next_value_seed(TextSeed)?;

@@ -3,11 +3,13 @@
 //! ```text
 //! map         the members of an object             exact       how the text of a number passes through deserializers
 //! number      numbers with their digits            mixed       trees of serde_json itself
+//! grown       trees from the engine                de, ser     trees from any deserializer and to any serializer
 //! ```
 
 mod de;
 mod exact;
 mod from;
+mod grown;
 mod index;
 pub mod map;
 mod mixed;

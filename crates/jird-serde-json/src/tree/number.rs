@@ -49,6 +49,13 @@ struct Decimal {
     negative: bool,
 }
 
+impl From<jird::hooks::Decimal> for Decimal {
+    #[inline]
+    fn from(decimal: jird::hooks::Decimal) -> Self {
+        Self { digits: decimal.digits, scale: decimal.places, negative: decimal.negative }
+    }
+}
+
 /// Any number of this many digits fits into a `u64`.
 const DIGITS_MAX: usize = 19;
 
@@ -136,6 +143,12 @@ impl Number {
     #[inline]
     pub(crate) fn of_text(text: &str) -> Self {
         Self::of(N::plain(text.as_bytes()).unwrap_or_else(|| N::of_long(text)))
+    }
+
+    /// The number that the engine has [packed](jird::hooks::Decimal::packed).
+    #[inline]
+    pub(crate) fn of_packed(decimal: u128) -> Self {
+        Self::of(N::Decimal(jird::hooks::Decimal::of_packed(decimal).into()))
     }
 
     /// The number of a text, if it is one and is finite as an `f64`.
@@ -421,14 +434,17 @@ impl<'de> Deserialize<'de> for Number {
     #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match exact::route::<D::Error>() {
-            Route::Engine => deserializer.deserialize_newtype_struct(EXACT_NUMBERS, NumberVisitor),
-            Route::SerdeJson if !plain::is_plain() => deserializer.deserialize_newtype_struct(RAW_TEXT, NumberVisitor),
-            Route::SerdeJson | Route::Other => deserializer.deserialize_any(NumberVisitor),
+            Route::Engine => deserializer.deserialize_newtype_struct(EXACT_NUMBERS, NumberVisitor(true)),
+            Route::SerdeJson if !plain::is_plain() => {
+                deserializer.deserialize_newtype_struct(RAW_TEXT, NumberVisitor(false))
+            }
+            Route::SerdeJson | Route::Other => deserializer.deserialize_any(NumberVisitor(false)),
         }
     }
 }
 
-struct NumberVisitor;
+/// Whether the numbers come from the engine, so that a `u128` is a packed decimal.
+struct NumberVisitor(bool);
 
 impl<'de> Visitor<'de> for NumberVisitor {
     type Value = Number;
@@ -450,6 +466,9 @@ impl<'de> Visitor<'de> for NumberVisitor {
     }
 
     fn visit_u128<E: de::Error>(self, value: u128) -> Result<Number, E> {
+        if self.0 {
+            return Ok(Number::of_packed(value));
+        }
         Number::from_u128(value).ok_or_else(|| E::custom("JSON number out of range"))
     }
 
@@ -463,7 +482,7 @@ impl<'de> Visitor<'de> for NumberVisitor {
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Number, D::Error> {
-        deserializer.deserialize_any(self)
+        deserializer.deserialize_any(NumberVisitor(false))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Number, A::Error> {

@@ -11,6 +11,7 @@ mod raw;
 mod raw_access;
 mod refusals;
 
+pub use crate::number::Decimal;
 pub use buffered::{BufferedFloat, buffered_float};
 pub(crate) use buffered::{BufferedTexts, is_buffer};
 pub(crate) use container::{Container, Open, containers};
@@ -29,6 +30,7 @@ pub(crate) use refusals::{compounds, refusals};
 /// and write each other's.
 pub const RAW_TEXT: &str = "$serde_json::private::RawValue";
 
-/// The name of a newtype struct whose visitor takes a number that is not a small integer as its text, through
-/// `visit_bytes`. Anything else is visited as `deserialize_any` does.
+/// The name of a newtype struct whose visitor takes numbers with all of their digits. An integer of 64 bits comes as one,
+/// a [`Decimal`] of up to 19 digits through `visit_u128`, any other number, and any number from some deserializers, as its text
+/// through `visit_bytes`. Anything else is visited as `deserialize_any` does.
 pub const EXACT_NUMBERS: &str = "$jird::private::ExactNumbers";

@@ -16,6 +16,7 @@
 //! integer   token → i64, u64, i128, u128
 //! float     token → f64, f32, correctly rounded          powers: the table it multiplies by
 //! machine   token → integer or not; i64, u64 or f64, whichever it is
+//! exact     token → i64, u64 or a decimal of up to 19 digits, without rounding
 //! token     a token and its place in the text
 //! decimal   two tokens → their order; one token → canonical text
 //! write     integers → digits                               shortest: doubles → digits
@@ -34,6 +35,8 @@
 
 mod check;
 mod decimal;
+#[cfg(feature = "serde")]
+mod exact;
 mod float;
 mod integer;
 mod machine;
@@ -50,6 +53,10 @@ mod value;
 mod write;
 
 pub(crate) use check::{Class, check, check_at, checked_str};
+#[cfg(feature = "serde")]
+pub use exact::Decimal;
+#[cfg(feature = "serde")]
+pub(crate) use exact::{Exact, exact_at};
 pub(crate) use float::{to_f32, to_f64, to_f64_at};
 #[cfg(feature = "serde")]
 pub(crate) use integer::to_small_at;

@@ -4,7 +4,7 @@ use super::{Deserializer, Read};
 use crate::data_model::Number;
 use crate::error::Error;
 use crate::fault::ErrorKind;
-use crate::number::{self, MachineNumber};
+use crate::number::{self, Exact, MachineNumber};
 use crate::scan::Token;
 use serde_core::de::Visitor;
 
@@ -66,23 +66,38 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         self.placed(visited, token.start)
     }
 
-    /// Visits a small integer as such, and any other number as its text.
+    /// Visits a number with all of its digits, as [`EXACT_NUMBERS`](crate::data_model::EXACT_NUMBERS) says.
     #[inline(always)]
     pub(super) fn visit_exact_number<V: Visitor<'de>>(&mut self, token: Token, visitor: V) -> Result<V::Value, Error> {
         let end = self.pull.checked_number(token)?;
-        let text = &self.pull.window()[token.start..end];
-        let visited = if let Some(value) = number::to_small_at(self.pull.window(), token.start, end) {
-            self.pull.step();
-            visitor.visit_u64(value)
-        } else if text.len() > PLAIN_LEN_MAX && Number::of(self.pull.window(), token.start, end).is_none()
-            || memchr::memchr2(b'e', b'E', text).is_some() && Number::of(self.pull.window(), token.start, end).is_none()
-        {
-            return Err(self.out_of_range(token));
-        } else {
-            self.pull.step();
-            visitor.visit_bytes(&self.pull.window()[token.start..end])
+        let visited = match number::exact_at(self.pull.window(), token.start, end) {
+            Some(Exact::U64(value)) => {
+                self.pull.step();
+                visitor.visit_u64(value)
+            }
+            Some(Exact::Decimal(value)) => {
+                self.pull.step();
+                visitor.visit_u128(value.packed())
+            }
+            Some(Exact::I64(value)) => {
+                self.pull.step();
+                visitor.visit_i64(value)
+            }
+            None => self.visit_number_text(token, end, visitor),
         };
         self.placed(visited, token.start)
+    }
+
+    /// Visits a finite number as its text.
+    #[inline(never)]
+    fn visit_number_text<V: Visitor<'de>>(&mut self, token: Token, end: usize, visitor: V) -> Result<V::Value, Error> {
+        let text = &self.pull.window()[token.start..end];
+        let may_be_infinite = text.len() > PLAIN_LEN_MAX || memchr::memchr2(b'e', b'E', text).is_some();
+        if may_be_infinite && Number::of(self.pull.window(), token.start, end).is_none() {
+            return Err(self.out_of_range(token));
+        }
+        self.pull.step();
+        visitor.visit_bytes(&self.pull.window()[token.start..end])
     }
 
     #[inline(always)]
