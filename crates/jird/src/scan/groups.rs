@@ -26,7 +26,7 @@ struct Group {
     late: u64,
 }
 
-impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Running<'a, S, LINES, CHECK, MASKS> {
+impl<S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Running<'_, S, LINES, CHECK, MASKS> {
     /// Scans groups of blocks, as many as there are. Returns the number of their blocks, which is even.
     #[inline(always)]
     pub(super) fn groups(&mut self, blocks: &[[u8; BLOCK]], state: &mut State, out: &mut Free<'_>) -> usize {
