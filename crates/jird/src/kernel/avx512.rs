@@ -203,7 +203,6 @@ impl Simd for Avx512 {
     const SKIMS: bool = true;
     // A mask would have to come from a general register for each block.
     const MARKS_BLOCKS: bool = true;
-    const GROUPS: bool = true;
 
     #[inline(always)]
     fn load(self, block: &[u8; BLOCK]) -> __m512i {

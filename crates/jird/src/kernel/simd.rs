@@ -101,9 +101,6 @@ pub(crate) trait Simd: Copy {
     /// [`mark_spaced`](Self::mark_spaced), and not by a mask that is given to [`emit`](Self::emit). Only then are these two
     /// and [`behind`](Self::behind) called.
     const MARKS_BLOCKS: bool = false;
-    /// Whether pass one takes eight blocks at a time, if there are many, with [`classify_group`](Self::classify_group)
-    /// and [`group_masks`](Self::group_masks).
-    const GROUPS: bool = false;
 
     /// Loads a block into registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;
