@@ -144,14 +144,13 @@ pub(crate) fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
 pub(super) const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 
 /// Marks the strings of a block that have a backslash in it: the bits of their opening quotes. `quotes` and `backslash`
-/// are those of the block, `inside` has the bytes inside strings with their opening quotes, and `open` is 1 if the
-/// block begins inside a string. Also returns 1 if it is this string that has a backslash.
+/// are those of the block, `inside` has the bytes inside strings with their opening quotes, and `open` is 1 if the block
+/// begins inside a string. Also returns 1 if it is this string that has a backslash.
 #[inline(always)]
 pub(crate) fn marks<S: Simd>(simd: S, quotes: u64, backslash: u64, inside: u64, open: u64) -> (u64, u64) {
     let opening = quotes & inside;
     let backslash = backslash & inside;
-    // A bit added where a string begins carries to its first backslash or to its closing quote: one bit for each
-    // string.
+    // A bit added where a string begins carries to its first backslash or to its closing quote: one bit for each string.
     let text = inside & !backslash;
     let stops = text.wrapping_add(opening).wrapping_add(open) & !text;
     let has_escape = simd.gather_bits(backslash, stops);

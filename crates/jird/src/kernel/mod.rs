@@ -12,8 +12,6 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
-mod avx512_group;
 mod checked;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod digits;
@@ -149,14 +147,17 @@ impl Kernel {
         }
     }
 
-    /// As [`enter`](Self::enter), but only if the instruction set holds the masks of a group of blocks in one register.
-    /// Gives the pass back otherwise.
-    #[inline(always)]
-    pub(crate) fn enter_with_groups<P: Pass>(self, pass: P) -> Result<P::Out, P> {
+    /// Whether pass one takes groups of blocks: [`Simd::GROUPS`].
+    #[inline]
+    pub(crate) fn groups(self) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(proof) => Ok(proof.enter(pass)),
-            _ => Err(pass),
+            Isa::Avx512(_) => avx512::Avx512::GROUPS,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => avx2::Avx2::GROUPS,
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(_) => neon::Neon::GROUPS,
+            Isa::Portable(_) => portable::Portable::GROUPS,
         }
     }
 }

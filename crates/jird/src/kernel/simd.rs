@@ -101,6 +101,9 @@ pub(crate) trait Simd: Copy {
     /// [`mark_spaced`](Self::mark_spaced), and not by a mask that is given to [`emit`](Self::emit). Only then are these two
     /// and [`behind`](Self::behind) called.
     const MARKS_BLOCKS: bool = false;
+    /// Whether pass one takes eight blocks at a time, if there are many, with [`classify_group`](Self::classify_group) and
+    /// [`group_masks`](Self::group_masks).
+    const GROUPS: bool = false;
 
     /// Loads a block into registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;
@@ -154,14 +157,14 @@ pub(crate) trait Simd: Copy {
     fn group_masks(self, classes: &GroupClasses, escaped: &Words, border: &mut GroupBorder, masks: &mut GroupMasks) {
         *masks = group::masks(self, classes, escaped, border);
     }
-    /// The bytes of a group that a backslash escapes. `carry` is 1 if its first byte is escaped, and gets the same for
-    /// the next group. Returns a bit for each block, set if its first byte is escaped.
+    /// The bytes of a group that a backslash escapes. `carry` is 1 if its first byte is escaped, and gets the same for the
+    /// next group. Returns a bit for each block, set if its first byte is escaped.
     #[inline(always)]
     fn escape_group(self, backslash: &Words, carry: &mut u64, escaped: &mut Words) -> u64 {
         group::escape(backslash, carry, escaped)
     }
-    /// Adds the opening quotes of the strings that have a backslash to the marks of `masks`. `open` is 1 if the group
-    /// begins inside a string. Returns 1 if it is this string that has a backslash.
+    /// Adds the opening quotes of the strings that have a backslash to the marks of `masks`. `open` is 1 if the group begins
+    /// inside a string. Returns 1 if it is this string that has a backslash.
     #[inline(always)]
     fn mark_group(self, masks: &mut GroupMasks, backslash: &Words, open: u64) -> u64 {
         group::mark(self, masks, backslash, open)

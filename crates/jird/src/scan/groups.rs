@@ -1,17 +1,17 @@
 //! The part of the loop of pass one that takes eight blocks at a time, a group.
 //!
-//! The masks of a group's blocks are stored, and loaded again as the words of one register. So an operation on masks
-//! serves eight blocks, and no mask goes through a general register. The load has to wait until the stores have left
-//! the core, and the tokens wait for all that is computed in between. Therefore three groups are under way: a step
-//! finds the masks of one, writes the tokens of the one before, and classifies the bytes of the second one behind.
+//! The masks of a group's blocks are stored, and loaded again as the words of one register. So an operation on masks serves
+//! eight blocks, and no mask goes through a general register. The load has to wait until the stores have left the core, and
+//! the tokens wait for all that is computed in between. Therefore three groups are under way: a step finds the masks of one,
+//! writes the tokens of the one before, and classifies the bytes of the second one behind.
 
 use super::State;
 use super::pass::Running;
 use super::tokens::Free;
 use crate::kernel::{BLOCK, GROUP, GroupBorder, GroupClasses, GroupMasks, Simd, Words};
 
-/// Shorter chunks are not taken in groups: little can be done while the first waits for its masks. Unit tests take
-/// groups wherever they can, because their texts are short.
+/// Shorter chunks are not taken in groups: little can be done while the first waits for its masks. Unit tests take groups
+/// wherever they can, because their texts are short.
 pub(super) const GROUPED_FROM: usize = if cfg!(test) { 1 } else { 16 } * GROUP * BLOCK;
 
 /// What was found in a group.
@@ -26,7 +26,7 @@ struct Group {
     late: u64,
 }
 
-impl<S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Running<'_, S, LINES, CHECK, MASKS> {
+impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Running<'a, S, LINES, CHECK, MASKS> {
     /// Scans groups of blocks, as many as there are. Returns the number of their blocks, which is even.
     #[inline(always)]
     pub(super) fn groups(&mut self, blocks: &[[u8; BLOCK]], state: &mut State, out: &mut Free<'_>) -> usize {
@@ -181,8 +181,8 @@ impl<S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Running<'
         self.open = self.open_behind(&blocks[index + GROUP - 1]);
     }
 
-    /// Marks the strings of a group that have escapes, and notes the blocks that are checked for escapes later. `open`
-    /// is 1 if the group begins inside a string.
+    /// Marks the strings of a group that have escapes, and notes the blocks that are checked for escapes later. `open` is 1 if
+    /// the group begins inside a string.
     #[inline(always)]
     fn mark_group(&mut self, index: usize, group: &mut Group, backslash: &Words, open: u64, out: &mut Free<'_>) {
         let inside = group.masks.inside.0;

@@ -177,8 +177,6 @@ fn enter<const LINES: bool, const CHECK: bool, const MASKS: bool>(
     kernel: Kernel,
     pass: PassOne<'_, LINES, CHECK, MASKS>,
 ) -> Found {
-    if pass.chunk.to - pass.chunk.from < GROUPED_FROM || !pass.tokens.tuning.groups {
-        return kernel.enter(pass);
-    }
-    kernel.enter_with_groups(InGroups(pass)).unwrap_or_else(|InGroups(pass)| kernel.enter(pass))
+    let in_groups = pass.chunk.to - pass.chunk.from >= GROUPED_FROM && pass.tokens.tuning.groups && kernel.groups();
+    if in_groups { kernel.enter(InGroups(pass)) } else { kernel.enter(pass) }
 }

@@ -84,8 +84,8 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'
     }
 }
 
-/// The same for long chunks, with kernels that take groups of blocks: compiled separately, so that short texts do not
-/// pay for what groups need.
+/// The same for long chunks, with kernels that take groups of blocks: compiled separately, so that short texts do not pay
+/// for what groups need.
 pub(super) struct InGroups<'a, const LINES: bool, const CHECK: bool, const MASKS: bool>(
     pub(super) PassOne<'a, LINES, CHECK, MASKS>,
 );
@@ -95,7 +95,7 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for InGroups<
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Found {
-        self.0.scan::<S, true>(simd)
+        if S::GROUPS { self.0.scan::<S, true>(simd) } else { unreachable!("this kernel takes no groups") }
     }
 }
 
@@ -134,8 +134,8 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> PassOne<'_, LINES,
         pass.run(blocks, grouped / 2, &mut state, &mut out);
         let ends_here = to == text.len();
         if ends_here {
-            // The end of the text, filled up with spaces. It is scanned even if nothing is left, because only a block
-            // of spaces reveals a UTF-8 sequence that the text's last block leaves incomplete.
+            // The end of the text, filled up with spaces. It is scanned even if nothing is left, because only a block of
+            // spaces reveals a UTF-8 sequence that the text's last block leaves incomplete.
             let before = blocks.last().unwrap_or(before);
             let blank = core::mem::take(&mut pass.blank);
             pass.one_block(blocks.len(), before, &simd.load_rest(rest), &mut state, &mut out);
