@@ -53,11 +53,6 @@ const VARIANTS: &[Variant] = &[
         make: |kernel| Ok(without(kernel, Technique::AsciiShortcut)),
     },
     Variant {
-        name: "pairs",
-        words: "pass one takes two blocks at a time, not eight",
-        make: |kernel| Ok(without(kernel, Technique::Groups)),
-    },
-    Variant {
         name: "one chunk",
         words: "pass one over the whole document before pass two begins",
         make: |kernel| Ok(reused(Parser::with_kernel(Policy::default(), kernel).with_chunk_bytes(1 << 30))),

@@ -57,13 +57,8 @@ fn piece_bytes(text: &[u8]) -> usize {
     (text.len() / 64).max(CHUNK_BYTES[0])
 }
 
-const TECHNIQUES: [Technique; 5] = [
-    Technique::Batches,
-    Technique::NumbersByMasks,
-    Technique::NumbersOneByOne,
-    Technique::AsciiShortcut,
-    Technique::Groups,
-];
+const TECHNIQUES: [Technique; 4] =
+    [Technique::Batches, Technique::NumbersByMasks, Technique::NumbersOneByOne, Technique::AsciiShortcut];
 
 /// Two threads give the same result, with many borders.
 ///

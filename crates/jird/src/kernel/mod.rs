@@ -16,7 +16,6 @@ mod checked;
 #[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "only what is typed is written so"))]
 mod digits;
 mod escapes;
-mod group;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(target_arch = "x86_64")]
@@ -33,7 +32,6 @@ pub(crate) use checked::{as_utf8, trusted_str};
 #[cfg_attr(not(feature = "serde"), allow(unused_imports, reason = "only what is typed is written so"))]
 pub(crate) use digits::{EIGHT, SIXTEEN, eight_digits, sixteen_digits};
 pub(crate) use escapes::{SHORT, any_escapes, escapes};
-pub(crate) use group::{GROUP, GroupBorder, GroupClasses, GroupMasks, Words, escaped_bytes, marks};
 pub(crate) use simd::{BLOCK, Classes, Kinds, Outline, Simd};
 pub(crate) use words::TokenWords;
 
@@ -144,20 +142,6 @@ impl Kernel {
             #[cfg(target_arch = "aarch64")]
             Isa::Neon(_) => neon::Neon::SKIMS,
             Isa::Portable(_) => portable::Portable::SKIMS,
-        }
-    }
-
-    /// Whether pass one takes groups of blocks: [`Simd::GROUPS`].
-    #[inline]
-    pub(crate) fn groups(self) -> bool {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512(_) => avx512::Avx512::GROUPS,
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2(_) => avx2::Avx2::GROUPS,
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon(_) => neon::Neon::GROUPS,
-            Isa::Portable(_) => portable::Portable::GROUPS,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The operations on a block that differ between instruction sets.
 
-use super::group::{self, GROUP, GroupBorder, GroupClasses, GroupMasks, Words};
 use super::words::{self, TokenWords};
 use crate::limits::PAST_END;
 use core::mem::MaybeUninit;
@@ -101,9 +100,6 @@ pub(crate) trait Simd: Copy {
     /// [`mark_spaced`](Self::mark_spaced), and not by a mask that is given to [`emit`](Self::emit). Only then are these two
     /// and [`behind`](Self::behind) called.
     const MARKS_BLOCKS: bool = false;
-    /// Whether pass one takes eight blocks at a time, if there are many, with [`classify_group`](Self::classify_group) and
-    /// [`group_masks`](Self::group_masks).
-    const GROUPS: bool = false;
 
     /// Loads a block into registers.
     fn load(self, block: &[u8; BLOCK]) -> Self::Block;
@@ -145,30 +141,6 @@ pub(crate) trait Simd: Copy {
     }
     /// One mask per class of byte.
     fn classify(self, block: Self::Block) -> Classes;
-    /// The classes of the bytes of eight blocks. Also returns what [`unusual`](Self::unusual) says of them.
-    #[inline(always)]
-    fn classify_group(self, blocks: &[[u8; BLOCK]; GROUP], newlines: bool, classes: &mut GroupClasses) -> u64 {
-        *classes = group::classify(self, blocks, newlines);
-        let pairs = blocks.as_chunks().0.iter();
-        pairs.fold(0, |all, [first, second]| all | self.unusual(self.load(first), self.load(second)))
-    }
-    /// What pass one finds in a group, given the bytes that are escaped.
-    #[inline(always)]
-    fn group_masks(self, classes: &GroupClasses, escaped: &Words, border: &mut GroupBorder, masks: &mut GroupMasks) {
-        *masks = group::masks(self, classes, escaped, border);
-    }
-    /// The bytes of a group that a backslash escapes. `carry` is 1 if its first byte is escaped, and gets the same for the
-    /// next group. Returns a bit for each block, set if its first byte is escaped.
-    #[inline(always)]
-    fn escape_group(self, backslash: &Words, carry: &mut u64, escaped: &mut Words) -> u64 {
-        group::escape(backslash, carry, escaped)
-    }
-    /// Adds the opening quotes of the strings that have a backslash to the marks of `masks`. `open` is 1 if the group begins
-    /// inside a string. Returns 1 if it is this string that has a backslash.
-    #[inline(always)]
-    fn mark_group(self, masks: &mut GroupMasks, backslash: &Words, open: u64) -> u64 {
-        group::mark(self, masks, backslash, open)
-    }
     /// White space: space, tab, newline, carriage return.
     #[inline(always)]
     fn spaces(self, block: Self::Block) -> u64 {
@@ -225,13 +197,6 @@ pub(crate) trait Simd: Copy {
     /// Checks a block that follows `before`, which was already checked or will be checked elsewhere. A sequence that the
     /// block leaves incomplete is judged with the next block.
     fn utf8_check(self, state: &mut Self::Utf8, before: &[u8; BLOCK], block: Self::Block);
-    /// The same for the block behind the first three of these bytes.
-    #[inline(always)]
-    fn utf8_check_behind(self, state: &mut Self::Utf8, bytes: &[u8; BLOCK + 3]) {
-        let mut before = [0; BLOCK];
-        before[BLOCK - 3..].copy_from_slice(&bytes[..3]);
-        self.utf8_check(state, &before, self.load(bytes.last_chunk().unwrap_or(&before)));
-    }
     /// False after any check saw a byte that is not UTF-8.
     fn utf8_ok(self, state: &Self::Utf8) -> bool;
     /// The bitwise or of two blocks.

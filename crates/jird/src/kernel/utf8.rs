@@ -40,16 +40,17 @@ pub(super) fn check<V: Vectors, const N: usize>(
 ) {
     let mut before = simd.end_of(before);
     for register in block {
-        *error = simd.or(*error, misplaced(simd, register, simd.preceding(register, before)));
+        *error = simd.or(*error, misplaced(simd, register, before));
         before = register;
     }
 }
 
-/// Non-zero where a byte cannot follow those one, two and three places before it. The tables find all that a pair of bytes shows, and mark every pair of
+/// Non-zero where a byte cannot follow those before it. The tables find all that a pair of bytes shows, and mark every pair of
 /// continuations; where a third or fourth byte of a sequence is due, exactly that mark must be there.
 #[inline(always)]
-pub(super) fn misplaced<V: Vectors>(simd: V, bytes: V::Register, [one, two, three]: [V::Register; 3]) -> V::Register {
+fn misplaced<V: Vectors>(simd: V, bytes: V::Register, before: V::Register) -> V::Register {
     let [high_of_before, low_of_before, high_of_this] = &UTF8_TABLES;
+    let [one, two, three] = simd.preceding(bytes, before);
     let pairs = simd.and(
         simd.and(
             simd.look_up(simd.table(high_of_before), simd.high_nibbles(one)),

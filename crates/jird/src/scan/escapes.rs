@@ -1,9 +1,34 @@
-//! Escapes in strings: which are wrong.
+//! Escapes in strings: which bytes are escaped, which strings have one, and which are wrong.
 
 use super::blocks::Blocks;
 use super::{Carry, Chunk, State};
-use crate::kernel::{BLOCK, Kernel, Pass, Simd, escaped_bytes};
+use crate::kernel::{BLOCK, Kernel, Pass, Simd};
 use crate::text;
+
+/// Finds the bytes that a backslash escapes: the byte after each run of backslashes of odd length, and every second
+/// byte inside a run. Also returns whether the next block's first byte is escaped. One subtraction finds them all
+/// (simdjson's `json_escape_scanner`).
+#[inline(always)]
+pub(crate) fn escaped_bytes(backslash: u64, carry: u64) -> (u64, u64) {
+    const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
+    let potential = backslash & !carry;
+    let follows = (potential << 1 | ODD).wrapping_sub(potential) ^ ODD;
+    (follows ^ (backslash | carry), (follows & backslash) >> 63)
+}
+
+/// Marks the strings of a block that have a backslash in it: the bits of their opening quotes. `quotes` and `backslash`
+/// are those of the block, `inside` has the bytes inside strings with their opening quotes, and `open` is 1 if the block
+/// begins inside a string. Also returns 1 if it is this string that has a backslash.
+#[inline(always)]
+pub(super) fn marks<S: Simd>(simd: S, quotes: u64, backslash: u64, inside: u64, open: u64) -> (u64, u64) {
+    let opening = quotes & inside;
+    let backslash = backslash & inside;
+    // A bit added where a string begins carries to its first backslash or to its closing quote: one bit for each string.
+    let text = inside & !backslash;
+    let stops = text.wrapping_add(opening).wrapping_add(open) & !text;
+    let has_escape = simd.gather_bits(backslash, stops);
+    (simd.scatter_bits(has_escape >> open, opening), has_escape & open)
+}
 
 /// Two blocks of a chunk, or one at its end, with a backslash or an escaped byte, and the state before them. Their masks
 /// are made again after the chunk: keeping them would take registers from all other blocks.

@@ -15,7 +15,6 @@ mod brackets;
 mod compact;
 mod escapes;
 mod fault;
-mod groups;
 #[cfg(feature = "parallel")]
 mod guess;
 mod line_count;
@@ -31,15 +30,14 @@ mod tests;
 mod tokens;
 mod whole;
 
-pub(crate) use crate::kernel::escaped_bytes;
 pub(crate) use crate::word::ESCAPED;
 pub(crate) use brackets::BracketSearch;
 pub(crate) use compact::compact;
 use escapes::Digits;
+pub(crate) use escapes::escaped_bytes;
 pub(crate) use fault::first_fault;
-use groups::GROUPED_FROM;
 use numbers::NumberCarry;
-use pass::{InGroups, PassOne};
+use pass::PassOne;
 pub(crate) use pieces::Pieces;
 pub(crate) use pull::{Content, OpenBrackets, Pull, Token};
 #[cfg(feature = "serde")]
@@ -164,19 +162,10 @@ pub(crate) fn index(
     // The chunk goes on by reference: a copy of it would wait for the narrow stores that have just made it.
     let chunk = &chunk;
     match mode {
-        Mode::Document if !masks => enter(kernel, PassOne::<false, true, false> { chunk, carry, tokens }),
-        Mode::Document | Mode::DocumentBlanks => enter(kernel, PassOne::<false, true, true> { chunk, carry, tokens }),
-        Mode::Lines => enter(kernel, PassOne::<true, true, false> { chunk, carry, tokens }),
-        Mode::DocumentTrusted => enter(kernel, PassOne::<false, false, false> { chunk, carry, tokens }),
-        Mode::LinesTrusted => enter(kernel, PassOne::<true, false, false> { chunk, carry, tokens }),
+        Mode::Document if !masks => kernel.enter(PassOne::<false, true, false> { chunk, carry, tokens }),
+        Mode::Document | Mode::DocumentBlanks => kernel.enter(PassOne::<false, true, true> { chunk, carry, tokens }),
+        Mode::Lines => kernel.enter(PassOne::<true, true, false> { chunk, carry, tokens }),
+        Mode::DocumentTrusted => kernel.enter(PassOne::<false, false, false> { chunk, carry, tokens }),
+        Mode::LinesTrusted => kernel.enter(PassOne::<true, false, false> { chunk, carry, tokens }),
     }
-}
-
-#[inline]
-fn enter<const LINES: bool, const CHECK: bool, const MASKS: bool>(
-    kernel: Kernel,
-    pass: PassOne<'_, LINES, CHECK, MASKS>,
-) -> Found {
-    let in_groups = pass.chunk.to - pass.chunk.from >= GROUPED_FROM && pass.tokens.tuning.groups && kernel.groups();
-    if in_groups { kernel.enter(InGroups(pass)) } else { kernel.enter(pass) }
 }

@@ -4,9 +4,10 @@
 //! one block to the next. Work that few blocks need is done outside the loop: it only notes which blocks have escapes, and
 //! [`super::escapes`] checks them after the chunk; [`super::numbers`] checks numbers in a loop of its own.
 
+use super::escapes::{escaped_bytes, marks};
 use super::tokens::Free;
 use super::{Carry, Chunk, Found, State, Tokens};
-use crate::kernel::{BLOCK, Classes, Pass, Simd, escaped_bytes, marks};
+use crate::kernel::{BLOCK, Classes, Pass, Simd};
 
 /// A chunk to be scanned. It is generic over what the mode says: whether lines are scanned, whether everything is
 /// checked, and whether the masks of each block are kept. Each combination is compiled separately, because together
@@ -18,28 +19,28 @@ pub(super) struct PassOne<'a, const LINES: bool, const CHECK: bool, const MASKS:
 }
 
 /// What a pass over a chunk finds beside tokens.
-pub(super) struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> {
-    pub(super) simd: S,
+struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> {
+    simd: S,
     /// The offset of the first block, and the block before it.
     from: usize,
-    pub(super) before: &'a [u8; BLOCK],
+    before: &'a [u8; BLOCK],
     /// The offset of the next block.
-    pub(super) offset: S::Offset,
-    pub(super) utf8: S::Utf8,
+    offset: S::Offset,
+    utf8: S::Utf8,
     /// Documents only: the byte before the first block, many times over.
     start: S::Block,
     /// The bitwise or of all blocks that may hold bytes beyond ASCII.
     all: S::Block,
     /// Nonzero if the next block is checked as UTF-8 even if it is ASCII: a character may reach into it.
-    pub(super) open: u64,
+    open: u64,
     /// Nonzero if every block is checked as UTF-8.
     checks_ascii: u64,
     /// Nonzero if a string has a byte below 0x20.
-    pub(super) controls: u64,
-    /// Nonzero if there is white space outside strings, other than newlines. Lines only.
-    pub(super) blank: u64,
+    controls: u64,
+    /// The number of white-space bytes outside strings, other than newlines. Lines only.
+    blank: usize,
     /// How far ahead memory is asked for the text. Lines only.
-    pub(super) ahead: usize,
+    ahead: usize,
 }
 
 /// How far ahead of the blocks the memory is asked for lines. They are read once, so they mostly come from there; and behind
@@ -80,28 +81,6 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Found {
-        self.scan::<S, false>(simd)
-    }
-}
-
-/// The same for long chunks, with kernels that take groups of blocks: compiled separately, so that short texts do not pay
-/// for what groups need.
-pub(super) struct InGroups<'a, const LINES: bool, const CHECK: bool, const MASKS: bool>(
-    pub(super) PassOne<'a, LINES, CHECK, MASKS>,
-);
-
-impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for InGroups<'_, LINES, CHECK, MASKS> {
-    type Out = Found;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Found {
-        if S::GROUPS { self.0.scan::<S, true>(simd) } else { unreachable!("this kernel takes no groups") }
-    }
-}
-
-impl<const LINES: bool, const CHECK: bool, const MASKS: bool> PassOne<'_, LINES, CHECK, MASKS> {
-    #[inline(always)]
-    fn scan<S: Simd, const GROUPS: bool>(self, simd: S) -> Found {
         let Self { chunk, carry, tokens } = self;
         let Chunk { text, from, to } = *chunk;
         let before = text[..from].last_chunk().unwrap_or(&[b' '; BLOCK]);
@@ -130,28 +109,27 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> PassOne<'_, LINES,
         let mut out = tokens.free();
         let mut state = carry.state;
         let (blocks, rest) = text[from..to].as_chunks();
-        let grouped = if GROUPS { pass.groups(blocks, &mut state, &mut out) } else { 0 };
-        pass.run(blocks, grouped / 2, &mut state, &mut out);
-        let ends_here = to == text.len();
-        if ends_here {
+        pass.run(blocks, &mut state, &mut out);
+        let mut filler = 0;
+        let filler_follows = to == text.len();
+        if filler_follows {
             // The end of the text, filled up with spaces. It is scanned even if nothing is left, because only a block of
             // spaces reveals a UTF-8 sequence that the text's last block leaves incomplete.
             let before = blocks.last().unwrap_or(before);
-            let blank = core::mem::take(&mut pass.blank);
             pass.one_block(blocks.len(), before, &simd.load_rest(rest), &mut state, &mut out);
-            // Not the spaces behind the text.
-            pass.blank = blank | pass.blank & !(u64::MAX << rest.len());
+            // The spaces count too, unless a string is open there.
+            filler = if state.in_string == 0 { BLOCK - rest.len() } else { 0 };
         }
         if S::MARKS_BLOCKS && !LINES {
             // Without text, the byte before is that of the chunk before.
-            let last = if ends_here { Some(&b' ') } else { text[from..to].last() };
+            let last = if filler_follows { Some(&b' ') } else { text[from..to].last() };
             state.space = last.map_or(state.space, |last| u64::from(*last <= b' '));
         }
         carry.state = state.at_border();
         let written = out.written();
         tokens.set_written(written);
         tokens.beyond_ascii |= simd.beyond_ascii(pass.all) != 0;
-        tokens.blank |= S::SKIMS && pass.blank != 0;
+        tokens.blank |= S::SKIMS && pass.blank != filler;
         let mut found = Found { not_utf8: !simd.utf8_ok(&pass.utf8), ..Found::default() };
         if pass.controls != 0 {
             let control = first_control(&text[from..to], in_string, escape);
@@ -162,10 +140,11 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> PassOne<'_, LINES,
 }
 
 impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Running<'a, S, LINES, CHECK, MASKS> {
-    /// Scans whole blocks, from this pair on.
+    /// Scans whole blocks.
     #[inline(always)]
-    fn run(&mut self, blocks: &[[u8; BLOCK]], mut index: usize, state: &mut State, out: &mut Free<'_>) {
+    fn run(&mut self, blocks: &[[u8; BLOCK]], state: &mut State, out: &mut Free<'_>) {
         let (pairs, last) = blocks.as_chunks();
+        let mut index = 0;
         while index < pairs.len() {
             let inside = self.two_blocks(pairs, index, state, out);
             index += 1;
@@ -298,7 +277,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
     /// no control character. They have no token and leave no state for the next block. Returns the index of the pair after
     /// them.
     #[inline(always)]
-    pub(super) fn pass_by(&mut self, pairs: &[[[u8; BLOCK]; 2]], mut index: usize, out: &mut Free<'_>) -> usize {
+    fn pass_by(&mut self, pairs: &[[[u8; BLOCK]; 2]], mut index: usize, out: &mut Free<'_>) -> usize {
         while let Some([first, second]) = pairs.get(index) {
             let blocks = [self.simd.load(first), self.simd.load(second)];
             if self.simd.escapes(blocks[0]) | self.simd.escapes(blocks[1]) != 0 {
@@ -318,23 +297,17 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
 
     /// Checks a block as UTF-8 where that is needed.
     #[inline(always)]
-    pub(super) fn utf8(&mut self, before: &[u8; BLOCK], block: S::Block) {
+    fn utf8(&mut self, before: &[u8; BLOCK], block: S::Block) {
         if self.needs_utf8_check(block) {
             self.simd.utf8_check(&mut self.utf8, before, block);
             self.open = self.simd.beyond_ascii(block) >> OPEN_FROM | self.checks_ascii;
         }
     }
 
-    /// [`open`](Self::open) behind this block.
-    #[inline(always)]
-    pub(super) fn open_behind(&self, before: &[u8; BLOCK]) -> u64 {
-        if CHECK { self.simd.beyond_ascii(self.simd.load(before)) >> OPEN_FROM | self.checks_ascii } else { 0 }
-    }
-
     /// Whether these bytes must be checked as UTF-8: they are not ASCII, or a character before them was left open. Merges
     /// them into `all`, unless they are known to be ASCII.
     #[inline(always)]
-    pub(super) fn needs_utf8_check(&mut self, blocks: S::Block) -> bool {
+    fn needs_utf8_check(&mut self, blocks: S::Block) -> bool {
         let needs_check = CHECK && self.simd.beyond_ascii(blocks) | self.open != 0;
         if needs_check || !CHECK {
             self.all = self.simd.merge(self.all, blocks);
@@ -413,7 +386,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
     #[inline(always)]
     fn emit(&mut self, index: usize, block: S::Block, bytes: &[u8; BLOCK], masks: &Masks, out: &mut Free<'_>) {
         if LINES && S::SKIMS {
-            self.blank |= masks.blank & !masks.tokens;
+            self.blank += (masks.blank & !masks.tokens).count_ones() as usize;
         }
         if MASKS {
             out.keep_masks(index, masks.blank, masks.run);

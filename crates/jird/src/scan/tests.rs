@@ -203,41 +203,6 @@ fn every_kernel_equals_the_oracle_on_random_bytes() {
     }
 }
 
-/// Texts of several groups of blocks, which some kernels take together.
-#[test]
-fn every_kernel_equals_the_oracle_on_groups_of_blocks() {
-    let pieces: [&[u8]; 16] = [
-        b"{\"id\":1, \"t\" : \"abc\" }\n",
-        b"[1,2.5,-3e7 , true,null]\r\n",
-        b"\"a\\\"b\\\\\",",
-        b"\"\\u00e9\\n\"",
-        "\"\u{e9}\u{20ac}\u{1f600}\"".as_bytes(),
-        &[b'x'; 70],
-        &[b' '; 90],
-        b"\"",
-        b"\\",
-        &[b'\\'; 131],
-        b"\\\"",
-        b"\t",
-        b":{}[],",
-        b"\xF0",
-        b"\x01",
-        &[b'y'; 600],
-    ];
-    let mut random = Random::new(20);
-    let kernels: Vec<_> = Kernel::available().collect();
-    for round in 0..6000 {
-        // Few texts have an error, because little is compared behind one.
-        let kinds = if round % 4 == 0 { 16 } else { 12 };
-        let mut text = vec![b' '; random.below(64)];
-        while text.len() < 900 + round % 2500 {
-            let piece = random.pick(&pieces[..kinds - usize::from(round % 3 == 0)]);
-            text.extend(piece.repeat(1 + random.below(4)));
-        }
-        check(&kernels, &text, random.pick(&[16 * BLOCK, 17 * BLOCK, 40 * BLOCK, 64 * BLOCK]));
-    }
-}
-
 /// Checks that every kernel accepts `text` as UTF-8, in chunks of one block and as a whole, exactly if it is UTF-8.
 fn check_utf8(kernels: &[Kernel], tokens: &mut Tokens, text: &[u8]) {
     let wanted = core::str::from_utf8(text).is_err();

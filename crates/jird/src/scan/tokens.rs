@@ -33,8 +33,6 @@ pub(crate) struct Tuning {
     pub(crate) numbers: NumberCheck,
     /// The UTF-8 check is skipped where all bytes are ASCII.
     pub(crate) skips_ascii: bool,
-    /// Blocks are taken in groups of eight, if the kernel does that at all.
-    pub(crate) groups: bool,
     /// Memory is asked for the text of lines before it is scanned.
     pub(crate) prefetches: bool,
 }
@@ -55,7 +53,6 @@ impl Tuning {
     const USUAL: Self = Self {
         numbers: if cfg!(test) { NumberCheck::ByMasks } else { NumberCheck::Guessed },
         skips_ascii: true,
-        groups: true,
         prefetches: true,
     };
 }
@@ -505,13 +502,7 @@ impl Free<'_> {
     /// Notes that one or two blocks, of which the first is `index` of the chunk, have escapes.
     #[inline(always)]
     pub(super) fn note_escapes(&mut self, index: usize, state: State) {
-        self.note_escapes_if(index, state, true);
-    }
-
-    /// The same, if `noted`; without a branch.
-    #[inline(always)]
-    pub(super) fn note_escapes_if(&mut self, index: usize, state: State, noted: bool) {
         self.escapes[self.escapes_len] = EscapeBlocks::new(index, state);
-        self.escapes_len += usize::from(noted);
+        self.escapes_len += 1;
     }
 }

@@ -165,8 +165,6 @@ pub enum Technique {
     NumbersOneByOne,
     /// The UTF-8 check is skipped where all bytes are ASCII.
     AsciiShortcut,
-    /// Pass one takes eight blocks at a time, where the kernel does that at all.
-    Groups,
 }
 
 impl Parser {
@@ -350,7 +348,6 @@ impl Parser {
             Technique::NumbersByMasks => tuning.numbers = NumberCheck::OneByOne,
             Technique::NumbersOneByOne => tuning.numbers = NumberCheck::ByMasks,
             Technique::AsciiShortcut => tuning.skips_ascii = false,
-            Technique::Groups => tuning.groups = false,
         }
         self.without = Some(technique);
         self
