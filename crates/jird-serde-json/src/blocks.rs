@@ -20,7 +20,7 @@ pub const VALUE_BYTES_MAX: usize = 256 << 20;
 /// Reads values from a reader in blocks of 64 KB, and gives back what was read and not used.
 ///
 /// [`Deserializer::from_reader`](crate::Deserializer::from_reader) takes exactly the bytes of a value, one by one; this
-/// type is several times as fast, and keeps the bytes after the value. Once a value is complete, the reader is not
+/// type takes whole blocks, and keeps the bytes after the value. Once a value is complete, the reader is not
 /// asked for more, so that nothing blocks on a connection that stays open. White space between values is skipped. A
 /// number is complete when another byte follows it, or at the reader's end.
 ///
