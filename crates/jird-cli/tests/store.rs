@@ -223,7 +223,7 @@ fn a_store_is_compacted_verified_exported_and_emptied() {
     fine(&folder, "store", &["verify", "log"]);
     assert_eq!(fine(&folder, "query", &["select *", "--store", "log"]), all);
     assert_eq!(fine(&folder, "store", &["export", "log"]), all);
-    for quiet in [&["compact"][..], &["verify"], &["verify", "--repair"], &["retain", "--older-than", "900000d"]] {
+    for quiet in [&["compact"][..], &["verify"], &["verify", "--repair"], &["retain", "--older-than", "9000d"]] {
         assert_ne!(fine(&folder, "store", &[quiet, &["log"]].concat()), "", "{quiet:?}");
         assert_eq!(fine(&folder, "store", &[quiet, &["log", "--quiet"]].concat()), "", "{quiet:?}");
     }

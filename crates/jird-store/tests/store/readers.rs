@@ -65,7 +65,7 @@ fn pyarrow_reads_a_span() {
     let script = "
 import sys, json, pyarrow.ipc
 table = pyarrow.ipc.open_file(sys.argv[1]).read_all()
-assert table.column('time').is_valid().to_numpy().all()
+assert table.column('time').null_count == 0
 print(''.join(table.column('document').to_pylist()), end='')
 [json.loads(document) for document in table.column('document').to_pylist()]
 ";
