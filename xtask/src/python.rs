@@ -57,7 +57,7 @@ fn inside(house: &House, python: &Path, place: &Path) -> Command {
 /// Runs the tests, and says of them in the log what the report looks for: how many there were, and what was skipped.
 fn test(house: &House, log: &mut Log, python: &Path, place: &Path) -> bool {
     let mut command = inside(house, python, place);
-    command.args(["-m", "pytest", "-q", "-rs", "--color=no", "-p", "no:cacheprovider", CRATE]);
+    command.args(["-m", "pytest", "-rs", "--color=no", "-p", "no:cacheprovider", CRATE]);
     let passed = log.run(command.env("PYTHONDONTWRITEBYTECODE", "1"));
     let text = log.text();
     let (mut ok, mut bad) = (0, 0);
