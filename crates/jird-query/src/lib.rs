@@ -7,6 +7,7 @@
 //! Finally, batches become text (`output`).
 #![forbid(unsafe_code)]
 
+mod arrival;
 mod bad;
 mod error;
 mod functions;
@@ -27,6 +28,7 @@ mod run;
 mod scan;
 mod session;
 mod sql;
+mod steady;
 mod ties;
 mod types;
 

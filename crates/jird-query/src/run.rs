@@ -1,5 +1,6 @@
 //! Runs a query, from its text to the text of its result.
 
+use crate::arrival::depends_on_arrival;
 use crate::bad::BadSink;
 use crate::error::Error;
 use crate::functions::{JsonArithmetic, LeftOut, Narrow, PredicateUdf, Timestamp};
@@ -16,8 +17,9 @@ use crate::output::{WriteError, Writer, with_nulls, without_infinities, writer};
 use crate::prepared::Source;
 use crate::report::Report;
 use crate::scan::{ScanOptions, Table, note_scans};
-use crate::session::{check_comparisons, is_aggregate, keeps_order, scans, session};
+use crate::session::{check_comparisons, is_aggregate, scans, session};
 use crate::sql::{self, Kept, Known, Narrowed, Parsed, Rewritten, SourceUse};
+use crate::steady::steady;
 use crate::ties::decide_ties;
 use datafusion::common::TableReference;
 use datafusion::error::DataFusionError;
@@ -423,7 +425,8 @@ impl Query {
         let mut state = context.state();
         // Bad records are noted in the order of the input.
         let tells_lines = sources.iter().any(|source| source.shared.tells_lines());
-        let ordered = keeps_order(plan) || self.options.on_error != OnError::Stop || tells_lines;
+        let depends = depends_on_arrival(plan);
+        let ordered = depends || self.options.on_error != OnError::Stop || tells_lines;
         if !ordered {
             state.config_mut().options_mut().execution.target_partitions = self.options.threads.max(1);
         }
@@ -435,6 +438,9 @@ impl Query {
             }
         }
         let mut physical = state.query_planner().create_physical_plan(plan, &state).await?;
+        if depends {
+            physical = steady(physical, BATCH_ROWS)?;
+        }
         if sources.iter().any(|source| source.shared.is_once) {
             physical = live(physical)?;
         }

@@ -36,26 +36,6 @@ pub(crate) fn is_aggregate(state: &SessionState, name: &str) -> bool {
     state.aggregate_functions().contains_key(name)
 }
 
-/// Whether a plan keeps the order of its input: it only scans one table, filters, projects, unnests
-/// and limits.
-pub(crate) fn keeps_order(plan: &LogicalPlan) -> bool {
-    let mut keeps = true;
-    let mut scans = 0;
-    let walked = plan.apply_with_subqueries(|node| {
-        match node {
-            LogicalPlan::TableScan(_) => scans += 1,
-            LogicalPlan::SubqueryAlias(_)
-            | LogicalPlan::Filter(_)
-            | LogicalPlan::Projection(_)
-            | LogicalPlan::Unnest(_)
-            | LogicalPlan::Limit(_) => {}
-            _ => keeps = false,
-        }
-        Ok(TreeNodeRecursion::Continue)
-    });
-    walked.is_ok() && keeps && scans <= 1
-}
-
 /// How many times a plan scans a table.
 pub(crate) fn scans(plan: &LogicalPlan, table: &str) -> usize {
     let mut scans = 0;

@@ -3,21 +3,23 @@
 //!
 //! Where the rows to sort are records of one table, they keep the order of the input, or have the opposite one if the
 //! first key descends: the rows of `order by a desc` are those of `order by a`, last to first. Other rows, such as
-//! groups, are sorted by the rest of their columns as well.
+//! groups, are sorted by the rest of their columns as well. The first and the last value in an order are decided alike;
+//! DataFusion would take any of those that are equal.
 
 use crate::sql::Rep;
 use arrow::datatypes::DataType;
 use arrow::row::{RowConverter, SortField};
-use datafusion::common::tree_node::Transformed;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, Result};
-use datafusion::logical_expr::expr::Sort as SortExpr;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Sort};
+use datafusion::logical_expr::expr::{AggregateFunction, Sort as SortExpr};
+use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder, Projection, Sort};
 use std::sync::Arc;
 
 /// The same plan, in which every sort leaves no two different rows in any order.
 pub(crate) fn decide_ties(plan: LogicalPlan) -> Result<LogicalPlan> {
     let each = |node| match node {
         LogicalPlan::Sort(sort) if !sort.expr.is_empty() => decided(sort).map(Transformed::yes),
+        LogicalPlan::Aggregate(aggregate) if aggregate.aggr_expr.iter().any(picks) => picked(aggregate),
         other => Ok(Transformed::no(other)),
     };
     plan.transform_up_with_subqueries(each).map(|changed| changed.data)
@@ -48,6 +50,46 @@ fn decided(sort: Sort) -> Result<LogicalPlan> {
         }
     }
     Ok(LogicalPlan::Sort(Sort { expr, input, fetch }))
+}
+
+/// Whether an aggregate picks the first or the last value in an order.
+fn picks(expr: &Expr) -> bool {
+    match expr {
+        Expr::Alias(alias) => picks(&alias.expr),
+        Expr::AggregateFunction(AggregateFunction { func, params }) => {
+            matches!(func.name(), "first_value" | "last_value") && !params.order_by.is_empty() && !params.distinct
+        }
+        _ => false,
+    }
+}
+
+/// The same groups. Of values that are equal in the order of an aggregate, the first is the first of the input, and the
+/// last is its last.
+fn picked(aggregate: Aggregate) -> Result<Transformed<LogicalPlan>> {
+    let Some((carrying, place)) = carrying_place(&aggregate.input)? else {
+        return Ok(Transformed::no(LogicalPlan::Aggregate(aggregate)));
+    };
+    let by_place = SortExpr::new(Expr::Column(place), true, false);
+    let with_place = |expr: Expr| {
+        expr.transform_up(|part| {
+            if !picks(&part) {
+                return Ok(Transformed::no(part));
+            }
+            let Expr::AggregateFunction(mut function) = part else { return Ok(Transformed::no(part)) };
+            function.params.order_by.push(by_place.clone());
+            Ok(Transformed::yes(Expr::AggregateFunction(function)))
+        })
+        .data()
+    };
+    let picked = aggregate.aggr_expr.into_iter().map(with_place).collect::<Result<_>>()?;
+    let columns = aggregate.schema.columns();
+    let plan = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(carrying), aggregate.group_expr, picked)?);
+    // The columns are called after their aggregates, and keep their names.
+    let named = plan.schema().columns().into_iter().zip(columns);
+    let named =
+        named.map(|(column, Column { relation, name, .. })| Expr::Column(column).alias_qualified(relation, name));
+    let named = named.collect();
+    Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(named, Arc::new(plan))?)))
 }
 
 /// The same rows with the places of their records, and the name of that column, if the rows are records of one table.

@@ -88,7 +88,7 @@ impl Rewriter<'_> {
     }
 
     fn has_aggregate(&self, item: &Item) -> bool {
-        has_call(item, |function| function.over.is_none() && (self.aggregates)(&function_name(function)))
+        item_has_call(item, |function| function.over.is_none() && (self.aggregates)(&function_name(function)))
     }
 
     fn add_group(&mut self, expr: &ItemExpr, groups: &mut Grouped) -> Result<Group, Error> {
@@ -162,7 +162,8 @@ impl Grouped {
 /// The most grouping sets of a query, as in `PostgreSQL`.
 const SETS_MAX: usize = 4096;
 
-fn is_set(expr: &Expr) -> bool {
+/// Whether a key of `group by` stands for several sets of keys.
+pub(crate) fn is_set(expr: &Expr) -> bool {
     matches!(expr, Expr::Rollup(_) | Expr::Cube(_) | Expr::GroupingSets(_))
 }
 
@@ -197,13 +198,17 @@ fn too_many_sets() -> Error {
 }
 
 fn has_window(item: &Item) -> bool {
-    has_call(item, |function| function.over.is_some())
+    item_has_call(item, |function| function.over.is_some())
 }
 
-/// Whether a column calls such a function, outside of subqueries.
-fn has_call(item: &Item, is_wanted: impl Fn(&Function) -> bool) -> bool {
-    let ItemExpr::Expr(expr) = &item.expr else { return false };
-    expr.visit(&mut Calls { is_wanted, depth: 0 }).is_break()
+/// Whether something calls such a function, outside of subqueries.
+pub(crate) fn has_call(part: &impl Visit, is_wanted: impl Fn(&Function) -> bool) -> bool {
+    part.visit(&mut Calls { is_wanted, depth: 0 }).is_break()
+}
+
+/// Whether a column calls such a function.
+fn item_has_call(item: &Item, is_wanted: impl Fn(&Function) -> bool) -> bool {
+    matches!(&item.expr, ItemExpr::Expr(expr) if has_call(&**expr, is_wanted))
 }
 
 /// Finds a call.

@@ -1,14 +1,73 @@
-//! Rewrites `order by`.
+//! Rewrites `order by`, and writes the one of groups.
 
 use super::SORT_KEY;
-use super::expr::{Context, call, quoted};
+use super::expr::{Context, call, function_name, quoted};
 use super::forms::{Form, to_order};
+use super::group::{has_call, is_set};
 use super::items::{Item, ItemExpr, item_of};
 use super::scope::{Derived, DerivedKind, Resolved};
 use super::select::Rewriter;
 use super::uses::Rep;
 use crate::error::Error;
-use datafusion::sql::sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, Value};
+use datafusion::sql::sqlparser::ast::{
+    Distinct, Expr, Function, GroupByExpr, Ident, OrderBy, OrderByExpr, OrderByKind, OrderByOptions, Query, Select,
+    SelectItem, SetExpr, SetOperator, SetQuantifier, Value,
+};
+
+/// Orders the groups of a query, and its distinct rows, if it does not say how: groups by their keys, and rows by their
+/// columns, from left to right. So they do not come in the order in which threads were done.
+pub(crate) fn order_groups(query: &mut Query, is_aggregate: &dyn Fn(&str) -> bool) {
+    if query.order_by.is_some() {
+        return;
+    }
+    let keys = match &*query.body {
+        SetExpr::Select(select) => keys_of(select, is_aggregate),
+        SetExpr::SetOperation { op, set_quantifier, .. }
+            if (*op, *set_quantifier) != (SetOperator::Union, SetQuantifier::All) =>
+        {
+            by_all_columns()
+        }
+        _ => Vec::new(),
+    };
+    if !keys.is_empty() {
+        let options = OrderByOptions { asc: None, nulls_first: None };
+        let keys = keys.into_iter().map(|expr| OrderByExpr { expr, options, with_fill: None }).collect();
+        query.order_by = Some(OrderBy { kind: OrderByKind::Expressions(keys), interpolate: None });
+    }
+}
+
+/// What the groups or the distinct rows of a `select` differ in, if it can be named.
+fn keys_of(select: &Select, is_aggregate: &dyn Fn(&str) -> bool) -> Vec<Expr> {
+    let names_columns = select.projection.iter().all(is_one_column);
+    match &select.group_by {
+        GroupByExpr::Expressions(keys, _) if !keys.iter().any(is_set) && !keys.is_empty() => keys.clone(),
+        GroupByExpr::Expressions(keys, _)
+            if keys.is_empty() && names_columns && matches!(select.distinct, Some(Distinct::Distinct)) =>
+        {
+            by_all_columns()
+        }
+        GroupByExpr::All(_) if names_columns => {
+            let is_computed = |function: &Function| function.over.is_some() || is_aggregate(&function_name(function));
+            let items = (1..).zip(&select.projection).filter(|(_, item)| !has_call(*item, is_computed));
+            items.map(|(number, _)| numbered(number)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn by_all_columns() -> Vec<Expr> {
+    vec![Expr::Identifier(Ident::new("all"))]
+}
+
+/// Whether an item of a `select` is one column, and not all of a table.
+fn is_one_column(item: &SelectItem) -> bool {
+    matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. })
+}
+
+/// The column of this number, counted from one.
+fn numbered(number: usize) -> Expr {
+    Expr::value(Value::Number(number.to_string(), false))
+}
 
 impl Rewriter<'_> {
     /// Rewrites the `order by` of a `select`. The name or number of one of its columns stands for that column's value.
@@ -87,8 +146,7 @@ fn by_all<'o, 'n>(order_by: &'o mut OrderBy, mut names: impl ExactSizeIterator<I
         && matches!(&key.expr, Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all"))
         && !names.any(|name| name == "all")
     {
-        let number = |number: usize| Expr::value(Value::Number(number.to_string(), false));
-        *keys = (1..=count).map(|index| OrderByExpr { expr: number(index), ..key.clone() }).collect();
+        *keys = (1..=count).map(|number| OrderByExpr { expr: numbered(number), ..key.clone() }).collect();
     }
     order_by
 }

@@ -3,7 +3,7 @@
 use super::expr::Context;
 use super::forms::{Form, Known, canonical, to_json};
 use super::from::{quote, take_names};
-use super::order::order_by_name;
+use super::order::{order_by_name, order_groups};
 use super::scope::{Derived, DerivedKind, Scope};
 use super::supported;
 use super::uses::{Leaf, Narrowed, Output, OutputKind, Rep, Rewritten, SourceUse, Style};
@@ -62,6 +62,7 @@ pub(crate) fn rewrite(
     known: &Known,
     style: Style,
 ) -> Result<Rewritten, Error> {
+    order_groups(&mut query, aggregates);
     let mut rewriter = Rewriter::new(aggregates, keys, known, style);
     let columns = rewriter.query(&mut query, Emit::Output, true)?;
     let gathers = rewriter.groups || query.order_by.is_some();

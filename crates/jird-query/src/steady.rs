@@ -1,0 +1,209 @@
+//! Plans whose rows come in the same order each time, however threads run and however the input was cut into batches.
+//!
+//! DataFusion reads the parts of a union all at once, and sorts equal rows into any order. Both are changed here, for
+//! queries whose answer depends on it ([`depends_on_arrival`](crate::arrival::depends_on_arrival)).
+
+use arrow::array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow::compute::BatchCoalescer;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::error::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::limit::GlobalLimitExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, replace_children_if_necessary,
+};
+use futures::{StreamExt, TryStreamExt, stream};
+use std::fmt;
+use std::sync::Arc;
+
+/// The same plan, in which equal rows keep their order, and the parts of a union follow one another.
+pub(crate) fn steady(plan: Arc<dyn ExecutionPlan>, batch_rows: usize) -> Result<Arc<dyn ExecutionPlan>> {
+    let plan = plan.transform_up(|node| {
+        if let Some(sort) = node.downcast_ref::<SortExec>() {
+            return stable(sort).map(Transformed::yes);
+        }
+        if let Some(merge) = node.downcast_ref::<SortPreservingMergeExec>() {
+            return Ok(Transformed::yes(Arc::new(merge.clone().with_round_robin_repartition(false)) as _));
+        }
+        if let Some(parts) = node.downcast_ref::<CoalescePartitionsExec>() {
+            let rows: Arc<dyn ExecutionPlan> = Arc::new(Steady::new(Arc::clone(parts.input()), How::InTurn));
+            return Ok(Transformed::yes(match parts.fetch() {
+                Some(fetch) => Arc::new(GlobalLimitExec::new(rows, 0, Some(fetch))),
+                None => rows,
+            }));
+        }
+        if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
+            let rows = Arc::new(Steady::new(Arc::clone(aggregate.input()), How::Batches(batch_rows)));
+            return replace_children_if_necessary(node, vec![rows]).map(Transformed::yes);
+        }
+        Ok(Transformed::no(node))
+    });
+    let plan = plan.data()?;
+    Ok(match plan.properties().partitioning.partition_count() {
+        0 | 1 => plan,
+        _ => Arc::new(Steady::new(plan, How::InTurn)),
+    })
+}
+
+/// The same sort, in which rows that are equal in all keys keep their order: their numbers are the last key.
+fn stable(sort: &SortExec) -> Result<Arc<dyn ExecutionPlan>> {
+    let columns = sort.input().schema();
+    let numbered = Arc::new(Steady::new(Arc::clone(sort.input()), How::Numbered));
+    let number = PhysicalSortExpr::new_default(Arc::new(Column::new(NUMBER, columns.fields().len())));
+    let mut keys = sort.expr().clone();
+    keys.push(number);
+    let sorted =
+        SortExec::new(keys, numbered).with_fetch(sort.fetch()).with_preserve_partitioning(sort.preserve_partitioning());
+    let kept = columns.fields().iter().enumerate().map(|(index, field)| {
+        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new(field.name(), index));
+        (column, field.name().clone())
+    });
+    Ok(Arc::new(ProjectionExec::try_new(kept.collect::<Vec<_>>(), Arc::new(sorted))?))
+}
+
+/// The name of the column with the numbers of rows.
+const NUMBER: &str = "arrival:";
+
+/// What [`Steady`] does with its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// Passes on one partition after the other.
+    InTurn,
+    /// Numbers the rows of each partition, in one more column.
+    Numbered,
+    /// Cuts the rows of each partition into batches of this many, whatever batches they came in. Some aggregates round
+    /// once a batch.
+    Batches(usize),
+}
+
+/// Rows in a steady order.
+#[derive(Debug)]
+struct Steady {
+    input: Arc<dyn ExecutionPlan>,
+    how: How,
+    properties: Arc<PlanProperties>,
+}
+
+impl Steady {
+    fn new(input: Arc<dyn ExecutionPlan>, how: How) -> Self {
+        let before = input.properties();
+        let (rows, partitioning) = match how {
+            How::InTurn => (EquivalenceProperties::new(input.schema()), Partitioning::UnknownPartitioning(1)),
+            How::Numbered => (EquivalenceProperties::new(numbered(&input.schema())), before.partitioning.clone()),
+            How::Batches(_) => (before.eq_properties.clone(), before.partitioning.clone()),
+        };
+        let properties = PlanProperties::new(rows, partitioning, before.emission_type, before.boundedness);
+        Self { input, how, properties: Arc::new(properties) }
+    }
+}
+
+fn numbered(columns: &Schema) -> SchemaRef {
+    let number = Arc::new(Field::new(NUMBER, DataType::UInt64, false));
+    let fields: Vec<_> = columns.fields().iter().cloned().chain([number]).collect();
+    Arc::new(Schema::new(fields).with_metadata(columns.metadata().clone()))
+}
+
+impl DisplayAs for Steady {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.how {
+            How::InTurn => "InTurn",
+            How::Numbered => "Numbered",
+            How::Batches(_) => "Batches",
+        })
+    }
+}
+
+impl ExecutionPlan for Steady {
+    fn name(&self) -> &'static str {
+        "Steady"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(Self::new(children.swap_remove(0), self.how)))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let schema = self.schema();
+        let columns = Arc::clone(&schema);
+        Ok(match self.how {
+            How::InTurn => {
+                let input = Arc::clone(&self.input);
+                let parts = stream::iter(0..input.properties().partitioning.partition_count());
+                let rows = parts.map(move |part| input.execute(part, Arc::clone(&context))).try_flatten();
+                Box::pin(RecordBatchStreamAdapter::new(schema, rows))
+            }
+            How::Numbered => {
+                let mut rows_before = 0;
+                let rows = self.input.execute(partition, context)?.map(move |batch| {
+                    let batch = batch?;
+                    let rows = rows_before..rows_before + batch.num_rows() as u64;
+                    rows_before = rows.end;
+                    let numbers: ArrayRef = Arc::new(UInt64Array::from_iter_values(rows));
+                    let values = batch.columns().iter().cloned().chain([numbers]).collect();
+                    Ok(RecordBatch::try_new(Arc::clone(&columns), values)?)
+                });
+                Box::pin(RecordBatchStreamAdapter::new(schema, rows))
+            }
+            How::Batches(rows) => {
+                let coalescer = BatchCoalescer::new(columns, rows);
+                let batches = in_batches(self.input.execute(partition, context)?, coalescer);
+                Box::pin(RecordBatchStreamAdapter::new(schema, batches))
+            }
+        })
+    }
+}
+
+/// The same rows in other batches.
+fn in_batches(
+    batches: SendableRecordBatchStream,
+    coalescer: BatchCoalescer,
+) -> impl futures::Stream<Item = Result<RecordBatch>> {
+    stream::try_unfold((batches, coalescer, false), |(mut batches, mut coalescer, mut is_over)| async move {
+        loop {
+            if let Some(batch) = coalescer.next_completed_batch() {
+                return Ok(Some((batch, (batches, coalescer, is_over))));
+            }
+            if is_over {
+                return Ok(None);
+            }
+            if let Some(batch) = batches.try_next().await? {
+                coalescer.push_batch(batch)?;
+            } else {
+                coalescer.finish_buffered_batch()?;
+                is_over = true;
+            }
+        }
+    })
+}
