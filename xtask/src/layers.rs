@@ -30,7 +30,7 @@ const CRATES: [Layers; 7] = [
     Layers {
         name: "jird-query",
         order: "nearest error types input live sql report functions session bad scan infer prepared kinds guess groups \
-                ties ordered output options inputs run",
+                ties arrival steady ordered output options inputs run",
     },
     Layers { name: "jird-python", order: "raw error loads dumps document" },
     Layers {
