@@ -75,7 +75,24 @@ impl Total {
     }
 
     /// Adds a double, or takes it back.
+    #[inline]
     pub(super) fn double(&mut self, value: f64, change: Change) -> Result<(), TooFar> {
+        if let Some(units) = units_of(value, self.places) {
+            self.scaled(units.into(), self.places, change);
+            return Ok(());
+        }
+        self.double_elsewhere(value, change)
+    }
+
+    #[inline(never)]
+    fn double_elsewhere(&mut self, value: f64, change: Change) -> Result<(), TooFar> {
+        // More places than before, and not so many that digits are used up by them.
+        for places in self.places + 1..=9 {
+            if let Some(units) = units_of(value, places) {
+                self.scaled(units.into(), places, change);
+                return Ok(());
+            }
+        }
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if value.abs() < EXACT && value.fract() == 0.0 {
             #[expect(clippy::cast_possible_truncation, reason = "an integer below 2^53")]
@@ -281,6 +298,27 @@ impl Total {
     }
 }
 
+/// The integer `units` for which `units / 10^places` is the decimal that `value` is written as, if it has at most 15
+/// digits and this is quickly found.
+///
+/// No two decimals of at most 15 digits have the same nearest double (D. W. Matula, "In-and-out conversions", 1968), so
+/// one that rounds to `value` is the shortest that does.
+#[inline]
+fn units_of(value: f64, places: u32) -> Option<i64> {
+    const POWERS: [f64; SMALL_PLACES_MAX as usize + 1] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+    // What is added to it loses its fraction, if it is below 2^51.
+    const ROUNDING: f64 = 6_755_399_441_055_744.0;
+    const DIGITS_15: f64 = 1e15;
+    let power = *POWERS.get(places as usize)?;
+    let units = (value * power + ROUNDING) - ROUNDING;
+    // Both sides of the division are exact, so its result is the double nearest to that decimal.
+    #[expect(clippy::float_cmp, reason = "the very same double")]
+    let is_it = units.abs() < DIGITS_15 && units / power == value;
+    #[expect(clippy::cast_possible_truncation, reason = "an integer below 10^15")]
+    is_it.then_some(units as i64)
+}
+
 impl More {
     fn add(&mut self, units: BigInt, places: i64) {
         if units.sign() == Sign::NoSign {
@@ -429,6 +467,36 @@ mod tests {
         assert_eq!(total(&["1", "1", "0"]).mean(), 2.0 / 3.0);
         assert_eq!(total(&["9007199254740993", "9007199254740993"]).mean(), 9_007_199_254_740_992.0);
         assert_eq!(total(&["1e308", "1e308"]).mean(), 1e308);
+    }
+
+    #[test]
+    fn doubles_are_the_decimals_that_their_texts_are() {
+        let mut random = 5_u64;
+        for round in 0..200_000_u64 {
+            random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            let value = match round % 4 {
+                0 => f64::from_bits(random),
+                // Few and many digits, on both sides of what is found quickly.
+                1 => (random >> 33) as f64 / 10_f64.powi((random % 12) as i32),
+                2 => -((random >> (random % 64)) as f64) / 1000.0,
+                _ => (random >> 44) as f64 * 0.1,
+            };
+            if !value.is_finite() || value.abs() > 1e300 || value.abs() < 1e-300 {
+                continue;
+            }
+            let mut quick = Total::default();
+            // The places of others are those in which it is looked for first.
+            quick.scaled(7, (random >> 20) as u32 % 12, Change::Add);
+            let mut slow = quick.clone();
+            quick.double(value, Change::Add).unwrap();
+            let mut text = Vec::new();
+            Numeral::F64(value).write(&mut text);
+            slow.number(Number::new(str::from_utf8(&text).unwrap()).unwrap(), Change::Add).unwrap();
+            assert_eq!(quick.text(), slow.text(), "{value:e}");
+            quick.double(value, Change::TakeBack).unwrap();
+            slow.number(Number::new(str::from_utf8(&text).unwrap()).unwrap(), Change::TakeBack).unwrap();
+            assert_eq!(quick.text(), slow.text(), "{value:e}");
+        }
     }
 
     #[test]
