@@ -7,8 +7,10 @@ use jird::event::{self, JsonSource};
 use jird::{
     Kind, MachineNumber, Parser, Path, Value,
     kernel::Kernel,
-    record::{Field, FieldReader, Projection, Record, RecordBuffer},
+    record::{Field, FieldReader, Projection},
 };
+
+use core::ops::ControlFlow;
 
 use crate::fold::Fold;
 use crate::million::{self, Part};
@@ -22,12 +24,35 @@ use crate::streamed::{Folding, TwoFields};
 static TWO: LazyLock<Projection> =
     LazyLock::new(|| Projection::new(&[Path::root().key("Message"), Path::root().key("Elapsed")]));
 
+/// The fields of `partial`: those of each tweet.
+static TWEET: LazyLock<Projection> = LazyLock::new(|| {
+    let (root, user) = (Path::root, || Path::root().key("user"));
+    Projection::new(&[
+        root().key("created_at"),
+        root().key("id"),
+        root().key("text"),
+        user().key("id"),
+        user().key("screen_name"),
+        user().key("followers_count"),
+        root().key("retweet_count"),
+        root().key("favorite_count"),
+    ])
+});
+
+/// The fields of `users`: those of each tweet.
+static AUTHORS: LazyLock<Projection> = LazyLock::new(|| {
+    let root = Path::root;
+    Projection::new(&[root().key("user").key("id"), root().key("retweeted_status").key("user").key("id")])
+});
+
 /// Parses each document with the same parser.
 pub(super) struct Reused {
     kernel: Kernel,
     documents: Vec<Vec<u8>>,
     parser: Parser,
     fields: FieldReader<'static>,
+    tweets: FieldReader<'static>,
+    authors: FieldReader<'static>,
     scratch: String,
     minified: Vec<u8>,
     encoded: Encoded,
@@ -44,6 +69,8 @@ impl Reused {
             documents,
             parser: Parser::new(),
             fields: FieldReader::new(&TWO),
+            tweets: FieldReader::new(&TWEET),
+            authors: FieldReader::new(&AUTHORS),
             scratch: String::new(),
             minified,
             encoded,
@@ -94,13 +121,19 @@ impl Peer for Reused {
     }
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {
-        let root = self.parser.parse(&self.documents[index]).map_err(Refusal::rejected)?;
-        tweets(root, &mut self.scratch).ok_or(Refusal::Rejected)
+        let (mut tweets, statuses) = (Tweets::new(&mut self.scratch), Path::root().key("statuses"));
+        self.tweets
+            .read_each(&self.documents[index], &statuses, |fields| tweets.add(fields))
+            .map_err(Refusal::rejected)?;
+        tweets.fold()
     }
 
     fn users(&mut self, index: usize) -> Answer<Fold> {
-        let root = self.parser.parse(&self.documents[index]).map_err(Refusal::rejected)?;
-        authors(root).ok_or(Refusal::Rejected)
+        let (mut ids, statuses) = (Vec::new(), Path::root().key("statuses"));
+        self.authors
+            .read_each(&self.documents[index], &statuses, |fields| add_ids(fields, &mut ids))
+            .map_err(Refusal::rejected)?;
+        Ok(fold_distinct(ids))
     }
 
     fn two(&mut self, index: usize) -> Answer<Fold> {
@@ -192,8 +225,9 @@ impl Peer for Fresh {
 pub(super) struct Trusted {
     kernel: Kernel,
     documents: Vec<Vec<u8>>,
-    buffer: RecordBuffer,
     fields: FieldReader<'static>,
+    tweets: FieldReader<'static>,
+    authors: FieldReader<'static>,
     scratch: String,
 }
 
@@ -201,8 +235,8 @@ impl Trusted {
     /// Fails if the kernel that `JIRD_KERNEL` names is not available.
     pub(super) fn new() -> Result<Self, String> {
         let kernel = forced_kernel()?;
-        let (buffer, fields) = (RecordBuffer::new(), FieldReader::new(&TWO));
-        Ok(Self { kernel, documents: Vec::new(), buffer, fields, scratch: String::new() })
+        let [fields, tweets, authors] = [&*TWO, &*TWEET, &*AUTHORS].map(FieldReader::new);
+        Ok(Self { kernel, documents: Vec::new(), fields, tweets, authors, scratch: String::new() })
     }
 }
 
@@ -216,13 +250,19 @@ impl Peer for Trusted {
     }
 
     fn partial(&mut self, index: usize) -> Answer<Fold> {
-        let record = Record::scan_trusted(&self.documents[index], &mut self.buffer);
-        tweets(record.root(), &mut self.scratch).ok_or(Refusal::Rejected)
+        let (mut tweets, statuses) = (Tweets::new(&mut self.scratch), Path::root().key("statuses"));
+        self.tweets
+            .read_each_trusted(&self.documents[index], &statuses, |fields| tweets.add(fields))
+            .map_err(Refusal::rejected)?;
+        tweets.fold()
     }
 
     fn users(&mut self, index: usize) -> Answer<Fold> {
-        let record = Record::scan_trusted(&self.documents[index], &mut self.buffer);
-        authors(record.root()).ok_or(Refusal::Rejected)
+        let (mut ids, statuses) = (Vec::new(), Path::root().key("statuses"));
+        self.authors
+            .read_each_trusted(&self.documents[index], &statuses, |fields| add_ids(fields, &mut ids))
+            .map_err(Refusal::rejected)?;
+        Ok(fold_distinct(ids))
     }
 
     fn two(&mut self, index: usize) -> Answer<Fold> {
@@ -275,16 +315,44 @@ fn tweets(root: Value<'_>, scratch: &mut String) -> Option<Fold> {
     Some(fold)
 }
 
-fn authors(root: Value<'_>) -> Option<Fold> {
-    let mut ids = Vec::new();
-    for tweet in root.get("statuses")?.elements() {
-        let mut tweet = tweet.entries();
-        ids.push(tweet.seek("user")?.get("id")?.as_u64()?);
-        if let Some(original) = tweet.seek("retweeted_status") {
-            ids.push(original.get("user")?.get("id")?.as_u64()?);
-        }
+/// The answer of `partial`.
+struct Tweets<'s> {
+    fold: Fold,
+    scratch: &'s mut String,
+    is_missing: bool,
+}
+
+impl<'s> Tweets<'s> {
+    fn new(scratch: &'s mut String) -> Self {
+        Self { fold: Fold::default(), scratch, is_missing: false }
     }
-    Some(fold_distinct(ids))
+
+    /// Adds the fields of [`TWEET`].
+    fn add(&mut self, fields: &[Field<'_>]) -> ControlFlow<()> {
+        self.is_missing |= self.tweet(fields).is_none();
+        ControlFlow::Continue(())
+    }
+
+    fn tweet(&mut self, fields: &[Field<'_>]) -> Option<()> {
+        let &[created_at, id, text, user_id, name, followers, retweets, favorites] = fields else { return None };
+        for text in [created_at, text, name] {
+            self.fold.string(text.text(self.scratch)?);
+        }
+        for number in [id, user_id, retweets, favorites, followers] {
+            self.fold.integer(number.as_number()?.as_i64()?);
+        }
+        Some(())
+    }
+
+    fn fold(self) -> Answer<Fold> {
+        if self.is_missing { Err(Refusal::Rejected) } else { Ok(self.fold) }
+    }
+}
+
+/// Adds the fields of [`AUTHORS`].
+fn add_ids(fields: &[Field<'_>], ids: &mut Vec<u64>) -> ControlFlow<()> {
+    ids.extend(fields.iter().filter_map(|field| field.as_number()?.as_u64()));
+    ControlFlow::Continue(())
 }
 
 fn two_fields([message, elapsed]: [Field<'_>; 2], scratch: &mut String) -> Option<Fold> {

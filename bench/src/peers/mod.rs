@@ -59,6 +59,7 @@ pub(crate) const JIRD: &[Build] = &[Build::Default];
 pub(crate) const FACADE: &str = "jird-serde-json";
 /// The row that makes its trees without reading.
 pub(crate) const MADE_TREE: &str = "made-tree";
+const MAKES_NONE: &str = "FieldReader: checks everything, and makes no document";
 const SKIPS: &str = "does not check what it skips; the fields are asked for in the document's order";
 const SONIC_SKIPS: &str = "validate skips with checks (IgnoredAny)";
 const KEEPS_NUMBERS: &str = "numbers keep their text, strings are written anew";
@@ -78,7 +79,9 @@ pub(crate) static ALL: &[Entry] = &[
                 Task::Scan,
                 "tokens, UTF-8 and control characters; escapes and numbers are checked in later loops, as simdjson's are",
             ),
-            (Task::Two, "FieldReader::read: checks everything, and makes no document"),
+            (Task::Partial, MAKES_NONE),
+            (Task::Users, MAKES_NONE),
+            (Task::Two, MAKES_NONE),
         ],
         make: || jird::Reused::new().and_then(boxed),
     },
@@ -94,7 +97,7 @@ pub(crate) static ALL: &[Entry] = &[
         name: "jird-trusted",
         builds: JIRD,
         origin: Origin::Jird,
-        note: "Record::scan_trusted: checks only the text that it hands out; reuses its RecordBuffer",
+        note: "FieldReader, trusted: checks only the text that it hands out; reuses its FieldReader",
         shortfalls: &[(Task::Two, "FieldReader::read_trusted: looks at nothing after the last field")],
         make: || jird::Trusted::new().and_then(boxed),
     },

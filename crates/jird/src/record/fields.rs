@@ -1,5 +1,7 @@
 //! Reads the wanted fields of one record after the other, and nothing else of them.
 
+mod each;
+
 use super::field::Field;
 use super::finder::{Finder, SHORT_BYTES};
 use super::grammar::record_is_right;

@@ -1,9 +1,10 @@
 //! Finds the wanted values of a record that was checked before: without tokens, or with a walk over them.
 
-use super::select::{Mark, Select};
+use super::select::{Mark, Select, container_len};
 use crate::kernel::Kernel;
 use crate::policy::Policy;
 use crate::scan::{Mode, Tokens};
+use crate::text::{closing_quote, is_space};
 use crate::walk::{Chunks, TrustedFrame, Walk, WalkPass, walk_trusted};
 
 /// The tokens of a longer record are walked chunk by chunk, since all of them would take nine times its length.
@@ -12,7 +13,7 @@ pub(super) const SHORT_BYTES: usize = 64 << 10;
 /// The buffers of the search.
 #[derive(Debug)]
 pub(crate) struct Finder {
-    chunks: Chunks,
+    pub(super) chunks: Chunks,
     open: Vec<TrustedFrame<Mark>>,
     walk: Walk<Mark>,
 }
@@ -30,6 +31,20 @@ impl Finder {
         if !is_object || select.sweep::<false>(self.chunks.kernel, text).is_none() {
             self.walk(text, is_object, select);
         }
+    }
+
+    /// The same for the value that `text` begins with; more text follows it. Returns its length: that of the text if it
+    /// does not end.
+    #[inline]
+    pub(crate) fn find_in_element(&mut self, text: &[u8], select: &mut Select<'_>) -> usize {
+        let kernel = self.chunks.kernel;
+        let is_object = text.first() == Some(&b'{');
+        if is_object && let Some(last) = select.sweep_element(kernel, text) {
+            return text.len().min(last + 1);
+        }
+        let len = value_len(kernel, text);
+        self.walk(&text[..len], is_object, select);
+        len
     }
 
     /// The same for the record that begins with `text` and ends with its first line. Returns the line's length, and
@@ -86,5 +101,17 @@ impl Finder {
         self.chunks.scan_trusted(text);
         let tokens = &self.chunks.tokens;
         walk_trusted(text, tokens, &mut 0, &mut self.open, &mut &mut *select, |select| select.is_complete());
+    }
+}
+
+/// The length of the value that `text` begins with. Checks nothing.
+pub(super) fn value_len(kernel: Kernel, text: &[u8]) -> usize {
+    match text.first() {
+        Some(b'{' | b'[') => container_len(kernel, text),
+        Some(b'"') => closing_quote(&text[1..]).map_or(text.len(), |quote| quote + 2),
+        _ => text
+            .iter()
+            .position(|&byte| matches!(byte, b',' | b']' | b'}' | b':') || is_space(byte))
+            .unwrap_or(text.len()),
     }
 }

@@ -1,8 +1,13 @@
-//! The wanted parts of a record, and the code that finds them: without tokens (`sweep`), without a walk (`skim`) or as
-//! a visitor of one.
+//! The wanted parts of a record, and the code that finds them: without tokens (`sweep`, and `levels` at any depth),
+//! without a walk (`skim`, and `elements` in a whole document) or as a visitor of one.
 
+mod elements;
+mod levels;
 mod skim;
 mod sweep;
+
+pub(super) use elements::{Elements, Stretch};
+pub(super) use levels::container_len;
 
 use crate::number::Class;
 use crate::path::{Path, Step};
@@ -44,6 +49,9 @@ pub struct Projection {
 /// With more distances, looking at each key costs less than looking for all of them.
 const DISTANCES_MAX: usize = 4;
 
+/// The same for the keys of one object.
+const LEVEL_DISTANCES_MAX: usize = 8;
+
 #[derive(Clone, Debug, Default)]
 struct PathNode {
     /// The slots that want the value at this node.
@@ -54,6 +62,8 @@ struct PathNode {
     indices: Vec<(usize, u32)>,
     /// Bit `len % 64` is set for the length of each key: this test rejects most keys.
     lengths: u64,
+    /// As [`Projection::distances`], but of this node's keys.
+    distances: Vec<u32>,
 }
 
 /// Up to this number, keys are compared one by one.
@@ -112,8 +122,16 @@ impl Projection {
         }
         projection.lengths = projection.nodes.iter().fold(0, |all, node| all | node.lengths);
         projection.has_only_keys = projection.nodes.iter().all(|node| node.indices.is_empty());
-        projection.distances = distances(&projection.nodes);
+        projection.distances = distances(&projection.nodes, DISTANCES_MAX);
+        for node in &mut projection.nodes {
+            node.distances = distances(core::slice::from_ref(node), LEVEL_DISTANCES_MAX);
+        }
         projection
+    }
+
+    /// Whether no path leads to an element of an array.
+    pub(super) fn has_only_keys(&self) -> bool {
+        self.has_only_keys
     }
 
     /// The slots that want the record as a whole.
@@ -165,13 +183,13 @@ impl Projection {
 }
 
 /// [`Projection::distances`] of these nodes.
-fn distances(nodes: &[PathNode]) -> Vec<u32> {
+fn distances(nodes: &[PathNode], most: usize) -> Vec<u32> {
     // The closing quote and the colon come after the key.
     let keys = nodes.iter().flat_map(|node| &node.keys).map(|(key, _)| key.len() + 2);
     let mut distances: Vec<u32> = keys.map(|far| u32::try_from(far).unwrap_or(u32::MAX)).collect();
     distances.sort_unstable();
     distances.dedup();
-    let are_few = distances.len() <= DISTANCES_MAX && distances.iter().all(|&far| far < u64::BITS);
+    let are_few = distances.len() <= most && distances.iter().all(|&far| far < u64::BITS);
     if are_few { distances } else { Vec::new() }
 }
 
@@ -282,7 +300,7 @@ pub(crate) struct Select<'p> {
     missing: usize,
     /// The open objects while skimming, and the open containers while sweeping.
     open: Vec<Outer>,
-    /// Whether a sweep looks at each bracket.
+    /// Whether a sweep goes by levels.
     brackets: bool,
 }
 
@@ -293,6 +311,8 @@ struct Outer {
     parent: u32,
     node: u32,
     start: u32,
+    /// How many wanted keys of the parent were not met yet. Only sweeps count them.
+    left: usize,
 }
 
 /// The innermost container.
@@ -353,7 +373,7 @@ impl<'p> Select<'p> {
     }
 
     /// Whether [`Select::sweep`] may find the values of many lines sooner than one scan for their tokens does. It does not
-    /// if it has to look at each bracket.
+    /// if it goes by levels.
     pub(crate) fn may_sweep(&self) -> bool {
         self.projection.has_only_keys && !self.brackets
     }
@@ -400,6 +420,12 @@ impl<'p> Select<'p> {
         let child = self.projection.nodes[node as usize].member(text, start, text.len(), escaped);
         let is_new = |met: &mut u64| core::mem::replace(met, self.record) != self.record;
         if child != NOWHERE && is_new(&mut self.met[child as usize]) { child } else { NOWHERE }
+    }
+
+    /// Whether the whole value at a node is wanted.
+    #[inline(always)]
+    fn awaits(&self, node: u32) -> bool {
+        !self.projection.nodes[node as usize].slots.is_empty()
     }
 
     fn fill(&mut self, node: u32, slot: Slot) {

@@ -46,7 +46,7 @@ pub use source::{IoRead, Read, SliceRead, Trusted};
 pub(crate) use source::{Slice, TextSource};
 #[cfg(feature = "parallel")]
 pub(crate) use tokens::Cut;
-pub(crate) use tokens::{BATCH, END, NumberCheck, SENTINELS, Tokens};
+pub(crate) use tokens::{BATCH, END, NumberCheck, SENTINELS, SPACED, Tokens};
 pub(crate) use whole::Whole;
 
 use crate::kernel::Kernel;

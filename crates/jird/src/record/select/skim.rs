@@ -119,7 +119,7 @@ impl Select<'_> {
                     } else if depth > 0 {
                         depth -= 1;
                     } else {
-                        let Some(Outer { parent, node: closed, start }) = self.open.pop() else {
+                        let Some(Outer { parent, node: closed, start, .. }) = self.open.pop() else {
                             return Some(behind(at + index));
                         };
                         awaited -= usize::from(self.awaits(closed));
@@ -147,7 +147,7 @@ impl Select<'_> {
                 let (kind, start, next) = (*kinds.get(value)?, *offsets.get(value)?, *offsets.get(value + 1)?);
                 match kind {
                     b'{' => {
-                        self.open.push(Outer { parent: node, node: child, start });
+                        self.open.push(Outer { parent: node, node: child, start, left: 0 });
                         awaited += usize::from(self.awaits(child));
                         node = child;
                         if index + 2 >= STEP {
@@ -189,7 +189,7 @@ impl Select<'_> {
                 let start = pos[2] as usize;
                 match kind[2] {
                     b'{' if child != NOWHERE => {
-                        self.open.push(Outer { parent: node, node: child, start: start as u32 });
+                        self.open.push(Outer { parent: node, node: child, start: start as u32, left: 0 });
                         node = child;
                         at += 3;
                         continue;
@@ -219,7 +219,7 @@ impl Select<'_> {
             }
             // One bracket may close more than one object on the path.
             while after == b'}' {
-                let Some(Outer { parent, node: closed, start }) = self.open.pop() else { return Some(next) };
+                let Some(Outer { parent, node: closed, start, .. }) = self.open.pop() else { return Some(next) };
                 let end = *offsets.get(next - 1)? as usize + 1;
                 self.fill(closed, Slot::new(Kind::Object, false, start as usize, end));
                 if self.is_complete() {
@@ -235,17 +235,11 @@ impl Select<'_> {
             at = next;
         }
     }
-
-    /// Whether the whole value at a node is wanted.
-    #[inline(always)]
-    fn awaits(&self, node: u32) -> bool {
-        !self.projection.nodes[node as usize].slots.is_empty()
-    }
 }
 
 /// The scalar at `start`, whose token's kind is `first` and whose next token is at `next`.
 #[inline(always)]
-fn scalar(text: &[u8], first: u8, start: usize, next: usize) -> Option<Slot> {
+pub(super) fn scalar(text: &[u8], first: u8, start: usize, next: usize) -> Option<Slot> {
     let kind = match first {
         _ if first & !ESCAPED == b'"' => Kind::String,
         b't' | b'f' => Kind::Bool,

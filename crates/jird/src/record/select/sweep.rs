@@ -18,7 +18,7 @@
 //!
 //! Of the two candidates the first is not the root's: a bracket is open before it.
 
-use super::{NOWHERE, Outer, Select, Slot};
+use super::{NOWHERE, Select, Slot};
 use crate::kernel::{BLOCK, Kernel, Outline, Pass, Simd};
 use crate::scan::escaped_bytes;
 use crate::tape::Kind;
@@ -29,26 +29,24 @@ use crate::text::is_space;
 enum Swept {
     /// All wanted values that the record has were found. The offset is in the record's line, or at its end.
     Found(usize),
-    /// A wanted value is a container. Only a sweep that looks at each bracket finds its end.
+    /// A wanted value is a container. Only a sweep by levels finds its end.
     Container,
     /// A walk over tokens is needed.
     Unclear,
 }
 
-/// A pass that sweeps a record. If `LINES` is set, the record ends at the first newline. If `BRACKETS`
-/// is set, the pass looks at each bracket, and finds containers and the values in them; otherwise it only counts
-/// brackets.
-struct Sweep<'a, 'b, const LINES: bool, const BRACKETS: bool> {
+/// A pass that sweeps a record for scalars of its root. If `LINES` is set, the record ends at the first newline.
+struct Sweep<'a, 'b, const LINES: bool> {
     select: &'a mut Select<'b>,
     text: &'a [u8],
 }
 
-impl<const LINES: bool, const BRACKETS: bool> Pass for Sweep<'_, '_, LINES, BRACKETS> {
+impl<const LINES: bool> Pass for Sweep<'_, '_, LINES> {
     type Out = Swept;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Swept {
-        self.select.by_outlines::<S, LINES, BRACKETS>(simd, self.text)
+        self.select.by_outlines::<S, LINES>(simd, self.text)
     }
 }
 
@@ -68,7 +66,7 @@ impl Select<'_> {
             return Some(0);
         }
         if !self.brackets {
-            match kernel.enter(Sweep::<LINES, false> { select: self, text }) {
+            match kernel.enter(Sweep::<LINES> { select: self, text }) {
                 Swept::Found(at) => return Some(at),
                 Swept::Unclear => return None,
                 Swept::Container => {
@@ -78,84 +76,59 @@ impl Select<'_> {
                 }
             }
         }
-        match kernel.enter(Sweep::<LINES, true> { select: self, text }) {
-            Swept::Found(at) => Some(at),
-            Swept::Container | Swept::Unclear => None,
+        self.by_levels::<LINES, false>(kernel, text)
+    }
+
+    /// The same for the object that begins with the text's first byte, with more text after it. Returns the offset of
+    /// its closing bracket, or the text's length if it has none. Linear in the object.
+    #[inline]
+    pub(crate) fn sweep_element(&mut self, kernel: Kernel, text: &[u8]) -> Option<usize> {
+        if !self.projection.has_only_keys {
+            return None;
         }
+        self.begin(true);
+        self.by_levels::<false, true>(kernel, text)
     }
 
     #[inline(always)]
-    fn by_outlines<S: Simd, const LINES: bool, const BRACKETS: bool>(&mut self, simd: S, text: &[u8]) -> Swept {
+    fn by_outlines<S: Simd, const LINES: bool>(&mut self, simd: S, text: &[u8]) -> Swept {
         let (blocks, rest) = text.as_chunks::<BLOCK>();
         let rest = simd.load_rest(rest);
         let mut bytes = Bytes::default();
-        // How many containers are open; with `BRACKETS`, how many that are not wanted.
+        // How many containers are open.
         let mut depth = 0_usize;
-        // The node of the innermost wanted object, and the offset of its bracket until the sweep has passed it.
-        let (mut node, mut entered) = (0, 0);
         for index in 0..=blocks.len() {
             let base = index * BLOCK;
             let block = simd.load(blocks.get(index).unwrap_or(&rest));
             let outline = simd.outline(block);
-            let Some(found) = bytes.step(simd, &outline, &self.projection.distances) else { return Swept::Unclear };
-            let Candidates { mut wanted, quotes, quotes_before, mut outside } = found;
+            let Some(found) = bytes.step(simd, &outline) else { return Swept::Unclear };
+            let (mut wanted, mut outside) = (found.among(&self.projection.distances), found.outside);
             let end = if LINES { simd.eq(block, b'\n') } else { 0 };
             if LINES {
                 let line = end ^ end.wrapping_sub(1);
                 (wanted, outside) = (wanted & line, outside & line);
             }
             let (open, close) = (outline.open & outside, outline.close & outside);
-            let mut left = if BRACKETS { wanted | open | close } else { wanted };
-            while left != 0 {
-                let bit = left & left.wrapping_neg();
-                left ^= bit;
+            while wanted != 0 {
+                let bit = wanted & wanted.wrapping_neg();
+                wanted ^= bit;
                 let at = base + bit.trailing_zeros() as usize;
-                if BRACKETS && bit & open != 0 {
-                    depth += usize::from(at != entered);
-                    continue;
-                }
-                if BRACKETS && bit & close != 0 {
-                    if depth > 0 {
-                        depth -= 1;
-                        continue;
-                    }
-                    let Some(Outer { parent, node: closed, start }) = self.open.pop() else { return Swept::Found(at) };
-                    let kind = if text[start as usize] == b'{' { Kind::Object } else { Kind::Array };
-                    self.fill(closed, Slot::new(kind, false, start as usize, at + 1));
-                    if self.is_complete() {
-                        return Swept::Found(at);
-                    }
-                    node = parent;
-                    continue;
-                }
+                // The member is one of the root's if only the root's bracket is open.
                 let before = bit - 1;
-                let inner = if BRACKETS {
-                    depth
-                } else {
-                    // The member is one of the root's if only the root's bracket is open.
-                    let opened = (open & before).count_ones() as usize;
-                    depth.wrapping_add(opened).wrapping_sub((close & before).count_ones() as usize).wrapping_sub(1)
-                };
-                if inner != 0 {
+                let opened = (open & before).count_ones() as usize;
+                if depth.wrapping_add(opened).wrapping_sub((close & before).count_ones() as usize) != 1 {
                     continue;
                 }
                 // The colon, the closing quote, and the key before it.
                 let end = at.wrapping_sub(1);
-                let Some(start) = key_start(text, base, bit, quotes, quotes_before, end) else {
-                    return Swept::Unclear;
-                };
-                let child = self.meet(node, &text[..end], start, false);
+                let Some(start) = found.key_start(text, base, bit, end) else { return Swept::Unclear };
+                let child = self.meet(0, &text[..end], start, false);
                 if child == NOWHERE {
                     continue;
                 }
                 let Some((start, first)) = value(text, at + 1) else { return Swept::Unclear };
                 if matches!(first, b'{' | b'[') {
-                    if !BRACKETS {
-                        return Swept::Container;
-                    }
-                    self.open.push(Outer { parent: node, node: child, start: start as u32 });
-                    (node, entered) = (child, start);
-                    continue;
+                    return Swept::Container;
                 }
                 let Some(slot) = scalar(simd, text, start, first) else { return Swept::Unclear };
                 self.fill(child, slot);
@@ -163,10 +136,8 @@ impl Select<'_> {
                     return Swept::Found(at);
                 }
             }
-            if !BRACKETS {
-                let opened = open.count_ones() as usize;
-                depth = depth.wrapping_add(opened).wrapping_sub(close.count_ones() as usize);
-            }
+            let opened = open.count_ones() as usize;
+            depth = depth.wrapping_add(opened).wrapping_sub(close.count_ones() as usize);
             if end != 0 {
                 return Swept::Found(base + end.trailing_zeros() as usize);
             }
@@ -177,7 +148,7 @@ impl Select<'_> {
 
 /// What the bytes so far leave for the next block.
 #[derive(Default)]
-struct Bytes {
+pub(super) struct Bytes {
     /// 1 if the next byte is escaped.
     escape: u64,
     /// All ones inside a string.
@@ -191,22 +162,22 @@ struct Bytes {
 }
 
 /// What a block has.
-struct Candidates {
-    /// The colons after keys that may be wanted.
-    wanted: u64,
+pub(super) struct Candidates {
+    /// The colons after keys.
+    keys: u64,
     /// The quotes that begin and end strings.
     quotes: u64,
     /// Those of the block before.
     quotes_before: u64,
     /// The bytes outside strings; opening quotes are not.
-    outside: u64,
+    pub(super) outside: u64,
 }
 
 impl Bytes {
     /// Takes the next block. `None` if a key in it has an escape, or if a colon stands apart from its key.
     #[inline(always)]
-    fn step<S: Simd>(&mut self, simd: S, outline: &Outline, distances: &[u32]) -> Option<Candidates> {
-        let before = self.quotes;
+    pub(super) fn step<S: Simd>(&mut self, simd: S, outline: &Outline) -> Option<Candidates> {
+        let quotes_before = self.quotes;
         let special = outline.backslash | self.escape;
         let mut escaped = 0;
         if special != 0 {
@@ -216,7 +187,7 @@ impl Bytes {
         let inside = simd.prefix_xor(quotes) ^ self.in_string;
         self.in_string = (inside.cast_signed() >> 63).cast_unsigned();
         let colons = outline.colon & !inside;
-        let keys = colons & (quotes << 1 | before >> 63);
+        let keys = colons & (quotes << 1 | quotes_before >> 63);
         if keys != colons {
             return None;
         }
@@ -231,39 +202,71 @@ impl Bytes {
             }
         }
         self.quotes = quotes;
-        let wanted = match distances {
-            [] => keys,
-            _ => distances.iter().fold(0, |any, &far| any | quotes << far | before >> (64 - far)) & keys,
-        };
-        Some(Candidates { wanted, quotes, quotes_before: before, outside: !inside })
+        Some(Candidates { keys, quotes, quotes_before, outside: !inside })
+    }
+
+    /// Takes the next block if all of it is inside `depth` containers that nobody wants, and at least one of them stays
+    /// open. Returns how many are open after it; `None` if it was not taken.
+    #[inline(always)]
+    pub(super) fn pass_by<S: Simd>(&mut self, simd: S, outline: &Outline, depth: usize) -> Option<usize> {
+        let (next, outside) = self.next(simd, outline);
+        let closed = (outline.close & outside).count_ones() as usize;
+        if closed >= depth {
+            return None;
+        }
+        *self = next;
+        Some(depth - closed + (outline.open & outside).count_ones() as usize)
+    }
+
+    /// What the next block leaves, if no key in it is looked at, and its bytes outside strings.
+    #[inline(always)]
+    pub(super) fn next<S: Simd>(&self, simd: S, outline: &Outline) -> (Self, u64) {
+        // No branch for backslashes: where text has them here and there, it would be mispredicted.
+        let (escaped, escape) = escaped_bytes(outline.backslash, self.escape);
+        let quotes = outline.quote & !escaped;
+        let inside = simd.prefix_xor(quotes) ^ self.in_string;
+        let in_string = (inside.cast_signed() >> 63).cast_unsigned();
+        (Self { escape, in_string, quotes, escaped_open: 0, escaped_closed: 0 }, !inside)
     }
 }
 
-/// Where the key begins whose colon is at `bit` of the block at `base`, and whose closing quote is at `end`. No quote in a
-/// key without escapes is escaped.
-#[inline(always)]
-fn key_start(text: &[u8], base: usize, bit: u64, quotes: u64, quotes_before: u64, end: usize) -> Option<usize> {
-    let here = quotes & ((bit - 1) >> 1);
-    // If the colon is the block's first byte, the block before ends with the closing quote.
-    let there = quotes_before & if bit == 1 { u64::MAX >> 1 } else { u64::MAX };
-    let quote = match (here, there) {
-        (0, 0) => text.get(..end)?.iter().rposition(|&byte| byte == b'"')?,
-        (0, _) => base - BLOCK + there.ilog2() as usize,
-        _ => base + here.ilog2() as usize,
-    };
-    Some(quote + 1)
+impl Candidates {
+    /// The colons after keys with an opening quote at one of these distances, or all if there are none.
+    #[inline(always)]
+    pub(super) fn among(&self, distances: &[u32]) -> u64 {
+        if distances.is_empty() {
+            return self.keys;
+        }
+        let quote = |far: u32| self.quotes << far | self.quotes_before >> (64 - far);
+        distances.iter().fold(0, |any, &far| any | quote(far)) & self.keys
+    }
+
+    /// Where the key begins whose colon is at `bit` of the block at `base`, and whose closing quote is at `end`. No
+    /// quote in a key without escapes is escaped.
+    #[inline(always)]
+    pub(super) fn key_start(&self, text: &[u8], base: usize, bit: u64, end: usize) -> Option<usize> {
+        let here = self.quotes & ((bit - 1) >> 1);
+        // If the colon is the block's first byte, the block before ends with the closing quote.
+        let there = self.quotes_before & if bit == 1 { u64::MAX >> 1 } else { u64::MAX };
+        let quote = match (here, there) {
+            (0, 0) => text.get(..end)?.iter().rposition(|&byte| byte == b'"')?,
+            (0, _) => base - BLOCK + there.ilog2() as usize,
+            _ => base + here.ilog2() as usize,
+        };
+        Some(quote + 1)
+    }
 }
 
 /// The offset and the first byte of the value after a colon.
 #[inline(always)]
-fn value(text: &[u8], behind: usize) -> Option<(usize, u8)> {
+pub(super) fn value(text: &[u8], behind: usize) -> Option<(usize, u8)> {
     let blank = text.get(behind..)?.iter().position(|&byte| !is_space(byte))?;
     Some((behind + blank, text[behind + blank]))
 }
 
 /// The string, number or literal at `start`.
 #[inline(always)]
-fn scalar<S: Simd>(simd: S, text: &[u8], start: usize, first: u8) -> Option<Slot> {
+pub(super) fn scalar<S: Simd>(simd: S, text: &[u8], start: usize, first: u8) -> Option<Slot> {
     let kind = match first {
         b'"' => {
             let (end, escaped) = string_end(simd, text, start + 1)?;
@@ -324,7 +327,7 @@ mod tests {
     use super::*;
     use crate::Path;
     use crate::record::Projection;
-    use crate::record::select::Select;
+    use crate::record::select::{Select, container_len};
     use checks::random::{self, Random};
 
     /// The kind, the text and whether it has escapes, of each wanted value.
@@ -333,8 +336,19 @@ mod tests {
     fn swept<const LINES: bool>(kernel: Kernel, projection: &Projection, text: &[u8]) -> Option<(Fields, usize)> {
         let mut select = Select::new(projection);
         let at = select.sweep::<LINES>(kernel, text)?;
+        Some((fields(&select, text), at))
+    }
+
+    fn fields(select: &Select<'_>, text: &[u8]) -> Fields {
         let field = |slot: &Slot| slot.kind.map(|kind| (kind, text[slot.range()].to_vec(), slot.escaped));
-        Some((select.found().iter().map(field).collect(), at))
+        select.found().iter().map(field).collect()
+    }
+
+    /// As `swept`, with the object's end, for the object that begins with the text.
+    fn swept_element(kernel: Kernel, projection: &Projection, text: &[u8]) -> Option<(Fields, usize)> {
+        let mut select = Select::new(projection);
+        let at = select.sweep_element(kernel, text)?;
+        Some((fields(&select, text), at))
     }
 
     /// What a parse finds.
@@ -366,6 +380,13 @@ mod tests {
                 assert_eq!(fields, wanted, "{kernel:?} {:?} of the line {text:?}", projection.paths());
                 assert!(at <= text.len(), "{kernel:?}: the line {text:?} ends before {at}");
             }
+            let more = format!("{text},{{\"a\":\"next\"}}]");
+            let mut select = Select::new(projection);
+            if let Some(last) = select.sweep_element(kernel, more.as_bytes()) {
+                assert_eq!(last + 1, text.len(), "{kernel:?} {:?}: the end of {text:?}", projection.paths());
+                assert_eq!(fields(&select, more.as_bytes()), wanted, "{kernel:?} {:?} of {text:?}", projection.paths());
+            }
+            assert_eq!(container_len(kernel, more.as_bytes()), text.len(), "{kernel:?} {text:?}");
         }
         all
     }
@@ -387,6 +408,10 @@ mod tests {
             Projection::new(&[root().key(far), root().key("a/b"), root().key("k\""), root().key("😀")]),
             Projection::new(&[root().key("a").key("a"), root().key("b")]),
             Projection::new(&[root().key("a"), root().key("a").key("b"), root().key("a").key("b").key("c")]),
+            Projection::new(&[root().key("b").key("a"), root().key("b").key("b").key("c"), root().key("c").key("a")]),
+            Projection::new(
+                &["a", "b", "é", "pad", "value", "k\"", "longer key", "nothing"].map(|key| root().key(key)),
+            ),
             Projection::new(&[]),
         ]
     }
@@ -478,6 +503,10 @@ mod tests {
                 let found: Vec<_> = found.collect();
                 assert!(found.windows(2).all(|two| two[0] == two[1]), "{:?}", String::from_utf8_lossy(&text));
                 assert!(found.iter().flatten().all(|(_, at)| *at <= text.len()));
+                let found: Vec<_> = kernels.iter().map(|&kernel| swept_element(kernel, projection, &text)).collect();
+                assert!(found.windows(2).all(|two| two[0] == two[1]), "{:?}", String::from_utf8_lossy(&text));
+                let lens: Vec<_> = kernels.iter().map(|&kernel| container_len(kernel, &text)).collect();
+                assert!(lens.iter().all(|&len| len == lens[0] && len <= text.len()), "{lens:?}");
             }
         }
     }
