@@ -86,6 +86,7 @@ impl Total {
 
     #[inline(never)]
     fn double_elsewhere(&mut self, value: f64, change: Change) -> Result<(), TooFar> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
         // More places than before, and not so many that digits are used up by them.
         for places in self.places + 1..=9 {
             if let Some(units) = units_of(value, places) {
@@ -93,7 +94,6 @@ impl Total {
                 return Ok(());
             }
         }
-        const EXACT: f64 = 9_007_199_254_740_992.0;
         if value.abs() < EXACT && value.fract() == 0.0 {
             #[expect(clippy::cast_possible_truncation, reason = "an integer below 2^53")]
             self.scaled(value as i128, 0, change);
@@ -470,6 +470,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::cast_precision_loss, reason = "any doubles will do")]
     fn doubles_are_the_decimals_that_their_texts_are() {
         let mut random = 5_u64;
         for round in 0..200_000_u64 {

@@ -71,7 +71,7 @@ impl Pass for Search<'_, '_, '_> {
 }
 
 /// A batch of tokens, as masks.
-struct Batch<'a> {
+struct TokenRun<'a> {
     text: &'a [u8],
     kinds: &'a [u8; BATCH],
     pos: &'a [u32; BATCH + 1],
@@ -81,7 +81,7 @@ struct Batch<'a> {
     scalars: u64,
 }
 
-impl Batch<'_> {
+impl TokenRun<'_> {
     fn pos(&self, index: usize) -> usize {
         self.pos[index % BATCH] as usize
     }
@@ -139,7 +139,7 @@ impl<'a, 'p> Elements<'a, 'p> {
             let marked = simd.beyond_ascii(simd.load(kinds));
             let unclear = keys & (marked | marked >> 1);
             let scalars = valid & !(open | close | colon | simd.eq(plain, b','));
-            let batch = Batch { text, kinds, pos, keys, unclear, scalars };
+            let batch = TokenRun { text, kinds, pos, keys, unclear, scalars };
             if self.stage == Stage::Start {
                 self.begin(&batch);
             }
@@ -161,7 +161,7 @@ impl<'a, 'p> Elements<'a, 'p> {
     }
 
     /// Looks at the first token.
-    fn begin(&mut self, batch: &Batch<'_>) {
+    fn begin(&mut self, batch: &TokenRun<'_>) {
         self.level = Level::outside(batch.pos(0));
         self.stage = match (self.path, batch.kind(0)) {
             ([], b'[') => Stage::Array,
@@ -172,7 +172,7 @@ impl<'a, 'p> Elements<'a, 'p> {
 
     /// The tokens beside brackets that are looked at from here on.
     #[inline(always)]
-    fn wanted<S: Simd>(&self, simd: S, batch: &Batch<'_>, among: u64) -> u64 {
+    fn wanted<S: Simd>(&self, simd: S, batch: &TokenRun<'_>, among: u64) -> u64 {
         among
             & match self.stage {
                 Stage::Path(_) => batch.keys,
@@ -187,7 +187,7 @@ impl<'a, 'p> Elements<'a, 'p> {
 
     /// Looks at a token. Returns the element that ends with it.
     #[inline(always)]
-    fn look<S: Simd>(&mut self, simd: S, batch: &Batch<'_>, bit: u64, marks: &mut Marks) -> Option<Range<usize>> {
+    fn look<S: Simd>(&mut self, simd: S, batch: &TokenRun<'_>, bit: u64, marks: &mut Marks) -> Option<Range<usize>> {
         let index = bit.trailing_zeros() as usize;
         let at = batch.pos(index);
         if self.level.ended {
@@ -257,7 +257,7 @@ impl<'a, 'p> Elements<'a, 'p> {
     }
 
     /// An element that is a scalar.
-    fn lone(&mut self, batch: &Batch<'_>, index: usize) -> Range<usize> {
+    fn lone(&mut self, batch: &TokenRun<'_>, index: usize) -> Range<usize> {
         let (start, next) = (batch.pos(index), batch.pos(index + 1));
         self.select.begin(false);
         if let Some(slot) = scalar(batch.text, batch.kinds[index % BATCH], start, next) {
@@ -267,7 +267,7 @@ impl<'a, 'p> Elements<'a, 'p> {
     }
 
     /// Looks at a key of an object around the array.
-    fn follow(&mut self, batch: &Batch<'_>, index: usize, done: usize) {
+    fn follow(&mut self, batch: &TokenRun<'_>, index: usize, done: usize) {
         let Some(Step::Key(wanted)) = self.path.get(done) else { return };
         let (start, end) = batch.key(index);
         let raw = &batch.text[start..end];
@@ -285,7 +285,7 @@ impl<'a, 'p> Elements<'a, 'p> {
 
     /// Looks at a key of an element. Returns whether other keys are wanted after it.
     #[inline(always)]
-    fn member(&mut self, batch: &Batch<'_>, index: usize) -> bool {
+    fn member(&mut self, batch: &TokenRun<'_>, index: usize) -> bool {
         let (start, end) = batch.key(index);
         let is_escaped = batch.kinds[index % BATCH] & ESCAPED != 0;
         let child = self.select.meet(self.level.node, &batch.text[..end], start, is_escaped);
