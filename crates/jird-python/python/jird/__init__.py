@@ -48,9 +48,24 @@ __all__ = [
     "Fragment",
     "JSONDecodeError",
     "JSONEncodeError",
+    "Key",
     "__version__",
     "dumps",
     "kernel",
     "loads",
     "parse",
 ]
+
+
+def __getattr__(name):
+    # Loaded when it is asked for: the module that it is in needs typing, decimal and others.
+    if name == "Key":
+        from ._types import Key
+
+        globals()[name] = Key
+        return Key
+    raise AttributeError(f"module 'jird' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -3,7 +3,7 @@
 use crate::error;
 use crate::raw::collect::Pause;
 use crate::raw::keys::Keys;
-use crate::raw::make::{self, Dict, List, Made};
+use crate::raw::make::{self, Dict, HashedKey, List, Made};
 use jird::{Kind, MachineNumber, Parser, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -50,9 +50,11 @@ impl<'py> Builder<'_, 'py> {
         made.ok_or_else(|| PyErr::fetch(self.py))
     }
 
+    /// A value, whose text a caller keeps fixed.
+    ///
     /// Recursion is bounded: a text of the default policy has at most 1024 levels.
     #[inline(always)]
-    fn value(&mut self, value: Value<'_>) -> Made<'py> {
+    pub(super) fn value(&mut self, value: Value<'_>) -> Made<'py> {
         match value.kind() {
             Kind::String => make::string(self.py, value.str_in(&mut self.making.plain)?),
             Kind::Number => match value.machine_number() {
@@ -68,11 +70,17 @@ impl<'py> Builder<'_, 'py> {
         }
     }
 
+    /// A key, from the cache if it is there.
+    #[inline(always)]
+    pub(super) fn key(&mut self, key: Value<'_>) -> Option<HashedKey<'py>> {
+        self.making.keys.key(self.py, key.str_in(&mut self.making.plain)?)
+    }
+
     #[inline(never)]
     fn object(&mut self, object: Value<'_>) -> Made<'py> {
         let mut dict = Dict::new(self.py, object.len())?;
         for (key, value) in object.entries() {
-            let key = self.making.keys.key(self.py, key.str_in(&mut self.making.plain)?)?;
+            let key = self.key(key)?;
             let value = self.value(value)?;
             dict.set(&key, &value)?;
         }

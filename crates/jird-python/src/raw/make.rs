@@ -152,6 +152,13 @@ pub(crate) fn float(py: Python<'_>, value: f64) -> Made<'_> {
     unsafe { made(py, ffi::PyFloat_FromDouble(value)) }
 }
 
+/// Whether the collector of cycles looks at objects of this type.
+#[inline(always)]
+pub(crate) fn is_collected(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the object lives.
+    unsafe { ffi::PyType_IS_GC(ffi::Py_TYPE(object.as_ptr())) != 0 }
+}
+
 /// A list that is being filled. It is shown to nobody before it is full.
 pub(crate) struct List<'py> {
     object: Bound<'py, PyAny>,

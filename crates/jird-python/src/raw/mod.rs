@@ -10,6 +10,7 @@
 //! collect  a pause of the garbage collector
 //! text     the bytes of what was passed as a text
 //! held     a parsed document and the object that its text is in
+//! objects  instances of classes, made without a call
 //! output   a `bytes` object that grows
 //! interpreter  which interpreter this is
 //! encode   the walk over dicts, lists and scalars that writes them
@@ -23,5 +24,6 @@ pub(crate) mod held;
 pub(crate) mod interpreter;
 pub(crate) mod keys;
 pub(crate) mod make;
+pub(crate) mod objects;
 pub(crate) mod output;
 pub(crate) mod text;
