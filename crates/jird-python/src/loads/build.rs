@@ -2,7 +2,7 @@
 
 use crate::error;
 use crate::raw::collect::Pause;
-use crate::raw::keys::Keys;
+use crate::raw::keys::{Keys, Values};
 use crate::raw::make::{self, Dict, HashedKey, List, Made};
 use jird::{Kind, MachineNumber, Parser, Value};
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ pub(crate) struct Reader {
 /// What is kept for making values.
 pub(crate) struct Making {
     keys: Keys,
+    values: Values,
     /// A string without its escapes.
     plain: String,
 }
@@ -27,7 +28,7 @@ const PLAIN_MAX: usize = 1 << 20;
 
 impl Default for Making {
     fn default() -> Self {
-        Self { keys: Keys::new(), plain: String::new() }
+        Self { keys: Keys::new(), values: Values::new(), plain: String::new() }
     }
 }
 
@@ -54,7 +55,7 @@ impl<'py> Builder<'_, 'py> {
     ///
     /// Recursion is bounded: a text of the default policy has at most 1024 levels.
     #[inline(always)]
-    pub(super) fn value(&mut self, value: Value<'_>) -> Made<'py> {
+    pub(crate) fn value(&mut self, value: Value<'_>) -> Made<'py> {
         match value.kind() {
             Kind::String => make::string(self.py, value.str_in(&mut self.making.plain)?),
             Kind::Number => match value.machine_number() {
@@ -70,10 +71,27 @@ impl<'py> Builder<'_, 'py> {
         }
     }
 
+    /// What a string says.
+    #[inline(always)]
+    pub(super) fn text_of<'s>(&'s mut self, string: Value<'s>) -> Option<&'s str> {
+        string.str_in(&mut self.making.plain)
+    }
+
+    /// A text begins.
+    pub(super) fn begin(&mut self) {
+        self.making.values.renew();
+    }
+
     /// A key, from the cache if it is there.
     #[inline(always)]
-    pub(super) fn key(&mut self, key: Value<'_>) -> Option<HashedKey<'py>> {
+    pub(crate) fn key(&mut self, key: Value<'_>) -> Option<HashedKey<'py>> {
         self.making.keys.key(self.py, key.str_in(&mut self.making.plain)?)
+    }
+
+    /// The value of a string, which a field of its type may have often.
+    #[inline(always)]
+    pub(super) fn frequent(&mut self, string: Value<'_>) -> Made<'py> {
+        self.making.values.value(self.py, string.str_in(&mut self.making.plain)?)
     }
 
     #[inline(never)]

@@ -57,29 +57,15 @@ pub(crate) fn with_reader<T>(read: impl FnOnce(&mut Reader) -> T) -> T {
 #[pyfunction]
 #[pyo3(signature = (data, /, *, r#type=None))]
 pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>, r#type: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(wanted) = r#type {
+        let typed = Typed::of(wanted)?;
+        return with_root(data, |root, builder| typed.decode(builder, root));
+    }
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
-    if let Some(wanted) = r#type {
-        return typed(py, &text, &Typed::of(wanted)?);
-    }
     with_parser(text.bytes().len(), |parser, making| {
         let root = parse(py, parser, text.bytes(), text.is_fixed())?;
         Builder { py, text: text.bytes(), making }.root(root)
-    })
-}
-
-fn typed<'py>(py: Python<'py>, text: &Text<'_>, typed: &Typed) -> PyResult<Bound<'py, PyAny>> {
-    // Constructors may run, which could change a text that is in a buffer.
-    let mut copy = Vec::new();
-    let bytes = if text.is_fixed() {
-        text.bytes()
-    } else {
-        copy.extend_from_slice(text.bytes());
-        &copy
-    };
-    with_parser(bytes.len(), |parser, making| {
-        let root = parse(py, parser, bytes, true)?;
-        typed.decode(py, bytes, making, root)
     })
 }
 
@@ -90,6 +76,27 @@ fn with_parser<T>(len: usize, read: impl FnOnce(&mut Parser, &mut Making) -> T) 
             if len >= LARGE_MIN { read(&mut parallel(), making) } else { read(parser, making) }
         },
     )
+}
+
+/// Calls `read` with the root of a text, and a builder for its values. While it runs, code of Python may run: a text that
+/// could change is copied.
+pub(crate) fn with_root<'py, T>(
+    data: &Bound<'py, PyAny>,
+    read: impl FnOnce(Value<'_>, Builder<'_, 'py>) -> PyResult<T>,
+) -> PyResult<T> {
+    let py = data.py();
+    let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
+    let mut copy = Vec::new();
+    let bytes = if text.is_fixed() {
+        text.bytes()
+    } else {
+        copy.extend_from_slice(text.bytes());
+        &copy
+    };
+    with_parser(bytes.len(), |parser, making| {
+        let root = parse(py, parser, bytes, true)?;
+        read(root, Builder { py, text: bytes, making })
+    })
 }
 
 /// A parser that uses all cores.

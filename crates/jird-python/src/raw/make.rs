@@ -218,6 +218,13 @@ impl<'py> HashedKey<'py> {
     }
 }
 
+impl<'py> HashedKey<'py> {
+    /// The key alone.
+    pub(crate) fn into_key(self) -> Bound<'py, PyAny> {
+        self.key
+    }
+}
+
 impl<'py> Dict<'py> {
     /// An empty dict with room for `len` items.
     #[inline(always)]

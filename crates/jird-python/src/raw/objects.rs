@@ -141,7 +141,7 @@ pub(crate) fn set_attribute(
 fn is_plain(class: &Bound<'_, PyType>) -> bool {
     // SAFETY: both are classes, which live.
     unsafe {
-        let (own, plain) = ((*class.as_type_ptr()).tp_new, (*&raw mut ffi::PyBaseObject_Type).tp_new);
+        let (own, plain) = ((*class.as_type_ptr()).tp_new, ffi::PyBaseObject_Type.tp_new);
         own.map(|own| own as usize) == plain.map(|plain| plain as usize)
     }
 }

@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use super::plan::{Plan, Step, Union};
 use super::{objects, scalars, times};
-use crate::loads::{Builder, Making};
+use crate::loads::Builder;
 use crate::raw::collect::Pause;
 use crate::raw::make::{self, Dict, HashedKey, List};
 use jird::{Kind, MachineNumber, Value};
@@ -11,14 +11,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFrozenSet, PyList, PySet, PyTuple};
 
 /// The value that the plan makes of `value`.
-pub(super) fn decode<'py>(
-    py: Python<'py>,
-    plan: &Plan,
-    text: &[u8],
-    making: &mut Making,
-    value: Value<'_>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let builder = Builder { py, text, making };
+pub(super) fn decode<'py>(plan: &Plan, mut builder: Builder<'_, 'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+    let (py, text) = (builder.py, builder.text);
+    builder.begin();
     let mut decoder = Decoder { py, plan, builder, gathered: Vec::new() };
     let _pause = plan.is_quiet.then(|| Pause::new(py));
     decoder.value(0, value).map_err(|fault| fault.into_error(py, text))
@@ -46,7 +41,7 @@ impl<'py> Decoder<'_, 'py> {
                 Some(MachineNumber::I64(number)) => make::int(py, number),
                 _ => return self.other_int(value),
             },
-            (Step::Str, Kind::String) => self.builder.value(value),
+            (Step::Str, Kind::String) => self.builder.frequent(value),
             (Step::Float, Kind::Number) => match value.as_f64() {
                 Some(number) => make::float(py, number),
                 // The builder has the words.

@@ -16,7 +16,7 @@ mod plan;
 mod scalars;
 mod times;
 
-use super::Making;
+use super::Builder;
 use jird::Value;
 use plan::Plan;
 use pyo3::prelude::*;
@@ -31,16 +31,8 @@ impl Typed {
         plan::plan(wanted).map(Self)
     }
 
-    /// The value, which is part of `text`.
-    ///
-    /// While it is made, code of Python may run: `text` must be fixed.
-    pub(crate) fn decode<'py>(
-        &self,
-        py: Python<'py>,
-        text: &[u8],
-        making: &mut Making,
-        value: Value<'_>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        decode::decode(py, &self.0, text, making, value)
+    /// The value. While it is made, code of Python may run: the builder's text must be fixed.
+    pub(crate) fn decode<'py>(&self, builder: Builder<'_, 'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+        decode::decode(&self.0, builder, value)
     }
 }

@@ -90,9 +90,7 @@ fn fields<'py>(
     }
     let mut likely = 0;
     for (key, member) in value.entries() {
-        let Some(index) =
-            object.find(likely, |name| key.is_str(name), || key.as_str().map(std::borrow::Cow::into_owned))
-        else {
+        let Some(index) = decoder.builder.text_of(key).and_then(|key| object.find(likely, key)) else {
             if object.is_closed {
                 let words = format!("{} has no field {}", object.name, String::from_utf8_lossy(key.raw()));
                 return Err(Fault::wrong(words, "unknown", key));

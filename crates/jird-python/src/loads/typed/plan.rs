@@ -1,5 +1,6 @@
 //! Plans: what must be done for a type, as `jird._types` works it out. They are read once for each type and kept.
 
+use crate::raw::keys::is_same;
 use crate::raw::objects::Slots;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -84,6 +85,7 @@ pub(super) enum How {
 }
 
 /// A value with named fields.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of the class")]
 pub(super) struct Object {
     pub(super) how: How,
     pub(super) class: Py<PyType>,
@@ -149,6 +151,7 @@ const PLANS_MAX: usize = 512;
 /// The plan of a type.
 pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     static PLANS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = wanted.py();
     let plans = PLANS.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
     // A type without a hash is planned each time.
@@ -159,7 +162,6 @@ pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
     {
         return Ok(Arc::clone(&kept.get().0));
     }
-    static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let compile = COMPILE.get_or_try_init(py, || PyResult::Ok(py.import("jird._types")?.getattr("plan")?.unbind()))?;
     let steps = compile.bind(py).call1((wanted,))?.cast_into::<PyList>().map_err(PyErr::from)?;
     let steps = steps.iter().map(|step| Step::of(&step)).collect::<PyResult<Box<[_]>>>()?;
@@ -316,20 +318,15 @@ impl Object {
 
     /// The index of the field with this key; most often it is `likely`.
     #[inline(always)]
-    pub(super) fn find(
-        &self,
-        likely: usize,
-        is_key: impl Fn(&str) -> bool,
-        key: impl FnOnce() -> Option<String>,
-    ) -> Option<usize> {
-        let is = |field: &Field| field.key.as_deref().is_some_and(&is_key);
+    pub(super) fn find(&self, likely: usize, key: &str) -> Option<usize> {
+        let is = |field: &Field| field.key.as_deref().is_some_and(|own| is_same(own.as_bytes(), key.as_bytes()));
         if self.fields.get(likely).is_some_and(is) {
             return Some(likely);
         }
         if self.by_key.is_empty() {
             return self.fields.iter().position(is);
         }
-        self.by_key.get(key()?.as_str()).copied()
+        self.by_key.get(key).copied()
     }
 }
 
@@ -341,9 +338,10 @@ impl Field {
         let default = item(field, 4)?.unbind();
         Ok(Self {
             key: item(field, 0)?.extract()?,
-            attribute: match attribute.is_none() {
-                true => None,
-                false => Some(interned(attribute.cast::<PyString>().map_err(PyErr::from)?)?),
+            attribute: if attribute.is_none() {
+                None
+            } else {
+                Some(interned(attribute.cast::<PyString>().map_err(PyErr::from)?)?)
             },
             slot: 0,
             step: item(field, 2)?.extract()?,
@@ -368,14 +366,17 @@ impl Union {
         let by_kind: Vec<Vec<usize>> = item(step, 1)?.extract()?;
         let by_kind =
             <[Vec<usize>; 7]>::try_from(by_kind).map_err(|_| PyTypeError::new_err("there are seven kinds"))?;
-        let tag: Option<(String, Vec<(Bound<'_, PyAny>, usize)>)> = item(step, 3)?.extract()?;
-        let tag = tag.map(|(key, pairs)| Tag::of(key, pairs)).transpose()?;
+        let tag = item(step, 3)?;
+        let tag = if tag.is_none() { None } else { Some(Tag::of(tag.cast::<PyTuple>().map_err(PyErr::from)?)?) };
         Ok(Self { by_kind: by_kind.map(Into::into), tag, name: item(step, 4)?.extract()? })
     }
 }
 
 impl Tag {
-    fn of(key: String, pairs: Vec<(Bound<'_, PyAny>, usize)>) -> PyResult<Self> {
+    /// `(key, [(value, step), …])`
+    fn of(tag: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let key = item(tag, 0)?.extract()?;
+        let pairs: Vec<(Bound<'_, PyAny>, usize)> = item(tag, 1)?.extract()?;
         let shown = shown(pairs.iter().map(|(value, _)| value.clone()))?;
         let (mut strings, mut ints) = (HashMap::new(), HashMap::new());
         for (value, step) in pairs {

@@ -24,7 +24,9 @@ pub(super) fn choice<'py>(decoder: &mut Decoder<'_, 'py>, choice: &Choice, value
     }
     let is_number = value.kind() == Kind::Number;
     let wrong = || Fault::expected(&wanted_of(choice), value);
-    if !(is_number && !choice.others.is_empty() || choice.fallback.is_some() && !value.kind().is_container()) {
+    let may_be_other = is_number && !choice.others.is_empty();
+    let may_be_asked = choice.fallback.is_some() && !value.kind().is_container();
+    if !may_be_other && !may_be_asked {
         return Err(wrong());
     }
     let made = decoder.builder.value(value).ok_or_else(|| Fault::fetch(py))?;
@@ -116,7 +118,7 @@ pub(super) fn key<'py>(decoder: &mut Decoder<'_, 'py>, step: &Step, key: Value<'
         Step::Int => {
             let text = key.as_str().unwrap_or_default();
             // An integer by JSON's grammar.
-            if !jird::Number::new(&text).is_some_and(|number| number.is_integer()) {
+            if !jird::Number::new(&text).is_some_and(jird::Number::is_integer) {
                 return Err(Fault::expected(&wanted(step), key));
             }
             py.get_type::<PyInt>().call1((&*text,)).map_err(|error| Fault::raised(py, error, key))

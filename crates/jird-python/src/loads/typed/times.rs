@@ -60,7 +60,7 @@ impl DateTime {
 }
 
 /// The time zone with this difference to UTC in seconds.
-fn zone_of<'py>(py: Python<'py>, seconds: Option<i32>) -> PyResult<Option<Bound<'py, PyTzInfo>>> {
+fn zone_of(py: Python<'_>, seconds: Option<i32>) -> PyResult<Option<Bound<'_, PyTzInfo>>> {
     match seconds {
         None => Ok(None),
         Some(0) => Ok(Some(PyTzInfo::utc(py)?.to_owned())),
