@@ -7,6 +7,7 @@
 //! loads     texts → Python's values
 //! dumps     Python's values → text
 //! document  lazy documents
+//! stdlib    the ways of Python's `json`
 //! ```
 //!
 //! Without the feature `extension` this crate is empty; see `Cargo.toml`.
@@ -21,6 +22,7 @@ mod dumps;
 mod error;
 mod loads;
 mod raw;
+mod stdlib;
 
 /// The functions and classes of `jird`, which is a package around this module.
 ///
@@ -34,6 +36,8 @@ mod _jird {
     use crate::dumps::{Fragment, dumps};
     #[pymodule_export]
     use crate::loads::loads;
+    #[pymodule_export]
+    use crate::stdlib::{json_dumps, json_loads};
     use pyo3::exceptions::PyImportError;
     use pyo3::prelude::*;
 

@@ -1,6 +1,6 @@
 """Reads and writes JSON at the speed of memory, and builds only the values you ask for.
 
-    loads, dumps     as in orjson, with integers of any size
+    loads, dumps     as in orjson, with integers of any size; loads(data, type=T) makes values of a type
     parse            a lazy Document: everything is checked, and values are made when they are asked for
 """
 
@@ -48,9 +48,28 @@ __all__ = [
     "Fragment",
     "JSONDecodeError",
     "JSONEncodeError",
+    "Key",
     "__version__",
     "dumps",
     "kernel",
     "loads",
     "parse",
 ]
+
+
+def __getattr__(name):
+    # Loaded when it is asked for: the module that it is in needs typing, decimal and others.
+    if name == "json":
+        import importlib
+
+        return importlib.import_module("jird.json")
+    if name == "Key":
+        from ._types import Key
+
+        globals()[name] = Key
+        return Key
+    raise AttributeError(f"module 'jird' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, final, overload
+from typing import Any, Literal, TypeVar, final, overload
 
 from .errors import JSONDecodeError as JSONDecodeError
 from .errors import JSONEncodeError as JSONEncodeError
@@ -23,7 +23,14 @@ OPT_SORT_KEYS: int
 OPT_STRICT_INTEGER: int
 OPT_UTC_Z: int
 
+_T = TypeVar("_T")
+
+@overload
 def loads(data: bytes | bytearray | memoryview | str, /) -> Any: ...
+@overload
+def loads(data: bytes | bytearray | memoryview | str, /, *, type: type[_T]) -> _T: ...
+@overload
+def loads(data: bytes | bytearray | memoryview | str, /, *, type: Any) -> Any: ...
 def dumps(
     obj: Any,
     /,
@@ -31,6 +38,13 @@ def dumps(
     option: int | None = None,
 ) -> bytes: ...
 def parse(data: bytes | bytearray | memoryview | str, /) -> Document: ...
+@final
+class Key:
+    """The key that a field has in JSON: `Annotated[str, jird.Key("@t")]`."""
+
+    name: str
+    def __init__(self, name: str) -> None: ...
+
 @final
 class Fragment:
     def __new__(cls, contents: bytes | str, /) -> Fragment: ...

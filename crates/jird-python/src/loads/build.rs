@@ -2,8 +2,8 @@
 
 use crate::error;
 use crate::raw::collect::Pause;
-use crate::raw::keys::Keys;
-use crate::raw::make::{self, Dict, List, Made};
+use crate::raw::keys::{Keys, Values};
+use crate::raw::make::{self, Dict, HashedKey, List, Made};
 use jird::{Kind, MachineNumber, Parser, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -18,6 +18,7 @@ pub(crate) struct Reader {
 /// What is kept for making values.
 pub(crate) struct Making {
     keys: Keys,
+    values: Values,
     /// A string without its escapes.
     plain: String,
 }
@@ -27,7 +28,7 @@ const PLAIN_MAX: usize = 1 << 20;
 
 impl Default for Making {
     fn default() -> Self {
-        Self { keys: Keys::new(), plain: String::new() }
+        Self { keys: Keys::new(), values: Values::new(), plain: String::new() }
     }
 }
 
@@ -50,9 +51,11 @@ impl<'py> Builder<'_, 'py> {
         made.ok_or_else(|| PyErr::fetch(self.py))
     }
 
+    /// A value, whose text a caller keeps fixed.
+    ///
     /// Recursion is bounded: a text of the default policy has at most 1024 levels.
     #[inline(always)]
-    fn value(&mut self, value: Value<'_>) -> Made<'py> {
+    pub(crate) fn value(&mut self, value: Value<'_>) -> Made<'py> {
         match value.kind() {
             Kind::String => make::string(self.py, value.str_in(&mut self.making.plain)?),
             Kind::Number => match value.machine_number() {
@@ -68,11 +71,34 @@ impl<'py> Builder<'_, 'py> {
         }
     }
 
+    /// What a string says.
+    #[inline(always)]
+    pub(super) fn text_of<'s>(&'s mut self, string: Value<'s>) -> Option<&'s str> {
+        string.str_in(&mut self.making.plain)
+    }
+
+    /// A text begins.
+    pub(super) fn begin(&mut self) {
+        self.making.values.renew();
+    }
+
+    /// A key, from the cache if it is there.
+    #[inline(always)]
+    pub(crate) fn key(&mut self, key: Value<'_>) -> Option<HashedKey<'py>> {
+        self.making.keys.key(self.py, key.str_in(&mut self.making.plain)?)
+    }
+
+    /// The value of a string, which a field of its type may have often.
+    #[inline(always)]
+    pub(super) fn frequent(&mut self, string: Value<'_>) -> Made<'py> {
+        self.making.values.value(self.py, string.str_in(&mut self.making.plain)?)
+    }
+
     #[inline(never)]
     fn object(&mut self, object: Value<'_>) -> Made<'py> {
         let mut dict = Dict::new(self.py, object.len())?;
         for (key, value) in object.entries() {
-            let key = self.making.keys.key(self.py, key.str_in(&mut self.making.plain)?)?;
+            let key = self.key(key)?;
             let value = self.value(value)?;
             dict.set(&key, &value)?;
         }

@@ -2,10 +2,17 @@
 //!
 //! A text is first checked whole and put on a tape, without the interpreter's lock if it is long. Then the values are
 //! made in one go: the tape says how many there are in each list and dict.
+//!
+//! ```text
+//! build   values of JSON
+//! typed   values of types that the caller names
+//! ```
 
 mod build;
+mod typed;
 
-pub(crate) use build::{Builder, Reader};
+pub(crate) use build::{Builder, Making, Reader};
+pub(crate) use typed::Typed;
 
 use crate::error;
 use crate::raw::text::Text;
@@ -37,27 +44,58 @@ pub(crate) fn with_reader<T>(read: impl FnOnce(&mut Reader) -> T) -> T {
 }
 
 /// Deserializes a JSON text, given as bytes, bytearray, memoryview or str, to dict, list, str, int, float, bool and
-/// None.
+/// None; with `type` to a value of that type.
 ///
 /// The text must be one JSON document by RFC 8259, in UTF-8. Integers of any size are exact. Where a key is repeated,
 /// the last value stays. Raises JSONDecodeError, a subclass of json.JSONDecodeError and ValueError, with msg, doc, pos,
 /// lineno, colno, path (a JSON Pointer), code and offset (in bytes).
+///
+/// `type` is a class (a dataclass, TypedDict, NamedTuple, class with slots or with an `__init__`, enum, Struct of msgspec
+/// or model of pydantic), or built from bool, int, float, str, None, Any, list, tuple, set, frozenset, dict, Decimal,
+/// datetime, date, time, timedelta, UUID, Literal, Annotated and unions. Raises TypeError for other types, and
+/// JSONDecodeError where the text is not as the type wants it.
 #[pyfunction]
-#[pyo3(signature = (data, /))]
-pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (data, /, *, r#type=None))]
+pub(crate) fn loads<'py>(data: &Bound<'py, PyAny>, r#type: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(wanted) = r#type {
+        let typed = Typed::of(wanted)?;
+        return with_root(data, |root, builder| typed.decode(builder, root));
+    }
     let py = data.py();
     let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
-    let bytes = text.bytes();
-    with_reader(|Reader { parser, making }| {
-        let mut large;
-        let parser = if bytes.len() >= LARGE_MIN {
-            large = parallel();
-            &mut large
-        } else {
-            parser
-        };
-        let root = parse(py, parser, &text)?;
-        Builder { py, text: bytes, making }.root(root)
+    with_parser(text.bytes().len(), |parser, making| {
+        let root = parse(py, parser, text.bytes(), text.is_fixed())?;
+        Builder { py, text: text.bytes(), making }.root(root)
+    })
+}
+
+/// Calls `read` with a parser for a text of `len` bytes.
+fn with_parser<T>(len: usize, read: impl FnOnce(&mut Parser, &mut Making) -> T) -> T {
+    with_reader(
+        |Reader { parser, making }| {
+            if len >= LARGE_MIN { read(&mut parallel(), making) } else { read(parser, making) }
+        },
+    )
+}
+
+/// Calls `read` with the root of a text, and a builder for its values. While it runs, code of Python may run: a text that
+/// could change is copied.
+pub(crate) fn with_root<'py, T>(
+    data: &Bound<'py, PyAny>,
+    read: impl FnOnce(Value<'_>, Builder<'_, 'py>) -> PyResult<T>,
+) -> PyResult<T> {
+    let py = data.py();
+    let text = Text::of(data).map_err(|cause| error::no_text(py, &cause))?;
+    let mut copy = Vec::new();
+    let bytes = if text.is_fixed() {
+        text.bytes()
+    } else {
+        copy.extend_from_slice(text.bytes());
+        &copy
+    };
+    with_parser(bytes.len(), |parser, making| {
+        let root = parse(py, parser, bytes, true)?;
+        read(root, Builder { py, text: bytes, making })
     })
 }
 
@@ -66,12 +104,8 @@ fn parallel() -> Parser {
     Parser::new().with_threads(thread::available_parallelism().map_or(1, NonZero::get))
 }
 
-fn parse<'t>(py: Python<'_>, parser: &'t mut Parser, text: &'t Text<'_>) -> PyResult<Value<'t>> {
-    let bytes = text.bytes();
-    let parsed = if bytes.len() >= DETACHED_MIN && text.is_fixed() {
-        py.detach(|| parser.parse(bytes))
-    } else {
-        parser.parse(bytes)
-    };
+fn parse<'t>(py: Python<'_>, parser: &'t mut Parser, bytes: &'t [u8], is_fixed: bool) -> PyResult<Value<'t>> {
+    let parsed =
+        if bytes.len() >= DETACHED_MIN && is_fixed { py.detach(|| parser.parse(bytes)) } else { parser.parse(bytes) };
     parsed.map_err(|error| error::not_json(py, bytes, &error))
 }

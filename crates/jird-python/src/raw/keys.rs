@@ -1,6 +1,6 @@
-//! A cache of the strings that are keys: a document has few of them, many times each.
+//! Caches of strings: of keys, of which a document has few, many times each, and of values of typed fields.
 
-use super::make::{self, HashedKey};
+use super::make::{self, HashedKey, Made};
 use core::ptr;
 use pyo3::ffi::{Py_hash_t, PyASCIIObject};
 use pyo3::prelude::*;
@@ -44,6 +44,59 @@ impl Keys {
     }
 }
 
+/// Strings of ASCII that are values: those of a field are often few.
+pub(crate) struct Values {
+    /// Invariant: compact strings of ASCII.
+    slots: Box<[Option<Py<PyAny>>]>,
+    /// What hits have earned, and misses have cost.
+    credit: i32,
+}
+
+/// The longest value that is kept, in bytes.
+const VALUE_MAX: usize = 24;
+
+/// Values that are kept; a power of two.
+const VALUES: usize = 1024;
+
+/// How many misses are paid for in advance, and the most that hits can earn.
+const CREDIT: i32 = 2048;
+
+impl Values {
+    pub(crate) fn new() -> Self {
+        Self { slots: (0..VALUES).map(|_| None).collect(), credit: CREDIT }
+    }
+
+    /// Forgets that there were more misses than hits, but not the values.
+    pub(crate) fn renew(&mut self) {
+        self.credit = CREDIT;
+    }
+
+    /// The `str` of this text. As long as most values are new, they are not kept.
+    #[inline(always)]
+    pub(crate) fn value<'py>(&mut self, py: Python<'py>, text: &str) -> Made<'py> {
+        let bytes = text.as_bytes();
+        if bytes.len() > VALUE_MAX || self.credit <= 0 {
+            return make::string(py, text);
+        }
+        let slot = &mut self.slots[mix(bytes) & (VALUES - 1)];
+        match slot {
+            Some(value) if is_text(value, bytes) => {
+                self.credit = (self.credit + 1).min(CREDIT);
+                Some(value.bind(py).clone())
+            }
+            _ => {
+                self.credit -= 1;
+                if !make::is_ascii(bytes) {
+                    return make::string(py, text);
+                }
+                let made = make::ascii(py, bytes)?;
+                *slot = Some(made.clone().unbind());
+                Some(made)
+            }
+        }
+    }
+}
+
 #[inline(never)]
 fn other_key<'py>(py: Python<'py>, text: &str) -> Option<HashedKey<'py>> {
     HashedKey::new(make::string(py, text)?)
@@ -68,13 +121,16 @@ fn is_text(key: &Py<PyAny>, text: &[u8]) -> bool {
     unsafe {
         let key = key.cast::<PyASCIIObject>();
         let held = core::slice::from_raw_parts(key.add(1).cast::<u8>(), (*key).length as usize);
-        held.len() == text.len() && same(held, text)
+        is_same(held, text)
     }
 }
 
-/// Whether two texts of one length are equal. Without a call for most keys.
+/// Whether two texts are equal. Without a call for most keys.
 #[inline(always)]
-fn same(one: &[u8], other: &[u8]) -> bool {
+pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
     let word = |text: &[u8; 8]| u64::from_le_bytes(*text);
     match (one.first_chunk::<8>(), one.last_chunk::<8>(), other.first_chunk::<8>(), other.last_chunk::<8>()) {
         (Some(a), Some(b), Some(c), Some(d)) if one.len() <= 16 => (word(a) ^ word(c)) | (word(b) ^ word(d)) == 0,

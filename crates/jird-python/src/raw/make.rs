@@ -152,6 +152,13 @@ pub(crate) fn float(py: Python<'_>, value: f64) -> Made<'_> {
     unsafe { made(py, ffi::PyFloat_FromDouble(value)) }
 }
 
+/// Whether the collector of cycles looks at objects of this type.
+#[inline(always)]
+pub(crate) fn is_collected(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the object lives.
+    unsafe { ffi::PyType_IS_GC(ffi::Py_TYPE(object.as_ptr())) != 0 }
+}
+
 /// A list that is being filled. It is shown to nobody before it is full.
 pub(crate) struct List<'py> {
     object: Bound<'py, PyAny>,
@@ -208,6 +215,13 @@ impl<'py> HashedKey<'py> {
         // SAFETY: it is a live object, and this thread is attached.
         let hash = unsafe { ffi::PyObject_Hash(key.as_ptr()) };
         if hash == -1 { None } else { Some(Self { key, hash }) }
+    }
+}
+
+impl<'py> HashedKey<'py> {
+    /// The key alone.
+    pub(crate) fn into_key(self) -> Bound<'py, PyAny> {
+        self.key
     }
 }
 

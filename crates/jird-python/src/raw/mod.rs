@@ -6,10 +6,12 @@
 //!
 //! ```text
 //! make     strings, numbers, lists and dicts
-//! keys     a cache of the strings that are keys
+//! keys     caches of strings
 //! collect  a pause of the garbage collector
 //! text     the bytes of what was passed as a text
 //! held     a parsed document and the object that its text is in
+//! members  the members of a dict
+//! objects  instances of classes, made without a call
 //! output   a `bytes` object that grows
 //! interpreter  which interpreter this is
 //! encode   the walk over dicts, lists and scalars that writes them
@@ -23,5 +25,7 @@ pub(crate) mod held;
 pub(crate) mod interpreter;
 pub(crate) mod keys;
 pub(crate) mod make;
+pub(crate) mod members;
+pub(crate) mod objects;
 pub(crate) mod output;
 pub(crate) mod text;

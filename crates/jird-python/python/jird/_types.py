@@ -1,0 +1,599 @@
+"""Types → plans: what `loads(data, type=T)` must do for T, as a list of steps that name each other by their index.
+
+The decoder in Rust reads a plan once for each type, and keeps it. This module is imported by the first typed `loads`.
+"""
+
+import collections
+import collections.abc
+import datetime
+import decimal
+import enum
+import inspect
+import sys
+import types
+import typing
+import uuid
+
+__all__ = ["Key", "plan"]
+
+_STEPS_MAX = 100_000
+
+_MISSING = object()
+# How a field gets its value if the text has none; the decoder knows these numbers.
+_REQUIRED, _VALUE, _FACTORY, _OMITTED = range(4)
+
+_SCALARS = {
+    None: "none",
+    type(None): "none",
+    typing.Any: "any",
+    object: "any",
+    bool: "bool",
+    int: "int",
+    float: "float",
+    str: "str",
+    decimal.Decimal: "decimal",
+    datetime.datetime: "datetime",
+    datetime.date: "date",
+    datetime.time: "time",
+    datetime.timedelta: "timedelta",
+    uuid.UUID: "uuid",
+}
+# The type that is made, for each type that asks for an array.
+_ARRAYS = {
+    list: "list",
+    collections.abc.Sequence: "list",
+    collections.abc.MutableSequence: "list",
+    collections.abc.Collection: "list",
+    collections.abc.Iterable: "list",
+    set: "set",
+    collections.abc.Set: "set",
+    collections.abc.MutableSet: "set",
+    frozenset: "frozenset",
+    collections.deque: "deque",
+}
+_MAPPINGS = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
+# The kinds of JSON values that a step takes, as the decoder numbers them.
+_NULL, _BOOL, _INT, _FLOAT, _STRING, _OBJECT, _ARRAY = range(7)
+_KINDS = {
+    "none": {_NULL},
+    "any": set(range(7)),
+    "bool": {_BOOL},
+    "int": {_INT},
+    "float": {_INT, _FLOAT},
+    "str": {_STRING},
+    "decimal": {_INT, _FLOAT, _STRING},
+    **dict.fromkeys(["datetime", "date", "time", "timedelta", "uuid"], {_STRING}),
+    **dict.fromkeys(["list", "set", "frozenset", "deque", "tuple", "tuples"], {_ARRAY}),
+    "dict": {_OBJECT},
+}
+# If several members of a union take a kind, they are tried in this order.
+_ORDER = ["choice", "uuid", "datetime", "date", "time", "timedelta", "int", "float", "decimal", "str"]
+_KEYS = {"str", "any", "int", "choice", "uuid", "datetime", "date", "time", "decimal"}
+
+
+class Key:
+    """The key that a field has in JSON: `Annotated[str, jird.Key("@t")]`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        if not isinstance(name, str):
+            raise TypeError(f"a key is a str, not {_name(type(name))}")
+        self.name = name
+
+    def __repr__(self):
+        return f"jird.Key({self.name!r})"
+
+    def __eq__(self, other):
+        return isinstance(other, Key) and self.name == other.name
+
+    def __hash__(self):
+        return hash(("jird.Key", self.name))
+
+
+Key.__module__ = "jird"
+
+
+def plan(wanted):
+    """The steps for a type; the first one is that of the type itself."""
+    try:
+        compiler = _Compiler()
+        compiler.index(wanted)
+        compiler.choose_by_tags()
+        return compiler.steps
+    except RecursionError:
+        raise TypeError("the type is too deep: its parts are nested in each other too often") from None
+
+
+class _Compiler:
+    def __init__(self):
+        self.steps = []
+        # By index: the kinds that a step takes, known before its fields are.
+        self.kinds = []
+        # Index of a type that was met; by what makes it and its equals one.
+        self.known = {}
+        # Types without a hash live as long as the compiler, so that their ids are theirs.
+        self.held = []
+
+    def index(self, wanted):
+        """The index of the step for a type."""
+        try:
+            key = (type(wanted), wanted)
+            index = self.known.get(key)
+        except TypeError:
+            self.held.append(wanted)
+            key = ("id", id(wanted))
+            index = self.known.get(key)
+        if index is not None:
+            return index
+        if len(self.steps) == _STEPS_MAX:
+            raise TypeError(f"the type has more than {_STEPS_MAX} parts")
+        index = self.known[key] = len(self.steps)
+        self.steps.append(None)
+        self.kinds.append(None)
+        step = self.make(wanted, index)
+        self.steps[index] = step
+        if self.kinds[index] is None:
+            self.kinds[index] = _KINDS[step[0]]
+        return index
+
+    def make(self, wanted, index):
+        """The step for a type that was not met before."""
+        try:
+            scalar, bare = _SCALARS.get(wanted), _BARE.get(wanted)
+        except TypeError:
+            # It has no hash.
+            scalar = bare = None
+        if scalar is not None:
+            return self.scalar(scalar, wanted)
+        if isinstance(wanted, (str, typing.ForwardRef)):
+            raise TypeError(f"{wanted!r} names a type; only in a class can types be named by strings")
+        origin, args = typing.get_origin(wanted) or bare, typing.get_args(wanted)
+        if origin is not None:
+            return self.generic(wanted, origin, args, index)
+        if isinstance(wanted, typing.TypeVar):
+            return self.make(_bound(wanted), index)
+        if hasattr(wanted, "__supertype__"):
+            return self.make(wanted.__supertype__, index)
+        if type(wanted).__name__ == "TypeAliasType":
+            return self.make(wanted.__value__, index)
+        if isinstance(wanted, type):
+            return self.of_class(wanted, {}, index)
+        raise _unsupported(wanted)
+
+    def scalar(self, scalar, wanted):
+        return (scalar, wanted) if scalar in ("decimal", "uuid") else (scalar,)
+
+    def generic(self, wanted, origin, args, index):
+        if origin is typing.Annotated:
+            return self.make(wanted.__origin__, index)
+        if origin in _WRAPPERS:
+            return self.make(args[0], index)
+        if origin is typing.Literal:
+            return self.choice(index, [(_literal(value), value) for value in args], None)
+        if origin is typing.Union or origin is getattr(types, "UnionType", None):
+            return self.union(wanted, args, index)
+        if origin in _ARRAYS:
+            self.kinds[index] = {_ARRAY}
+            return (_ARRAYS[origin], self.index(args[0] if args else typing.Any))
+        if origin is tuple:
+            return self.tuple(wanted, args, index)
+        if origin in _MAPPINGS:
+            self.kinds[index] = {_OBJECT}
+            key, value = args or (typing.Any, typing.Any)
+            key_index = self.index(key)
+            if (self.steps[key_index] or ("",))[0] not in _KEYS:
+                raise TypeError(f"a key of a dict cannot be {_name(key)}: JSON's keys are strings")
+            return ("dict", key_index, self.index(value))
+        if type(origin).__name__ == "TypeAliasType":
+            return self.make(_closed(origin.__value__, dict(zip(origin.__type_params__, args))), index)
+        if isinstance(origin, type):
+            return self.of_class(origin, dict(zip(getattr(origin, "__parameters__", ()), args)), index)
+        raise _unsupported(wanted)
+
+    def tuple(self, wanted, args, index):
+        self.kinds[index] = {_ARRAY}
+        if wanted is tuple or wanted is typing.Tuple:
+            return ("tuple", self.index(typing.Any))
+        if len(args) == 2 and args[1] is Ellipsis:
+            return ("tuple", self.index(args[0]))
+        args = () if args == ((),) else args
+        return ("tuples", [self.index(arg) for arg in args])
+
+    def choice(self, index, pairs, fallback):
+        kinds = set()
+        for value, _ in pairs:
+            if value is None:
+                kinds.add(_NULL)
+            elif isinstance(value, bool):
+                kinds.add(_BOOL)
+            elif isinstance(value, int):
+                kinds.add(_INT)
+            elif isinstance(value, float):
+                kinds |= {_INT, _FLOAT}
+            elif isinstance(value, str):
+                kinds.add(_STRING)
+            else:
+                raise TypeError(f"{value!r} cannot be a value of JSON by which something is chosen")
+        # What an enum makes of other values, only itself knows.
+        self.kinds[index] = kinds if fallback is None else kinds | {_INT, _FLOAT, _STRING}
+        return ("choice", pairs, fallback)
+
+    def union(self, wanted, args, index):
+        members = [arg for arg in args if not _is_unset(arg)]
+        indexes = []
+        for member in members:
+            found = self.index(member)
+            if found == index or self.kinds[found] is None:
+                raise TypeError(f"{_name(wanted)} is a member of itself")
+            step = self.steps[found]
+            # A union in a union, which an alias or NewType hid.
+            nested = step[2] if step is not None and step[0] == "union" else [found]
+            indexes += [each for each in nested if each not in indexes]
+        steps = [self.steps[each] for each in indexes]
+        self.kinds[index] = set().union(*(self.kinds[each] for each in indexes))
+        if any(step is not None and step[0] == "any" for step in steps):
+            self.kinds[index] = set(range(7))
+            return ("any",)
+        by_kind = []
+        for kind in range(7):
+            takers = [each for each in indexes if kind in self.kinds[each]]
+            takers.sort(key=self.rank)
+            if kind == _ARRAY and len(takers) > 1:
+                raise TypeError(f"{_name(wanted)} has several members that are arrays, which no text tells apart")
+            by_kind.append(takers)
+        # The tag of objects is found when the fields of all of them are known.
+        return ("union", by_kind, indexes, None, _name(wanted))
+
+    def rank(self, index):
+        step = self.steps[index]
+        return _ORDER.index(step[0]) if step is not None and step[0] in _ORDER else len(_ORDER)
+
+    def choose_by_tags(self):
+        """Finds for each union of several objects the key whose value says which one it is."""
+        for at, step in enumerate(self.steps):
+            if step[0] != "union" or len(step[1][_OBJECT]) < 2:
+                continue
+            kind, by_kind, indexes, _, name = step
+            tags = [self.tags_of(each) for each in by_kind[_OBJECT]]
+            for key in tags[0] if all(tags) else ():
+                chosen = {}
+                for each, tag in zip(by_kind[_OBJECT], tags):
+                    for value in tag.get(key, [None]):
+                        if value is None or (type(value), value) in chosen:
+                            break
+                        chosen[type(value), value] = each
+                    else:
+                        continue
+                    break
+                else:
+                    pairs = [(value, each) for (_, value), each in chosen.items()]
+                    self.steps[at] = (kind, by_kind, indexes, (key, pairs), name)
+                    break
+            else:
+                raise TypeError(
+                    f"{name} has several members that are objects, and no key with a Literal of str or int in all of "
+                    "them tells them apart"
+                )
+
+    def tags_of(self, index):
+        """Keys of an object whose values can only be some str or int, with these values."""
+        step = self.steps[index]
+        if step[0] == "model":
+            return _tags_of_model(step[1])
+        if step[0] != "object":
+            return {}
+        tags = {}
+        for key, _, field, _, _ in step[3]:
+            inner = self.steps[field]
+            if inner[0] == "choice" and inner[2] is None:
+                values = [value for value, _ in inner[1]]
+                if all(type(value) in (str, int) for value in values):
+                    tags[key] = values
+        return tags
+
+    # Classes
+
+    def of_class(self, cls, variables, index):
+        if isinstance(cls, enum.EnumMeta):
+            return self.of_enum(cls, index)
+        self.kinds[index] = {_OBJECT}
+        if "__pydantic_validator__" in cls.__dict__ or hasattr(cls, "__pydantic_validator__"):
+            return _model(cls)
+        if typing.is_typeddict(cls) or hasattr(cls, "__required_keys__"):
+            return self.of_typed_dict(cls, variables)
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            self.kinds[index] = {_OBJECT, _ARRAY}
+            return self.of_named_tuple(cls, variables)
+        if hasattr(cls, "__struct_config__"):
+            if cls.__struct_config__.array_like:
+                self.kinds[index] = {_ARRAY}
+            return self.of_struct(cls, variables)
+        if hasattr(cls, "__dataclass_fields__"):
+            return self.of_data_class(cls, variables)
+        if cls.__module__ == "builtins" or getattr(cls, "_is_protocol", False):
+            raise _unsupported(cls)
+        return self.of_other_class(cls, variables)
+
+    def of_enum(self, cls, index):
+        members = [(member.value, member) for member in cls.__members__.values()]
+        has_own = cls._missing_.__func__ is not enum.Enum._missing_.__func__
+        scalars = (str, int, float, bool, type(None))
+        known = [pair for pair in dict((id(pair[1]), pair) for pair in members).values() if type(pair[0]) in scalars]
+        if not known and not has_own:
+            raise TypeError(f"no member of {_name(cls)} has a value that JSON can have")
+        return self.choice(index, known, cls if has_own else None)
+
+    def field(self, wanted, name, attribute, kind=_REQUIRED, default=None):
+        for found in _metadata(wanted):
+            if isinstance(found, Key):
+                name = found.name
+        return (name, attribute, self.index(wanted), kind, default)
+
+    def object(self, how, cls, fields, has_post=False, is_closed=False, is_array=False):
+        keys = [key for key, *_ in fields]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise TypeError(f"two fields of {_name(cls)} have the key {key!r}")
+        if how == "attributes" and _has_slots(cls, fields):
+            how = "slots"
+        is_quiet = how in ("dict", "tuple", "slots", "attributes") and not has_post and not hasattr(cls, "__del__")
+        for _, attribute, _, kind, default in fields:
+            descriptor = inspect.getattr_static(cls, attribute, None) if attribute is not None else None
+            is_described = how == "attributes" and hasattr(type(descriptor), "__set__")
+            if is_described or kind == _FACTORY and default not in (list, dict, set):
+                is_quiet = False
+        return ("object", how, cls, fields, has_post, is_closed, is_array, cls.__name__, is_quiet)
+
+    def of_typed_dict(self, cls, variables):
+        hints = _hints(cls, cls, variables)
+        fields = []
+        for name, wanted in hints.items():
+            kind = _REQUIRED if name in cls.__required_keys__ else _OMITTED
+            # What `from __future__ import annotations` hid from the class.
+            for wrapper in _wrappers(wanted):
+                kind = {"NotRequired": _OMITTED, "Required": _REQUIRED}.get(wrapper, kind)
+            fields.append(self.field(wanted, name, name, kind))
+        return self.object("dict", cls, fields)
+
+    def of_named_tuple(self, cls, variables):
+        hints = _hints(cls, cls, variables)
+        defaults = cls._field_defaults
+        fields = []
+        for name in cls._fields:
+            kind, default = (_VALUE, defaults[name]) if name in defaults else (_REQUIRED, None)
+            fields.append(self.field(hints.get(name, typing.Any), name, name, kind, default))
+        is_plain = _is_generated(cls.__new__) and cls.__init__ is object.__init__
+        return self.object("tuple" if is_plain else "positions", cls, fields)
+
+    def of_struct(self, cls, variables):
+        import msgspec
+
+        hints, config, fields = _hints(cls, cls, variables), cls.__struct_config__, []
+        if config.tag is not None:
+            # The tag is checked, and no attribute.
+            fields.append(self.field(typing.Literal[config.tag], config.tag_field, None, _OMITTED))
+        for found in msgspec.structs.fields(cls):
+            kind, default = _REQUIRED, None
+            if found.default is not msgspec.NODEFAULT:
+                kind, default = _VALUE, found.default
+            elif found.default_factory is not msgspec.NODEFAULT:
+                kind, default = _FACTORY, found.default_factory
+            fields.append(self.field(hints[found.name], found.encode_name, found.name, kind, default))
+        has_post = hasattr(cls, "__post_init__")
+        return self.object(
+            "attributes", cls, fields, has_post, config.forbid_unknown_fields, config.array_like
+        )
+
+    def of_data_class(self, cls, variables):
+        import dataclasses
+
+        hints, missing, fields = _hints(cls, cls, variables), dataclasses.MISSING, []
+        is_direct = (
+            _is_generated(cls.__init__)
+            and cls.__new__ is object.__new__
+            and (cls.__setattr__ is object.__setattr__ or _is_generated(cls.__setattr__))
+        )
+        given = []
+        for name, found in cls.__dataclass_fields__.items():
+            if found._field_type is dataclasses._FIELD_CLASSVAR:
+                continue
+            if found._field_type is dataclasses._FIELD_INITVAR:
+                is_direct = False
+            given.append((name, found))
+        if is_direct:
+            for name, found in given:
+                kind, default = _REQUIRED, None
+                if found.default is not missing:
+                    kind, default = _VALUE, found.default
+                elif found.default_factory is not missing:
+                    kind, default = _FACTORY, found.default_factory
+                wanted = hints[name]
+                if not found.init:
+                    # Without a key: the text cannot set it.
+                    fields.append((None, name, self.index(typing.Any), _OMITTED if kind == _REQUIRED else kind, default))
+                else:
+                    fields.append(self.field(wanted, name, name, kind, default))
+            return self.object("attributes", cls, fields, hasattr(cls, "__post_init__"))
+        if not _is_generated(cls.__init__):
+            return self.of_call(cls, variables)
+        for name, found in given:
+            if found.init:
+                has_default = found.default is not missing or found.default_factory is not missing
+                wanted = hints[name]
+                if isinstance(wanted, dataclasses.InitVar):
+                    wanted = _closed(wanted.type, variables)
+                fields.append(self.field(wanted, name, name, _OMITTED if has_default else _REQUIRED))
+        return self.object("call", cls, fields)
+
+    def of_other_class(self, cls, variables):
+        if cls.__init__ is not object.__init__ or cls.__new__ is not object.__new__:
+            return self.of_call(cls, variables)
+        if inspect.isabstract(cls):
+            raise TypeError(f"{_name(cls)} is abstract")
+        hints, fields = _hints(cls, cls, variables), []
+        for name in dict.fromkeys([*hints, *_slots(cls)]):
+            wanted = hints.get(name, typing.Any)
+            if "ClassVar" in _wrappers(wanted):
+                continue
+            default = inspect.getattr_static(cls, name, _MISSING)
+            if default is _MISSING or isinstance(default, types.MemberDescriptorType):
+                fields.append(self.field(wanted, name, name))
+            else:
+                fields.append(self.field(wanted, name, name, _VALUE, default))
+        if not fields:
+            raise _unsupported(cls)
+        is_direct = cls.__setattr__ is object.__setattr__
+        return self.object("attributes" if is_direct else "set", cls, fields)
+
+    def of_call(self, cls, variables):
+        """A class that is called, with the parameters of its `__init__` or `__new__` as its fields."""
+        function = cls.__init__ if cls.__init__ is not object.__init__ else cls.__new__
+        if not isinstance(function, types.FunctionType):
+            raise _unsupported(cls)
+        hints = {**_hints(cls, cls, variables), **_hints(function, cls, variables)}
+        fields = []
+        for parameter in list(inspect.signature(function).parameters.values())[1:]:
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                continue
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                raise TypeError(f"{_name(cls)} takes {parameter.name!r} only by its position")
+            kind = _REQUIRED if parameter.default is parameter.empty else _OMITTED
+            wanted = hints.get(parameter.name, typing.Any)
+            if type(wanted).__name__ == "InitVar":
+                wanted = _closed(wanted.type, variables)
+            fields.append(self.field(wanted, parameter.name, parameter.name, kind))
+        if not fields:
+            raise _unsupported(cls)
+        return self.object("call", cls, fields)
+
+
+_BARE = {each: each for each in [*_ARRAYS, *_MAPPINGS, tuple]}
+_WRAPPERS = {typing.Final, typing.ClassVar}
+for _module in filter(None, [typing, sys.modules.get("typing_extensions")]):
+    _WRAPPERS |= {getattr(_module, name) for name in ("Required", "NotRequired", "ReadOnly") if hasattr(_module, name)}
+
+
+def _name(wanted):
+    return getattr(wanted, "__qualname__", None) if isinstance(wanted, type) and not typing.get_args(wanted) else repr(wanted)
+
+
+def _unsupported(wanted):
+    return TypeError(f"jird cannot make {_name(wanted)} from JSON")
+
+
+def _bound(variable):
+    if variable.__bound__ is not None:
+        return variable.__bound__
+    return typing.Union[variable.__constraints__] if variable.__constraints__ else typing.Any
+
+
+def _literal(value):
+    return value.value if isinstance(value, enum.Enum) else value
+
+
+def _is_unset(wanted):
+    return getattr(wanted, "__module__", "") == "msgspec" and getattr(wanted, "__name__", "") == "UnsetType"
+
+
+def _is_generated(function):
+    """Whether dataclasses or namedtuple wrote the function, and not the author of the class."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith("<string>")
+
+
+def _metadata(wanted):
+    found = []
+    while True:
+        origin = typing.get_origin(wanted)
+        if origin is typing.Annotated:
+            found += wanted.__metadata__
+            wanted = wanted.__origin__
+        elif origin in _WRAPPERS:
+            wanted = typing.get_args(wanted)[0]
+        else:
+            return found
+
+
+def _wrappers(wanted):
+    """The names of what stands around a type: Required, ClassVar and so on."""
+    while True:
+        origin = typing.get_origin(wanted)
+        if wanted is typing.ClassVar:
+            yield "ClassVar"
+            return
+        if origin is typing.Annotated:
+            wanted = wanted.__origin__
+        elif origin in _WRAPPERS:
+            yield getattr(origin, "_name", None) or getattr(origin, "__name__", "")
+            wanted = typing.get_args(wanted)[0]
+        else:
+            return
+
+
+def _hints(owner, cls, variables):
+    """The annotations of a class or function, evaluated, with the type variables of a generic class put in."""
+    try:
+        hints = typing.get_type_hints(owner, include_extras=True)
+    except Exception as cause:
+        raise TypeError(f"the annotations of {_name(cls)} cannot be evaluated: {cause}") from cause
+    variables = _variables(cls, variables)
+    return {name: _closed(wanted, variables) for name, wanted in hints.items()} if variables else hints
+
+
+def _variables(cls, variables):
+    """With those that the bases of the class are given."""
+    found = dict(variables)
+    for base in getattr(cls, "__orig_bases__", ()):
+        origin = typing.get_origin(base)
+        parameters = getattr(origin, "__parameters__", ())
+        if not parameters or origin is typing.Generic:
+            continue
+        given = dict(zip(parameters, (_closed(arg, variables) for arg in typing.get_args(base))))
+        for variable, wanted in _variables(origin, given).items():
+            if found.setdefault(variable, wanted) != wanted:
+                raise TypeError(f"{_name(cls)} and its bases use {variable} for different types")
+    return found
+
+
+def _closed(wanted, variables):
+    """The type with type variables put in."""
+    if isinstance(wanted, typing.TypeVar):
+        return variables.get(wanted, wanted)
+    parameters = getattr(wanted, "__parameters__", ())
+    if not variables or not parameters or isinstance(wanted, type) and not typing.get_args(wanted):
+        return wanted
+    return wanted[tuple(variables.get(parameter, parameter) for parameter in parameters)]
+
+
+def _slots(cls):
+    found = []
+    for each in reversed(cls.__mro__):
+        slots = each.__dict__.get("__slots__", ())
+        found += [slots] if isinstance(slots, str) else list(slots)
+    return [name for name in found if name not in ("__dict__", "__weakref__")]
+
+
+def _has_slots(cls, fields):
+    """Whether all fields are slots of the class, which can be filled where they are."""
+    names = [attribute for _, attribute, *_ in fields if attribute is not None]
+    return all(isinstance(inspect.getattr_static(cls, name, None), types.MemberDescriptorType) for name in names)
+
+
+def _model(cls):
+    """A model of pydantic reads its text itself, as `model_validate_json` does."""
+    if not getattr(cls, "__pydantic_complete__", True):
+        rebuild = getattr(cls, "model_rebuild", None)
+        if rebuild is not None:
+            rebuild()
+    return ("model", cls, cls.__pydantic_validator__.validate_json, cls.__name__)
+
+
+def _tags_of_model(cls):
+    tags = {}
+    for name, field in getattr(cls, "model_fields", {}).items():
+        if typing.get_origin(field.annotation) is typing.Literal:
+            values = [_literal(value) for value in typing.get_args(field.annotation)]
+            if all(type(value) in (str, int) for value in values):
+                tags[field.alias or name] = values
+    return tags

@@ -1,0 +1,213 @@
+//! The walk over a text by a plan.
+
+use super::fault::Fault;
+use super::plan::{Plan, Step, Union};
+use super::{objects, scalars, times};
+use crate::loads::Builder;
+use crate::raw::collect::Pause;
+use crate::raw::make::{self, Dict, HashedKey, List};
+use jird::{Kind, MachineNumber, Value};
+use pyo3::prelude::*;
+use pyo3::types::{PyFrozenSet, PyList, PySet, PyTuple};
+
+/// The value that the plan makes of `value`.
+pub(super) fn decode<'py>(plan: &Plan, mut builder: Builder<'_, 'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+    let (py, text) = (builder.py, builder.text);
+    builder.begin();
+    let mut decoder = Decoder { py, plan, builder, gathered: Vec::new() };
+    let _pause = plan.is_quiet.then(|| Pause::new(py));
+    decoder.value(0, value).map_err(|fault| fault.into_error(py, text))
+}
+
+/// A value, or why there is none.
+pub(super) type Got<'py> = Result<Bound<'py, PyAny>, Fault>;
+
+/// The state of the walk. Its recursion is bounded: a text of the default policy has at most 1024 levels.
+pub(super) struct Decoder<'m, 'py> {
+    pub(super) py: Python<'py>,
+    pub(super) plan: &'m Plan,
+    pub(super) builder: Builder<'m, 'py>,
+    /// Values of the objects that are open, field by field; the innermost last.
+    pub(super) gathered: Vec<Option<Bound<'py, PyAny>>>,
+}
+
+impl<'py> Decoder<'_, 'py> {
+    #[inline]
+    pub(super) fn value(&mut self, step: usize, value: Value<'_>) -> Got<'py> {
+        let plan = self.plan;
+        let py = self.py;
+        let made = match (&plan.steps[step], value.kind()) {
+            (Step::Int, Kind::Number) => match value.machine_number() {
+                Some(MachineNumber::I64(number)) => make::int(py, number),
+                _ => return self.other_int(value),
+            },
+            (Step::Str, Kind::String) => self.builder.frequent(value),
+            (Step::Float, Kind::Number) => match value.as_f64() {
+                Some(number) => make::float(py, number),
+                // The builder has the words.
+                None => return Err(Fault::wrong("the number is too large for a float".into(), "range", value)),
+            },
+            (Step::Bool, Kind::Bool) | (Step::None, Kind::Null) => self.builder.value(value),
+            (Step::Any, _) => {
+                // Lists are made in their size.
+                let _pause = (!plan.is_quiet && value.kind().is_container()).then(|| Pause::new(py));
+                self.builder.value(value)
+            }
+            (Step::Object(object), Kind::Object | Kind::Array) => return objects::object(self, object, value),
+            (Step::Union(union), kind) => return self.union(union, kind, value),
+            (Step::List(of) | Step::Deque(of, _), Kind::Array) => return self.list(&plan.steps[step], *of, value),
+            (other, kind) => return self.other(other, kind, value),
+        };
+        made.ok_or_else(|| Fault::fetch(py))
+    }
+
+    #[inline(never)]
+    fn list(&mut self, step: &Step, of: usize, array: Value<'_>) -> Got<'py> {
+        // A list that is made in its size cannot be shown before it is full, and code of Python may ask the collector for
+        // all lists.
+        let list = if self.plan.is_quiet {
+            let mut list = List::new(self.py, array.len()).ok_or_else(|| Fault::fetch(self.py))?;
+            for element in array.elements() {
+                list.push(self.value(of, element)?);
+            }
+            list.finish()
+        } else {
+            let list = PyList::empty(self.py);
+            for element in array.elements() {
+                list.append(self.value(of, element)?)?;
+            }
+            list.into_any()
+        };
+        match step {
+            Step::Deque(_, class) => Ok(class.bind(self.py).call1((list,))?),
+            _ => Ok(list),
+        }
+    }
+
+    /// What is less frequent.
+    #[inline(never)]
+    fn other(&mut self, step: &Step, kind: Kind, value: Value<'_>) -> Got<'py> {
+        let py = self.py;
+        match (step, kind) {
+            (Step::Choice(choice), _) => scalars::choice(self, choice, value),
+            (Step::Dict(key, of), Kind::Object) => self.dict(*key, *of, value),
+            (Step::Set(of), Kind::Array) => {
+                let set = PySet::empty(py)?;
+                for element in value.elements() {
+                    set.add(self.value(*of, element)?).map_err(|error| Fault::raised(py, error, element))?;
+                }
+                Ok(set.into_any())
+            }
+            (Step::FrozenSet(of), Kind::Array) => {
+                let elements = self.elements(*of, value)?;
+                let set = PyFrozenSet::new(py, elements).map_err(|error| Fault::raised(py, error, value))?;
+                Ok(set.into_any())
+            }
+            (Step::Tuple(of), Kind::Array) => Ok(PyTuple::new(py, self.elements(*of, value)?)?.into_any()),
+            (Step::Tuples(steps), Kind::Array) => {
+                if value.len() != steps.len() {
+                    let words = format!("expected an array of {}, found one of {}", steps.len(), value.len());
+                    return Err(Fault::wrong(words, "length", value));
+                }
+                let pairs = steps.iter().zip(value.elements());
+                let elements =
+                    pairs.map(|(&step, element)| self.value(step, element)).collect::<Result<Vec<_>, Fault>>()?;
+                Ok(PyTuple::new(py, elements)?.into_any())
+            }
+            (Step::Model(_, validate), _) => {
+                let raw = pyo3::types::PyBytes::new(py, value.raw());
+                validate.bind(py).call1((raw,)).map_err(|error| scalars::refused_by_model(py, error, value))
+            }
+            (Step::Decimal(class), Kind::Number | Kind::String) => scalars::decimal(self, class, value),
+            (Step::Uuid(class), Kind::String) => scalars::uuid(self, class, value),
+            (Step::DateTime | Step::Date | Step::Time | Step::TimeDelta, Kind::String) => times::time(py, step, value),
+            _ => Err(Fault::expected(&wanted(step), value)),
+        }
+    }
+
+    fn elements(&mut self, of: usize, array: Value<'_>) -> Result<Vec<Bound<'py, PyAny>>, Fault> {
+        array.elements().map(|element| self.value(of, element)).collect()
+    }
+
+    fn dict(&mut self, key_step: usize, of: usize, object: Value<'_>) -> Got<'py> {
+        let py = self.py;
+        let mut dict = Dict::new(py, object.len()).ok_or_else(|| Fault::fetch(py))?;
+        let plan = self.plan;
+        for (key, value) in object.entries() {
+            let key = match &plan.steps[key_step] {
+                Step::Any | Step::Str => self.builder.key(key),
+                step => HashedKey::new(scalars::key(self, step, key)?),
+            };
+            let key = key.ok_or_else(|| Fault::fetch(py))?;
+            let value = self.value(of, value)?;
+            dict.set(&key, &value).ok_or_else(|| Fault::fetch(py))?;
+        }
+        Ok(dict.finish())
+    }
+
+    fn union(&mut self, union: &Union, kind: Kind, value: Value<'_>) -> Got<'py> {
+        let number = match kind {
+            Kind::Null => 0,
+            Kind::Bool => 1,
+            Kind::Number if value.is_integer() => 2,
+            Kind::Number => 3,
+            Kind::String => 4,
+            Kind::Object => 5,
+            Kind::Array => 6,
+        };
+        match *union.by_kind[number] {
+            [] => Err(Fault::expected(&union.name, value)),
+            [only] => self.value(only, value),
+            _ if kind == Kind::Object => {
+                let chosen = scalars::tagged(union, value)?;
+                self.value(chosen, value)
+            }
+            // Only scalars come here: what is made of an array or object is made once.
+            ref several => {
+                for &step in several {
+                    match self.value(step, value) {
+                        Err(fault) if fault.is_of_text() => {}
+                        got => return got,
+                    }
+                }
+                Err(Fault::expected(&union.name, value))
+            }
+        }
+    }
+
+    #[cold]
+    fn other_int(&mut self, value: Value<'_>) -> Got<'py> {
+        if value.is_integer() {
+            return self.builder.value(value).ok_or_else(|| Fault::fetch(self.py));
+        }
+        Err(Fault::expected(&wanted(&Step::Int), value))
+    }
+}
+
+/// What a step takes, in words.
+pub(super) fn wanted(step: &Step) -> String {
+    let words = match step {
+        Step::Any => "a value",
+        Step::None => "null",
+        Step::Bool => "true or false",
+        Step::Int => "an integer",
+        Step::Float => "a number",
+        Step::Str => "a string",
+        Step::Decimal(_) => "a number, or a string with one",
+        Step::DateTime => "a date and time, as 2024-05-01T12:30:00Z",
+        Step::Date => "a date, as 2024-05-01",
+        Step::Time => "a time, as 12:30:00",
+        Step::TimeDelta => "a duration, as P1DT12H30M",
+        Step::Uuid(_) => "a UUID of 32 hexadecimal digits with four hyphens",
+        Step::Choice(choice) => return format!("one of {}", choice.shown),
+        Step::List(_) | Step::Set(_) | Step::FrozenSet(_) | Step::Deque(..) | Step::Tuple(_) | Step::Tuples(_) => {
+            "an array"
+        }
+        Step::Dict(..) => "an object",
+        Step::Object(object) if object.is_array => return format!("an array ({})", object.name),
+        Step::Object(object) => return format!("an object ({})", object.name),
+        Step::Model(name, _) => return format!("an object ({name})"),
+        Step::Union(union) => return union.name.clone(),
+    };
+    words.to_owned()
+}

@@ -1,0 +1,38 @@
+//! Texts → values of types that the caller names: classes, enums, dates and so on.
+//!
+//! ```text
+//! plan     what must be done for a type; made once by `jird._types`, and kept
+//! decode   the walk over a text by a plan
+//! objects  values with named fields
+//! scalars  strings and numbers that stand for something else
+//! times    dates, times and durations
+//! fault    why a value is not as the type wants it
+//! ```
+
+mod decode;
+mod fault;
+mod objects;
+mod plan;
+mod scalars;
+mod times;
+
+use super::Builder;
+use jird::Value;
+use plan::Plan;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// What a type wants, ready to decode texts.
+pub(crate) struct Typed(Arc<Plan>);
+
+impl Typed {
+    /// The plan of a type. A TypeError says what cannot be made from JSON.
+    pub(crate) fn of(wanted: &Bound<'_, PyAny>) -> PyResult<Self> {
+        plan::plan(wanted).map(Self)
+    }
+
+    /// The value. While it is made, code of Python may run: the builder's text must be fixed.
+    pub(crate) fn decode<'py>(&self, builder: Builder<'_, 'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+        decode::decode(&self.0, builder, value)
+    }
+}

@@ -1,0 +1,214 @@
+//! Values with named fields: instances of classes, typed dicts, named tuples.
+
+use super::decode::{Decoder, Got};
+use super::fault::Fault;
+use super::plan::{Absent, Field, How, Object};
+use crate::raw::make;
+use crate::raw::objects::{self, Slots};
+use jird::{Kind, Value};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+/// The object that is made of `value`, which is an object or array.
+pub(super) fn object<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, value: Value<'_>) -> Got<'py> {
+    let py = decoder.py;
+    let is_of_kind = match value.kind() {
+        Kind::Object => !object.is_array,
+        _ => object.is_array || matches!(object.how, How::Tuple | How::Positions),
+    };
+    if !is_of_kind {
+        return Err(Fault::expected(&not_this(object), value));
+    }
+    let made = match &object.how {
+        How::Slots(slots) => in_slots(decoder, object, slots, value)?,
+        _ => gathered(decoder, object, value)?,
+    };
+    if object.has_post {
+        made.call_method0(intern!(py, "__post_init__")).map_err(|error| Fault::raised(py, error, value))?;
+    }
+    Ok(made)
+}
+
+fn not_this(object: &Object) -> String {
+    let kind = if object.is_array { "an array" } else { "an object" };
+    format!("{kind} ({})", object.name)
+}
+
+/// Which fields have a value.
+#[derive(Default)]
+struct Seen {
+    first: u64,
+    others: Vec<u64>,
+}
+
+impl Seen {
+    #[inline(always)]
+    fn add(&mut self, index: usize) {
+        if index < 64 {
+            self.first |= 1 << index;
+        } else {
+            self.others.resize(self.others.len().max(index / 64), 0);
+            self.others[index / 64 - 1] |= 1 << (index % 64);
+        }
+    }
+
+    #[inline(always)]
+    fn has(&self, index: usize) -> bool {
+        let word = if index < 64 { self.first } else { self.others.get(index / 64 - 1).copied().unwrap_or(0) };
+        word >> (index % 64) & 1 == 1
+    }
+
+    /// Whether all of the first `len` are there.
+    #[inline(always)]
+    fn is_full(&self, len: usize) -> bool {
+        len < 64 && self.first == (1 << len) - 1
+    }
+}
+
+/// Calls `found` with each field that the text has, and its value.
+#[inline(always)]
+fn fields<'py>(
+    decoder: &mut Decoder<'_, 'py>,
+    object: &Object,
+    value: Value<'_>,
+    mut found: impl FnMut(&mut Decoder<'_, 'py>, usize, &Field, Bound<'py, PyAny>),
+) -> Result<Seen, Fault> {
+    let mut seen = Seen::default();
+    if value.kind() == Kind::Array {
+        if value.len() > object.fields.len() {
+            let words =
+                format!("expected at most {} elements ({}), found {}", object.fields.len(), object.name, value.len());
+            return Err(Fault::wrong(words, "length", value));
+        }
+        for (index, (field, element)) in object.fields.iter().zip(value.elements()).enumerate() {
+            let made = decoder.value(field.step, element)?;
+            found(decoder, index, field, made);
+            seen.add(index);
+        }
+        return Ok(seen);
+    }
+    let mut likely = 0;
+    for (key, member) in value.entries() {
+        let Some(index) = decoder.builder.text_of(key).and_then(|key| object.find(likely, key)) else {
+            if object.is_closed {
+                let words = format!("{} has no field {}", object.name, String::from_utf8_lossy(key.raw()));
+                return Err(Fault::wrong(words, "unknown", key));
+            }
+            continue;
+        };
+        likely = index + 1;
+        let field = &object.fields[index];
+        let made = decoder.value(field.step, member)?;
+        found(decoder, index, field, made);
+        seen.add(index);
+    }
+    Ok(seen)
+}
+
+/// What a field has that the text does not: a value, or nothing.
+#[inline(never)]
+fn absent<'py>(
+    py: Python<'py>,
+    object: &Object,
+    field: &Field,
+    value: Value<'_>,
+) -> Result<Option<Bound<'py, PyAny>>, Fault> {
+    match &field.absent {
+        Absent::Required => {
+            let key = field.key.as_deref().unwrap_or_default();
+            Err(Fault::wrong(format!("{} needs the field {key:?}, which is missing", object.name), "missing", value))
+        }
+        Absent::Value(default) => Ok(Some(default.bind(py).clone())),
+        Absent::Factory(factory) => factory.bind(py).call0().map(Some).map_err(|error| Fault::raised(py, error, value)),
+        Absent::Omitted => Ok(None),
+    }
+}
+
+fn in_slots<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, slots: &Slots, value: Value<'_>) -> Got<'py> {
+    let py = decoder.py;
+    let mut instance = slots.instance(py)?;
+    let mut is_flat = object.is_struct;
+    let seen = fields(decoder, object, value, |_, _, field, made| {
+        is_flat &= !make::is_collected(&made);
+        if field.attribute.is_some() {
+            instance.set(field.slot, made);
+        }
+    })?;
+    if !seen.is_full(object.fields.len()) {
+        for (index, field) in object.fields.iter().enumerate() {
+            if !seen.has(index)
+                && let Some(made) = absent(py, object, field, value)?
+                && field.attribute.is_some()
+            {
+                is_flat &= !make::is_collected(&made);
+                instance.set(field.slot, made);
+            }
+        }
+    }
+    if is_flat {
+        instance.untrack();
+    }
+    Ok(instance.finish())
+}
+
+/// Gathers the values in the order of the fields, whatever order the text has, and makes the object of them.
+fn gathered<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, value: Value<'_>) -> Got<'py> {
+    let base = decoder.gathered.len();
+    decoder.gathered.resize_with(base + object.fields.len(), || None);
+    let seen = fields(decoder, object, value, |decoder, index, _, made| decoder.gathered[base + index] = Some(made));
+    let made = seen.and_then(|seen| made_of(decoder, object, value, base, &seen));
+    decoder.gathered.truncate(base);
+    made
+}
+
+fn made_of<'py>(
+    decoder: &mut Decoder<'_, 'py>,
+    object: &Object,
+    value: Value<'_>,
+    base: usize,
+    seen: &Seen,
+) -> Got<'py> {
+    let py = decoder.py;
+    for (index, field) in object.fields.iter().enumerate() {
+        if !seen.has(index) {
+            decoder.gathered[base + index] = absent(py, object, field, value)?;
+        }
+    }
+    // Taken out before code of Python runs, which could come back here only with a decoder of its own.
+    let mut values = decoder.gathered.drain(base..);
+    let class = object.class.bind(py);
+    let mut named = object.fields.iter().filter_map(|field| {
+        let made = values.next()?;
+        Some((field.attribute.as_ref()?.bind(py), made?))
+    });
+    let raised = |error| Fault::raised(py, error, value);
+    match &object.how {
+        How::Tuple | How::Positions => {
+            let values = named.map(|(_, made)| made).collect::<Vec<_>>();
+            let values = PyTuple::new(py, values)?;
+            match object.how {
+                How::Tuple => Ok(objects::tuple(class, &values)?),
+                _ => class.call1(values).map_err(raised),
+            }
+        }
+        How::Dict | How::Call => {
+            let dict = PyDict::new(py);
+            named.try_for_each(|(name, made)| dict.set_item(name, made))?;
+            match object.how {
+                How::Dict => Ok(dict.into_any()),
+                _ => class.call((), Some(&dict)).map_err(raised),
+            }
+        }
+        How::Attributes | How::Slots(_) => {
+            let instance = objects::bare(class)?;
+            named.try_for_each(|(name, made)| objects::set_attribute(&instance, name, &made)).map_err(raised)?;
+            Ok(instance)
+        }
+        How::Set => {
+            let instance = objects::bare(class)?;
+            named.try_for_each(|(name, made)| instance.setattr(name, made)).map_err(raised)?;
+            Ok(instance)
+        }
+    }
+}

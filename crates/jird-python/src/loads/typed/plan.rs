@@ -1,0 +1,390 @@
+//! Plans: what must be done for a type, as `jird._types` works it out. They are read once for each type and kept.
+
+use crate::raw::keys::is_same;
+use crate::raw::objects::Slots;
+use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The steps of a type. Step 0 is that of the type; steps name others by their index.
+pub(super) struct Plan {
+    pub(super) steps: Box<[Step]>,
+    /// Whether no code of Python runs while values are made.
+    pub(super) is_quiet: bool,
+}
+
+/// What must be done for one value.
+pub(super) enum Step {
+    Any,
+    None,
+    Bool,
+    Int,
+    Float,
+    Str,
+    /// `decimal.Decimal`
+    Decimal(Py<PyAny>),
+    DateTime,
+    Date,
+    Time,
+    TimeDelta,
+    /// `uuid.UUID`
+    Uuid(Py<PyAny>),
+    Choice(Box<Choice>),
+    List(usize),
+    Set(usize),
+    FrozenSet(usize),
+    /// `collections.deque`, which is made from a list.
+    Deque(usize, Py<PyAny>),
+    /// A tuple of any length.
+    Tuple(usize),
+    /// A tuple with a step for each element.
+    Tuples(Box<[usize]>),
+    /// The steps of keys and values.
+    Dict(usize, usize),
+    Object(Box<Object>),
+    /// A model of pydantic: what it is called, and its `validate_json`.
+    Model(String, Py<PyAny>),
+    Union(Box<Union>),
+}
+
+/// A value that must be one of several: `Literal`, or an enum.
+#[derive(Default)]
+pub(super) struct Choice {
+    pub(super) strings: HashMap<String, Py<PyAny>>,
+    pub(super) ints: HashMap<i64, Py<PyAny>>,
+    pub(super) bools: [Option<Py<PyAny>>; 2],
+    pub(super) null: Option<Py<PyAny>>,
+    /// Values that are none of these, and what they stand for.
+    pub(super) others: Vec<(Py<PyAny>, Py<PyAny>)>,
+    /// An enum that wants to be asked for other values.
+    pub(super) fallback: Option<Py<PyAny>>,
+    /// The values, for messages.
+    pub(super) shown: String,
+}
+
+/// How an instance is made.
+pub(super) enum How {
+    /// A dict of the fields that are there.
+    Dict,
+    /// `tuple.__new__`
+    Tuple,
+    /// A call with values by position.
+    Positions,
+    /// A call with values by name.
+    Call,
+    /// Values put into the slots of an instance.
+    Slots(Slots),
+    /// `object.__setattr__`
+    Attributes,
+    /// `setattr`, because the class has its own.
+    Set,
+}
+
+/// A value with named fields.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of the class")]
+pub(super) struct Object {
+    pub(super) how: How,
+    pub(super) class: Py<PyType>,
+    pub(super) fields: Box<[Field]>,
+    /// Indexes of fields by their keys, if there are many.
+    pub(super) by_key: HashMap<String, usize>,
+    /// Whether `__post_init__` is called.
+    pub(super) has_post: bool,
+    /// Whether other keys are refused.
+    pub(super) is_closed: bool,
+    /// Whether the fields are elements of an array.
+    pub(super) is_array: bool,
+    /// Whether no code of Python runs while an instance is made, or goes.
+    is_quiet: bool,
+    /// Whether it is a `Struct` of msgspec.
+    pub(super) is_struct: bool,
+    pub(super) name: String,
+}
+
+pub(super) struct Field {
+    /// `None`: the text cannot set it.
+    pub(super) key: Option<String>,
+    /// `None`: it is checked and not kept.
+    pub(super) attribute: Option<Py<PyString>>,
+    /// The number of kept fields before it, which is the index of its slot.
+    pub(super) slot: usize,
+    pub(super) step: usize,
+    pub(super) absent: Absent,
+}
+
+/// What a field has if the text has no value for it.
+pub(super) enum Absent {
+    Required,
+    Value(Py<PyAny>),
+    /// What this returns.
+    Factory(Py<PyAny>),
+    /// Nothing.
+    Omitted,
+}
+
+/// One of several types.
+pub(super) struct Union {
+    /// The steps that take a kind of value, the narrowest first; by the numbers of `JsonKind`.
+    pub(super) by_kind: [Box<[usize]>; 7],
+    /// The key whose value chooses among several objects.
+    pub(super) tag: Option<Tag>,
+    pub(super) name: String,
+}
+
+pub(super) struct Tag {
+    pub(super) key: String,
+    pub(super) strings: HashMap<String, usize>,
+    pub(super) ints: HashMap<i64, usize>,
+    pub(super) shown: String,
+}
+
+/// From how many fields on they are found by a table.
+const TABLE_MIN: usize = 9;
+
+/// How many plans are kept. When there are more, all are made anew.
+const PLANS_MAX: usize = 512;
+
+/// The plan of a type.
+pub(super) fn plan(wanted: &Bound<'_, PyAny>) -> PyResult<Arc<Plan>> {
+    static PLANS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    static COMPILE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = wanted.py();
+    let plans = PLANS.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
+    // A type without a hash is planned each time.
+    let has_hash = wanted.hash().is_ok();
+    if has_hash
+        && let Some(found) = plans.get_item(wanted)?
+        && let Ok(kept) = found.cast_into::<Kept>()
+    {
+        return Ok(Arc::clone(&kept.get().0));
+    }
+    let compile = COMPILE.get_or_try_init(py, || PyResult::Ok(py.import("jird._types")?.getattr("plan")?.unbind()))?;
+    let steps = compile.bind(py).call1((wanted,))?.cast_into::<PyList>().map_err(PyErr::from)?;
+    let steps = steps.iter().map(|step| Step::of(&step)).collect::<PyResult<Box<[_]>>>()?;
+    let is_quiet = steps.iter().all(|step| step.is_quiet(&steps));
+    let plan = Arc::new(Plan { steps, is_quiet });
+    if has_hash {
+        if plans.len() >= PLANS_MAX {
+            plans.clear();
+        }
+        plans.set_item(wanted, Kept(Arc::clone(&plan)))?;
+    }
+    Ok(plan)
+}
+
+/// A plan in a dict of Python, whose keys are types as they compare themselves.
+#[pyclass(frozen, module = "jird._jird", name = "_Plan")]
+struct Kept(Arc<Plan>);
+
+/// An item of a step.
+fn item<'py>(step: &Bound<'py, PyTuple>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+    step.get_item(index)
+}
+
+impl Step {
+    fn of(step: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let step = step.cast::<PyTuple>().map_err(PyErr::from)?;
+        let index = |at| item(step, at)?.extract::<usize>();
+        let kind: String = item(step, 0)?.extract()?;
+        Ok(match kind.as_str() {
+            "any" => Self::Any,
+            "none" => Self::None,
+            "bool" => Self::Bool,
+            "int" => Self::Int,
+            "float" => Self::Float,
+            "str" => Self::Str,
+            "decimal" => Self::Decimal(item(step, 1)?.unbind()),
+            "datetime" => Self::DateTime,
+            "date" => Self::Date,
+            "time" => Self::Time,
+            "timedelta" => Self::TimeDelta,
+            "uuid" => Self::Uuid(item(step, 1)?.unbind()),
+            "choice" => Self::Choice(Box::new(Choice::of(step)?)),
+            "list" => Self::List(index(1)?),
+            "set" => Self::Set(index(1)?),
+            "frozenset" => Self::FrozenSet(index(1)?),
+            "deque" => Self::Deque(index(1)?, step.py().import("collections")?.getattr("deque")?.unbind()),
+            "tuple" => Self::Tuple(index(1)?),
+            "tuples" => Self::Tuples(item(step, 1)?.extract::<Vec<usize>>()?.into()),
+            "dict" => Self::Dict(index(1)?, index(2)?),
+            "object" => Self::Object(Box::new(Object::of(step)?)),
+            "model" => Self::Model(item(step, 3)?.extract()?, item(step, 2)?.unbind()),
+            "union" => Self::Union(Box::new(Union::of(step)?)),
+            other => return Err(PyTypeError::new_err(format!("no step is called {other}"))),
+        })
+    }
+}
+
+impl Step {
+    /// Whether no code of Python runs for the step itself.
+    fn is_quiet(&self, steps: &[Self]) -> bool {
+        // Their hashes are computed in C.
+        let is_plain = |step: usize| matches!(steps[step], Self::Any | Self::Str | Self::Int);
+        match self {
+            Self::Uuid(_) | Self::Decimal(_) | Self::Model(..) => false,
+            Self::Choice(choice) => choice.fallback.is_none() && choice.others.is_empty(),
+            Self::Set(of) | Self::FrozenSet(of) | Self::Dict(of, _) => is_plain(*of),
+            Self::Object(object) => object.is_quiet,
+            _ => true,
+        }
+    }
+}
+
+/// At most ten values for a message.
+fn shown<'py>(values: impl ExactSizeIterator<Item = Bound<'py, PyAny>>) -> PyResult<String> {
+    const MOST: usize = 10;
+    let rest = values.len().saturating_sub(MOST);
+    let mut shown = values.take(MOST).map(|value| Ok(value.repr()?.to_string())).collect::<PyResult<Vec<_>>>()?;
+    if rest > 0 {
+        shown.push(format!("{rest} others"));
+    }
+    Ok(shown.join(", "))
+}
+
+impl Choice {
+    fn of(step: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let pairs: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = item(step, 1)?.extract()?;
+        let mut choice = Self { shown: shown(pairs.iter().map(|(value, _)| value.clone()))?, ..Self::default() };
+        for (value, object) in pairs {
+            let object = object.unbind();
+            if value.is_none() {
+                choice.null = Some(object);
+            } else if let Ok(truth) = value.cast::<PyBool>() {
+                choice.bools[usize::from(truth.is_true())] = Some(object);
+            } else if let Ok(text) = value.cast_exact::<PyString>() {
+                choice.strings.insert(text.to_str()?.to_owned(), object);
+            } else if value.is_instance_of::<PyInt>()
+                && let Ok(number) = value.extract::<i64>()
+            {
+                choice.ints.insert(number, object);
+            } else if value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>() {
+                choice.others.push((value.unbind(), object));
+            } else {
+                choice.strings.insert(value.extract()?, object);
+            }
+        }
+        choice.fallback = Some(item(step, 2)?).filter(|fallback| !fallback.is_none()).map(Bound::unbind);
+        Ok(choice)
+    }
+}
+
+impl Object {
+    /// `("object", how, class, fields, has_post, is_closed, is_array, name, is_quiet)`
+    fn of(step: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let py = step.py();
+        let class = item(step, 2)?.cast_into::<PyType>().map_err(PyErr::from)?;
+        let fields = item(step, 3)?.cast_into::<PyList>().map_err(PyErr::from)?;
+        let mut fields = fields.iter().map(|field| Field::of(&field)).collect::<PyResult<Box<[_]>>>()?;
+        let mut slots = 0;
+        for field in &mut fields {
+            field.slot = slots;
+            slots += usize::from(field.attribute.is_some());
+        }
+        let how: String = item(step, 1)?.extract()?;
+        let how = match how.as_str() {
+            "dict" => How::Dict,
+            "tuple" => How::Tuple,
+            "positions" => How::Positions,
+            "call" => How::Call,
+            "attributes" => How::Attributes,
+            "set" => How::Set,
+            "slots" => {
+                let names = fields.iter().filter_map(|field| Some(field.attribute.as_ref()?.bind(py).clone()));
+                Slots::of(&class, &names.collect::<Vec<_>>()).map_or(How::Attributes, How::Slots)
+            }
+            other => return Err(PyTypeError::new_err(format!("no instance is made by {other}"))),
+        };
+        let mut by_key = HashMap::new();
+        if fields.len() >= TABLE_MIN {
+            by_key.extend(fields.iter().enumerate().filter_map(|(index, field)| Some((field.key.clone()?, index))));
+        }
+        Ok(Self {
+            how,
+            is_struct: class.hasattr(intern!(py, "__struct_config__"))?,
+            class: class.unbind(),
+            fields,
+            by_key,
+            has_post: item(step, 4)?.extract()?,
+            is_closed: item(step, 5)?.extract()?,
+            is_array: item(step, 6)?.extract()?,
+            name: item(step, 7)?.extract()?,
+            is_quiet: item(step, 8)?.extract()?,
+        })
+    }
+
+    /// The index of the field with this key; most often it is `likely`.
+    #[inline(always)]
+    pub(super) fn find(&self, likely: usize, key: &str) -> Option<usize> {
+        let is = |field: &Field| field.key.as_deref().is_some_and(|own| is_same(own.as_bytes(), key.as_bytes()));
+        if self.fields.get(likely).is_some_and(is) {
+            return Some(likely);
+        }
+        if self.by_key.is_empty() {
+            return self.fields.iter().position(is);
+        }
+        self.by_key.get(key).copied()
+    }
+}
+
+impl Field {
+    /// `(key, attribute, step, absent, default)`
+    fn of(field: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let field = field.cast::<PyTuple>().map_err(PyErr::from)?;
+        let attribute = item(field, 1)?;
+        let default = item(field, 4)?.unbind();
+        Ok(Self {
+            key: item(field, 0)?.extract()?,
+            attribute: if attribute.is_none() {
+                None
+            } else {
+                Some(interned(attribute.cast::<PyString>().map_err(PyErr::from)?)?)
+            },
+            slot: 0,
+            step: item(field, 2)?.extract()?,
+            absent: match item(field, 3)?.extract::<u8>()? {
+                0 => Absent::Required,
+                1 => Absent::Value(default),
+                2 => Absent::Factory(default),
+                _ => Absent::Omitted,
+            },
+        })
+    }
+}
+
+/// The name as Python's code has it, so that it is found without comparing.
+fn interned(name: &Bound<'_, PyString>) -> PyResult<Py<PyString>> {
+    Ok(PyString::intern(name.py(), name.to_str()?).unbind())
+}
+
+impl Union {
+    /// `("union", by_kind, members, tag, name)`
+    fn of(step: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let by_kind: Vec<Vec<usize>> = item(step, 1)?.extract()?;
+        let by_kind =
+            <[Vec<usize>; 7]>::try_from(by_kind).map_err(|_| PyTypeError::new_err("there are seven kinds"))?;
+        let tag = item(step, 3)?;
+        let tag = if tag.is_none() { None } else { Some(Tag::of(tag.cast::<PyTuple>().map_err(PyErr::from)?)?) };
+        Ok(Self { by_kind: by_kind.map(Into::into), tag, name: item(step, 4)?.extract()? })
+    }
+}
+
+impl Tag {
+    /// `(key, [(value, step), …])`
+    fn of(tag: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let key = item(tag, 0)?.extract()?;
+        let pairs: Vec<(Bound<'_, PyAny>, usize)> = item(tag, 1)?.extract()?;
+        let shown = shown(pairs.iter().map(|(value, _)| value.clone()))?;
+        let (mut strings, mut ints) = (HashMap::new(), HashMap::new());
+        for (value, step) in pairs {
+            match value.cast::<PyString>() {
+                Ok(text) => drop(strings.insert(text.to_str()?.to_owned(), step)),
+                Err(_) => drop(ints.insert(value.extract()?, step)),
+            }
+        }
+        Ok(Self { key, strings, ints, shown })
+    }
+}

@@ -1,0 +1,151 @@
+//! Strings and numbers that stand for something else, and the choice by a tag.
+
+use super::decode::{Decoder, Got, wanted};
+use super::fault::Fault;
+use super::plan::{Choice, Step, Union};
+use super::times;
+use jird::{Kind, Value};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyString, PyTuple};
+
+/// The member of an enum, or value of a `Literal`.
+pub(super) fn choice<'py>(decoder: &mut Decoder<'_, 'py>, choice: &Choice, value: Value<'_>) -> Got<'py> {
+    let py = decoder.py;
+    let found = match value.kind() {
+        Kind::String => value.as_str().and_then(|text| choice.strings.get(&*text)),
+        Kind::Bool => value.as_bool().and_then(|truth| choice.bools[usize::from(truth)].as_ref()),
+        Kind::Null => choice.null.as_ref(),
+        Kind::Number if value.is_integer() => value.as_i64().and_then(|number| choice.ints.get(&number)),
+        _ => None,
+    };
+    if let Some(found) = found {
+        return Ok(found.bind(py).clone());
+    }
+    let is_number = value.kind() == Kind::Number;
+    let wrong = || Fault::expected(&wanted_of(choice), value);
+    let may_be_other = is_number && !choice.others.is_empty();
+    let may_be_asked = choice.fallback.is_some() && !value.kind().is_container();
+    if !may_be_other && !may_be_asked {
+        return Err(wrong());
+    }
+    let made = decoder.builder.value(value).ok_or_else(|| Fault::fetch(py))?;
+    for (candidate, object) in &choice.others {
+        if is_number && candidate.bind(py).eq(&made)? {
+            return Ok(object.bind(py).clone());
+        }
+    }
+    match &choice.fallback {
+        // An enum says by a ValueError that it does not know the value.
+        Some(class) => class.bind(py).call1((made,)).map_err(|error| Fault::raised(py, error, value)),
+        None => Err(wrong()),
+    }
+}
+
+fn wanted_of(choice: &Choice) -> String {
+    format!("one of {}", choice.shown)
+}
+
+/// The step that the tag of an object chooses.
+pub(super) fn tagged(union: &Union, object: Value<'_>) -> Result<usize, Fault> {
+    let Some(tag) = &union.tag else { return Err(Fault::expected(&union.name, object)) };
+    // The last one, as `loads` has it.
+    let Some(found) = object.entries().filter(|(key, _)| key.is_str(&tag.key)).map(|(_, value)| value).last() else {
+        let words = format!("{} needs the field {:?}, which is missing", union.name, tag.key);
+        return Err(Fault::wrong(words, "missing", object));
+    };
+    let step = match found.kind() {
+        Kind::String => found.as_str().and_then(|text| tag.strings.get(&*text)),
+        Kind::Number if found.is_integer() => found.as_i64().and_then(|number| tag.ints.get(&number)),
+        _ => None,
+    };
+    step.copied().ok_or_else(|| Fault::expected(&format!("one of {}", tag.shown), found))
+}
+
+/// `decimal.Decimal` of a number's text, or of a string.
+pub(super) fn decimal<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, value: Value<'_>) -> Got<'py> {
+    let text = value.as_number().map(|number| number.text().into()).or_else(|| value.as_str());
+    let text = text.ok_or_else(|| Fault::expected(&wanted(&Step::Decimal(class.clone_ref(decoder.py))), value))?;
+    class.bind(decoder.py).call1((&*text,)).map_err(|error| {
+        // `decimal.InvalidOperation` is an ArithmeticError.
+        if error.is_instance_of::<pyo3::exceptions::PyArithmeticError>(decoder.py) {
+            return Fault::expected(&wanted(&Step::Decimal(class.clone_ref(decoder.py))), value);
+        }
+        Fault::raised(decoder.py, error, value)
+    })
+}
+
+/// `uuid.UUID` of its usual form.
+pub(super) fn uuid<'py>(decoder: &mut Decoder<'_, 'py>, class: &Py<PyAny>, value: Value<'_>) -> Got<'py> {
+    let py = decoder.py;
+    let text = value.as_str().unwrap_or_default();
+    let Some(number) = uuid_number(text.as_bytes()) else {
+        return Err(Fault::expected(&wanted(&Step::Uuid(class.clone_ref(py))), value));
+    };
+    let arguments = pyo3::types::PyDict::new(py);
+    arguments.set_item(intern!(py, "int"), number)?;
+    Ok(class.bind(py).call((), Some(&arguments))?)
+}
+
+fn uuid_number(text: &[u8]) -> Option<u128> {
+    const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+    if text.len() != 36 {
+        return None;
+    }
+    let mut number = 0;
+    for (at, &byte) in text.iter().enumerate() {
+        if HYPHENS.contains(&at) {
+            if byte != b'-' {
+                return None;
+            }
+        } else {
+            number = number << 4 | u128::from(char::from(byte).to_digit(16)?);
+        }
+    }
+    Some(number)
+}
+
+/// What a key of a dict stands for.
+pub(super) fn key<'py>(decoder: &mut Decoder<'_, 'py>, step: &Step, key: Value<'_>) -> Got<'py> {
+    let py = decoder.py;
+    match step {
+        Step::Choice(choice) => {
+            let text = key.as_str().unwrap_or_default();
+            let number = || text.parse::<i64>().ok().filter(|number| number.to_string() == *text);
+            let found = choice.strings.get(&*text).or_else(|| choice.ints.get(&number()?));
+            found.map(|found| found.bind(py).clone()).ok_or_else(|| Fault::expected(&wanted(step), key))
+        }
+        Step::Int => {
+            let text = key.as_str().unwrap_or_default();
+            // An integer by JSON's grammar.
+            if !jird::Number::new(&text).is_some_and(jird::Number::is_integer) {
+                return Err(Fault::expected(&wanted(step), key));
+            }
+            py.get_type::<PyInt>().call1((&*text,)).map_err(|error| Fault::raised(py, error, key))
+        }
+        Step::Decimal(class) => decimal(decoder, class, key),
+        Step::Uuid(class) => uuid(decoder, class, key),
+        _ => times::time(py, step, key),
+    }
+}
+
+/// The fault for a `ValidationError` of pydantic: the first of its errors, with the path in the model.
+pub(super) fn refused_by_model(py: Python<'_>, error: PyErr, value: Value<'_>) -> Fault {
+    let first = || -> PyResult<(String, Vec<Bound<'_, PyAny>>)> {
+        let errors = error.value(py).call_method0(intern!(py, "errors"))?;
+        let first = errors.get_item(0)?;
+        let place = first.get_item("loc")?.cast_into::<PyTuple>().map_err(PyErr::from)?;
+        Ok((first.get_item("msg")?.extract()?, place.iter().collect()))
+    };
+    let Ok((words, place)) = first() else { return Fault::raised(py, error, value) };
+    // Some parts of the place name a member of a union, and lead nowhere.
+    let mut here = value;
+    for part in place {
+        let inner = match part.cast::<PyString>() {
+            Ok(key) => key.to_str().ok().and_then(|key| here.get(key)),
+            Err(_) => part.extract().ok().and_then(|index| here.at(index)),
+        };
+        here = inner.unwrap_or(here);
+    }
+    Fault::refused(words, error, here)
+}

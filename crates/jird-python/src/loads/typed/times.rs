@@ -1,0 +1,190 @@
+//! Dates, times and durations, from RFC 3339 and ISO 8601.
+
+use super::decode::{Got, wanted};
+use super::fault::Fault;
+use super::plan::Step;
+use jird::Value;
+use pyo3::prelude::*;
+use pyo3::types::{PyDate, PyDateTime, PyDelta, PyTime, PyTzInfo};
+
+const DAY: i64 = 24 * 60 * 60;
+
+/// The `datetime`, `date`, `time` or `timedelta` that a string stands for.
+pub(super) fn time<'py>(py: Python<'py>, step: &Step, value: Value<'_>) -> Got<'py> {
+    let text = value.as_str().unwrap_or_default();
+    let mut text = Text(text.as_bytes());
+    // Python refuses what is not in the calendar.
+    let made = match step {
+        Step::DateTime => text.date_time().map(|time| time.object(py)),
+        Step::Date => text.date().map(|(year, month, day)| Ok(PyDate::new(py, year, month, day)?.into_any())),
+        Step::Time => text.clock().and_then(|clock| Some((clock, text.zone()?))).map(|(clock, zone)| {
+            let zone = zone_of(py, zone)?;
+            Ok(PyTime::new(py, clock.hour, clock.minute, clock.second, clock.micro, zone.as_ref())?.into_any())
+        }),
+        Step::TimeDelta => text.duration().map(|micros| {
+            let (seconds, micros) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
+            let (days, seconds) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
+            let days = i32::try_from(days).unwrap_or(i32::MAX);
+            Ok(PyDelta::new(py, days, seconds as i32, micros as i32, true)?.into_any())
+        }),
+        _ => None,
+    };
+    let made: Option<PyResult<Bound<'py, PyAny>>> = made.filter(|_| text.0.is_empty());
+    match made {
+        Some(Ok(made)) => Ok(made),
+        Some(Err(error)) => Err(Fault::raised(py, error, value)),
+        None => Err(Fault::expected(&wanted(step), value)),
+    }
+}
+
+struct DateTime {
+    date: (i32, u8, u8),
+    clock: Clock,
+    zone: Option<i32>,
+}
+
+struct Clock {
+    hour: u8,
+    minute: u8,
+    second: u8,
+    micro: u32,
+}
+
+impl DateTime {
+    fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (year, month, day) = self.date;
+        let Clock { hour, minute, second, micro } = self.clock;
+        let zone = zone_of(py, self.zone)?;
+        Ok(PyDateTime::new(py, year, month, day, hour, minute, second, micro, zone.as_ref())?.into_any())
+    }
+}
+
+/// The time zone with this difference to UTC in seconds.
+fn zone_of(py: Python<'_>, seconds: Option<i32>) -> PyResult<Option<Bound<'_, PyTzInfo>>> {
+    match seconds {
+        None => Ok(None),
+        Some(0) => Ok(Some(PyTzInfo::utc(py)?.to_owned())),
+        Some(seconds) => Ok(Some(PyTzInfo::fixed_offset(py, PyDelta::new(py, 0, seconds, 0, true)?)?)),
+    }
+}
+
+/// What is left of a text. Each method takes what it reads off the beginning.
+struct Text<'t>(&'t [u8]);
+
+impl Text<'_> {
+    fn take(&mut self, wanted: &[u8]) -> Option<u8> {
+        let (&first, rest) = self.0.split_first()?;
+        if !wanted.contains(&first) {
+            return None;
+        }
+        self.0 = rest;
+        Some(first)
+    }
+
+    /// Exactly this many digits.
+    fn digits(&mut self, count: usize) -> Option<u32> {
+        let (digits, rest) = self.0.split_at_checked(count)?;
+        let mut number = 0;
+        for &digit in digits {
+            number = number * 10 + char::from(digit).to_digit(10)?;
+        }
+        self.0 = rest;
+        Some(number)
+    }
+
+    fn two(&mut self) -> Option<u8> {
+        self.digits(2).map(|number| number as u8)
+    }
+
+    fn date(&mut self) -> Option<(i32, u8, u8)> {
+        let year = self.digits(4)?;
+        self.take(b"-")?;
+        let month = self.two()?;
+        self.take(b"-")?;
+        Some((year as i32, month, self.two()?))
+    }
+
+    fn clock(&mut self) -> Option<Clock> {
+        let hour = self.two()?;
+        self.take(b":")?;
+        let minute = self.two()?;
+        self.take(b":")?;
+        let second = self.two()?;
+        let micro = if self.take(b".").is_some() { self.fraction()? } else { 0 };
+        Some(Clock { hour, minute, second, micro })
+    }
+
+    /// The digits after a point, as millionths; further digits are cut off, as Python does.
+    fn fraction(&mut self) -> Option<u32> {
+        let len = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, rest) = self.0.split_at(len);
+        if digits.is_empty() {
+            return None;
+        }
+        let digit = |at| digits.get(at).map_or(0, |digit| u32::from(digit - b'0'));
+        self.0 = rest;
+        Some((0..6).fold(0, |number, at| number * 10 + digit(at)))
+    }
+
+    fn date_time(&mut self) -> Option<DateTime> {
+        let date = self.date()?;
+        self.take(b"Tt ")?;
+        let clock = self.clock()?;
+        Some(DateTime { date, clock, zone: self.zone()? })
+    }
+
+    /// `Z`, `+10:30` or nothing; the outer option is that of a text that is none of them.
+    #[expect(clippy::option_option, reason = "a text may be wrong, or have no zone")]
+    fn zone(&mut self) -> Option<Option<i32>> {
+        if self.0.is_empty() {
+            return Some(None);
+        }
+        let sign = match self.take(b"Zz+-")? {
+            b'+' => 1,
+            b'-' => -1,
+            _ => return Some(Some(0)),
+        };
+        let hours = self.two()?;
+        self.take(b":")?;
+        let minutes = self.two()?;
+        (hours < 24 && minutes < 60).then(|| Some(sign * (i32::from(hours) * 3600 + i32::from(minutes) * 60)))
+    }
+
+    /// `P1DT2H3M4.5S` or `P2W` in microseconds. Years and months have no length of their own.
+    fn duration(&mut self) -> Option<i64> {
+        let sign = if self.take(b"-").is_some() { -1 } else { 1 };
+        self.take(b"P")?;
+        let (mut micros, mut is_time, mut last) = (0_i64, false, 0);
+        while !self.0.is_empty() {
+            if !is_time && self.take(b"T").is_some() {
+                is_time = true;
+            }
+            let number = self.number()?;
+            let micro = if self.take(b".,").is_some() { i64::from(self.fraction()?) } else { 0 };
+            // The order of the units, and how many seconds each has.
+            let (rank, seconds) = match (self.take(b"WDHMS")?, is_time) {
+                (b'W', false) => (1, 7 * DAY),
+                (b'D', false) => (2, DAY),
+                (b'H', true) => (3, 3600),
+                (b'M', true) => (4, 60),
+                (b'S', true) => (5, 1),
+                _ => return None,
+            };
+            if rank <= last || micro != 0 && !self.0.is_empty() {
+                return None;
+            }
+            last = rank;
+            let part = number.checked_mul(1_000_000)?.checked_add(micro)?.checked_mul(seconds)?;
+            micros = micros.checked_add(part)?;
+        }
+        (last > 0).then_some(sign * micros)
+    }
+
+    fn number(&mut self) -> Option<i64> {
+        let len = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, rest) = self.0.split_at(len);
+        let number = core::str::from_utf8(digits).ok()?.parse().ok()?;
+        self.0 = rest;
+        Some(number)
+    }
+}
