@@ -6,9 +6,17 @@ use std::process::Command;
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 
-/// What builds and tests the module. orjson is the model for most of what `dumps` does, and numpy's arrays are written.
-const NEEDED: [&str; 5] =
-    ["maturin==1.16.0", "pytest==9.2.0", "hypothesis==6.170.17", "numpy==2.4.6", "orjson==3.13.0"];
+/// What builds and tests the module. orjson is the model for most of what `dumps` does, numpy's arrays are written, msgspec
+/// and pydantic have classes of their own.
+const NEEDED: [&str; 7] = [
+    "maturin==1.16.0",
+    "pytest==9.2.0",
+    "hypothesis==6.170.17",
+    "numpy==2.4.6",
+    "orjson==3.13.0",
+    "msgspec==0.22.0",
+    "pydantic==2.14.4",
+];
 
 const CRATE: &str = "crates/jird-python";
 
