@@ -428,6 +428,7 @@ impl<'p> Select<'p> {
         !self.projection.nodes[node as usize].slots.is_empty()
     }
 
+    #[inline(always)]
     fn fill(&mut self, node: u32, slot: Slot) {
         for &wanted in &self.projection.nodes[node as usize].slots {
             self.found[wanted] = slot;

@@ -82,15 +82,18 @@ struct TokenRun<'a> {
 }
 
 impl TokenRun<'_> {
+    #[inline(always)]
     fn pos(&self, index: usize) -> usize {
         self.pos[index % BATCH] as usize
     }
 
+    #[inline(always)]
     fn kind(&self, index: usize) -> u8 {
         self.kinds[index % BATCH] & !SPACED
     }
 
     /// The start and the end of a key.
+    #[inline(always)]
     fn key(&self, index: usize) -> (usize, usize) {
         let start = self.pos(index) + 1;
         let end = trim_end(self.text, start, self.pos(index + 1));
@@ -161,6 +164,7 @@ impl<'a, 'p> Elements<'a, 'p> {
     }
 
     /// Looks at the first token.
+    #[inline(always)]
     fn begin(&mut self, batch: &TokenRun<'_>) {
         self.level = Level::outside(batch.pos(0));
         self.stage = match (self.path, batch.kind(0)) {
@@ -234,6 +238,7 @@ impl<'a, 'p> Elements<'a, 'p> {
     }
 
     /// Begins an element that is a container.
+    #[inline(always)]
     fn enter(&mut self, at: usize, is_object: bool) {
         self.start = at;
         self.select.begin(is_object);
@@ -249,6 +254,7 @@ impl<'a, 'p> Elements<'a, 'p> {
     }
 
     /// Fills the value of an element that is no object, if it is wanted.
+    #[inline(always)]
     fn fill_value(&mut self, slot: Slot) {
         let node = self.select.next;
         if node != NOWHERE {
@@ -257,6 +263,7 @@ impl<'a, 'p> Elements<'a, 'p> {
     }
 
     /// An element that is a scalar.
+    #[inline(always)]
     fn lone(&mut self, batch: &TokenRun<'_>, index: usize) -> Range<usize> {
         let (start, next) = (batch.pos(index), batch.pos(index + 1));
         self.select.begin(false);
@@ -267,6 +274,7 @@ impl<'a, 'p> Elements<'a, 'p> {
     }
 
     /// Looks at a key of an object around the array.
+    #[inline(always)]
     fn follow(&mut self, batch: &TokenRun<'_>, index: usize, done: usize) {
         let Some(Step::Key(wanted)) = self.path.get(done) else { return };
         let (start, end) = batch.key(index);
