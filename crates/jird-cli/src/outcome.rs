@@ -1,7 +1,7 @@
 //! The outcome of a run, as an exit code.
 
 use crate::progress;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Ordered from best to worst: the outcome of a run is the worst outcome of its parts.
@@ -69,9 +69,9 @@ pub(crate) const PASS_BY: &str =
     "\n`--on-error skip` leaves bad records out, `--on-error quarantine=FILE` sets them aside";
 
 /// Prints a message to standard error.
-#[expect(clippy::print_stderr, reason = "the one place where words go out")]
+/// They are lost if nobody reads standard error, as after `2>&1 | head`.
 pub(crate) fn report(words: &str) {
-    progress::aside(|| eprintln!("jird: {words}"));
+    let _ = progress::aside(|| writeln!(io::stderr(), "jird: {words}"));
 }
 
 /// An error and its causes in one line, without repetitions.

@@ -328,6 +328,19 @@ fn ends_in_silence(args: &[&str], file: &str) {
 }
 
 #[test]
+fn a_message_that_nobody_reads_changes_no_exit_code() {
+    let file = File::new("unread.json", b"[1,\n");
+    for args in [&["validate", file.name()][..], &["validate", "missing.json"], &["get", "/a", file.name()]] {
+        let run = |stderr: Stdio| {
+            Command::new(env!("CARGO_BIN_EXE_jird")).args(args).stdout(Stdio::null()).stderr(stderr).status().unwrap()
+        };
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        assert_eq!(run(writer.into()).code(), run(Stdio::null()).code(), "{args:?}");
+    }
+}
+
+#[test]
 fn completions_are_written_for_a_shell() {
     let (out, _, code) = jird(&["completions", "bash"], b"");
     assert!(code == 0 && out.contains("_jird"));

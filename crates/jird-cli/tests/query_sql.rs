@@ -62,6 +62,29 @@ fn arrays_are_taken_apart_and_searched() {
                 ],
             ),
             ("select array_to_string(l, '-') as s where a < 3 order by a", &[r#"{"s":"1-2-3"}"#, r#"{"s":"4-five"}"#]),
+            (
+                "select array_slice(l, 2, -1) as s, list_slice(l, -2, 1) as t, array_slice(l, 0, 99) as u where a < 4 \
+                 order by a",
+                &[
+                    r#"{"s":[2,3],"t":[],"u":[1,2,3]}"#,
+                    r#"{"s":["five"],"t":[4],"u":[4,"five"]}"#,
+                    r#"{"s":[],"t":[],"u":[]}"#,
+                ],
+            ),
+            (
+                "select array_reverse(l) as r, list_max(l) as most, array_min(l) as least where a < 4 order by a",
+                &[
+                    r#"{"r":[3,2,1],"most":3,"least":1}"#,
+                    r#"{"r":["five",4],"most":"five","least":4}"#,
+                    r#"{"r":[],"most":null,"least":null}"#,
+                ],
+            ),
+            (
+                "select array_sort(m) as s, list_distinct(m) as d, array_position(m, 2.0) as p, array_max(m) as x \
+                 from (select '[3, 2, null, \"a\", 3.0, 2]'::json as m) as t",
+                &[r#"{"s":[null,2,2,3,3.0,"a"],"d":[3,2,null,"a"],"p":2,"x":"a"}"#],
+            ),
+            ("select array_sort(b) as s, array_slice(o, 1, 2) as t where a = 1", &[r#"{"s":null,"t":null}"#]),
             ("select array_agg(l[0] order by a desc) as all", &[r#"{"all":[null,null,4,1]}"#]),
             ("select list(a order by a) as all", &[r#"{"all":[1,2,3,4]}"#]),
         ],
@@ -253,8 +276,16 @@ fn functions_have_the_names_of_other_databases() {
         let (_, said, code) = folder.query(&[&format!("select {call}"), "a.ndjson"], b"");
         assert!(code == 2 && said.contains(&format!("takes a share from 0 to 1, not {share}")), "{call}: {said}");
     }
-    let (_, said, code) = folder.query(&["select coun(a)", "a.ndjson"], b"");
-    assert!(code == 2 && said.contains("there is no function `coun`; did you mean `count`?"), "{said}");
+    for (call, wanted) in [
+        ("coun(a)", "there is no function `coun`; did you mean `count`?"),
+        ("round(a, 'x')", "`round` does not take these arguments; "),
+        ("array_slice(b || 'x', 1, 2)", "there is no function `array_slice(text, bigint, bigint)`; "),
+        ("array_slice(l, 1)", "`array_slice` of a field takes 3 arguments: "),
+        ("l[1:2]", "`array_slice(l, first, last)`"),
+    ] {
+        let (_, said, code) = folder.query(&[&format!("select {call}"), "a.ndjson"], b"");
+        assert!(code == 2 && said.contains(wanted) && said.lines().count() == 1, "{call}: {said}");
+    }
 }
 
 #[test]

@@ -112,10 +112,29 @@ impl Error {
     }
 }
 
+const CAST: &str = "a cast gives an argument another type, as `cast(a as double)`";
+
+/// Arrow's names of types, and SQL's.
+const SQL_TYPES: [(&str, &str); 6] = [
+    ("Utf8View", "text"),
+    ("LargeUtf8", "text"),
+    ("Utf8", "text"),
+    ("Float64", "double"),
+    ("Int64", "bigint"),
+    ("Boolean", "boolean"),
+];
+
 /// A message of DataFusion's planner. It has two lines for an unknown function: `Invalid function 'x'.` and `Did you mean
 /// 'y'?`
 fn plain(words: &str) -> String {
     let words = words.split("\n\nbacktrace:").next().unwrap_or_default();
+    if let Some(call) = words.split_once("argument types '").and_then(|(_, rest)| rest.split('\'').next()) {
+        let call = SQL_TYPES.iter().fold(call.to_owned(), |call, (theirs, sql)| call.replace(theirs, sql));
+        return format!("there is no function `{call}`; {CAST}");
+    }
+    if let Some((before, _)) = words.split_once(" failed to match any signature") {
+        return format!("`{}` does not take these arguments; {CAST}", before.split('\'').nth(1).unwrap_or_default());
+    }
     let quoted = |text: &str| text.split('\'').nth(1).map(str::to_owned);
     match words.strip_prefix("Invalid function ").and_then(|rest| rest.split_once('\n')) {
         Some((name, near)) => match (quoted(name), quoted(near)) {

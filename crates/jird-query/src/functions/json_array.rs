@@ -1,7 +1,10 @@
 //! Functions of JSON arrays and objects, over columns of JSON text. Lists of Arrow have DataFusion's functions.
 
 use super::predicate::{as_json, json_texts};
-use crate::sql::{JSON_AT, JSON_CONTAINS, JSON_ELEMENTS, JSON_JOIN, JSON_KEYS, JSON_LEN, JSON_LENGTH};
+use crate::sql::{
+    JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_GREATEST, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN,
+    JSON_LENGTH, JSON_POSITION, JSON_REVERSE, JSON_SLICE, JSON_SORT, gives_json,
+};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Int64Array, ListBuilder, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, FieldRef, Int64Type};
 use datafusion::error::Result;
@@ -12,6 +15,7 @@ use jird::event::write_string;
 use jird::record::Field;
 use jird::{Document, Kind, Value};
 use jird_formats::ColumnType;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// What a function makes of a JSON value.
@@ -31,6 +35,37 @@ enum What {
     At,
     /// The elements, as a list of JSON texts.
     Elements,
+    /// The place of the first element that is equal to the second argument; places count from 1.
+    Position,
+    /// The elements from one place to another, both included.
+    Slice,
+    /// The elements in the order of [`Field::order_key`].
+    Sort,
+    /// The elements without those that are equal to an earlier one.
+    Distinct,
+    Reverse,
+    /// The least and the greatest element; nulls are left out.
+    Least,
+    Greatest,
+}
+
+impl What {
+    const ALL: [Self; 14] = [
+        Self::Length,
+        Self::Len,
+        Self::Contains,
+        Self::Join,
+        Self::Keys,
+        Self::At,
+        Self::Elements,
+        Self::Position,
+        Self::Slice,
+        Self::Sort,
+        Self::Distinct,
+        Self::Reverse,
+        Self::Least,
+        Self::Greatest,
+    ];
 }
 
 /// One of the functions. NULL for values of other kinds.
@@ -43,8 +78,7 @@ pub(crate) struct JsonArray {
 impl JsonArray {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let all = [What::Length, What::Len, What::Contains, What::Join, What::Keys, What::At, What::Elements];
-        all.into_iter().map(|what| Self { what, signature: Signature::variadic_any(Volatility::Immutable) })
+        What::ALL.into_iter().map(|what| Self { what, signature: Signature::variadic_any(Volatility::Immutable) })
     }
 }
 
@@ -58,6 +92,13 @@ impl ScalarUDFImpl for JsonArray {
             What::Keys => JSON_KEYS,
             What::At => JSON_AT,
             What::Elements => JSON_ELEMENTS,
+            What::Position => JSON_POSITION,
+            What::Slice => JSON_SLICE,
+            What::Sort => JSON_SORT,
+            What::Distinct => JSON_DISTINCT,
+            What::Reverse => JSON_REVERSE,
+            What::Least => JSON_LEAST,
+            What::Greatest => JSON_GREATEST,
         }
     }
 
@@ -67,21 +108,19 @@ impl ScalarUDFImpl for JsonArray {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(match self.what {
-            What::Length | What::Len => DataType::Int64,
+            What::Length | What::Len | What::Position => DataType::Int64,
             What::Contains => DataType::Boolean,
-            What::Join | What::Keys | What::At => DataType::Utf8,
             What::Elements => DataType::List(elements_field()),
+            _ => DataType::Utf8,
         })
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        Ok(Arc::new(match self.what {
-            What::Keys | What::At => ColumnType::Json.field(self.name()),
-            _ => {
-                let types: Vec<_> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-                arrow::datatypes::Field::new(self.name(), self.return_type(&types)?, true)
-            }
-        }))
+        if self.what != What::Elements && gives_json(self.name()) {
+            return Ok(Arc::new(ColumnType::Json.field(self.name())));
+        }
+        let types: Vec<_> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        Ok(Arc::new(arrow::datatypes::Field::new(self.name(), self.return_type(&types)?, true)))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -109,6 +148,22 @@ impl ScalarUDFImpl for JsonArray {
                 Arc::new((0..texts.len()).map(at).collect::<StringArray>())
             }
             What::Elements => elements(&texts),
+            What::Position => {
+                let wanted = json_texts(&arrays[1], &args.arg_fields[1])?;
+                let pairs = texts.iter().zip(&wanted);
+                Arc::new(pairs.map(|(text, wanted)| position(&parsed(text?)?, wanted?)).collect::<Int64Array>())
+            }
+            What::Slice => {
+                let places =
+                    [arrow_cast::cast(&arrays[1], &DataType::Int64)?, arrow_cast::cast(&arrays[2], &DataType::Int64)?];
+                let [from, to] = places.each_ref().map(|places| places.as_primitive::<Int64Type>());
+                let rows = texts.iter().zip(from.iter().zip(to));
+                Arc::new(rows.map(|(text, (from, to))| slice(&parsed(text?)?, from?, to?)).collect::<StringArray>())
+            }
+            what => {
+                let of = |text: Option<&str>| rearranged(what, parsed(text?)?.root());
+                Arc::new(texts.iter().map(of).collect::<StringArray>())
+            }
         };
         Ok(ColumnarValue::Array(array))
     }
@@ -141,15 +196,66 @@ fn len(text: &str) -> Option<i64> {
     }
 }
 
+/// What orders a value among all JSON values, and is equal for equal ones.
+fn order_key(text: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    Field::from_raw(text).order_key(&mut key);
+    key
+}
+
 fn contains(document: &Document<'_>, wanted: &str) -> Option<bool> {
     let root = document.root();
-    let key = |text: &str| {
-        let mut key = Vec::new();
-        Field::from_raw(text).order_key(&mut key);
-        key
-    };
-    let wanted = key(wanted);
-    (root.kind() == Kind::Array).then(|| root.elements().any(|element| key(&raw(element)) == wanted))
+    let wanted = order_key(wanted);
+    (root.kind() == Kind::Array).then(|| root.elements().any(|element| order_key(&raw(element)) == wanted))
+}
+
+fn position(document: &Document<'_>, wanted: &str) -> Option<i64> {
+    let root = document.root();
+    let wanted = order_key(wanted);
+    let mut elements = (root.kind() == Kind::Array).then(|| root.elements())?;
+    let place = elements.position(|element| order_key(&raw(element)) == wanted)?;
+    i64::try_from(place + 1).ok()
+}
+
+/// The elements from the place `from` to the place `to`. Places count from 1, or from -1 at the end.
+fn slice(document: &Document<'_>, from: i64, to: i64) -> Option<String> {
+    let root = document.root();
+    let count = (root.kind() == Kind::Array).then(|| i64::try_from(root.elements().count()).ok())??;
+    let place = |number: i64| if number < 0 { count.saturating_add(number).saturating_add(1) } else { number };
+    let before = usize::try_from(place(from).max(1) - 1).ok()?;
+    let end = usize::try_from(place(to).clamp(0, count)).ok()?;
+    Some(array(root.elements().map(raw).take(end).skip(before)))
+}
+
+/// The elements in another order, or some of them.
+fn rearranged(what: What, root: Value<'_>) -> Option<String> {
+    if root.kind() != Kind::Array {
+        return None;
+    }
+    let texts = root.elements().map(raw);
+    if what == What::Reverse {
+        let mut texts: Vec<_> = texts.collect();
+        texts.reverse();
+        return Some(array(texts));
+    }
+    let mut keyed: Vec<_> = texts.map(|text| (order_key(&text), text)).collect();
+    let in_order = |one: &(Vec<u8>, String), other: &(Vec<u8>, String)| one.0.cmp(&other.0);
+    let is_value = |(_, text): &(Vec<u8>, String)| text != "null";
+    match what {
+        What::Least => return keyed.into_iter().filter(is_value).min_by(in_order).map(|(_, text)| text),
+        What::Greatest => return keyed.into_iter().filter(is_value).max_by(in_order).map(|(_, text)| text),
+        What::Distinct => {
+            let mut met = HashSet::new();
+            keyed.retain(|(key, _)| met.insert(key.clone()));
+        }
+        _ => keyed.sort_by(in_order),
+    }
+    Some(array(keyed.into_iter().map(|(_, text)| text)))
+}
+
+/// A JSON array of these texts.
+fn array(texts: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", texts.into_iter().collect::<Vec<_>>().join(","))
 }
 
 fn join(document: &Document<'_>, between: &str) -> Option<String> {

@@ -8,7 +8,10 @@ use super::literal::literal;
 use super::parse::plain_expression;
 use super::scope::ComputedRef;
 use super::select::Rewriter;
-use super::uses::{JSON_AT, JSON_CONTAINS, JSON_ELEMENTS, JSON_JOIN, JSON_KEYS, JSON_LEN, JSON_LENGTH, Rep};
+use super::uses::{
+    JSON_AT, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS, JSON_GREATEST, JSON_JOIN, JSON_KEYS, JSON_LEAST, JSON_LEN,
+    JSON_LENGTH, JSON_POSITION, JSON_REVERSE, JSON_SLICE, JSON_SORT, Rep,
+};
 use crate::error::Error;
 use datafusion::sql::sqlparser::ast::{AccessExpr, Expr, Function, Ident, ObjectName, Subscript, Value};
 use jird::record::Literal;
@@ -16,14 +19,38 @@ use jird::record::Literal;
 /// The functions of arrays, and ours for JSON text.
 const FUNCTIONS: &[(&str, &str)] = &[
     ("array_contains", JSON_CONTAINS),
+    ("array_distinct", JSON_DISTINCT),
     ("array_element", JSON_AT),
     ("array_length", JSON_LENGTH),
+    ("array_max", JSON_GREATEST),
+    ("array_min", JSON_LEAST),
+    ("array_position", JSON_POSITION),
+    ("array_reverse", JSON_REVERSE),
+    ("array_slice", JSON_SLICE),
+    ("array_sort", JSON_SORT),
     ("array_to_string", JSON_JOIN),
     ("json_keys", JSON_KEYS),
     ("json_object_keys", JSON_KEYS),
     ("len", JSON_LEN),
     ("unnest", JSON_ELEMENTS),
 ];
+
+/// How many arguments a function takes, and what to say beside it.
+const COUNTS: &[(&str, usize, &str)] = &[
+    (JSON_LENGTH, 1, ": arrays of JSON have one dimension"),
+    (JSON_SLICE, 3, ": the array, the first place, and the last one; both count from 1, or from -1 at the end"),
+    (JSON_POSITION, 2, ""),
+    (JSON_SORT, 1, ""),
+    (JSON_DISTINCT, 1, ""),
+    (JSON_REVERSE, 1, ""),
+    (JSON_LEAST, 1, ""),
+    (JSON_GREATEST, 1, ""),
+];
+
+/// Whether the result of one of our functions is JSON text.
+pub(crate) fn gives_json(own: &str) -> bool {
+    !matches!(own, JSON_CONTAINS | JSON_JOIN | JSON_LEN | JSON_LENGTH | JSON_POSITION)
+}
 
 impl Rewriter<'_> {
     /// Rewrites a function of arrays. `None` if it is another function.
@@ -36,7 +63,7 @@ impl Rewriter<'_> {
         let is_json = self.json_of(subject, context)?;
         for argument in arguments {
             let form = self.any(argument, context)?;
-            if *own == JSON_CONTAINS && (is_json || form == Form::Json) {
+            if matches!(*own, JSON_CONTAINS | JSON_POSITION) && (is_json || form == Form::Json) {
                 *argument = to_json(argument.clone(), form);
             }
         }
@@ -46,8 +73,10 @@ impl Rewriter<'_> {
             }
             return Ok(Some(Form::Typed));
         }
-        if *own == JSON_LENGTH && super::expr::arguments(function).len() > 1 {
-            return Err(Error::sql("`array_length` of a field takes no dimension: arrays of JSON have one"));
+        let given = super::expr::arguments(function).len();
+        if let Some((_, wanted, usage)) = COUNTS.iter().find(|(count, wanted, _)| count == own && *wanted != given) {
+            let plural = if *wanted == 1 { "" } else { "s" };
+            return Err(Error::sql(format!("`{name}` of a field takes {wanted} argument{plural}{usage}")));
         }
         rename(function, own);
         if name == "array_element"
@@ -59,7 +88,7 @@ impl Rewriter<'_> {
         if name == "unnest" {
             *expr = call("unnest", vec![expr.clone()]);
         }
-        Ok(Some(if name == "unnest" || matches!(*own, JSON_KEYS | JSON_AT) { Form::Json } else { Form::Typed }))
+        Ok(Some(if gives_json(own) { Form::Json } else { Form::Typed }))
     }
 
     /// Rewrites an expression to JSON text, if it is a field or computed from fields of several kinds. Other expressions
@@ -73,6 +102,10 @@ impl Rewriter<'_> {
     /// Rewrites subscripts that no path of a field has: `list[-1]`, or those of a computed value.
     pub(super) fn subscripts(&mut self, expr: &mut Expr, context: Context) -> Result<Option<Form>, Error> {
         let Expr::CompoundFieldAccess { root, access_chain } = expr else { return Ok(None) };
+        if access_chain.iter().any(|access| matches!(access, AccessExpr::Subscript(Subscript::Slice { .. }))) {
+            let advice = format!("`array_slice({root}, first, last)` does that; its places count from 1");
+            return Err(Error::sql(format!("a slice in brackets is not supported: {advice}")));
+        }
         let Some(steps) = access_chain.iter().map(step).collect::<Option<Vec<_>>>() else { return Ok(None) };
         // The first steps may be the path of a field.
         let split = (0..=access_chain.len()).rev().find_map(|count| {

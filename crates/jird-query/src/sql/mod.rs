@@ -28,14 +28,16 @@ mod twice;
 mod unnest;
 mod uses;
 
+pub(crate) use arrays::gives_json;
 pub(crate) use forms::Known;
 pub(crate) use parse::{Parsed, parse};
 pub use predicate::condition;
 pub(crate) use select::rewrite;
 pub(crate) use twice::names_twice;
 pub(crate) use uses::{
-    AT_TIME_ZONE, IN_ROWS, JSON_ARITHMETIC, JSON_AT, JSON_COMPARE, JSON_CONTAINS, JSON_ELEMENTS, JSON_IN_TEXT,
-    JSON_JOIN, JSON_KEY, JSON_KEYS, JSON_LEN, JSON_LENGTH, JSON_OF_KEY, JSON_OF_KEYS, JSON_SUM, JSON_TEXT, Kept, Leaf,
-    NUMBER_AVG, NUMBER_SUM, Narrowed, Need, NeedKind, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep,
-    Rewritten, SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse, Style, TIME_OF_JSON, TO_CHAR,
+    AT_TIME_ZONE, IN_ROWS, JSON_ARITHMETIC, JSON_AT, JSON_COMPARE, JSON_CONTAINS, JSON_DISTINCT, JSON_ELEMENTS,
+    JSON_GREATEST, JSON_IN_TEXT, JSON_JOIN, JSON_KEY, JSON_KEYS, JSON_LEAST, JSON_LEN, JSON_LENGTH, JSON_OF_KEY,
+    JSON_OF_KEYS, JSON_POSITION, JSON_REVERSE, JSON_SLICE, JSON_SORT, JSON_SUM, JSON_TEXT, Kept, Leaf, NUMBER_AVG,
+    NUMBER_SUM, Narrowed, Need, NeedKind, ONLY_NUMBERS, ORDER_KEY, ORDER_VALUE, Output, OutputKind, Rep, Rewritten,
+    SORT_KEY, STREAM, SUM_ARGUMENT, SourceUse, Style, TIME_OF_JSON, TO_CHAR,
 };

@@ -58,6 +58,13 @@ pub(crate) const JSON_JOIN: &str = "json_join";
 pub(crate) const JSON_KEYS: &str = "json_keys";
 pub(crate) const JSON_AT: &str = "json_at";
 pub(crate) const JSON_ELEMENTS: &str = "json_elements";
+pub(crate) const JSON_POSITION: &str = "json_position";
+pub(crate) const JSON_SLICE: &str = "json_slice";
+pub(crate) const JSON_SORT: &str = "json_sort";
+pub(crate) const JSON_DISTINCT: &str = "json_distinct";
+pub(crate) const JSON_REVERSE: &str = "json_reverse";
+pub(crate) const JSON_LEAST: &str = "json_least";
+pub(crate) const JSON_GREATEST: &str = "json_greatest";
 
 /// Sums and means of the numbers of JSON texts: as doubles, and as a JSON number.
 pub(crate) const NUMBER_SUM: &str = "number_sum";
