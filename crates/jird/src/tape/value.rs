@@ -232,7 +232,7 @@ impl<'a> Value<'a> {
         }
         if word.flag() {
             let mut decoded = String::new();
-            self.unescape_into(&mut decoded)?;
+            unescape_into(self.text, self.words, &mut decoded)?;
             return Some(Cow::Owned(decoded));
         }
         self.as_utf8(self.content()).map(Cow::Borrowed)
@@ -254,10 +254,10 @@ impl<'a> Value<'a> {
         }
         if word.flag() {
             scratch.clear();
-            self.unescape_into(scratch)?;
+            unescape_into(self.text, self.words, scratch)?;
             return Some(scratch);
         }
-        self.as_utf8(self.content())
+        other_str(self.text, self.words)
     }
 
     /// Whether it is a string with this content. Allocates nothing.
@@ -277,15 +277,6 @@ impl<'a> Value<'a> {
     fn is_str_at_length(self, wanted: &str) -> bool {
         let raw = self.content();
         if self.word().flag() { text::eq_unescaped(raw, wanted) } else { raw == wanted.as_bytes() }
-    }
-
-    /// Appends the decoded string. Only for strings.
-    fn unescape_into(self, out: &mut String) -> Option<()> {
-        let content = self.as_utf8(self.content())?;
-        let start = self.word().offset();
-        // SAFETY: `content` is at `start` in the text, and is UTF-8.
-        unsafe { text::unescape_in(self.text, start, start + content.len(), out) };
-        Some(())
     }
 
     /// The value of the first member with this key, if it is an object that has one. Compares the keys one by one,
@@ -441,6 +432,24 @@ impl fmt::Debug for Value<'_> {
 #[inline(never)]
 fn other_number<'a, T>(text: &'a [u8], words: &'a [u64], read: impl FnOnce(Number<'a>) -> Option<T>) -> Option<T> {
     read(Value { text, words }.as_number()?)
+}
+
+/// The content of a string without escapes that was not checked or is long. In parts for the same reason.
+#[inline(never)]
+fn other_str<'a>(text: &'a [u8], words: &'a [u64]) -> Option<&'a str> {
+    let value = Value { text, words };
+    value.as_utf8(value.content())
+}
+
+/// Appends a decoded string. In parts for the same reason.
+#[inline(never)]
+fn unescape_into(text: &[u8], words: &[u64], out: &mut String) -> Option<()> {
+    let value = Value { text, words };
+    let content = value.as_utf8(value.content())?;
+    let start = value.word().offset();
+    // SAFETY: `content` is at `start` in the text, and is UTF-8.
+    unsafe { text::unescape_in(text, start, start + content.len(), out) };
+    Some(())
 }
 
 /// A count of the large container that begins with `words`: the number of its words (1) or of its children (2).

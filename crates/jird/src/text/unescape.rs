@@ -167,6 +167,7 @@ pub(crate) fn unescape(raw: &str, out: &mut String) {
 ///
 /// `start <= end && end <= text.len()`, and the bytes between them are UTF-8. Checked in builds that check unchecked
 /// accesses.
+#[inline(never)]
 pub(crate) unsafe fn unescape_in(text: &[u8], start: usize, end: usize, out: &mut String) {
     if cfg!(any(debug_assertions, jird_checked)) {
         // SAFETY: the caller's promise.
@@ -180,9 +181,9 @@ pub(crate) unsafe fn unescape_in(text: &[u8], start: usize, end: usize, out: &mu
 /// [`unescape_in`] for bytes: the appended bytes are UTF-8 exactly if `text[start..end]` is.
 #[inline(always)]
 fn unescape_bytes(text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) {
-    // There is always room for as many bytes as are still to be read, plus a block: each byte becomes at most one byte,
-    // except in a bad escape, which makes its own room.
-    let mut room = Room::new(out, end - start + BLOCK);
+    // There is always room for as many bytes as are still to be read, plus a wide block: each byte becomes at most one
+    // byte, except in a bad escape, which makes its own room.
+    let mut room = Room::new(out, end - start + WIDE);
     let at = unescape_blocks(text, start, end, &mut room);
     if at < end {
         // The rest is shorter than a block. It is copied to a buffer in which bytes follow it, and read from there.
@@ -216,23 +217,37 @@ pub(crate) fn whole_len(raw: &[u8]) -> usize {
 /// Number of bytes that are copied at a time.
 const BLOCK: usize = 16;
 
+/// The same, after a block without a backslash.
+const WIDE: usize = 32;
+
 /// Appends the meaning of `text[at..end]` as long as blocks can be read from `text`; returns the offset that it has
-/// reached. Needs room for all of it plus a block, and leaves room for the rest plus a block.
+/// reached. Needs room for all of it plus a wide block, and leaves room for the rest plus a wide block.
 #[inline(always)]
 fn unescape_blocks(text: &[u8], mut at: usize, end: usize, room: &mut Room<'_>) -> usize {
     let content = &text[..end];
     // Below this offset there is something to read, and a whole block to read it from.
     let stop = end.min((text.len() + 1).saturating_sub(BLOCK));
+    let wide_stop = end.min((text.len() + 1).saturating_sub(WIDE));
     while at < stop {
         // SAFETY: `at < stop`, so `at + BLOCK <= text.len()`.
-        let block = unsafe { block_at(text, at) };
+        let block = unsafe { block_at::<BLOCK>(text, at) };
         // Whole blocks are stored. Only the bytes before a backslash count; the decoded escape then overwrites the
         // others.
         let len = first_backslash(block);
-        // SAFETY: the first of these bytes is still to be read, so there is room for it plus a block.
+        // SAFETY: the first of these bytes is still to be read, so there is room for it plus a wide block.
         unsafe { room.bytes(block, len) };
         at += len;
         if len == BLOCK {
+            while at < wide_stop {
+                // SAFETY: `at < wide_stop`, so `at + WIDE <= text.len()`.
+                let wide = unsafe { block_at::<WIDE>(text, at) };
+                if has_backslash(wide) {
+                    break;
+                }
+                // SAFETY: as above.
+                unsafe { room.bytes(wide, WIDE) };
+                at += WIDE;
+            }
             continue;
         }
         // Escapes often come in rows.
@@ -258,13 +273,13 @@ fn last_block(content: &[u8], len: usize) -> [u8; BLOCK] {
     last
 }
 
-/// `text[at..at + BLOCK]`
+/// `text[at..at + LEN]`
 ///
 /// # Safety
 ///
-/// `at + BLOCK <= text.len()`. Checked in builds that check unchecked accesses.
+/// `at + LEN <= text.len()`. Checked in builds that check unchecked accesses.
 #[inline(always)]
-unsafe fn block_at(text: &[u8], at: usize) -> &[u8; BLOCK] {
+unsafe fn block_at<const LEN: usize>(text: &[u8], at: usize) -> &[u8; LEN] {
     if cfg!(any(debug_assertions, jird_checked)) {
         return text[at..].first_chunk().expect("a block is there");
     }
@@ -273,24 +288,30 @@ unsafe fn block_at(text: &[u8], at: usize) -> &[u8; BLOCK] {
 }
 
 /// Appends the meaning of the escape at the start of `rest`; returns the escape's length. Needs room for all of `rest`
-/// plus a block, and leaves room for everything after the escape plus a block.
+/// plus a wide block, and leaves room for everything after the escape plus a wide block.
 #[inline(always)]
 fn unescape_one(rest: &[u8], room: &mut Room<'_>) -> usize {
     let escape = Escape::read(rest);
     if escape.utf8_len > escape.len {
         // Only a bad escape can become longer.
-        room.ensure(escape.utf8_len + rest.len() - escape.len + BLOCK);
+        room.ensure(escape.utf8_len + rest.len() - escape.len + WIDE);
     }
     // SAFETY: room for `rest` is room for the escape; where it is not, room was just made.
     unsafe { room.bytes(&escape.utf8.to_le_bytes(), escape.utf8_len) };
     escape.len
 }
 
+/// Whether there is a backslash in a block.
+#[inline(always)]
+fn has_backslash<const LEN: usize>(block: &[u8; LEN]) -> bool {
+    // The compiler turns this into vector comparisons.
+    block.iter().fold(0, |hits, &byte| hits | u8::from(byte == b'\\')) != 0
+}
+
 /// The offset of the first backslash of a block; the block's length if there is none.
 #[inline(always)]
 fn first_backslash(block: &[u8; BLOCK]) -> usize {
-    // The compiler turns this into vector comparisons.
-    if block.iter().fold(0, |hits, &byte| hits | u8::from(byte == b'\\')) == 0 {
+    if !has_backslash(block) {
         return BLOCK;
     }
     let (words, _) = block.as_chunks();
