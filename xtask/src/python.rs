@@ -6,9 +6,9 @@ use std::process::Command;
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 
-/// What builds and tests the module. orjson is the model for most of what `dumps` does, numpy's arrays are written, msgspec
-/// and pydantic have classes of their own.
-const NEEDED: [&str; 7] = [
+/// What builds and tests the module. orjson is the model for most of what `dumps` does, numpy's arrays are written,
+/// msgspec and pydantic have classes of their own, and pyarrow reads streams of Arrow.
+const NEEDED: [&str; 8] = [
     "maturin==1.16.0",
     "pytest==9.2.0",
     "hypothesis==6.170.17",
@@ -16,7 +16,11 @@ const NEEDED: [&str; 7] = [
     "orjson==3.13.0",
     "msgspec==0.22.0",
     "pydantic==2.14.4",
+    "pyarrow==26.0.1",
 ];
+
+/// The command line, which is in the wheel, takes minutes to optimise, and its own tests run it optimised.
+const QUICK: [&str; 2] = ["--config", "profile.dev.package.jird-cli.opt-level=0"];
 
 const CRATE: &str = "crates/jird-python";
 
@@ -48,7 +52,7 @@ fn run(house: &House, log: &mut Log) -> Outcome {
     let mut build = inside(house, &python, &place);
     build.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--manifest-path"]);
     build.arg(Path::new(CRATE).join("Cargo.toml")).arg("--out").arg(place.join("wheels"));
-    let wheel = log.run(build.args(["--interpreter"]).arg(&python));
+    let wheel = log.run(build.args(QUICK).args(["--interpreter"]).arg(&python));
     let wheels = place.join("wheels").to_string_lossy().into_owned();
     let installed = wheel && log.run(&mut pip(&["--no-index", "--find-links", &wheels, "jird"]));
     let tested = installed && test(house, log, &python, &place);

@@ -1,81 +1,8 @@
-//! The `jird` command: reads, checks, reshapes and queries JSON. Data goes to standard output, messages to standard
-//! error.
+//! The `jird` command.
 #![forbid(unsafe_code)]
 
-mod args;
-#[cfg(feature = "query")]
-mod bench;
-mod color;
-#[cfg(feature = "convert")]
-mod convert;
-#[cfg(feature = "convert")]
-mod describe;
-mod documents;
-mod fmt;
-mod get;
-#[cfg(feature = "convert")]
-mod ingest;
-mod input;
-mod limits;
-mod man;
-mod outcome;
-mod output;
-mod progress;
-#[cfg(feature = "query")]
-mod query;
-mod signals;
-#[cfg(feature = "convert")]
-mod store;
-mod target;
-mod validate;
-#[cfg(any(feature = "convert", feature = "query"))]
-mod window;
-
-use args::{Args, Command};
-use clap::Parser;
-use outcome::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    #[cfg(feature = "convert")]
-    say_nothing_of_caught_panics();
-    #[cfg(feature = "convert")]
-    limits::raise_open_files();
-    let watched = signals::watch().and_then(|()| args::kernel());
-    let outcome = watched.and_then(|()| run(Args::parse())).unwrap_or_else(|error| Outcome::of_error(&error));
-    outcome.into()
-}
-
-/// Silences panics that the Parquet reader raises on damaged files. They are caught, and the user gets an error
-/// instead.
-#[cfg(feature = "convert")]
-fn say_nothing_of_caught_panics() {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if !jird_formats::is_panic_caught() {
-            hook(panic);
-        }
-    }));
-}
-
-fn run(args: Args) -> anyhow::Result<Outcome> {
-    match args.command {
-        Command::Validate(args) => Ok(validate::run(&args)),
-        Command::Fmt(args) => Ok(fmt::run(&args)),
-        Command::Get(args) => get::run(&args),
-        #[cfg(feature = "query")]
-        Command::Query(args) => query::run(args),
-        #[cfg(feature = "query")]
-        Command::Bench(args) => Ok(bench::run(&args)),
-        #[cfg(feature = "convert")]
-        Command::Ingest(args) => ingest::run(&args),
-        #[cfg(feature = "convert")]
-        Command::Store(args) => store::run(&args),
-        #[cfg(feature = "convert")]
-        Command::Convert(args) => convert::run(&args),
-        #[cfg(feature = "convert")]
-        Command::Describe(args) => describe::run(&args),
-        Command::Completions { shell } => args::completions(shell),
-        Command::Man { folder } => args::man(&folder),
-    }
+    jird_cli::run(std::env::args_os()).into()
 }

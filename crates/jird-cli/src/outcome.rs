@@ -2,7 +2,6 @@
 
 use crate::progress;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 /// Ordered from best to worst: the outcome of a run is the worst outcome of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +30,15 @@ impl Outcome {
         worst
     }
 
+    /// The exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Fine | Self::Cut => 0,
+            Self::BadData => 1,
+            Self::Failed => 2,
+        }
+    }
+
     /// Reports an error that ended the run. A broken pipe is passed over in silence: its reader has seen enough.
     pub(crate) fn of_error(error: &anyhow::Error) -> Self {
         if is_broken_pipe(error) {
@@ -38,16 +46,6 @@ impl Outcome {
         }
         report(&words(error));
         if error.downcast_ref::<BadData>().is_some() { Self::BadData } else { Self::Failed }
-    }
-}
-
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
-        Self::from(match outcome {
-            Outcome::Fine | Outcome::Cut => 0,
-            Outcome::BadData => 1,
-            Outcome::Failed => 2,
-        })
     }
 }
 

@@ -8,6 +8,8 @@
 //! dumps     Python's values → text
 //! document  lazy documents
 //! stdlib    the ways of Python's `json`
+//! database  SQLite databases as targets
+//! scan      lines of files as values, and as columns of Arrow
 //! ```
 //!
 //! Without the feature `extension` this crate is empty; see `Cargo.toml`.
@@ -17,11 +19,13 @@
 #![allow(clippy::doc_markdown, reason = "the docstrings of Python are read as they stand")]
 #![allow(clippy::self_named_constructors, reason = "the names of Python's protocols")]
 
+mod database;
 mod document;
 mod dumps;
 mod error;
 mod loads;
 mod raw;
+mod scan;
 mod stdlib;
 
 /// The functions and classes of `jird`, which is a package around this module.
@@ -31,15 +35,27 @@ mod stdlib;
 #[pyo3::pymodule(gil_used = true)]
 mod _jird {
     #[pymodule_export]
+    use crate::database::{Database, Table};
+    #[pymodule_export]
     use crate::document::{Document, Iter, parse};
     #[pymodule_export]
     use crate::dumps::{Fragment, dumps};
     #[pymodule_export]
     use crate::loads::loads;
     #[pymodule_export]
+    use crate::scan::{Scan, ScanIter};
+    #[pymodule_export]
     use crate::stdlib::{json_dumps, json_loads};
     use pyo3::exceptions::PyImportError;
     use pyo3::prelude::*;
+    use std::ffi::OsString;
+
+    /// Runs the program `jird` with these arguments, of which the first is its name, and returns its exit code. It is
+    /// to be all that the process does; see `jird.__main__`.
+    #[pyfunction]
+    fn run(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| jird_cli::run(arguments))
+    }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

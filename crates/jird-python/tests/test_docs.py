@@ -25,7 +25,9 @@ def test_the_stubs_name_what_there_is():
     import jird
 
     stub = (pathlib.Path(jird.__file__).parent / "__init__.pyi").read_text()
-    named = set(re.findall(r"^(?:def |class )?(\w+)[:(]", stub, re.MULTILINE)) - {"from", "overload"}
+    named = set(re.findall(r"^(?:def |class )?(\w+)[:(]", stub, re.MULTILINE)) - {"from", "overload", "import"}
+    # Classes of what is returned, which have no name in the package.
+    named -= {"ScanIter", "Table"}
     named |= {"JSONDecodeError", "JSONEncodeError"}
     assert set(jird.__all__) == named
     assert all(hasattr(jird, name) for name in named)

@@ -1,6 +1,9 @@
 """Reads and writes JSON at the speed of memory, and builds only the values you ask for.
 
     loads, dumps     as in orjson, with integers of any size; loads(data, type=T) makes values of a type
+    scan             lines of files as dicts, as values of a type, or as columns of Arrow
+    convert          files to other formats: CSV, SQLite, Parquet, Arrow
+    Sqlite           tables made for classes, filled with objects or columns
     parse            a lazy Document: everything is checked, and values are made when they are asked for
 """
 
@@ -21,6 +24,7 @@ from ._jird import (
     OPT_UTC_Z,
     Document,
     Fragment,
+    Scan,
     __version__,
     dumps,
     kernel,
@@ -49,25 +53,31 @@ __all__ = [
     "JSONDecodeError",
     "JSONEncodeError",
     "Key",
+    "Scan",
+    "Sqlite",
     "__version__",
+    "convert",
     "dumps",
     "kernel",
     "loads",
     "parse",
+    "scan",
 ]
 
 
+# Loaded when they are asked for, because the modules that they are in need typing, decimal and others.
+_LATER = {"Key": "_types", "Sqlite": "_sqlite", "convert": "_lines", "scan": "_lines"}
+
+
 def __getattr__(name):
-    # Loaded when it is asked for: the module that it is in needs typing, decimal and others.
+    import importlib
+
     if name == "json":
-        import importlib
-
         return importlib.import_module("jird.json")
-    if name == "Key":
-        from ._types import Key
-
-        globals()[name] = Key
-        return Key
+    if name in _LATER:
+        found = getattr(importlib.import_module(f"jird.{_LATER[name]}"), name)
+        globals()[name] = found
+        return found
     raise AttributeError(f"module 'jird' has no attribute {name!r}")
 
 

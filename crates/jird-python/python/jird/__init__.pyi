@@ -1,6 +1,8 @@
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, final, overload
 
+from . import json as json
 from .errors import JSONDecodeError as JSONDecodeError
 from .errors import JSONEncodeError as JSONEncodeError
 
@@ -37,7 +39,56 @@ def dumps(
     default: Callable[[Any], Any] | None = None,
     option: int | None = None,
 ) -> bytes: ...
+def scan(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    columns: Iterable[str] | None = None,
+    where: str | None = None,
+    types: Mapping[str, type | Literal["bool", "int", "uint", "decimal", "float", "str", "json"]] | None = None,
+    type: Any = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    threads: int | None = None,
+) -> Scan: ...
+def convert(
+    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    target: str | os.PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    table: str | None = None,
+    key: str | Sequence[str] | None = None,
+    records: str | None = None,
+    nested: Literal["json", "types"] = "json",
+    flatten: bool = False,
+    limit: int | None = None,
+    append: bool = False,
+    replace: bool = False,
+    on_error: str = "stop",
+    source_format: str | None = None,
+    target_format: str | None = None,
+) -> None: ...
 def parse(data: bytes | bytearray | memoryview | str, /) -> Document: ...
+@final
+class Scan:
+    def __iter__(self) -> ScanIter: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+class ScanIter(Iterator[Any]):
+    @property
+    def skipped(self) -> int:
+        """Bad lines that were passed over so far."""
+
+class Sqlite:
+    def __init__(self, path: str | os.PathLike[str]) -> None: ...
+    def table(self, type: type, name: str | None = None, *, key: str | Sequence[str] = ()) -> Table: ...
+
+class Table:
+    @property
+    def name(self) -> str: ...
+    @property
+    def columns(self) -> list[str]: ...
+    def insert(self, objects: Iterable[Any], /) -> int: ...
+    def insert_arrow(self, stream: Any, /) -> int: ...
+
 @final
 class Key:
     """The key that a field has in JSON: `Annotated[str, jird.Key("@t")]`."""

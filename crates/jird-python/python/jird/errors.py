@@ -22,6 +22,10 @@ class JSONDecodeError(_JSONDecodeError):
         self.offset = offset
         self._made_of = (msg, doc, pos, path, code, offset)
 
+    def _in(self, place):
+        msg, *others = self._made_of
+        return type(self)(f"{place}: {msg}", *others)
+
     def __reduce__(self):
         return self.__class__, self._made_of
 

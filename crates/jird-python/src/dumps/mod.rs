@@ -86,6 +86,11 @@ pub(crate) fn dumps<'py>(
     Encoder::text(obj, settings, has(APPEND_NEWLINE)).map_err(|failure| raised(py, failure))
 }
 
+/// The text that `dumps` writes without options.
+pub(crate) fn json_text<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    dumps(object, None, None)
+}
+
 /// The bits, if they are those of options.
 fn options(bits: &Bound<'_, PyAny>) -> Option<u32> {
     bits.cast::<PyInt>().ok()?.extract::<u32>().ok().filter(|bits| bits & !ALL == 0)

@@ -5,6 +5,7 @@
 //! Each function that makes an object returns `None` after an error, with Python's exception set.
 //!
 //! ```text
+//! arrow    streams of Arrow batches that others make
 //! make     strings, numbers, lists and dicts
 //! keys     caches of strings
 //! collect  a pause of the garbage collector
@@ -19,6 +20,7 @@
 
 #![allow(unsafe_code, reason = "Python's C API; each block says which of its rules holds, and why")]
 
+pub(crate) mod arrow;
 pub(crate) mod collect;
 pub(crate) mod encode;
 pub(crate) mod held;

@@ -1,0 +1,107 @@
+"""Lines and tables in files: `scan` and `convert`."""
+
+import glob as _glob
+import os
+import subprocess
+import sys
+
+from . import _jird
+
+__all__ = ["convert", "scan"]
+
+
+def scan(paths, *, columns=None, where=None, types=None, type=None, on_error="stop", threads=None):
+    """Reads files of lines of JSON (NDJSON), also compressed ones, on all cores.
+
+    The result is iterated: it gives dicts, or with `type` values of that type, as of `loads`. It is also a stream of
+    Arrow batches: pyarrow.table(scan), polars.from_arrow(scan) and DuckDB take it as it is.
+
+    paths      a path or pattern such as "logs/*.ndjson", or a list of them
+    columns    keys, such as "Level" or "user.name"; all without them
+    where      a condition as in SQL: "Level = 'Error' and Elapsed > 200"
+    types      types of columns of Arrow: {"id": int, "price": float, "tags": "json"}; others are found in the values
+    on_error   "stop" or "skip": what happens at a line that is not JSON
+
+    Raises JSONDecodeError with the file and the line, OSError, and ValueError for conditions and columns.
+    """
+    if on_error not in ("stop", "skip"):
+        raise ValueError(f'on_error is "stop" or "skip", not {on_error!r}')
+    if isinstance(columns, str):
+        raise TypeError("columns is a list of names, not a str")
+    found = []
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        path = os.fspath(path)
+        if _glob.has_magic(path) and not os.path.exists(path):
+            matches = sorted(_glob.glob(path, recursive=True))
+            if not matches:
+                raise FileNotFoundError(f"no file matches {path!r}")
+            found += matches
+        else:
+            found.append(path)
+    if not found:
+        raise ValueError("no file is named")
+    columns = None if columns is None else list(columns)
+    return _jird.Scan(found, columns, where, types, type, on_error == "skip", threads)
+
+
+def convert(
+    source,
+    target,
+    *,
+    columns=None,
+    table=None,
+    key=None,
+    records=None,
+    nested="json",
+    flatten=False,
+    limit=None,
+    append=False,
+    replace=False,
+    on_error="stop",
+    source_format=None,
+    target_format=None,
+):
+    """Converts between JSON, NDJSON, CSV, SQLite, Parquet and Arrow, on all cores, as the command `jird convert`.
+
+    source     a path, or a list of them; compressed files too
+    target     a path, whose name says the format
+    columns    only these keys; "a.b" is the key b of the object a
+    table      the table of a database that is read or written
+    key        columns by which rows of an existing table are updated
+    records    which values of a JSON document are records: "/items/*"
+    nested     "json" or "types": how Arrow and Parquet hold objects and arrays
+    flatten    turns fields of nested objects into keys with dots
+    limit      at most this many records
+    append     adds to an existing table; `replace` replaces it
+    on_error   "stop", "skip" or "quarantine=FILE"
+
+    The work is done in a process of its own, so that other threads go on, and Ctrl-C leaves nothing half-written.
+    Raises ValueError if the data are not as asked, and OSError if the work could not be done.
+    """
+    sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    options = {
+        "--select": columns and ",".join([columns] if isinstance(columns, str) else columns),
+        "--table": table,
+        "--key": key and ",".join([key] if isinstance(key, str) else key),
+        "--records": records,
+        "--nested": nested,
+        "--limit": limit,
+        "--on-error": on_error,
+        "--from": source_format,
+        "--to": target_format,
+    }
+    switches = {"--flatten": flatten, "--append": append, "--replace": replace}
+    arguments = [f"{name}={value}" for name, value in options.items() if value is not None and value != ""]
+    arguments += [name for name, is_on in switches.items() if is_on]
+    files = [os.fspath(path) for path in [*sources, target]]
+    if any(path == "-" for path in files):
+        raise ValueError("standard input and output are for the command; name files")
+    command = [sys.executable, "-m", "jird", "convert", "--quiet", *arguments, "--", *files]
+    # The package that runs is this one, wherever it was imported from.
+    path = os.pathsep.join(filter(None, [os.path.dirname(os.path.dirname(__file__)), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path}
+    streams = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
+    done = subprocess.run(command, env=environment, **streams)
+    if done.returncode != 0:
+        words = done.stderr.strip().removeprefix("jird: ") or f"jird has ended with {done.returncode}"
+        raise (ValueError if done.returncode == 1 else OSError)(words)

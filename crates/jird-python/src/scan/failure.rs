@@ -1,0 +1,62 @@
+//! What ends a scan.
+
+use crate::error;
+use jird::Located;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::io;
+use std::path::Path;
+
+/// Why a scan has ended early. Each names its file.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// A line that is not JSON: the file, the place, and the line.
+    Bad(String, Box<Located>, Vec<u8>),
+    /// A value that is not of its column's type: the file, the words, and the line.
+    Unfit(String, String, u64),
+    Io(String, io::Error),
+    /// A thread has panicked.
+    Lost,
+}
+
+impl Failure {
+    pub(super) fn io(path: &Path, error: io::Error) -> Self {
+        Self::Io(path.display().to_string(), error)
+    }
+
+    /// As if the part with this failure had `lines` more lines before it.
+    pub(super) fn after_lines(self, lines: u64) -> Self {
+        match self {
+            Self::Bad(name, located, line) => Self::Bad(name, Box::new(located.after_lines(lines, 0)), line),
+            Self::Unfit(name, words, line) => Self::Unfit(name, words, line + lines),
+            other => other,
+        }
+    }
+
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Bad(name, located, _) => format!("{name}: {located}"),
+            Self::Unfit(name, words, line) => format!("{name}, line {line}: {words}"),
+            Self::Io(name, error) => format!("{name}: {error}"),
+            Self::Lost => "a thread of the scan has failed".to_owned(),
+        }
+    }
+
+    /// The exception. That of a bad line is about the line as a text of its own; its message names the file and line.
+    pub(super) fn into_error(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Bad(name, located, line) => {
+                let words = format!("{name}, line {}: {}", located.line(), located.error().kind());
+                let code = located.error().code();
+                error::decode(py, &line, &words, code, located.column() as usize - 1, located.pointer())
+            }
+            Self::Unfit(..) => PyValueError::new_err(self.words()),
+            Self::Io(name, error) => match error.raw_os_error() {
+                // So that it is a FileNotFoundError and the like.
+                Some(code) => PyOSError::new_err((code, error.to_string(), name)),
+                None => PyOSError::new_err(format!("{name}: {error}")),
+            },
+            Self::Lost => PyRuntimeError::new_err("a thread of the scan has failed"),
+        }
+    }
+}

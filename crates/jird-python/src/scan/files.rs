@@ -1,0 +1,239 @@
+//! Files of lines, cut into parts that threads read.
+
+use super::failure::Failure;
+use core::ops::{ControlFlow, Range};
+use jird::lines::{
+    Bad, Counting, LinePiece, LineReader, Match, Options, Part, RECORD_BYTES_MAX, Scanned, StreamPiece, StreamPieces,
+    drive, ranges,
+};
+use jird::record::{Predicate, Projection};
+use jird_formats::encoding::Unmarked;
+use jird_formats::files::{Compression, Reader, Text};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file that one thread reads at a time.
+const PART_BYTES: u64 = 2 << 20;
+
+/// Files that a scan has opened.
+#[derive(Debug)]
+pub(super) struct Files(Vec<Opened>);
+
+#[derive(Debug)]
+struct Opened {
+    path: PathBuf,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// A plain file of this many bytes, which threads read at any offset.
+    Plain(Unmarked<File>, u64),
+    /// What can only be read from the beginning: a compressed file, or a pipe.
+    Stream,
+}
+
+/// What is looked for in the records.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) projection: Projection,
+    pub(super) filter: Option<Predicate>,
+    /// Whether bad lines are passed over.
+    pub(super) skips_bad: bool,
+    pub(super) threads: usize,
+}
+
+/// What a thread makes of a part.
+pub(super) trait Work: Send {
+    /// Takes a record in.
+    fn record(&mut self, record: &Match<'_, '_>, offset: u64) -> Result<(), String>;
+}
+
+/// What became of a part.
+pub(super) struct Done<W> {
+    pub(super) made: W,
+    pub(super) file: usize,
+    /// Bad lines that were passed over.
+    pub(super) skipped: u64,
+    pub(super) failure: Option<Failure>,
+}
+
+enum Piece {
+    Range(Range<u64>),
+    Lines(StreamPiece),
+    Failed(Failure),
+}
+
+impl Files {
+    /// Opens files. Each is looked at, so that one that is missing is known before the scan begins.
+    pub(super) fn open(paths: Vec<PathBuf>) -> Result<Self, Failure> {
+        paths
+            .into_iter()
+            .map(|path| Opened::new(&path).map_err(|error| Failure::io(&path, error)))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    pub(super) fn path(&self, file: usize) -> &Path {
+        &self.0[file].path
+    }
+
+    /// Reads all parts on threads, and hands what was made of each to `consume`, in order, until it breaks. After a
+    /// failure there are no more.
+    pub(super) fn scan<W: Work>(
+        &self,
+        wanted: &Wanted,
+        new: impl Fn() -> W + Sync,
+        mut consume: impl FnMut(Done<W>) -> ControlFlow<()>,
+    ) {
+        let parts = self
+            .0
+            .iter()
+            .enumerate()
+            .flat_map(|(file, opened)| opened.pieces().map(move |piece| (file, (file, piece))));
+        let options = Options::default();
+        let state = || LineReader::new(options);
+        let work = |reader: &mut LineReader, (file, piece): (usize, Piece)| {
+            let done = self.read(reader, wanted, file, piece, new());
+            (done, reader.lines())
+        };
+        drive(parts, wanted.threads, state, work, |mut done, lines| {
+            done.failure = done.failure.map(|failure| failure.after_lines(lines.start));
+            let has_failed = done.failure.is_some();
+            let flow = consume(done);
+            if has_failed { ControlFlow::Break(()) } else { flow }
+        });
+    }
+
+    fn read<W: Work>(&self, reader: &mut LineReader, wanted: &Wanted, file: usize, piece: Piece, made: W) -> Done<W> {
+        let opened = &self.0[file];
+        let mut done = Done { made, file, skipped: 0, failure: None };
+        let (base, part) = match (&piece, &opened.content) {
+            (Piece::Range(range), Content::Plain(text, _)) => (0, Part::Range(text, range.clone())),
+            (Piece::Lines(lines), _) => (lines.offset(), Part::Stream(&mut &lines[..])),
+            _ => {
+                if let Piece::Failed(failure) = piece {
+                    done.failure = Some(failure);
+                }
+                return done;
+            }
+        };
+        let name = || opened.path.display().to_string();
+        let Done { made, skipped, failure, .. } = &mut done;
+        let broken = core::cell::RefCell::new(None);
+        let record = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
+            let at = piece.offset() + row.offset() as u64;
+            match made.record(row, base + at) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(words) => {
+                    let line = piece.lines_before(row.offset()) + 1;
+                    *broken.borrow_mut() = Some((words, line));
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        let bad = |bad: &Bad<'_>, piece: &LinePiece<'_>| {
+            if wanted.skips_bad {
+                *skipped += 1;
+                return ControlFlow::Continue(());
+            }
+            *failure = Some(Failure::Bad(name(), Box::new(piece.locate(bad)), bad.text.to_vec()));
+            ControlFlow::Break(())
+        };
+        let end = |_: &LinePiece<'_>, _: Scanned| Ok::<_, io::Error>(ControlFlow::Continue(()));
+        let asked = (&wanted.projection, wanted.filter.as_ref());
+        let read = reader.read(part, Counting::default(), asked, record, bad, end);
+        if let Some((words, line)) = broken.into_inner() {
+            done.failure = Some(Failure::Unfit(name(), words, line));
+        }
+        if let Err(error) = read {
+            done.failure = Some(Failure::io(&opened.path, error));
+        }
+        done
+    }
+
+    /// The number of the line that begins at or holds this offset of a file, from one on; reads the file again.
+    pub(super) fn line_of(&self, file: usize, offset: u64) -> io::Result<u64> {
+        let mut text = self.0[file].text()?.into_reader().take(offset);
+        let (mut buffer, mut lines) = (vec![0; 1 << 16], 1);
+        loop {
+            let read = text.read(&mut buffer)?;
+            if read == 0 {
+                return Ok(lines);
+            }
+            lines += jird::lines::newlines(&buffer[..read]);
+        }
+    }
+}
+
+impl Opened {
+    fn new(path: &Path) -> io::Result<Self> {
+        // A pipe is opened when it is read: its writer may come later, and what was read once is gone.
+        let about = std::fs::metadata(path)?;
+        if about.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        let mut opened = Self { path: path.to_owned(), content: Content::Stream };
+        if about.is_file() {
+            let text = opened.start()?;
+            if text.compression == Compression::None {
+                opened.content =
+                    Content::Plain(Unmarked { text: File::open(path)?, is_marked: text.is_marked() }, about.len());
+            }
+        }
+        Ok(opened)
+    }
+
+    /// The text, decompressed, with blanks for a byte order mark.
+    fn text(&self) -> io::Result<Text> {
+        self.start().map(Text::blank_mark)
+    }
+
+    /// The text, decompressed, as it begins.
+    fn start(&self) -> io::Result<Text> {
+        let text = Text::open(Box::new(File::open(&self.path)?), Some(&self.path))?;
+        match text.encoding() {
+            Some(encoding) => Err(io::Error::other(encoding.to_string())),
+            None => Ok(text),
+        }
+    }
+
+    fn pieces(&self) -> Box<dyn Iterator<Item = Piece> + Send> {
+        match &self.content {
+            Content::Plain(_, len) => Box::new(ranges(0..*len, PART_BYTES).map(Piece::Range)),
+            Content::Stream => match self.text() {
+                Ok(text) => Box::new(Stream {
+                    path: self.path.clone(),
+                    pieces: Some(StreamPieces::new(text.into_reader(), RECORD_BYTES_MAX)),
+                }),
+                Err(error) => Box::new(core::iter::once(Piece::Failed(Failure::io(&self.path, error)))),
+            },
+        }
+    }
+}
+
+/// The pieces of a stream; after the last one a failure, if there was one.
+struct Stream {
+    path: PathBuf,
+    pieces: Option<StreamPieces<Reader>>,
+}
+
+impl Iterator for Stream {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        match self.pieces.as_mut()?.next() {
+            Some(Ok(piece)) => Some(Piece::Lines(piece)),
+            Some(Err(error)) => {
+                self.pieces = None;
+                Some(Piece::Failed(Failure::io(&self.path, error)))
+            }
+            None => {
+                let (offset, _) = self.pieces.take()?.into_rest()?;
+                let words = format!("the line at byte {offset} has more than {RECORD_BYTES_MAX} bytes");
+                Some(Piece::Failed(Failure::io(&self.path, io::Error::other(words))))
+            }
+        }
+    }
+}

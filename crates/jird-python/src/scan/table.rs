@@ -1,0 +1,285 @@
+//! The class `Scan`.
+
+use super::columns::{self, Batches};
+use super::condition;
+use super::failure::Failure;
+use super::files::{Files, Wanted};
+use super::rows::{Rows, Running};
+use crate::loads::{Builder, Typed, with_reader};
+use jird::record::{Predicate, Projection};
+use jird::{Path, Value};
+use jird_formats::ColumnType;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyString};
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, TryLockError};
+use std::thread;
+
+/// Lines of files: an iterable of dicts or typed objects, and a stream of Arrow batches (`__arrow_c_stream__`).
+///
+/// Each use reads the files anew, on all cores. See `jird.scan`.
+#[pyclass(frozen, module = "jird", name = "Scan")]
+pub(crate) struct Scan {
+    files: Arc<Files>,
+    /// The names and paths of the columns; `None` for all.
+    columns: Option<Vec<(String, Path)>>,
+    types: Vec<(String, ColumnType)>,
+    condition: Option<String>,
+    wanted: Option<Py<PyAny>>,
+    skips_bad: bool,
+    threads: usize,
+}
+
+/// What a scan has on the way, and its condition.
+type Asked = (Projection, Option<Predicate>);
+
+#[pymethods]
+impl Scan {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "`jird.scan` names and checks them, and is all that calls this")]
+    #[pyo3(signature = (paths, columns, condition, types, wanted, skips_bad, threads, /))]
+    fn new(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        columns: Option<Vec<String>>,
+        condition: Option<String>,
+        types: Option<&Bound<'_, PyDict>>,
+        wanted: Option<Py<PyAny>>,
+        skips_bad: bool,
+        threads: Option<NonZero<usize>>,
+    ) -> PyResult<Self> {
+        let named = |name: String| match condition::path(&name) {
+            Ok(path) => Ok((name, path)),
+            Err(words) => Err(PyValueError::new_err(format!("columns: {name:?}: {words}"))),
+        };
+        let columns = columns.map(|names| names.into_iter().map(named).collect::<PyResult<Vec<_>>>()).transpose()?;
+        let types = types.map_or_else(|| Ok(Vec::new()), column_types)?;
+        if let Some(wanted) = &wanted {
+            Typed::of(wanted.bind(py))?;
+        }
+        let files = py.detach(|| Files::open(paths)).map_err(|failure| failure.into_error(py))?;
+        let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
+        let scan = Self { files: Arc::new(files), columns, types, condition, wanted, skips_bad, threads };
+        scan.asked(&[])?;
+        if let Some(columns) = &scan.columns {
+            scan.given(columns.iter().map(|(name, _)| name.as_str()))?;
+        }
+        Ok(scan)
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> PyResult<ScanIter> {
+        let columns = self.columns.as_deref();
+        let keys = columns.map(|columns| {
+            columns.iter().map(|(name, _)| jird::to_string(name).unwrap_or_default() + ":").collect::<Vec<_>>()
+        });
+        let asked = self.asked(columns.unwrap_or_default())?;
+        let typed = self.wanted.as_ref().map(|wanted| Typed::of(wanted.bind(py))).transpose()?;
+        let running = Running::start(Arc::clone(&self.files), self.wanted_of(asked), keys);
+        let state = State { running, rows: None, place: 0, index: 0, is_over: false };
+        Ok(ScanIter { files: Arc::clone(&self.files), typed, skipped: AtomicU64::new(0), state: Mutex::new(state) })
+    }
+
+    /// The records as a stream of Arrow batches, by the Arrow PyCapsule interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // What a consumer asks for is a wish; the types are those of the scan.
+        drop(requested_schema);
+        let failed = |failure: Failure| failure.into_error(py);
+        let columns = if let Some(columns) = &self.columns {
+            columns.clone()
+        } else {
+            let wanted = self.wanted_of(self.asked(&[])?);
+            let keys = py.detach(|| columns::keys(&self.files, &wanted)).map_err(failed)?;
+            keys.into_iter().map(|key| (key.clone(), Path::root().key(key))).collect()
+        };
+        let given = self.given(columns.iter().map(|(name, _)| name.as_str()))?;
+        let wanted = self.wanted_of(self.asked(&columns)?);
+        let types = py.detach(|| columns::types(&self.files, &wanted, &given)).map_err(failed)?;
+        let about = columns.into_iter().map(|(name, _)| name).zip(types).collect();
+        let stream = Batches::start(Arc::clone(&self.files), wanted, about);
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<jird.Scan of {}>", self.files.path(0).display())
+    }
+}
+
+impl Scan {
+    /// The columns in their order, and after them the fields of the condition.
+    fn asked(&self, columns: &[(String, Path)]) -> PyResult<Asked> {
+        let mut paths = columns.iter().map(|(_, path)| path.clone()).collect::<Vec<_>>();
+        let filter = self.condition.as_ref().map(|text| condition::condition(text, &mut paths)).transpose();
+        let filter = filter.map_err(|words| PyValueError::new_err(format!("where: {words}")))?;
+        Ok((Projection::new(&paths), filter))
+    }
+
+    fn wanted_of(&self, (projection, filter): Asked) -> Wanted {
+        Wanted { projection, filter, skips_bad: self.skips_bad, threads: self.threads }
+    }
+
+    /// The types that are given, by column.
+    fn given<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> PyResult<Vec<Option<ColumnType>>> {
+        if let Some((name, _)) = self.types.iter().find(|(name, _)| names.clone().all(|column| column != name)) {
+            return Err(PyValueError::new_err(format!("types: there is no column {name:?}")));
+        }
+        let given = |name: &str| self.types.iter().find(|(given, _)| given == name).map(|(_, kind)| *kind);
+        Ok(names.map(given).collect())
+    }
+}
+
+/// `{"a": int, "b": "json"}`
+fn column_types(types: &Bound<'_, PyDict>) -> PyResult<Vec<(String, ColumnType)>> {
+    let mut found = Vec::new();
+    for (name, kind) in types.iter() {
+        let word = if kind.is_instance_of::<PyString>() {
+            kind.clone()
+        } else {
+            kind.getattr(intern!(kind.py(), "__name__"))?
+        };
+        let kind = match word.extract::<String>()?.as_str() {
+            "bool" => ColumnType::Bool,
+            "int" => ColumnType::Int64,
+            "uint" => ColumnType::UInt64,
+            "decimal" => ColumnType::Decimal,
+            "float" => ColumnType::Float64,
+            "str" | "text" => ColumnType::Text,
+            "json" => ColumnType::Json,
+            other => {
+                return Err(PyTypeError::new_err(format!(
+                    "types: {other:?} is none of bool, int, float, str, \"uint\", \"decimal\" and \"json\""
+                )));
+            }
+        };
+        found.push((name.extract()?, kind));
+    }
+    Ok(found)
+}
+
+/// The values of a scan, one by one.
+#[pyclass(frozen, module = "jird", name = "ScanIter")]
+pub(crate) struct ScanIter {
+    files: Arc<Files>,
+    typed: Option<Typed>,
+    skipped: AtomicU64,
+    state: Mutex<State>,
+}
+
+struct State {
+    running: Running,
+    rows: Option<Rows>,
+    /// The place of the next record in the rows, and its number.
+    place: usize,
+    index: usize,
+    is_over: bool,
+}
+
+#[pymethods]
+impl ScanIter {
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+            // As generators: a constructor that asks for the next, or another thread meanwhile.
+            Err(TryLockError::WouldBlock) => return Err(PyValueError::new_err("the scan is already executing")),
+        };
+        let state = &mut *state;
+        loop {
+            if let Some(rows) = &mut state.rows {
+                if let Some(document) = rows.document.as_ref().filter(|_| state.index < rows.offsets.len()) {
+                    let record = document.at_place(state.place).expect("it is the place of a record");
+                    state.place = document.place_behind(record);
+                    state.index += 1;
+                    let made = self.make(py, document.text(), record);
+                    return made.map(Some).map_err(|error| {
+                        state.is_over = true;
+                        self.placed(py, error, record, rows.file, rows.offsets[state.index - 1])
+                    });
+                }
+                let failure = rows.failure.take();
+                state.rows = None;
+                if let Some(failure) = failure {
+                    state.is_over = true;
+                    return Err(failure.into_error(py));
+                }
+            }
+            if state.is_over || !self.fill(py, state)? {
+                state.is_over = true;
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Bad lines that were passed over so far.
+    #[getter]
+    fn skipped(&self) -> u64 {
+        self.skipped.load(Relaxed)
+    }
+}
+
+impl ScanIter {
+    /// Waits for rows; false at the end. Ctrl-C ends the wait.
+    fn fill(&self, py: Python<'_>, state: &mut State) -> PyResult<bool> {
+        loop {
+            match py.detach(|| state.running.next_soon()) {
+                Some(Some(rows)) => {
+                    self.skipped.fetch_add(rows.skipped, Relaxed);
+                    state.index = 0;
+                    state.place = rows
+                        .document
+                        .as_ref()
+                        .map_or(0, |document| document.root().at(0).map_or(0, |first| document.place_of(first)));
+                    state.rows = Some(rows);
+                    py.check_signals()?;
+                    return Ok(true);
+                }
+                Some(None) if py.detach(|| state.running.has_panicked()) => return Err(Failure::Lost.into_error(py)),
+                Some(None) => return Ok(false),
+                None => py.check_signals()?,
+            }
+        }
+    }
+
+    fn make<'py>(&self, py: Python<'py>, text: &[u8], record: Value<'_>) -> PyResult<Bound<'py, PyAny>> {
+        with_reader(|reader| {
+            let builder = Builder { py, text, making: &mut reader.making };
+            match &self.typed {
+                Some(typed) => typed.decode(builder, record),
+                None => builder.root(record),
+            }
+        })
+    }
+
+    /// The error about a record as a text of its own, with its file and line.
+    fn placed(&self, py: Python<'_>, error: PyErr, record: Value<'_>, file: usize, offset: u64) -> PyErr {
+        let text = record.raw();
+        let Ok(alone) = jird::parse(text) else { return error };
+        let Err(alone) = self.make(py, text, alone.root()) else { return error };
+        let name = self.files.path(file).display().to_string();
+        let line = py.detach(|| self.files.line_of(file, offset)).unwrap_or(0);
+        let placed = || alone.value(py).call_method1(intern!(py, "_in"), (format!("{name}, line {line}"),));
+        if !alone.value(py).hasattr(intern!(py, "_in")).unwrap_or(false) {
+            return error;
+        }
+        match placed() {
+            Ok(raised) => {
+                let raised = PyErr::from_value(raised);
+                raised.set_cause(py, alone.cause(py));
+                raised
+            }
+            Err(error) => error,
+        }
+    }
+}

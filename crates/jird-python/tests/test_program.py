@@ -1,0 +1,67 @@
+"""The program `jird` in the wheel, and `convert`."""
+
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+import jird
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(pathlib.Path(jird.__file__).parents[1])}
+
+
+def program(*arguments, text=""):
+    command = [sys.executable, "-m", "jird", *map(str, arguments)]
+    return subprocess.run(command, input=text, capture_output=True, text=True, env=ENVIRONMENT)
+
+
+def test_the_program_runs():
+    assert program("--version").stdout.startswith(f"jird {jird.__version__} ")
+    done = program("get", "/a/1", text='{"a": [1, 2]}')
+    assert (done.returncode, done.stdout) == (0, "2\n")
+    done = program("validate", text="[1,")
+    assert done.returncode == 1
+    assert program("query", "select 1").returncode == 2
+    assert program("convert", "none.json", "none.csv").returncode == 2
+
+
+def test_convert(tmp_path):
+    events = tmp_path / "events.ndjson"
+    wanted = [{"id": index, "level": ["a", "b"][index % 2], "user": {"name": "n"}} for index in range(5000)]
+    events.write_text("".join(json.dumps(record) + "\n" for record in wanted))
+    for name in ("events.parquet", "events.arrow", "events.csv", "events.db", "events.json"):
+        jird.convert(events, tmp_path / name)
+    with sqlite3.connect(tmp_path / "events.db") as connection:
+        assert connection.execute("select count(*), sum(id) from events").fetchone() == (5000, sum(range(5000)))
+    assert json.loads((tmp_path / "events.json").read_text()) == wanted
+    jird.convert(tmp_path / "events.parquet", tmp_path / "back.ndjson", columns=["level", "id"], limit=3)
+    assert list(jird.scan(tmp_path / "back.ndjson")) == [{"id": index, "level": "aba"[index]} for index in range(3)]
+    jird.convert([events, events], tmp_path / "events.db", table="events", append=True)
+    jird.convert(events, tmp_path / "flat.csv", flatten=True)
+    assert (tmp_path / "flat.csv").read_text().startswith("id,level,user.name\n")
+    document = tmp_path / "document.json"
+    document.write_text(json.dumps({"items": [{"a": 1}, {"a": 2}]}))
+    jird.convert(document, tmp_path / "items.ndjson", records="/items/*")
+    assert (tmp_path / "items.ndjson").read_text() == '{"a":1}\n{"a":2}\n'
+
+
+def test_what_cannot_be_converted(tmp_path):
+    bad = tmp_path / "bad.ndjson"
+    bad.write_text('{"a": 1}\n{"a" 2}\n')
+    with pytest.raises(ValueError, match="line 2"):
+        jird.convert(bad, tmp_path / "bad.csv")
+    assert not (tmp_path / "bad.csv").exists()
+    with pytest.raises(ValueError):
+        # Records were bad, and the others are there.
+        jird.convert(bad, tmp_path / "bad.csv", on_error="skip")
+    assert (tmp_path / "bad.csv").read_text() == "a\n1\n"
+    with pytest.raises(OSError, match="none.ndjson"):
+        jird.convert(tmp_path / "none.ndjson", tmp_path / "none.csv")
+    with pytest.raises(OSError):
+        jird.convert(bad, tmp_path / "no.format")
+    with pytest.raises(ValueError, match="name files"):
+        jird.convert("-", tmp_path / "x.csv")
