@@ -154,10 +154,10 @@ impl ScalarUDFImpl for JsonArray {
                 Arc::new(pairs.map(|(text, wanted)| position(&parsed(text?)?, wanted?)).collect::<Int64Array>())
             }
             What::Slice => {
-                let places =
-                    [arrow_cast::cast(&arrays[1], &DataType::Int64)?, arrow_cast::cast(&arrays[2], &DataType::Int64)?];
-                let [from, to] = places.each_ref().map(|places| places.as_primitive::<Int64Type>());
-                let rows = texts.iter().zip(from.iter().zip(to));
+                let [from, to] = [1, 2].map(|argument| arrow_cast::cast(&arrays[argument], &DataType::Int64));
+                let (from, to) = (from?, to?);
+                let places = from.as_primitive::<Int64Type>().iter().zip(to.as_primitive::<Int64Type>());
+                let rows = texts.iter().zip(places);
                 Arc::new(rows.map(|(text, (from, to))| slice(&parsed(text?)?, from?, to?)).collect::<StringArray>())
             }
             what => {
