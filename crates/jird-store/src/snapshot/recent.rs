@@ -18,11 +18,13 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// Reads logs up to their last whole batches.
+    /// Reads logs up to their last whole batches, the newest first. A writer goes on meanwhile, and what is in a log was
+    /// written when the older ones were complete: read in the other order, the end of one log could be missing although
+    /// the next one has newer events.
     pub(super) fn read(folder: &Folder, logs: &[LogEntry], lenient: bool, damages: &Damages) -> Result<Self, Error> {
         let mut batches = Vec::new();
         let mut clips: Vec<Clip> = Vec::new();
-        for entry in logs {
+        for entry in logs.iter().rev() {
             let path = folder.log(entry.number);
             let content = match folder.files.open(&path).and_then(|input| log::read(&*input)) {
                 Ok(content) => content,
@@ -39,8 +41,9 @@ impl Recent {
                 damages.add(Damage { file: path.clone(), block: None, events: None, reason });
             }
             clips.extend(&entry.clips);
-            batches.extend(content.batches);
+            batches.extend(content.batches.into_iter().rev());
         }
+        batches.reverse();
         let rows = sorted_rows(&batches, &clips);
         let mut recent = Self { batches, rows, ..Self::default() };
         let (mut start, mut bytes) = (0, 0);

@@ -16,8 +16,8 @@ fn kills() -> u64 {
     std::env::var("JIRD_STORE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(30)
 }
 
-/// The work of a child, which runs until it is killed: it says which events are acknowledged, and below which number they
-/// are removed.
+/// The work of a child, which runs until it is killed: it says which events are acknowledged, below which number they
+/// are removed, and when it compacts.
 #[test]
 fn child_that_is_killed() {
     let Ok(task) = std::env::var(CHILD) else { return };
@@ -28,18 +28,20 @@ fn child_that_is_killed() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             loop {
-                store.compact().unwrap();
+                say("compacting 0");
+                let compacted = store.compact().unwrap();
+                say(&format!("compacted {}", compacted.merged));
                 std::thread::sleep(Duration::from_millis(3));
             }
         });
-        loop {
+        for number in 0_u64.. {
             let end = next + 1 + next % 40;
             let lines: String = (next..end).map(event).collect();
             let ticket = writer.append(batch(&lines)).unwrap();
             writer.commit(ticket).unwrap();
             next = end;
             say(&format!("acknowledged {next}"));
-            if next % 100 < 3 && next > 2000 {
+            if number % 8 == 7 && next > 2000 {
                 say(&format!("removing {}", next - 2000));
                 store.retain((next - 2000) as i64 * 1_000_000_000).unwrap();
                 say(&format!("removed {}", next - 2000));
@@ -48,12 +50,32 @@ fn child_that_is_killed() {
     });
 }
 
-/// Prints a line at once.
+/// Prints a line at once, with one call, so that lines of two threads do not mix.
 fn say(line: &str) {
     use std::io::Write;
-    let mut out = std::io::stdout();
-    let _ = writeln!(out, "{line}");
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(format!("{line}\n").as_bytes());
     let _ = out.flush();
+}
+
+/// In the midst of what children were killed.
+#[derive(Debug, Default)]
+struct Hits {
+    removals: u64,
+    compactions: u64,
+    /// Compactions of which a file was left that the manifest does not name.
+    half_written: u64,
+    /// Of all compactions, those that ended, and those that merged spans.
+    ended: u64,
+    merged: u64,
+}
+
+/// The number of span files that the manifest does not name.
+fn unnamed_spans(path: &Path) -> usize {
+    let manifest = std::fs::read_to_string(path.join("MANIFEST")).unwrap();
+    let names = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let numbers = names.filter_map(|name| Some(name.strip_prefix("span-")?.strip_suffix(".arrow")?.to_owned()));
+    numbers.filter(|number| !manifest.contains(&format!("\"number\":{number},"))).count()
 }
 
 /// An event whose time, in seconds, is its number.
@@ -80,7 +102,8 @@ fn start(path: &Path, first: u64) -> Child {
 fn stretch(lines: &str) -> Option<(u64, u64)> {
     let numbers = numbers(lines);
     let (first, last) = (*numbers.first()?, *numbers.last()?);
-    assert!(numbers.iter().copied().eq(first..=last), "{} numbers from {first} to {last}", numbers.len());
+    let holes: Vec<_> = numbers.windows(2).filter(|pair| pair[0] + 1 != pair[1]).collect();
+    assert!(holes.is_empty(), "{} numbers from {first} to {last}, not one after the other at {holes:?}", numbers.len());
     Some((first, last + 1))
 }
 
@@ -90,6 +113,7 @@ fn a_writer_may_be_killed_at_any_moment() {
     let store = scratch.store();
     // Numbers below `lowest` may be gone, those below `removed` must be.
     let (mut next, mut lowest, mut removed) = (0, 0, 0);
+    let mut hits = Hits::default();
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -105,6 +129,7 @@ fn a_writer_may_be_killed_at_any_moment() {
         for round in 0..kills() {
             let mut child = start(scratch.path(), next);
             let output = BufReader::new(child.stdout.take().unwrap());
+            let (mut is_compacting, mut is_removing) = (false, false);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     std::thread::sleep(Duration::from_millis(20 + round * 7919 % 200));
@@ -116,12 +141,21 @@ fn a_writer_may_be_killed_at_any_moment() {
                     let Ok(number) = number.parse::<u64>() else { continue };
                     match what {
                         "acknowledged" => next = number,
-                        "removing" => lowest = number,
-                        "removed" => removed = number,
+                        "removing" => (lowest, is_removing) = (number, true),
+                        "removed" => (removed, is_removing) = (number, false),
+                        "compacting" => is_compacting = true,
+                        "compacted" => {
+                            is_compacting = false;
+                            hits.ended += 1;
+                            hits.merged += u64::from(number > 0);
+                        }
                         _ => {}
                     }
                 }
             });
+            hits.removals += u64::from(is_removing);
+            hits.compactions += u64::from(is_compacting);
+            hits.half_written += u64::from(is_compacting && unnamed_spans(scratch.path()) > 0);
             if let Some((first, end)) = stretch(&all(&store)) {
                 assert!(end >= next, "round {round}: {end} of {next} acknowledged");
                 assert!((removed..=lowest).contains(&first), "round {round}: {first} of {removed} to {lowest}");
@@ -133,6 +167,16 @@ fn a_writer_may_be_killed_at_any_moment() {
         stop.store(true, Ordering::Relaxed);
     });
     assert!(next > 0);
+    if kills() >= 100 {
+        assert!(
+            std::env::var("SHOW").is_err()
+                && hits.removals > 0
+                && hits.compactions > 0
+                && hits.half_written > 0
+                && hits.merged > 0,
+            "{hits:?}"
+        );
+    }
     assert_eq!(store.verify(false).unwrap().damage, []);
     // What it left in the logs is taken over.
     let writer = store.writer(&options(30_000)).unwrap();
