@@ -82,7 +82,7 @@ fn arrays_are_taken_apart_and_searched() {
             (
                 "select array_sort(m) as s, list_distinct(m) as d, array_position(m, 2.0) as p, array_max(m) as x \
                  from (select '[3, 2, null, \"a\", 3.0, 2]'::json as m) as t",
-                &[r#"{"s":[null,2,2,3,3.0,"a"],"d":[3,2,null,"a"],"p":2,"x":"a"}"#],
+                &[r#"{"s":[2,2,3,3.0,"a",null],"d":[3,2,null,"a"],"p":2,"x":"a"}"#],
             ),
             ("select array_sort(b) as s, array_slice(o, 1, 2) as t where a = 1", &[r#"{"s":null,"t":null}"#]),
             ("select array_agg(l[0] order by a desc) as all", &[r#"{"all":[null,null,4,1]}"#]),

@@ -39,7 +39,7 @@ enum What {
     Position,
     /// The elements from one place to another, both included.
     Slice,
-    /// The elements in the order of [`Field::order_key`].
+    /// The elements in the order of [`Field::order_key`], but nulls last, as in `order by`.
     Sort,
     /// The elements without those that are equal to an earlier one.
     Distinct,
@@ -248,7 +248,7 @@ fn rearranged(what: What, root: Value<'_>) -> Option<String> {
             let mut met = HashSet::new();
             keyed.retain(|(key, _)| met.insert(key.clone()));
         }
-        _ => keyed.sort_by(in_order),
+        _ => keyed.sort_by(|one, other| (!is_value(one)).cmp(&!is_value(other)).then_with(|| in_order(one, other))),
     }
     Some(array(keyed.into_iter().map(|(_, text)| text)))
 }
