@@ -203,6 +203,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(FileNotFoundError) as error:
         jird.scan(tmp_path / "none.ndjson")
     assert "none.ndjson" in str(error.value)
+    assert error.value.strerror == "No such file or directory"
     with pytest.raises(FileNotFoundError):
         jird.scan(str(tmp_path / "*.none"))
     with pytest.raises(OSError):

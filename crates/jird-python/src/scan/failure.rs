@@ -53,7 +53,11 @@ impl Failure {
             Self::Unfit(..) => PyValueError::new_err(self.words()),
             Self::Io(name, error) => match error.raw_os_error() {
                 // So that it is a FileNotFoundError and the like.
-                Some(code) => PyOSError::new_err((code, error.to_string(), name)),
+                Some(code) => {
+                    let words = error.to_string();
+                    let words = words.split(" (os error ").next().unwrap_or_default().to_owned();
+                    PyOSError::new_err((code, words, name))
+                }
                 None => PyOSError::new_err(format!("{name}: {error}")),
             },
             Self::Lost => PyRuntimeError::new_err("a thread of the scan has failed"),
