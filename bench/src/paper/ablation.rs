@@ -48,6 +48,11 @@ const VARIANTS: &[Variant] = &[
         make: |kernel| Ok(without(kernel, Technique::NumbersOneByOne)),
     },
     Variant {
+        name: "numbers gathered",
+        words: "every number is copied from the text, and judged by masks of the copies",
+        make: |kernel| Ok(without(kernel, Technique::NumbersInPlace)),
+    },
+    Variant {
         name: "no ASCII",
         words: "UTF-8 is checked also where 128 bytes are ASCII",
         make: |kernel| Ok(without(kernel, Technique::AsciiShortcut)),

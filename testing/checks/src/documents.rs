@@ -57,8 +57,13 @@ fn piece_bytes(text: &[u8]) -> usize {
     (text.len() / 64).max(CHUNK_BYTES[0])
 }
 
-const TECHNIQUES: [Technique; 4] =
-    [Technique::Batches, Technique::NumbersByMasks, Technique::NumbersOneByOne, Technique::AsciiShortcut];
+const TECHNIQUES: [Technique; 5] = [
+    Technique::Batches,
+    Technique::NumbersByMasks,
+    Technique::NumbersInPlace,
+    Technique::NumbersOneByOne,
+    Technique::AsciiShortcut,
+];
 
 /// Two threads give the same result, with many borders.
 ///

@@ -176,6 +176,7 @@ impl Simd for Avx512 {
     // Kept in a register, because a number comes into one only through the port that the masks need.
     type Offset = __m512i;
 
+    const GATHERS: bool = true;
     const SKIMS: bool = true;
     // A mask would have to come from a general register for each block.
     const MARKS_BLOCKS: bool = true;

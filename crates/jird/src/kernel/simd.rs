@@ -94,6 +94,9 @@ pub(crate) trait Simd: Copy {
     /// Whether a mask costs a few instructions. Where it costs many, numbers are checked one by one, and the ends of
     /// scalars are looked for byte by byte.
     const MASKS_ARE_CHEAP: bool = true;
+    /// Whether the bytes of a mask are moved together in a few instructions. Where they are, the numbers of
+    /// a text are gathered if there is one in each block or so.
+    const GATHERS: bool = false;
     /// Whether members of records are found by masks. On CPUs where masks cost more, steps from key to key are faster.
     const SKIMS: bool = false;
     /// Whether tokens are marked in the block that holds them, with [`mark`](Self::mark) and

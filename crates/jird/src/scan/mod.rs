@@ -135,37 +135,55 @@ pub(crate) struct Found {
 
 /// Runs pass one over a chunk. Appends the tokens to `tokens`.
 pub(crate) fn scan(kernel: Kernel, chunk: Chunk<'_>, mode: Mode, carry: &mut Carry, tokens: &mut Tokens) -> Found {
-    let is_document = matches!(mode, Mode::Document | Mode::DocumentBlanks);
-    let by_masks = is_document && numbers::by_masks(kernel, &chunk, tokens.tuning.numbers);
+    let keeps = numbers::keeps(kernel, &chunk, mode, tokens.tuning.numbers);
     let scalar = carry.state.scalar;
-    let mut found = index(kernel, chunk, mode, by_masks, carry, tokens);
+    let mut found = index(kernel, chunk, mode, keeps, carry, tokens);
+    let is_document = matches!(mode, Mode::Document | Mode::DocumentBlanks);
     if is_document || mode == Mode::Lines {
         found.escape = escapes::check(kernel, &chunk, tokens.escapes(), carry);
     }
     if is_document {
-        found.number = numbers::check(kernel, &chunk, by_masks.then(|| tokens.runs()), scalar, &mut carry.number);
-        tokens.numbers_judged(by_masks, found.number);
+        found.number = numbers::check(kernel, &chunk, keeps, tokens, scalar, &mut carry.number);
+        tokens.numbers_judged(keeps != Keeps::Nothing, found.number);
     }
     found
 }
 
+/// What pass one keeps of each block beside its tokens, for the check of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Keeps {
+    Nothing,
+    /// The mask of its white space and the mask of its runs: bytes outside strings that are neither operators nor white space
+    /// nor quotes.
+    Masks,
+    /// The bytes of its runs, and the byte after each run.
+    Scalars,
+}
+
 /// Finds the tokens (the structural index), and checks UTF-8 and control characters if `mode` says so. Checks neither
-/// escapes nor numbers. If `masks` is set, keeps the masks that the check of numbers needs.
+/// escapes nor numbers; it only keeps what their check needs.
 pub(crate) fn index(
     kernel: Kernel,
     chunk: Chunk<'_>,
     mode: Mode,
-    masks: bool,
+    keeps: Keeps,
     carry: &mut Carry,
     tokens: &mut Tokens,
 ) -> Found {
+    const NOTHING: u8 = Keeps::Nothing as u8;
+    const MASKS: u8 = Keeps::Masks as u8;
+    const SCALARS: u8 = Keeps::Scalars as u8;
     // The chunk goes on by reference: a copy of it would wait for the narrow stores that have just made it.
     let chunk = &chunk;
-    match mode {
-        Mode::Document if !masks => kernel.enter(PassOne::<false, true, false> { chunk, carry, tokens }),
-        Mode::Document | Mode::DocumentBlanks => kernel.enter(PassOne::<false, true, true> { chunk, carry, tokens }),
-        Mode::Lines => kernel.enter(PassOne::<true, true, false> { chunk, carry, tokens }),
-        Mode::DocumentTrusted => kernel.enter(PassOne::<false, false, false> { chunk, carry, tokens }),
-        Mode::LinesTrusted => kernel.enter(PassOne::<true, false, false> { chunk, carry, tokens }),
+    match (mode, keeps) {
+        (Mode::Document, Keeps::Nothing) => kernel.enter(PassOne::<false, true, NOTHING> { chunk, carry, tokens }),
+        (Mode::Document, Keeps::Scalars) => kernel.enter(PassOne::<false, true, SCALARS> { chunk, carry, tokens }),
+        (Mode::Document | Mode::DocumentBlanks, _) => {
+            kernel.enter(PassOne::<false, true, MASKS> { chunk, carry, tokens })
+        }
+        (Mode::Lines, _) => kernel.enter(PassOne::<true, true, NOTHING> { chunk, carry, tokens }),
+        (Mode::DocumentTrusted, _) => kernel.enter(PassOne::<false, false, NOTHING> { chunk, carry, tokens }),
+        (Mode::LinesTrusted, _) => kernel.enter(PassOne::<true, false, NOTHING> { chunk, carry, tokens }),
     }
 }

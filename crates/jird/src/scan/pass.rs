@@ -6,20 +6,20 @@
 
 use super::escapes::{escaped_bytes, marks};
 use super::tokens::Free;
-use super::{Carry, Chunk, Found, State, Tokens};
+use super::{Carry, Chunk, Found, Keeps, State, Tokens};
 use crate::kernel::{BLOCK, Classes, Pass, Simd};
 
 /// A chunk to be scanned. It is generic over what the mode says: whether lines are scanned, whether everything is
-/// checked, and whether the masks of each block are kept. Each combination is compiled separately, because together
-/// they would share one set of registers.
-pub(super) struct PassOne<'a, const LINES: bool, const CHECK: bool, const MASKS: bool> {
+/// checked, and what is kept of each block ([`Keeps`]). Each combination is compiled separately, because
+/// together they would share one set of registers.
+pub(super) struct PassOne<'a, const LINES: bool, const CHECK: bool, const KEEPS: u8> {
     pub(super) chunk: &'a Chunk<'a>,
     pub(super) carry: &'a mut Carry,
     pub(super) tokens: &'a mut Tokens,
 }
 
 /// What a pass over a chunk finds beside tokens.
-struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> {
+struct Running<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> {
     simd: S,
     /// The offset of the first block, and the block before it.
     from: usize,
@@ -62,6 +62,8 @@ struct Masks {
     blank: u64,
     /// Bytes outside strings that are neither operators nor white space nor quotes.
     run: u64,
+    /// The byte after each run. Only if scalars are kept.
+    behind: u64,
 }
 
 impl Masks {
@@ -76,7 +78,7 @@ impl Masks {
     }
 }
 
-impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'_, LINES, CHECK, MASKS> {
+impl<const LINES: bool, const CHECK: bool, const KEEPS: u8> Pass for PassOne<'_, LINES, CHECK, KEEPS> {
     type Out = Found;
 
     #[inline(always)]
@@ -85,7 +87,7 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'
         let Chunk { text, from, to } = *chunk;
         let before = text[..from].last_chunk().unwrap_or(&[b' '; BLOCK]);
         let checks_ascii = u64::from(!tokens.tuning.skips_ascii);
-        let mut pass = Running::<S, LINES, CHECK, MASKS> {
+        let mut pass = Running::<S, LINES, CHECK, KEEPS> {
             simd,
             from,
             before,
@@ -103,8 +105,11 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'
         };
         let State { escape, in_string, .. } = carry.state;
         tokens.reserve(to - from);
-        if MASKS {
+        if KEEPS == Keeps::Masks as u8 {
             tokens.reserve_masks(to - from);
+        }
+        if KEEPS == Keeps::Scalars as u8 {
+            tokens.reserve_scalars(to - from);
         }
         let mut out = tokens.free();
         let mut state = carry.state;
@@ -139,7 +144,7 @@ impl<const LINES: bool, const CHECK: bool, const MASKS: bool> Pass for PassOne<'
     }
 }
 
-impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Running<'a, S, LINES, CHECK, MASKS> {
+impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const KEEPS: u8> Running<'a, S, LINES, CHECK, KEEPS> {
     /// Scans whole blocks.
     #[inline(always)]
     fn run(&mut self, blocks: &[[u8; BLOCK]], state: &mut State, out: &mut Free<'_>) {
@@ -285,7 +290,7 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
             }
             self.utf8(self.before(pairs, index), blocks[0]);
             self.utf8(first, blocks[1]);
-            if MASKS {
+            if KEEPS == Keeps::Masks as u8 {
                 out.keep_masks(2 * index, 0, 0);
                 out.keep_masks(2 * index + 1, 0, 0);
             }
@@ -356,6 +361,8 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
     fn masks(simd: S, classes: &Classes, escaped: u64, state: &mut State) -> Masks {
         // §3.1.1: a bit for each byte inside a string; it includes the opening quote but not the closing one.
         let quotes = simd.opaque(classes.quote & !escaped);
+        // The last byte before is outside strings, and goes on.
+        let goes_on = state.scalar & !state.in_string;
         let inside = simd.prefix_xor(quotes) ^ state.in_string;
         state.in_string = (inside.cast_signed() >> 63).cast_unsigned();
 
@@ -373,13 +380,15 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
             marked = (space << 1 | state.space) & classes.operator;
             state.space = space >> 63;
         }
+        let run = run & !inside;
         Masks {
             tokens: (classes.operator | starts) & !covered,
             marked,
             quotes,
             inside,
             blank: classes.space & !inside,
-            run: run & !inside,
+            run,
+            behind: if KEEPS == Keeps::Scalars as u8 { (run << 1 | goes_on) & !run } else { 0 },
         }
     }
 
@@ -388,8 +397,11 @@ impl<'a, S: Simd, const LINES: bool, const CHECK: bool, const MASKS: bool> Runni
         if LINES && S::SKIMS {
             self.blank += (masks.blank & !masks.tokens).count_ones() as usize;
         }
-        if MASKS {
+        if KEEPS == Keeps::Masks as u8 {
             out.keep_masks(index, masks.blank, masks.run);
+        }
+        if KEEPS == Keeps::Scalars as u8 {
+            out.keep_scalars(self.simd, bytes, masks.run | masks.behind);
         }
         out.emit(self.simd, block, bytes, masks.tokens, masks.marked, self.offset);
         self.offset = self.simd.next_offset(self.offset);

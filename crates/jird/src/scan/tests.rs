@@ -20,7 +20,7 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
             oracle::Scanned { tokens: Vec::new(), found: super::Found::default(), carry: Carry::default() };
         // Documents are scanned by another loop where no masks are kept for the check of numbers.
         let checks: &[_] = match mode {
-            Mode::Document => &[NumberCheck::ByMasks, NumberCheck::OneByOne],
+            Mode::Document => &[NumberCheck::ByMasks, NumberCheck::OneByOne, NumberCheck::Gathered],
             _ => &[NumberCheck::ByMasks],
         };
         let mut runs = Vec::new();
@@ -53,8 +53,8 @@ fn check(kernels: &[Kernel], text: &[u8], chunk_bytes: usize) {
         if mode == Mode::Document && wanted.found == super::Found::default() {
             let wrong = wanted.tokens.iter().any(|&(kind, pos)| is_wrong_number(text, kind, pos as usize));
             for (kernel, tokens, _) in &runs {
-                let by_masks = tokens.tuning.numbers == NumberCheck::ByMasks;
-                let owed = if by_masks { wrong } else { tokens.len() > 0 };
+                let one_by_one = tokens.tuning.numbers == NumberCheck::OneByOne;
+                let owed = if one_by_one { tokens.len() > 0 } else { wrong };
                 assert_eq!(tokens.owe_numbers(0), owed, "{kernel:?}: numbers of {:?}", String::from_utf8_lossy(text));
             }
         }

@@ -4,6 +4,7 @@ use super::State;
 use super::escapes::EscapeBlocks;
 use crate::kernel::{BLOCK, Simd};
 use crate::word::ESCAPED;
+use core::mem::MaybeUninit;
 
 const _: () = assert!(SPACED == ESCAPED, "one mask marks both");
 
@@ -46,6 +47,8 @@ pub(crate) enum NumberCheck {
     ByMasks,
     /// All one by one, in pass two.
     OneByOne,
+    /// All by masks, of bytes that pass one has gathered.
+    Gathered,
 }
 
 impl Tuning {
@@ -74,6 +77,9 @@ pub(crate) struct Tokens {
     blanks: Vec<u64>,
     /// The same for the bytes outside strings that are neither operators nor white space nor quotes.
     runs: Vec<u64>,
+    /// The bytes of the chunk's runs, and the byte after each run: the first `scalars_len` bytes. Only if they are kept.
+    scalars: Vec<u8>,
+    scalars_len: usize,
     /// Pass one did not check all numbers among the tokens before this index. Documents only.
     numbers_unjudged: usize,
     /// Whether the text of the tokens, or of some tokens before them, has bytes beyond ASCII.
@@ -95,6 +101,7 @@ impl Tokens {
     pub(crate) fn buffer_bytes(&self) -> usize {
         self.pos.capacity() * size_of::<u32>()
             + self.kind.capacity()
+            + self.scalars.capacity()
             + self.escapes.capacity() * size_of::<EscapeBlocks>()
             + (self.blanks.capacity() + self.runs.capacity()) * size_of::<u64>()
     }
@@ -108,6 +115,8 @@ impl Tokens {
             escapes_len: 0,
             blanks: Vec::new(),
             runs: Vec::new(),
+            scalars: Vec::new(),
+            scalars_len: 0,
             tuning: Tuning::USUAL,
             numbers_unjudged: 0,
             beyond_ascii: false,
@@ -199,6 +208,21 @@ impl Tokens {
         &self.runs
     }
 
+    /// Makes room for the scalars of a chunk of `bytes` bytes.
+    #[inline]
+    pub(super) fn reserve_scalars(&mut self, bytes: usize) {
+        // Each block writes a block, whatever it finds; one more is made of the end of the text.
+        let wanted = bytes + 2 * BLOCK;
+        if wanted > self.scalars.len() {
+            self.scalars.resize(wanted, 0);
+        }
+    }
+
+    /// The bytes of the runs of the chunk that was scanned last, each run with the byte after it.
+    pub(super) fn scalars(&self) -> &[u8] {
+        &self.scalars[..self.scalars_len]
+    }
+
     /// Where the chunk that was scanned last has escapes.
     pub(super) fn escapes(&self) -> &[EscapeBlocks] {
         &self.escapes[..self.escapes_len]
@@ -215,13 +239,15 @@ impl Tokens {
             escapes_len: 0,
             blanks: &mut self.blanks,
             runs: &mut self.runs,
+            scalars: &mut self.scalars,
+            scalars_len: 0,
         }
     }
 
     /// Sets the lengths after a scan wrote to the buffers that [`Tokens::free`] lent.
-    pub(super) fn set_written(&mut self, Written { tokens, escapes }: Written) {
+    pub(super) fn set_written(&mut self, Written { tokens, escapes, scalars }: Written) {
         assert!(tokens + SENTINELS <= self.pos.len(), "room was reserved for the sentinels");
-        (self.len, self.escapes_len) = (tokens, escapes);
+        (self.len, self.escapes_len, self.scalars_len) = (tokens, escapes, scalars);
     }
 
     /// Whether the token at `at` begins with an ASCII byte. If it does not, its kind may look like that of a marked
@@ -442,6 +468,7 @@ pub(super) struct Written {
     /// The tokens, with those that were there before.
     tokens: usize,
     escapes: usize,
+    scalars: usize,
 }
 
 /// The token buffers during the scan of a chunk: slices and lengths in locals.
@@ -453,18 +480,33 @@ pub(super) struct Free<'t> {
     escapes_len: usize,
     blanks: &'t mut [u64],
     runs: &'t mut [u64],
+    scalars: &'t mut [u8],
+    scalars_len: usize,
 }
 
 impl Free<'_> {
     #[inline(always)]
     pub(super) fn written(self) -> Written {
-        Written { tokens: self.len, escapes: self.escapes_len }
+        Written { tokens: self.len, escapes: self.escapes_len, scalars: self.scalars_len }
     }
 
     /// Keeps two masks of a block, which is `index` of the chunk: its white space outside strings, and its runs.
     #[inline(always)]
     pub(super) fn keep_masks(&mut self, index: usize, blank: u64, run: u64) {
         (self.blanks[index], self.runs[index]) = (blank, run);
+    }
+
+    /// Keeps the bytes of a block whose bit is set in `keep`.
+    #[inline(always)]
+    pub(super) fn keep_scalars<S: Simd>(&mut self, simd: S, bytes: &[u8; BLOCK], keep: u64) {
+        if cfg!(any(debug_assertions, jird_checked)) {
+            assert!(self.scalars_len + BLOCK <= self.scalars.len());
+        }
+        // SAFETY: `Running::run` reserved room for the chunk and for two blocks more; each block before has kept at most 64
+        // bytes, and at most one is made of the text's end.
+        let out: &mut [MaybeUninit<u8>; BLOCK] =
+            unsafe { &mut *self.scalars.as_mut_ptr().add(self.scalars_len).cast() };
+        self.scalars_len += simd.compact(bytes, keep, out);
     }
 
     /// Appends the tokens of a block. Those in `marked` are marked: operators [`SPACED`], strings [`ESCAPED`].

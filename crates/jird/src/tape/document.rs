@@ -161,6 +161,8 @@ pub enum Technique {
     Batches,
     /// The numbers of chunks with many numbers are checked by masks, before pass two.
     NumbersByMasks,
+    /// In chunks that are nearly all numbers, these are the masks of the text, and numbers are not gathered before.
+    NumbersInPlace,
     /// The numbers of all other chunks are checked one by one, in pass two.
     NumbersOneByOne,
     /// The UTF-8 check is skipped where all bytes are ASCII.
@@ -346,6 +348,7 @@ impl Parser {
         match technique {
             Technique::Batches => {}
             Technique::NumbersByMasks => tuning.numbers = NumberCheck::OneByOne,
+            Technique::NumbersInPlace => tuning.numbers = NumberCheck::Gathered,
             Technique::NumbersOneByOne => tuning.numbers = NumberCheck::ByMasks,
             Technique::AsciiShortcut => tuning.skips_ascii = false,
         }
@@ -478,5 +481,6 @@ mod tests {
         };
         assert!(numbers_are_left_to_pass_two(Technique::NumbersByMasks));
         assert!(!numbers_are_left_to_pass_two(Technique::NumbersOneByOne));
+        assert!(!numbers_are_left_to_pass_two(Technique::NumbersInPlace));
     }
 }

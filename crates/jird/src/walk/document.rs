@@ -4,7 +4,7 @@ use super::{Build, Walk, Walked};
 use crate::fault::{ErrorKind, Fault};
 use crate::kernel::{BLOCK, Kernel};
 use crate::limits::SIZE_MAX;
-use crate::scan::{Carry, Chunk, Found, Mode, SENTINELS, Tokens, first_fault, index, scan};
+use crate::scan::{Carry, Chunk, Found, Keeps, Mode, SENTINELS, Tokens, first_fault, index, scan};
 use crate::text::begins_character;
 use core::cell::RefCell;
 
@@ -167,7 +167,7 @@ pub fn scan_only(kernel: Kernel, text: &[u8]) -> usize {
         loop {
             let to = text.len().min(from + CHUNK_BYTES);
             tokens.clear();
-            index(kernel, Chunk { text, from, to }, Mode::Document, false, &mut carry, tokens);
+            index(kernel, Chunk { text, from, to }, Mode::Document, Keeps::Nothing, &mut carry, tokens);
             count += tokens.len();
             from = to;
             if to == text.len() {
