@@ -208,6 +208,42 @@ fn blocks_without_a_match_are_skipped_and_told() {
 }
 
 #[test]
+fn columns_answer_where_a_query_looks_at_nothing_else() {
+    let folder = Folder::new("columns-answer").with("a.ndjson", events(20_000));
+    fine(&folder, "ingest", &["log", "a.ndjson", "--column", "Elapsed,Level,user.id"]);
+    fine(&folder, "store", &["compact", "log"]);
+    let answered = |sql: &str| {
+        let (of_file, said, code) = folder.query(&[sql, "a.ndjson"], b"");
+        assert_eq!(code, 0, "{sql}: {said}");
+        let (out, said, code) = folder.query(&[sql, "--store", "log", "--stats"], b"");
+        assert_eq!(code, 0, "{sql}: {said}");
+        assert_eq!(out, of_file, "{sql}");
+        let store = said.lines().find(|line| line.starts_with("store")).unwrap_or_default().to_owned();
+        let before = store.split(" answered by columns").next().unwrap_or_default();
+        let blocks: u32 = before.split_whitespace().last().and_then(|word| word.parse().ok()).unwrap();
+        (blocks, store)
+    };
+    for sql in [
+        "select Level, count(*) as n, avg(Elapsed) as ms group by Level order by Level",
+        "select user.id as id, max(Elapsed) as most group by user.id order by id",
+        "select Elapsed, Level where Level = 'Error' and Elapsed > 4000 limit 3",
+        "select count(*) as n where user.id = 3",
+        "select Elapsed order by Elapsed desc limit 5",
+    ] {
+        let (blocks, store) = answered(sql);
+        assert!(blocks >= 1, "{sql}: {store}");
+    }
+    let (blocks, store) = answered("select Level, count(distinct id) as n group by Level order by Level");
+    assert_eq!(blocks, 0, "{store}");
+    let info = fine(&folder, "store", &["info", "log"]);
+    assert!(info.contains("columns answered for"), "{info}");
+    // A field of two kinds is told with the lines that have them.
+    let (_, said, _) = folder.query(&["select sum(Level) as n", "--store", "log"], b"");
+    let (_, of_file, _) = folder.query(&["select sum(Level) as n", "a.ndjson"], b"");
+    assert_eq!(said.replace("log", "a.ndjson"), of_file);
+}
+
+#[test]
 fn a_store_is_compacted_verified_exported_and_emptied() {
     let folder = folder("care", 500);
     for part in 0..3 {

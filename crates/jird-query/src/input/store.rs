@@ -6,7 +6,7 @@ use jird::Path;
 use jird::lines::PieceSource;
 use jird::record::Predicate;
 use jird_store::{
-    BlockFacts, BlockId, Condition, Damage, FieldKinds, Saved, Selected, Skipped, Snapshot, Store, Text, Window,
+    BlockFacts, BlockId, Condition, Damage, FieldKinds, Fields, Saved, Selected, Skipped, Snapshot, Store, Text, Window,
 };
 use std::fmt;
 use std::io;
@@ -27,9 +27,14 @@ pub(crate) struct StoreText {
     snapshot: Snapshot,
     text: Text,
     progress: Arc<Progress>,
+    /// The fields at which the query looks, if columns may have them. They are the same for all scans of the query, so
+    /// that the lines of a block are the same for all, and the places of its events.
+    fields: Mutex<Option<Arc<Fields>>>,
     /// The number of blocks that were read, and of those in which nothing matched.
     blocks_read: AtomicU64,
     blocks_without_match: AtomicU64,
+    /// The number of blocks of which columns answered.
+    by_columns: AtomicU64,
     /// The number of blocks of each section that was looked at; 0 of the others.
     blocks: Vec<AtomicU64>,
     saved: Mutex<(Skipped, Vec<(u64, Saved)>)>,
@@ -53,6 +58,7 @@ pub(crate) struct StoreReads {
     blocks: u64,
     read: u64,
     without_match: u64,
+    by_columns: u64,
     skipped: Skipped,
     pub(crate) damage: Vec<Damage>,
 }
@@ -66,11 +72,25 @@ impl StoreText {
             snapshot,
             text,
             progress: Arc::clone(progress),
+            fields: Mutex::default(),
             blocks_read: AtomicU64::new(0),
             blocks_without_match: AtomicU64::new(0),
+            by_columns: AtomicU64::new(0),
             blocks,
             saved: Mutex::default(),
         })
+    }
+
+    /// Says at which fields the query looks, before any scan that looks at them.
+    pub(crate) fn look_at(&self, paths: &[Path]) {
+        let mut fields = self.fields.lock().unwrap_or_else(PoisonError::into_inner);
+        if !fields.as_ref().is_some_and(|fields| fields.cover(paths)) {
+            *fields = Fields::new(paths.iter().cloned()).map(Arc::new);
+        }
+    }
+
+    fn fields(&self) -> Option<Arc<Fields>> {
+        self.fields.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The length of the text, in bytes.
@@ -97,10 +117,16 @@ impl StoreText {
         }
     }
 
-    /// The chosen blocks that begin in `range`; without a choice, all.
-    pub(crate) fn pieces<'s>(&'s self, chosen: Option<&'s Chosen>, range: Range<u64>) -> StorePieces<'s> {
+    /// The chosen blocks that begin in `range`, for a reader that looks at these paths; without a choice, all.
+    pub(crate) fn pieces<'s>(
+        &'s self,
+        chosen: Option<&'s Chosen>,
+        range: Range<u64>,
+        paths: &[Path],
+    ) -> StorePieces<'s> {
         let sections = self.sections_in(&range);
-        StorePieces { store: self, chosen, range, sections, blocks: Vec::new().into_iter() }
+        let fields = self.fields().filter(|fields| fields.cover(paths));
+        StorePieces { store: self, chosen, range, fields, sections, blocks: Vec::new().into_iter() }
     }
 
     /// The number of events in the blocks that begin in `range`.
@@ -161,10 +187,20 @@ impl StoreText {
         self.text.kinds(path)
     }
 
-    /// Notes whether a block had a match.
-    pub(crate) fn note_block(&self, matched: u64) {
+    /// Notes whether a block had a match. Returns its length in the text, whatever was read of it.
+    pub(crate) fn note_block(&self, offset: u64, matched: u64) -> u64 {
         self.blocks_read.fetch_add(1, Relaxed);
         self.blocks_without_match.fetch_add(u64::from(matched == 0), Relaxed);
+        self.text.block_at(offset).map_or(0, |id| self.text.block(id).bytes)
+    }
+
+    /// Notes that columns answered, so that no document of a block was read.
+    fn note_columns(&self, id: BlockId) {
+        self.by_columns.fetch_add(1, Relaxed);
+        if let Some(span) = self.text.span_of(id) {
+            let mut noted = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.1.push((span, Saved::of_columns()));
+        }
     }
 
     /// What was read so far. What indexes saved is noted in the store.
@@ -181,12 +217,13 @@ impl StoreText {
             blocks: asked().sum(),
             read: self.blocks_read.load(Relaxed),
             without_match: self.blocks_without_match.load(Relaxed),
+            by_columns: self.by_columns.load(Relaxed),
             skipped,
             damage: self.snapshot.damage(),
         }
     }
 
-    /// The number of events before the byte at `offset`.
+    /// The number of events before the byte at `offset`, which is that of an event in the lines that scans read.
     pub(super) fn events_before(&self, offset: u64) -> io::Result<u64> {
         let mut events = 0;
         for section in 0..self.text.sections() {
@@ -199,7 +236,11 @@ impl StoreText {
                 let block = self.text.block(id);
                 if block.end() > offset {
                     let mut text = Vec::new();
-                    self.text.read(id, None, &mut text).map_err(io::Error::other)?;
+                    match self.fields() {
+                        Some(fields) => self.text.read_fields(id, &fields, None, &mut text).map(drop),
+                        None => self.text.read(id, None, &mut text),
+                    }
+                    .map_err(io::Error::other)?;
                     let within = usize::try_from(offset.saturating_sub(block.offset)).unwrap_or(usize::MAX);
                     return Ok(events + jird::lines::newlines(&text[..within.min(text.len())]));
                 }
@@ -216,6 +257,8 @@ pub(crate) struct StorePieces<'s> {
     store: &'s StoreText,
     chosen: Option<&'s Chosen>,
     range: Range<u64>,
+    /// The fields that are read, if columns may have them.
+    fields: Option<Arc<Fields>>,
     sections: Range<usize>,
     /// Of the section that is read.
     blocks: vec::IntoIter<BlockId>,
@@ -232,7 +275,13 @@ impl PieceSource for StorePieces<'_> {
         };
         let text = &self.store.text;
         let condition = self.chosen.and_then(|chosen| chosen.condition.as_ref());
-        text.read(id, condition, buffer).map_err(io::Error::other)?;
+        let read = match &self.fields {
+            Some(fields) => text.read_fields(id, fields, condition, buffer),
+            None => text.read(id, condition, buffer).map(|()| false),
+        };
+        if read.map_err(io::Error::other)? {
+            self.store.note_columns(id);
+        }
         let facts = text.block(id);
         self.store.progress.add(facts.bytes);
         Ok(Some(facts.offset))
@@ -247,12 +296,13 @@ impl fmt::Display for StoreReads {
             blocks,
             read,
             without_match,
+            by_columns,
             skipped: Skipped { by_range, by_pairs, by_words, by_keys, .. },
             ..
         } = self;
         write!(
             f,
-            "{read} of {blocks} blocks read, {without_match} of them without a match; skipped by keys {by_keys}, by ranges of \
+            "{read} of {blocks} blocks read, {without_match} of them without a match; {by_columns} answered by columns; skipped by keys {by_keys}, by ranges of \
              numbers {by_range}, by values {by_pairs}, by words {by_words}; {asked} of {sections} sections looked at"
         )
     }

@@ -372,9 +372,9 @@ impl<'p> Worker<'p> {
         let minifies = file.layout.has_long_records();
         let (is_whole, mut extent) = (range.is_none(), Extent::default());
         let cell = std::cell::RefCell::new((rows, emit, Found::default()));
-        let piece = |Seen { bytes, scanned, found }: Seen| {
+        let piece = |Seen { bytes, done, scanned, found }: Seen| {
             tally.add(bytes, &scanned);
-            extent.bytes += if file.size.is_some() { bytes } else { 0 };
+            extent.bytes += if file.size.is_some() { done } else { 0 };
             if is_closed() {
                 tally.stopped.store(true, Relaxed);
                 return ControlFlow::Break(());

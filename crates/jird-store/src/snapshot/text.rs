@@ -8,6 +8,7 @@
 //! chosen that little is read twice.
 
 use super::{Snapshot, State};
+use crate::column::Fields;
 use crate::error::Error;
 use crate::event::{Key, TextOrder};
 use crate::index::{Condition, FieldKinds};
@@ -177,6 +178,17 @@ impl Text {
         (0..count).map(move |block| BlockId { section: section as u32, block })
     }
 
+    /// The block that has the byte at an offset; `None` beyond the end. Its section is opened.
+    pub fn block_at(&self, offset: u64) -> Option<BlockId> {
+        let section = self.sections.partition_point(|section| section.facts.end() <= offset);
+        if section == self.sections.len() {
+            return None;
+        }
+        let blocks = self.opened(section);
+        let block = blocks.partition_point(|block| block.facts.end() <= offset);
+        (block < blocks.len()).then_some(BlockId { section: section as u32, block: block as u32 })
+    }
+
     /// What is known of a block before it is read.
     ///
     /// # Panics
@@ -207,7 +219,38 @@ impl Text {
     /// # Panics
     /// If the block is one of another text.
     pub fn read(&self, id: BlockId, condition: Option<&Condition>, buffer: &mut Vec<u8>) -> Result<(), Error> {
-        self.snapshot.0.read(&self.text_block(id).pieces, condition, buffer)
+        self.snapshot.0.read(&self.text_block(id).pieces, None, condition, buffer).map(drop)
+    }
+
+    /// As [`Text::read`], for a reader that looks at nothing but these fields: if all of them are columns of the block,
+    /// the lines are made of the columns and have nothing else, such as `{"Level":"Error"}`, and the documents are not
+    /// read. Each line has, at each of the fields, the text that its document has. Returns whether columns answered,
+    /// also that no event matches.
+    ///
+    /// # Errors
+    /// As [`Text::read`].
+    ///
+    /// # Panics
+    /// If the block is one of another text.
+    pub fn read_fields(
+        &self,
+        id: BlockId,
+        fields: &Fields,
+        condition: Option<&Condition>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        self.snapshot.0.read(&self.text_block(id).pieces, Some(fields), condition, buffer)
+    }
+
+    /// The number of the span of which a block is, if it is of one.
+    ///
+    /// # Panics
+    /// If the block is one of another text.
+    pub fn span_of(&self, id: BlockId) -> Option<u64> {
+        match self.text_block(id).pieces[..] {
+            [Piece { home: Home::Span(span, _), .. }] => Some(self.snapshot.0.spans[span].number()),
+            _ => None,
+        }
     }
 
     /// Whether all events of the store hold, at this path, a UTC text of one fixed width, so that the order of these

@@ -3,12 +3,12 @@
 use super::arrow;
 use super::columns::Buffers;
 use super::{BLOCK_BYTES_MAX, SpanFile};
-use crate::column::Columns;
+use crate::column::{Columns, Fields};
 use crate::event::Key;
 use crate::files::{has_checksum, read_exact};
 use crate::index::Condition;
 use crate::settings::Compression;
-use arrow_buffer::BooleanBuffer;
+use jird::Path;
 use std::fmt;
 use std::io;
 
@@ -65,14 +65,20 @@ impl SpanFile {
         }
     }
 
-    /// Which events of a block may match, and where each begins in the documents, if the columns beside the documents
-    /// say so. `None` if they do not, or cannot be read: then all may.
-    pub(crate) fn decide(&self, block: usize, condition: &Condition) -> Option<(BooleanBuffer, BlockRows)> {
-        let serves = |slot: &usize| {
-            let path = condition.paths().get(*slot);
-            path.is_some_and(|path| self.table().columns.iter().any(|(column, _)| column == path))
+    /// The columns beside the documents of a block, and where each event begins in the documents. `None` if they serve
+    /// neither a condition nor a reader of these fields, or cannot be read: then the documents must be.
+    pub(crate) fn columns(
+        &self,
+        block: usize,
+        fields: Option<&Fields>,
+        condition: Option<&Condition>,
+    ) -> Option<(Columns, BlockRows)> {
+        let is_column = |path: &Path| self.table().columns.iter().any(|(column, _)| column == path);
+        let decides = |condition: &Condition| {
+            condition.slots().iter().any(|slot| condition.paths().get(*slot).is_some_and(is_column))
         };
-        if self.table().columns.is_empty() || !condition.slots().iter().any(serves) {
+        let answers = |fields: &Fields| fields.paths().iter().all(is_column);
+        if self.table().columns.is_empty() || !(condition.is_some_and(decides) || fields.is_some_and(answers)) {
             return None;
         }
         let entry = &self.table().blocks[block];
@@ -97,8 +103,7 @@ impl SpanFile {
         let (paths, types): (Vec<_>, Vec<_>) = self.table().columns.iter().cloned().unzip();
         let buffers = Buffers { bytes: &tail, ranges: &ranges, compression: layout.compression, rows: rows.keys.len() };
         let columns = buffers.read(&types, &entry.facts)?;
-        let mask = Columns::new(rows.keys.len(), paths.into_iter().zip(columns)).decide(condition)?;
-        Some((mask, rows))
+        Some((Columns::new(rows.keys.len(), paths.into_iter().zip(columns)), rows))
     }
 
     /// Reads the keys of a block's events and the offsets of their documents.
