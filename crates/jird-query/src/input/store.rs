@@ -8,6 +8,7 @@ use jird::record::Predicate;
 use jird_store::{
     BlockFacts, BlockId, Condition, Damage, FieldKinds, Fields, Saved, Selected, Skipped, Snapshot, Store, Text, Window,
 };
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -30,20 +31,26 @@ pub(crate) struct StoreText {
     /// The fields at which the query looks, if columns may have them. They are the same for all scans of the query, so
     /// that the lines of a block are the same for all, and the places of its events.
     fields: Mutex<Option<Arc<Fields>>>,
-    /// The number of blocks that were read, and of those in which nothing matched.
-    blocks_read: AtomicU64,
-    blocks_without_match: AtomicU64,
-    /// The number of blocks of which columns answered.
-    by_columns: AtomicU64,
+    /// The blocks that were read, perhaps by several scans.
+    read: Mutex<HashMap<BlockId, BlockRead>>,
     /// The number of blocks of each section that was looked at; 0 of the others.
     blocks: Vec<AtomicU64>,
     saved: Mutex<(Skipped, Vec<(u64, Saved)>)>,
+}
+
+/// What scans found in a block.
+#[derive(Clone, Copy, Debug, Default)]
+struct BlockRead {
+    matched: bool,
+    by_columns: bool,
 }
 
 /// The blocks that a scan reads. A section is asked for them when the scan comes to it.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     condition: Option<Condition>,
+    /// Whether a block that is read keeps the lines that cannot match, because lines are counted.
+    keeps_lines: bool,
     /// Only blocks that end after this byte.
     from: u64,
     sections: Vec<OnceLock<Selected>>,
@@ -73,9 +80,7 @@ impl StoreText {
             text,
             progress: Arc::clone(progress),
             fields: Mutex::default(),
-            blocks_read: AtomicU64::new(0),
-            blocks_without_match: AtomicU64::new(0),
-            by_columns: AtomicU64::new(0),
+            read: Mutex::default(),
             blocks,
             saved: Mutex::default(),
         })
@@ -99,10 +104,16 @@ impl StoreText {
     }
 
     /// The blocks that may have a record for which the predicate holds, whose slots are these paths; of these, only
-    /// those in the last `newest_bytes` bytes of the text.
-    pub(crate) fn choose(&self, condition: Option<(&Predicate, &[Path])>, newest_bytes: u64) -> Chosen {
+    /// those in the last `newest_bytes` bytes of the text. If lines are told, they are read with all their lines.
+    pub(crate) fn choose(
+        &self,
+        condition: Option<(&Predicate, &[Path])>,
+        newest_bytes: u64,
+        tells_lines: bool,
+    ) -> Chosen {
         Chosen {
             condition: condition.map(|(predicate, paths)| Condition::new(predicate, paths)),
+            keeps_lines: tells_lines,
             from: self.bytes().saturating_sub(newest_bytes),
             sections: vec![OnceLock::new(); self.text.sections()],
         }
@@ -189,14 +200,18 @@ impl StoreText {
 
     /// Notes whether a block had a match. Returns its length in the text, whatever was read of it.
     pub(crate) fn note_block(&self, offset: u64, matched: u64) -> u64 {
-        self.blocks_read.fetch_add(1, Relaxed);
-        self.blocks_without_match.fetch_add(u64::from(matched == 0), Relaxed);
-        self.text.block_at(offset).map_or(0, |id| self.text.block(id).bytes)
+        let Some(id) = self.text.block_at(offset) else { return 0 };
+        self.noted(id, |read| read.matched |= matched > 0);
+        self.text.block(id).bytes
+    }
+
+    fn noted(&self, id: BlockId, note: impl FnOnce(&mut BlockRead)) {
+        note(self.read.lock().unwrap_or_else(PoisonError::into_inner).entry(id).or_default());
     }
 
     /// Notes that columns answered, so that no document of a block was read.
     fn note_columns(&self, id: BlockId) {
-        self.by_columns.fetch_add(1, Relaxed);
+        self.noted(id, |read| read.by_columns = true);
         if let Some(span) = self.text.span_of(id) {
             let mut noted = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
             noted.1.push((span, Saved::of_columns()));
@@ -210,45 +225,42 @@ impl StoreText {
             (noted.0, std::mem::take(&mut noted.1))
         };
         self.snapshot.note_saved(&saved);
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = |holds: fn(&BlockRead) -> bool| read.values().filter(|read| holds(read)).count() as u64;
         let asked = || self.blocks.iter().map(|blocks| blocks.load(Relaxed)).filter(|blocks| *blocks > 0);
         StoreReads {
             sections: self.text.sections(),
             asked: asked().count(),
             blocks: asked().sum(),
-            read: self.blocks_read.load(Relaxed),
-            without_match: self.blocks_without_match.load(Relaxed),
-            by_columns: self.by_columns.load(Relaxed),
+            read: read.len() as u64,
+            without_match: count(|read| !read.matched),
+            by_columns: count(|read| read.by_columns),
             skipped,
             damage: self.snapshot.damage(),
         }
     }
 
+    /// The number of events in the blocks before the one that has the byte at `offset`.
+    pub(crate) fn events_before_block(&self, offset: u64) -> u64 {
+        let Some(block) = self.text.block_at(offset) else { return self.text.events() };
+        let sections = 0..self.sections_in(&(offset..offset + 1)).start;
+        let before: u64 = sections.clone().map(|section| self.text.section(section).events).sum();
+        let within = self.text.blocks_of(sections.end).take_while(|id| *id < block);
+        before + within.map(|id| self.text.block(id).events).sum::<u64>()
+    }
+
     /// The number of events before the byte at `offset`, which is that of an event in the lines that scans read.
     pub(super) fn events_before(&self, offset: u64) -> io::Result<u64> {
-        let mut events = 0;
-        for section in 0..self.text.sections() {
-            let facts = self.text.section(section);
-            if facts.end() <= offset {
-                events += facts.events;
-                continue;
-            }
-            for id in self.text.blocks_of(section) {
-                let block = self.text.block(id);
-                if block.end() > offset {
-                    let mut text = Vec::new();
-                    match self.fields() {
-                        Some(fields) => self.text.read_fields(id, &fields, None, &mut text).map(drop),
-                        None => self.text.read(id, None, &mut text),
-                    }
-                    .map_err(io::Error::other)?;
-                    let within = usize::try_from(offset.saturating_sub(block.offset)).unwrap_or(usize::MAX);
-                    return Ok(events + jird::lines::newlines(&text[..within.min(text.len())]));
-                }
-                events += block.events;
-            }
-            break;
-        }
-        Ok(events)
+        let events = self.events_before_block(offset);
+        let Some(id) = self.text.block_at(offset) else { return Ok(events) };
+        let mut text = Vec::new();
+        let read = match self.fields() {
+            Some(fields) => self.text.read_fields(id, &fields, None, &mut text).map(drop),
+            None => self.text.read(id, None, &mut text),
+        };
+        read.map_err(io::Error::other)?;
+        let within = usize::try_from(offset.saturating_sub(self.text.block(id).offset)).unwrap_or(usize::MAX);
+        Ok(events + jird::lines::newlines(&text[..within.min(text.len())]))
     }
 }
 
@@ -274,7 +286,8 @@ impl PieceSource for StorePieces<'_> {
             self.blocks = self.store.blocks_in(section, self.chosen, &self.range).into_iter();
         };
         let text = &self.store.text;
-        let condition = self.chosen.and_then(|chosen| chosen.condition.as_ref());
+        let chosen = self.chosen.filter(|chosen| !chosen.keeps_lines);
+        let condition = chosen.and_then(|chosen| chosen.condition.as_ref());
         let read = match &self.fields {
             Some(fields) => text.read_fields(id, fields, condition, buffer),
             None => text.read(id, condition, buffer).map(|()| false),
@@ -302,8 +315,8 @@ impl fmt::Display for StoreReads {
         } = self;
         write!(
             f,
-            "{read} of {blocks} blocks read, {without_match} of them without a match; {by_columns} answered by columns; skipped by keys {by_keys}, by ranges of \
-             numbers {by_range}, by values {by_pairs}, by words {by_words}; {asked} of {sections} sections looked at"
+            "{read} of {blocks} blocks read, {without_match} of them without a match; {by_columns} answered by columns; \
+             skipped by keys {by_keys}, by ranges of numbers {by_range}, by values {by_pairs}, by words {by_words}; {asked} of {sections} sections looked at"
         )
     }
 }

@@ -66,7 +66,7 @@ impl SpanFile {
     }
 
     /// The columns beside the documents of a block, and where each event begins in the documents. `None` if they serve
-    /// neither a condition nor a reader of these fields, or cannot be read: then the documents must be.
+    /// neither a condition nor a reader of these fields, or cannot be read, which is noted: then the documents must be.
     pub(crate) fn columns(
         &self,
         block: usize,
@@ -81,14 +81,23 @@ impl SpanFile {
         if self.table().columns.is_empty() || !(condition.is_some_and(decides) || fields.is_some_and(answers)) {
             return None;
         }
+        let sums = self.table().blocks[block].sums?;
+        self.read_columns(block, sums).map_err(|fault| self.note_columns(block, &fault)).ok()
+    }
+
+    fn read_columns(&self, block: usize, [head_sum, _, tail_sum]: [u64; 3]) -> Result<(Columns, BlockRows), Fault> {
         let entry = &self.table().blocks[block];
-        let [head_sum, _, tail_sum] = entry.sums?;
-        let (mut bytes, mut tail) = (Vec::new(), Vec::new());
-        self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut bytes).ok()?;
+        let (mut head, mut tail) = (Vec::new(), Vec::new());
+        self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut head)?;
         let tail_offset = entry.document_offset() + entry.document_bytes;
-        self.read_part(tail_offset, entry.tail_bytes, Some(tail_sum), &mut tail).ok()?;
-        let layout = arrow::layout(&bytes)?;
-        let rows = rows_of(&bytes, entry.text_bytes, self.table().base)?;
+        self.read_part(tail_offset, entry.tail_bytes, Some(tail_sum), &mut tail)?;
+        self.columns_of(block, &head, &tail).ok_or(Fault::Wrong("they are not what its table says"))
+    }
+
+    fn columns_of(&self, block: usize, head: &[u8], tail: &[u8]) -> Option<(Columns, BlockRows)> {
+        let entry = &self.table().blocks[block];
+        let layout = arrow::layout(head)?;
+        let rows = rows_of(head, entry.text_bytes, self.table().base)?;
         (rows.keys.len() as u64 == entry.events).then_some(())?;
         let skipped = usize::try_from(entry.head_bytes + entry.document_bytes).ok()?;
         let within = |range: &std::ops::Range<usize>| {
@@ -101,7 +110,7 @@ impl SpanFile {
         };
         let ranges: Vec<_> = layout.others.iter().map(within).collect::<Option<_>>()?;
         let (paths, types): (Vec<_>, Vec<_>) = self.table().columns.iter().cloned().unzip();
-        let buffers = Buffers { bytes: &tail, ranges: &ranges, compression: layout.compression, rows: rows.keys.len() };
+        let buffers = Buffers { bytes: tail, ranges: &ranges, compression: layout.compression, rows: rows.keys.len() };
         let columns = buffers.read(&types, &entry.facts)?;
         Some((Columns::new(rows.keys.len(), paths.into_iter().zip(columns)), rows))
     }
