@@ -176,3 +176,9 @@ pub(super) fn rows_of(head: &[u8], text_bytes: u64, base: u64) -> Option<BlockRo
     let is_whole = offsets.first() == Some(&0) && offsets.last().map(|last| u64::from(*last)) == Some(text_bytes);
     (ascends && is_whole).then_some(BlockRows { keys, offsets })
 }
+
+/// Where the times and the offsets are in the head of a block.
+#[cfg(test)]
+pub(crate) fn places(head: &[u8]) -> Option<[std::ops::Range<usize>; 2]> {
+    arrow::layout(head).map(|layout| [layout.times, layout.offsets])
+}
