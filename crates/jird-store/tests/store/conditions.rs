@@ -39,7 +39,8 @@ fn matches(
     let text = snapshot.text(Window::ALL).unwrap();
     let mut scanner = Scanner::new(Options { check: Check::Trusted, ..Options::default() });
     let projection = Projection::new(paths);
-    let (mut found, mut bytes, mut lines) = (Vec::new(), 0, Vec::new());
+    // What is in the buffer before is none of the lines.
+    let (mut found, mut bytes, mut lines) = (Vec::new(), 0, b"{\"n\":9001}\n".to_vec());
     let selected: Vec<_> = (0..text.sections()).map(|section| text.select(section, condition)).collect();
     selected.iter().for_each(|selected| snapshot.note_saved(&selected.saved));
     for block in selected.into_iter().flat_map(|selected| selected.blocks) {
@@ -69,6 +70,11 @@ fn no_match_is_lost_and_what_cannot_match_is_not_read() {
         Predicate::Not(Box::new(compare(1, Comparison::Eq, text("Debug")))),
         Predicate::And(vec![compare(1, Comparison::Eq, text("Error")), compare(0, Comparison::Lt, number("300"))]),
         Predicate::Or(vec![compare(0, Comparison::Lt, number("3")), compare(0, Comparison::Ge, number("9999"))]),
+        // No index knows that nothing is between these, but the column.
+        Predicate::And(vec![
+            compare(0, Comparison::Gt, number("9000.5")),
+            compare(0, Comparison::Lt, number("9001.5")),
+        ]),
     ];
     for compression in [Compression::None, Compression::Lz4, Compression::Zstd] {
         let (_scratch, store) = filled(compression);
