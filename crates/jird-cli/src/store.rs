@@ -219,10 +219,14 @@ fn shown(info: &Info) -> String {
     page
 }
 
-/// What the indexes of a span saved so far, if they were asked.
+/// What the columns and indexes of a span saved so far, if they were asked.
 fn saved(saved: &Saved) -> String {
+    let columns = match saved.by_columns {
+        0 => String::new(),
+        blocks => format!("; columns answered for {}", counted(blocks, "block")),
+    };
     if saved.asked == 0 {
-        return String::new();
+        return columns;
     }
     let by = [
         ("keys", saved.by_keys),
@@ -234,5 +238,5 @@ fn saved(saved: &Saved) -> String {
     let by: Vec<_> =
         by.iter().filter(|(_, blocks)| *blocks > 0).map(|(what, blocks)| format!("{what} {blocks}")).collect();
     let by = if by.is_empty() { String::new() } else { format!(", by {}", by.join(", ")) };
-    format!("; queries asked of {}, and {all} of them were left out{by}", counted(saved.asked, "block"))
+    format!("; queries asked of {}, and {all} of them were left out{by}{columns}", counted(saved.asked, "block"))
 }

@@ -47,10 +47,14 @@ const UNITS: [(&str, i64); 5] = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)
 /// A point in time, in nanoseconds since 1970: by ISO 8601, or so long ago.
 pub(crate) fn nanoseconds(name: &str, text: &str, now: i64) -> Result<i64> {
     let ago = UNITS.iter().find_map(|(unit, seconds)| {
-        let count: i64 = text.strip_suffix(unit)?.trim_end().parse().ok().filter(|count| *count >= 0)?;
-        now.checked_sub(count.checked_mul(seconds * 1_000_000_000)?)
+        let count = text.strip_suffix(unit)?.trim_end();
+        let is_count = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+        is_count.then(|| now.checked_sub(count.parse::<i64>().ok()?.checked_mul(seconds * 1_000_000_000)?))
     });
-    match ago.or_else(|| time::of_text(text.as_bytes())) {
+    if ago == Some(None) {
+        bail!("{name} {text} is too long ago: the earliest time is 1677-09-21");
+    }
+    match ago.flatten().or_else(|| time::of_text(text.as_bytes())) {
         Some(time) => Ok(time),
         None => bail!(
             "{name} {text}: write a time such as 2024-03-05T07:00:00Z, or how long ago, such as 90s, 30m, 1h, 2d, 1w"
@@ -79,10 +83,14 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in ["", "h", "-1h", "1.5h", "1y", "yesterday", "2024-13-01", "99999999999999999999d", "9999999999999w"]
-        {
-            assert!(nanoseconds("--until", text, 0).is_err(), "{text}");
+        let said = |text: &str| nanoseconds("--until", text, 0).expect_err(text).to_string();
+        for text in ["", "h", "-1h", "+1h", "1.5h", "1y", "yesterday", "2024-13-01"] {
+            assert!(said(text).contains("write a time such as"), "{text}: {}", said(text));
         }
+        for text in ["900000d", "106752d", "99999999999999999999d", "9999999999999w"] {
+            assert!(said(text).contains("too long ago"), "{text}: {}", said(text));
+        }
+        assert!(nanoseconds("--until", "106751d", 0).is_ok());
         let backwards = WindowArgs { since: Some("1h".into()), until: Some("2h".into()) };
         assert!(backwards.window(0).is_err());
     }

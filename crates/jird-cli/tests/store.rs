@@ -208,6 +208,42 @@ fn blocks_without_a_match_are_skipped_and_told() {
 }
 
 #[test]
+fn columns_answer_where_a_query_looks_at_nothing_else() {
+    let folder = Folder::new("columns-answer").with("a.ndjson", events(20_000));
+    fine(&folder, "ingest", &["log", "a.ndjson", "--column", "Elapsed,Level,user.id"]);
+    fine(&folder, "store", &["compact", "log"]);
+    let answered = |sql: &str| {
+        let (of_file, said, code) = folder.query(&[sql, "a.ndjson"], b"");
+        assert_eq!(code, 0, "{sql}: {said}");
+        let (out, said, code) = folder.query(&[sql, "--store", "log", "--stats"], b"");
+        assert_eq!(code, 0, "{sql}: {said}");
+        assert_eq!(out, of_file, "{sql}");
+        let store = said.lines().find(|line| line.starts_with("store")).unwrap_or_default().to_owned();
+        let before = store.split(" answered by columns").next().unwrap_or_default();
+        let blocks: u32 = before.split_whitespace().last().and_then(|word| word.parse().ok()).unwrap();
+        (blocks, store)
+    };
+    for sql in [
+        "select Level, count(*) as n, avg(Elapsed) as ms group by Level order by Level",
+        "select user.id as id, max(Elapsed) as most group by user.id order by id",
+        "select Elapsed, Level where Level = 'Error' and Elapsed > 4000 limit 3",
+        "select count(*) as n where user.id = 3",
+        "select Elapsed order by Elapsed desc limit 5",
+    ] {
+        let (blocks, store) = answered(sql);
+        assert!(blocks >= 1, "{sql}: {store}");
+    }
+    let (blocks, store) = answered("select Level, count(distinct id) as n group by Level order by Level");
+    assert_eq!(blocks, 0, "{store}");
+    let info = fine(&folder, "store", &["info", "log"]);
+    assert!(info.contains("columns answered for"), "{info}");
+    // A field of two kinds is told with the lines that have them.
+    let (_, said, _) = folder.query(&["select sum(Level) as n", "--store", "log"], b"");
+    let (_, of_file, _) = folder.query(&["select sum(Level) as n", "a.ndjson"], b"");
+    assert_eq!(said.replace("log", "a.ndjson"), of_file);
+}
+
+#[test]
 fn a_store_is_compacted_verified_exported_and_emptied() {
     let folder = folder("care", 500);
     for part in 0..3 {
@@ -231,18 +267,23 @@ fn a_store_is_compacted_verified_exported_and_emptied() {
     assert_eq!(fine(&folder, "query", &["select count(*) as n", "--store", "log"]), "{\"n\":0}\n");
 }
 
-#[test]
-fn damage_is_told_and_the_rest_is_read() {
-    let folder = sealed("damage", 5000);
+/// Changes one byte of the only span file of a store, at this many bytes after a text in it.
+fn damage(folder: &Folder, after: &[u8], bytes: usize) {
     let span = std::fs::read_dir(folder.0.join("log"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .find(|path| path.extension().is_some_and(|extension| extension == "arrow"))
         .unwrap();
-    let mut bytes = std::fs::read(&span).unwrap();
-    let at = bytes.windows(10).position(|window| window == b"event 100\"").unwrap();
-    bytes[at] = b'E';
-    std::fs::write(&span, bytes).unwrap();
+    let mut text = std::fs::read(&span).unwrap();
+    let at = text.windows(after.len()).position(|window| window == after).unwrap();
+    text[at + bytes] ^= 1;
+    std::fs::write(&span, text).unwrap();
+}
+
+#[test]
+fn damage_is_told_and_the_rest_is_read() {
+    let folder = sealed("damage", 5000);
+    damage(&folder, b"event 100\"", 0);
     let (out, said, code) = folder.query(&["select id", "--store", "log"], b"");
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("damaged"), "{said}");
@@ -250,6 +291,84 @@ fn damage_is_told_and_the_rest_is_read() {
     assert!(0 < found && found < 5000 && out.contains("r-04999"), "{found}");
     let (_, said, code) = jird(&folder, "store", &["verify", "log"], b"");
     assert!(code == 1 && said.contains("damaged"), "{said}");
+}
+
+#[test]
+fn damage_is_told_if_it_is_read_and_columns_and_documents_stand_in_for_each_other() {
+    let answers = |name: &str, after: &[u8], bytes: usize| {
+        let folder = Folder::new(name).with("a.ndjson", events(5000));
+        fine(&folder, "ingest", &["log", "a.ndjson", "--column", "Elapsed,Level"]);
+        fine(&folder, "store", &["compact", "log"]);
+        damage(&folder, after, bytes);
+        let (_, said, code) = jird(&folder, "store", &["verify", "log"], b"");
+        assert!(code == 1 && said.contains("damaged"), "{said}");
+        move |sql: &str| {
+            let of_file = folder.query(&[sql, "a.ndjson"], b"").0;
+            let (out, said, code) = folder.query(&[sql, "--store", "log"], b"");
+            (out == of_file, said, code)
+        }
+    };
+    let levels = "select Level, count(*) as n, sum(Elapsed) as ms group by Level order by Level";
+    let ids = "select Level, min(id) as id, sum(Elapsed) as ms group by Level order by Level";
+    // The documents of the first block.
+    let ask = answers("damage-documents", b"event 100\"", 0);
+    assert_eq!(ask(levels), (true, String::new(), 0));
+    for sql in [ids, "select count(*) as n where match(Message, 'event 100$') or Level = 'Error'"] {
+        let (is_same, said, code) = ask(sql);
+        assert!(!is_same && code == 1 && said.contains("damaged"), "{sql}: {said}");
+    }
+    // What follows the documents of the last block: the first of its columns.
+    let last = b"\"Message\":\"event 4999\",\"Elapsed\":1249.75,\"id\":\"r-04999\",\"user\":{\"id\":1}}\n";
+    let ask = answers("damage-columns", last, last.len() + 100);
+    let (is_same, said, code) = ask(levels);
+    assert!(is_same && code == 1 && said.contains("its documents are read in their place"), "{said}");
+    assert_eq!(ask("select Level, min(id) as id group by Level order by Level"), (true, String::new(), 0));
+}
+
+#[test]
+fn lines_of_a_store_are_places_in_the_order_of_time() {
+    let folder = Folder::new("lines").with("a.ndjson", events(20_000));
+    fine(&folder, "ingest", &["log", "a.ndjson", "--column", "Elapsed,Level"]);
+    fine(&folder, "store", &["compact", "log"]);
+    for sql in [
+        "select _line as line, id where Elapsed > 4000 and Level = 'Error'",
+        "select _line as line where Level = 'Error'",
+        "select _line as line where id = 'r-13579'",
+        "select _line as line, \"@t\" where Elapsed < 4900 order by \"@t\" desc limit 3",
+        "select _line as line, _file as file, Message where match(Message, 'event 1.*77$')",
+        "select max(_line) as n, count(*) as c group by Level order by Level",
+    ] {
+        let (wanted, _, code) = folder.query(&[sql, "a.ndjson"], b"");
+        assert!(code == 0 && !wanted.is_empty(), "{sql}");
+        for threads in ["1", "2"] {
+            let (out, said, code) = folder.query(&[sql, "--store", "log", "--threads", threads], b"");
+            assert_eq!((out.replace("\"log\"", "\"a.ndjson\""), code), (wanted.clone(), 0), "{sql}: {said}");
+        }
+    }
+    let since = ["--since", "2024-03-06T00:00:00.5Z"];
+    let sql = "select _line as line, id where Elapsed >= 3000 limit 1";
+    let out = fine(&folder, "query", &[&[sql, "--store", "log"], &since[..]].concat());
+    assert_eq!(out, format!("{{\"line\":{},\"id\":\"r-12000\"}}\n", 12_000 - 1440 + 1));
+}
+
+#[test]
+fn a_block_that_is_read_twice_counts_once() {
+    let folder = sealed("read-twice", 20_000);
+    for sql in [
+        "select sum(Elapsed) as s",
+        "select * order by Elapsed desc limit 2",
+        "select a.id from stream a join stream b on a.id = b.id where a.Elapsed > b.Elapsed",
+        "select id where Elapsed = (select max(Elapsed) from stream)",
+    ] {
+        let (_, said, _) = folder.query(&[sql, "--store", "log", "--stats"], b"");
+        for line in said.lines().filter(|line| line.starts_with("store")) {
+            let words: Vec<_> = line.split_whitespace().collect();
+            let at = words.iter().position(|word| *word == "blocks").unwrap();
+            let (read, all): (u64, u64) = (words[at - 3].parse().unwrap(), words[at - 1].parse().unwrap());
+            assert!(0 < read && read <= all && all > 5, "{sql}: {line}");
+        }
+        assert!(said.contains("blocks read"), "{sql}: {said}");
+    }
 }
 
 #[test]

@@ -166,6 +166,11 @@ pub(crate) fn reads(source: &SourceUse, fixed: &FieldTypes) -> bool {
     needed(source, fixed).next().is_some()
 }
 
+/// The fields at which the scans of an input look: those of the query, and those that a schema fixes.
+pub(crate) fn looked_at(source: &SourceUse, fixed: &FieldTypes) -> Vec<Path> {
+    source.columns.iter().map(|(path, _)| path).chain(fixed.all().map(|(path, _)| path)).cloned().collect()
+}
+
 /// The first records are those in this many bytes.
 const FIRST_BYTES: u64 = 256 << 10;
 

@@ -187,6 +187,7 @@ impl Query {
             opened.push(open(inputs, source, guesses)?);
         }
         for (source, input) in rewritten.sources.iter().zip(&opened) {
+            input.stores().for_each(|(_, store)| store.look_at(&infer::looked_at(source, schema)));
             if let Some(types) = Types::of_index(input, source, schema) {
                 learned.types.entry(source.table.clone()).or_insert(types);
             }

@@ -49,6 +49,7 @@ pub mod time;
 mod writer;
 
 pub use care::{Compacted, Export, Info, LogInfo, Retained, SpanInfo, Verified};
+pub use column::Fields;
 pub use error::{Damage, Error, ErrorKind, Sync};
 pub use event::Batch;
 pub use index::{Condition, FieldKinds, Index};

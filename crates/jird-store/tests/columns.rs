@@ -6,6 +6,7 @@ use arrow_array::{Array, ArrayRef, Int32Array};
 use checks::random::Random;
 use jird::Path;
 use jird::record::{Comparison, Field, FieldReader, Like, Literal, Mismatches, Predicate, Projection};
+use jird_store::Fields;
 use jird_store::column::{Column, ColumnFacts, ColumnPlan, ColumnType, Columns, TEXT_MAX};
 use jird_store::index::Condition;
 use made::{Made, blocks, predicate};
@@ -25,6 +26,87 @@ fn matches(block: &[Vec<u8>], predicate: &Predicate, paths: &[Path]) -> Vec<bool
         predicate.eval(&fields, &mut Mismatches::default()) == Some(true)
     });
     kept.collect()
+}
+
+/// The texts of some fields of each line.
+fn texts(lines: &[u8], paths: &[Path]) -> Vec<Vec<String>> {
+    let projection = Projection::new(paths);
+    let mut reader = FieldReader::new(&projection);
+    let of_line = |line: &[u8]| {
+        let mut fields = vec![Field::MISSING; paths.len()];
+        reader.read(line, &mut fields).expect("it is JSON");
+        fields.iter().map(|field| field.raw().to_owned()).collect()
+    };
+    lines.split_inclusive(|byte| *byte == b'\n').map(of_line).collect()
+}
+
+#[test]
+fn lines_of_columns_have_the_texts_of_the_documents() {
+    let (mut answered, mut refused) = (0, 0);
+    for seed in 0..6000 {
+        let mut random = Random::new(seed);
+        let Made { blocks, paths } = blocks(&mut random);
+        for block in blocks.iter().filter(|block| !block.is_empty()) {
+            // The types of this block, so that columns often have all of it.
+            let plan = ColumnPlan::choose(&paths, &lines(block)).unwrap();
+            let built = plan.build(&lines(block)).unwrap();
+            let columns = Columns::new(block.len(), paths.iter().cloned().zip(built));
+            let looked_at: Vec<Path> = paths.iter().filter(|_| random.below(3) > 0).cloned().collect();
+            let Some(fields) = Fields::new(looked_at.iter().cloned()) else { continue };
+            let rows: Vec<usize> = (0..block.len()).filter(|_| random.below(4) > 0).collect();
+            let mut made = b"as before".to_vec();
+            if !columns.write(&fields, rows.iter().copied(), &mut made) {
+                assert_eq!(made, b"as before");
+                refused += 1;
+                continue;
+            }
+            answered += u32::from(!looked_at.is_empty());
+            let documents: Vec<_> = rows.iter().map(|row| block[*row].clone()).collect();
+            let (made, wanted) = (texts(&made, &looked_at), texts(&lines(&documents), &looked_at));
+            assert_eq!(made, wanted, "seed {seed}: {looked_at:?} of {}", String::from_utf8_lossy(&lines(&documents)));
+        }
+    }
+    assert!(answered > 1000 && refused > 1000, "{answered}, {refused}");
+}
+
+#[test]
+fn columns_answer_only_if_they_know_each_text() {
+    use ColumnType::{Bool, Number, Text};
+    let path = Path::root().key("a");
+    let fields = Fields::new([path.clone()]).unwrap();
+    let line = |kind, values: &[&str]| {
+        let lines = values.iter().flat_map(|value| ["{", value, "}\n"]).collect::<String>();
+        let built = ColumnPlan::new(std::slice::from_ref(&path), &[kind]).build(lines.as_bytes()).unwrap();
+        let columns = Columns::new(values.len(), [path.clone()].into_iter().zip(built));
+        let mut out = Vec::new();
+        let is_made = columns.write(&fields, 0..values.len(), &mut out);
+        is_made.then(|| String::from_utf8(out).unwrap())
+    };
+    for (kind, values, wanted) in [
+        (Number, &[r#""b":1,"a":1.5"#, "", r#""a":-36"#][..], Some("{\"a\":1.5}\n{}\n{\"a\":-36}\n")),
+        (Number, &[r#""a":1.50"#], None),
+        (Number, &[r#""a":1e2"#], None),
+        (Number, &[r#""a":-0"#], None),
+        (Number, &[r#""a":9007199254740993"#], None),
+        (Number, &[r#""a":9007199254740991"#], Some("{\"a\":9007199254740991}\n")),
+        (Number, &[r#""a":1e400"#], None),
+        (Number, &[r#""a":1"#, r#""a":null"#], Some("{\"a\":1}\n{\"a\":null}\n")),
+        (Number, &[r#""a":1"#, r#""a":null"#, ""], None),
+        (Number, &[r#""a":1"#, r#""a":"x""#], None),
+        (Text, &[r#""a":"x\n\"é""#], Some("{\"a\":\"x\\n\\\"é\"}\n")),
+        (Text, &[r#""a":"\u0078""#], None),
+        (Text, &[r#""a":"\/""#], None),
+        (Bool, &[r#""a":true"#, r#""a":false"#, ""], Some("{\"a\":true}\n{\"a\":false}\n{}\n")),
+        (Bool, &[r#""a":true"#, r#""a":[]"#], None),
+        (Text, &["", ""], Some("{}\n{}\n")),
+        (Text, &[r#""a":null"#], Some("{\"a\":null}\n")),
+    ] {
+        assert_eq!(line(kind, values).as_deref(), wanted, "{values:?}");
+    }
+    // What an older version wrote says nothing of texts.
+    let built = ColumnPlan::new(std::slice::from_ref(&path), &[Bool]).build(b"{\"a\":true}\n").unwrap();
+    let old = Column { facts: ColumnFacts::of_byte(0), ..built[0].clone() };
+    assert!(!Columns::new(1, [(path.clone(), old)]).write(&fields, 0..1, &mut Vec::new()));
 }
 
 #[test]

@@ -10,9 +10,9 @@ mod sample;
 pub use sample::{Sample, event, samples};
 
 use jird::lines::{Check, Options, Scanner};
-use jird::record::{Comparison, Like, Literal, Predicate, Projection};
+use jird::record::{Comparison, Field, Like, Literal, Predicate, Projection};
 use jird::{Kind, Path};
-use jird_store::{Condition, Snapshot, Store, Window, WriterOptions};
+use jird_store::{Condition, Fields, Snapshot, Store, Window, WriterOptions};
 use sample::{Folder, SAMPLES};
 use std::ops::ControlFlow;
 
@@ -107,32 +107,42 @@ fn look_at(store: &Store) {
     let _ = snapshot.damage();
 }
 
-/// Reads the blocks that may match, and looks at fields of their events.
+/// What is handed out of a field must be UTF-8.
+fn check(field: Field<'_>) {
+    assert!(std::str::from_utf8(field.raw().as_bytes()).is_ok(), "a field that is no UTF-8");
+    if field.kind() == Some(Kind::String)
+        && let Some(content) = field.as_str()
+    {
+        assert!(std::str::from_utf8(content.as_bytes()).is_ok(), "a text that is no UTF-8");
+    }
+}
+
+/// Reads the blocks that may match, as documents and where columns answer, and looks at fields of their events.
 fn read(snapshot: &Snapshot, window: Window, paths: &[Path], condition: Option<&Condition>) {
     let text = snapshot.text(window).expect("it never fails");
     let projection = Projection::new(paths);
     let mut scanner = Scanner::new(Options { check: Check::Trusted, ..Options::default() });
+    let fields = Fields::new(paths.iter().cloned());
     let (mut lines, mut at) = (Vec::new(), 0);
     for section in 0..text.sections() {
         for id in text.select(section, condition).blocks {
             let facts = text.block(id);
             assert!(at <= facts.offset && facts.offset < text.bytes(), "{facts:?} after {at} of {}", text.bytes());
             at = facts.offset;
-            if text.read(id, condition, &mut lines).is_err() {
-                continue;
-            }
-            assert!(lines.is_empty() || lines.ends_with(b"\n"), "a block of whole lines");
-            let _ = scanner.scan(&lines, &projection, None, |row| {
-                for field in row.fields() {
-                    assert!(std::str::from_utf8(field.raw().as_bytes()).is_ok(), "a field that is no UTF-8");
-                    if field.kind() == Some(Kind::String)
-                        && let Some(content) = field.as_str()
-                    {
-                        assert!(std::str::from_utf8(content.as_bytes()).is_ok(), "a text that is no UTF-8");
-                    }
+            for fields in [None, fields.as_ref()] {
+                let read = match fields {
+                    Some(fields) => text.read_fields(id, fields, condition, &mut lines).map(drop),
+                    None => text.read(id, condition, &mut lines),
+                };
+                if read.is_err() {
+                    continue;
                 }
-                ControlFlow::Continue(())
-            });
+                assert!(lines.is_empty() || lines.ends_with(b"\n"), "a block of whole lines");
+                let _ = scanner.scan(&lines, &projection, None, |row| {
+                    row.fields().iter().for_each(|field| check(*field));
+                    ControlFlow::Continue(())
+                });
+            }
         }
     }
     for path in paths {

@@ -6,8 +6,9 @@ use jird::Path;
 use jird::lines::PieceSource;
 use jird::record::Predicate;
 use jird_store::{
-    BlockFacts, BlockId, Condition, Damage, FieldKinds, Saved, Selected, Skipped, Snapshot, Store, Text, Window,
+    BlockFacts, BlockId, Condition, Damage, FieldKinds, Fields, Saved, Selected, Skipped, Snapshot, Store, Text, Window,
 };
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -27,18 +28,29 @@ pub(crate) struct StoreText {
     snapshot: Snapshot,
     text: Text,
     progress: Arc<Progress>,
-    /// The number of blocks that were read, and of those in which nothing matched.
-    blocks_read: AtomicU64,
-    blocks_without_match: AtomicU64,
+    /// The fields at which the query looks, if columns may have them. They are the same for all scans of the query, so
+    /// that the lines of a block are the same for all, and the places of its events.
+    fields: Mutex<Option<Arc<Fields>>>,
+    /// The blocks that were read, perhaps by several scans.
+    read: Mutex<HashMap<BlockId, BlockRead>>,
     /// The number of blocks of each section that was looked at; 0 of the others.
     blocks: Vec<AtomicU64>,
     saved: Mutex<(Skipped, Vec<(u64, Saved)>)>,
+}
+
+/// What scans found in a block.
+#[derive(Clone, Copy, Debug, Default)]
+struct BlockRead {
+    matched: bool,
+    by_columns: bool,
 }
 
 /// The blocks that a scan reads. A section is asked for them when the scan comes to it.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     condition: Option<Condition>,
+    /// Whether a block that is read keeps the lines that cannot match, because lines are counted.
+    keeps_lines: bool,
     /// Only blocks that end after this byte.
     from: u64,
     sections: Vec<OnceLock<Selected>>,
@@ -53,6 +65,7 @@ pub(crate) struct StoreReads {
     blocks: u64,
     read: u64,
     without_match: u64,
+    by_columns: u64,
     skipped: Skipped,
     pub(crate) damage: Vec<Damage>,
 }
@@ -66,11 +79,23 @@ impl StoreText {
             snapshot,
             text,
             progress: Arc::clone(progress),
-            blocks_read: AtomicU64::new(0),
-            blocks_without_match: AtomicU64::new(0),
+            fields: Mutex::default(),
+            read: Mutex::default(),
             blocks,
             saved: Mutex::default(),
         })
+    }
+
+    /// Says at which fields the query looks, before any scan that looks at them.
+    pub(crate) fn look_at(&self, paths: &[Path]) {
+        let mut fields = self.fields.lock().unwrap_or_else(PoisonError::into_inner);
+        if !fields.as_ref().is_some_and(|fields| fields.cover(paths)) {
+            *fields = Fields::new(paths.iter().cloned()).map(Arc::new);
+        }
+    }
+
+    fn fields(&self) -> Option<Arc<Fields>> {
+        self.fields.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The length of the text, in bytes.
@@ -79,10 +104,16 @@ impl StoreText {
     }
 
     /// The blocks that may have a record for which the predicate holds, whose slots are these paths; of these, only
-    /// those in the last `newest_bytes` bytes of the text.
-    pub(crate) fn choose(&self, condition: Option<(&Predicate, &[Path])>, newest_bytes: u64) -> Chosen {
+    /// those in the last `newest_bytes` bytes of the text. If lines are told, they are read with all their lines.
+    pub(crate) fn choose(
+        &self,
+        condition: Option<(&Predicate, &[Path])>,
+        newest_bytes: u64,
+        tells_lines: bool,
+    ) -> Chosen {
         Chosen {
             condition: condition.map(|(predicate, paths)| Condition::new(predicate, paths)),
+            keeps_lines: tells_lines,
             from: self.bytes().saturating_sub(newest_bytes),
             sections: vec![OnceLock::new(); self.text.sections()],
         }
@@ -97,10 +128,16 @@ impl StoreText {
         }
     }
 
-    /// The chosen blocks that begin in `range`; without a choice, all.
-    pub(crate) fn pieces<'s>(&'s self, chosen: Option<&'s Chosen>, range: Range<u64>) -> StorePieces<'s> {
+    /// The chosen blocks that begin in `range`, for a reader that looks at these paths; without a choice, all.
+    pub(crate) fn pieces<'s>(
+        &'s self,
+        chosen: Option<&'s Chosen>,
+        range: Range<u64>,
+        paths: &[Path],
+    ) -> StorePieces<'s> {
         let sections = self.sections_in(&range);
-        StorePieces { store: self, chosen, range, sections, blocks: Vec::new().into_iter() }
+        let fields = self.fields().filter(|fields| fields.cover(paths));
+        StorePieces { store: self, chosen, range, fields, sections, blocks: Vec::new().into_iter() }
     }
 
     /// The number of events in the blocks that begin in `range`.
@@ -161,10 +198,24 @@ impl StoreText {
         self.text.kinds(path)
     }
 
-    /// Notes whether a block had a match.
-    pub(crate) fn note_block(&self, matched: u64) {
-        self.blocks_read.fetch_add(1, Relaxed);
-        self.blocks_without_match.fetch_add(u64::from(matched == 0), Relaxed);
+    /// Notes whether a block had a match. Returns its length in the text, whatever was read of it.
+    pub(crate) fn note_block(&self, offset: u64, matched: u64) -> u64 {
+        let Some(id) = self.text.block_at(offset) else { return 0 };
+        self.noted(id, |read| read.matched |= matched > 0);
+        self.text.block(id).bytes
+    }
+
+    fn noted(&self, id: BlockId, note: impl FnOnce(&mut BlockRead)) {
+        note(self.read.lock().unwrap_or_else(PoisonError::into_inner).entry(id).or_default());
+    }
+
+    /// Notes that columns answered, so that no document of a block was read.
+    fn note_columns(&self, id: BlockId) {
+        self.noted(id, |read| read.by_columns = true);
+        if let Some(span) = self.text.span_of(id) {
+            let mut noted = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.1.push((span, Saved::of_columns()));
+        }
     }
 
     /// What was read so far. What indexes saved is noted in the store.
@@ -174,40 +225,42 @@ impl StoreText {
             (noted.0, std::mem::take(&mut noted.1))
         };
         self.snapshot.note_saved(&saved);
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = |holds: fn(&BlockRead) -> bool| read.values().filter(|read| holds(read)).count() as u64;
         let asked = || self.blocks.iter().map(|blocks| blocks.load(Relaxed)).filter(|blocks| *blocks > 0);
         StoreReads {
             sections: self.text.sections(),
             asked: asked().count(),
             blocks: asked().sum(),
-            read: self.blocks_read.load(Relaxed),
-            without_match: self.blocks_without_match.load(Relaxed),
+            read: read.len() as u64,
+            without_match: count(|read| !read.matched),
+            by_columns: count(|read| read.by_columns),
             skipped,
             damage: self.snapshot.damage(),
         }
     }
 
-    /// The number of events before the byte at `offset`.
+    /// The number of events in the blocks before the one that has the byte at `offset`.
+    pub(crate) fn events_before_block(&self, offset: u64) -> u64 {
+        let Some(block) = self.text.block_at(offset) else { return self.text.events() };
+        let sections = 0..self.sections_in(&(offset..offset + 1)).start;
+        let before: u64 = sections.clone().map(|section| self.text.section(section).events).sum();
+        let within = self.text.blocks_of(sections.end).take_while(|id| *id < block);
+        before + within.map(|id| self.text.block(id).events).sum::<u64>()
+    }
+
+    /// The number of events before the byte at `offset`, which is that of an event in the lines that scans read.
     pub(super) fn events_before(&self, offset: u64) -> io::Result<u64> {
-        let mut events = 0;
-        for section in 0..self.text.sections() {
-            let facts = self.text.section(section);
-            if facts.end() <= offset {
-                events += facts.events;
-                continue;
-            }
-            for id in self.text.blocks_of(section) {
-                let block = self.text.block(id);
-                if block.end() > offset {
-                    let mut text = Vec::new();
-                    self.text.read(id, None, &mut text).map_err(io::Error::other)?;
-                    let within = usize::try_from(offset.saturating_sub(block.offset)).unwrap_or(usize::MAX);
-                    return Ok(events + jird::lines::newlines(&text[..within.min(text.len())]));
-                }
-                events += block.events;
-            }
-            break;
-        }
-        Ok(events)
+        let events = self.events_before_block(offset);
+        let Some(id) = self.text.block_at(offset) else { return Ok(events) };
+        let mut text = Vec::new();
+        let read = match self.fields() {
+            Some(fields) => self.text.read_fields(id, &fields, None, &mut text).map(drop),
+            None => self.text.read(id, None, &mut text),
+        };
+        read.map_err(io::Error::other)?;
+        let within = usize::try_from(offset.saturating_sub(self.text.block(id).offset)).unwrap_or(usize::MAX);
+        Ok(events + jird::lines::newlines(&text[..within.min(text.len())]))
     }
 }
 
@@ -216,6 +269,8 @@ pub(crate) struct StorePieces<'s> {
     store: &'s StoreText,
     chosen: Option<&'s Chosen>,
     range: Range<u64>,
+    /// The fields that are read, if columns may have them.
+    fields: Option<Arc<Fields>>,
     sections: Range<usize>,
     /// Of the section that is read.
     blocks: vec::IntoIter<BlockId>,
@@ -231,8 +286,15 @@ impl PieceSource for StorePieces<'_> {
             self.blocks = self.store.blocks_in(section, self.chosen, &self.range).into_iter();
         };
         let text = &self.store.text;
-        let condition = self.chosen.and_then(|chosen| chosen.condition.as_ref());
-        text.read(id, condition, buffer).map_err(io::Error::other)?;
+        let chosen = self.chosen.filter(|chosen| !chosen.keeps_lines);
+        let condition = chosen.and_then(|chosen| chosen.condition.as_ref());
+        let read = match &self.fields {
+            Some(fields) => text.read_fields(id, fields, condition, buffer),
+            None => text.read(id, condition, buffer).map(|()| false),
+        };
+        if read.map_err(io::Error::other)? {
+            self.store.note_columns(id);
+        }
         let facts = text.block(id);
         self.store.progress.add(facts.bytes);
         Ok(Some(facts.offset))
@@ -247,13 +309,14 @@ impl fmt::Display for StoreReads {
             blocks,
             read,
             without_match,
+            by_columns,
             skipped: Skipped { by_range, by_pairs, by_words, by_keys, .. },
             ..
         } = self;
         write!(
             f,
-            "{read} of {blocks} blocks read, {without_match} of them without a match; skipped by keys {by_keys}, by ranges of \
-             numbers {by_range}, by values {by_pairs}, by words {by_words}; {asked} of {sections} sections looked at"
+            "{read} of {blocks} blocks read, {without_match} of them without a match; {by_columns} answered by columns; \
+             skipped by keys {by_keys}, by ranges of numbers {by_range}, by values {by_pairs}, by words {by_words}; {asked} of {sections} sections looked at"
         )
     }
 }

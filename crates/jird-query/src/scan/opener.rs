@@ -228,9 +228,9 @@ impl Plan {
             }
         };
         let options = &self.shared.options;
-        let chosen = file
-            .store_text()
-            .map(|store| Arc::new(store.choose(self.condition(), self.shared.newest_bytes.load(Relaxed))));
+        let newest_bytes = self.shared.newest_bytes.load(Relaxed);
+        let chosen =
+            file.store_text().map(|store| Arc::new(store.choose(self.condition(), newest_bytes, self.tells_lines())));
         let chunks = match &range {
             Some(range) if self.shared.ordered.load(Relaxed) && options.threads > 1 && !self.tells_lines() => {
                 range.clone()
@@ -336,6 +336,8 @@ struct Rows<'p> {
 struct Origin {
     file: String,
     line: String,
+    /// Of the last piece of a store: its offset, the events before it, and the lines that were counted before it.
+    piece: Option<(u64, u64, u64)>,
 }
 
 type Emit<'e> = &'e mut dyn FnMut(Part) -> ControlFlow<()>;
@@ -372,9 +374,9 @@ impl<'p> Worker<'p> {
         let minifies = file.layout.has_long_records();
         let (is_whole, mut extent) = (range.is_none(), Extent::default());
         let cell = std::cell::RefCell::new((rows, emit, Found::default()));
-        let piece = |Seen { bytes, scanned, found }: Seen| {
+        let piece = |Seen { bytes, done, scanned, found }: Seen| {
             tally.add(bytes, &scanned);
-            extent.bytes += if file.size.is_some() { bytes } else { 0 };
+            extent.bytes += if file.size.is_some() { done } else { 0 };
             if is_closed() {
                 tally.stopped.store(true, Relaxed);
                 return ControlFlow::Break(());
@@ -394,7 +396,7 @@ impl<'p> Worker<'p> {
         let take = |row: &Match<'_, '_>, piece: &LinePiece<'_>| {
             let (rows, emit, _) = &mut *cell.borrow_mut();
             if let Some(told) = rows.told.as_mut().filter(|_| tells_lines) {
-                told.line = (piece.lines_before(row.offset()) + 1).to_string();
+                told.take_line(file, piece, row.offset());
             }
             if plan.place.is_some() {
                 let place = Input::place(file.index, piece.offset() + row.offset() as u64);
@@ -435,6 +437,22 @@ impl<'p> Worker<'p> {
 }
 
 impl Origin {
+    /// Tells the line of the record that begins at byte `at` of a piece. Of a store, it is the place of the event in the
+    /// text of the window, some blocks of which were not read.
+    fn take_line(&mut self, file: &InputFile, piece: &LinePiece<'_>, at: usize) {
+        let line = match file.store_text() {
+            Some(store) => {
+                let known = self.piece.filter(|(offset, ..)| *offset == piece.offset());
+                let (_, events, lines) = *self.piece.insert(known.unwrap_or_else(|| {
+                    (piece.offset(), store.events_before_block(piece.offset()), piece.lines_before(0))
+                }));
+                events + (piece.lines_before(at) - lines)
+            }
+            None => piece.lines_before(at),
+        };
+        self.line = (line + 1).to_string();
+    }
+
     /// The field, or what a column tells in its place.
     fn told<'f>(&'f self, field: Field<'f>, told: Option<Told>) -> Field<'f> {
         match told.filter(|_| field.kind().is_none()) {

@@ -6,7 +6,7 @@ use crate::error::{Error, with_hint};
 use crate::input::{Chosen, Input, InputFile, Wanted};
 use jird::lines::{self, Bad, Check, Counting, LinePiece, LineReader, Match, Part, Scanned, drive, ranges};
 use jird::{
-    ErrorKind,
+    ErrorKind, Path,
     record::{Predicate, Projection},
 };
 use std::cell::{Cell, RefCell};
@@ -35,6 +35,8 @@ pub(crate) struct Reader {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) bytes: u64,
+    /// The bytes of the input that are done: columns of a store may have stood for them.
+    pub(crate) done: u64,
     pub(crate) scanned: Scanned,
     /// The bad records that were skipped.
     pub(crate) found: Found,
@@ -139,10 +141,9 @@ impl Reader {
             Some(error) => Err(Fault::Ours(error)),
             None if scanned.stopped => Ok(ControlFlow::Break(())),
             None => {
-                if let Some(store) = store {
-                    store.note_block(scanned.matched);
-                }
-                Ok(seen(Seen { bytes: piece.text().len() as u64, scanned, found: found.take() }))
+                let bytes = piece.text().len() as u64;
+                let done = store.map_or(bytes, |store| store.note_block(piece.offset(), scanned.matched));
+                Ok(seen(Seen { bytes, done, scanned, found: found.take() }))
             }
         };
         // Lines that are left out are not counted.
@@ -150,7 +151,7 @@ impl Reader {
         let pass_by = sink.as_ref().map(|bad| bad.rows_of(file));
         let wanted = Wanted { columns: columns(projection), condition, pass_by };
         let read = |part: Part<'_>| lines.read(part, counting, (projection, filter), visit, bad, end);
-        run(file, range, wanted, chosen.as_deref(), read)
+        run(file, range, wanted, (chosen.as_deref(), projection.paths()), read)
     }
 
     /// Counts the records that [`read`](Self::read) would visit, without reading any: the lines that are not blank.
@@ -162,16 +163,17 @@ impl Reader {
     ) -> Result<ControlFlow<()>, Error> {
         let each = |_: u64, text: &[u8]| -> Result<ControlFlow<()>, Fault> {
             let scanned = Scanned { records: records(text), ..Scanned::default() };
-            Ok(seen(Seen { bytes: text.len() as u64, scanned, found: Found::default() }))
+            let bytes = text.len() as u64;
+            Ok(seen(Seen { bytes, done: bytes, scanned, found: Found::default() }))
         };
         let pass_by = self.bad.as_ref().map(|bad| bad.rows_of(file));
         if let Some(store) = file.store_text() {
             let records = store.events(&range.unwrap_or(0..u64::MAX));
             let scanned = Scanned { records, ..Scanned::default() };
-            return Ok(seen(Seen { bytes: 0, scanned, found: Found::default() }));
+            return Ok(seen(Seen { bytes: 0, done: 0, scanned, found: Found::default() }));
         }
         let wanted = Wanted { columns: Some(Vec::new()), pass_by, ..Wanted::default() };
-        run(file, range, wanted, None, |part| self.lines.pieces(part, each))
+        run(file, range, wanted, (None, &[]), |part| self.lines.pieces(part, each))
     }
 }
 
@@ -180,16 +182,19 @@ fn columns(projection: &Projection) -> Option<Vec<String>> {
     projection.keys().map(|keys| keys.into_iter().map(str::to_owned).collect())
 }
 
-/// Passes the lines that begin in `range`, or all lines of the file, to `read`.
+/// Passes the lines that begin in `range`, or all lines of the file, to `read`. Of a store, those of the chosen blocks,
+/// to a reader that looks at some paths.
 fn run(
     file: &InputFile,
     range: Option<Range<u64>>,
     wanted: Wanted,
-    chosen: Option<&Chosen>,
+    (chosen, paths): (Option<&Chosen>, &[Path]),
     read: impl FnOnce(Part<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<ControlFlow<()>, Error> {
     let result = match (file.store_text(), file.size, range) {
-        (Some(store), _, range) => read(Part::Pieces(&mut store.pieces(chosen, range.unwrap_or(0..store.bytes())))),
+        (Some(store), _, range) => {
+            read(Part::Pieces(&mut store.pieces(chosen, range.unwrap_or(0..store.bytes()), paths)))
+        }
         (None, None, None) => read(Part::Stream(&mut file.stream(wanted)?)),
         (None, None, Some(range)) => read(Part::Range(&file.file()?, range)),
         (None, Some(0), _) => return Ok(ControlFlow::Continue(())),

@@ -1,6 +1,6 @@
 //! Makes the columns of a block from its documents.
 
-use super::ColumnFacts;
+use super::{ColumnFacts, write};
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder};
 use arrow_schema::{DataType, Field as ArrowField};
@@ -146,9 +146,10 @@ fn each_row(projection: &Projection, lines: &[u8], mut each: impl FnMut(&[Field<
 
 struct Building {
     values: Values,
-    has_others: bool,
-    is_rounded: bool,
+    /// What holds of the rows so far.
+    facts: ColumnFacts,
     decoded: String,
+    written: Vec<u8>,
 }
 
 enum Values {
@@ -164,38 +165,45 @@ impl Building {
             ColumnType::Text => Values::Texts(StringBuilder::new()),
             ColumnType::Bool => Values::Bools(BooleanBuilder::new()),
         };
-        Self { values, has_others: false, is_rounded: false, decoded: String::new() }
+        Self { values, facts: ColumnFacts::OF_NONE, decoded: String::new(), written: Vec::new() }
     }
 
     fn add(&mut self, field: Field<'_>) {
-        let has_value = match &mut self.values {
+        let Self { values, facts, decoded, written } = self;
+        written.clear();
+        let has_value = match values {
             Values::Numbers(values) => {
                 let number = field.as_number();
                 values.append_option(number.map(|number| {
-                    self.is_rounded |= !number.is_exact_f64();
+                    facts.add_if(!number.is_exact_f64(), ColumnFacts::IS_ROUNDED);
                     // Rounding stops at infinity, which is beyond all that is finite.
-                    number.to_f64().unwrap_or(if number.text().starts_with('-') {
+                    let double = number.to_f64().unwrap_or(if number.text().starts_with('-') {
                         f64::NEG_INFINITY
                     } else {
                         f64::INFINITY
-                    })
+                    });
+                    write::number(double, written);
+                    double
                 }));
                 number.is_some()
             }
             Values::Texts(values) => {
                 // An escape is at most six times as long as what it stands for.
                 let short = field.raw().len() <= 6 * TEXT_MAX + 2;
-                let text =
-                    if short { field.text(&mut self.decoded).filter(|text| text.len() <= TEXT_MAX) } else { None };
+                let text = if short { field.text(decoded).filter(|text| text.len() <= TEXT_MAX) } else { None };
                 values.append_option(text);
-                text.is_some()
+                text.map(|text| write::text(text, written)).is_some()
             }
             Values::Bools(values) => {
-                values.append_option(field.as_bool());
-                field.as_bool().is_some()
+                let value = field.as_bool();
+                values.append_option(value);
+                value.map(|value| write::bool(value, written)).is_some()
             }
         };
-        self.has_others |= !has_value && !field.is_null();
+        facts.add_if(!has_value && !field.is_null(), ColumnFacts::HAS_OTHERS);
+        facts.remove_if(has_value && field.raw().as_bytes() != &written[..], ColumnFacts::HAS_TEXTS);
+        facts.remove_if(field.kind().is_none(), ColumnFacts::NONE_IS_MISSING);
+        facts.remove_if(field.kind() == Some(Kind::Null), ColumnFacts::NONE_IS_NULL);
     }
 
     fn finish(self) -> Column {
@@ -204,6 +212,6 @@ impl Building {
             Values::Texts(mut values) => Arc::new(values.finish()),
             Values::Bools(mut values) => Arc::new(values.finish()),
         };
-        Column { array, facts: ColumnFacts::new(self.has_others, self.is_rounded) }
+        Column { array, facts: self.facts }
     }
 }

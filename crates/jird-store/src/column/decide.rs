@@ -18,7 +18,7 @@ pub struct Columns {
 }
 
 /// The array of a column, by its type.
-enum Typed<'a> {
+pub(super) enum Typed<'a> {
     Numbers(&'a Float64Array),
     Texts(&'a StringArray),
     Bools(&'a BooleanArray),
@@ -62,7 +62,10 @@ impl Columns {
     }
 
     fn column(&self, condition: &Condition, slot: usize) -> Option<&Column> {
-        let path = condition.paths().get(slot)?;
+        self.of_path(condition.paths().get(slot)?)
+    }
+
+    pub(super) fn of_path(&self, path: &Path) -> Option<&Column> {
         self.columns.iter().find(|(other, _)| other == path).map(|(_, column)| column)
     }
 
@@ -142,7 +145,7 @@ impl Columns {
     }
 }
 
-fn typed(column: &Column) -> Option<Typed<'_>> {
+pub(super) fn typed(column: &Column) -> Option<Typed<'_>> {
     let array = &column.array;
     array
         .as_primitive_opt::<Float64Type>()

@@ -13,15 +13,24 @@
 //!   block are known to be exact.
 //!
 //! Rows that are kept are compared again by the engine, on their text.
+//!
+//! If columns show all that a reader looks at, its documents need not be read: [`Columns::write`] makes lines of the
+//! cells, `{"Level":"Error"}` for a document of half a kilobyte, in which the fields have the text that they have in the
+//! document. So nothing above knows of columns: it reads lines, which are shorter. [`ColumnFacts`] say whether the
+//! texts are known: whether each is what jird writes for its value (`1.50` is not, `1.5` is), and whether null stands
+//! for null or for a missing value.
 
 mod build;
 mod cell;
 mod decide;
+mod fields;
+mod write;
 
 pub use build::{Column, ColumnPlan, ColumnType, TEXT_MAX};
 pub use decide::Columns;
+pub use fields::Fields;
 
-/// What a column does not show of a block. It takes a byte beside the array.
+/// What a column shows of a block, and what it does not. It takes a byte beside the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ColumnFacts(u8);
 
@@ -31,10 +40,16 @@ impl ColumnFacts {
 
     const HAS_OTHERS: u8 = 1;
     const IS_ROUNDED: u8 = 2;
+    const HAS_TEXTS: u8 = 4;
+    const NONE_IS_NULL: u8 = 8;
+    const NONE_IS_MISSING: u8 = 16;
+    const ALL: u8 = 31;
+    /// What holds of a column without rows.
+    const OF_NONE: Self = Self(Self::HAS_TEXTS | Self::NONE_IS_NULL | Self::NONE_IS_MISSING);
 
     /// The facts as they were stored. Bits that mean nothing here are ignored.
     pub fn of_byte(byte: u8) -> Self {
-        Self(byte & Self::UNKNOWN.0)
+        Self(byte & Self::ALL)
     }
 
     /// The byte to store.
@@ -44,15 +59,34 @@ impl ColumnFacts {
 
     /// Whether some rows that are null may have a value that the column has no room for.
     pub fn has_others(self) -> bool {
-        self.0 & Self::HAS_OTHERS != 0
+        self.has(Self::HAS_OTHERS)
     }
 
     /// Whether some numbers may not be exactly the doubles that stand for them.
     pub fn is_rounded(self) -> bool {
-        self.0 & Self::IS_ROUNDED != 0
+        self.has(Self::IS_ROUNDED)
     }
 
-    fn new(has_others: bool, is_rounded: bool) -> Self {
-        Self((u8::from(has_others) * Self::HAS_OTHERS) | (u8::from(is_rounded) * Self::IS_ROUNDED))
+    /// The text for which a row that is null stands, if it is the same for all: `Some("null")`, or none because the value
+    /// is missing. `None` if the texts of the rows are not known.
+    pub fn text_of_null(self) -> Option<Option<&'static str>> {
+        let is_known = self.has(Self::HAS_TEXTS) && !self.has_others();
+        match (is_known, self.has(Self::NONE_IS_NULL), self.has(Self::NONE_IS_MISSING)) {
+            (true, true, _) => Some(None),
+            (true, false, true) => Some(Some("null")),
+            _ => None,
+        }
+    }
+
+    fn add_if(&mut self, holds: bool, fact: u8) {
+        self.0 |= if holds { fact } else { 0 };
+    }
+
+    fn remove_if(&mut self, holds: bool, fact: u8) {
+        self.0 &= if holds { !fact } else { u8::MAX };
+    }
+
+    fn has(self, fact: u8) -> bool {
+        self.0 & fact != 0
     }
 }

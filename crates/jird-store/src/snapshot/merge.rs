@@ -2,10 +2,12 @@
 
 use super::State;
 use super::text::{Home, Piece};
+use crate::column::Fields;
 use crate::error::{Error, ErrorKind};
 use crate::event::Key;
 use crate::index::Condition;
 use crate::span::{BlockRows, Fault};
+use arrow_buffer::BooleanBuffer;
 
 /// A piece that was read: its lines, and the keys and offsets of its block if they are needed.
 struct Lines<'p> {
@@ -35,26 +37,29 @@ impl State {
         }
     }
 
-    /// Replaces `buffer` by the lines of some pieces, in their order.
+    /// Replaces `buffer` by the lines of some pieces, in their order. Returns whether columns answered, so that no
+    /// document was read.
     pub(super) fn read(
         &self,
         pieces: &[Piece],
+        fields: Option<&Fields>,
         condition: Option<&Condition>,
         buffer: &mut Vec<u8>,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if let [piece] = pieces {
-            return self.read_matching(piece, condition, buffer);
+            return self.read_alone(piece, fields, condition, buffer);
         }
         buffer.clear();
         let overlap = pieces.windows(2).any(|pair| pair[0].last >= pair[1].first);
-        let mut read = Vec::new();
+        let (mut read, mut by_columns) = (Vec::new(), !overlap);
         for piece in pieces {
             let mut text = Vec::new();
-            if !self.read_piece(piece, &mut text)? {
+            if !overlap {
+                by_columns &= self.read_alone(piece, fields, condition, &mut text)?;
+                buffer.extend_from_slice(&text);
                 continue;
             }
-            if !overlap {
-                buffer.extend_from_slice(&text);
+            if !self.read_piece(piece, &mut text)? {
                 continue;
             }
             let rows = self.rows(piece.home);
@@ -63,24 +68,38 @@ impl State {
             }
         }
         merge(&read, buffer);
-        Ok(())
+        Ok(by_columns)
     }
 
-    /// Replaces `buffer` by the lines of a piece, without those that the columns of its block prove not to match.
-    fn read_matching(&self, piece: &Piece, condition: Option<&Condition>, buffer: &mut Vec<u8>) -> Result<(), Error> {
-        let decided = match (piece.home, condition) {
-            (Home::Span(span, block), Some(condition)) => self.spans[span].decide(block, condition),
-            _ => None,
+    /// Replaces `buffer` by the lines of a piece that overlaps with no other: lines of its columns if they have all
+    /// that is looked at, else documents; in both cases without those that the columns prove not to match. Returns
+    /// whether columns answered.
+    fn read_alone(
+        &self,
+        piece: &Piece,
+        fields: Option<&Fields>,
+        condition: Option<&Condition>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        let columns = match piece.home {
+            Home::Span(span, block) => self.spans[span].columns(block, fields, condition),
+            Home::Recent(_) => None,
         };
-        let Some((mask, rows)) = decided else { return self.read_piece(piece, buffer).map(drop) };
-        let kept = mask.slice(piece.rows.start, piece.rows.len());
+        let Some((columns, rows)) = columns else { return self.read_piece(piece, buffer).map(|_| false) };
+        let kept = condition.and_then(|condition| columns.decide(condition));
+        let kept = kept.unwrap_or_else(|| BooleanBuffer::new_set(rows.keys.len()));
+        let kept = kept.slice(piece.rows.start, piece.rows.len());
         let count = kept.count_set_bits();
         if count == 0 {
             buffer.clear();
-            return Ok(());
+            return Ok(true);
+        }
+        let numbers = kept.set_indices().map(|row| piece.rows.start + row);
+        if fields.is_some_and(|fields| columns.write(fields, numbers, buffer)) {
+            return Ok(true);
         }
         if !self.read_piece(piece, buffer)? || count > piece.rows.len() / 4 * 3 {
-            return Ok(());
+            return Ok(false);
         }
         let mut filled = 0;
         for (start, end) in kept.set_slices() {
@@ -92,7 +111,7 @@ impl State {
             }
         }
         buffer.truncate(filled);
-        Ok(())
+        Ok(false)
     }
 
     /// Replaces `buffer` by the lines of a piece. `false` if its block is damaged, which is noted.

@@ -3,7 +3,7 @@
 
 use crate::index::{Answer, Index};
 use crate::manifest::Folder;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 const NAME: &str = "SAVED";
@@ -24,6 +24,8 @@ pub struct Saved {
     pub by_words: u64,
     /// Ruled out by the keys and kinds of values.
     pub by_keys: u64,
+    /// Blocks of which no document was read because columns answered.
+    pub by_columns: u64,
 }
 
 impl Saved {
@@ -41,25 +43,33 @@ impl Saved {
         saved
     }
 
+    /// One block of which columns answered.
+    pub fn of_columns() -> Self {
+        Self { by_columns: 1, ..Self::default() }
+    }
+
     fn add(&mut self, other: Self) {
         self.asked = self.asked.saturating_add(other.asked);
         self.by_range = self.by_range.saturating_add(other.by_range);
         self.by_pairs = self.by_pairs.saturating_add(other.by_pairs);
         self.by_words = self.by_words.saturating_add(other.by_words);
         self.by_keys = self.by_keys.saturating_add(other.by_keys);
+        self.by_columns = self.by_columns.saturating_add(other.by_columns);
     }
 }
 
-/// Adds lines for some spans.
+/// Adds a line for each of some spans.
 pub(super) fn note(folder: &Folder, spans: &[(u64, Saved)]) {
     if spans.is_empty() {
         return;
     }
+    let mut sums: BTreeMap<u64, Saved> = BTreeMap::new();
+    spans.iter().for_each(|(span, saved)| sums.entry(*span).or_default().add(*saved));
     let path = folder.file(NAME);
     if folder.files.open(&path).and_then(|file| file.len()).is_ok_and(|len| len > BYTES_MAX) {
         return;
     }
-    let _ = folder.files.add(&path, lines(spans.iter().copied()).as_bytes());
+    let _ = folder.files.add(&path, lines(sums.into_iter()).as_bytes());
 }
 
 /// What was noted, by the numbers of spans.
@@ -68,8 +78,10 @@ pub(crate) fn saved(folder: &Folder) -> HashMap<u64, Saved> {
     let bytes = crate::files::read_whole(&*folder.files, &folder.file(NAME), 2 * BYTES_MAX).unwrap_or_default();
     for line in String::from_utf8_lossy(&bytes).lines() {
         let numbers: Vec<u64> = line.split(' ').map_while(|number| number.parse().ok()).collect();
-        if let [span, asked, by_range, by_pairs, by_words, by_keys] = numbers[..] {
-            sums.entry(span).or_default().add(Saved { asked, by_range, by_pairs, by_words, by_keys });
+        // Older notes have nothing of columns.
+        if let [span, asked, by_range, by_pairs, by_words, by_keys, ref rest @ ..] = numbers[..] {
+            let by_columns = rest.first().copied().unwrap_or_default();
+            sums.entry(span).or_default().add(Saved { asked, by_range, by_pairs, by_words, by_keys, by_columns });
         }
     }
     sums
@@ -92,8 +104,8 @@ pub(crate) fn sum_up(folder: &Folder, is_there: impl Fn(u64) -> bool) {
 
 fn lines(spans: impl Iterator<Item = (u64, Saved)>) -> String {
     spans.fold(String::new(), |mut out, (span, saved)| {
-        let Saved { asked, by_range, by_pairs, by_words, by_keys } = saved;
-        let _ = writeln!(out, "{span} {asked} {by_range} {by_pairs} {by_words} {by_keys}");
+        let Saved { asked, by_range, by_pairs, by_words, by_keys, by_columns } = saved;
+        let _ = writeln!(out, "{span} {asked} {by_range} {by_pairs} {by_words} {by_keys} {by_columns}");
         out
     })
 }

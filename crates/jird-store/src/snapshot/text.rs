@@ -8,6 +8,7 @@
 //! chosen that little is read twice.
 
 use super::{Snapshot, State};
+use crate::column::Fields;
 use crate::error::Error;
 use crate::event::{Key, TextOrder};
 use crate::index::{Condition, FieldKinds};
@@ -66,10 +67,10 @@ pub(super) struct Section {
     pub(super) blocks: OnceLock<Vec<TextBlock>>,
 }
 
-/// A span, or a block of the events in the logs, that has events in the window.
+/// Something that has events in the window: a span or a block of the logs, or, at another home, a block of either.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unit {
-    pub(super) home: UnitHome,
+pub(super) struct Unit<H = UnitHome> {
+    pub(super) home: H,
     first: Key,
     last: Key,
     events: u64,
@@ -112,18 +113,6 @@ pub(super) enum Home {
     Span(usize, usize),
     /// A block of the events in the logs.
     Recent(usize),
-}
-
-/// A block with events in the window.
-#[derive(Clone, Copy, Debug)]
-struct Whole {
-    home: Home,
-    first: Key,
-    last: Key,
-    events: u64,
-    bytes: u64,
-    from: Option<Key>,
-    until: Option<Key>,
 }
 
 impl Text {
@@ -177,6 +166,17 @@ impl Text {
         (0..count).map(move |block| BlockId { section: section as u32, block })
     }
 
+    /// The block that has the byte at an offset; `None` beyond the end. Its section is opened.
+    pub fn block_at(&self, offset: u64) -> Option<BlockId> {
+        let section = self.sections.partition_point(|section| section.facts.end() <= offset);
+        if section == self.sections.len() {
+            return None;
+        }
+        let blocks = self.opened(section);
+        let block = blocks.partition_point(|block| block.facts.end() <= offset);
+        (block < blocks.len()).then_some(BlockId { section: section as u32, block: block as u32 })
+    }
+
     /// What is known of a block before it is read.
     ///
     /// # Panics
@@ -207,7 +207,38 @@ impl Text {
     /// # Panics
     /// If the block is one of another text.
     pub fn read(&self, id: BlockId, condition: Option<&Condition>, buffer: &mut Vec<u8>) -> Result<(), Error> {
-        self.snapshot.0.read(&self.text_block(id).pieces, condition, buffer)
+        self.snapshot.0.read(&self.text_block(id).pieces, None, condition, buffer).map(drop)
+    }
+
+    /// As [`Text::read`], for a reader that looks at nothing but these fields: if all of them are columns of the block,
+    /// the lines are made of the columns and have nothing else, such as `{"Level":"Error"}`, and the documents are not
+    /// read. Each line has, at each of the fields, the text that its document has. Returns whether columns answered,
+    /// also that no event matches.
+    ///
+    /// # Errors
+    /// As [`Text::read`].
+    ///
+    /// # Panics
+    /// If the block is one of another text.
+    pub fn read_fields(
+        &self,
+        id: BlockId,
+        fields: &Fields,
+        condition: Option<&Condition>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<bool, Error> {
+        self.snapshot.0.read(&self.text_block(id).pieces, Some(fields), condition, buffer)
+    }
+
+    /// The number of the span of which a block is, if it is of one.
+    ///
+    /// # Panics
+    /// If the block is one of another text.
+    pub fn span_of(&self, id: BlockId) -> Option<u64> {
+        match self.text_block(id).pieces[..] {
+            [Piece { home: Home::Span(span, _), .. }] => Some(self.snapshot.0.spans[span].number()),
+            _ => None,
+        }
     }
 
     /// Whether all events of the store hold, at this path, a UTC text of one fixed width, so that the order of these
@@ -377,20 +408,20 @@ fn blocks(state: &State, units: &[Unit]) -> Vec<TextBlock> {
 }
 
 /// The blocks that have events in the window. Reads the tables of spans.
-fn wholes(state: &State, units: &[Unit]) -> Vec<Whole> {
+fn wholes(state: &State, units: &[Unit]) -> Vec<Unit<Home>> {
     let mut wholes = Vec::new();
     for unit in units {
-        let Unit { first, last, events, bytes, from, until, .. } = *unit;
-        match unit.home {
+        let Unit { home, first, last, events, bytes, from, until } = *unit;
+        match home {
             UnitHome::Recent(block) => {
-                wholes.push(Whole { home: Home::Recent(block), first, last, events, bytes, from, until });
+                wholes.push(Unit { home: Home::Recent(block), first, last, events, bytes, from, until });
             }
             UnitHome::Span(number) => {
                 let blocks = state.spans[number].table().blocks.iter().enumerate();
                 let blocks = blocks.filter(|(_, block)| {
                     from.is_none_or(|from| from <= block.last) && until.is_none_or(|until| block.first < until)
                 });
-                wholes.extend(blocks.map(|(block, entry)| Whole {
+                wholes.extend(blocks.map(|(block, entry)| Unit {
                     home: Home::Span(number, block),
                     first: entry.first,
                     last: entry.last,
@@ -406,14 +437,14 @@ fn wholes(state: &State, units: &[Unit]) -> Vec<Whole> {
 }
 
 /// Where a section is cut into blocks, apart from its ends. `wholes` are sorted by their first keys.
-fn cuts(wholes: &[Whole]) -> Vec<Key> {
+fn cuts(wholes: &[Unit<Home>]) -> Vec<Key> {
     let mut cuts = Vec::new();
     // The blocks that go on, and the bytes since the last cut.
-    let (mut open, mut bytes): (Vec<Whole>, u64) = (Vec::new(), 0);
+    let (mut open, mut bytes): (Vec<Unit<Home>>, u64) = (Vec::new(), 0);
     for whole in wholes {
         open.retain(|before| before.last >= whole.first);
         // These are read on both sides of a cut. What lies in memory costs nothing.
-        let is_read = |before: &&Whole| matches!(before.home, Home::Span(..));
+        let is_read = |before: &&Unit<Home>| matches!(before.home, Home::Span(..));
         let twice: u64 = open.iter().filter(is_read).map(|before| before.bytes).sum();
         if bytes >= BLOCK_BYTES as u64 / 2 && bytes >= 2 * twice {
             cuts.push(whole.first);
@@ -428,7 +459,7 @@ fn cuts(wholes: &[Whole]) -> Vec<Key> {
 /// Puts a block's events into the blocks of the text.
 fn split(
     state: &State,
-    whole: &Whole,
+    whole: &Unit<Home>,
     cuts: &[Key],
     blocks: &mut [Vec<Piece>],
     known: &mut HashMap<Home, Option<BlockRows>>,

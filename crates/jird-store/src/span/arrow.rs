@@ -106,7 +106,8 @@ pub(super) fn footer(bytes: &[u8]) -> Option<Footer> {
     Some((blocks, metadata))
 }
 
-/// Replaces `out` by a buffer of `len` bytes that lies in `bytes` as its compression says. `None` if it is shorter. Memory grows with what is there, whatever is claimed.
+/// Replaces `out` by a buffer of `len` bytes that lies in `bytes` as its compression says. `None` if it has another
+/// length. Memory grows with what is there, whatever is claimed.
 pub(super) fn unpack(bytes: &[u8], compression: Compression, len: usize, out: &mut Vec<u8>) -> Option<()> {
     out.clear();
     if compression == Compression::None {
@@ -130,4 +131,32 @@ pub(super) fn unpack(bytes: &[u8], compression: Compression, len: usize, out: &m
         _ => lz4_flex::frame::FrameDecoder::new(packed).take(limit).read_to_end(out),
     };
     (read.ok()? == len).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_has_the_length_that_is_wanted_and_claimed() {
+        let packed = |claimed: i64, bytes: Vec<u8>| [&claimed.to_le_bytes()[..], &bytes].concat();
+        let zstd = zstd::bulk::compress(b"abcd", 3).expect("it fits into memory");
+        let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+        std::io::Write::write_all(&mut encoder, b"abcd").expect("it is written to memory");
+        let lz4 = encoder.finish().expect("it is written to memory");
+        let mut out = Vec::new();
+        for (compression, bytes) in [(Compression::Zstd, zstd), (Compression::Lz4, lz4)] {
+            for (claimed, len, is_right) in [(4, 4, true), (5, 4, false), (4, 5, false), (3, 3, false), (-2, 4, false)]
+            {
+                let unpacked = unpack(&packed(claimed, bytes.clone()), compression, len, &mut out);
+                assert_eq!(unpacked.is_some(), is_right, "{claimed} {len}");
+                assert!(!is_right || out == b"abcd");
+            }
+            let plain = packed(-1, b"abcd".to_vec());
+            assert!(unpack(&plain, compression, 4, &mut out).is_some() && out == b"abcd");
+            assert!(unpack(&plain, compression, 5, &mut out).is_none());
+            assert!(unpack(b"abcd", compression, 4, &mut out).is_none());
+        }
+        assert!(unpack(b"abc", Compression::None, 4, &mut out).is_none());
+    }
 }

@@ -88,3 +88,39 @@ impl Buffers<'_> {
         Some(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A column of two rows from its buffers.
+    fn column(kind: ColumnType, buffers: &[&[u8]]) -> Option<ArrayRef> {
+        let mut ranges = Vec::new();
+        for buffer in buffers {
+            let start = ranges.last().map_or(0, |range: &Range<usize>| range.end);
+            ranges.push(start..start + buffer.len());
+        }
+        let bytes = buffers.concat();
+        let buffers = Buffers { bytes: &bytes, ranges: &ranges, compression: Compression::None, rows: 2 };
+        let columns = buffers.read(&[kind], &[ColumnFacts::UNKNOWN])?;
+        columns.first().map(|column| ArrayRef::clone(&column.array))
+    }
+
+    #[test]
+    fn buffers_that_lie_are_no_columns() {
+        let offsets = |offsets: [i32; 3]| offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect::<Vec<u8>>();
+        let texts = |of: [i32; 3], text: &[u8]| column(ColumnType::Text, &[&[], &offsets(of), text]).is_some();
+        assert!(texts([0, 1, 3], "xé".as_bytes()) && texts([0, 0, 0], b"abc"));
+        for of in [[1, 1, 3], [0, 2, 1], [0, -1, 3], [0, 3, 4], [0, 0, -1], [0, 0, i32::MAX], [i32::MIN, 0, 3]] {
+            assert!(!texts(of, b"abc"), "{of:?}");
+        }
+        // A text that begins within a character, and one that is none.
+        assert!(!texts([0, 2, 3], "xé".as_bytes()) && !texts([0, 1, 2], b"x\xff"));
+        assert!(column(ColumnType::Text, &[&[], &offsets([0, 0, 0])[..8], b""]).is_none());
+        assert!(column(ColumnType::Text, &[&[], &offsets([0, 0, 0])]).is_none());
+        assert!(column(ColumnType::Number, &[&[3], &[0; 16]]).is_some());
+        assert!(column(ColumnType::Number, &[&[3], &[0; 15]]).is_none());
+        assert!(column(ColumnType::Bool, &[&[], &[3]]).is_some());
+        assert!(column(ColumnType::Bool, &[&[]]).is_none() && column(ColumnType::Bool, &[]).is_none());
+    }
+}

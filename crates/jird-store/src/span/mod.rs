@@ -17,6 +17,8 @@ mod write;
 
 pub(crate) use index_file::IndexFile;
 pub(crate) use open::SpanFile;
+#[cfg(test)]
+pub(crate) use read::places;
 pub(crate) use read::{BlockRows, Fault};
 pub(crate) use table::{BlockEntry, Table};
 pub(crate) use write::{Effort, SpanWriter, rebuild_index};

@@ -208,6 +208,16 @@ impl SpanFile {
         });
     }
 
+    /// Notes that the columns of a block cannot be read. No event is lost: the documents have all that they have.
+    pub(super) fn note_columns(&self, block: usize, fault: &super::Fault) {
+        self.damages.note(Damage {
+            file: self.path.clone(),
+            block: Some(block),
+            events: Some(0),
+            reason: format!("its columns cannot be read, and its documents are read in their place: {fault}"),
+        });
+    }
+
     fn note_span(&self, reason: String, events: u64) {
         self.damages.note(Damage { file: self.path.clone(), block: None, events: Some(events), reason });
     }

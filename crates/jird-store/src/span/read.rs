@@ -3,12 +3,12 @@
 use super::arrow;
 use super::columns::Buffers;
 use super::{BLOCK_BYTES_MAX, SpanFile};
-use crate::column::Columns;
+use crate::column::{Columns, Fields};
 use crate::event::Key;
 use crate::files::{has_checksum, read_exact};
 use crate::index::Condition;
 use crate::settings::Compression;
-use arrow_buffer::BooleanBuffer;
+use jird::Path;
 use std::fmt;
 use std::io;
 
@@ -65,24 +65,39 @@ impl SpanFile {
         }
     }
 
-    /// Which events of a block may match, and where each begins in the documents, if the columns beside the documents
-    /// say so. `None` if they do not, or cannot be read: then all may.
-    pub(crate) fn decide(&self, block: usize, condition: &Condition) -> Option<(BooleanBuffer, BlockRows)> {
-        let serves = |slot: &usize| {
-            let path = condition.paths().get(*slot);
-            path.is_some_and(|path| self.table().columns.iter().any(|(column, _)| column == path))
+    /// The columns beside the documents of a block, and where each event begins in the documents. `None` if they serve
+    /// neither a condition nor a reader of these fields, or cannot be read, which is noted: then the documents must be.
+    pub(crate) fn columns(
+        &self,
+        block: usize,
+        fields: Option<&Fields>,
+        condition: Option<&Condition>,
+    ) -> Option<(Columns, BlockRows)> {
+        let is_column = |path: &Path| self.table().columns.iter().any(|(column, _)| column == path);
+        let decides = |condition: &Condition| {
+            condition.slots().iter().any(|slot| condition.paths().get(*slot).is_some_and(is_column))
         };
-        if self.table().columns.is_empty() || !condition.slots().iter().any(serves) {
+        let answers = |fields: &Fields| fields.paths().iter().all(is_column);
+        if self.table().columns.is_empty() || !(condition.is_some_and(decides) || fields.is_some_and(answers)) {
             return None;
         }
+        let sums = self.table().blocks[block].sums?;
+        self.read_columns(block, sums).map_err(|fault| self.note_columns(block, &fault)).ok()
+    }
+
+    fn read_columns(&self, block: usize, [head_sum, _, tail_sum]: [u64; 3]) -> Result<(Columns, BlockRows), Fault> {
         let entry = &self.table().blocks[block];
-        let [head_sum, _, tail_sum] = entry.sums?;
-        let (mut bytes, mut tail) = (Vec::new(), Vec::new());
-        self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut bytes).ok()?;
+        let (mut head, mut tail) = (Vec::new(), Vec::new());
+        self.read_part(entry.offset, entry.head_bytes, Some(head_sum), &mut head)?;
         let tail_offset = entry.document_offset() + entry.document_bytes;
-        self.read_part(tail_offset, entry.tail_bytes, Some(tail_sum), &mut tail).ok()?;
-        let layout = arrow::layout(&bytes)?;
-        let rows = rows_of(&bytes, entry.text_bytes, self.table().base)?;
+        self.read_part(tail_offset, entry.tail_bytes, Some(tail_sum), &mut tail)?;
+        self.columns_of(block, &head, &tail).ok_or(Fault::Wrong("they are not what its table says"))
+    }
+
+    fn columns_of(&self, block: usize, head: &[u8], tail: &[u8]) -> Option<(Columns, BlockRows)> {
+        let entry = &self.table().blocks[block];
+        let layout = arrow::layout(head)?;
+        let rows = rows_of(head, entry.text_bytes, self.table().base)?;
         (rows.keys.len() as u64 == entry.events).then_some(())?;
         let skipped = usize::try_from(entry.head_bytes + entry.document_bytes).ok()?;
         let within = |range: &std::ops::Range<usize>| {
@@ -95,10 +110,9 @@ impl SpanFile {
         };
         let ranges: Vec<_> = layout.others.iter().map(within).collect::<Option<_>>()?;
         let (paths, types): (Vec<_>, Vec<_>) = self.table().columns.iter().cloned().unzip();
-        let buffers = Buffers { bytes: &tail, ranges: &ranges, compression: layout.compression, rows: rows.keys.len() };
+        let buffers = Buffers { bytes: tail, ranges: &ranges, compression: layout.compression, rows: rows.keys.len() };
         let columns = buffers.read(&types, &entry.facts)?;
-        let mask = Columns::new(rows.keys.len(), paths.into_iter().zip(columns)).decide(condition)?;
-        Some((mask, rows))
+        Some((Columns::new(rows.keys.len(), paths.into_iter().zip(columns)), rows))
     }
 
     /// Reads the keys of a block's events and the offsets of their documents.
@@ -161,4 +175,10 @@ pub(super) fn rows_of(head: &[u8], text_bytes: u64, base: u64) -> Option<BlockRo
     let ascends = keys.is_sorted() && offsets.is_sorted_by(|one, two| one < two);
     let is_whole = offsets.first() == Some(&0) && offsets.last().map(|last| u64::from(*last)) == Some(text_bytes);
     (ascends && is_whole).then_some(BlockRows { keys, offsets })
+}
+
+/// Where the times and the offsets are in the head of a block.
+#[cfg(test)]
+pub(crate) fn places(head: &[u8]) -> Option<[std::ops::Range<usize>; 2]> {
+    arrow::layout(head).map(|layout| [layout.times, layout.offsets])
 }

@@ -3,7 +3,7 @@
 use super::model::{Random, Run, read};
 use crate::files::checksum;
 use crate::files::simulated::Disk;
-use crate::settings::Window;
+use crate::settings::{Compression, Window};
 use std::path::{Path, PathBuf};
 
 /// A store with spans and a log, and its files.
@@ -174,6 +174,51 @@ fn forged_files_are_read_without_panics() {
         let (run, _) = example(seed);
         drop(run);
     }
+}
+
+#[test]
+fn lies_that_no_checksum_betrays_are_told() {
+    let mut tried = 0;
+    for seed in 0..20 {
+        let (run, files) = example(seed);
+        let snapshot = run.store().unwrap().snapshot().unwrap();
+        for span in snapshot.spans().iter().filter(|span| span.table().compression == Compression::None) {
+            let path = span_path(&files, span.number());
+            let bytes = &files.iter().find(|(name, _)| *name == path).unwrap().1;
+            for block in span.table().blocks.iter().filter(|block| block.events > 2) {
+                let end = (block.document_offset() + block.document_bytes) as usize;
+                let head = &bytes[block.offset as usize..][..block.head_bytes as usize];
+                let places = crate::span::places(head).unwrap();
+                let [times, offsets] = places.map(|range| block.offset as usize + range.start);
+                let lies: [(usize, &[u8], &str); 4] = [
+                    (end - 1, b"x", "not whole lines"),
+                    // Then the table, which is made of the blocks, lacks this one.
+                    (times + 8, &i64::MIN.to_le_bytes(), ""),
+                    (offsets + 4, &[0; 4], ""),
+                    (offsets + 4, &1_u32.to_le_bytes(), "its offsets are not those of its lines"),
+                ];
+                for (at, lie, said) in lies {
+                    let mut forged = bytes.clone();
+                    forged[at..at + lie.len()].copy_from_slice(lie);
+                    forge(&run, &path, forged);
+                    let damage = run.store().unwrap().verify(false).unwrap().damage;
+                    let is_told = damage.iter().any(|damage| {
+                        damage.file == path && damage.events >= Some(block.events) && damage.reason.contains(said)
+                    });
+                    assert!(is_told, "{said}: {damage:?}");
+                    use_all(&run);
+                    files.iter().for_each(|(path, bytes)| run.disk.put(path, bytes.clone()));
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 50, "{tried}");
+}
+
+fn span_path(files: &[(PathBuf, Vec<u8>)], number: u64) -> PathBuf {
+    let name = format!("span-{number}.arrow");
+    files.iter().map(|(path, _)| path).find(|path| path.ends_with(&name)).unwrap().clone()
 }
 
 #[test]

@@ -57,6 +57,26 @@ fn sealed_and_late_events_are_one_sequence_in_every_compression() {
 }
 
 #[test]
+fn a_window_ends_before_the_first_event_that_came_and_after_the_last_key_of_a_span() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let writer = store.writer(&options(1 << 20)).unwrap();
+    let early = event(5, 1);
+    // The first event that comes has the number 0, as the end of a window has.
+    append(&writer, &(event(10, 0) + &early));
+    let check = || {
+        let window = Window { since: None, until: Some(10_000_000_000) };
+        let snapshot = store.snapshot().unwrap();
+        assert_eq!(read(&snapshot, window), early);
+        let window = Window { since: window.until, until: None };
+        assert_eq!(read(&snapshot, window), event(10, 0));
+    };
+    check();
+    writer.seal().unwrap();
+    check();
+}
+
+#[test]
 fn blocks_are_bounded_and_in_order() {
     let scratch = Scratch::new();
     let store = scratch.store();

@@ -61,12 +61,15 @@ pub(crate) fn blocks(text: &Text) -> Vec<String> {
         text.read(id, None, &mut buffer).unwrap();
         let facts = text.block(id);
         assert_eq!((facts.offset, facts.bytes), (offset, buffer.len() as u64));
+        assert_eq!((text.block_at(offset), text.block_at(facts.end() - 1)), (Some(id), Some(id)));
         offset += facts.bytes;
         let lines = String::from_utf8(buffer.clone()).unwrap();
         assert_eq!(facts.events, lines.lines().count() as u64);
         lines
     };
-    text.blocks().map(block).collect()
+    let blocks = text.blocks().map(block).collect();
+    assert_eq!(text.block_at(text.bytes()), None);
+    blocks
 }
 
 pub(crate) fn all(store: &Store) -> String {

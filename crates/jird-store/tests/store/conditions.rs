@@ -4,7 +4,7 @@ use crate::common::{Scratch, append, options};
 use jird::Path;
 use jird::lines::{Check, Options, Scanner};
 use jird::record::{Comparison, Literal, Predicate, Projection};
-use jird_store::{Compression, Condition, Settings, Snapshot, Store, Window};
+use jird_store::{Compression, Condition, Fields, Settings, Snapshot, Store, Window};
 use std::ops::ControlFlow;
 
 fn filled(compression: Compression) -> (Scratch, Store) {
@@ -39,7 +39,8 @@ fn matches(
     let text = snapshot.text(Window::ALL).unwrap();
     let mut scanner = Scanner::new(Options { check: Check::Trusted, ..Options::default() });
     let projection = Projection::new(paths);
-    let (mut found, mut bytes, mut lines) = (Vec::new(), 0, Vec::new());
+    // What is in the buffer before is none of the lines.
+    let (mut found, mut bytes, mut lines) = (Vec::new(), 0, b"{\"n\":9001}\n".to_vec());
     let selected: Vec<_> = (0..text.sections()).map(|section| text.select(section, condition)).collect();
     selected.iter().for_each(|selected| snapshot.note_saved(&selected.saved));
     for block in selected.into_iter().flat_map(|selected| selected.blocks) {
@@ -69,6 +70,11 @@ fn no_match_is_lost_and_what_cannot_match_is_not_read() {
         Predicate::Not(Box::new(compare(1, Comparison::Eq, text("Debug")))),
         Predicate::And(vec![compare(1, Comparison::Eq, text("Error")), compare(0, Comparison::Lt, number("300"))]),
         Predicate::Or(vec![compare(0, Comparison::Lt, number("3")), compare(0, Comparison::Ge, number("9999"))]),
+        // No index knows that nothing is between these, but the column.
+        Predicate::And(vec![
+            compare(0, Comparison::Gt, number("9000.5")),
+            compare(0, Comparison::Lt, number("9001.5")),
+        ]),
     ];
     for compression in [Compression::None, Compression::Lz4, Compression::Zstd] {
         let (_scratch, store) = filled(compression);
@@ -117,5 +123,73 @@ fn a_block_that_is_merged_of_two_spans_is_read_if_either_may_match() {
         let condition = Condition::new(&predicate, &paths);
         assert_eq!(matches(&snapshot, &predicate, &paths, Some(&condition)).0.len(), wanted, "n = {n}");
         assert_eq!(text.select(0, Some(&condition)).blocks.is_empty(), wanted == 0, "n = {n}");
+    }
+}
+
+/// The texts of some fields of the lines that match, in order, and how many blocks columns answered for.
+fn fields_of(
+    snapshot: &Snapshot,
+    window: Window,
+    paths: &[Path],
+    predicate: Option<&Predicate>,
+    fields: Option<&Fields>,
+) -> (Vec<Vec<String>>, usize) {
+    let text = snapshot.text(window).unwrap();
+    let condition = predicate.map(|predicate| Condition::new(predicate, paths));
+    let mut scanner = Scanner::new(Options { check: Check::Trusted, ..Options::default() });
+    let projection = Projection::new(paths);
+    let (mut found, mut by_columns, mut lines) = (Vec::new(), 0, Vec::new());
+    for block in text.blocks() {
+        match fields {
+            Some(fields) => {
+                let answered = text.read_fields(block, fields, condition.as_ref(), &mut lines).unwrap();
+                assert!(!answered || lines.len() < text.block(block).bytes as usize / 2);
+                by_columns += usize::from(answered);
+            }
+            None => text.read(block, None, &mut lines).unwrap(),
+        }
+        let scanned = scanner.scan(&lines, &projection, predicate, |row| {
+            found.push(row.fields().iter().map(|field| field.raw().to_owned()).collect());
+            ControlFlow::Continue(())
+        });
+        scanned.unwrap();
+    }
+    (found, by_columns)
+}
+
+#[test]
+fn columns_answer_in_windows_and_after_late_events_and_compactions() {
+    let paths = ["level", "n"].map(|key| Path::root().key(key));
+    let fields = Fields::new(paths.iter().cloned()).unwrap();
+    let errors = Predicate::Compare { slot: 0, op: Comparison::Eq, literal: Literal::Text("Error".into()) };
+    let second = |second: i64| Some(second * 1_000_000_000);
+    let windows = [
+        Window::ALL,
+        Window { since: second(1234), until: second(8765) },
+        Window { since: second(2990), until: second(3010) },
+    ];
+    for compression in [Compression::None, Compression::Zstd] {
+        let (_scratch, store) = filled(compression);
+        let check = |has_late: bool| {
+            let snapshot = store.snapshot().unwrap();
+            for (window, predicate) in windows.iter().flat_map(|window| [(*window, None), (*window, Some(&errors))]) {
+                let (wanted, _) = fields_of(&snapshot, window, &paths, predicate, None);
+                let (found, by_columns) = fields_of(&snapshot, window, &paths, predicate, Some(&fields));
+                assert_eq!(found, wanted);
+                assert!(by_columns > 0 || has_late, "{window:?}");
+                assert!(found.len() >= 10 || predicate.is_some());
+            }
+            assert_eq!(snapshot.damage(), []);
+        };
+        check(false);
+        let writer = store.writer(&options(500_000)).unwrap();
+        append(&writer, "{\"@t\":5000,\"level\":\"late\",\"n\":1.50}\n{\"@t\":9995,\"level\":null,\"n\":null}\n");
+        check(true);
+        writer.finish().unwrap();
+        check(true);
+        store.compact().unwrap();
+        check(false);
+        store.retain(second(2000).unwrap()).unwrap();
+        check(false);
     }
 }

@@ -72,6 +72,8 @@ pub(crate) struct Checked {
     pub(crate) searched_bytes: u64,
     /// The number of blocks that indexes of event stores ruled out.
     pub(crate) skipped_blocks: u64,
+    /// Blocks of event stores of which columns answered.
+    pub(crate) answered_blocks: u64,
 }
 
 /// A folder of the test's own, which goes away with it.
@@ -173,7 +175,7 @@ impl Folder {
     pub(crate) fn check(&self, query: &Query, input: &[Vec<Value>], ways: &[Way], seed: u64) -> Checked {
         let expected = query.of(&Scope::new(input));
         let rows = expected.as_ref().ok().map(Vec::len);
-        let (mut searched_bytes, mut skipped_blocks) = (0, 0);
+        let (mut searched_bytes, mut skipped_blocks, mut answered_blocks) = (0, 0, 0);
         for way in ways {
             let files = if way.form == Form::Store { &self.stores } else { &self.files };
             let files = files.iter().enumerate();
@@ -189,9 +191,10 @@ impl Folder {
             if let Ok((_, report)) = found {
                 searched_bytes += report.searched_bytes;
                 skipped_blocks += skipped(&report);
+                answered_blocks += answered(&report);
             }
         }
-        Checked { rows, searched_bytes, skipped_blocks }
+        Checked { rows, searched_bytes, skipped_blocks, answered_blocks }
     }
 
     fn text(&self) -> String {
@@ -211,6 +214,17 @@ fn skipped(report: &Report) -> u64 {
         let all = words.iter().position(|word| *word == "blocks")?;
         let number = |at: usize| words[at].parse::<u64>().ok();
         Some(number(all - 1)?.saturating_sub(number(all - 3)?))
+    };
+    said.lines().filter_map(of_store).sum()
+}
+
+/// Of how many blocks of event stores columns answered, as `--stats` says.
+fn answered(report: &Report) -> u64 {
+    let said = report.to_string();
+    let of_store = |line: &str| {
+        let words: Vec<_> = line.strip_prefix("store ")?.split_whitespace().collect();
+        let at = words.iter().position(|word| *word == "answered")?;
+        words[at - 1].parse::<u64>().ok()
     };
     said.lines().filter_map(of_store).sum()
 }

@@ -54,7 +54,11 @@ impl Plan {
             0 => random.pick(paths),
             _ => times,
         };
-        let columns = (0..random.below(5)).map(|_| path_of(random.pick(paths))).collect();
+        // All fields, so that columns can answer for whole queries, or some of them.
+        let columns = match random.below(2) {
+            0 => paths.iter().map(|path| path_of(path)).collect(),
+            _ => (0..random.below(5)).map(|_| path_of(random.pick(paths))).collect(),
+        };
         let compression = random.pick(&[Compression::None, Compression::Lz4, Compression::Zstd]);
         let settings = Settings { time_field: path_of(time_field), columns, compression };
         let events: Vec<_> =

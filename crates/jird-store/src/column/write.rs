@@ -1,0 +1,106 @@
+//! Writes the cells of columns as JSON: the texts of values, and lines that stand for documents.
+
+use super::decide::Typed;
+use super::fields::Shape;
+use super::{Columns, Fields};
+use arrow_array::Array;
+use jird::event::Numeral;
+
+/// The numbers below which all integers are doubles.
+const INTEGER_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// Appends a number: an integer without a point, others with the fewest digits. What is not finite is null, which only
+/// a damaged file has here.
+pub(super) fn number(value: f64, out: &mut Vec<u8>) {
+    if value.fract().abs() <= 0.0 && value.abs() < INTEGER_MAX {
+        Numeral::I64(value as i64).write(out);
+    } else if value.is_finite() {
+        Numeral::F64(value).write(out);
+    } else {
+        out.extend_from_slice(b"null");
+    }
+}
+
+/// Appends a text with its quotes.
+pub(super) fn text(value: &str, out: &mut Vec<u8>) {
+    jird::event::write_string(value, out);
+}
+
+/// Appends a boolean.
+pub(super) fn bool(value: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(if value { b"true" } else { b"false" });
+}
+
+/// A column, for rows that are null the text that they stand for.
+struct Cells<'c> {
+    values: Typed<'c>,
+    null: Option<&'static str>,
+}
+
+impl Cells<'_> {
+    fn is_null(&self, row: usize) -> bool {
+        match &self.values {
+            Typed::Numbers(values) => values.is_null(row),
+            Typed::Texts(values) => values.is_null(row),
+            Typed::Bools(values) => values.is_null(row),
+        }
+    }
+
+    /// Appends what `before` is and the value; nothing if it is missing.
+    fn write(&self, row: usize, out: &mut Vec<u8>, before: impl FnOnce(&mut Vec<u8>)) {
+        if self.is_null(row) {
+            if let Some(null) = self.null {
+                before(out);
+                out.extend_from_slice(null.as_bytes());
+            }
+            return;
+        }
+        before(out);
+        match &self.values {
+            Typed::Numbers(values) => number(values.value(row), out),
+            Typed::Texts(values) => text(values.value(row), out),
+            Typed::Bools(values) => bool(values.value(row), out),
+        }
+    }
+}
+
+impl Columns {
+    /// Replaces `out` by a line for each of these rows, in which each of the fields has the text that it has in the
+    /// document. `false` if the columns do not know all of these texts; then `out` is as it was.
+    pub fn write(&self, fields: &Fields, rows: impl Iterator<Item = usize>, out: &mut Vec<u8>) -> bool {
+        let cells = fields.paths().iter().map(|path| {
+            let column = self.of_path(path)?;
+            Some(Cells { values: super::decide::typed(column)?, null: column.facts.text_of_null()? })
+        });
+        let Some(cells) = cells.collect::<Option<Vec<_>>>() else { return false };
+        out.clear();
+        for row in rows {
+            document(&fields.shape, &cells, row, out);
+            out.push(b'\n');
+        }
+        true
+    }
+}
+
+/// Appends the value at a place of a document. An object without members may stand where the document has none.
+fn document(shape: &Shape, cells: &[Cells<'_>], row: usize, out: &mut Vec<u8>) {
+    let Shape::Object(members) = shape else { return };
+    out.push(b'{');
+    let start = out.len();
+    for (key, shape) in members {
+        let begin = |out: &mut Vec<u8>| {
+            if out.len() > start {
+                out.push(b',');
+            }
+            out.extend_from_slice(key.as_bytes());
+        };
+        match shape {
+            Shape::Value(value) => cells[*value].write(row, out, begin),
+            Shape::Object(_) => {
+                begin(out);
+                document(shape, cells, row, out);
+            }
+        }
+    }
+    out.push(b'}');
+}
