@@ -13,7 +13,7 @@ use crate::step::{Log, Outcome, Step};
 const PUBLISHED: [&str; 6] = ["jird", "jird-serde-json", "jird-formats", "jird-store", "jird-query", "jird-cli"];
 
 /// What the documentation calls the build without `jird query` and `jird bench`.
-pub(crate) const SMALL: [&str; 3] = ["--no-default-features", "--features", "convert"];
+pub(crate) const SMALL: [&str; 3] = ["--no-default-features", "--features", "convert,brotli"];
 
 /// The dependency that the small build does without.
 const SQL_ENGINE: &str = "datafusion";

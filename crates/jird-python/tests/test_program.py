@@ -49,6 +49,18 @@ def test_convert(tmp_path):
     assert (tmp_path / "items.ndjson").read_text() == '{"a":1}\n{"a":2}\n'
 
 
+def test_brotli_is_not_in_the_wheel(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="skipped: pyarrow")
+    table = pytest.importorskip("pyarrow").table({"a": [1]})
+    for codec in ("snappy", "gzip", "zstd", "lz4"):
+        parquet.write_table(table, tmp_path / "a.parquet", compression=codec)
+        jird.convert(tmp_path / "a.parquet", tmp_path / "a.ndjson")
+        assert list(jird.scan(tmp_path / "a.ndjson")) == [{"a": 1}]
+    parquet.write_table(table, tmp_path / "a.parquet", compression="brotli")
+    with pytest.raises(OSError, match='"a" is compressed with Brotli; jird reads Snappy, gzip, LZ4 and Zstandard'):
+        jird.convert(tmp_path / "a.parquet", tmp_path / "a.ndjson")
+
+
 def test_what_cannot_be_converted(tmp_path):
     bad = tmp_path / "bad.ndjson"
     bad.write_text('{"a": 1}\n{"a" 2}\n')

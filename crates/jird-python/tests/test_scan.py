@@ -90,6 +90,8 @@ CONDITIONS = [
     ("ok = false", lambda r: r.get("ok") is False),
     ("id = ms", lambda r: r["ms"] == r["id"]),
     ("1000 > id and -1 <= id", lambda r: -1 <= r["id"] < 1000),
+    ("10 < id and 20 >= id", lambda r: 10 < r["id"] <= 20),
+    ("7 = id or 2990 < id and 2995 <> id", lambda r: r["id"] == 7 or r["id"] > 2990 and r["id"] != 2995),
     ("ms = null", lambda r: False),
 ]
 
@@ -237,6 +239,19 @@ def test_a_scan_that_is_left_ends_its_threads(lines):
     assert len(os.listdir("/proc/self/task")) <= before
 
 
+def test_a_scan_that_is_left_reads_no_further(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen(["sh", "-c", 'exec yes "{}" > "$0"', pipe])
+    iterator = iter(jird.scan(pipe))
+    assert next(iterator) == {}
+    del iterator
+    try:
+        assert writer.wait(timeout=20) == -signal.SIGPIPE
+    finally:
+        writer.kill()
+
+
 def test_an_iterator_is_not_asked_while_it_answers(lines):
     class Asking:
         def __init__(self, id: int):
@@ -258,6 +273,22 @@ def test_ctrl_c_ends_a_scan(tmp_path):
     program.send_signal(signal.SIGINT)
     _, errors = program.communicate(timeout=20)
     assert "KeyboardInterrupt" in errors
+
+
+def test_other_threads_go_on_while_a_scan_waits(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    code = """
+import jird, sys, threading, time
+thread = threading.Thread(target=lambda: print(list(jird.scan(sys.argv[1]))))
+thread.start()
+time.sleep(0.3)
+with open(sys.argv[1], "w") as pipe:
+    pipe.write('{"a": 1}')
+thread.join()
+"""
+    done = subprocess.run([sys.executable, "-c", code, pipe], capture_output=True, text=True, timeout=20)
+    assert (done.stdout, done.stderr) == ("[{'a': 1}]\n", "")
 
 
 def test_arrow(lines):

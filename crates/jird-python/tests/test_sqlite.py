@@ -7,6 +7,7 @@ import gc
 import sqlite3
 import sys
 import threading
+import time
 import typing
 import uuid
 
@@ -93,6 +94,8 @@ def test_other_classes_and_rows(tmp_path):
     for row in [(1,), {"x": 1, "z": 2}, {"x": 1}, object(), (2**64, 1), ("\ud800", 1)]:
         with pytest.raises((ValueError, AttributeError, sqlite3.DatabaseError)):
             table.insert([(7, 8), row])
+    with pytest.raises(ValueError, match="the table has no column 'z'|the table has no column \"z\""):
+        table.insert([{"x": 1, "y": 2, "z": 3}])
     assert len(rows(path, "select * from points")) == 3
     # A column of integers keeps a text, as it does for sqlite3, and would turn one that is a number into that number.
     assert table.insert([("text", 1)]) == 1
@@ -207,6 +210,27 @@ def test_threads_take_turns(tmp_path):
         thread.join()
     assert not failures
     assert rows(tmp_path / "t.db", "select count(distinct id) from Task") == [(20000,)]
+
+
+def test_other_threads_go_on_while_columns_are_written(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="skipped: pyarrow")
+    table = jird.Sqlite(tmp_path / "t.db").table(dataclasses.make_dataclass("One", [("a", int)]))
+    columns = pyarrow.table({"a": range(1_000_000)})
+    stamps, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.001):
+            stamps.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    table.insert_arrow(columns)
+    end = time.perf_counter()
+    over.set()
+    thread.join()
+    third = (end - start) / 3
+    assert any(start + third < stamp < end - third for stamp in stamps)
 
 
 def test_what_is_inserted_may_not_insert(tmp_path):

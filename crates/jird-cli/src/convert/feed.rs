@@ -1,5 +1,6 @@
 //! Sends inputs through filters to a sink, and handles bad records.
 
+use super::any_sink::AnySink;
 use super::condition::Where;
 use super::fields::Fields;
 use super::open::Opened;
@@ -288,7 +289,8 @@ impl Feed {
         }
     }
 
-    /// Adds only those filters that the user asked for.
+    /// Adds only those filters that the user asked for. Behind a filter any sink will do: else each source would be
+    /// compiled four times for each sink.
     fn filter_checked<S>(&mut self, name: &str, source: &mut AnySource<'_>, sink: &mut S) -> Result<()>
     where
         S: Sink,
@@ -297,9 +299,9 @@ impl Feed {
         let select = self.select.clone();
         match (select.is_empty(), self.flatten) {
             (true, false) => self.pump(name, source, sink),
-            (true, true) => self.pump(name, source, &mut Flatten::new(sink)),
-            (false, false) => self.pump(name, source, &mut Project::new(sink, select)),
-            (false, true) => self.pump(name, source, &mut Project::new(Flatten::new(sink), select)),
+            (true, true) => self.pump(name, source, &mut Flatten::new(AnySink(sink))),
+            (false, false) => self.pump(name, source, &mut Project::new(AnySink(sink), select)),
+            (false, true) => self.pump(name, source, &mut Project::new(Flatten::new(AnySink(sink)), select)),
         }
     }
 

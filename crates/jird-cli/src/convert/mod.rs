@@ -1,6 +1,7 @@
 //! `jird convert`: any source to any sink.
 //!
 //! ```text
+//! any_sink   a sink behind a pointer
 //! batches    copies columns between formats that have the same types
 //! database   databases as targets: tables copied with their definitions, or made of records
 //! format     the format of a file, by its name or its first bytes
@@ -16,6 +17,7 @@
 //! write      targets: each format with its sink, and columns planned where they must be known first
 //! ```
 
+mod any_sink;
 mod batches;
 mod columns;
 mod condition;

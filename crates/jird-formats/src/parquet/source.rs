@@ -173,6 +173,13 @@ const BATCH_ROWS: usize = 4096;
 /// Approximate number of bytes to read at once.
 const BATCH_BYTES: usize = 8 << 20;
 
+/// The compressions that are read, in words.
+const READ: &str = if cfg!(feature = "brotli") {
+    "Snappy, gzip, Brotli, LZ4 and Zstandard"
+} else {
+    "Snappy, gzip, LZ4 and Zstandard"
+};
+
 struct RowGroups<R> {
     file: Shared<R>,
     metadata: ArrowReaderMetadata,
@@ -220,12 +227,15 @@ impl<R: ChunkReader + 'static> RowGroups<R> {
     fn check_compression(&self, columns: &[usize]) -> Result<(), ArrowError> {
         let schema = self.metadata.parquet_schema();
         for (leaf, chunk) in self.metadata.metadata().row_group(self.group).columns().iter().enumerate() {
-            if chunk.compression() == Compression::LZO
-                && columns.binary_search(&schema.get_column_root_idx(leaf)).is_ok()
-            {
+            let unread = match chunk.compression() {
+                Compression::LZO => "LZO",
+                Compression::BROTLI(_) if !cfg!(feature = "brotli") => "Brotli",
+                _ => continue,
+            };
+            if columns.binary_search(&schema.get_column_root_idx(leaf)).is_ok() {
                 let column = chunk.column_path().string();
                 return Err(ArrowError::Unsupported(format!(
-                    "the column {column:?} is compressed with LZO; jird reads Snappy, gzip, Brotli, LZ4 and Zstandard"
+                    "the column {column:?} is compressed with {unread}; jird reads {READ}"
                 )));
             }
         }

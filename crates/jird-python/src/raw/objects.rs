@@ -32,8 +32,9 @@ impl Slots {
     /// An instance without values.
     #[inline]
     pub(crate) fn instance<'p, 'py>(&'p self, py: Python<'py>) -> PyResult<Instance<'p, 'py>> {
-        let object = if self.has_new { bare(self.class.bind(py))? } else { allocated(self.class.bind(py))? };
-        Ok(Instance { object, slots: self })
+        let class = self.class.bind(py);
+        let (object, is_tracked) = if self.has_new { (bare(class)?, true) } else { allocated(class)? };
+        Ok(Instance { object, slots: self, is_tracked })
     }
 }
 
@@ -41,6 +42,8 @@ impl Slots {
 pub(crate) struct Instance<'p, 'py> {
     object: Bound<'py, PyAny>,
     slots: &'p Slots,
+    /// Whether the collector of cycles knows the instance, or never has to.
+    is_tracked: bool,
 }
 
 impl<'py> Instance<'_, 'py> {
@@ -61,23 +64,15 @@ impl<'py> Instance<'_, 'py> {
         }
     }
 
-    /// Lets the collector of cycles forget the instance, if its class tracks it again before it can be in a cycle: as a
-    /// `Struct` of msgspec does when a field is set.
+    /// The instance. Slots that were not set have no value. The collector of cycles need not know a `Struct` that
+    /// `is_flat`, with no value that it looks at: msgspec lets it know when a field is set.
     #[inline(always)]
-    pub(crate) fn untrack(&self) {
-        if !self.slots.has_new {
-            // SAFETY: it is an object that lives, of a class that is collected if the flag says so.
-            unsafe {
-                if ffi::PyType_IS_GC(ffi::Py_TYPE(self.object.as_ptr())) != 0 {
-                    ffi::PyObject_GC_UnTrack(self.object.as_ptr().cast());
-                }
-            }
+    pub(crate) fn finish(self, is_flat: bool) -> Bound<'py, PyAny> {
+        if !self.is_tracked && !is_flat {
+            // SAFETY: it is an object that lives, whose slots are references or null, of a class that is collected; and
+            // it is not tracked.
+            unsafe { ffi::PyObject_GC_Track(self.object.as_ptr().cast()) };
         }
-    }
-
-    /// The instance. Slots that were not set have no value.
-    #[inline(always)]
-    pub(crate) fn finish(self) -> Bound<'py, PyAny> {
         self.object
     }
 }
@@ -146,14 +141,27 @@ fn is_plain(class: &Bound<'_, PyType>) -> bool {
     }
 }
 
-/// An instance with null in all of its slots.
-fn allocated<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
+/// An instance with null in all of its slots, and whether the collector of cycles knows it or never has to.
+#[inline]
+fn allocated<'py>(class: &Bound<'py, PyType>) -> PyResult<(Bound<'py, PyAny>, bool)> {
     let kind = class.as_type_ptr();
-    // SAFETY: `class` is a class, which lives. Its allocator makes an object that is all zero behind its head, or returns
-    // null with an exception set. `Slots::of` has seen that the class is a `Struct`, of which no more is initialised.
+    // SAFETY: `class` is a class, which lives, and `Slots::of` has seen that it is a `Struct`. msgspec allocates its
+    // instances so: as an object that the collector does not know yet, with zero behind its head, which is as long as a
+    // `PyObject`; or, if it is not collected, by the class's allocator, which does the same. Both return null with an
+    // exception set if there is no memory.
     unsafe {
-        let alloc = (*kind).tp_alloc.unwrap_or(ffi::PyType_GenericAlloc);
-        Bound::from_owned_ptr_or_err(class.py(), alloc(kind, 0))
+        let is_collected = ffi::PyType_IS_GC(kind) != 0;
+        let object = if is_collected {
+            ffi::PyObject_GC_New::<PyObject>(kind)
+        } else {
+            (*kind).tp_alloc.unwrap_or(ffi::PyType_GenericAlloc)(kind, 0)
+        };
+        let made = Bound::from_owned_ptr_or_err(class.py(), object)?;
+        if is_collected {
+            let slots = ((*kind).tp_basicsize as usize).saturating_sub(size_of::<PyObject>());
+            object.add(1).cast::<u8>().write_bytes(0, slots);
+        }
+        Ok((made, !is_collected))
     }
 }
 

@@ -146,10 +146,7 @@ fn in_slots<'py>(decoder: &mut Decoder<'_, 'py>, object: &Object, slots: &Slots,
             }
         }
     }
-    if is_flat {
-        instance.untrack();
-    }
-    Ok(instance.finish())
+    Ok(instance.finish(is_flat))
 }
 
 /// Gathers the values in the order of the fields, whatever order the text has, and makes the object of them.
