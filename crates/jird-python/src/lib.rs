@@ -9,7 +9,8 @@
 //! document  lazy documents
 //! stdlib    the ways of Python's `json`
 //! database  SQLite databases as targets
-//! scan      lines of files as values, and as columns of Arrow
+//! store     event stores as targets
+//! scan      lines of files, and results of queries, as values and as columns of Arrow
 //! ```
 //!
 //! Without the feature `extension` this crate is empty; see `Cargo.toml`.
@@ -27,6 +28,7 @@ mod loads;
 mod raw;
 mod scan;
 mod stdlib;
+mod store;
 
 /// The functions and classes of `jird`, which is a package around this module.
 ///
@@ -43,9 +45,11 @@ mod _jird {
     #[pymodule_export]
     use crate::loads::loads;
     #[pymodule_export]
-    use crate::scan::{Scan, ScanIter};
+    use crate::scan::{Query, Scan, ScanIter};
     #[pymodule_export]
     use crate::stdlib::{json_dumps, json_loads};
+    #[pymodule_export]
+    use crate::store::Store;
     use pyo3::exceptions::PyImportError;
     use pyo3::prelude::*;
     use std::ffi::OsString;
