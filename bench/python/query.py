@@ -22,7 +22,7 @@ import pyarrow
 import jird
 from jird._program import program
 
-SMALL = "select Level, count(*) as n group by Level order by Level"
+SMALL = 'select "@l", count(*) as n group by "@l" order by "@l"'
 LARGE = 'select "@t", Elapsed'
 
 

@@ -7,8 +7,9 @@ use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 
 /// What builds and tests the module. orjson is the model for most of what `dumps` does, numpy's arrays are written,
-/// msgspec and pydantic have classes of their own, and pyarrow, pandas and polars read streams of Arrow.
-const NEEDED: [&str; 10] = [
+/// msgspec and pydantic have classes of their own, and pyarrow, pandas and polars read streams of
+/// Arrow, and atheris fuzzes.
+const NEEDED: [&str; 11] = [
     "maturin==1.16.0",
     "pytest==9.2.0",
     "hypothesis==6.170.17",
@@ -19,6 +20,7 @@ const NEEDED: [&str; 10] = [
     "pyarrow==26.0.1",
     "pandas==3.1.1",
     "polars==2.1.0",
+    "atheris==3.0.0",
 ];
 
 /// The command line, which is in the wheel, takes minutes to optimise, and its own tests run it optimised.

@@ -9,7 +9,12 @@
     parse            a lazy Document: everything is checked, and values are made when they are asked for
 """
 
-from ._jird import (
+import sys as _sys
+
+if "free-threading" in _sys.version:
+    raise ImportError("jird needs a Python with its global lock: free-threaded ones are not supported")
+
+from ._jird import (  # noqa: E402
     OPT_APPEND_NEWLINE,
     OPT_INDENT_2,
     OPT_NAIVE_UTC,
