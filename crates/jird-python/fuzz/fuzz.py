@@ -34,6 +34,8 @@ def by_python(data):
     if text.startswith("\ufeff"):
         raise ValueError("a byte order mark")
     value = _DECODER.decode(text)
+    # The code in C refuses some texts that the code in Python takes, such as the escape "\\ue   ".
+    json.loads(text)
     check(value)
     return value
 

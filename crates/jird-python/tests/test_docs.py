@@ -39,3 +39,10 @@ def test_the_stubs_name_what_there_is():
         if hasattr(jird, name):
             for member in re.findall(r"    def (\w+)\(", members):
                 assert hasattr(getattr(jird, name), member), (name, member)
+
+
+def test_the_extra_names_the_version_of_this_package():
+    import jird
+
+    project = (ROOT / "crates/jird-python/pyproject.toml").read_text()
+    assert f'query = ["jird-query=={jird.__version__}"]' in project

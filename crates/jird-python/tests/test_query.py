@@ -209,6 +209,15 @@ def test_lines_that_fail_in_the_middle(tmp_path, monkeypatch):
         list(jird.query("select a", "x"))
 
 
+def test_the_line_of_a_value_far_behind(tmp_path, monkeypatch):
+    code = """
+        print('{"a": 1}\\n' * 600_000 + '{"a": "x"}')
+    """
+    pretender(tmp_path, code, monkeypatch)
+    with pytest.raises(jird.JSONDecodeError, match="the result of the query, line 600001: .* at /a"):
+        sum(1 for _ in jird.query("select a", "x", type=dict[str, int]))
+
+
 def test_much_is_said_while_it_works(tmp_path, monkeypatch):
     # More than a pipe holds.
     code = """
