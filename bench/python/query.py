@@ -53,7 +53,8 @@ def main():
         with open(options.events, "rb") as all_events, open(few, "wb") as some:
             some.writelines(line for line, _ in zip(all_events, range(1000)))
         answer, table = os.path.join(folder, "answer.ndjson"), os.path.join(folder, "table.arrow")
-        wanted = pyarrow.table(jird.scan(options.events, columns=["@t", "Elapsed"], types={"@t": str, "Elapsed": float}))
+        types = {"@t": str, "Elapsed": float}
+        wanted = pyarrow.table(jird.scan(options.events, columns=["@t", "Elapsed"], types=types))
         found = jird.query(LARGE, options.events).to_arrow()
         alone(SMALL, options.events, answer, "ndjson")
         with open(answer, "rb") as lines:
@@ -65,7 +66,7 @@ def main():
             "1,000 events, grouped: jird.query": lambda: list(jird.query(SMALL, few)),
             "all events, grouped: program alone": lambda: alone(SMALL, options.events, answer, "ndjson"),
             "all events, grouped: jird.query": lambda: list(jird.query(SMALL, options.events)),
-            "two fields of all: program alone, into a file of Arrow": lambda: alone(LARGE, options.events, table, "arrow"),
+            "two fields of all: program alone, into Arrow": lambda: alone(LARGE, options.events, table, "arrow"),
             "two fields of all: jird.query, into Arrow": lambda: jird.query(LARGE, options.events).to_arrow(),
             "two fields of all: jird.query, dicts": lambda: sum(1 for _ in jird.query(LARGE, options.events)),
             "two fields of all: jird.scan, into Arrow": lambda: jird.scan(

@@ -32,8 +32,8 @@ mod store;
 
 /// The functions and classes of `jird`, which is a package around this module.
 ///
-/// The caches are one for the process, and are guarded by the interpreter's lock: a sub-interpreter is refused, and so is a
-/// free-threaded one, by `jird/__init__.py`.
+/// The caches are one for the process, and are guarded by the interpreter's lock: a sub-interpreter is refused, and so
+/// is a free-threaded one, by `jird/__init__.py`.
 #[pyo3::pymodule(gil_used = true)]
 mod _jird {
     #[pymodule_export]

@@ -34,6 +34,7 @@ def test_any_bytes(tmp_path):
 
 def test_a_difference_is_found(tmp_path):
     wrong = tmp_path / "wrong.py"
-    wrong.write_text(FUZZ.read_text().replace("found = jird.loads(data)\n", "found = jird.loads(data.replace(b'null', b'true'))\n"))
+    fault = "found = jird.loads(data.replace(b'null', b'true'))\n"
+    wrong.write_text(FUZZ.read_text().replace("found = jird.loads(data)\n", fault))
     done = run(tmp_path, "-runs=20000", "-max_total_time=20", program=wrong)
     assert done.returncode != 0 and "AssertionError" in done.stdout

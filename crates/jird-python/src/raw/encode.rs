@@ -3,10 +3,10 @@
 //! Every value is followed by a comma. The bracket that closes a container takes the place of the last one, and the
 //! last of all is taken back in the end. So nothing has to know whether it is the first.
 //!
-//! **References.** The walk borrows containers and what they hold, without counting: to count is to write to each object,
-//! which costs more than to read it if it is not in the cache. Nothing can remove an object from its container as long as no
-//! code of Python runs; and before any could, in [`Encoder::other`], the walk takes a reference of its own to all
-//! containers that are open, and to what only `other` can write.
+//! **References.** The walk borrows containers and what they hold, without counting: to count is to write to each
+//! object, which costs more than to read it if it is not in the cache. Nothing can remove an object from its container
+//! as long as no code of Python runs; and before any could, in [`Encoder::other`], the walk takes a reference of its
+//! own to all containers that are open, and to what only `other` can write.
 
 use super::members::Entries;
 use super::output::{FIRST, Output};
@@ -173,8 +173,8 @@ impl<'py> Encoder<'py> {
     #[inline(never)]
     fn hold(&mut self) {
         for object in &self.open[self.held..self.depth] {
-            // SAFETY: the first `depth` are initialised. Those to which there is no reference live, because no code of Python has
-            // run since they were opened: before any does, this function is called.
+            // SAFETY: the first `depth` are initialised. Those to which there is no reference live, because no code of
+            // Python has run since they were opened: before any does, this function is called.
             unsafe { ffi::Py_XINCREF(object.assume_init()) };
         }
         self.held = self.depth;
@@ -201,7 +201,8 @@ impl<'py> Encoder<'py> {
         }
     }
 
-    /// Writes a value. Its members and elements have lines of their own if `LINES`, which is `has_lines` of the settings.
+    /// Writes a value. Its members and elements have lines of their own if `LINES`, which is `has_lines` of the
+    /// settings.
     ///
     /// # Safety
     /// `object` lives at least until code of Python runs.
@@ -303,8 +304,8 @@ impl<'py> Encoder<'py> {
     unsafe fn dict<const LINES: bool>(&mut self, dict: *mut PyObject) -> Result<(), Failure> {
         let mut at = 0;
         // SAFETY: it is a dict. What entries give is borrowed from the dict: the key is used before anything else can
-        // happen, and the value at once after it. If code of Python may have run, they are not used any more; and the dict
-        // lives, because before that a reference to it was taken.
+        // happen, and the value at once after it. If code of Python may have run, they are not used any more; and the
+        // dict lives, because before that a reference to it was taken.
         unsafe {
             let len = len_of(dict);
             self.open_object(b'{', dict)?;
@@ -329,7 +330,8 @@ impl<'py> Encoder<'py> {
     /// Writes the members of a dict from a position on, and its end.
     ///
     /// # Safety
-    /// It is the dict that was opened last, which had `len` members then, and `at` is 0 or what [`Entries::next`] has left.
+    /// It is the dict that was opened last, which had `len` members then, and `at` is 0 or what [`Entries::next`] has
+    /// left.
     #[inline(never)]
     unsafe fn rest_of_dict<const LINES: bool>(
         &mut self,
@@ -386,8 +388,8 @@ impl<'py> Encoder<'py> {
     #[inline(never)]
     unsafe fn list<const LINES: bool>(&mut self, list: *mut PyObject) -> Result<(), Failure> {
         let mut at = 0;
-        // SAFETY: it is a list, and lives: a reference to it is taken before code of Python runs. Its size is looked at again
-        // before each element, since such code may have run. The element is borrowed from it, and used at once.
+        // SAFETY: it is a list, and lives: a reference to it is taken before code of Python runs. Its size is looked at
+        // again before each element, since such code may have run. The element is borrowed from it, and used at once.
         unsafe {
             self.open_object(b'[', list)?;
             while at < ffi::PyList_GET_SIZE(list) {
@@ -409,7 +411,8 @@ impl<'py> Encoder<'py> {
     /// `tuple` is a tuple that lives at least until code of Python runs.
     #[inline(never)]
     unsafe fn tuple<const LINES: bool>(&mut self, tuple: *mut PyObject) -> Result<(), Failure> {
-        // SAFETY: it is a tuple, and lives: a reference to it is taken before code of Python runs. Its elements never change.
+        // SAFETY: it is a tuple, and lives: a reference to it is taken before code of Python runs. Its elements never
+        // change.
         unsafe {
             self.open_object(b'[', tuple)?;
             for at in 0..ffi::PyTuple_GET_SIZE(tuple) {

@@ -79,8 +79,8 @@ impl Entries {
         if !IS_KNOWN {
             return None;
         }
-        // SAFETY: it is a dict, whose keys are behind a pointer that is never null, and have this layout. The bytes of the
-        // indices and the entries are in the same allocation.
+        // SAFETY: it is a dict, whose keys are behind a pointer that is never null, and have this layout. The bytes of
+        // the indices and the entries are in the same allocation.
         unsafe {
             let head = (*dict.cast::<ffi::PyDictObject>()).ma_keys.cast::<Head>();
             if (*head).kind != Self::UNICODE {

@@ -33,7 +33,8 @@ pub fn put_string(kernel: Kernel, text: &str, room: &mut [MaybeUninit<u8>]) -> u
         return put_long_string(kernel, text, room);
     }
     let (text, to) = (text.as_bytes(), room.as_mut_ptr().cast::<u8>());
-    // SAFETY: room was asserted for all of the text as escapes, for the quotes, and for more than `SLACK` bytes and a block.
+    // SAFETY: room was asserted for all of the text as escapes, for the quotes, and for more than `SLACK` bytes and a
+    // block.
     unsafe {
         to.write(b'"');
         let plain = if kernel.loads_rests() {

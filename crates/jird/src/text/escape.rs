@@ -160,8 +160,8 @@ pub(super) fn escape_blocks(kernel: Kernel, content: &[u8], out: &mut [MaybeUnin
 }
 
 /// Copies `content`, less than a block, to `to`, and returns the number of bytes before the first that needs an escape;
-/// what is stored after them does not count. For kernels that [load rests](Kernel::loads_rests): there is one way for all
-/// lengths, so none is mispredicted.
+/// what is stored after them does not count. For kernels that [load rests](Kernel::loads_rests): there is one way for
+/// all lengths, so none is mispredicted.
 #[inline(always)]
 pub(super) fn copy_block(kernel: Kernel, content: &[u8], to: &mut [MaybeUninit<u8>; BLOCK]) -> usize {
     kernel.enter(Copy { content, to })
