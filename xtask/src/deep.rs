@@ -6,6 +6,7 @@ use crate::house::House;
 use crate::migrate;
 use crate::miri;
 use crate::packages;
+use crate::python;
 use crate::step::{Log, Outcome, Step};
 
 /// How long to fuzz each target, unless an option says otherwise.
@@ -48,6 +49,7 @@ pub(crate) fn steps(fuzzing: Amount) -> Vec<Step> {
         Step::new("debian", "the Debian package is installed, used and removed", |house, log| {
             deb::run(house, log, &[])
         }),
+        Step::new("wheels", "both Python distributions are built, installed and used", python::wheels),
         Step::new("publish", "every package of a clean clone builds by itself", packages::publish),
         Step::new("migrate", "ten crates pass their tests with jird-serde-json for serde_json", migrate::run),
         Step::new("budget", "a cold build, its program and its start cost no more than they may", budget::run),

@@ -32,7 +32,7 @@ const CRATES: [Layers; 7] = [
         order: "nearest error types input live sql report functions session bad scan infer prepared kinds guess groups \
                 ties arrival steady ordered output options inputs run",
     },
-    Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database" },
+    Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
         order: "progress outcome input documents output color target signals limits window man validate fmt get ingest store convert describe query bench args",

@@ -1,14 +1,15 @@
 //! The Python module: built as a wheel, installed into a virtual environment that is thrown away, and tested there.
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 
 /// What builds and tests the module. orjson is the model for most of what `dumps` does, numpy's arrays are written,
-/// msgspec and pydantic have classes of their own, and pyarrow reads streams of Arrow.
-const NEEDED: [&str; 8] = [
+/// msgspec and pydantic have classes of their own, and pyarrow, pandas and polars read streams of
+/// Arrow, and atheris fuzzes.
+const NEEDED: [&str; 11] = [
     "maturin==1.16.0",
     "pytest==9.2.0",
     "hypothesis==6.170.17",
@@ -17,6 +18,9 @@ const NEEDED: [&str; 8] = [
     "msgspec==0.22.0",
     "pydantic==2.14.4",
     "pyarrow==26.0.1",
+    "pandas==3.1.1",
+    "polars==2.1.0",
+    "atheris==3.0.0",
 ];
 
 /// The command line, which is in the wheel, takes minutes to optimise, and its own tests run it optimised.
@@ -24,39 +28,115 @@ const QUICK: [&str; 2] = ["--config", "profile.dev.package.jird-cli.opt-level=0"
 
 const CRATE: &str = "crates/jird-python";
 
+/// The distribution with the program that has SQL.
+const PROGRAM: &str = "crates/jird-query-program";
+
+/// The most that the wheel of the module may have.
+const WHEEL_BYTES_MAX: u64 = 6_000_000;
+
 pub(crate) fn step() -> Step {
     Step::new("python", "the Python module: clippy, its wheel, and its tests in a virtual environment", run)
 }
 
 fn run(house: &House, log: &mut Log) -> Outcome {
-    if !house.answers("python3", &["-m", "venv", "--help"]) {
-        return Outcome::Skipped("no python3 with venv: apt-get install python3-venv".into());
-    }
-    let place = house.target.join("xtask/python");
-    let _ = fs::remove_dir_all(&place);
-    if !log.run(house.command("python3").args(["-m", "venv"]).arg(&place)) {
-        return Outcome::Failed;
-    }
-    let python = place.join("bin/python");
-    let pip = |arguments: &[&str]| {
-        let mut command = inside(house, &python, &place);
-        command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(arguments);
-        command
+    let environment = match Environment::new(house, log, "xtask/python", &NEEDED) {
+        Ok(environment) => environment,
+        Err(outcome) => return outcome,
     };
-    if !log.run(&mut pip(&NEEDED)) {
-        return Outcome::Skipped(format!("pip cannot install {}", NEEDED.join(", ")));
-    }
+    let Environment { python, place } = &environment;
     let mut clippy = house.cargo(["clippy", "--package", "jird-python", "--features", "extension"]);
-    let clippy = log.run(clippy.env("PYO3_PYTHON", &python).args(["--", "-D", "warnings"]));
+    let clippy = log.run(clippy.env("PYO3_PYTHON", python).args(["--", "-D", "warnings"]));
     // Optimised, with the checks of debug builds: as all tests are.
-    let mut build = inside(house, &python, &place);
-    build.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--manifest-path"]);
-    build.arg(Path::new(CRATE).join("Cargo.toml")).arg("--out").arg(place.join("wheels"));
-    let wheel = log.run(build.args(QUICK).args(["--interpreter"]).arg(&python));
-    let wheels = place.join("wheels").to_string_lossy().into_owned();
-    let installed = wheel && log.run(&mut pip(&["--no-index", "--find-links", &wheels, "jird"]));
-    let tested = installed && test(house, log, &python, &place);
+    let mut build = environment.maturin(house, CRATE, "dev");
+    let wheel = log.run(build.args(QUICK).args(["--interpreter"]).arg(python));
+    let installed = wheel && environment.install(house, log, "jird");
+    let tested = installed && test(house, log, python, place);
     (clippy && tested).into()
+}
+
+/// Builds both distributions as they are released, and uses them: the module alone, and then with the program.
+pub(crate) fn wheels(house: &House, log: &mut Log) -> Outcome {
+    let environment = match Environment::new(house, log, "xtask/wheels", &NEEDED[..1]) {
+        Ok(environment) => environment,
+        Err(outcome) => return outcome,
+    };
+    let Environment { python, place } = &environment;
+    let answer = |log: &mut Log, wanted: &str| {
+        let mut command = inside(house, python, place);
+        let code = format!(
+            "import jird\n\
+             try:\n    found = list(jird.query('select count(*) as n', 'examples/events.ndjson'))\n\
+             except ImportError as error:\n    found = str(error)[:21]\n\
+             print(found)\nassert str(found) == {wanted:?}\n"
+        );
+        command.args(["-c", &code]).env_remove("JIRD_PROGRAM").env("PATH", place.join("bin"));
+        log.run(&mut command)
+    };
+    let mut build = environment.maturin(house, CRATE, "wheel");
+    let module = log.run(build.args(["--interpreter"]).arg(python));
+    let alone = module
+        && is_small_enough(log, &place.join("wheels"))
+        && environment.install(house, log, "jird")
+        && answer(log, "SQL is not in this pa");
+    let program = alone && log.run(&mut environment.maturin(house, PROGRAM, "release"));
+    let both = program && environment.install(house, log, "jird[query]") && answer(log, "[{'n': 3000}]");
+    both.into()
+}
+
+/// Whether no wheel in the folder is larger than it may be. They are named in the log.
+fn is_small_enough(log: &mut Log, wheels: &Path) -> bool {
+    let mut found = fs::read_dir(wheels).into_iter().flatten().flatten().peekable();
+    found.peek().is_some()
+        && found.all(|wheel| {
+            let bytes = wheel.metadata().map_or(u64::MAX, |data| data.len());
+            let verdict = if bytes <= WHEEL_BYTES_MAX { "" } else { "error: " };
+            log.say(&format!("{verdict}{}: {bytes} bytes of at most {WHEEL_BYTES_MAX}", wheel.path().display()));
+            bytes <= WHEEL_BYTES_MAX
+        })
+}
+
+/// A virtual environment that is thrown away.
+struct Environment {
+    place: PathBuf,
+    python: PathBuf,
+}
+
+impl Environment {
+    /// Makes one in the target folder, with these packages.
+    fn new(house: &House, log: &mut Log, folder: &str, packages: &[&str]) -> Result<Self, Outcome> {
+        if !house.answers("python3", &["-m", "venv", "--help"]) {
+            return Err(Outcome::Skipped("no python3 with venv: apt-get install python3-venv".into()));
+        }
+        let place = house.target.join(folder);
+        let _ = fs::remove_dir_all(&place);
+        if !log.run(house.command("python3").args(["-m", "venv"]).arg(&place)) {
+            return Err(Outcome::Failed);
+        }
+        let environment = Self { python: place.join("bin/python"), place };
+        if !log.run(environment.pip(house).args(packages)) {
+            return Err(Outcome::Skipped(format!("pip cannot install {}", packages.join(", "))));
+        }
+        Ok(environment)
+    }
+
+    fn pip(&self, house: &House) -> Command {
+        let mut command = inside(house, &self.python, &self.place);
+        command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        command
+    }
+
+    /// Installs a distribution from a wheel that was built here.
+    fn install(&self, house: &House, log: &mut Log, name: &str) -> bool {
+        log.run(self.pip(house).args(["--no-index", "--find-links"]).arg(self.place.join("wheels")).arg(name))
+    }
+
+    /// A build of a crate's wheel by a profile of cargo.
+    fn maturin(&self, house: &House, folder: &str, profile: &str) -> Command {
+        let mut build = inside(house, &self.python, &self.place);
+        build.args(["-m", "maturin", "build", "--quiet", "--profile", profile, "--manifest-path"]);
+        build.arg(Path::new(folder).join("Cargo.toml")).arg("--out").arg(self.place.join("wheels"));
+        build
+    }
 }
 
 /// The virtual environment's Python, in the workspace's root.
@@ -70,6 +150,11 @@ fn inside(house: &House, python: &Path, place: &Path) -> Command {
 fn test(house: &House, log: &mut Log, python: &Path, place: &Path) -> bool {
     let mut command = inside(house, python, place);
     command.args(["-m", "pytest", "-rs", "--color=no", "-p", "no:cacheprovider", CRATE]);
+    // The step `tests` has built the program with SQL, which takes many minutes.
+    let program = house.target.join("debug/jird");
+    if house.answers(&program.to_string_lossy(), &["query", "--help"]) {
+        command.env("JIRD_TEST_PROGRAM", program);
+    }
     let passed = log.run(command.env("PYTHONDONTWRITEBYTECODE", "1"));
     let text = log.text();
     let (mut ok, mut bad) = (0, 0);

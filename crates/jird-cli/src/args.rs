@@ -52,6 +52,14 @@ pub(crate) enum Command {
     Query(crate::query::QueryArgs),
     #[cfg(feature = "query")]
     Bench(crate::bench::BenchArgs),
+    /// Not in this program
+    #[cfg(not(feature = "query"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Query(Absent),
+    /// Not in this program
+    #[cfg(not(feature = "query"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Bench(Absent),
     #[cfg(feature = "convert")]
     Ingest(crate::ingest::IngestArgs),
     #[cfg(feature = "convert")]
@@ -72,6 +80,26 @@ pub(crate) enum Command {
         /// The folder
         folder: PathBuf,
     },
+}
+
+/// A command that needs SQL, in a program that was built without.
+#[cfg(not(feature = "query"))]
+#[derive(Debug, clap::Args)]
+pub(crate) struct Absent {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<std::ffi::OsString>,
+}
+
+#[cfg(not(feature = "query"))]
+impl Absent {
+    /// Says where the command is to be had.
+    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+        drop(self.arguments);
+        anyhow::bail!(
+            "SQL is not in this program, which was built without the feature `query`; `cargo install jird-cli` and, in \
+             Python, pip install 'jird[query]' bring one with it"
+        )
+    }
 }
 
 /// The version and the kernels, as `jird --version` prints them.

@@ -78,6 +78,8 @@ fn command(args: Args) -> anyhow::Result<Outcome> {
         Command::Query(args) => query::run(args),
         #[cfg(feature = "query")]
         Command::Bench(args) => Ok(bench::run(&args)),
+        #[cfg(not(feature = "query"))]
+        Command::Query(args) | Command::Bench(args) => args.run(),
         #[cfg(feature = "convert")]
         Command::Ingest(args) => ingest::run(&args),
         #[cfg(feature = "convert")]

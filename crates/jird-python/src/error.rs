@@ -1,4 +1,4 @@
-//! The exceptions `JSONDecodeError` and `JSONEncodeError`, which are classes of Python in `jird.errors`.
+//! The exceptions `JSONDecodeError`, `JSONEncodeError` and `QueryError`, which are classes of Python in `jird.errors`.
 
 use jird::Error;
 use pyo3::prelude::*;
@@ -60,4 +60,12 @@ pub(crate) fn encode(py: Python<'_>, words: &str, cause: Option<PyErr>) -> PyErr
         error.set_cause(py, cause);
     }
     error
+}
+
+/// A `QueryError` with this message.
+#[cold]
+pub(crate) fn query(py: Python<'_>, words: &str) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let raise = || class(py, &CLASS, "QueryError")?.call1((words,)).map(PyErr::from_value);
+    raise().unwrap_or_else(|error| error)
 }

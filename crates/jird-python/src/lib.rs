@@ -9,7 +9,8 @@
 //! document  lazy documents
 //! stdlib    the ways of Python's `json`
 //! database  SQLite databases as targets
-//! scan      lines of files as values, and as columns of Arrow
+//! store     event stores as targets
+//! scan      lines of files, and results of queries, as values and as columns of Arrow
 //! ```
 //!
 //! Without the feature `extension` this crate is empty; see `Cargo.toml`.
@@ -27,11 +28,12 @@ mod loads;
 mod raw;
 mod scan;
 mod stdlib;
+mod store;
 
 /// The functions and classes of `jird`, which is a package around this module.
 ///
-/// The caches are one for the process, and are guarded by the interpreter's lock: a sub-interpreter is refused, and a
-/// free-threaded one takes its lock back.
+/// The caches are one for the process, and are guarded by the interpreter's lock: a sub-interpreter is refused, and so
+/// is a free-threaded one, by `jird/__init__.py`.
 #[pyo3::pymodule(gil_used = true)]
 mod _jird {
     #[pymodule_export]
@@ -43,9 +45,11 @@ mod _jird {
     #[pymodule_export]
     use crate::loads::loads;
     #[pymodule_export]
-    use crate::scan::{Scan, ScanIter};
+    use crate::scan::{Query, Scan, ScanIter};
     #[pymodule_export]
     use crate::stdlib::{json_dumps, json_loads};
+    #[pymodule_export]
+    use crate::store::Store;
     use pyo3::exceptions::PyImportError;
     use pyo3::prelude::*;
     use std::ffi::OsString;

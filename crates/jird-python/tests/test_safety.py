@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pathlib
 import subprocess
 import sys
 import threading
@@ -217,6 +218,16 @@ else:
         assert failed is None, failed
     finally:
         interpreters.destroy(inner)
+
+
+def test_free_threaded_interpreters_are_refused_with_an_import_error():
+    # As those of 3.13 and 3.14 call themselves.
+    for name in ("3.13.0 experimental free-threading build (main)", "3.14.0 free-threading build (main)"):
+        code = f"import sys; sys.version = {name!r}\nimport jird"
+        environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(jird.__file__).parents[1])}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+        assert done.returncode == 1
+        assert "ImportError: jird needs a Python with its global lock" in done.stderr
 
 
 def test_an_import_is_quick_and_loads_little():

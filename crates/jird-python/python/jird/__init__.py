@@ -4,10 +4,17 @@
     scan             lines of files as dicts, as values of a type, or as columns of Arrow
     convert          files to other formats: CSV, SQLite, Parquet, Arrow
     Sqlite           tables made for classes, filled with objects or columns
+    query            SQL over files and event stores, with jird[query]
+    open_store       event stores, which take events and survive crashes
     parse            a lazy Document: everything is checked, and values are made when they are asked for
 """
 
-from ._jird import (
+import sys as _sys
+
+if "free-threading" in _sys.version:
+    raise ImportError("jird needs a Python with its global lock: free-threaded ones are not supported")
+
+from ._jird import (  # noqa: E402
     OPT_APPEND_NEWLINE,
     OPT_INDENT_2,
     OPT_NAIVE_UTC,
@@ -24,14 +31,13 @@ from ._jird import (
     OPT_UTC_Z,
     Document,
     Fragment,
-    Scan,
     __version__,
     dumps,
     kernel,
     loads,
     parse,
 )
-from .errors import JSONDecodeError, JSONEncodeError
+from .errors import JSONDecodeError, JSONEncodeError, QueryError
 
 __all__ = [
     "OPT_APPEND_NEWLINE",
@@ -53,20 +59,35 @@ __all__ = [
     "JSONDecodeError",
     "JSONEncodeError",
     "Key",
+    "Query",
+    "QueryError",
     "Scan",
     "Sqlite",
+    "Store",
     "__version__",
     "convert",
     "dumps",
     "kernel",
     "loads",
+    "open_store",
     "parse",
+    "query",
     "scan",
 ]
 
 
 # Loaded when they are asked for, because the modules that they are in need typing, decimal and others.
-_LATER = {"Key": "_types", "Sqlite": "_sqlite", "convert": "_lines", "scan": "_lines"}
+_LATER = {
+    "Key": "_types",
+    "Query": "_query",
+    "Scan": "_lines",
+    "Sqlite": "_sqlite",
+    "Store": "_store",
+    "convert": "_lines",
+    "open_store": "_store",
+    "query": "_query",
+    "scan": "_lines",
+}
 
 
 def __getattr__(name):

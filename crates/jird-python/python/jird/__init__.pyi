@@ -1,3 +1,4 @@
+import datetime
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar, final, overload
@@ -5,6 +6,7 @@ from typing import Any, Literal, TypeVar, final, overload
 from . import json as json
 from .errors import JSONDecodeError as JSONDecodeError
 from .errors import JSONEncodeError as JSONEncodeError
+from .errors import QueryError as QueryError
 
 __version__: str
 kernel: str
@@ -66,11 +68,68 @@ def convert(
     source_format: str | None = None,
     target_format: str | None = None,
 ) -> None: ...
+def query(
+    sql: str,
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    *,
+    type: Any = None,
+    since: str | datetime.date | None = None,
+    until: str | datetime.date | None = None,
+    records: str | None = None,
+    on_error: str = "stop",
+    source_format: Literal["ndjson", "json", "csv", "tsv", "sqlite", "parquet", "arrow"] | None = None,
+    threads: int | None = None,
+) -> Query: ...
+def open_store(
+    path: str | os.PathLike[str],
+    *,
+    create: bool = True,
+    time_field: str | None = None,
+    columns: Iterable[str] | None = None,
+    compression: Literal["none", "lz4", "zstd"] | None = None,
+    sync: Literal["batch", "interval", "none"] = "interval",
+) -> Store: ...
 def parse(data: bytes | bytearray | memoryview | str, /) -> Document: ...
-@final
-class Scan:
+class _Tabular:
     def __iter__(self) -> ScanIter: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table."""
+    def to_polars(self) -> Any:
+        """A polars.DataFrame."""
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame."""
+
+class Scan(_Tabular): ...
+
+class Query(_Tabular):
+    sql: str
+    @property
+    def notes(self) -> list[str]:
+        """What the program said of the last use, once that was read to its end."""
+    def explain(self) -> str: ...
+
+class Store:
+    @property
+    def path(self) -> str: ...
+    @property
+    def time_field(self) -> str: ...
+    def append(self, event: Any) -> None: ...
+    def append_lines(self, lines: bytes | bytearray | memoryview | str, /) -> int: ...
+    def extend(self, events: Iterable[Any]) -> int: ...
+    def commit(self) -> None: ...
+    def close(self) -> None: ...
+    def query(
+        self,
+        sql: str,
+        *,
+        type: Any = None,
+        since: str | datetime.date | None = None,
+        until: str | datetime.date | None = None,
+        threads: int | None = None,
+    ) -> Query: ...
+    def __enter__(self) -> Store: ...
+    def __exit__(self, *_: object) -> None: ...
 
 class ScanIter(Iterator[Any]):
     @property

@@ -1,20 +1,28 @@
 """Lines and tables in files: `scan` and `convert`."""
 
+import errno
 import glob as _glob
 import os
 import subprocess
 import sys
 
 from . import _jird
+from ._tables import Tabular
 
-__all__ = ["convert", "scan"]
+__all__ = ["Scan", "convert", "scan"]
+
+
+class Scan(_jird.Scan, Tabular):
+    """Lines of files; see `jird.scan`."""
+
+    __slots__ = ()
 
 
 def scan(paths, *, columns=None, where=None, types=None, type=None, on_error="stop", threads=None):
     """Reads files of lines of JSON (NDJSON), also compressed ones, on all cores.
 
     The result is iterated: it gives dicts, or with `type` values of that type, as of `loads`. It is also a stream of
-    Arrow batches: pyarrow.table(scan), polars.from_arrow(scan) and DuckDB take it as it is.
+    Arrow batches: pyarrow.table(scan), polars.DataFrame(scan) and DuckDB take it as it is. Each use reads anew.
 
     paths      a path or pattern such as "logs/*.ndjson", or a list of them
     columns    keys, such as "Level" or "user.name"; all without them
@@ -37,11 +45,20 @@ def scan(paths, *, columns=None, where=None, types=None, type=None, on_error="st
                 raise FileNotFoundError(f"no file matches {path!r}")
             found += matches
         else:
+            if os.path.isdir(path):
+                raise IsADirectoryError(errno.EISDIR, _of_folder(path), os.fspath(path))
             found.append(path)
     if not found:
         raise ValueError("no file is named")
     columns = None if columns is None else list(columns)
-    return _jird.Scan(found, columns, where, types, type, on_error == "skip", threads)
+    return Scan(found, columns, where, types, type, on_error == "skip", threads)
+
+
+def _of_folder(path):
+    """What to do instead of scanning a folder."""
+    if os.path.exists(os.path.join(path, "MANIFEST")):
+        return "is an event store; jird.open_store(path).query(sql) reads it"
+    return "is a folder; name its files, with a pattern such as '*.ndjson' in it"
 
 
 def convert(

@@ -537,8 +537,29 @@ def _hints(owner, cls, variables):
         hints = typing.get_type_hints(owner, include_extras=True)
     except Exception as cause:
         raise TypeError(f"the annotations of {_name(cls)} cannot be evaluated: {cause}") from cause
+    if sys.version_info < (3, 11):
+        names = {**getattr(sys.modules.get(cls.__module__), "__dict__", {}), cls.__name__: cls}
+        hints = {name: _evaluated(wanted, names, cls) for name, wanted in hints.items()}
     variables = _variables(cls, variables)
     return {name: _closed(wanted, variables) for name, wanted in hints.items()} if variables else hints
+
+
+def _evaluated(wanted, names, cls):
+    """With the strings in `list["T"]` and the like evaluated, which `get_type_hints` of Python 3.10 leaves."""
+    if isinstance(wanted, str):
+        try:
+            return _evaluated(eval(wanted, dict(names)), names, cls)
+        except Exception as cause:
+            raise TypeError(f"the annotations of {_name(cls)} cannot be evaluated: {cause}") from cause
+    args = getattr(wanted, "__args__", ())
+    if not args or typing.get_origin(wanted) in (typing.Literal, typing.Annotated):
+        return wanted
+    given = tuple(_evaluated(arg, names, cls) for arg in args)
+    if given == args:
+        return wanted
+    if isinstance(wanted, types.GenericAlias):
+        return types.GenericAlias(wanted.__origin__, given)
+    return typing.Union[given] if isinstance(wanted, types.UnionType) else wanted.copy_with(given)
 
 
 def _variables(cls, variables):

@@ -2,7 +2,7 @@
 
 from json import JSONDecodeError as _JSONDecodeError
 
-__all__ = ["JSONDecodeError", "JSONEncodeError"]
+__all__ = ["JSONDecodeError", "JSONEncodeError", "QueryError"]
 
 
 class JSONDecodeError(_JSONDecodeError):
@@ -34,6 +34,10 @@ class JSONEncodeError(TypeError):
     """A value cannot be written as JSON."""
 
 
-for _class in (JSONDecodeError, JSONEncodeError):
+class QueryError(ValueError):
+    """A query was not answered: the SQL is wrong, or what it reads."""
+
+
+for _class in (JSONDecodeError, JSONEncodeError, QueryError):
     _class.__module__ = "jird"
 del _class

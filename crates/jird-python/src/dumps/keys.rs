@@ -28,7 +28,6 @@ pub(super) fn write<'py>(encoder: &mut Encoder<'py>, dict: &Bound<'py, PyDict>) 
         encoder.object(&value)?;
     }
     encoder.close(b'}');
-    encoder.out.byte(b',');
     Ok(())
 }
 

@@ -126,7 +126,6 @@ fn array_of(encoder: &mut Encoder<'_>, kind: &Kind, shape: &[usize], rest: &mut 
         array_of(encoder, kind, inner, rest)?;
     }
     encoder.close(b']');
-    encoder.out.byte(b',');
     Ok(())
 }
 
@@ -134,7 +133,7 @@ fn element(encoder: &mut Encoder<'_>, kind: &Kind, rest: &mut &[u8]) -> Result<(
     match kind {
         Kind::Bool => {
             let [value] = take::<1>(rest);
-            encoder.out.bytes(if value == 0 { b"false" } else { b"true" });
+            encoder.out.bytes(if value == 0 { b"false," } else { b"true," });
         }
         Kind::Signed(size) => encoder.out.i64(match size {
             1 => i8::from_ne_bytes(take(rest)).into(),
@@ -156,10 +155,8 @@ fn element(encoder: &mut Encoder<'_>, kind: &Kind, rest: &mut &[u8]) -> Result<(
             let micros = unit.micros(value).ok_or_else(|| because("unsupported numpy.datetime64: out of range"))?;
             let text = time::since_1970(encoder, micros)?;
             encoder.out.string(&text, b',');
-            return Ok(());
         }
     }
-    encoder.out.byte(b',');
     Ok(())
 }
 

@@ -166,7 +166,6 @@ fn int_subclass(encoder: &mut Encoder<'_>, int: &Bound<'_, PyInt>) -> Result<(),
     match int.extract::<i64>() {
         Ok(value) if !is_on(encoder, STRICT_INTEGER) || (-EXACT_MAX..=EXACT_MAX).contains(&value) => {
             encoder.out.i64(value);
-            encoder.out.byte(b',');
             Ok(())
         }
         _ => large_int(encoder, int),
@@ -209,7 +208,6 @@ fn data_class<'py>(
         }
     }
     encoder.close(b'}');
-    encoder.out.byte(b',');
     Ok(())
 }
 

@@ -14,7 +14,7 @@
 //! members  the members of a dict
 //! objects  instances of classes, made without a call
 //! output   a `bytes` object that grows
-//! interpreter  which interpreter this is
+//! interpreter  which interpreter this is, and whether it was interrupted
 //! encode   the walk over dicts, lists and scalars that writes them
 //! ```
 

@@ -77,9 +77,15 @@ impl<'py> Output<'py> {
         self.capacity = wanted;
     }
 
+    /// Appends a number that `put` writes into the room, and a comma.
     #[inline(always)]
-    fn number_room(&mut self) -> &mut [MaybeUninit<u8>; NUMBER_ROOM] {
-        self.room(NUMBER_ROOM).first_chunk_mut().expect("room was made")
+    fn number(&mut self, put: impl FnOnce(&mut [MaybeUninit<u8>; NUMBER_ROOM]) -> usize) {
+        let room = self.room(NUMBER_ROOM + 1);
+        let written = put(room.first_chunk_mut().expect("room was made"));
+        debug_assert!(written <= NUMBER_ROOM, "a number is no longer than its room");
+        // SAFETY: a number is no longer than its room, and there is a byte more.
+        unsafe { room.as_mut_ptr().add(written).write(MaybeUninit::new(b',')) };
+        self.len += written + 1;
     }
 
     /// Appends `bytes` as they are.
@@ -97,20 +103,17 @@ impl<'py> Output<'py> {
         self.len += 1;
     }
 
-    /// Replaces the last byte, or appends it if that is `but`, an opening bracket.
+    /// Replaces the last byte, if it is a comma, by a bracket, or appends one; and then a comma.
     #[inline(always)]
     pub(crate) fn close(&mut self, bracket: u8) {
-        let last = self.len - 1;
-        // SAFETY: `last` is below `len`, so it is written and within the object.
-        let at = unsafe { self.data.as_ptr().add(last) };
-        // SAFETY: as above.
+        self.room(2);
+        // SAFETY: something was written, so the last byte is within the object, and there is room for two more.
         unsafe {
-            if *at == b',' {
-                *at = bracket;
-                return;
-            }
+            let last = self.data.as_ptr().add(self.len - 1);
+            let has_comma = usize::from(*last == b',');
+            last.add(1 - has_comma).cast::<[u8; 2]>().write([bracket, b',']);
+            self.len += 2 - has_comma;
         }
-        self.byte(bracket);
     }
 
     /// Takes back the last byte, if it is a comma.
@@ -130,7 +133,9 @@ impl<'py> Output<'py> {
         let kernel = self.kernel;
         let room = self.room(string_room(text.len()) + 1);
         let written = put_string(kernel, text, room);
-        room[written].write(after);
+        debug_assert!(written < room.len(), "a string is no longer than its room");
+        // SAFETY: a string is no longer than its room, and there is a byte more.
+        unsafe { room.as_mut_ptr().add(written).write(MaybeUninit::new(after)) };
         self.len += written + 1;
     }
 
@@ -149,34 +154,34 @@ impl<'py> Output<'py> {
         self.bytes(&[b'"', after]);
     }
 
-    /// Appends an integer.
+    /// Appends an integer, and a comma.
     #[inline(always)]
     pub(crate) fn i64(&mut self, value: i64) {
-        self.len += put_i64(value, self.number_room());
+        self.number(|room| put_i64(value, room));
     }
 
-    /// Appends an integer.
+    /// Appends an integer, and a comma.
     #[inline(always)]
     pub(crate) fn u64(&mut self, value: u64) {
-        self.len += put_u64(value, self.number_room());
+        self.number(|room| put_u64(value, room));
     }
 
-    /// Appends a double; `null` if it is not finite.
+    /// Appends a double, or `null` if it is not finite, and a comma.
     #[inline(always)]
     pub(crate) fn f64(&mut self, value: f64) {
         if value.is_finite() {
-            self.len += put_f64(value, self.number_room());
+            self.number(|room| put_f64(value, room));
         } else {
-            self.bytes(b"null");
+            self.bytes(b"null,");
         }
     }
 
-    /// Appends a single; `null` if it is not finite.
+    /// Appends a single, or `null` if it is not finite, and a comma.
     pub(crate) fn f32(&mut self, value: f32) {
         if value.is_finite() {
-            self.len += put_f32(value, self.number_room());
+            self.number(|room| put_f32(value, room));
         } else {
-            self.bytes(b"null");
+            self.bytes(b"null,");
         }
     }
 
@@ -188,8 +193,8 @@ impl<'py> Output<'py> {
         self.len += 1 + 2 * depth;
     }
 
-    /// The object, with what was written.
-    pub(crate) fn finish(mut self) -> PyResult<Bound<'py, PyBytes>> {
+    /// The object, with what was written. Called once.
+    pub(crate) fn finish(&mut self) -> PyResult<Bound<'py, PyBytes>> {
         let mut object = core::mem::replace(&mut self.object, ptr::null_mut());
         if object.is_null() {
             // SAFETY: the first `len` bytes are written.

@@ -2,16 +2,23 @@
 
 use super::failure::Failure;
 use super::files::{Files, Wanted, Work};
+use super::program::{Output, RESULT, Run};
+use crate::raw::interpreter::Caller;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
+use arrow_ipc::reader::StreamReader;
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use core::ops::ControlFlow;
+use core::time::Duration;
 use jird::lines::Match;
 use jird::record::Record;
 use jird::record::RecordBuffer;
 use jird_formats::{Accumulator, ColumnBuilder, ColumnType};
 use std::collections::HashSet;
+use std::io::{self, Chain, Cursor, Read};
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
@@ -111,19 +118,31 @@ impl Work for Building<'_> {
     }
 }
 
+/// How long a reader waits for a batch before it looks whether Ctrl-C was pressed.
+const WAIT: Duration = Duration::from_millis(50);
+
 /// A stream of batches, made on threads of its own.
 pub(super) struct Batches {
     schema: SchemaRef,
     receiver: Receiver<Result<RecordBatch, ArrowError>>,
+    /// The thread that has asked for the stream.
+    caller: Caller,
+    /// The program that writes the batches, if one does.
+    run: Option<Arc<Run>>,
 }
 
 impl Batches {
     /// Starts to read. `about` are the names and types of the columns, in the order of the projection.
-    pub(super) fn start(files: Arc<Files>, wanted: Wanted, about: Vec<(String, ColumnType)>) -> FFI_ArrowArrayStream {
+    pub(super) fn start(
+        files: Arc<Files>,
+        wanted: Wanted,
+        about: Vec<(String, ColumnType)>,
+        caller: Caller,
+    ) -> FFI_ArrowArrayStream {
         let fields = about.iter().map(|(name, kind)| kind.field(name)).collect::<Vec<_>>();
         let schema = Arc::new(Schema::new(fields));
         let (sender, receiver) = sync_channel(4);
-        let batches = Self { schema: Arc::clone(&schema), receiver };
+        let batches = Self { schema: Arc::clone(&schema), receiver, caller, run: None };
         thread::spawn(move || {
             let new = || {
                 let columns = about.iter().map(|(_, kind)| ColumnBuilder::new(*kind)).collect();
@@ -132,7 +151,7 @@ impl Batches {
             let finished = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 files.scan(&wanted, new, |mut done| {
                     let sent = match done.failure {
-                        Some(failure) => sender.send(Err(ArrowError::ExternalError(failure.words().into()))),
+                        Some(failure) => sender.send(Err(failed(&failure))),
                         None if done.made.rows == 0 => Ok(()),
                         None => sender.send(batch(&schema, &mut done.made)),
                     };
@@ -140,11 +159,80 @@ impl Batches {
                 });
             }));
             if finished.is_err() {
-                let _ = sender.send(Err(ArrowError::ExternalError(Failure::Lost.words().into())));
+                let _ = sender.send(Err(failed(&Failure::Lost)));
             }
         });
         FFI_ArrowArrayStream::new(Box::new(batches))
     }
+
+    /// The batches that a run writes as a file of Arrow. Waits for their schema, or the failure before it.
+    pub(super) fn of_run(run: &Arc<Run>, caller: Caller) -> Result<FFI_ArrowArrayStream, Failure> {
+        let (sender, receiver) = sync_channel(4);
+        let (schemas, schema) = sync_channel(1);
+        let running = Arc::clone(run);
+        thread::spawn(move || {
+            let finished = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let mut reader = match open(&running) {
+                    Ok(reader) => reader,
+                    Err(failure) => return drop(schemas.send(Err(failure))),
+                };
+                let _ = schemas.send(Ok(reader.schema()));
+                for batch in &mut reader {
+                    if sender.send(batch.map_err(|error| failed(&of_arrow(error)))).is_err() {
+                        return;
+                    }
+                }
+                // After the stream comes what a file has beside it, and then the end, which may be a failure.
+                if let Err(error) = io::copy(reader.get_mut(), &mut io::sink()) {
+                    let _ = sender.send(Err(failed(&Failure::io(Path::new(RESULT), error))));
+                }
+            }));
+            if finished.is_err() {
+                let _ = sender.send(Err(failed(&Failure::Lost)));
+            }
+        });
+        let schema = loop {
+            match schema.recv_timeout(WAIT) {
+                Ok(schema) => break schema?,
+                Err(Disconnected) => return Err(Failure::Lost),
+                Err(Timeout) if caller.is_interrupted() => {
+                    run.stop();
+                    return Err(Failure::Refused("the query was stopped".to_owned()));
+                }
+                Err(Timeout) => {}
+            }
+        };
+        let batches = Self { schema, receiver, caller, run: Some(Arc::clone(run)) };
+        Ok(FFI_ArrowArrayStream::new(Box::new(batches)))
+    }
+}
+
+/// What a run writes, from the first message on.
+type Stream = Chain<Cursor<[u8; 8]>, Output>;
+
+/// Starts a run, and reads the schema.
+fn open(run: &Arc<Run>) -> Result<StreamReader<Stream>, Failure> {
+    let failed = |error| Failure::io(Path::new(RESULT), error);
+    // A file of Arrow begins with its name and zeros. From there on it is a stream.
+    let mut output = run.start("arrow").map_err(failed)?;
+    let mut word = [0; 8];
+    output.read_exact(&mut word).map_err(failed)?;
+    while word.starts_with(b"ARROW1") || word == [0; 8] {
+        output.read_exact(&mut word).map_err(failed)?;
+    }
+    StreamReader::try_new(Cursor::new(word).chain(output), None).map_err(of_arrow)
+}
+
+/// A failure of the reader of batches, which may be that of the run.
+fn of_arrow(error: ArrowError) -> Failure {
+    match error {
+        ArrowError::IoError(_, error) => Failure::io(Path::new(RESULT), error),
+        error => Failure::io(Path::new(RESULT), io::Error::other(error)),
+    }
+}
+
+fn failed(failure: &Failure) -> ArrowError {
+    ArrowError::ExternalError(failure.words().into())
 }
 
 fn batch(schema: &SchemaRef, made: &mut Building<'_>) -> Result<RecordBatch, ArrowError> {
@@ -157,7 +245,24 @@ impl Iterator for Batches {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.receiver.recv().ok()
+        loop {
+            match self.receiver.recv_timeout(WAIT) {
+                Ok(batch) => return Some(batch),
+                Err(Disconnected) => return None,
+                Err(Timeout) if self.caller.is_interrupted() => {
+                    self.run.iter().for_each(|run| run.stop());
+                    return Some(Err(ArrowError::ExternalError("it was interrupted".into())));
+                }
+                Err(Timeout) => {}
+            }
+        }
+    }
+}
+
+impl Drop for Batches {
+    fn drop(&mut self) {
+        // Who does not want the rest does not wait for it.
+        self.run.iter().for_each(|run| run.stop());
     }
 }
 

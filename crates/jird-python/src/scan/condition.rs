@@ -27,7 +27,7 @@ pub(super) fn condition(text: &str, paths: &mut Vec<Path>) -> Result<Predicate, 
 ///
 /// # Errors
 /// What is wrong.
-pub(super) fn path(text: &str) -> Result<Path, String> {
+pub(crate) fn path(text: &str) -> Result<Path, String> {
     let tokens = tokens(text)?;
     let mut paths = Vec::new();
     let mut grammar = Grammar { text, tokens: &tokens, at: 0, depth: 0, paths: &mut paths };

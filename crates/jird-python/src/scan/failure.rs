@@ -1,5 +1,6 @@
 //! What ends a scan.
 
+use super::program::Refused;
 use crate::error;
 use jird::Located;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -15,13 +16,18 @@ pub(super) enum Failure {
     /// A value that is not of its column's type: the file, the words, and the line.
     Unfit(String, String, u64),
     Io(String, io::Error),
+    /// A query, in the words of the program that was to answer it.
+    Refused(String),
     /// A thread has panicked.
     Lost,
 }
 
 impl Failure {
     pub(super) fn io(path: &Path, error: io::Error) -> Self {
-        Self::Io(path.display().to_string(), error)
+        match error.downcast::<Refused>() {
+            Ok(Refused(words)) => Self::Refused(words),
+            Err(error) => Self::Io(path.display().to_string(), error),
+        }
     }
 
     /// As if the part with this failure had `lines` more lines before it.
@@ -38,6 +44,7 @@ impl Failure {
             Self::Bad(name, located, _) => format!("{name}: {located}"),
             Self::Unfit(name, words, line) => format!("{name}, line {line}: {words}"),
             Self::Io(name, error) => format!("{name}: {error}"),
+            Self::Refused(words) => words.clone(),
             Self::Lost => "a thread of the scan has failed".to_owned(),
         }
     }
@@ -60,6 +67,7 @@ impl Failure {
                 }
                 None => PyOSError::new_err(format!("{name}: {error}")),
             },
+            Self::Refused(words) => error::query(py, &words),
             Self::Lost => PyRuntimeError::new_err("a thread of the scan has failed"),
         }
     }

@@ -1,6 +1,7 @@
 //! Files of lines, cut into parts that threads read.
 
 use super::failure::Failure;
+use super::program::{RESULT, Run};
 use core::ops::{ControlFlow, Range};
 use jird::lines::{
     Bad, Counting, LinePiece, LineReader, Match, Options, Part, RECORD_BYTES_MAX, Scanned, StreamPiece, StreamPieces,
@@ -12,6 +13,7 @@ use jird_formats::files::{Compression, Reader, Text};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Bytes of a file that one thread reads at a time.
 const PART_BYTES: u64 = 2 << 20;
@@ -32,6 +34,8 @@ enum Content {
     Plain(Unmarked<File>, u64),
     /// What can only be read from the beginning: a compressed file, or a pipe.
     Stream,
+    /// What a run of a program writes.
+    Run(Arc<Run>),
 }
 
 /// What is looked for in the records.
@@ -73,6 +77,11 @@ impl Files {
             .map(|path| Opened::new(&path).map_err(|error| Failure::io(&path, error)))
             .collect::<Result<_, _>>()
             .map(Self)
+    }
+
+    /// The result of a run of a program, which is read once.
+    pub(super) fn of_run(run: Arc<Run>) -> Self {
+        Self(vec![Opened { path: PathBuf::from(RESULT), content: Content::Run(run) }])
     }
 
     pub(super) fn path(&self, file: usize) -> &Path {
@@ -154,6 +163,9 @@ impl Files {
     }
 
     /// The number of the line that begins at or holds this offset of a file, from one on; reads the file again.
+    ///
+    /// # Errors
+    /// If it cannot be read again.
     pub(super) fn line_of(&self, file: usize, offset: u64) -> io::Result<u64> {
         let mut text = self.0[file].text()?.into_reader().take(offset);
         let (mut buffer, mut lines) = (vec![0; 1 << 16], 1);
@@ -187,7 +199,18 @@ impl Opened {
 
     /// The text, decompressed, with blanks for a byte order mark.
     fn text(&self) -> io::Result<Text> {
+        if let Content::Run(_) = self.content {
+            return Err(io::Error::other("what a program has written is not there any more"));
+        }
         self.start().map(Text::blank_mark)
+    }
+
+    /// What can only be read from the beginning.
+    fn reader(&self) -> io::Result<Reader> {
+        match &self.content {
+            Content::Run(run) => Ok(Box::new(run.start("ndjson")?)),
+            _ => Ok(self.text()?.into_reader()),
+        }
     }
 
     /// The text, decompressed, as it begins.
@@ -202,10 +225,10 @@ impl Opened {
     fn pieces(&self) -> Box<dyn Iterator<Item = Piece> + Send> {
         match &self.content {
             Content::Plain(_, len) => Box::new(ranges(0..*len, PART_BYTES).map(Piece::Range)),
-            Content::Stream => match self.text() {
-                Ok(text) => Box::new(Stream {
+            Content::Stream | Content::Run(_) => match self.reader() {
+                Ok(reader) => Box::new(Stream {
                     path: self.path.clone(),
-                    pieces: Some(StreamPieces::new(text.into_reader(), RECORD_BYTES_MAX)),
+                    pieces: Some(StreamPieces::new(reader, RECORD_BYTES_MAX)),
                 }),
                 Err(error) => Box::new(core::iter::once(Piece::Failed(Failure::io(&self.path, error)))),
             },

@@ -1,4 +1,4 @@
-//! `scan`: lines of files as values of Python, and as columns of Arrow.
+//! `scan` and `query`: lines of files, and results of SQL, as values of Python and as columns of Arrow.
 //!
 //! ```text
 //! condition  `where`: conditions as in SQL
@@ -7,6 +7,8 @@
 //! rows       records, parsed by threads, from which the interpreter only makes values
 //! columns    columns of Arrow: their types, and their batches
 //! table      the class `Scan`
+//! program    the program `jird`, which has SQL, and whose output is read as a file of lines or of Arrow
+//! query      the class `Query`
 //! ```
 //!
 //! Threads read and check the lines, and never touch the interpreter. Their results come in the order of the lines over
@@ -16,7 +18,11 @@ mod columns;
 mod condition;
 mod failure;
 mod files;
+mod program;
+mod query;
 mod rows;
 mod table;
 
+pub(crate) use condition::path;
+pub(crate) use query::Query;
 pub(crate) use table::{Scan, ScanIter};

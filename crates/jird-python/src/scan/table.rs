@@ -4,8 +4,10 @@ use super::columns::{self, Batches};
 use super::condition;
 use super::failure::Failure;
 use super::files::{Files, Wanted};
+use super::program::Run;
 use super::rows::{Rows, Running};
 use crate::loads::{Builder, Typed, with_reader};
+use crate::raw::interpreter::Caller;
 use jird::record::{Predicate, Projection};
 use jird::{Path, Value};
 use jird_formats::ColumnType;
@@ -21,8 +23,8 @@ use std::thread;
 
 /// Lines of files: an iterable of dicts or typed objects, and a stream of Arrow batches (`__arrow_c_stream__`).
 ///
-/// Each use reads the files anew, on all cores. See `jird.scan`.
-#[pyclass(frozen, module = "jird", name = "Scan")]
+/// Each use reads the files anew, on all cores. See `jird.scan`, which makes objects of a subclass.
+#[pyclass(frozen, subclass, module = "jird._jird", name = "Scan")]
 pub(crate) struct Scan {
     files: Arc<Files>,
     /// The names and paths of the columns; `None` for all.
@@ -78,9 +80,7 @@ impl Scan {
         });
         let asked = self.asked(columns.unwrap_or_default())?;
         let typed = self.wanted.as_ref().map(|wanted| Typed::of(wanted.bind(py))).transpose()?;
-        let running = Running::start(Arc::clone(&self.files), self.wanted_of(asked), keys);
-        let state = State { running, rows: None, place: 0, index: 0, is_over: false };
-        Ok(ScanIter { files: Arc::clone(&self.files), typed, skipped: AtomicU64::new(0), state: Mutex::new(state) })
+        Ok(ScanIter::new(&self.files, self.wanted_of(asked), keys, typed, None))
     }
 
     /// The records as a stream of Arrow batches, by the Arrow PyCapsule interface.
@@ -104,7 +104,7 @@ impl Scan {
         let wanted = self.wanted_of(self.asked(&columns)?);
         let types = py.detach(|| columns::types(&self.files, &wanted, &given)).map_err(failed)?;
         let about = columns.into_iter().map(|(name, _)| name).zip(types).collect();
-        let stream = Batches::start(Arc::clone(&self.files), wanted, about);
+        let stream = Batches::start(Arc::clone(&self.files), wanted, about, Caller::here(py));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
@@ -164,18 +164,22 @@ fn column_types(types: &Bound<'_, PyDict>) -> PyResult<Vec<(String, ColumnType)>
     Ok(found)
 }
 
-/// The values of a scan, one by one.
+/// The values of a scan, or of the result of a query, one by one.
 #[pyclass(frozen, module = "jird", name = "ScanIter")]
 pub(crate) struct ScanIter {
     files: Arc<Files>,
     typed: Option<Typed>,
     skipped: AtomicU64,
+    /// The program that writes the records, if one does. It is stopped when nobody wants them any more.
+    run: Option<Arc<Run>>,
     state: Mutex<State>,
 }
 
 struct State {
     running: Running,
     rows: Option<Rows>,
+    /// The records of earlier rows.
+    before: u64,
     /// The place of the next record in the rows, and its number.
     place: usize,
     index: usize,
@@ -205,10 +209,12 @@ impl ScanIter {
                     let made = self.make(py, document.text(), record);
                     return made.map(Some).map_err(|error| {
                         state.is_over = true;
-                        self.placed(py, error, record, rows.file, rows.offsets[state.index - 1])
+                        let (at, number) = (rows.offsets[state.index - 1], state.before + state.index as u64);
+                        self.placed(py, error, record, (rows.file, at, number))
                     });
                 }
                 let failure = rows.failure.take();
+                state.before += rows.offsets.len() as u64;
                 state.rows = None;
                 if let Some(failure) = failure {
                     state.is_over = true;
@@ -230,8 +236,25 @@ impl ScanIter {
 }
 
 impl ScanIter {
+    /// Starts to read. With `keys`, there are dicts of only these columns.
+    pub(super) fn new(
+        files: &Arc<Files>,
+        wanted: Wanted,
+        keys: Option<Vec<String>>,
+        typed: Option<Typed>,
+        run: Option<Arc<Run>>,
+    ) -> Self {
+        let running = Running::start(Arc::clone(files), wanted, keys);
+        let state = Mutex::new(State { running, rows: None, before: 0, place: 0, index: 0, is_over: false });
+        Self { files: Arc::clone(files), typed, skipped: AtomicU64::new(0), run, state }
+    }
+
     /// Waits for rows; false at the end. Ctrl-C ends the wait.
     fn fill(&self, py: Python<'_>, state: &mut State) -> PyResult<bool> {
+        let stopped = |error| {
+            self.run.iter().for_each(|run| run.stop());
+            error
+        };
         loop {
             match py.detach(|| state.running.next_soon()) {
                 Some(Some(rows)) => {
@@ -242,12 +265,12 @@ impl ScanIter {
                         .as_ref()
                         .map_or(0, |document| document.root().at(0).map_or(0, |first| document.place_of(first)));
                     state.rows = Some(rows);
-                    py.check_signals()?;
+                    py.check_signals().map_err(stopped)?;
                     return Ok(true);
                 }
                 Some(None) if py.detach(|| state.running.has_panicked()) => return Err(Failure::Lost.into_error(py)),
                 Some(None) => return Ok(false),
-                None => py.check_signals()?,
+                None => py.check_signals().map_err(stopped)?,
             }
         }
     }
@@ -262,13 +285,17 @@ impl ScanIter {
         })
     }
 
-    /// The error about a record as a text of its own, with its file and line.
-    fn placed(&self, py: Python<'_>, error: PyErr, record: Value<'_>, file: usize, offset: u64) -> PyErr {
+    /// The error about a record as a text of its own, with its file and line. Its place is the file, the offset there,
+    /// and the number of the record, from one on.
+    fn placed(&self, py: Python<'_>, error: PyErr, record: Value<'_>, place: (usize, u64, u64)) -> PyErr {
+        let (file, offset, number) = place;
         let text = record.raw();
         let Ok(alone) = jird::parse(text) else { return error };
         let Err(alone) = self.make(py, text, alone.root()) else { return error };
         let name = self.files.path(file).display().to_string();
-        let line = py.detach(|| self.files.line_of(file, offset)).unwrap_or(0);
+        // What a program has written has a record in each line, and cannot be read again.
+        let line = if self.run.is_some() { Ok(number) } else { py.detach(|| self.files.line_of(file, offset)) };
+        let line = line.unwrap_or(0);
         let placed = || alone.value(py).call_method1(intern!(py, "_in"), (format!("{name}, line {line}"),));
         if !alone.value(py).hasattr(intern!(py, "_in")).unwrap_or(false) {
             return error;
@@ -281,5 +308,11 @@ impl ScanIter {
             }
             Err(error) => error,
         }
+    }
+}
+
+impl Drop for ScanIter {
+    fn drop(&mut self) {
+        self.run.iter().for_each(|run| run.stop());
     }
 }

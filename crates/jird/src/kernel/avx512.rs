@@ -178,6 +178,7 @@ impl Simd for Avx512 {
 
     const GATHERS: bool = true;
     const SKIMS: bool = true;
+    const LOADS_RESTS: bool = true;
     // A mask would have to come from a general register for each block.
     const MARKS_BLOCKS: bool = true;
 

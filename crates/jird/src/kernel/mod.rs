@@ -144,6 +144,20 @@ impl Kernel {
             Isa::Portable(_) => portable::Portable::SKIMS,
         }
     }
+
+    /// [`Simd::LOADS_RESTS`] of this instruction set.
+    #[inline(always)]
+    pub(crate) fn loads_rests(self) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512(_) => avx512::Avx512::LOADS_RESTS,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2(_) => avx2::Avx2::LOADS_RESTS,
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(_) => neon::Neon::LOADS_RESTS,
+            Isa::Portable(_) => portable::Portable::LOADS_RESTS,
+        }
+    }
 }
 
 /// Work on blocks, with everything that it needs: written once, and compiled for each instruction set.

@@ -99,6 +99,8 @@ pub(crate) trait Simd: Copy {
     const GATHERS: bool = false;
     /// Whether members of records are found by masks. On CPUs where masks cost more, steps from key to key are faster.
     const SKIMS: bool = false;
+    /// Whether [`load_rest`](Self::load_rest) is one instruction, however many bytes there are.
+    const LOADS_RESTS: bool = false;
     /// Whether tokens are marked in the block that holds them, with [`mark`](Self::mark) and
     /// [`mark_spaced`](Self::mark_spaced), and not by a mask that is given to [`emit`](Self::emit). Only then are these two
     /// and [`behind`](Self::behind) called.

@@ -7,7 +7,7 @@
 
 use super::escape::{self, ESCAPE_MAX};
 use super::writer::SLACK;
-use crate::kernel::{BLOCK, Kernel, SIXTEEN, sixteen_digits};
+use crate::kernel::{BLOCK, EIGHT, Kernel, SIXTEEN, eight_digits, sixteen_digits};
 use crate::number::{self, Shortest};
 use core::mem::MaybeUninit;
 
@@ -26,19 +26,27 @@ pub const fn string_room(len: usize) -> usize {
 ///
 /// # Panics
 /// If `room` is shorter than [`string_room`] of the text's length.
-#[inline]
+#[inline(always)]
 pub fn put_string(kernel: Kernel, text: &str, room: &mut [MaybeUninit<u8>]) -> usize {
     assert!(room.len() >= string_room(text.len()), "room for the string");
-    if text.len() > BLOCK {
+    if text.len() >= BLOCK {
         return put_long_string(kernel, text, room);
     }
-    let to = room.as_mut_ptr().cast::<u8>();
-    // SAFETY: room was asserted for all of the text as escapes, for the quotes, and for more than `SLACK` bytes.
+    let (text, to) = (text.as_bytes(), room.as_mut_ptr().cast::<u8>());
+    // SAFETY: room was asserted for all of the text as escapes, for the quotes, and for more than `SLACK` bytes and a
+    // block.
     unsafe {
         to.write(b'"');
-        let at = 1 + put_short(text.as_bytes(), to.add(1));
-        to.add(at).write(b'"');
-        at + 1
+        let plain = if kernel.loads_rests() {
+            escape::copy_block(kernel, text, &mut *to.add(1).cast())
+        } else {
+            escape::copy_plain(text, to.add(1))
+        };
+        // The branch is predicted, so that what comes next need not wait for the number.
+        let content =
+            if plain == text.len() { text.len() } else { plain + put_escaped(text, plain, to.add(1 + plain)) };
+        to.add(1 + content).write(b'"');
+        content + 2
     }
 }
 
@@ -46,7 +54,8 @@ pub fn put_string(kernel: Kernel, text: &str, room: &mut [MaybeUninit<u8>]) -> u
 fn put_long_string(kernel: Kernel, text: &str, room: &mut [MaybeUninit<u8>]) -> usize {
     let quote = MaybeUninit::new(b'"');
     room[0] = quote;
-    let written = put_blocks(kernel, text, &mut room[1..]);
+    let (read, written) = escape::escape_blocks(kernel, text.as_bytes(), &mut room[1..]);
+    assert_eq!(read, text.len(), "there is room for all of it");
     room[1 + written] = quote;
     written + 2
 }
@@ -150,6 +159,18 @@ fn put_float<T: zmij::Float>(value: T, room: &mut [MaybeUninit<u8>; NUMBER_ROOM]
 /// At `to` there is room for 20 bytes, and for `SLACK` bytes more.
 #[inline(always)]
 pub(super) unsafe fn put_unsigned(value: u64, to: *mut u8) -> usize {
+    if value.wrapping_sub(EIGHT) < 99 * EIGHT {
+        // Nine or ten digits: one or two before eight.
+        let (head, low) = ((value / EIGHT) as u8, value % EIGHT);
+        let has_two = usize::from(head >= 10);
+        // SAFETY: these are at most ten bytes.
+        unsafe {
+            to.write(b'0' + head / 10);
+            to.add(has_two).write(b'0' + head % 10);
+            to.add(has_two + 1).cast::<[u8; 8]>().write(eight_digits(low).to_le_bytes());
+        }
+        return has_two + 9;
+    }
     let (high, low) = (value / SIXTEEN, value % SIXTEEN);
     if high == 0 {
         let (digits, len) = number::digits(value);

@@ -159,6 +159,32 @@ pub(super) fn escape_blocks(kernel: Kernel, content: &[u8], out: &mut [MaybeUnin
     kernel.enter(Escape { content, out })
 }
 
+/// Copies `content`, less than a block, to `to`, and returns the number of bytes before the first that needs an escape;
+/// what is stored after them does not count. For kernels that [load rests](Kernel::loads_rests): there is one way for
+/// all lengths, so none is mispredicted.
+#[inline(always)]
+pub(super) fn copy_block(kernel: Kernel, content: &[u8], to: &mut [MaybeUninit<u8>; BLOCK]) -> usize {
+    kernel.enter(Copy { content, to })
+}
+
+struct Copy<'a> {
+    content: &'a [u8],
+    to: &'a mut [MaybeUninit<u8>; BLOCK],
+}
+
+impl Pass for Copy<'_> {
+    type Out = usize;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> usize {
+        let block = simd.load_rest(self.content);
+        *self.to = block.map(MaybeUninit::new);
+        // Spaces follow the content, which need no escape.
+        let hits = simd.escapes(simd.load(&block));
+        self.content.len().min(hits.trailing_zeros() as usize)
+    }
+}
+
 struct Escape<'a> {
     content: &'a [u8],
     out: &'a mut [MaybeUninit<u8>],
