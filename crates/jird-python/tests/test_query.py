@@ -340,6 +340,18 @@ def test_the_command_says_how_to_get_sql():
         assert done.stderr.startswith("jird: SQL is not in this package: pip install 'jird[query]'")
 
 
+def test_a_program_that_is_named_by_mistake_is_told():
+    script = os.path.join(os.path.dirname(sys.executable), "jird")
+    cases = (
+        ([script], script, "jird: SQL is not in this package"),
+        ([sys.executable, "-m", "jird"], "/nonexistent/jird", "jird: /nonexistent/jird: No such file or directory"),
+    )
+    for command, named, words in cases:
+        environment = {**ENVIRONMENT, "JIRD_PROGRAM": named}
+        done = subprocess.run([*command, "query", "x"], capture_output=True, text=True, env=environment, timeout=60)
+        assert done.returncode == 2 and done.stderr.startswith(words), done.stderr
+
+
 def test_the_command_has_sql_where_the_program_is(program, events):
     command = [sys.executable, "-m", "jird", "query", "select max(id) as m", str(events)]
     done = subprocess.run(command, capture_output=True, text=True, env={**ENVIRONMENT, "JIRD_PROGRAM": program})

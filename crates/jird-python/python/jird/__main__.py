@@ -14,14 +14,25 @@ def main():
     from . import _program
 
     found = _program.installed()
-    if found is not None:
+    if found is not None and not _is_this(found):
         # It has all commands.
-        os.execv(found, ["jird", *sys.argv[1:]])
+        try:
+            os.execv(found, ["jird", *sys.argv[1:]])
+        except OSError as error:
+            sys.exit(_say(f"{found}: {error.strerror}"))
     if sys.argv[1:2] and sys.argv[1] in _WITH_SQL:
         sys.exit(_say(_program.WORDS))
     from . import _jird
 
     sys.exit(_jird.run(["jird", *sys.argv[1:]]))
+
+
+def _is_this(program):
+    """Whether a program is the script that runs here: JIRD_PROGRAM may name it by mistake."""
+    try:
+        return os.path.samefile(program, sys.argv[0])
+    except OSError:
+        return False
 
 
 def _say(words):

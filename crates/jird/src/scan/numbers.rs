@@ -1,6 +1,6 @@
 //! Checks the grammar of numbers by masks: all numbers of a block at once.
 //!
-//! The block is one of the text if nearly all of the text is numbers. Otherwise, where the instruction set can move the
+//! The block is one of the text if half of the text is digits, or a quarter where nothing is gathered. Otherwise, where the instruction set can move the
 //! bytes of a mask together, pass one has gathered the numbers, and the block is one of these: few blocks for many numbers.
 //! Other instruction sets leave the numbers of such texts to pass two.
 //!

@@ -161,7 +161,7 @@ pub enum Technique {
     Batches,
     /// The numbers of chunks with many numbers are checked by masks, before pass two.
     NumbersByMasks,
-    /// In chunks that are nearly all numbers, these are the masks of the text, and numbers are not gathered before.
+    /// In chunks of which half is digits, these are the masks of the text, and numbers are not gathered before.
     NumbersInPlace,
     /// The numbers of all other chunks are checked one by one, in pass two.
     NumbersOneByOne,
