@@ -12,7 +12,7 @@ use crate::lines::without_tests;
 use crate::step::Step;
 
 /// The folders and files of each crate, from the ground up.
-const CRATES: [Layers; 7] = [
+const CRATES: [Layers; 8] = [
     Layers {
         name: "jird",
         order: "limits policy fault word encoding message path error threads kernel number text locate scan walk tape \
@@ -32,10 +32,15 @@ const CRATES: [Layers; 7] = [
         order: "nearest error types input live sql report functions session bad scan infer prepared kinds guess groups \
                 ties arrival steady ordered output options inputs run",
     },
+    Layers {
+        name: "jird-serve",
+        order: "error settings problem uri catalog ask rows readers choice pack journal body stream tag input writer \
+                state read change openapi guard service server",
+    },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {
         name: "jird-cli",
-        order: "progress outcome input documents output color target signals limits window man validate fmt get ingest store convert describe query bench args",
+        order: "progress outcome input documents output color target signals limits window man validate fmt get ingest store convert describe query bench serve args",
     },
 ];
 

@@ -10,7 +10,8 @@ use crate::house::House;
 use crate::step::{Log, Outcome, Step};
 
 /// The crates that are published. Each uses only those before it.
-const PUBLISHED: [&str; 6] = ["jird", "jird-serde-json", "jird-formats", "jird-store", "jird-query", "jird-cli"];
+const PUBLISHED: [&str; 7] =
+    ["jird", "jird-serde-json", "jird-formats", "jird-store", "jird-query", "jird-serve", "jird-cli"];
 
 /// What the documentation calls the build without `jird query` and `jird bench`.
 pub(crate) const SMALL: [&str; 3] = ["--no-default-features", "--features", "convert,brotli"];

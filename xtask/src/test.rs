@@ -113,6 +113,7 @@ fn lints(house: &House, log: &mut Log) -> Outcome {
         ("jird-formats", "files"),
         ("jird-formats", "sqlite"),
         ("jird-cli", ""),
+        ("jird-cli", "serve"),
     ];
     let few = few.map(|(package, features)| {
         let mut command =

@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Convert(crate::convert::ConvertArgs),
     #[cfg(feature = "convert")]
     Describe(crate::describe::DescribeArgs),
+    #[cfg(feature = "serve")]
+    Serve(crate::serve::ServeArgs),
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {

@@ -26,6 +26,8 @@ mod output;
 mod progress;
 #[cfg(feature = "query")]
 mod query;
+#[cfg(feature = "serve")]
+mod serve;
 mod signals;
 #[cfg(feature = "convert")]
 mod store;
@@ -88,6 +90,8 @@ fn command(args: Args) -> anyhow::Result<Outcome> {
         Command::Convert(args) => convert::run(&args),
         #[cfg(feature = "convert")]
         Command::Describe(args) => describe::run(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(&args),
         Command::Completions { shell } => args::completions(shell),
         Command::Man { folder } => args::man(&folder),
     }

@@ -42,7 +42,12 @@ fn every_example_of_every_command_runs() {
             let (wanted, said) =
                 CODES.iter().find(|(of, ..)| *of == example).map_or((0, ""), |(_, code, said)| (*code, said));
             assert!(help.contains(said), "jird {name} --help does not say: {said}");
-            let output = shell(&folder, example);
+            let (example, wanted) = match example.strip_prefix("jird serve ") {
+                // It goes on until it is ended.
+                Some(arguments) => (format!("timeout 1 jird serve {arguments}"), 124),
+                None => (example.to_owned(), wanted),
+            };
+            let output = shell(&folder, &example);
             assert_eq!(output.status.code(), Some(wanted), "{example}\n{}", folder::words(&output));
             ran += 1;
         }

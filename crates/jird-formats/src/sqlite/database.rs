@@ -1,9 +1,12 @@
 //! Opening a database, and what it says about its tables.
 
-use super::affinity::Affinity;
+use super::affinity::{Affinity, Fit};
+use super::sink::{is_declared_json, told};
+use super::value::{self, Value};
 use super::{SqliteError, SqliteErrorKind};
+use crate::cell::Cell;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, OpenFlags, Row, Statement};
 use std::path::Path;
 
 /// Opens a database for reading. The file is never changed or created.
@@ -116,9 +119,19 @@ fn integer(row: &Row<'_>, column: usize) -> i64 {
     row.get_ref(column).ok().and_then(|value| value.as_i64().ok()).unwrap_or(0)
 }
 
-/// What a database says about a table.
+/// What a database says about a table or view: its columns and its keys.
+///
+/// ```
+/// use jird_formats::sqlite::{TableInfo, rusqlite::Connection};
+/// let conn = Connection::open_in_memory()?;
+/// conn.execute_batch("create table tasks (id integer primary key, title text not null, tags json)")?;
+/// let tasks = TableInfo::of(&conn, "tasks")?.expect("it was just made");
+/// assert_eq!(tasks.key(), ["id"]);
+/// assert!(tasks.columns()[1].is_not_null() && tasks.columns()[2].is_json());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
-pub(super) struct TableInfo {
+pub struct TableInfo {
     pub(super) name: String,
     /// `table`, `view` or `virtual`.
     kind: String,
@@ -131,8 +144,9 @@ pub(super) struct TableInfo {
     pub(super) counts_up: bool,
 }
 
+/// A column of a [`TableInfo`].
 #[derive(Debug)]
-pub(super) struct ColumnInfo {
+pub struct ColumnInfo {
     pub(super) name: String,
     /// The type in the table's definition.
     pub(super) declared: String,
@@ -145,8 +159,12 @@ pub(super) struct ColumnInfo {
 }
 
 impl TableInfo {
-    /// What the main database says about a table or view; `None` if there is none of this name.
-    pub(super) fn of(conn: &Connection, table: &str) -> Result<Option<Self>, SqliteError> {
+    /// What the main database says about a table or view; `None` if there is none of this name. Names that differ in
+    /// case only are the same.
+    ///
+    /// # Errors
+    /// If SQLite fails, or if a name in the schema is not UTF-8.
+    pub fn of(conn: &Connection, table: &str) -> Result<Option<Self>, SqliteError> {
         check_schema(conn)?;
         let sql = "select name, type, strict, type = 'table' and wr = 0 from pragma_table_list
                    where schema = 'main' and name = ? collate nocase";
@@ -187,7 +205,25 @@ impl TableInfo {
         Ok(Some(Self { name, kind, columns, rowid, has_rowid, counts_up }))
     }
 
-    pub(super) fn is_view(&self) -> bool {
+    /// Its name, as the database spells it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its columns, in their order, without the hidden ones of virtual tables.
+    pub fn columns(&self) -> &[ColumnInfo] {
+        &self.columns
+    }
+
+    /// The columns of its primary key, in the order of the key.
+    pub fn key(&self) -> Vec<&str> {
+        let mut key: Vec<_> = self.columns.iter().filter(|column| column.key.is_some()).collect();
+        key.sort_by_key(|column| column.key);
+        key.into_iter().map(|column| column.name.as_str()).collect()
+    }
+
+    /// Whether it is a view.
+    pub fn is_view(&self) -> bool {
         self.kind == "view"
     }
 
@@ -197,7 +233,7 @@ impl TableInfo {
     }
 
     /// A name for the number of a row; `None` if the rows have no numbers, or if columns have all the names for it.
-    pub(super) fn row_number(&self) -> Option<String> {
+    pub fn row_number(&self) -> Option<String> {
         let free = ["rowid", "_rowid_", "oid"].into_iter().find(|name| self.column(name).is_none());
         let name = self.rowid.map(|column| quote(&self.columns[column].name)).or(free.map(str::to_owned));
         name.filter(|_| self.has_rowid)
@@ -214,5 +250,62 @@ impl TableInfo {
     pub(super) fn column(&self, name: &str) -> Option<usize> {
         let place = |is: &dyn Fn(&str) -> bool| self.columns.iter().position(|column| is(&column.name));
         place(&|other| other == name).or_else(|| place(&|other| other.eq_ignore_ascii_case(name)))
+    }
+}
+
+impl ColumnInfo {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The type in the table's definition, as it stands there; empty if there is none.
+    pub fn declared(&self) -> &str {
+        &self.declared
+    }
+
+    /// Whether its type begins with `JSON`: its texts denote JSON values.
+    pub fn is_json(&self) -> bool {
+        is_declared_json(&self.declared)
+    }
+
+    /// Whether it may not be null.
+    pub fn is_not_null(&self) -> bool {
+        self.is_not_null
+    }
+
+    /// Whether a new row without a value gets one.
+    pub fn has_default(&self) -> bool {
+        self.has_default
+    }
+
+    /// Whether SQLite computes its values, so that nothing can be written there.
+    pub fn is_generated(&self) -> bool {
+        self.is_generated
+    }
+
+    /// Binds a value of this column to a statement's parameter, numbered from 1, in the form in which
+    /// [`SqliteSink`](super::SqliteSink) stores it. Missing is null. In a column of [JSON](Self::is_json), every value but
+    /// null becomes JSON text. Copies texts and bytes once.
+    ///
+    /// # Errors
+    /// `Value` if the column's type would change the value, but for -0.0; SQLite's errors.
+    pub fn bind(&self, cell: Cell<'_>, statement: &mut Statement<'_>, parameter: usize) -> Result<(), SqliteError> {
+        let (mut json, mut scratch) = (Vec::new(), String::new());
+        let cell = match cell {
+            Cell::Number(number) => Cell::Number(value::converted(number)),
+            cell => cell,
+        };
+        let value = if self.is_json() && !cell.is_null() {
+            cell.write_json(&mut json);
+            Value::Text(core::str::from_utf8(&json).expect("JSON text is UTF-8"))
+        } else {
+            value::of_cell(cell, &mut scratch)
+        };
+        if self.affinity.fit(value) == Fit::Changes && !self.is_json() {
+            let message = format!("{} would change in the column {}", told(value), quote(&self.name));
+            return Err(SqliteError::new(SqliteErrorKind::Value, message));
+        }
+        value.bind(statement, parameter).map_err(|error| SqliteError::sqlite("binding a value", error))
     }
 }

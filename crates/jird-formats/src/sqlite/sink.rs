@@ -322,12 +322,17 @@ pub(super) fn insert_failed(table: &str, error: rusqlite::Error) -> SqliteError 
 /// The error for a value that a column would change.
 #[cold]
 pub(super) fn unfit(table: &str, column: &str, value: Value<'_>) -> SqliteError {
-    let value = match value {
+    let message = format!("{} would change in the column {} of {}", told(value), quote(column), quote(table));
+    SqliteError::new(SqliteErrorKind::Value, message)
+}
+
+/// A value in words.
+#[cold]
+pub(super) fn told(value: Value<'_>) -> String {
+    match value {
         Value::Text(text) => format!("the text {:?}", text.chars().take(40).collect::<String>()),
         Value::Integer(value) => format!("the integer {value}"),
         Value::Real(value) => format!("the number {value}"),
         Value::Null | Value::Blob(_) => "a value".into(),
-    };
-    let message = format!("{value} would change in the column {} of {}", quote(column), quote(table));
-    SqliteError::new(SqliteErrorKind::Value, message)
+    }
 }

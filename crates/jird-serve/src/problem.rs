@@ -1,0 +1,148 @@
+//! What a client is told when its request fails: problem details (RFC 9457).
+
+use hyper::StatusCode;
+use jird::Located;
+use jird::event::{Numeral, write_string};
+use jird_formats::sqlite::{SqliteError, SqliteErrorKind};
+use rusqlite::ErrorCode;
+use rusqlite::ffi::{
+    SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_ROWID, SQLITE_CONSTRAINT_UNIQUE,
+};
+
+/// Why a request fails. Its JSON has the members `title`, `status` and `detail`, and for a body that is not JSON also
+/// `line`, `column`, `offset` and `pointer`.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) status: StatusCode,
+    detail: String,
+    place: Option<Box<Located>>,
+    /// Seconds until it is worth to ask again.
+    pub(crate) retry_after: Option<u32>,
+    /// The methods that the resource has, for the status 405.
+    pub(crate) allow: Option<&'static str>,
+}
+
+impl Problem {
+    #[cold]
+    pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self { status, detail: detail.into(), place: None, retry_after: None, allow: None }
+    }
+
+    /// The request itself is wrong.
+    #[cold]
+    pub(crate) fn bad(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// The server has too much to do.
+    #[cold]
+    pub(crate) fn busy(detail: impl Into<String>) -> Self {
+        Self { retry_after: Some(1), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, detail) }
+    }
+
+    /// The resource does not have the method.
+    #[cold]
+    pub(crate) fn method(allow: &'static str) -> Self {
+        let detail = format!("this resource has the methods {allow}");
+        Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, detail) }
+    }
+
+    /// The body is not JSON, or not of the form that it should have.
+    #[cold]
+    pub(crate) fn of_body(error: &jird::Error, body: &[u8]) -> Self {
+        let located = error.locate(body);
+        let detail = format!("the body: {located:#}");
+        Self { place: Some(Box::new(located)), ..Self::bad(detail) }
+    }
+
+    /// The same for a line of the body, with its number and the offset of its first byte.
+    #[cold]
+    pub(crate) fn of_line(error: &jird::Error, line: &[u8], number: u64, offset: u64) -> Self {
+        let located = error.locate(line).after_lines(number - 1, offset);
+        let detail = format!("the body: {located:#}");
+        Self { place: Some(Box::new(located)), ..Self::bad(detail) }
+    }
+
+    /// An error of SQLite while it read.
+    #[cold]
+    pub(crate) fn of_reading(error: &rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => Self::busy("the query took longer than this server allows"),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::busy("the database is locked"),
+            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("reading the database: {error}")),
+        }
+    }
+
+    /// An error of SQLite while it wrote.
+    #[cold]
+    pub(crate) fn of_writing(error: &SqliteError) -> Self {
+        let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<rusqlite::Error>());
+        if cause.is_some_and(|cause| cause.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)) {
+            return Self::busy("the write took longer than this server allows, and was rolled back");
+        }
+        let status = match error.kind() {
+            SqliteErrorKind::Locked => return Self::busy("the database is locked by another program"),
+            SqliteErrorKind::Missing => StatusCode::BAD_REQUEST,
+            SqliteErrorKind::Constraint if cause.is_some_and(is_conflict) => StatusCode::CONFLICT,
+            SqliteErrorKind::Constraint | SqliteErrorKind::Value => StatusCode::UNPROCESSABLE_ENTITY,
+            SqliteErrorKind::Exists => StatusCode::METHOD_NOT_ALLOWED,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, error.to_string())
+    }
+
+    /// As [`of_writing`](Self::of_writing), for an error of the binding itself.
+    #[cold]
+    pub(crate) fn of_statement(error: &rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::ConstraintViolation) if is_conflict(error) => {
+                Self::new(StatusCode::CONFLICT, error.to_string())
+            }
+            Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig) => {
+                Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
+            }
+            Some(ErrorCode::OperationInterrupted) => {
+                Self::busy("the write took longer than this server allows, and was rolled back")
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::busy("the database is locked by another program")
+            }
+            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("writing to the database: {error}")),
+        }
+    }
+
+    /// The JSON text of the problem.
+    pub(crate) fn json(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        text.extend_from_slice(b"{\"title\":");
+        write_string(self.status.canonical_reason().unwrap_or("Error"), &mut text);
+        text.extend_from_slice(b",\"status\":");
+        Numeral::U64(self.status.as_u16().into()).write(&mut text);
+        text.extend_from_slice(b",\"detail\":");
+        write_string(&self.detail, &mut text);
+        if let Some(place) = &self.place {
+            for (name, value) in
+                [("line", place.line()), ("column", place.column()), ("offset", place.error().offset())]
+            {
+                text.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
+            }
+            text.extend_from_slice(b",\"pointer\":");
+            write_string(place.pointer(), &mut text);
+        }
+        text.extend_from_slice(b"}\n");
+        text
+    }
+}
+
+/// Whether a row stands in the way of another one.
+fn is_conflict(error: &rusqlite::Error) -> bool {
+    let conflicts =
+        [SQLITE_CONSTRAINT_FOREIGNKEY, SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_ROWID, SQLITE_CONSTRAINT_UNIQUE];
+    error.sqlite_extended_error_code().is_some_and(|code| conflicts.contains(&code))
+}
+
+impl core::fmt::Display for Problem {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.detail)
+    }
+}

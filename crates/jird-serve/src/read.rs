@@ -1,0 +1,205 @@
+//! `GET` of tables and rows.
+
+use crate::ask::{Ask, no_row};
+use crate::body::{Body, GiveUp};
+use crate::catalog::Table;
+use crate::choice::{self, Coding, Preferences};
+use crate::pack::packed;
+use crate::problem::Problem;
+use crate::readers::{Found, Plan};
+use crate::rows::Stop;
+use crate::state::State;
+use crate::stream::{Long, Running, Short};
+use crate::tag::{Tag, Tags};
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, VARY,
+};
+use hyper::{Response, StatusCode};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// The most time and bytes for an answer that is made at once, on the thread that serves connections. What takes more is
+/// begun anew by a thread of its own.
+const SHORT_TIME: Duration = Duration::from_millis(3);
+const SHORT_BYTES: usize = 256 << 10;
+/// Shorter answers are not compressed.
+const PACKED_MIN: usize = 1024;
+/// The most bytes that are compressed at once; it takes a millisecond or less.
+const PACKED_MAX: usize = 64 << 10;
+
+/// What a request asks for.
+pub(crate) struct Wanted {
+    pub(crate) table: Arc<Table>,
+    pub(crate) id: Option<String>,
+    pub(crate) parameters: Vec<(String, String)>,
+}
+
+impl Wanted {
+    pub(crate) fn ask(&self) -> Result<Ask<'_>, Problem> {
+        match &self.id {
+            Some(id) => Ask::of_id(&self.table, id, &self.parameters),
+            None => Ask::new(&self.table, &self.parameters),
+        }
+    }
+}
+
+/// Answers a `GET`.
+pub(crate) async fn get(state: &State, wanted: Wanted, headers: &HeaderMap) -> Result<Response<Body>, Problem> {
+    let format = choice::format(headers, wanted.id.is_some())?;
+    let coding = choice::coding(headers);
+    let counts = Preferences::new(headers).counts && wanted.id.is_none();
+    let plan = Plan { format, counts, rows_max: state.limits.rows };
+    let (limit, offset) = {
+        let ask = wanted.ask()?;
+        if ask.on_conflict.is_some() {
+            return Err(Problem::bad("on_conflict is for POST"));
+        }
+        match short(state, &ask, &plan, coding)? {
+            Some((text, found)) => {
+                if found.rows == 0
+                    && let Some(id) = &wanted.id
+                {
+                    return Err(no_row(&wanted.table, id));
+                }
+                let range = found.total.map(|total| Range { offset: ask.offset, rows: found.rows, total });
+                return whole(text, &plan, coding, range, headers);
+            }
+            None => (ask.limit, ask.offset),
+        }
+    };
+    let slot = Arc::clone(&state.streams).try_acquire_owned();
+    let slot = slot.map_err(|_| Problem::busy("there are as many long answers as this server allows"))?;
+    let running = long(state, wanted, plan, coding, slot).await?;
+    let range = running.total.map(|total| {
+        let rows = total.saturating_sub(offset).min(limit.unwrap_or(u64::MAX));
+        Range { offset, rows, total }
+    });
+    let mut response = head(&plan, range)?;
+    if let Some(coding) = coding {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+    }
+    *response.body_mut() = Body::stream(running.chunks, running.give_up);
+    Ok(response)
+}
+
+/// Makes a short answer; `None` if it would not be short.
+fn short(
+    state: &State,
+    ask: &Ask<'_>,
+    plan: &Plan,
+    coding: Option<Coding>,
+) -> Result<Option<(Vec<u8>, Found)>, Problem> {
+    let reader = state.readers.take()?;
+    reader.budget.grant(SHORT_TIME);
+    let mut out = Short::new(if coding.is_some() { PACKED_MAX } else { SHORT_BYTES });
+    let made = reader.answer(ask, plan, false, &mut out);
+    // What fails because the time is over may go well with more of it.
+    let is_late = reader.budget.is_over();
+    state.readers.give(reader);
+    match made {
+        Ok(found) => Ok(Some((out.text, found))),
+        Err(Stop::Later | Stop::Gone) => Ok(None),
+        Err(Stop::Problem(problem)) if is_late || problem.status == StatusCode::SERVICE_UNAVAILABLE => {
+            drop(problem);
+            Ok(None)
+        }
+        Err(Stop::Problem(problem)) => Err(problem),
+    }
+}
+
+/// Begins an answer of any length.
+async fn long(
+    state: &State,
+    wanted: Wanted,
+    plan: Plan,
+    coding: Option<Coding>,
+    slot: OwnedSemaphorePermit,
+) -> Result<Running, Problem> {
+    let reader = state.readers.take()?;
+    reader.budget.grant(state.limits.time);
+    let give_up = GiveUp(Arc::clone(&reader.budget));
+    let failed = |what: &str| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, what);
+    let (mut out, begun, chunks) = Long::new(coding).map_err(|_| failed("the packer does not start"))?;
+    tokio::task::spawn_blocking(move || {
+        let made = match wanted.ask() {
+            Ok(ask) => reader.answer(&ask, &plan, true, &mut out),
+            Err(problem) => Err(problem.into()),
+        };
+        let is_empty = matches!(made, Ok(Found { rows: 0, .. }));
+        match &wanted.id {
+            Some(id) if is_empty => out.finish(Err(no_row(&wanted.table, id).into())),
+            _ => out.finish(made),
+        }
+        // Its connection is not used again: its budget may be given up at any time from now on.
+        drop((reader, slot));
+    });
+    let total = begun.await.map_err(|_| failed("the answer was not made"))??;
+    Ok(Running { total, chunks, give_up })
+}
+
+/// Which rows of how many an answer has.
+#[derive(Clone, Copy)]
+struct Range {
+    offset: u64,
+    rows: u64,
+    total: u64,
+}
+
+/// The head of an answer.
+fn head(plan: &Plan, range: Option<Range>) -> Result<Response<Body>, Problem> {
+    let mut response = Response::new(Body::whole(Vec::new()));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(plan.format.media_type()));
+    headers.insert(VARY, HeaderValue::from_static("accept, accept-encoding, prefer, authorization"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let Some(Range { offset, rows, total }) = range else { return Ok(response) };
+    if offset > total {
+        let detail = format!("offset is {offset}, and there are {total} rows");
+        return Err(Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, detail));
+    }
+    let range = match rows {
+        0 => format!("*/{total}"),
+        rows => format!("{offset}-{}/{total}", offset + rows - 1),
+    };
+    headers.insert(CONTENT_RANGE, HeaderValue::from_str(&range).expect("it has digits and signs"));
+    if rows < total {
+        *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    }
+    Ok(response)
+}
+
+/// An answer that is there.
+fn whole(
+    text: Vec<u8>,
+    plan: &Plan,
+    coding: Option<Coding>,
+    range: Option<Range>,
+    headers: &HeaderMap,
+) -> Result<Response<Body>, Problem> {
+    let mut response = head(plan, range)?;
+    let tag = Tag::of(&text);
+    let coding = coding.filter(|_| text.len() >= PACKED_MIN);
+    let suffix = match coding {
+        None => "",
+        Some(Coding::Gzip) => "-gzip",
+        Some(Coding::Zstd) => "-zstd",
+    };
+    let quoted = HeaderValue::from_str(&format!("\"{tag}{suffix}\"")).expect("it has digits and signs");
+    response.headers_mut().insert(ETAG, quoted);
+    if choice::text(headers, &IF_NONE_MATCH).is_some_and(|tags| Tags::new(&tags).has(tag)) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response.headers_mut().remove(CONTENT_TYPE);
+        return Ok(response);
+    }
+    let text = match coding {
+        None => text,
+        Some(coding) => {
+            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+            let failed = |_| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "packing the answer failed");
+            packed(text, coding).map_err(failed)?
+        }
+    };
+    *response.body_mut() = Body::whole(text);
+    Ok(response)
+}

@@ -1,0 +1,157 @@
+//! From a request to its answer.
+
+use crate::body::Body;
+use crate::change::change;
+use crate::error::Error;
+use crate::guard::Guard;
+use crate::journal::Journal;
+use crate::openapi;
+use crate::problem::Problem;
+use crate::read::{Wanted, get};
+use crate::settings::{Limits, Settings};
+use crate::state::State;
+use crate::uri;
+use hyper::body::Incoming;
+use hyper::header::{
+    ALLOW, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Answers requests.
+pub(crate) struct Service {
+    state: State,
+    guard: Guard,
+    journal: Arc<Journal>,
+    places: Arc<Semaphore>,
+}
+
+impl Service {
+    pub(crate) fn new(settings: Settings, address: SocketAddr) -> Result<Self, Error> {
+        Ok(Self {
+            state: State::new(&settings)?,
+            places: Arc::new(Semaphore::new(settings.limits.requests)),
+            journal: Arc::new(Journal::new(settings.log)),
+            guard: Guard::new(address, settings.hosts, settings.token),
+        })
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.state.limits
+    }
+
+    /// Looks whether the schema has changed.
+    pub(crate) fn refresh(&self) {
+        self.state.refresh();
+    }
+
+    /// Answers a request. Every failure is an answer, too.
+    pub(crate) async fn respond(&self, peer: IpAddr, request: Request<Incoming>) -> Response<Body> {
+        let is_head = request.method() == Method::HEAD;
+        let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+        let mut entry = self.journal.begin(peer, request.method(), target);
+        let place = Arc::clone(&self.places).try_acquire_owned().ok();
+        let answer = match &place {
+            Some(_) => self.answer(request).await,
+            None => Err(Problem::busy("there are as many requests as this server allows")),
+        };
+        let mut response = answer.unwrap_or_else(|problem| told(&problem));
+        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        entry.status = response.status();
+        let is_unsent = is_head || response.status() == StatusCode::NOT_MODIFIED;
+        response.map(|body| body.entered(entry, place, is_unsent))
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Problem> {
+        let (parts, body) = request.into_parts();
+        self.guard.host(&parts)?;
+        let segments = uri::segments(parts.uri.path())?;
+        let mut segments = segments.into_iter();
+        match (segments.next(), segments.next(), segments.next()) {
+            (Some(name), None, None) if name == "health" => {
+                only_get(&parts.method)?;
+                Ok(text("application/json", "{\"status\":\"ok\"}\n".into()))
+            }
+            (Some(name), id, None) => {
+                self.guard.token(&parts.headers)?;
+                self.resource(&name, id, &parts, body).await
+            }
+            _ => {
+                self.guard.token(&parts.headers)?;
+                let detail = "there are /TABLE and /TABLE/ID; /openapi.json has all of them";
+                Err(Problem::new(StatusCode::NOT_FOUND, detail))
+            }
+        }
+    }
+
+    async fn resource(
+        &self,
+        name: &str,
+        id: Option<String>,
+        parts: &Parts,
+        body: Incoming,
+    ) -> Result<Response<Body>, Problem> {
+        match (name, &id) {
+            ("metrics", None) => {
+                only_get(&parts.method)?;
+                return Ok(text("text/plain; version=0.0.4", self.journal.metrics().into_bytes()));
+            }
+            ("openapi.json", None) => {
+                only_get(&parts.method)?;
+                let document = openapi::document(self.state.catalog().tables(), self.state.writer.is_some());
+                return Ok(text("application/json", document));
+            }
+            _ => {}
+        }
+        let wanted = Wanted { table: self.state.table(name)?, id, parameters: uri::parameters(parts.uri.query())? };
+        let allowed = match (self.state.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
+            (false, _) => "GET, HEAD",
+            (true, None) => "GET, HEAD, POST, PATCH, DELETE",
+            (true, Some(_)) => "GET, HEAD, PUT, PATCH, DELETE",
+        };
+        match parts.method.as_str() {
+            "GET" | "HEAD" => get(&self.state, wanted, &parts.headers).await,
+            "OPTIONS" => {
+                let mut response = Response::new(Body::whole(Vec::new()));
+                response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+                *response.status_mut() = StatusCode::NO_CONTENT;
+                Ok(response)
+            }
+            method if allowed.split(", ").any(|known| known == method) => {
+                Guard::origin(&parts.headers)?;
+                change(&self.state, parts.method.clone(), wanted, &parts.headers, body).await
+            }
+            _ => Err(Problem::method(allowed)),
+        }
+    }
+}
+
+fn only_get(method: &Method) -> Result<(), Problem> {
+    if matches!(*method, Method::GET | Method::HEAD) { Ok(()) } else { Err(Problem::method("GET, HEAD")) }
+}
+
+fn text(media: &'static str, text: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::whole(text));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    response
+}
+
+/// A problem as an answer.
+fn told(problem: &Problem) -> Response<Body> {
+    let mut response = text("application/problem+json", problem.json());
+    *response.status_mut() = problem.status;
+    let headers: &mut HeaderMap = response.headers_mut();
+    if let Some(seconds) = problem.retry_after {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    if let Some(allow) = problem.allow {
+        headers.insert(ALLOW, HeaderValue::from_static(allow));
+    }
+    if problem.status == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}

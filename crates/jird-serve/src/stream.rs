@@ -1,0 +1,116 @@
+//! Answers on their way: made at once and in memory if they are short, and otherwise by a thread of their own, a chunk
+//! at a time and not before the client takes it.
+
+use crate::body::{Chunk, Cut, GiveUp};
+use crate::choice::Coding;
+use crate::pack::Packer;
+use crate::problem::Problem;
+use crate::readers::Found;
+use crate::rows::{Out, Stop};
+use bytes::Bytes;
+use hyper::StatusCode;
+use tokio::sync::{mpsc, oneshot};
+
+/// An answer that must be short.
+pub(crate) struct Short {
+    pub(crate) text: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl Short {
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        Self { text: Vec::with_capacity(1024), bytes_max }
+    }
+}
+
+impl Out for Short {
+    fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    fn full(&mut self) -> Result<(), Stop> {
+        if self.text.len() > self.bytes_max { Err(Stop::Later) } else { Ok(()) }
+    }
+}
+
+/// What is known when the first bytes are there: the number of all rows, if it was asked for.
+pub(crate) type Begun = Result<Option<u64>, Problem>;
+
+/// An answer of any length.
+pub(crate) struct Long {
+    text: Vec<u8>,
+    packer: Packer,
+    total: Option<u64>,
+    begun: Option<oneshot::Sender<Begun>>,
+    chunks: mpsc::Sender<Chunk>,
+}
+
+/// Chunks that wait for a client.
+const WAITING: usize = 2;
+
+impl Long {
+    /// The answer, and what comes of it.
+    pub(crate) fn new(
+        coding: Option<Coding>,
+    ) -> std::io::Result<(Self, oneshot::Receiver<Begun>, mpsc::Receiver<Chunk>)> {
+        let (begun, is_begun) = oneshot::channel();
+        let (chunks, receiver) = mpsc::channel(WAITING);
+        let packer = Packer::new(coding)?;
+        Ok((Self { text: Vec::new(), packer, total: None, begun: Some(begun), chunks }, is_begun, receiver))
+    }
+
+    fn send(&mut self, bytes: Vec<u8>) -> Result<(), Stop> {
+        if let Some(begun) = self.begun.take() {
+            begun.send(Ok(self.total)).map_err(|_| Stop::Gone)?;
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.chunks.blocking_send(Ok(Bytes::from(bytes))).map_err(|_| Stop::Gone)
+    }
+
+    /// Ends the answer, whether or not it was made.
+    pub(crate) fn finish(mut self, made: Result<Found, Stop>) {
+        let made = made.and_then(|_| {
+            let mut text = core::mem::take(&mut self.text);
+            let mut rest = self.packer.push(&mut text).map_err(|error| failed(&error))?;
+            let packer = core::mem::replace(&mut self.packer, Packer::Plain);
+            rest.extend_from_slice(&packer.finish().map_err(|error| failed(&error))?);
+            self.send(rest)
+        });
+        match (made, self.begun.take()) {
+            (Ok(()), _) => {}
+            (Err(Stop::Problem(problem)), Some(begun)) => drop(begun.send(Err(problem))),
+            (Err(Stop::Later), Some(begun)) => drop(begun.send(Err(Problem::busy("the answer was not made")))),
+            // The head is gone already: the client sees that the body ends before its end.
+            (Err(_), _) => drop(self.chunks.blocking_send(Err(Cut))),
+        }
+    }
+}
+
+impl Out for Long {
+    fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    fn full(&mut self) -> Result<(), Stop> {
+        let bytes = self.packer.push(&mut self.text).map_err(|error| failed(&error))?;
+        self.send(bytes)
+    }
+
+    fn total(&mut self, total: u64) {
+        self.total = Some(total);
+    }
+}
+
+#[cold]
+fn failed(error: &std::io::Error) -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("packing the answer: {error}"))
+}
+
+/// What is behind a long answer that has begun.
+pub(crate) struct Running {
+    pub(crate) total: Option<u64>,
+    pub(crate) chunks: mpsc::Receiver<Chunk>,
+    pub(crate) give_up: GiveUp,
+}

@@ -1,0 +1,59 @@
+//! Entity tags (RFC 9110, section 8.8.3): an answer with the same bytes has the same tag, also after a restart.
+
+use core::fmt;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::Hasher;
+
+/// The tag of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tag {
+    hash: u64,
+    len: u64,
+}
+
+impl Tag {
+    /// The tag of these bytes, before they are compressed.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(bytes);
+        Self { hash: hasher.finish(), len: bytes.len() as u64 }
+    }
+}
+
+impl fmt::Display for Tag {
+    /// Without the quotes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}-{:x}", self.hash, self.len)
+    }
+}
+
+/// The tags of `If-Match` or `If-None-Match`.
+#[derive(Clone, Debug)]
+pub(crate) enum Tags {
+    Any,
+    /// As they stand in the header.
+    These(String),
+}
+
+impl Tags {
+    pub(crate) fn new(header: &str) -> Self {
+        if header.trim() == "*" { Self::Any } else { Self::These(header.to_owned()) }
+    }
+
+    /// Whether the tag of these bytes is among them. Compressed answers have the tag with a suffix, which makes no
+    /// difference.
+    pub(crate) fn have(&self, bytes: &[u8]) -> bool {
+        self.has(Tag::of(bytes))
+    }
+
+    pub(crate) fn has(&self, tag: Tag) -> bool {
+        let Self::These(text) = self else { return true };
+        let tag = tag.to_string();
+        text.split(',').any(|one| {
+            let one = one.trim();
+            let one = one.strip_prefix("W/").unwrap_or(one);
+            let one = one.strip_prefix('"').and_then(|one| one.strip_suffix('"')).unwrap_or_default();
+            one == tag || one.strip_suffix("-gzip").or_else(|| one.strip_suffix("-zstd")) == Some(&tag)
+        })
+    }
+}

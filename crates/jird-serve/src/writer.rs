@@ -1,0 +1,317 @@
+//! The one connection that writes, and what requests write with it: bodies straight to bound parameters, each request in
+//! a transaction of its own.
+
+use crate::ask::Ask;
+use crate::catalog::Table;
+use crate::error::Error;
+use crate::input::{Input, object};
+use crate::problem::Problem;
+use crate::readers::{Budget, limit};
+use crate::rows::{self, Format, Out, Stop};
+use crate::tag::Tags;
+use hyper::StatusCode;
+use jird::event::{self, Failure, JsonSource, Source};
+use jird_formats::sqlite::{SqliteSink, open, quote};
+use jird_formats::{Cell, Row};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Statement, Transaction, TransactionBehavior};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a write waits for another program's.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Writes, one request after the other.
+pub(crate) struct Writer {
+    conn: Mutex<Connection>,
+    budget: Arc<Budget>,
+    time: Duration,
+}
+
+/// What a request wrote.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    pub(crate) rows: u64,
+    /// The row is new.
+    pub(crate) is_new: bool,
+    /// The key of the one row that was inserted.
+    pub(crate) id: Option<String>,
+    /// The row as JSON, if it was asked for.
+    pub(crate) row: Option<Vec<u8>>,
+}
+
+/// What a request says of a row that it writes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Terms {
+    /// The tags that the row may have; none: any.
+    pub(crate) if_match: Option<Tags>,
+    /// There must be no such row.
+    pub(crate) is_absent: bool,
+    /// The row as it is afterwards is wanted.
+    pub(crate) wants_row: bool,
+}
+
+impl Writer {
+    /// Opens the database for writing. What is acknowledged is on the disk then.
+    pub(crate) fn open(path: &Path, time: Duration) -> Result<Self, Error> {
+        let failed = |error| Error::because("opening the database for writing", error);
+        let mut conn = open(path).map_err(failed)?;
+        let prepare = |conn: &mut Connection| {
+            conn.busy_timeout(BUSY)?;
+            conn.query_row("pragma journal_mode = wal", [], |_| Ok(()))?;
+            conn.execute_batch("pragma synchronous = full; pragma foreign_keys = on")?;
+            limit(conn)
+        };
+        let budget = prepare(&mut conn).map_err(|error| Error::because(path.display(), error))?;
+        Ok(Self { conn: Mutex::new(conn), budget, time })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        let conn = self.conn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.budget.grant(self.time);
+        // A write whose time was over may not have had the time to undo what it did.
+        if !conn.is_autocommit() {
+            let _ = conn.execute_batch("rollback");
+        }
+        conn
+    }
+
+    /// Inserts the rows of a body, all of them or none. With `keys`, a row whose key is already there updates that one.
+    pub(crate) fn insert(
+        &self,
+        table: &Table,
+        input: &Input<'_>,
+        keys: Option<&[String]>,
+        wants_row: bool,
+    ) -> Result<Written, Problem> {
+        let conn = self.lock();
+        let name = table.info.name();
+        let sink = match keys {
+            Some(keys) => SqliteSink::upsert(&conn, name, keys.iter().map(String::as_str)),
+            None => SqliteSink::append(&conn, name),
+        };
+        let mut rows = sink.refuse_new_columns().json_declared().into_rows();
+        // The body was checked.
+        let source = JsonSource::from_slice_trusted(input.body());
+        match input {
+            Input::Object(_) => copy(source, &mut rows, input.body()),
+            Input::Array(_) => copy(source.records(crate::input::elements()), &mut rows, input.body()),
+            Input::Lines(_) => copy(source.lines(), &mut rows, input.body()),
+        }?;
+        let count = rows.table().report().rows;
+        drop(rows);
+        let mut written = Written { rows: count, is_new: true, ..Written::default() };
+        if let (Input::Object(_), None, Some(key), Some(number)) = (input, keys, table.id, table.info.row_number())
+            && conn.changes() == 1
+        {
+            let sql = format!("select {} from {} where {number} = ?1", table.sql_of(key), table.quoted);
+            let id = conn.query_row(&sql, [conn.last_insert_rowid()], |row| row.get::<_, Value>(0)).ok();
+            written.id = id.and_then(text_of);
+            if let Some(id) = written.id.as_ref().filter(|_| wants_row) {
+                written.row = current(&conn, &Ask::of_id(table, id, &[])?)?;
+            }
+        }
+        Ok(written)
+    }
+
+    /// Sets the columns of a body in the rows that are asked for.
+    pub(crate) fn update(&self, table: &Table, ask: &Ask<'_>, body: &[u8], terms: &Terms) -> Result<Written, Problem> {
+        let (columns, row) = object(table, body)?;
+        if columns.is_empty() {
+            return Err(Problem::bad("the body has no columns to set"));
+        }
+        let mut conn = self.lock();
+        let transaction = begin(&mut conn)?;
+        check(&transaction, ask, terms)?;
+        let sets: Vec<String> = (1..)
+            .zip(&columns)
+            .map(|(number, column)| format!("{} = ?{number}", quote(table.info.columns()[*column].name())))
+            .collect();
+        let (condition, values) = ask.condition(columns.len() + 1);
+        let sql = format!("update {} set {}{condition}", table.quoted, sets.join(", "));
+        let rows = {
+            let mut statement = transaction.prepare_cached(&sql).map_err(|error| Problem::of_statement(&error))?;
+            bind(table, &columns, &row, &mut statement)?;
+            execute(&mut statement, columns.len() + 1, values)?
+        };
+        let row = if terms.wants_row { current(&transaction, ask)? } else { None };
+        commit(transaction)?;
+        Ok(Written { rows, row, ..Written::default() })
+    }
+
+    /// Makes the row of this key what the body says, all of it.
+    pub(crate) fn put(
+        &self,
+        table: &Table,
+        id: &str,
+        ask: &Ask<'_>,
+        body: &[u8],
+        terms: &Terms,
+    ) -> Result<Written, Problem> {
+        let (mut columns, row) = object(table, body)?;
+        let Some(key) = table.id else { return Err(crate::ask::no_row(table, id)) };
+        let has_key = columns.iter().position(|column| *column == key);
+        if let Some(place) = has_key
+            && cell_text(row.cell(place)).as_deref() != Some(id)
+        {
+            return Err(Problem::bad("the key in the body is not that of the path"));
+        }
+        let needed = (0..table.all.len()).filter(|column| {
+            !table.info.columns()[*column].is_generated() && *column != key && !columns.contains(column)
+        });
+        let missing: Vec<_> = needed.map(|column| quote(&table.all[column].name)).collect();
+        if !missing.is_empty() {
+            let detail = format!("PUT needs all columns, and the body lacks {}; PATCH sets some", missing.join(", "));
+            return Err(Problem::bad(detail));
+        }
+        let mut conn = self.lock();
+        let transaction = begin(&mut conn)?;
+        check(&transaction, ask, terms)?;
+        let is_new = current(&transaction, ask)?.is_none();
+        let sql = put_sql(table, &columns, has_key.is_none(), key);
+        {
+            let mut statement = transaction.prepare_cached(&sql).map_err(|error| Problem::of_statement(&error))?;
+            bind(table, &columns, &row, &mut statement)?;
+            if has_key.is_none() {
+                columns.push(key);
+                let (_, values) = ask.condition(1);
+                execute(&mut statement, columns.len(), values)?;
+            } else {
+                execute(&mut statement, 1, &[])?;
+            }
+        }
+        let row = if terms.wants_row { current(&transaction, ask)? } else { None };
+        commit(transaction)?;
+        Ok(Written { rows: 1, is_new, row, id: Some(id.to_owned()) })
+    }
+
+    /// Deletes the rows that are asked for.
+    pub(crate) fn delete(&self, table: &Table, ask: &Ask<'_>, terms: &Terms) -> Result<Written, Problem> {
+        let mut conn = self.lock();
+        let transaction = begin(&mut conn)?;
+        check(&transaction, ask, terms)?;
+        let (condition, values) = ask.condition(1);
+        let rows = {
+            let sql = format!("delete from {}{condition}", table.quoted);
+            let mut statement = transaction.prepare_cached(&sql).map_err(|error| Problem::of_statement(&error))?;
+            execute(&mut statement, 1, values)?
+        };
+        commit(transaction)?;
+        Ok(Written { rows, ..Written::default() })
+    }
+}
+
+/// The statement that inserts a row or, if its key is there, sets all of its columns.
+fn put_sql(table: &Table, columns: &[usize], adds_key: bool, key: usize) -> String {
+    let name = |column: &usize| quote(table.info.columns()[*column].name());
+    let mut names: Vec<_> = columns.iter().map(name).collect();
+    let key = name(&key);
+    let sets: Vec<_> =
+        names.iter().filter(|name| **name != key).map(|name| format!("{name} = excluded.{name}")).collect();
+    if adds_key {
+        names.push(key.clone());
+    }
+    let numbers: Vec<_> = (1..=names.len()).map(|number| format!("?{number}")).collect();
+    let then = if sets.is_empty() { "nothing".to_owned() } else { format!("update set {}", sets.join(", ")) };
+    let (names, numbers) = (names.join(", "), numbers.join(", "));
+    format!("insert into {} ({names}) values ({numbers}) on conflict ({key}) do {then}", table.quoted)
+}
+
+fn begin(conn: &mut Connection) -> Result<Transaction<'_>, Problem> {
+    Transaction::new(conn, TransactionBehavior::Immediate).map_err(|error| Problem::of_statement(&error))
+}
+
+fn commit(transaction: Transaction<'_>) -> Result<(), Problem> {
+    transaction.commit().map_err(|error| Problem::of_statement(&error))
+}
+
+/// Whether the row is as the request expects it.
+fn check(conn: &Connection, ask: &Ask<'_>, terms: &Terms) -> Result<(), Problem> {
+    if terms.if_match.is_none() && !terms.is_absent {
+        return Ok(());
+    }
+    let failed = |detail: &str| Err(Problem::new(StatusCode::PRECONDITION_FAILED, detail));
+    match (current(conn, ask)?, &terms.if_match) {
+        (Some(_), _) if terms.is_absent => failed("there is such a row already"),
+        (None, Some(_)) => failed("there is no such row"),
+        (Some(row), Some(tags)) if !tags.have(&row) => failed("the row is not as If-Match says: it was changed"),
+        _ => Ok(()),
+    }
+}
+
+/// The row that is asked for, as an answer would have it.
+fn current(conn: &Connection, ask: &Ask<'_>) -> Result<Option<Vec<u8>>, Problem> {
+    let problem = |error: rusqlite::Error| Problem::of_reading(&error);
+    let (sql, values) = ask.select(1);
+    let mut statement = conn.prepare_cached(&sql).map_err(problem)?;
+    let mut found = statement.query(rusqlite::params_from_iter(&values)).map_err(problem)?;
+    let mut row = Whole(Vec::new());
+    match rows::write(&mut found, ask.picks(), Format::Object, &mut row) {
+        Ok(0) => Ok(None),
+        Ok(_) => Ok(Some(row.0)),
+        Err(Stop::Problem(problem)) => Err(problem),
+        Err(Stop::Later | Stop::Gone) => Err(Problem::busy("the row is not there in time")),
+    }
+}
+
+/// A row, however long.
+struct Whole(Vec<u8>);
+
+impl Out for Whole {
+    fn text(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+
+    fn full(&mut self) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+/// Sends the records of a body to a table.
+fn copy<S: Source<Error = jird::Error>>(
+    mut source: S,
+    rows: &mut jird_formats::Rows<SqliteSink<'_>>,
+    body: &[u8],
+) -> Result<(), Problem> {
+    event::copy(&mut source, rows).map_err(|failure| match failure {
+        Failure::Source(error) => Problem::of_body(&error, body),
+        Failure::Sink(error, _) => Problem::of_writing(&error),
+    })
+}
+
+fn bind(table: &Table, columns: &[usize], row: &Row, statement: &mut Statement<'_>) -> Result<(), Problem> {
+    columns.iter().enumerate().try_for_each(|(place, column)| {
+        let bound = table.info.columns()[*column].bind(row.cell(place), statement, place + 1);
+        bound.map_err(|error| Problem::of_writing(&error))
+    })
+}
+
+/// Binds values, numbered on from `first`, and executes.
+fn execute(statement: &mut Statement<'_>, first: usize, values: &[Value]) -> Result<u64, Problem> {
+    let bound = values.iter().zip(first..).try_for_each(|(value, number)| statement.raw_bind_parameter(number, value));
+    let rows = bound.and_then(|()| statement.raw_execute()).map_err(|error| Problem::of_statement(&error))?;
+    Ok(rows as u64)
+}
+
+/// A key as it stands in a path.
+fn text_of(value: Value) -> Option<String> {
+    match value {
+        Value::Integer(value) => Some(value.to_string()),
+        Value::Text(text) => Some(text),
+        Value::Null | Value::Real(_) | Value::Blob(_) => None,
+    }
+}
+
+/// A cell as it would stand in a path.
+fn cell_text(cell: Cell<'_>) -> Option<String> {
+    match cell {
+        Cell::Text(text) => Some(text.to_owned()),
+        Cell::Number(number) => {
+            let mut text = Vec::new();
+            number.write(&mut text);
+            String::from_utf8(text).ok()
+        }
+        _ => None,
+    }
+}

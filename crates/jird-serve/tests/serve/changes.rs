@@ -1,0 +1,198 @@
+//! What `POST`, `PUT`, `PATCH` and `DELETE` do.
+
+use crate::common::Service;
+use jird::json;
+
+const LINES: (&str, &str) = ("Content-Type", "application/x-ndjson");
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+const MERGE: (&str, &str) = ("Prefer", "resolution=merge-duplicates");
+const WHOLE: (&str, &str) = ("Prefer", "return=representation");
+
+impl Service {
+    fn count(&self, sql: &str) -> i64 {
+        self.database().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+#[test]
+fn a_row_is_inserted_and_told() {
+    let service = Service::new();
+    let answer =
+        service.json("POST", "/tasks", r#"{"title": "New \u00fc", "done": true, "tags": {"b": [1.50]}}"#).is(201);
+    assert_eq!(answer.header("location"), Some("/tasks/4"));
+    assert!(answer.body.is_empty());
+    let wanted = json!({
+        "id": 4, "title": "New ü", "done": true, "price": null, "tags": {"b": [1.5]}, "at": null, "note": null
+    });
+    assert_eq!(service.get("/tasks/4").is(200).tree(), wanted);
+    assert_eq!(service.count("select count(*) from tasks where tags = '{\"b\":[1.50]}' and done = 1"), 1);
+    let told = service.send("POST", "/tasks", &[JSON, WHOLE], br#"{"title": "x", "id": 10}"#).is(201);
+    assert_eq!((told.header("location"), &told.tree()["done"]), (Some("/tasks/10"), &json!(false)));
+    assert_eq!(told.body, service.get("/tasks/10").body);
+    // A key of several columns has no path.
+    assert_eq!(service.json("POST", "/pairs", r#"{"a": "x", "b": 1}"#).is(201).header("location"), None);
+}
+
+#[test]
+fn many_rows_are_inserted_all_or_none() {
+    let service = Service::new();
+    service
+        .json("POST", "/tasks", r#"[{"title": "a"}, {"done": true, "title": "b"}, {"id": 20, "title": "c"}]"#)
+        .is(201);
+    assert_eq!(service.count("select count(*) from tasks"), 6);
+    assert_eq!(service.count("select done from tasks where title = 'b'"), 1);
+    let answer = service.send("POST", "/tasks", &[LINES], b"{\"title\":\"d\"}\n\n  {\"title\":\"e\"}\r\n").is(201);
+    assert_eq!(answer.header("content-range"), Some("*/2"));
+    // The third row has a key that is there.
+    let conflict = r#"[{"title": "f"}, {"title": "g"}, {"id": 1, "title": "h"}]"#;
+    service.json("POST", "/tasks", conflict).is(409);
+    service.json("POST", "/tasks", r#"[{"title": "f"}, {"title": null}]"#).is(422);
+    service.json("POST", "/tasks", r#"[{"title": "f"}, {"titel": "g"}]"#).is(400);
+    service.send("POST", "/tasks", &[LINES], b"{\"title\":\"f\"}\n{\"title\"}\n").is(400);
+    assert_eq!(service.count("select count(*) from tasks"), 8);
+    service.json("POST", "/tasks", "[]").is(204);
+}
+
+#[test]
+fn values_that_a_column_would_change_are_refused() {
+    let service = Service::new();
+    for body in [r#"{"title": 5}"#, r#"{"title": "x", "price": "1.5"}"#, r#"{"title": "x", "id": "5"}"#] {
+        service.json("POST", "/tasks", body).is(422);
+    }
+    for body in [r#"{"title": 5}"#, r#"{"price": "1.5"}"#, r#"{"title": null}"#] {
+        service.json("PATCH", "/tasks/1", body).is(422);
+    }
+    assert_eq!(service.count("select count(*) from tasks"), 3);
+    service.json("PATCH", "/tasks/1", r#"{"price": 2, "note": 1.50, "tags": "x"}"#).is(204);
+    assert_eq!(service.count("select count(*) from tasks where tags = '\"x\"' and note = 1.5"), 1);
+}
+
+#[test]
+fn what_is_wrong_in_a_body_is_told_with_its_place() {
+    let service = Service::new();
+    let place = |body: &str, lines: bool| {
+        let headers = if lines { LINES } else { JSON };
+        let problem = service.send("POST", "/tasks", &[headers], body.as_bytes()).is(400).tree();
+        ["line", "column", "offset", "pointer"].map(|name| problem[name].to_string())
+    };
+    assert_eq!(place("{\"title\":\n  x}", false), ["2", "3", "12", "\"/title\""]);
+    assert_eq!(place("[{\"title\": \"a\"},\n {\"title\": 01}]", false), ["2", "13", "29", "\"/1/title\""]);
+    assert_eq!(place("{\"title\": \"a\", \"title\": \"b\"}", false)[2], "15");
+    assert_eq!(place("{\"title\": \"a\"}\n{\"title\": ]}\n", true), ["2", "11", "25", "\"/title\""]);
+    assert_eq!(place("", false)[2], "0");
+    for wrong in ["1", "[1]", "[{\"title\": \"a\"}, []]", "{\"title\": \"a\"} {}", "\"x\""] {
+        service.json("POST", "/tasks", wrong).is(400);
+    }
+    service.send("POST", "/tasks", &[LINES], b"{\"title\":\"a\"}\n[]\n").is(400);
+    service.send("POST", "/tasks", &[JSON], b"{\"title\":\"\xff\"}").is(400);
+    service.json("POST", "/tasks", &"[".repeat(100_000)).is(400);
+    assert_eq!(service.count("select count(*) from tasks"), 3);
+}
+
+#[test]
+fn rows_are_merged_on_request() {
+    let service = Service::new();
+    let merge = |target: &str, body: &str| service.send("POST", target, &[JSON, MERGE], body.as_bytes());
+    merge("/tasks", r#"[{"id": 1, "title": "Changed"}, {"id": 7, "title": "New"}]"#).is(201);
+    assert_eq!(service.count("select count(*) from tasks"), 4);
+    // What the body does not say stays.
+    assert_eq!(service.count("select count(*) from tasks where id = 1 and title = 'Changed' and price = 1.5"), 1);
+    merge("/pairs", r#"{"a": "x", "b": 1, "c": "1"}"#).is(201);
+    merge("/pairs", r#"{"a": "x", "b": 1, "c": "2"}"#).is(201);
+    assert_eq!(service.get("/pairs").tree(), json!([{"a": "x", "b": 1, "c": "2"}]));
+    merge("/pairs?on_conflict=b,a", r#"{"a": "x", "b": 1, "c": "3"}"#).is(201);
+    assert_eq!(service.get("/pairs").tree()[0]["c"], "3");
+    service.json("POST", "/pairs?on_conflict=a,b", r#"{"a": "y", "b": 1}"#).is(400);
+    service.database().execute_batch("create table loose (a)").unwrap();
+    merge("/loose", r#"{"a": 1}"#).is(400);
+}
+
+#[test]
+fn put_sets_a_whole_row() {
+    let service = Service::new();
+    let row = r#"{"title": "T", "done": false, "price": null, "tags": [], "at": null, "note": 1}"#;
+    let answer = service.json("PUT", "/tasks/30", row).is(201);
+    assert_eq!(answer.header("location"), Some("/tasks/30"));
+    service.json("PUT", "/tasks/1", row).is(204);
+    assert_eq!(service.get("/tasks/1").tree()["note"], 1);
+    assert_eq!(service.count("select count(*) from tasks"), 4);
+    service.json("PUT", "/tasks/1", r#"{"title": "T"}"#).is(400);
+    service.json("PUT", "/tasks/1", &row.replace("{\"title", "{\"id\": 2, \"title")).is(400);
+    service.json("PUT", "/tasks/1", &row.replace("{\"title", "{\"id\": 1, \"title")).is(204);
+    service.json("PUT", "/tasks/x", row).is(404);
+    service.json("PUT", "/tasks", row).is(405);
+    service.send("PUT", "/tasks/1", &[JSON, ("If-None-Match", "*")], row.as_bytes()).is(412);
+    service.send("PUT", "/tasks/31", &[JSON, ("If-None-Match", "*")], row.as_bytes()).is(201);
+}
+
+#[test]
+fn patch_and_delete_change_what_the_conditions_say() {
+    let service = Service::new();
+    let told = service.send("PATCH", "/tasks/1", &[JSON, WHOLE], br#"{"done": true}"#).is(200);
+    assert_eq!((&told.tree()["done"], &told.tree()["title"]), (&json!(true), &json!("Clean Room")));
+    let answer = service.json("PATCH", "/tasks?id=gt.1&title=like.C*", r#"{"title": "Z", "price": 2}"#).is(204);
+    assert_eq!(answer.header("content-range"), Some("*/1"));
+    assert_eq!(service.count("select count(*) from tasks where title = 'Z' and id = 2 and price = 2"), 1);
+    service.json("PATCH", "/tasks/9", r#"{"done": true}"#).is(404);
+    for refused in ["/tasks", "/tasks?limit=1", "/tasks?id=eq.1&limit=1"] {
+        service.json("PATCH", refused, r#"{"done": true}"#).is(400);
+        service.send("DELETE", refused, &[], b"").is(400);
+    }
+    service.json("PATCH", "/tasks/1", "{}").is(400);
+    service.json("PATCH", "/tasks/1", "[]").is(400);
+    service.send("DELETE", "/tasks/3", &[], b"").is(204);
+    service.send("DELETE", "/tasks/3", &[], b"").is(404);
+    assert_eq!(service.send("DELETE", "/tasks?id=in.(1,2,3)", &[], b"").is(204).header("content-range"), Some("*/2"));
+    assert_eq!(service.count("select count(*) from tasks"), 0);
+}
+
+#[test]
+fn a_row_that_was_changed_meanwhile_is_not_overwritten() {
+    let service = Service::new();
+    let tag = service.get("/tasks/1").header("etag").unwrap().to_owned();
+    let patch = |tag: &str| service.send("PATCH", "/tasks/1", &[JSON, ("If-Match", tag)], br#"{"done": true}"#);
+    service.database().execute_batch("update tasks set price = 3 where id = 1").unwrap();
+    patch(&tag).is(412);
+    service.send("DELETE", "/tasks/1", &[("If-Match", &tag)], b"").is(412);
+    assert_eq!(service.count("select done from tasks where id = 1"), 0);
+    let tag = service.get("/tasks/1").header("etag").unwrap().to_owned();
+    patch(&tag).is(204);
+    patch("*").is(204);
+    service.send("PATCH", "/tasks/9", &[JSON, ("If-Match", "*")], br#"{"done": true}"#).is(412);
+    service.send("PATCH", "/tasks?id=eq.1", &[JSON, ("If-Match", "*")], br#"{"done": true}"#).is(400);
+}
+
+#[test]
+fn rules_of_the_database_hold() {
+    let sql = "create table parents (id integer primary key);
+        create table children (id integer primary key, parent integer references parents, n integer check (n > 0) unique,
+            twice integer generated always as (n * 2));
+        insert into parents values (1); insert into children (id, parent, n) values (1, 1, 1);";
+    let service = Service::with(sql, |settings| settings.write = true);
+    service.json("POST", "/children", r#"{"parent": 5, "n": 2}"#).is(409);
+    service.json("POST", "/children", r#"{"parent": 1, "n": 1}"#).is(409);
+    service.json("POST", "/children", r#"{"parent": 1, "n": 0}"#).is(422);
+    service.json("POST", "/children", r#"{"parent": 1, "twice": 4}"#).is(422);
+    service.json("PATCH", "/children/1", r#"{"twice": 4}"#).is(422);
+    service.json("PATCH", "/children/1", r#"{"parent": 4}"#).is(409);
+    service.send("DELETE", "/parents/1", &[], b"").is(409);
+    service.json("PUT", "/children/1", r#"{"parent": 1, "n": 7}"#).is(204);
+    assert_eq!(service.get("/children/1").tree()["twice"], 14);
+    // A write that failed leaves nothing open.
+    service.json("POST", "/parents", "{}").is(201);
+}
+
+#[test]
+fn writes_wait_for_others_and_readers_do_not() {
+    let service = Service::new();
+    let other = service.database();
+    other.execute_batch("begin immediate; update tasks set done = 1").unwrap();
+    std::thread::scope(|scope| {
+        let write = scope.spawn(|| service.json("POST", "/tasks", r#"{"title": "late"}"#));
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(!write.is_finished());
+        assert_eq!(service.get("/tasks/1").is(200).tree()["done"], false);
+        other.execute_batch("commit").unwrap();
+        write.join().unwrap().is(201);
+    });
+}

@@ -1,0 +1,187 @@
+//! A server, and clients that are nothing but sockets.
+
+use jird::Json;
+use jird_formats::sqlite::rusqlite::Connection;
+use jird_serve::{Server, Settings, Stopper};
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub(crate) const TASKS: &str = "
+    create table tasks (id integer primary key, title text not null, done boolean not null default 0, price real,
+        tags json, at date, note);
+    insert into tasks (id, title, done, price, tags, at, note) values
+        (1, 'Clean Room', 0, 1.5, '[\"home\", {\"a\": 1.50}]', '2024-01-01', null),
+        (2, 'Check \"Mail\"', 1, null, null, '2024-02-01', x'00ff'),
+        (3, 'Ärger, süß', 0, 1e300, '{}', null, 7);
+    create table pairs (a text, b integer, c text, primary key (a, b));
+    create view open_tasks as select id, title from tasks where not done;
+    create table \"odd \"\" name\" (\"select\" integer primary key, \"a,b\" text);
+    insert into \"odd \"\" name\" values (1, 'x');
+";
+
+/// A server of a database that goes with it.
+pub(crate) struct Service {
+    pub(crate) address: SocketAddr,
+    pub(crate) path: PathBuf,
+    stopper: Stopper,
+    thread: Option<JoinHandle<()>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Service {
+    /// One that writes, too.
+    pub(crate) fn new() -> Self {
+        Self::with(TASKS, |settings| settings.write = true)
+    }
+
+    pub(crate) fn with(sql: &str, change: impl FnOnce(&mut Settings)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let mut settings = Settings::new(&path);
+        change(&mut settings);
+        let server = Server::bind(settings).unwrap();
+        let (address, stopper) = (server.address(), server.stopper());
+        let thread = std::thread::spawn(move || server.run().unwrap());
+        Self { address, path, stopper, thread: Some(thread), _folder: folder }
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.stopper.stop();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+
+    pub(crate) fn begin_to_stop(&self) {
+        self.stopper.stop();
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        let socket = TcpStream::connect(self.address).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        socket
+    }
+
+    pub(crate) fn database(&self) -> Connection {
+        Connection::open(&self.path).unwrap()
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Answer {
+        self.send("GET", target, &[], b"")
+    }
+
+    pub(crate) fn json(&self, method: &str, target: &str, body: &str) -> Answer {
+        self.send(method, target, &[("Content-Type", "application/json")], body.as_bytes())
+    }
+
+    /// A request with a connection of its own.
+    pub(crate) fn send(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let mut head = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n");
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            write!(head, "Host: {}\r\n", self.address).unwrap();
+        }
+        for (name, value) in headers {
+            write!(head, "{name}: {value}\r\n").unwrap();
+        }
+        if !body.is_empty() {
+            write!(head, "Content-Length: {}\r\n", body.len()).unwrap();
+        }
+        let mut request = head.into_bytes();
+        request.extend_from_slice(b"\r\n");
+        request.extend_from_slice(body);
+        self.raw(&request)
+    }
+
+    /// These very bytes.
+    pub(crate) fn raw(&self, request: &[u8]) -> Answer {
+        let mut socket = self.connect();
+        // A server that has refused a request need not take the rest of it.
+        let _ = socket.write_all(request);
+        let mut all = Vec::new();
+        let _ = socket.read_to_end(&mut all);
+        Answer::new(&all)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// An answer, cut and joined.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+    /// The body reached its end.
+    pub(crate) is_whole: bool,
+}
+
+impl Answer {
+    pub(crate) fn new(all: &[u8]) -> Self {
+        let Some(end) = all.windows(4).position(|part| part == b"\r\n\r\n") else {
+            return Self { status: 0, headers: Vec::new(), body: all.to_vec(), is_whole: false };
+        };
+        let head = String::from_utf8(all[..end].to_vec()).unwrap();
+        let mut lines = head.split("\r\n");
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers: Vec<(String, String)> = lines
+            .map(|line| line.split_once(": ").unwrap())
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+            .collect();
+        let rest = &all[end + 4..];
+        let mut answer = Self { status, headers, body: Vec::new(), is_whole: true };
+        if answer.header("transfer-encoding") == Some("chunked") {
+            (answer.body, answer.is_whole) = joined(rest);
+        } else {
+            let wanted = answer.header("content-length").map_or(0, |len| len.parse::<usize>().unwrap());
+            (answer.body, answer.is_whole) = (rest.to_vec(), rest.len() == wanted);
+        }
+        answer
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        core::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub(crate) fn tree(&self) -> Json {
+        jird::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    #[track_caller]
+    pub(crate) fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
+        if status >= 400 {
+            assert_eq!(self.header("content-type"), Some("application/problem+json"));
+            assert_eq!(self.tree()["status"], status);
+        }
+        self
+    }
+}
+
+/// The chunks of a body, and whether the last one came.
+fn joined(mut rest: &[u8]) -> (Vec<u8>, bool) {
+    let mut body = Vec::new();
+    while let Some(end) = rest.windows(2).position(|part| part == b"\r\n") {
+        let len = usize::from_str_radix(core::str::from_utf8(&rest[..end]).unwrap(), 16).unwrap();
+        rest = &rest[end + 2..];
+        if len == 0 {
+            return (body, true);
+        }
+        let Some(chunk) = rest.get(..len) else { return (body, false) };
+        body.extend_from_slice(chunk);
+        rest = rest.get(len + 2..).unwrap_or_default();
+    }
+    (body, false)
+}

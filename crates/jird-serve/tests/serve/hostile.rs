@@ -1,0 +1,192 @@
+//! Requests that are no good.
+
+use crate::common::{Answer, Service, TASKS};
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+/// The server answers as before.
+#[track_caller]
+fn is_well(service: &Service) {
+    assert_eq!(service.get("/tasks?select=id&limit=1").is(200).text(), "[{\"id\":1}]\n");
+}
+
+#[test]
+fn bytes_that_are_no_http_are_refused() {
+    let service = Service::new();
+    let host = format!("Host: {}\r\n", service.address);
+    for request in [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
+        b"\r\n\r\n\r\n".to_vec(),
+        b"GET\r\n\r\n".to_vec(),
+        vec![0; 10_000],
+        vec![b'A'; 200_000],
+        format!("GET /tasks HTTP/9.9\r\n{host}\r\n").into_bytes(),
+        format!("GET /\0 HTTP/1.1\r\n{host}\r\n").into_bytes(),
+        format!("GET /tasks HTTP/1.1\r\n{host}bad header\r\n\r\n").into_bytes(),
+        format!("GET /tasks HTTP/1.1\r\n{host}{}\r\n", "X: y\r\n".repeat(1000)).into_bytes(),
+        format!("GET /tasks HTTP/1.1\r\n{host}X: {}\r\n\r\n", "y".repeat(1 << 20)).into_bytes(),
+        format!("GET /{} HTTP/1.1\r\n{host}\r\n", "a".repeat(1 << 20)).into_bytes(),
+        format!("POST /tasks HTTP/1.1\r\n{host}Content-Length: x\r\n\r\n").into_bytes(),
+        format!("POST /tasks HTTP/1.1\r\n{host}Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef").into_bytes(),
+        format!("POST /tasks HTTP/1.1\r\n{host}Content-Length: -1\r\n\r\n").into_bytes(),
+    ] {
+        let mut socket = service.connect();
+        let _ = socket.write_all(&request);
+        let _ = socket.shutdown(std::net::Shutdown::Write);
+        let mut all = Vec::new();
+        let _ = socket.read_to_end(&mut all);
+        let status = Answer::new(&all).status;
+        assert!(
+            status == 0 || (400..500).contains(&status),
+            "{status}: {:?}",
+            String::from_utf8_lossy(&request[..20.min(request.len())])
+        );
+        is_well(&service);
+    }
+}
+
+#[test]
+fn a_length_that_lies_harms_nobody() {
+    let service = Service::new();
+    let post = |more: &str, body: &str| {
+        let head = format!("POST /tasks HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n", service.address);
+        let mut socket = service.connect();
+        socket.write_all(format!("{head}{more}\r\n{body}").as_bytes()).unwrap();
+        socket.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut all = Vec::new();
+        let _ = socket.read_to_end(&mut all);
+        Answer::new(&all).status
+    };
+    // Longer than what comes: nothing is written.
+    let status = post("Content-Length: 1000\r\n", "{\"title\": \"x\"}");
+    assert!(status == 0 || status == 400, "{status}");
+    // More than this server takes, which is told at once.
+    assert_eq!(post("Content-Length: 99999999999\r\n", "{"), 413);
+    // Shorter: what comes after it is no request.
+    let status = post("Content-Length: 3\r\n", "{\"title\": \"x\"}");
+    assert_eq!(status, 400);
+    // Chunks that lie.
+    for chunks in ["ffffffffffffffff\r\n{", "zz\r\n{}", "5\r\n{}", "2\r\n{}xx0\r\n\r\n"] {
+        let status = post("Transfer-Encoding: chunked\r\n", chunks);
+        assert!(status == 0 || (400..500).contains(&status), "{chunks}: {status}");
+    }
+    let chunked = format!(
+        "POST /tasks HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\
+         Connection: close\r\n\r\ne\r\n{{\"title\": \"x\"}}\r\n0\r\n\r\n",
+        service.address
+    );
+    service.raw(chunked.as_bytes()).is(201);
+    assert_eq!(service.get("/tasks").tree().as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn bodies_have_limits() {
+    let service = Service::with(TASKS, |settings| {
+        settings.write = true;
+        settings.limits.body_bytes = 50_000;
+        settings.limits.bodies_bytes = 64 << 10;
+    });
+    let row = |len: usize| format!("{{\"title\":\"{}\"}}", "x".repeat(len));
+    service.json("POST", "/tasks", &row(40_000)).is(201);
+    service.json("POST", "/tasks", &row(60_000)).is(413);
+    let mut chunked = format!(
+        "POST /tasks HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\
+         Connection: close\r\n\r\n",
+        service.address
+    );
+    for _ in 0..20 {
+        chunked.push_str(&format!("1000\r\n{}\r\n", " ".repeat(4096)));
+    }
+    service.raw(chunked.as_bytes()).is(413);
+    // Somebody has begun to send much, and takes the room for it.
+    let mut slow = service.connect();
+    let head = format!(
+        "POST /tasks HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 50000\r\n\r\n",
+        service.address
+    );
+    slow.write_all(head.as_bytes()).unwrap();
+    slow.write_all(&vec![b' '; 45_000]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(service.json("POST", "/tasks", &row(40_000)).is(503).header("retry-after"), Some("1"));
+    service.json("POST", "/tasks", &row(10)).is(201);
+    drop(slow);
+    std::thread::sleep(Duration::from_millis(300));
+    service.json("POST", "/tasks", &row(40_000)).is(201);
+}
+
+#[test]
+fn what_comes_too_slowly_is_given_up() {
+    let service = Service::with(TASKS, |settings| {
+        settings.write = true;
+        settings.limits.stall = Duration::from_millis(500);
+        settings.limits.time = Duration::from_millis(500);
+    });
+    let begun = Instant::now();
+    let mut head = service.connect();
+    head.write_all(b"GET /tasks HTTP/1.1\r\nHo").unwrap();
+    let mut body = service.connect();
+    let request = format!(
+        "POST /tasks HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{",
+        service.address
+    );
+    body.write_all(request.as_bytes()).unwrap();
+    let mut all = Vec::new();
+    let _ = head.read_to_end(&mut all);
+    let mut all = [0; 12];
+    body.read_exact(&mut all).unwrap();
+    assert_eq!(&all, b"HTTP/1.1 408");
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    is_well(&service);
+}
+
+#[test]
+fn more_requests_than_allowed_are_told_to_wait() {
+    let service = Service::with(TASKS, |settings| {
+        settings.write = true;
+        settings.limits.requests = 2;
+    });
+    let mut waiting: Vec<_> = (0..2).map(|_| service.connect()).collect();
+    let request = format!(
+        "POST /tasks HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{",
+        service.address
+    );
+    for socket in &mut waiting {
+        socket.write_all(request.as_bytes()).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(service.get("/tasks").is(503).header("retry-after"), Some("1"));
+    drop(waiting);
+    std::thread::sleep(Duration::from_millis(300));
+    is_well(&service);
+}
+
+#[test]
+fn requests_in_a_row_share_a_connection_also_after_problems() {
+    let service = Service::new();
+    let host = format!("Host: {}\r\n", service.address);
+    let mut requests = String::new();
+    for target in ["/tasks/1?select=id", "/tasks/99", "/nothing", "/tasks?x=1", "/tasks/2?select=id"] {
+        requests.push_str(&format!("GET {target} HTTP/1.1\r\n{host}\r\n"));
+    }
+    requests.push_str(&format!("GET /health HTTP/1.1\r\n{host}Connection: close\r\n\r\n"));
+    let mut socket = service.connect();
+    socket.write_all(requests.as_bytes()).unwrap();
+    let mut all = String::new();
+    socket.read_to_string(&mut all).unwrap();
+    let statuses: Vec<_> = all.match_indices("HTTP/1.1 ").map(|(at, _)| &all[at + 9..at + 12]).collect();
+    assert_eq!(statuses, ["200", "404", "404", "400", "200", "200"]);
+}
+
+#[test]
+fn a_pattern_that_is_long_to_match_ends() {
+    let sql = "create table t (a text); insert into t values (printf('%.100000c', 'a'));";
+    let service = Service::with(sql, |settings| settings.limits.time = Duration::from_secs(1));
+    let begun = Instant::now();
+    for pattern in ["*a".repeat(400) + "b", "%25a".repeat(200) + "b", "a".repeat(2000)] {
+        for operator in ["like", "ilike"] {
+            let status = service.get(&format!("/t?a={operator}.{pattern}")).status;
+            assert!([200, 400, 500, 503].contains(&status), "{status}");
+        }
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}

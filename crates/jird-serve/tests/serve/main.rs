@@ -1,0 +1,8 @@
+//! The server as its clients see it, over real sockets.
+
+mod changes;
+mod common;
+mod hostile;
+mod reading;
+mod safety;
+mod streams;

@@ -1,0 +1,112 @@
+//! Who is let in.
+
+use crate::common::{Service, TASKS};
+use jird_serve::{Server, Settings};
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+const ROW: &[u8] = br#"{"title": "x"}"#;
+
+#[test]
+fn a_request_for_another_host_is_refused() {
+    let service = Service::with(TASKS, |settings| settings.hosts.push("tasks.example".into()));
+    let port = service.address.port();
+    let with = |host: &str| service.send("GET", "/tasks", &[("Host", host)], b"").status;
+    for ours in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"] {
+        assert_eq!(with(&format!("{ours}:{port}")), 200, "{ours}");
+    }
+    assert_eq!((with("tasks.example"), with("Tasks.Example:443")), (200, 200));
+    for other in ["evil.example", "localhost", "localhost.evil.example", "127.0.0.2.evil.example", "10.0.0.1"] {
+        assert_eq!(with(&format!("{other}:{}", if other == "localhost" { port ^ 1 } else { port })), 421, "{other}");
+    }
+    assert_eq!(with(&format!("localhost@evil.example:{port}")), 421);
+    assert_eq!(with("a b"), 400);
+    service.send("GET", "/health", &[("Host", "evil.example")], b"").is(421);
+    service.raw(b"GET /tasks HTTP/1.1\r\nConnection: close\r\n\r\n").is(400);
+    let two = format!("GET /tasks HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil\r\nConnection: close\r\n\r\n");
+    service.raw(two.as_bytes()).is(400);
+    let absolute =
+        format!("GET http://evil.example/tasks HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    service.raw(absolute.as_bytes()).is(421);
+}
+
+#[test]
+fn a_token_is_needed_where_there_is_one() {
+    let service = Service::with(TASKS, |settings| {
+        settings.write = true;
+        settings.token = Some("s3cret".into());
+    });
+    let with = |authorization| service.send("GET", "/tasks", &[("Authorization", authorization)], b"");
+    with("Bearer s3cret").is(200);
+    with("bearer s3cret").is(200);
+    for wrong in ["Bearer s3cre", "Bearer s3cret2", "Bearer S3cret", "Basic s3cret", "s3cret", "Bearer", ""] {
+        assert_eq!(with(wrong).is(401).header("www-authenticate"), Some("Bearer"));
+    }
+    for target in ["/tasks", "/tasks/1", "/nothing", "/", "/metrics", "/openapi.json", "/a/b/c"] {
+        service.get(target).is(401);
+    }
+    service.json("POST", "/tasks", r#"{"title": "x"}"#).is(401);
+    service.send("DELETE", "/tasks/1", &[], b"").is(401);
+    service.get("/health").is(200);
+}
+
+#[test]
+fn a_server_that_others_reach_needs_a_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    jird_formats::sqlite::rusqlite::Connection::open(&path).unwrap().execute_batch(TASKS).unwrap();
+    let bind = |listen: &str, token: Option<&str>| {
+        let mut settings = Settings::new(&path);
+        settings.listen = listen.parse().unwrap();
+        settings.token = token.map(str::to_owned);
+        Server::bind(settings).map(drop).map_err(|error| error.to_string())
+    };
+    assert!(bind("0.0.0.0:0", None).unwrap_err().contains("token"));
+    assert!(bind("[::]:0", None).unwrap_err().contains("token"));
+    bind("0.0.0.0:0", Some("x")).unwrap();
+    bind("127.0.0.1:0", None).unwrap();
+    for token in ["", "a b", "ü"] {
+        assert!(bind("127.0.0.1:0", Some(token)).unwrap_err().contains("token"));
+    }
+    let mut settings = Settings::new(folder.path().join("none.db"));
+    assert!(Server::bind(settings.clone()).is_err());
+    settings.token = Some("hidden".into());
+    assert!(!format!("{settings:?}").contains("hidden"));
+}
+
+#[test]
+fn a_server_that_only_reads_changes_nothing() {
+    let service = Service::with(TASKS, |_| ());
+    for method in ["POST", "PUT", "PATCH", "DELETE", "TRACE", "MERGE"] {
+        let answer = service.send(method, "/tasks/1", &[JSON], ROW).is(405);
+        assert_eq!(answer.header("allow"), Some("GET, HEAD"));
+    }
+    let service = Service::new();
+    service.json("POST", "/open_tasks", r#"{"title": "x"}"#).is(405);
+    service.send("DELETE", "/open_tasks?id=eq.1", &[], b"").is(405);
+}
+
+#[test]
+fn pages_of_others_change_nothing() {
+    let service = Service::new();
+    let ours = format!("http://{}", service.address);
+    let post = |headers: &[(&str, &str)]| service.send("POST", "/tasks", headers, ROW).status;
+    assert_eq!(post(&[JSON, ("Origin", &ours)]), 201);
+    assert_eq!(post(&[JSON, ("Origin", &ours), ("Sec-Fetch-Site", "same-origin")]), 201);
+    for origin in ["null", "http://evil.example", "http://127.0.0.1:1", &ours.replace("127.0.0.1", "localhost"), "x"] {
+        assert_eq!(post(&[JSON, ("Origin", origin)]), 403, "{origin}");
+        let delete = service.send("DELETE", "/tasks/1", &[("Origin", origin)], b"");
+        assert_eq!(delete.status, 403, "{origin}");
+    }
+    for site in ["cross-site", "same-site"] {
+        assert_eq!(post(&[JSON, ("Sec-Fetch-Site", site)]), 403);
+    }
+    // What a form can send.
+    for media in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
+        assert_eq!(post(&[("Content-Type", media)]), 415, "{media}");
+    }
+    assert_eq!(post(&[]), 415);
+    assert_eq!(post(&[("Content-Type", "application/json; charset=utf-8")]), 201);
+    assert_eq!(post(&[JSON, ("Content-Encoding", "gzip")]), 415);
+    service.send("PATCH", "/tasks/1", &[("Content-Type", "application/x-ndjson")], ROW).is(415);
+    assert!(service.get("/tasks").header("access-control-allow-origin").is_none());
+}
