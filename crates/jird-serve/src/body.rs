@@ -19,9 +19,8 @@ use tokio::time::timeout;
 /// The body of an answer.
 pub(crate) struct Body {
     content: Content,
-    entry: Option<Entry>,
-    /// A place among the requests that are being answered.
-    _place: Option<OwnedSemaphorePermit>,
+    /// The request, and its place among those that are being answered.
+    entry: Option<(Entry, Option<OwnedSemaphorePermit>)>,
 }
 
 enum Content {
@@ -55,19 +54,18 @@ impl Drop for GiveUp {
 
 impl Body {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self { content: Content::Whole(bytes.into()), entry: None, _place: None }
+        Self { content: Content::Whole(bytes.into()), entry: None }
     }
 
     pub(crate) fn stream(chunks: mpsc::Receiver<Chunk>, give_up: GiveUp) -> Self {
-        Self { content: Content::Stream { chunks, _give_up: give_up }, entry: None, _place: None }
+        Self { content: Content::Stream { chunks, _give_up: give_up }, entry: None }
     }
 
     /// The body with what is told of it at its end, and with what is free again then. `is_unsent`: the answer has no
     /// body but would have one, as for `HEAD`.
     pub(crate) fn entered(mut self, mut entry: Entry, place: Option<OwnedSemaphorePermit>, is_unsent: bool) -> Self {
         entry.is_whole = is_unsent || matches!(&self.content, Content::Whole(bytes) if bytes.is_empty());
-        self.entry = Some(entry);
-        self._place = place;
+        self.entry = Some((entry, place));
         self
     }
 }
@@ -86,7 +84,7 @@ impl http_body::Body for Body {
                 (chunk, is_last)
             }
         };
-        if let Some(entry) = &mut self.entry {
+        if let Some((entry, _)) = &mut self.entry {
             entry.is_whole = is_last;
             if let Some(Ok(bytes)) = &chunk {
                 entry.bytes += bytes.len() as u64;
@@ -110,7 +108,7 @@ impl http_body::Body for Body {
 /// A request's body, and the room that it takes.
 pub(crate) struct Received {
     pub(crate) bytes: Vec<u8>,
-    _room: Vec<OwnedSemaphorePermit>,
+    room: Vec<OwnedSemaphorePermit>,
 }
 
 /// The unit in which room for bodies is given.
@@ -128,7 +126,7 @@ pub(crate) async fn receive(mut body: Incoming, limits: &Limits, rooms: &Arc<Sem
     if body.size_hint().lower() > limits.body_bytes as u64 {
         return Err(too_long());
     }
-    let mut received = Received { bytes: Vec::new(), _room: Vec::new() };
+    let mut received = Received { bytes: Vec::new(), room: Vec::new() };
     let mut room = 0;
     let all = async {
         while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
@@ -141,7 +139,7 @@ pub(crate) async fn receive(mut body: Incoming, limits: &Limits, rooms: &Arc<Sem
             if len > room {
                 let units = (len - room).div_ceil(ROOM);
                 let permit = Arc::clone(rooms).try_acquire_many_owned(units as u32);
-                received._room.push(permit.map_err(|_| Problem::busy("there is no room for the body now"))?);
+                received.room.push(permit.map_err(|_| Problem::busy("there is no room for the body now"))?);
                 room += units * ROOM;
             }
             received.bytes.extend_from_slice(&bytes);

@@ -18,7 +18,8 @@ pub(crate) fn document(tables: &[Arc<Table>], writes: bool) -> Vec<u8> {
         schemas.push(member(&encoded(table.info.name()), &schema(table)));
     }
     let problem = "{\"description\":\"What is wrong\",\"content\":{\"application/problem+json\":{\"schema\":\
-                   {\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\"},\"status\":{\"type\":\"integer\"},\
+                   {\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\"},\
+                   \"status\":{\"type\":\"integer\"},\
                    \"detail\":{\"type\":\"string\"}}}}}}";
     let info = format!("{{\"title\":\"jird serve\",\"version\":\"{}\"}}", env!("CARGO_PKG_VERSION"));
     let components = format!(
@@ -29,7 +30,8 @@ pub(crate) fn document(tables: &[Arc<Table>], writes: bool) -> Vec<u8> {
     let paths = paths.join(",");
     let security = "[{},{\"token\":[]}]";
     format!(
-        "{{\"openapi\":\"3.1.0\",\"info\":{info},\"paths\":{{{paths}}},\"components\":{components},\"security\":{security}}}\n"
+        "{{\"openapi\":\"3.1.0\",\"info\":{info},\"paths\":{{{paths}}},\"components\":{components},\
+         \"security\":{security}}}\n"
     )
     .into_bytes()
 }
@@ -76,8 +78,9 @@ fn of_table(table: &Table, writes: bool) -> String {
     if writes && !table.info.is_view() {
         let conditions = parameters[4..].join(",");
         methods.push(format!(
-            "\"post\":{{\"requestBody\":{{\"required\":true,\"content\":{{\"application/json\":{{\"schema\":{{\"anyOf\":\
-             [{row},{rows}]}}}},\"application/x-ndjson\":{{}}}}}},\"responses\":{{\"201\":{{\"description\":\"Inserted\"}},\
+            "\"post\":{{\"requestBody\":{{\"required\":true,\"content\":{{\"application/json\":{{\"schema\":\
+             {{\"anyOf\":[{row},{rows}]}}}},\"application/x-ndjson\":{{}}}}}},\"responses\":\
+             {{\"201\":{{\"description\":\"Inserted\"}},\
              \"204\":{{\"description\":\"There were no rows\"}},{PROBLEM}}}}}"
         ));
         methods.push(format!(
@@ -116,8 +119,8 @@ fn of_row(table: &Table, writes: bool) -> String {
             "\"put\":{{{body},\"responses\":{{\"201\":{{\"description\":\"Inserted\"}},{CHANGED},{PROBLEM}}}}}"
         ));
         methods.push(format!(
-            "\"patch\":{{{some},\"responses\":{{\"200\":{{\"description\":\"The row as it is now\",{content}}},{CHANGED},\
-             {PROBLEM}}}}}"
+            "\"patch\":{{{some},\"responses\":{{\"200\":{{\"description\":\"The row as it is now\",{content}}},\
+             {CHANGED},{PROBLEM}}}}}"
         ));
         methods.push(format!("\"delete\":{{\"responses\":{{{CHANGED},{PROBLEM}}}}}"));
     }

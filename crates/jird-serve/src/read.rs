@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The most time and bytes for an answer that is made at once, on the thread that serves connections. What takes more is
-/// begun anew by a thread of its own.
+/// The most time and bytes for an answer that is made at once, on the thread that serves connections. What takes more
+/// is begun anew by a thread of its own.
 const SHORT_TIME: Duration = Duration::from_millis(3);
 const SHORT_BYTES: usize = 256 << 10;
 /// Shorter answers are not compressed.

@@ -31,7 +31,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// use jird_serve::{Server, Settings};
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("tasks.db");
-/// # jird_formats::sqlite::rusqlite::Connection::open(&path)?.execute_batch("create table tasks (id integer primary key)")?;
+/// # let conn = jird_formats::sqlite::open(&path)?;
+/// # conn.execute_batch("create table tasks (id integer primary key)")?;
 /// let server = Server::bind(Settings::new(path))?;
 /// let (address, stopper) = (server.address(), server.stopper());
 /// let thread = std::thread::spawn(move || server.run());
@@ -93,8 +94,8 @@ impl Server {
         self.stopper.clone()
     }
 
-    /// Answers requests until it is [stopped](Stopper::stop). It has a thread for each core, and others for queries that
-    /// take long.
+    /// Answers requests until it is [stopped](Stopper::stop). It has a thread for each core, and others for queries
+    /// that take long.
     ///
     /// # Errors
     /// If the system gives no threads.

@@ -27,10 +27,7 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn new(settings: &Settings) -> Result<Self, Error> {
         let limits = settings.limits;
-        let writer = match settings.write {
-            true => Some(Arc::new(Writer::open(&settings.database, limits.time)?)),
-            false => None,
-        };
+        let writer = if settings.write { Some(Writer::open(&settings.database, limits.time)?) } else { None };
         let readers = Readers::new(settings.database.clone());
         let reader = readers.take().map_err(|problem| Error::new(problem.to_string()))?;
         let catalog = Catalog::read(reader.conn()).map_err(|error| Error::because("reading the schema", error))?;
@@ -38,7 +35,7 @@ impl State {
         Ok(Self {
             limits,
             readers,
-            writer,
+            writer: writer.map(Arc::new),
             catalog: RwLock::new(Arc::new(catalog)),
             rooms: Arc::new(Semaphore::new(limits.bodies_bytes / ROOM)),
             streams: Arc::new(Semaphore::new(limits.streams)),

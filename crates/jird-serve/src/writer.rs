@@ -1,5 +1,5 @@
-//! The one connection that writes, and what requests write with it: bodies straight to bound parameters, each request in
-//! a transaction of its own.
+//! The one connection that writes, and what requests write with it: bodies straight to bound parameters, each request
+//! in a transaction of its own.
 
 use crate::ask::Ask;
 use crate::catalog::Table;

@@ -285,8 +285,8 @@ impl ColumnInfo {
     }
 
     /// Binds a value of this column to a statement's parameter, numbered from 1, in the form in which
-    /// [`SqliteSink`](super::SqliteSink) stores it. Missing is null. In a column of [JSON](Self::is_json), every value but
-    /// null becomes JSON text. Copies texts and bytes once.
+    /// [`SqliteSink`](super::SqliteSink) stores it. Missing is null. In a column of [JSON](Self::is_json), every value
+    /// but null becomes JSON text. Copies texts and bytes once.
     ///
     /// # Errors
     /// `Value` if the column's type would change the value, but for -0.0; SQLite's errors.
@@ -298,7 +298,8 @@ impl ColumnInfo {
         };
         let value = if self.is_json() && !cell.is_null() {
             cell.write_json(&mut json);
-            Value::Text(core::str::from_utf8(&json).expect("JSON text is UTF-8"))
+            let broken = |_| SqliteError::new(SqliteErrorKind::Value, "a value is not UTF-8");
+            Value::Text(core::str::from_utf8(&json).map_err(broken)?)
         } else {
             value::of_cell(cell, &mut scratch)
         };

@@ -193,8 +193,8 @@ fn list(text: &str) -> Result<Vec<String>, Problem> {
     Ok(values)
 }
 
-/// A pattern of `like`, as one of SQLite's `glob`, which tells upper from lower case: `*` and `%` are any characters, `_`
-/// is one.
+/// A pattern of `like`, as one of SQLite's `glob`, which tells upper from lower case: `*` and `%` are any characters,
+/// `_` is one.
 fn glob(pattern: &str) -> String {
     let mut glob = String::with_capacity(pattern.len());
     for char in pattern.chars() {

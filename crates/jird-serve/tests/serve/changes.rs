@@ -165,8 +165,8 @@ fn a_row_that_was_changed_meanwhile_is_not_overwritten() {
 #[test]
 fn rules_of_the_database_hold() {
     let sql = "create table parents (id integer primary key);
-        create table children (id integer primary key, parent integer references parents, n integer check (n > 0) unique,
-            twice integer generated always as (n * 2));
+        create table children (id integer primary key, parent integer references parents, 
+            n integer check (n > 0) unique, twice integer generated always as (n * 2));
         insert into parents values (1); insert into children (id, parent, n) values (1, 1, 1);";
     let service = Service::with(sql, |settings| settings.write = true);
     service.json("POST", "/children", r#"{"parent": 5, "n": 2}"#).is(409);

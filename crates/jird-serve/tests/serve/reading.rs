@@ -224,7 +224,8 @@ fn what_a_client_has_already_is_not_sent_again() {
 
 #[test]
 fn answers_are_packed_for_those_who_can_unpack_them() {
-    let rows = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 200) insert into big select i, 'row ' || i from n;";
+    let rows = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 200)
+        insert into big select i, 'row ' || i from n;";
     let service = Service::with(&format!("create table big (id integer primary key, a text); {rows}"), |_| ());
     let plain = service.get("/big").is(200);
     let packed = |coding| service.send("GET", "/big", &[("Accept-Encoding", coding)], b"").is(200);

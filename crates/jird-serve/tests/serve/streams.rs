@@ -16,7 +16,8 @@ fn big(rows: u32) -> String {
 
 /// A query that takes minutes, and has one row then.
 const ENDLESS: &str = "create view endless as
-    with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000000000) select max(i) as most from n;";
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000000000)
+    select max(i) as most from n;";
 
 fn ask(service: &Service, target: &str) -> TcpStream {
     let mut socket = service.connect();
