@@ -59,7 +59,7 @@ pub(crate) struct ServeArgs {
 pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
     let server = Server::bind(settings(args)?)?;
     let (address, stopper) = (server.address(), server.stopper());
-    let (ended, is_ended) = channel();
+    let (ended, is_ended) = channel::<()>();
     signals::first(move || {
         stopper.stop();
         // It has a limit of its own. What hangs beyond it does not keep the command from ending.
@@ -68,10 +68,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
     if !args.quiet {
         say(&format!("serving {} at http://{address}", args.database.display()));
     }
-    let served = server.run();
-    let _ = ended.send(());
-    served?;
-    Ok(Outcome::Fine)
+    server.run()?;
+    // Only a signal stops it, and its thread ends the command with the signal's exit code.
+    drop(ended);
+    loop {
+        std::thread::park();
+    }
 }
 
 fn settings(args: &ServeArgs) -> Result<Settings> {

@@ -113,10 +113,12 @@ impl<'t> Ask<'t> {
         let mut values = values.to_vec();
         let integer = |value: u64| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
         values.push(integer(rows_max));
-        sql.push_str(&format!(" limit ?{}", values.len()));
+        sql.push_str(" limit ?");
+        sql.push_str(&values.len().to_string());
         if self.offset > 0 {
             values.push(integer(self.offset));
-            sql.push_str(&format!(" offset ?{}", values.len()));
+            sql.push_str(" offset ?");
+            sql.push_str(&values.len().to_string());
         }
         (sql, values)
     }
@@ -153,7 +155,7 @@ fn names(table: &Table, value: &str) -> Result<Vec<String>, Problem> {
 
 fn count(name: &str, value: &str) -> Result<u64, Problem> {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    let value = if is_number { value.parse().ok().filter(|value| *value <= i64::MAX as u64) } else { None };
+    let value = if is_number { value.parse().ok().filter(|value| i64::try_from(*value).is_ok()) } else { None };
     value.ok_or_else(|| Problem::bad(format!("{name} must be an integer, not negative")))
 }
 
@@ -165,12 +167,11 @@ fn picks(table: &Table, value: &str) -> Result<Vec<Pick>, Problem> {
             picks.extend_from_slice(&table.all);
             continue;
         }
-        let (name, wanted) = match table.column(part) {
-            Some(found) => (part, found),
-            None => {
-                let (name, wanted) = part.split_once(':').unwrap_or((part, part));
-                (name, column(table, wanted)?)
-            }
+        let (name, wanted) = if let Some(found) = table.column(part) {
+            (part, found)
+        } else {
+            let (name, wanted) = part.split_once(':').unwrap_or((part, part));
+            (name, column(table, wanted)?)
         };
         picks.push(Pick::new(wanted, name, table.all[wanted].kind));
     }

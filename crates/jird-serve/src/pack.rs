@@ -12,7 +12,7 @@ const ZSTD_LEVEL: i32 = 1;
 /// Packs what is pushed, or leaves it as it is.
 pub(crate) enum Packer {
     Plain,
-    Gzip(GzEncoder<Vec<u8>>),
+    Gzip(Box<GzEncoder<Vec<u8>>>),
     Zstd(Box<zstd::stream::write::Encoder<'static, Vec<u8>>>),
 }
 
@@ -20,7 +20,7 @@ impl Packer {
     pub(crate) fn new(coding: Option<Coding>) -> io::Result<Self> {
         Ok(match coding {
             None => Self::Plain,
-            Some(Coding::Gzip) => Self::Gzip(GzEncoder::new(Vec::new(), Compression::new(GZIP_LEVEL))),
+            Some(Coding::Gzip) => Self::Gzip(Box::new(GzEncoder::new(Vec::new(), Compression::new(GZIP_LEVEL)))),
             Some(Coding::Zstd) => Self::Zstd(Box::new(zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL)?)),
         })
     }
