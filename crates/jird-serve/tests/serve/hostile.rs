@@ -1,6 +1,7 @@
 //! Requests that are no good.
 
 use crate::common::{Answer, Service, TASKS};
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
@@ -95,7 +96,7 @@ fn bodies_have_limits() {
         service.address
     );
     for _ in 0..20 {
-        chunked.push_str(&format!("1000\r\n{}\r\n", " ".repeat(4096)));
+        write!(chunked, "1000\r\n{}\r\n", " ".repeat(4096)).unwrap();
     }
     service.raw(chunked.as_bytes()).is(413);
     // Somebody has begun to send much, and takes the room for it.
@@ -166,9 +167,9 @@ fn requests_in_a_row_share_a_connection_also_after_problems() {
     let host = format!("Host: {}\r\n", service.address);
     let mut requests = String::new();
     for target in ["/tasks/1?select=id", "/tasks/99", "/nothing", "/tasks?x=1", "/tasks/2?select=id"] {
-        requests.push_str(&format!("GET {target} HTTP/1.1\r\n{host}\r\n"));
+        write!(requests, "GET {target} HTTP/1.1\r\n{host}\r\n").unwrap();
     }
-    requests.push_str(&format!("GET /health HTTP/1.1\r\n{host}Connection: close\r\n\r\n"));
+    write!(requests, "GET /health HTTP/1.1\r\n{host}Connection: close\r\n\r\n").unwrap();
     let mut socket = service.connect();
     socket.write_all(requests.as_bytes()).unwrap();
     let mut all = String::new();

@@ -295,7 +295,7 @@ fn the_server_tells_what_it_has_and_does() {
     assert_eq!(document["components"]["schemas"]["tasks"]["required"], json!(["title"]));
     let members = [("/tasks", 4), ("/tasks/{id}", 5), ("/open_tasks", 1), ("/pairs", 4), ("/odd%20%22%20name/{id}", 5)];
     for (path, wanted) in members {
-        assert_eq!(document["paths"][path].as_object().map(|members| members.len()), None.or(Some(wanted)), "{path}");
+        assert_eq!(document["paths"][path].as_object().unwrap().len(), wanted, "{path}");
     }
     assert!(document["paths"]["/pairs/{id}"].is_null());
     service.get("/nothing").is(404);
