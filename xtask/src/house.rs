@@ -15,6 +15,8 @@ pub(crate) struct House {
     pub(crate) require_all: bool,
     /// `JIRD_CHECKED=1`
     pub(crate) checked: bool,
+    /// `JIRD_TIDY=1`
+    pub(crate) is_tidy: bool,
 }
 
 impl House {
@@ -26,7 +28,14 @@ impl House {
             PathBuf::from,
         );
         let on = |name| env::var_os(name).is_some_and(|value| value == "1");
-        Self { root, target, tools, require_all: on("JIRD_REQUIRE_ALL"), checked: on("JIRD_CHECKED") }
+        Self {
+            root,
+            target,
+            tools,
+            require_all: on("JIRD_REQUIRE_ALL"),
+            checked: on("JIRD_CHECKED"),
+            is_tidy: on("JIRD_TIDY"),
+        }
     }
 
     /// A command in the workspace's root, with the installed tools on its path. The variables of the cargo that started

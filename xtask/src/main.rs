@@ -46,6 +46,7 @@ usage: cargo xtask COMMAND
 What this machine cannot run is skipped and listed at the end. Environment:
 
   JIRD_REQUIRE_ALL=1   a skipped step is a failed one
+  JIRD_TIDY=1          after a step, what it alone has built is removed
   JIRD_CHECKED=1       only the checked build of the engine runs: optimised, every unchecked access checked
   JIRD_TOOLS=DIR       where tools are installed (~/.cache/jird-tools)
   JIRD_CORPUS=DIR      the test corpus (../shared/corpus)

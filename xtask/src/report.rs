@@ -1,4 +1,5 @@
 //! Runs steps one after the other, or two at a time, and prints their results at the end.
+use std::fs;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -56,6 +57,10 @@ fn run_step(house: &House, step: &Step) -> Done {
         Ok(mut log) => ((step.run)(house, &mut log), log.text(), log.path),
         Err(error) => (Outcome::Failed, format!("{}: {error}\n", house.target.display()), house.target.clone()),
     };
+    if house.is_tidy {
+        // What cannot be removed is in nobody's way but the disk's.
+        step.folders.iter().for_each(|folder| drop(fs::remove_dir_all(house.target.join(folder))));
+    }
     let done = Done { name: step.name, outcome, time: start.elapsed(), tests: Counts::of(&text), skips: skips(&text) };
     let why = match done.outcome {
         Outcome::Failed => format!("{}    the whole log: {}\n\n", why(&text), path.display()),

@@ -17,6 +17,8 @@ pub(crate) struct Step {
     pub(crate) run: Run,
     /// Whether another step may run at the same time.
     pub(crate) has_company: bool,
+    /// Folders of the target folder that only this step uses.
+    pub(crate) folders: &'static [&'static str],
 }
 
 impl Step {
@@ -25,13 +27,19 @@ impl Step {
         about: &'static str,
         run: impl Fn(&House, &mut Log) -> Outcome + Send + Sync + 'static,
     ) -> Self {
-        Self { name, about, run: Box::new(run), has_company: false }
+        Self { name, about, run: Box::new(run), has_company: false, folders: &[] }
     }
 
     /// A step that runs after those without company, beside another one: it compares no times, has a target folder of
     /// its own, or finds what it needs already built, and often it keeps only one core busy.
     pub(crate) fn in_company(self) -> Self {
         Self { has_company: true, ..self }
+    }
+
+    /// A step that builds in these folders of the target folder, which no other step uses. They are removed after the
+    /// step where disks are small (`JIRD_TIDY`).
+    pub(crate) fn alone_in(self, folders: &'static [&'static str]) -> Self {
+        Self { folders, ..self }
     }
 }
 

@@ -54,23 +54,26 @@ pub(crate) fn steps(house: &House) -> Vec<Step> {
             kernel(house, log, "avx512", has_avx512())
         }),
         // These compare no times, so they may have company; the longest first.
-        Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64).in_company(),
+        Step::new("aarch64", "the engine's tests on an emulated aarch64", aarch64).in_company().alone_in(&["aarch64"]),
         Step::new("miri", "every public way in under Miri, with small texts, in two minutes", |house, log| {
             miri::run(house, log, miri::Amount::Short)
         })
-        .in_company(),
-        growth::step().in_company(),
-        checked().in_company(),
+        .in_company()
+        .alone_in(&["miri"]),
+        growth::step().in_company().alone_in(&["profiling", "small-limits"]),
+        checked().in_company().alone_in(&["checked"]),
         Step::new("fuzz", "every fuzz target under AddressSanitizer, a minute in all", |house, log| {
             fuzz::run(house, log, fuzz::Amount::InAll(FUZZ_SECONDS))
         })
-        .in_company(),
+        .in_company()
+        .alone_in(&["fuzz"]),
         Step::new("limits", "documents of the largest sizes, in a build where these are small", |house, log| {
             let mut command = house.cargo(["test", "--package", "jird", "--test", "limits", "--target-dir"]);
             log.run_tests(command.arg(house.target.join("limits")).env("JIRD_SMALL_LIMITS", "1"))
         })
-        .in_company(),
-        assembly::step(assembly::Show::Nothing).in_company(),
+        .in_company()
+        .alone_in(&["limits"]),
+        assembly::step(assembly::Show::Nothing).in_company().alone_in(&["assembly"]),
     ]
 }
 
@@ -194,8 +197,14 @@ fn aarch64(house: &House, log: &mut Log) -> Outcome {
     }
     let mut command = engine(house, Some("aarch64"));
     command.args(["--target", "aarch64-unknown-linux-gnu"]).env("JIRD_EXHAUSTIVE", EXHAUSTIVE_EMULATED);
+    // A quarter of the generated texts.
+    command.env("JIRD_SLOW", "1").env("PROPTEST_CASES", "64");
     command.env("RUSTC", rustc);
     command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc");
-    command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64-static -L /usr/aarch64-linux-gnu");
+    // SVE is only the C library's there, and emulated slowly.
+    command.env(
+        "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+        "qemu-aarch64-static -cpu max,sve=off -L /usr/aarch64-linux-gnu",
+    );
     log.run_tests(&mut command)
 }

@@ -55,6 +55,17 @@ pub const TARGETS: [(&str, Target); 11] = [
 /// fills buffers byte by byte and gets short texts.
 pub const CHUNK_BYTES: [usize; 3] = [64, 128, if cfg!(miri) { 512 } else { 64 << 10 }];
 
+/// Whether everything takes many times as long here, as under an emulator: `JIRD_SLOW=1`. Tests of generated texts then
+/// try fewer of them.
+pub fn is_slow() -> bool {
+    std::env::var_os("JIRD_SLOW").is_some_and(|value| value == "1")
+}
+
+/// A number of generated texts, or a quarter of it where everything [is slow](is_slow).
+pub fn rounds(wanted: usize) -> usize {
+    if is_slow() { wanted / 4 } else { wanted }
+}
+
 /// The start of a text, for messages.
 pub fn shown(text: &[u8]) -> String {
     const MAX: usize = 300;

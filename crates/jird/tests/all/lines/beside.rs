@@ -22,8 +22,8 @@ fn lines_of_the_corpus_are_read_as_the_reference_reads_them() {
 #[test]
 fn generated_lines_are_read_as_the_reference_reads_them() {
     common::force_kernel();
-    for seed in 0..1500 {
-        let mut random = Random::new(seed);
+    for seed in 0..checks::rounds(1500) {
+        let mut random = Random::new(seed as u64);
         let count = random.below(30);
         checks::lines(&random::lines(&mut random, count, 0));
         checks::lines(&random::lines(&mut random, count, 20));
@@ -33,7 +33,7 @@ fn generated_lines_are_read_as_the_reference_reads_them() {
 #[test]
 fn generated_predicates_keep_what_the_naive_evaluator_keeps() {
     common::force_kernel();
-    for seed in 0..6000_u64 {
+    for seed in 0..checks::rounds(6000) as u64 {
         let mut random = Random::new(seed);
         let mut data = seed.to_le_bytes().to_vec();
         data.extend(random::lines(&mut random, 12, if seed % 4 == 0 { 20 } else { 0 }));

@@ -319,7 +319,7 @@ fn what_is_wanted_is_found_wherever_it_stands() {
 #[test]
 fn unchecked_lines_of_any_bytes_never_panic_and_give_only_text() {
     let mut random = Random::new(3);
-    for round in 0..4000 {
+    for round in 0..checks::rounds(4000) {
         let mut text = random::lines(&mut random, 8, 1);
         for _ in 0..round % 7 {
             random::mutate(&mut random, &mut text);
