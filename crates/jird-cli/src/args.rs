@@ -28,7 +28,8 @@ A reader of the output that closes it before the end, as `head` does, is no erro
 
 Work that takes more than a second shows its progress, if standard error is a terminal.
 
-Environment: JIRD_KERNEL forces an instruction set (see `jird --version`); NO_COLOR switches colours off.
+Environment: JIRD_KERNEL forces an instruction set (see `jird --version`); NO_COLOR switches colours off;
+JIRD_PROGRESS names a file or pipe, to which lines of JSON are appended that say how much is read.
 
 Examples:
   jird validate *.json

@@ -2,12 +2,17 @@
 //!
 //! There is one at most. It appears on standard error after the first second, and only on a terminal. It is removed
 //! before anything else is written to that terminal.
+//!
+//! Programs that run `jird` may read how much is done, too: see [`tell`].
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use std::env;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write, stderr, stdout};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -36,13 +41,19 @@ const TICK: Duration = Duration::from_millis(100);
 
 impl Progress {
     /// Starts to show what `done` returns.
-    pub(crate) fn start(done: impl Fn() -> Done + Send + 'static, quiet: bool) -> Self {
+    pub(crate) fn start(done: impl Fn() -> Done + Send + Sync + 'static, quiet: bool) -> Self {
+        let done = Arc::new(done);
+        if let Some(path) = env::var_os("JIRD_PROGRESS") {
+            let done = Arc::clone(&done);
+            // Nobody waits for this thread: whoever was to read may read no more.
+            thread::spawn(move || tell(&*done, path.as_ref()));
+        }
         if quiet || !can_draw() {
             return Self(None);
         }
         let target = ProgressDrawTarget::term_like(Box::new(Terminal::default()));
         *shown() = Some(ProgressBar::with_draw_target(None, target));
-        Self(Some(thread::spawn(move || draw(done))))
+        Self(Some(thread::spawn(move || draw(&*done))))
     }
 }
 
@@ -81,15 +92,14 @@ pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
 
 /// Whether standard error is a terminal on which a line can be removed.
 fn can_draw() -> bool {
-    stderr().is_terminal()
-        && std::env::var_os("TERM").is_some_and(|terminal| !terminal.is_empty() && terminal != "dumb")
+    stderr().is_terminal() && env::var_os("TERM").is_some_and(|terminal| !terminal.is_empty() && terminal != "dumb")
 }
 
 fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
     LINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn draw(done: impl Fn() -> Done) {
+fn draw(done: &dyn Fn() -> Done) {
     let begun = Instant::now();
     let mut wait = FIRST;
     loop {
@@ -100,6 +110,21 @@ fn draw(done: impl Fn() -> Done) {
         if begun.elapsed() >= FIRST {
             show(line, done());
             wait = TICK;
+        }
+    }
+}
+
+/// Appends how much is done to the file, which may be a pipe: ten lines a second, such as `{"read":2097152,"all":490000000}`
+/// in bytes, with null where nobody knows how many there are. Ends when they cannot be written.
+fn tell(done: &dyn Fn() -> Done, path: &Path) {
+    let Ok(mut file) = File::options().append(true).open(path) else { return };
+    loop {
+        thread::sleep(TICK);
+        if let Done::Bytes(read, all) = done() {
+            let all = all.map_or("null".to_owned(), |all| all.to_string());
+            if file.write_all(format!("{{\"read\":{read},\"all\":{all}}}\n").as_bytes()).is_err() {
+                return;
+            }
         }
     }
 }

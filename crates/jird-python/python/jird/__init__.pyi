@@ -50,6 +50,7 @@ def scan(
     type: Any = None,
     on_error: Literal["stop", "skip"] = "stop",
     threads: int | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
 ) -> Scan: ...
 def convert(
     source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
@@ -67,6 +68,7 @@ def convert(
     on_error: str = "stop",
     source_format: str | None = None,
     target_format: str | None = None,
+    progress: Callable[[int, int | None], object] | None = None,
 ) -> None: ...
 def query(
     sql: str,

@@ -18,7 +18,7 @@ class Scan(_jird.Scan, Tabular):
     __slots__ = ()
 
 
-def scan(paths, *, columns=None, where=None, types=None, type=None, on_error="stop", threads=None):
+def scan(paths, *, columns=None, where=None, types=None, type=None, on_error="stop", threads=None, progress=None):
     """Reads files of lines of JSON (NDJSON), also compressed ones, on all cores.
 
     The result is iterated: it gives dicts, or with `type` values of that type, as of `loads`. It is also a stream of
@@ -29,6 +29,9 @@ def scan(paths, *, columns=None, where=None, types=None, type=None, on_error="st
     where      a condition as in SQL: "Level = 'Error' and Elapsed > 200"
     types      types of columns of Arrow: {"id": int, "price": float, "tags": "json"}; others are found in the values
     on_error   "stop" or "skip": what happens at a line that is not JSON
+    progress   a callable, told as progress(done, all) of bytes, at most ten times a second and at the end; `all` is None
+               if a file is compressed or a pipe. What it raises ends the scan. It is called in the thread that began
+               the scan; another thread that reads the stream of Arrow does not call it
 
     Raises JSONDecodeError with the file and the line, OSError, and ValueError for conditions and columns.
     """
@@ -51,7 +54,9 @@ def scan(paths, *, columns=None, where=None, types=None, type=None, on_error="st
     if not found:
         raise ValueError("no file is named")
     columns = None if columns is None else list(columns)
-    return Scan(found, columns, where, types, type, on_error == "skip", threads)
+    if progress is not None and not callable(progress):
+        raise TypeError("progress is called with two numbers of bytes")
+    return Scan(found, columns, where, types, type, on_error == "skip", threads, progress)
 
 
 def _of_folder(path):
@@ -77,6 +82,7 @@ def convert(
     on_error="stop",
     source_format=None,
     target_format=None,
+    progress=None,
 ):
     """Converts between JSON, NDJSON, CSV, SQLite, Parquet and Arrow, on all cores, as the command `jird convert`.
 
@@ -91,6 +97,8 @@ def convert(
     limit      at most this many records
     append     adds to an existing table; `replace` replaces it
     on_error   "stop", "skip" or "quarantine=FILE"
+    progress   a callable, told as progress(read, all) of bytes of the sources, about ten times a second, and at the end;
+               `all` is None if nobody knows. What it raises stops the work
 
     The work is done in a process of its own, so that other threads go on, and Ctrl-C leaves nothing half-written.
     Raises ValueError if the data are not as asked, and OSError if the work could not be done.
@@ -117,8 +125,49 @@ def convert(
     # The package that runs is this one, wherever it was imported from.
     path = os.pathsep.join(filter(None, [os.path.dirname(os.path.dirname(__file__)), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path}
-    streams = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace"}
-    done = subprocess.run(command, env=environment, **streams)
-    if done.returncode != 0:
-        words = done.stderr.strip().removeprefix("jird: ") or f"jird has ended with {done.returncode}"
-        raise (ValueError if done.returncode == 1 else OSError)(words)
+    if progress is None:
+        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, **_CAPTURED)
+        code, words = done.returncode, done.stderr
+    else:
+        code, words = _run_telling(command, environment, files[:-1], progress)
+    if code != 0:
+        words = words.strip().removeprefix("jird: ") or f"jird has ended with {code}"
+        raise (ValueError if code == 1 else OSError)(words)
+
+
+_CAPTURED = {"capture_output": True, "text": True, "errors": "replace"}
+
+
+def _run_telling(command, environment, sources, progress):
+    """Runs a command that appends to a pipe how much it has read. Gives its exit code, and what it said."""
+    import tempfile  # which takes long to import
+
+    reading, writing = os.pipe()
+    with open(reading, encoding="utf-8") as lines, tempfile.TemporaryFile("w+", errors="replace") as words:
+        try:
+            process = subprocess.Popen(
+                command,
+                env={**environment, "JIRD_PROGRESS": f"/dev/fd/{writing}"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=words,
+                pass_fds=[writing],
+            )
+        finally:
+            os.close(writing)
+        told = None
+        with process:
+            try:
+                for line in lines:
+                    told = _jird.loads(line)
+                    progress(told["read"], told["all"])
+                code = process.wait()
+                if code == 0:
+                    # What is quick has told nothing.
+                    all_bytes = told["all"] if told else sum(os.path.getsize(path) for path in sources)
+                    progress(told["read"] if all_bytes is None else all_bytes, all_bytes)
+            except BaseException:
+                process.terminate()
+                raise
+        words.seek(0)
+        return code, words.read()

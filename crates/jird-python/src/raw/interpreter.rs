@@ -18,14 +18,16 @@ impl Caller {
         Self(thread::current().id())
     }
 
-    /// Whether Ctrl-C was pressed, if this is the thread that has begun. The interpreter is told of it once more, so
-    /// that it raises the exception when the caller's code runs again. Other threads do not look: the caller may be
+    /// Runs this with the interpreter, if this is the thread that has begun. Other threads do not: the caller may be
     /// waiting for them with the interpreter's lock.
+    pub(crate) fn attached<T>(&self, run: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+        if thread::current().id() == self.0 { Python::try_attach(run) } else { None }
+    }
+
+    /// Whether Ctrl-C was pressed, if this is the thread that has begun. The interpreter is told of it once more, so
+    /// that it raises the exception when the caller's code runs again.
     pub(crate) fn is_interrupted(&self) -> bool {
-        if thread::current().id() != self.0 {
-            return false;
-        }
-        let is_interrupted = Python::try_attach(|py| py.check_signals().is_err()) == Some(true);
+        let is_interrupted = self.attached(|py| py.check_signals().is_err()) == Some(true);
         if is_interrupted {
             // SAFETY: it may be called by any thread, attached or not.
             unsafe { ffi::PyErr_SetInterrupt() };

@@ -3,6 +3,7 @@
 use super::failure::Failure;
 use super::files::{Files, Wanted, Work};
 use super::program::{Output, RESULT, Run};
+use super::progress::Progress;
 use crate::raw::interpreter::Caller;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader};
@@ -121,10 +122,14 @@ impl Work for Building<'_> {
 /// How long a reader waits for a batch before it looks whether Ctrl-C was pressed.
 const WAIT: Duration = Duration::from_millis(50);
 
+/// A batch, and the bytes of which it and what was left out before it were made.
+type Made = Result<(RecordBatch, u64), ArrowError>;
+
 /// A stream of batches, made on threads of its own.
 pub(super) struct Batches {
     schema: SchemaRef,
-    receiver: Receiver<Result<RecordBatch, ArrowError>>,
+    receiver: Receiver<Made>,
+    progress: Option<Progress>,
     /// The thread that has asked for the stream.
     caller: Caller,
     /// The program that writes the batches, if one does.
@@ -138,22 +143,28 @@ impl Batches {
         wanted: Wanted,
         about: Vec<(String, ColumnType)>,
         caller: Caller,
+        progress: Option<Progress>,
     ) -> FFI_ArrowArrayStream {
         let fields = about.iter().map(|(name, kind)| kind.field(name)).collect::<Vec<_>>();
         let schema = Arc::new(Schema::new(fields));
         let (sender, receiver) = sync_channel(4);
-        let batches = Self { schema: Arc::clone(&schema), receiver, caller, run: None };
+        let batches = Self { schema: Arc::clone(&schema), receiver, progress, caller, run: None };
         thread::spawn(move || {
             let new = || {
                 let columns = about.iter().map(|(_, kind)| ColumnBuilder::new(*kind)).collect();
                 Building { columns, rows: 0, about: &about }
             };
             let finished = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let mut bytes = 0;
                 files.scan(&wanted, new, |mut done| {
+                    bytes += done.bytes;
                     let sent = match done.failure {
                         Some(failure) => sender.send(Err(failed(&failure))),
                         None if done.made.rows == 0 => Ok(()),
-                        None => sender.send(batch(&schema, &mut done.made)),
+                        None => {
+                            let made = batch(&schema, &mut done.made);
+                            sender.send(made.map(|batch| (batch, core::mem::take(&mut bytes))))
+                        }
                     };
                     if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
                 });
@@ -178,7 +189,7 @@ impl Batches {
                 };
                 let _ = schemas.send(Ok(reader.schema()));
                 for batch in &mut reader {
-                    if sender.send(batch.map_err(|error| failed(&of_arrow(error)))).is_err() {
+                    if sender.send(batch.map(|batch| (batch, 0)).map_err(|error| failed(&of_arrow(error)))).is_err() {
                         return;
                     }
                 }
@@ -202,7 +213,7 @@ impl Batches {
                 Err(Timeout) => {}
             }
         };
-        let batches = Self { schema, receiver, caller, run: Some(Arc::clone(run)) };
+        let batches = Self { schema, receiver, progress: None, caller, run: Some(Arc::clone(run)) };
         Ok(FFI_ArrowArrayStream::new(Box::new(batches)))
     }
 }
@@ -247,8 +258,24 @@ impl Iterator for Batches {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.receiver.recv_timeout(WAIT) {
-                Ok(batch) => return Some(batch),
-                Err(Disconnected) => return None,
+                Ok(Ok((batch, bytes))) => {
+                    let told = self.progress.as_mut().and_then(|progress| {
+                        self.caller.attached(|py| progress.add(py, bytes).map_err(|error| error.to_string()))
+                    });
+                    return Some(
+                        told.unwrap_or(Ok(()))
+                            .map_or_else(|words| Err(ArrowError::ExternalError(words.into())), |()| Ok(batch)),
+                    );
+                }
+                Ok(Err(error)) => {
+                    self.progress = None;
+                    return Some(Err(error));
+                }
+                Err(Disconnected) => {
+                    let progress = self.progress.take()?;
+                    let told = self.caller.attached(|py| progress.end(py).map_err(|error| error.to_string()))?;
+                    return told.err().map(|words| Err(ArrowError::ExternalError(words.into())));
+                }
                 Err(Timeout) if self.caller.is_interrupted() => {
                     self.run.iter().for_each(|run| run.stop());
                     return Some(Err(ArrowError::ExternalError("it was interrupted".into())));

@@ -58,6 +58,8 @@ pub(super) trait Work: Send {
 pub(super) struct Done<W> {
     pub(super) made: W,
     pub(super) file: usize,
+    /// The bytes of the part, decompressed.
+    pub(super) bytes: u64,
     /// Bad lines that were passed over.
     pub(super) skipped: u64,
     pub(super) failure: Option<Failure>,
@@ -82,6 +84,15 @@ impl Files {
     /// The result of a run of a program, which is read once.
     pub(super) fn of_run(run: Arc<Run>) -> Self {
         Self(vec![Opened { path: PathBuf::from(RESULT), content: Content::Run(run) }])
+    }
+
+    /// The bytes of all of them; `None` if one can only be read from the beginning, so that nobody knows them before.
+    pub(super) fn bytes(&self) -> Option<u64> {
+        let bytes = |opened: &Opened| match &opened.content {
+            Content::Plain(_, bytes) => Some(*bytes),
+            Content::Stream | Content::Run(_) => None,
+        };
+        self.0.iter().map(bytes).sum()
     }
 
     pub(super) fn path(&self, file: usize) -> &Path {
@@ -117,7 +128,12 @@ impl Files {
 
     fn read<W: Work>(&self, reader: &mut LineReader, wanted: &Wanted, file: usize, piece: Piece, made: W) -> Done<W> {
         let opened = &self.0[file];
-        let mut done = Done { made, file, skipped: 0, failure: None };
+        let bytes = match &piece {
+            Piece::Range(range) => range.end - range.start,
+            Piece::Lines(lines) => lines.len() as u64,
+            Piece::Failed(_) => 0,
+        };
+        let mut done = Done { made, file, bytes, skipped: 0, failure: None };
         let (base, part) = match (&piece, &opened.content) {
             (Piece::Range(range), Content::Plain(text, _)) => (0, Part::Range(text, range.clone())),
             (Piece::Lines(lines), _) => (lines.offset(), Part::Stream(&mut &lines[..])),

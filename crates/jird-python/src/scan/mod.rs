@@ -5,6 +5,7 @@
 //! files      files of lines, cut into parts that threads read
 //! failure    what ends a scan
 //! rows       records, parsed by threads, from which the interpreter only makes values
+//! progress   the callback that is told how much is done
 //! columns    columns of Arrow: their types, and their batches
 //! table      the class `Scan`
 //! program    the program `jird`, which has SQL, and whose output is read as a file of lines or of Arrow
@@ -19,6 +20,7 @@ mod condition;
 mod failure;
 mod files;
 mod program;
+mod progress;
 mod query;
 mod rows;
 mod table;

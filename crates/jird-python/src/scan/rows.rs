@@ -54,13 +54,14 @@ pub(super) struct Rows {
     pub(super) document: Option<Document<'static>>,
     pub(super) offsets: Vec<u64>,
     pub(super) file: usize,
+    pub(super) bytes: u64,
     pub(super) skipped: u64,
     pub(super) failure: Option<Failure>,
 }
 
 impl Rows {
     fn of(done: Done<Gathering<'_>>) -> Self {
-        let Done { made, file, skipped, failure } = done;
+        let Done { made, file, bytes, skipped, failure } = done;
         let Gathered { mut text, offsets } = made.gathered;
         let document = (!offsets.is_empty()).then(|| {
             text.push(b']');
@@ -71,7 +72,7 @@ impl Rows {
             // A file that was changed while it was read.
             Err(_) => (None, Some(Failure::Lost)),
         };
-        Self { document, offsets, file, skipped, failure: failure.or(broken) }
+        Self { document, offsets, file, bytes, skipped, failure: failure.or(broken) }
     }
 }
 

@@ -5,6 +5,7 @@ use super::condition;
 use super::failure::Failure;
 use super::files::{Files, Wanted};
 use super::program::Run;
+use super::progress::Progress;
 use super::rows::{Rows, Running};
 use crate::loads::{Builder, Typed, with_reader};
 use crate::raw::interpreter::Caller;
@@ -18,7 +19,7 @@ use pyo3::types::{PyCapsule, PyDict, PyString};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
 
 /// Lines of files: an iterable of dicts or typed objects, and a stream of Arrow batches (`__arrow_c_stream__`).
@@ -34,6 +35,8 @@ pub(crate) struct Scan {
     wanted: Option<Py<PyAny>>,
     skips_bad: bool,
     threads: usize,
+    /// Who is told how much is done.
+    progress: Option<Py<PyAny>>,
 }
 
 /// What a scan has on the way, and its condition.
@@ -43,7 +46,7 @@ type Asked = (Projection, Option<Predicate>);
 impl Scan {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "`jird.scan` names and checks them, and is all that calls this")]
-    #[pyo3(signature = (paths, columns, condition, types, wanted, skips_bad, threads, /))]
+    #[pyo3(signature = (paths, columns, condition, types, wanted, skips_bad, threads, progress, /))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
@@ -53,6 +56,7 @@ impl Scan {
         wanted: Option<Py<PyAny>>,
         skips_bad: bool,
         threads: Option<NonZero<usize>>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let named = |name: String| match condition::path(&name) {
             Ok(path) => Ok((name, path)),
@@ -65,7 +69,7 @@ impl Scan {
         }
         let files = py.detach(|| Files::open(paths)).map_err(|failure| failure.into_error(py))?;
         let threads = threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
-        let scan = Self { files: Arc::new(files), columns, types, condition, wanted, skips_bad, threads };
+        let scan = Self { files: Arc::new(files), columns, types, condition, wanted, skips_bad, threads, progress };
         scan.asked(&[])?;
         if let Some(columns) = &scan.columns {
             scan.given(columns.iter().map(|(name, _)| name.as_str()))?;
@@ -80,7 +84,8 @@ impl Scan {
         });
         let asked = self.asked(columns.unwrap_or_default())?;
         let typed = self.wanted.as_ref().map(|wanted| Typed::of(wanted.bind(py))).transpose()?;
-        Ok(ScanIter::new(&self.files, self.wanted_of(asked), keys, typed, None))
+        let iter = ScanIter::new(&self.files, self.wanted_of(asked), keys, typed, None);
+        Ok(iter.telling(self.progress(py)))
     }
 
     /// The records as a stream of Arrow batches, by the Arrow PyCapsule interface.
@@ -104,7 +109,7 @@ impl Scan {
         let wanted = self.wanted_of(self.asked(&columns)?);
         let types = py.detach(|| columns::types(&self.files, &wanted, &given)).map_err(failed)?;
         let about = columns.into_iter().map(|(name, _)| name).zip(types).collect();
-        let stream = Batches::start(Arc::clone(&self.files), wanted, about, Caller::here(py));
+        let stream = Batches::start(Arc::clone(&self.files), wanted, about, Caller::here(py), self.progress(py));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
@@ -120,6 +125,10 @@ impl Scan {
         let filter = self.condition.as_ref().map(|text| condition::condition(text, &mut paths)).transpose();
         let filter = filter.map_err(|words| PyValueError::new_err(format!("where: {words}")))?;
         Ok((Projection::new(&paths), filter))
+    }
+
+    fn progress(&self, py: Python<'_>) -> Option<Progress> {
+        self.progress.as_ref().map(|callback| Progress::new(callback.clone_ref(py), &self.files))
     }
 
     fn wanted_of(&self, (projection, filter): Asked) -> Wanted {
@@ -184,6 +193,7 @@ struct State {
     place: usize,
     index: usize,
     is_over: bool,
+    progress: Option<Progress>,
 }
 
 #[pymethods]
@@ -245,8 +255,15 @@ impl ScanIter {
         run: Option<Arc<Run>>,
     ) -> Self {
         let running = Running::start(Arc::clone(files), wanted, keys);
-        let state = Mutex::new(State { running, rows: None, before: 0, place: 0, index: 0, is_over: false });
+        let state =
+            Mutex::new(State { running, rows: None, before: 0, place: 0, index: 0, is_over: false, progress: None });
         Self { files: Arc::clone(files), typed, skipped: AtomicU64::new(0), run, state }
+    }
+
+    /// The same, which tells somebody how much is done.
+    fn telling(self, progress: Option<Progress>) -> Self {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).progress = progress;
+        self
     }
 
     /// Waits for rows; false at the end. Ctrl-C ends the wait.
@@ -265,11 +282,17 @@ impl ScanIter {
                         .as_ref()
                         .map_or(0, |document| document.root().at(0).map_or(0, |first| document.place_of(first)));
                     state.rows = Some(rows);
+                    if let (Some(progress), Some(rows)) = (&mut state.progress, &state.rows) {
+                        progress.add(py, rows.bytes)?;
+                    }
                     py.check_signals().map_err(stopped)?;
                     return Ok(true);
                 }
                 Some(None) if py.detach(|| state.running.has_panicked()) => return Err(Failure::Lost.into_error(py)),
-                Some(None) => return Ok(false),
+                Some(None) => {
+                    state.progress.take().map_or(Ok(()), |progress| progress.end(py))?;
+                    return Ok(false);
+                }
                 None => py.check_signals().map_err(stopped)?,
             }
         }
