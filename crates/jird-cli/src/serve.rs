@@ -42,6 +42,9 @@ pub(crate) struct ServeArgs {
     /// A name of this server, beside localhost and its address; requests for other names are refused. Repeatable
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
+    /// An origin whose pages may ask as the server's own may, such as http://localhost:8000. Repeatable
+    #[arg(long, value_name = "ORIGIN")]
+    cors: Vec<String>,
     /// The longest body of a request [default: 16MiB]
     #[arg(long, value_name = "SIZE")]
     body_max: Option<ByteSize>,
@@ -81,6 +84,7 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     settings.listen = args.listen;
     settings.write = args.write;
     settings.hosts.clone_from(&args.host);
+    settings.cors.clone_from(&args.cors);
     settings.log = !args.quiet;
     if let Some(path) = &args.token_file {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;

@@ -1,6 +1,7 @@
 //! Connections: accepting them, limiting them, and ending them in good order.
 
 use crate::error::Error;
+use crate::guard::check_origin;
 use crate::service::Service;
 use crate::settings::Settings;
 use core::pin::{Pin, pin};
@@ -64,8 +65,8 @@ impl Server {
     /// Opens the database, and listens. Connections wait until the server [runs](Self::run).
     ///
     /// # Errors
-    /// If the database cannot be opened, if the address is taken, or if other machines could reach it and there is no
-    /// token.
+    /// If the database cannot be opened, if the address is taken, if other machines could reach it and there is no
+    /// token, or if a setting is no token or no origin.
     pub fn bind(settings: Settings) -> Result<Self, Error> {
         let is_near = settings.listen.ip().is_loopback();
         match &settings.token {
@@ -75,6 +76,7 @@ impl Server {
             }
             _ => {}
         }
+        settings.cors.iter().try_for_each(|origin| check_origin(origin))?;
         let failed = |error| Error::because(format_args!("listening at {}", settings.listen), error);
         let listener = std::net::TcpListener::bind(settings.listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;

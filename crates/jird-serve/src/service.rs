@@ -13,7 +13,8 @@ use crate::state::State;
 use crate::uri;
 use hyper::body::Incoming;
 use hyper::header::{
-    ALLOW, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ALLOW, CONTENT_TYPE, HeaderMap,
+    HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -35,7 +36,7 @@ impl Service {
             state: State::new(&settings)?,
             places: Arc::new(Semaphore::new(settings.limits.requests)),
             journal: Arc::new(Journal::new(settings.log)),
-            guard: Guard::new(address, settings.hosts, settings.token),
+            guard: Guard::new(address, settings.hosts, settings.token, settings.cors),
         })
     }
 
@@ -52,6 +53,7 @@ impl Service {
     pub(crate) async fn respond(&self, peer: IpAddr, request: Request<Incoming>) -> Response<Body> {
         let is_head = request.method() == Method::HEAD;
         let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+        let sharing = self.guard.sharing(request.headers());
         let mut entry = self.journal.begin(peer, request.method(), target);
         let place = Arc::clone(&self.places).try_acquire_owned().ok();
         let answer = match &place {
@@ -60,6 +62,7 @@ impl Service {
         };
         let mut response = answer.unwrap_or_else(|problem| told(&problem));
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        sharing.tell(response.headers_mut());
         entry.status = response.status();
         let is_unsent = is_head || response.status() == StatusCode::NOT_MODIFIED;
         response.map(|body| body.entered(entry, place, is_unsent))
@@ -68,6 +71,9 @@ impl Service {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Problem> {
         let (parts, body) = request.into_parts();
         self.guard.host(&parts)?;
+        if self.guard.is_preflight(&parts) {
+            return Ok(preflight());
+        }
         let segments = uri::segments(parts.uri.path())?;
         let mut segments = segments.into_iter();
         match (segments.next(), segments.next(), segments.next()) {
@@ -121,12 +127,26 @@ impl Service {
                 Ok(response)
             }
             method if allowed.split(", ").any(|known| known == method) => {
-                Guard::origin(&parts.headers)?;
+                self.guard.origin(&parts.headers)?;
                 change(&self.state, parts.method.clone(), wanted, &parts.headers, body).await
             }
             _ => Err(Problem::method(allowed)),
         }
     }
+}
+
+/// Tells a browser what a page of an allowed origin may send. Browsers look up nothing else of it.
+fn preflight() -> Response<Body> {
+    let mut response = Response::new(Body::whole(Vec::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    for (name, value) in [
+        (ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, PATCH, DELETE"),
+        (ACCESS_CONTROL_ALLOW_HEADERS, "accept, authorization, content-type, if-match, if-none-match, prefer"),
+        (ACCESS_CONTROL_MAX_AGE, "600"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
 }
 
 fn only_get(method: &Method) -> Result<(), Problem> {

@@ -20,6 +20,9 @@ pub struct Settings {
     /// Names under which clients reach the server, beside `localhost` and its address: what `Host` may be, without the
     /// port. A request with another `Host` is refused.
     pub hosts: Vec<String>,
+    /// Origins of pages that may ask as the server's own page may, each as browsers send it: `http://localhost:8000`.
+    /// Browsers show answers to no other pages.
+    pub cors: Vec<String>,
     /// How much a request may take.
     pub limits: Limits,
     /// Whether each request becomes a line of JSON on standard error.
@@ -72,6 +75,7 @@ impl Settings {
             write: false,
             token: None,
             hosts: Vec::new(),
+            cors: Vec::new(),
             limits: Limits::default(),
             log: false,
         }
@@ -81,13 +85,14 @@ impl Settings {
 impl fmt::Debug for Settings {
     /// Without the token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { database, listen, write, token, hosts, limits, log } = self;
+        let Self { database, listen, write, token, hosts, cors, limits, log } = self;
         f.debug_struct("Settings")
             .field("database", database)
             .field("listen", listen)
             .field("write", write)
             .field("token", &token.as_ref().map(|_| "…"))
             .field("hosts", hosts)
+            .field("cors", cors)
             .field("limits", limits)
             .field("log", log)
             .finish()
