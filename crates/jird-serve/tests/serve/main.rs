@@ -5,4 +5,5 @@ mod common;
 mod hostile;
 mod reading;
 mod safety;
+mod sources;
 mod streams;
