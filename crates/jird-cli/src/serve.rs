@@ -4,7 +4,8 @@ use crate::outcome::{Outcome, report as say};
 use crate::signals;
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
-use jird_serve::{Server, Settings};
+use jird_serve::{Server, Settings, Source};
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
@@ -28,12 +29,13 @@ SIGTERM and SIGINT end it after the requests that it has begun, within ten secon
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
-    /// The SQLite database
-    database: PathBuf,
+    /// What is served: an SQLite database, an event store, files; NAME=PATH names a store or file
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<OsString>,
     /// The address and port to listen at
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8082")]
     listen: SocketAddr,
-    /// Let requests change the database
+    /// Let requests change what is served
     #[arg(long)]
     write: bool,
     /// A file whose first line is the token that requests must have
@@ -69,7 +71,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
         let _ = is_ended.recv_timeout(Duration::from_secs(12));
     });
     if !args.quiet {
-        say(&format!("serving {} at http://{address}", args.database.display()));
+        let sources: Vec<_> = args.sources.iter().map(|source| source.to_string_lossy()).collect();
+        say(&format!("serving {} at http://{address}", sources.join(", ")));
     }
     server.run()?;
     // Only a signal stops it, and its thread ends the command with the signal's exit code.
@@ -80,7 +83,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Outcome> {
 }
 
 fn settings(args: &ServeArgs) -> Result<Settings> {
-    let mut settings = Settings::new(&args.database);
+    let mut settings = Settings::new("");
+    settings.sources = args.sources.iter().map(|source| Source::new(source)).collect();
     settings.listen = args.listen;
     settings.write = args.write;
     settings.hosts.clone_from(&args.host);

@@ -2,6 +2,7 @@
 
 use crate::body::{Body, receive};
 use crate::choice::{Preferences, text};
+use crate::database::Database;
 use crate::input::Input;
 use crate::problem::Problem;
 use crate::read::Wanted;
@@ -15,7 +16,6 @@ use hyper::header::{
     LOCATION,
 };
 use hyper::{Method, Response, StatusCode};
-use std::sync::Arc;
 
 /// The form of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,13 +26,13 @@ enum Media {
 
 /// Answers a request that changes rows.
 pub(crate) async fn change(
-    state: &State,
+    (state, database): (&State, &Database),
     method: Method,
     wanted: Wanted,
     headers: &HeaderMap,
     body: Incoming,
 ) -> Result<Response<Body>, Problem> {
-    let Some(writer) = state.writer.as_ref().map(Arc::clone) else { return Err(Problem::method("GET, HEAD")) };
+    let writer = database.writer()?;
     if wanted.table.info.is_view() {
         return Err(Problem::method("GET, HEAD"));
     }

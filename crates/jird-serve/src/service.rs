@@ -8,6 +8,7 @@ use crate::journal::Journal;
 use crate::openapi;
 use crate::problem::Problem;
 use crate::read::{Wanted, get};
+use crate::served;
 use crate::settings::{Limits, Settings};
 use crate::state::State;
 use crate::uri;
@@ -107,19 +108,24 @@ impl Service {
             }
             ("openapi.json", None) => {
                 only_get(&parts.method)?;
-                let document = openapi::document(self.state.catalog().tables(), self.state.writer.is_some());
+                let document = openapi::document(&self.state.tables(), self.state.writes_tables());
                 return Ok(text("application/json", document));
+            }
+            ("sources", None) => {
+                only_get(&parts.method)?;
+                return Ok(text("application/json", served::list(&self.state)));
             }
             _ => {}
         }
-        let wanted = Wanted { table: self.state.table(name)?, id, parameters: uri::parameters(parts.uri.query())? };
-        let allowed = match (self.state.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
+        let (database, table) = self.state.table(name)?;
+        let wanted = Wanted { table, id, parameters: uri::parameters(parts.uri.query())? };
+        let allowed = match (database.writer.is_some() && !wanted.table.info.is_view(), &wanted.id) {
             (false, _) => "GET, HEAD",
             (true, None) => "GET, HEAD, POST, PATCH, DELETE",
             (true, Some(_)) => "GET, HEAD, PUT, PATCH, DELETE",
         };
         match parts.method.as_str() {
-            "GET" | "HEAD" => get(&self.state, wanted, &parts.headers).await,
+            "GET" | "HEAD" => get((&self.state, database), wanted, &parts.headers).await,
             "OPTIONS" => {
                 let mut response = Response::new(Body::whole(Vec::new()));
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
@@ -128,7 +134,7 @@ impl Service {
             }
             method if allowed.split(", ").any(|known| known == method) => {
                 self.guard.origin(&parts.headers)?;
-                change(&self.state, parts.method.clone(), wanted, &parts.headers, body).await
+                change((&self.state, database), parts.method.clone(), wanted, &parts.headers, body).await
             }
             _ => Err(Problem::method(allowed)),
         }

@@ -42,6 +42,11 @@ impl Service {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        Self::start(folder, path, change)
+    }
+
+    /// One of this path and of what else the settings say.
+    pub(crate) fn start(folder: tempfile::TempDir, path: PathBuf, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings::new(&path);
         change(&mut settings);
         let server = Server::bind(settings).unwrap();

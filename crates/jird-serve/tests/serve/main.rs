@@ -6,4 +6,5 @@ mod hostile;
 mod reading;
 mod safety;
 mod sharing;
+mod sources;
 mod streams;

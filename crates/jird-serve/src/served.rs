@@ -1,0 +1,36 @@
+//! `GET /sources`: what is served, for programs that show it.
+
+use crate::state::State;
+use jird::event::write_string;
+
+/// A list of what is served: tables and views, the store, files.
+pub(crate) fn list(state: &State) -> Vec<u8> {
+    let mut text = b"[".to_vec();
+    let writes = state.writes_tables();
+    for table in state.tables() {
+        let kind = if table.info.is_view() { "view" } else { "table" };
+        let key = table.id.map(|id| table.info.columns()[id].name());
+        item(table.info.name(), kind, writes && !table.info.is_view(), key, &mut text);
+    }
+    if let Some(store) = &state.store {
+        item(&store.name, "store", false, None, &mut text);
+    }
+    for file in &state.files {
+        item(&file.name, "file", false, None, &mut text);
+    }
+    text.extend_from_slice(b"]\n");
+    text
+}
+
+fn item(name: &str, kind: &str, is_writable: bool, key: Option<&str>, text: &mut Vec<u8>) {
+    let separator: &[u8] = if text.len() == 1 { b"" } else { b",\n" };
+    text.extend_from_slice(separator);
+    text.extend_from_slice(b"{\"name\":");
+    write_string(name, text);
+    text.extend_from_slice(format!(",\"kind\":\"{kind}\",\"writable\":{is_writable},\"key\":").as_bytes());
+    match key {
+        Some(key) => write_string(key, text),
+        None => text.extend_from_slice(b"null"),
+    }
+    text.push(b'}');
+}
