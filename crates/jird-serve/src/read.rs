@@ -184,6 +184,7 @@ fn whole(
 ) -> Result<Response<Body>, Problem> {
     let mut response = head(plan, range)?;
     let tag = Tag::of(&text);
+    let tag = range.map_or(tag, |range| tag.with_total(range.total));
     let coding = coding.filter(|_| text.len() >= PACKED_MIN);
     let suffix = match coding {
         None => "",
