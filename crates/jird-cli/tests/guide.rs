@@ -15,14 +15,12 @@
 
 mod folder;
 
-use folder::Folder;
+use folder::{Folder, same_lines};
 use std::env;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
-
-const ELLIPSIS: &str = "…";
 
 #[test]
 fn every_command_prints_what_the_page_says() {
@@ -221,27 +219,6 @@ fn session(folder: &Folder, code: i32, command: &str) -> (String, i32) {
         .output()
         .unwrap();
     (String::from_utf8(output.stdout).unwrap(), output.status.code().expect("no signal"))
-}
-
-/// Whether lines are those wanted, in which a line of `…` is any lines.
-fn same_lines(wanted: &[&str], found: &[&str]) -> bool {
-    match wanted.split_first() {
-        None => found.is_empty(),
-        Some((&ELLIPSIS, rest)) => (0..=found.len()).any(|skipped| same_lines(rest, &found[skipped..])),
-        Some((line, rest)) => {
-            found.split_first().is_some_and(|(first, others)| same_line(line, first) && same_lines(rest, others))
-        }
-    }
-}
-
-/// Whether a line is the one wanted, in which `…` is any text.
-fn same_line(wanted: &str, found: &str) -> bool {
-    match wanted.split_once(ELLIPSIS) {
-        None => wanted == found,
-        Some((start, rest)) => found.strip_prefix(start).is_some_and(|found| {
-            found.char_indices().map(|(at, _)| at).chain([found.len()]).any(|at| same_line(rest, &found[at..]))
-        }),
-    }
 }
 
 #[test]

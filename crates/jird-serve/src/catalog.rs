@@ -127,32 +127,3 @@ fn kind_of(declared: &str) -> Kind {
         Kind::Plain
     }
 }
-
-/// What a column's values are compared with ("Datatypes In SQLite", sections 3.1 and 4.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compared {
-    /// Numbers: the column is declared to hold them.
-    Number,
-    /// Texts; SQLite converts them to what the column holds.
-    Text,
-    /// Numbers if they read as such, or else texts: SQLite converts nothing here.
-    Any,
-}
-
-impl Compared {
-    pub(crate) fn of(declared: &str) -> Self {
-        let declared = declared.to_ascii_uppercase();
-        let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
-        if has(&["INT"]) {
-            Self::Number
-        } else if has(&["CHAR", "CLOB", "TEXT"]) {
-            Self::Text
-        } else if declared.is_empty() || has(&["BLOB"]) || declared == "ANY" {
-            Self::Any
-        } else if has(&["REAL", "FLOA", "DOUB"]) {
-            Self::Number
-        } else {
-            Self::Text
-        }
-    }
-}

@@ -110,3 +110,24 @@ pub(crate) fn gzip(text: &str) -> Vec<u8> {
     out.write_all(text.as_bytes()).unwrap();
     out.finish().unwrap()
 }
+
+/// Whether lines are those wanted, in which a line of `…` is any lines.
+pub(crate) fn same_lines(wanted: &[&str], found: &[&str]) -> bool {
+    match wanted.split_first() {
+        None => found.is_empty(),
+        Some((&"…", rest)) => (0..=found.len()).any(|skipped| same_lines(rest, &found[skipped..])),
+        Some((line, rest)) => {
+            found.split_first().is_some_and(|(first, others)| same_line(line, first) && same_lines(rest, others))
+        }
+    }
+}
+
+/// Whether a line is the one wanted, in which `…` is any text.
+fn same_line(wanted: &str, found: &str) -> bool {
+    match wanted.split_once("…") {
+        None => wanted == found,
+        Some((start, rest)) => found.strip_prefix(start).is_some_and(|found| {
+            found.char_indices().map(|(at, _)| at).chain([found.len()]).any(|at| same_line(rest, &found[at..]))
+        }),
+    }
+}

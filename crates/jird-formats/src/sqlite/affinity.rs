@@ -4,13 +4,16 @@ use super::value::Value;
 
 /// A column's type affinity ("Datatypes In SQLite", section 3): what it converts the values written to it into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Affinity {
+pub enum Affinity {
     /// Converts nothing: a column without a type, or a `BLOB` column.
     None,
     /// Converts numbers to texts.
     Text,
-    /// Converts texts that read as numbers to numbers, and doubles that are whole to integers: `INTEGER`, `NUMERIC`.
+    /// Converts texts that read as numbers to numbers, and doubles that are whole to integers: `NUMERIC`, and every type
+    /// that has no other affinity, such as `DATE`.
     Numeric,
+    /// Converts as [`Numeric`](Self::Numeric) does: a type with `INT` in its name.
+    Integer,
     /// Converts integers, and texts that read as numbers, to doubles.
     Real,
 }
@@ -32,7 +35,7 @@ impl Affinity {
         let declared = declared.to_ascii_uppercase();
         let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
         if has(&["INT"]) {
-            Self::Numeric
+            Self::Integer
         } else if has(&["CHAR", "CLOB", "TEXT"]) {
             Self::Text
         } else if declared.is_empty() || has(&["BLOB"]) || is_strict && declared == "ANY" {
@@ -49,13 +52,15 @@ impl Affinity {
     #[expect(clippy::cast_precision_loss, reason = "whether it is lost is the question")]
     pub(super) fn fit(self, value: Value<'_>) -> Fit {
         match (self, value) {
-            (Self::Numeric | Self::Real, Value::Real(value)) if value == 0.0 && value.is_sign_negative() => {
+            (Self::Numeric | Self::Integer | Self::Real, Value::Real(value))
+                if value == 0.0 && value.is_sign_negative() =>
+            {
                 Fit::LosesSign
             }
             // 2^63 does not fit `i64`, though `as` would saturate it.
             (Self::Real, Value::Integer(value)) if i128::from(value) == value as f64 as i128 => Fit::Same,
             (Self::Real, Value::Integer(_)) | (Self::Text, Value::Integer(_) | Value::Real(_)) => Fit::Changes,
-            (Self::Numeric | Self::Real, Value::Text(text)) if reads_as_number(text) => Fit::Changes,
+            (Self::Numeric | Self::Integer | Self::Real, Value::Text(text)) if reads_as_number(text) => Fit::Changes,
             _ => Fit::Same,
         }
     }

@@ -221,7 +221,7 @@ impl Writer<'_> {
         }
         let becomes_a_number = match self.info.columns[column].affinity {
             Affinity::None | Affinity::Text => false,
-            Affinity::Numeric | Affinity::Real => reads_as_number(text),
+            Affinity::Numeric | Affinity::Integer | Affinity::Real => reads_as_number(text),
         };
         self.is_utf8 && !becomes_a_number
     }

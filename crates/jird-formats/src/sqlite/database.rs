@@ -264,6 +264,11 @@ impl ColumnInfo {
         &self.declared
     }
 
+    /// What it converts values into.
+    pub fn affinity(&self) -> Affinity {
+        self.affinity
+    }
+
     /// Whether its type begins with `JSON`: its texts denote JSON values.
     pub fn is_json(&self) -> bool {
         is_declared_json(&self.declared)

@@ -30,6 +30,7 @@ mod source;
 mod trace;
 mod value;
 
+pub use affinity::Affinity;
 pub use copy::TableCopy;
 pub use database::{ColumnInfo, TableInfo, open, open_read_only, quote, tables, tables_and_views};
 pub use definition::{ColumnDefinition, Definition, StorageType, create_for};

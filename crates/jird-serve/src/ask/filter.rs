@@ -1,9 +1,10 @@
 //! Conditions on columns.
 
-use crate::catalog::{Compared, Kind, Table};
+use crate::catalog::{Kind, Table};
 use crate::problem::Problem;
 use jird::MachineNumber;
 use jird::event::Numeral;
+use jird_formats::sqlite::Affinity;
 use rusqlite::types::Value;
 use std::fmt::Write;
 
@@ -146,10 +147,12 @@ fn value_of(table: &Table, column: usize, text: &str) -> Result<Value, Problem> 
             _ => {}
         }
     }
-    match Compared::of(info.declared()) {
-        Compared::Text => Ok(Value::Text(text.to_owned())),
-        Compared::Any => Ok(number(text).unwrap_or_else(|| Value::Text(text.to_owned()))),
-        Compared::Number => number(text).ok_or_else(|| {
+    match info.affinity() {
+        // SQLite converts the text to what the column holds ("Datatypes In SQLite", section 4.2).
+        Affinity::Text | Affinity::Numeric => Ok(Value::Text(text.to_owned())),
+        // Here it converts nothing.
+        Affinity::None => Ok(number(text).unwrap_or_else(|| Value::Text(text.to_owned()))),
+        Affinity::Integer | Affinity::Real => number(text).ok_or_else(|| {
             let shown: String = text.chars().take(40).collect();
             Problem::bad(format!("the column {:?} has numbers, and {shown:?} is none", info.name()))
         }),
