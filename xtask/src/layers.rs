@@ -35,7 +35,7 @@ const CRATES: [Layers; 8] = [
     Layers {
         name: "jird-serve",
         order: "error settings sources problem uri catalog ask rows readers choice pack journal body stream tag input writer \
-                database state served read change openapi guard service server",
+                database state served read change openapi page guard service server",
     },
     Layers { name: "jird-python", order: "raw error loads dumps document stdlib scan database store" },
     Layers {

@@ -17,6 +17,7 @@ mod input;
 mod journal;
 mod openapi;
 mod pack;
+mod page;
 mod problem;
 mod read;
 mod readers;

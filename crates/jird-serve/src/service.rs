@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::guard::Guard;
 use crate::journal::Journal;
 use crate::openapi;
+use crate::page::page;
 use crate::problem::Problem;
 use crate::read::{Wanted, get};
 use crate::served;
@@ -76,6 +77,10 @@ impl Service {
             return Ok(preflight());
         }
         let segments = uri::segments(parts.uri.path())?;
+        if let Some(file) = page(&segments, &parts.headers) {
+            only_get(&parts.method)?;
+            return Ok(file);
+        }
         let mut segments = segments.into_iter();
         match (segments.next(), segments.next(), segments.next()) {
             (Some(name), None, None) if name == "health" => {

@@ -3,6 +3,7 @@
 mod changes;
 mod common;
 mod hostile;
+mod page;
 mod reading;
 mod safety;
 mod sharing;

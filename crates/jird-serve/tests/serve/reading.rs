@@ -32,7 +32,7 @@ fn a_row_is_found_by_its_key() {
     let service = Service::new();
     assert_eq!(service.get("/tasks/2?select=title").is(200).text(), "{\"title\":\"Check \\\"Mail\\\"\"}\n");
     for missing in
-        ["/tasks/4", "/tasks/x", "/tasks/1%20or%201=1", "/tasks/1;", "/pairs/a", "/open_tasks/1", "/none", "/"]
+        ["/tasks/4", "/tasks/x", "/tasks/1%20or%201=1", "/tasks/1;", "/pairs/a", "/open_tasks/1", "/none", "/_/none"]
     {
         service.get(missing).is(404);
     }
