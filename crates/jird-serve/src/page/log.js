@@ -91,11 +91,13 @@ class LogView {
         this.asked = asked.toString();
         asked.set("limit", PAGE_EVENTS);
         this.next = `/events?${asked}`;
-        const loaded = this.load(true);
-        this.count();
-        // It follows from where the list begins.
         const { signal } = this.abort;
-        if (isFollowing) loaded.then(() => signal.aborted || this.listen());
+        this.load(true).then(() => {
+            if (signal.aborted) return;
+            this.count();
+            // It follows from where the list begins.
+            if (isFollowing) this.listen();
+        });
     }
 
     stop() {
@@ -198,9 +200,11 @@ class LogView {
         if (!isOpen) return;
         const text = JSON.stringify(item.event, null, 2);
         const copy = button("Copy JSON", async () => {
-            await navigator.clipboard?.writeText(text);
+            await navigator.clipboard.writeText(text);
             copy.textContent = "Copied";
         });
+        // Browsers give the clipboard only to pages that nobody can have changed on the way.
+        copy.hidden = !navigator.clipboard;
         item.append(
             h(
                 "div",
@@ -311,6 +315,7 @@ class LogView {
                 if (error.status >= 400 && error.status < 500) return this.filter.wrong(error);
             }
             this.follow.dataset.state = "lost";
+            announce("The server does not answer; the log goes on when it does");
             await new Promise((resolve) => setTimeout(resolve, wait));
         }
     }

@@ -36,42 +36,37 @@ function showSources() {
     );
 }
 
+/** The view of a place; null if nothing is there. */
+function viewAt({ kind, name }) {
+    if (kind === "query") return hasQueries ? new QueryView() : null;
+    const isIt = (source) =>
+        source.name === name && KINDS.some(([of, , path]) => of === source.kind && path === kind);
+    const source = sources.find(isIt);
+    if (!source) return null;
+    if (kind === "store") return new LogView(source);
+    if (kind === "table") return new TableView(source);
+    return hasQueries ? new FileView(source) : null;
+}
+
 /** Shows what the address asks for. */
 function show() {
-    const { kind, name, params } = here();
-    const main = document.getElementById("main");
+    const place = here();
+    const { kind, name, params } = place;
     if (viewOf !== `${kind}/${name}`) {
         view?.close();
         document.querySelector("dialog[open]:not(#token)")?.close();
-        const source = sources.find(
-            (one) => one.name === name && KINDS.some(([of, , path]) => of === one.kind && path === kind),
-        );
-        view =
-            kind === "query" && hasQueries
-                ? new QueryView()
-                : !source
-                  ? null
-                  : kind === "store"
-                    ? new LogView(source)
-                    : kind === "table"
-                      ? new TableView(source)
-                      : hasQueries
-                        ? new FileView(source)
-                        : null;
+        view = viewAt(place);
         viewOf = `${kind}/${name}`;
-        fill(
-            main,
-            view?.element ??
-                h(
-                    "p",
-                    { class: "empty" },
-                    sources.length
-                        ? "There is nothing of this name. Choose what to look at."
-                        : "Nothing is served yet.",
-                ),
-        );
-        document.title = name || kind ? `${name || "Query"} · jird` : "jird";
+        const nothing = sources.length ? "There is nothing of this name." : "Nothing is served yet.";
+        fill(document.getElementById("main"), view?.element ?? h("p", { class: "empty" }, nothing));
+        document.title = kind ? `${name || "Query"} · jird` : "jird";
     }
+    showPlace(place);
+    view?.update(params);
+}
+
+/** Shows in the list of what is served where the page is. */
+function showPlace({ kind, name }) {
     for (const link of document.querySelectorAll("#sources a")) {
         const isHere = link.getAttribute("href").split("?")[0] === hrefOf(kind, name);
         link.toggleAttribute("aria-current", isHere);
@@ -79,14 +74,17 @@ function show() {
         link.setAttribute("aria-current", "page");
         link.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
-    view?.update(params);
+}
+
+async function askForSources() {
+    const answer = await ask("/sources", { headers: { Accept: "application/json" } });
+    sources = await answer.json();
 }
 
 async function begin() {
     const main = document.getElementById("main");
     try {
-        const answer = await ask("/sources", { headers: { Accept: "application/json" } });
-        sources = await answer.json();
+        await askForSources();
         hasQueries = await ask("/query", { method: "OPTIONS" }).then(
             () => true,
             (error) => error.status !== 404,
@@ -103,6 +101,19 @@ async function begin() {
 }
 
 addEventListener("hashchange", show);
+// Tables may have been made meanwhile.
+addEventListener("focus", () => {
+    if (!sources.length) return;
+    const told = JSON.stringify(sources);
+    askForSources().then(
+        () => {
+            if (JSON.stringify(sources) === told) return;
+            showSources();
+            showPlace(here());
+        },
+        () => {},
+    );
+});
 addEventListener("keydown", (event) => {
     const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName);
     if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;

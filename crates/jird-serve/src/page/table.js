@@ -38,6 +38,8 @@ function written(text, kind, old) {
         }
         return text;
     }
+    if (kind === "number" && !NUMERAL.test(text))
+        throw new Problem(0, { detail: "this column takes numbers, or Null" });
     if (kind === "boolean" && /^(true|false|null)$/.test(text)) return text;
     const isText = kind === "text" || (kind === "any" && typeof old === "string");
     return !isText && NUMERAL.test(text) ? text : JSON.stringify(text);
@@ -248,7 +250,7 @@ class TableView {
         this.bar.show(
             name,
             value,
-            this.canEdit(name) && button("Edit", () => this.edit(this.grid.cellOf(row, name), row, name)),
+            this.canEdit(row, name) && button("Edit", () => this.edit(this.grid.cellOf(row, name), row, name)),
             canFilter &&
                 button("Filter by this value", () =>
                     this.filterBy(name, value === null ? "is.null" : `eq.${textOf(value)}`),
@@ -260,8 +262,14 @@ class TableView {
         return takes(this.source.columns?.find((column) => column.name === name)?.type);
     }
 
-    canEdit(name) {
-        return this.isChanged && this.kind(name) !== "blob";
+    canEdit(row, name) {
+        return this.isChanged && this.isFound(row) && this.kind(name) !== "blob";
+    }
+
+    /** Whether the row has an address: SQLite lets keys be null. */
+    isFound(row) {
+        const key = row[this.source.key];
+        return key !== null && key !== "" && !isNested(key);
     }
 
     rowPath(row) {
@@ -276,7 +284,7 @@ class TableView {
 
     /** Edits a cell. The row is asked for first: a change of somebody else is never overwritten unseen. */
     async edit(cell, row, name) {
-        if (!cell || !this.canEdit(name)) return;
+        if (!cell || !this.canEdit(row, name)) return;
         this.editor?.remove();
         let now;
         try {
@@ -301,6 +309,7 @@ class TableView {
     }
 
     deleter(row) {
+        if (!this.isFound(row)) return "";
         const key = textOf(row[this.source.key]);
         const first = button(
             "Delete",
