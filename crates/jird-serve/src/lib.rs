@@ -12,15 +12,22 @@ mod change;
 mod choice;
 mod database;
 mod error;
+mod events;
+mod follow;
 mod guard;
 mod input;
 mod journal;
 mod openapi;
 mod pack;
 mod problem;
+#[cfg(feature = "query")]
+mod queries;
+#[cfg(feature = "query")]
+mod query;
 mod read;
 mod readers;
 mod rows;
+mod select;
 mod served;
 mod server;
 mod service;

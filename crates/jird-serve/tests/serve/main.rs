@@ -2,7 +2,10 @@
 
 mod changes;
 mod common;
+mod events;
 mod hostile;
+#[cfg(feature = "query")]
+mod query;
 mod reading;
 mod safety;
 mod sources;
